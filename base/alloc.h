@@ -1,0 +1,32 @@
+/* The allocation seam: all memory of the library comes from here, so that a test can let the n-th allocation fail.
+ *
+ * Tests replace this whole file at link time (tests/support/alloc_fault.c defines the same symbols); there is no
+ * run-time hook and no global. The C library's own names are poisoned wherever this header is included.
+ */
+#ifndef BB_BASE_ALLOC_H
+#define BB_BASE_ALLOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Like malloc; NULL when there is no memory or size is absurd. size 0 gives a unique pointer. */
+void *bb_alloc(size_t size) __attribute__((malloc, warn_unused_result));
+/* Zeroed array; NULL also when count * size overflows. */
+void *bb_alloc_zeroed(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
+/* Like realloc: on failure the old block stays. */
+void *bb_realloc(void *memory, size_t size) __attribute__((warn_unused_result));
+/* alignment: a power of two, at least sizeof(void *). Released with bb_free. */
+void *bb_alloc_aligned(size_t alignment, size_t size) __attribute__((malloc, warn_unused_result));
+/* NULL is allowed. */
+void bb_free(void *memory);
+
+/* A copy of a C string; NULL when there is no memory. Released with bb_free. */
+char *bb_strdup(const char *text) __attribute__((warn_unused_result));
+
+#ifndef BB_ALLOC_IMPLEMENTATION
+#pragma GCC poison malloc calloc realloc strdup strndup
+#endif
+
+#endif

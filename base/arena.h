@@ -1,0 +1,38 @@
+/* One contiguous region that is filled front to back and released or recycled as a whole.
+ *
+ * Memory is addressed by 32-bit offsets in units of BB_ARENA_UNIT bytes, so that structures inside it stay small.
+ * Offset 0 is never handed out and can mean "none".
+ * Threads: one thread allocates; any thread may read what was published to it.
+ */
+#ifndef BB_BASE_ARENA_H
+#define BB_BASE_ARENA_H
+
+#include "bb/base.h"
+
+#define BB_ARENA_UNIT 8
+
+struct bb_arena {
+    uint8_t *memory; /* 64-byte aligned */
+    size_t capacity; /* bytes */
+    size_t used;     /* bytes, a multiple of BB_ARENA_UNIT */
+};
+
+/* capacity_bytes up to 2^32 * BB_ARENA_UNIT - 1; rounded up to 64. */
+BB_MUST_CHECK enum bb_status bb_arena_init(struct bb_arena *arena, size_t capacity_bytes);
+void bb_arena_deinit(struct bb_arena *arena);
+/* Forgets all contents, keeps the memory. */
+void bb_arena_reset(struct bb_arena *arena);
+/* Offset in units of size bytes aligned to alignment (8, 16, 32 or 64); 0 when it does not fit. */
+uint32_t bb_arena_alloc(struct bb_arena *arena, size_t size, size_t alignment);
+
+static inline void *bb_arena_at(const struct bb_arena *arena, uint32_t offset)
+{
+    return arena->memory + (size_t)offset * BB_ARENA_UNIT;
+}
+
+static inline size_t bb_arena_left(const struct bb_arena *arena)
+{
+    return arena->capacity - arena->used;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* What one does with borrowed bytes. */
+#ifndef BB_BASE_BYTES_H
+#define BB_BASE_BYTES_H
+
+#include <string.h>
+
+#include "bb/base.h"
+
+static inline struct bb_bytes bb_bytes_of(const void *data, size_t size)
+{
+    return (struct bb_bytes){.data = data, .size = size};
+}
+
+static inline struct bb_bytes bb_bytes_of_text(const char *text)
+{
+    return bb_bytes_of(text, strlen(text));
+}
+
+/* Bytewise order, shorter first when one is a prefix of the other: < 0, 0, > 0. */
+static inline int bb_bytes_compare(struct bb_bytes a, struct bb_bytes b)
+{
+    size_t shorter = a.size < b.size ? a.size : b.size;
+    int order = shorter == 0 ? 0 : memcmp(a.data, b.data, shorter);
+    if (order != 0)
+        return order;
+    return (a.size > b.size) - (a.size < b.size);
+}
+
+static inline bool bb_bytes_equal(struct bb_bytes a, struct bb_bytes b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+/* Length of the longest common prefix. */
+size_t bb_bytes_shared_prefix(struct bb_bytes a, struct bb_bytes b);
+
+/* The first eight bytes as a big-endian number, zero-padded: numbers order as the bytes do, but equal numbers need a
+ * full comparison ("ab" and "ab\0" are equal here). Never reads past the end. */
+uint64_t bb_bytes_prefix64(struct bb_bytes bytes);
+
+/* The order of keys under a comparator; NULL is bytewise. */
+static inline int bb_key_compare(const struct bb_comparator *comparator, struct bb_bytes a, struct bb_bytes b)
+{
+    return comparator == NULL ? bb_bytes_compare(a, b) : comparator->compare(comparator->context, a, b);
+}
+
+/* Name under which a comparator is written to files; "bytewise" for NULL. */
+const char *bb_comparator_name(const struct bb_comparator *comparator);
+
+/* Prints bytes for a person: printable ASCII as it is, the rest as \xNN, backslash doubled; at most size - 1
+ * characters, "..." at the end when cut. Always terminated. Returns buffer. */
+char *bb_bytes_escape(struct bb_bytes bytes, char *buffer, size_t size);
+
+#endif

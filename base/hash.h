@@ -1,0 +1,29 @@
+/* The one face of XXH3: the key hash (declared in bb/base.h) and the checksum of stored bytes.
+ * Specification: xxHash, doc/xxhash_spec.md, XXH3. */
+#ifndef BB_BASE_HASH_H
+#define BB_BASE_HASH_H
+
+#include "bb/base.h"
+
+/* XXH3-64 without seed or secret: the raw checksum of bytes, before it is bound to a place. */
+uint64_t bb_hash_bytes(const void *data, size_t size);
+
+/* A bijective 64-bit finaliser (xor-shift-multiply, as in MurmurHash3's fmix64): every output bit depends on every
+ * input bit. For deriving independent values from a hash. */
+static inline uint64_t bb_hash_mix(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    x ^= x >> 32;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    x ^= x >> 32;
+    return x;
+}
+
+/* Maps a hash to 0 ... count - 1, evenly, by multiplication ("fastrange", Lemire 2016). Uses the high bits. */
+static inline uint32_t bb_hash_range(uint64_t hash, uint32_t count)
+{
+    return (uint32_t)(((hash >> 32) * count) >> 32);
+}
+
+#endif

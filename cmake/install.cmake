@@ -1,0 +1,30 @@
+# The installed libraries (shared and static), headers, CMake package and pkg-config file.
+include(CMakePackageConfigHelpers)
+
+foreach(form SHARED STATIC)
+    string(TOLOWER ${form} suffix)
+    add_library(bloomblock_${suffix} ${form} ${BB_LAYER_OBJECTS})
+    set_target_properties(bloomblock_${suffix} PROPERTIES
+        OUTPUT_NAME bloomblock VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+        EXPORT_NAME ${suffix} LINKER_LANGUAGE C)
+    target_include_directories(bloomblock_${suffix} PUBLIC
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(bloomblock_${suffix} PRIVATE
+        $<BUILD_INTERFACE:bb_flags> PkgConfig::LZ4 PkgConfig::XXHASH Threads::Threads m)
+    install(TARGETS bloomblock_${suffix} EXPORT bloomblock
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endforeach()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/bb DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT bloomblock NAMESPACE bloomblock:: FILE bloomblock-targets.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bloomblock)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/bloomblock-config.cmake.in
+    ${PROJECT_BINARY_DIR}/bloomblock-config.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bloomblock)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/bloomblock-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/bloomblock-config.cmake
+    ${PROJECT_BINARY_DIR}/bloomblock-config-version.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bloomblock)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/bloomblock.pc.in ${PROJECT_BINARY_DIR}/bloomblock.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/bloomblock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
