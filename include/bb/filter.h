@@ -1,0 +1,120 @@
+/* Filters alone: a small summary of a set of keys that answers "certainly not in it" or "may be in it".
+ *
+ * A filter takes 64-bit hashes (bb_hash_key under a secret of yours). Build one:
+ *
+ *     struct bb_filter_options options = {.kind = BB_FILTER_RIBBON, .target_rate = 0.01};
+ *     bb_filter_builder_create(&options, &builder);
+ *     for (each key) bb_filter_builder_add(builder, bb_hash_key(&secret, key));
+ *     bb_filter_builder_finish(builder, &envelope);          // bytes to store anywhere
+ *
+ * and ask it:
+ *
+ *     bb_filter_view_init(&view, bytes);                     // checks the envelope; borrows the bytes
+ *     if (!bb_filter_may_contain(&view, hash)) ...           // certainly absent
+ *
+ * A view fails open: damaged, truncated, unknown or foreign bytes give a view that answers "may contain" to
+ * everything, and a status that says why. Only a filter that was built from zero keys answers "absent" to everything.
+ *
+ * The rates. target_rate is what the filter must not exceed in expectation over foreign keys; the predicted rate in
+ * struct bb_filter_info is what the bits that were actually set give. docs/filters.md has the mathematics.
+ */
+#ifndef BB_PUBLIC_FILTER_H
+#define BB_PUBLIC_FILTER_H
+
+#include "bb/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kinds of filters. ON DISK: the values never change; the ones marked reserved are refused with BB_UNSUPPORTED. */
+enum bb_filter_kind {
+    BB_FILTER_DEFAULT = 0,       /* In options only: ribbon. */
+    BB_FILTER_NONE = 1,          /* No filter: everything may be there. */
+    BB_FILTER_RIBBON = 2,        /* Byte-grouped or bit-exact ribbon, whichever is smaller: 2 to 8 % over the limit. */
+    BB_FILTER_BLOCKED_BLOOM = 3, /* Bloom in 64-byte lines: quick to build, for sets that live briefly. */
+    BB_FILTER_BLOOM = 4,         /* Classic Bloom with any number of bits and independent probes. */
+    BB_FILTER_SPLIT_BLOCK = 5,   /* Reserved: Parquet's split-block Bloom. */
+    BB_FILTER_COUNTING = 6,      /* Reserved. */
+    BB_FILTER_SCALABLE = 7,      /* Reserved. */
+    BB_FILTER_PARTITIONED = 8,   /* Reserved. */
+};
+
+/* Stable lower-case name: "ribbon", "blocked-bloom", ... NULL for an unknown value. */
+BB_API const char *bb_filter_kind_name(enum bb_filter_kind kind);
+/* The kind of a name; BB_INVALID naming the ones there are. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_kind);
+
+/* Target rates that can be asked for. Outside: BB_INVALID, never clamped. */
+#define BB_FILTER_RATE_MIN (1.0 / 16777216) /* 2^-24 */
+#define BB_FILTER_RATE_MAX 0.5
+
+/* The most keys of one filter. */
+#define BB_FILTER_KEY_COUNT_MAX (UINT64_C(1) << 32)
+
+struct bb_filter_options {
+    enum bb_filter_kind kind;
+    double target_rate; /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; 0 means 0.01 */
+    uint64_t salt;      /* Makes this filter's false positives independent of other filters'; kept in the envelope. */
+};
+
+/* Collects hashes. One thread at a time. Memory: 8 bytes per hash until finish. Sticky after a failure. */
+struct bb_filter_builder;
+BB_API BB_MUST_CHECK enum bb_status bb_filter_builder_create(const struct bb_filter_options *options,
+                                                             struct bb_filter_builder **ret_builder);
+BB_API void bb_filter_builder_destroy(struct bb_filter_builder *builder);
+/* Equal hashes may be added again; they cost nothing in the filter. BB_TOO_LARGE beyond the key limit. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_builder_add(struct bb_filter_builder *builder, uint64_t hash);
+/* Appends the envelope to *envelope (owned by the caller) and leaves the builder empty, ready for another filter. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_builder_finish(struct bb_filter_builder *builder,
+                                                             struct bb_buf *envelope);
+
+/* What an envelope says of itself. */
+struct bb_filter_info {
+    enum bb_filter_kind kind;
+    uint32_t version;
+    uint64_t key_count;      /* distinct hashes */
+    uint64_t size_bytes;     /* the whole envelope */
+    double bits_per_key;     /* of the whole envelope; 0 for no keys */
+    double target_rate;
+    double predicted_rate;   /* from the parameters and the bits that are set */
+    double fill;             /* share of set bits; about 1/2 for ribbons */
+    uint32_t bits_per_probe; /* ribbon: fingerprint bits of the larger shards; Bloom kinds: probes k */
+    uint64_t salt;
+};
+
+/* A filter ready for questions; borrows the envelope's bytes, which must outlive it. Copyable. */
+struct bb_filter_view {
+    const void *kind; /* internal; NULL in a zeroed view, which answers "may contain" */
+    struct bb_bytes payload;
+    uint64_t salt;
+    uint64_t parameters[4];
+};
+
+/* Checks envelope and checksum. On failure (BB_CORRUPT with the offset, BB_UNSUPPORTED) *view still is usable and
+ * answers "may contain" to everything. Reads nothing outside the bytes, then or later. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_view_init(struct bb_filter_view *view, struct bb_bytes envelope);
+/* The same check, and the description. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_info(struct bb_bytes envelope, struct bb_filter_info *ret_info);
+/* False: the hash was certainly not added. Any thread. */
+BB_API bool bb_filter_may_contain(const struct bb_filter_view *view, uint64_t hash);
+
+/* A run of the store for the allocation of rates: see bb_filter_allocate. */
+struct bb_filter_run {
+    uint64_t key_count;
+    double visit_share; /* share of absent look-ups that reach the run, 0 means 1 */
+    double read_cost;   /* relative cost of a wasted read there, 0 means 1 */
+    double ret_rate;    /* set by the call: rate for the run's filters; 1 means no filter */
+};
+
+/* Spreads a target of wasted reads per absent look-up over runs so that the memory is least: rate proportional to
+ * key_count / (visit_share * read_cost), capped at BB_FILTER_RATE_MAX (beyond: no filter, rate 1, and the rest is
+ * spread again), never below BB_FILTER_RATE_MIN. *ret_achieved is the sum of visit_share * read_cost * rate.
+ * Source: Dayan, Athanassoulis, Idreos, "Monkey", SIGMOD 2017. BB_INVALID for targets outside (0, run_count]. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_allocate(struct bb_filter_run *runs, size_t run_count,
+                                                       double target_wasted_reads, double *ret_achieved);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
