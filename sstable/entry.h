@@ -1,0 +1,21 @@
+/* The order of entries: key ascending, then sequence descending. */
+#ifndef BB_SSTABLE_ENTRY_H
+#define BB_SSTABLE_ENTRY_H
+
+#include "base/bytes.h"
+#include "bb/table.h"
+
+/* < 0 when (a, a_sequence) comes before (b, b_sequence). comparator NULL: bytewise. */
+static inline int bb_entry_compare(const struct bb_comparator *comparator, struct bb_bytes a, uint64_t a_sequence,
+                                   struct bb_bytes b, uint64_t b_sequence)
+{
+    int order = bb_key_compare(comparator, a, b);
+    if (order != 0)
+        return order;
+    return (a_sequence < b_sequence) - (a_sequence > b_sequence);
+}
+
+/* BB_TOO_LARGE or BB_INVALID with the limit's name when an entry may not be stored. */
+BB_MUST_CHECK enum bb_status bb_entry_check(const struct bb_entry *entry);
+
+#endif
