@@ -68,7 +68,9 @@ struct bb_cursor {
 
 static inline struct bb_cursor bb_cursor_of(struct bb_bytes bytes)
 {
-    return (struct bb_cursor){.position = bytes.data, .end = bytes.data + bytes.size};
+    /* NULL + 0 is not defined in C, and empty bytes may have no address. */
+    const uint8_t *end = bytes.size == 0 ? bytes.data : bytes.data + bytes.size;
+    return (struct bb_cursor){.position = bytes.data, .end = end};
 }
 
 static inline size_t bb_cursor_left(const struct bb_cursor *cursor)

@@ -1,0 +1,150 @@
+/* Directories of the operating system: names, their order of appearance, their durability.
+ *
+ * Directories are followed over symbolic links, files are not: people put a store on another disk
+ * with a link, but a link in the place of a file of ours was put there by somebody else.
+ */
+#include "base/file_posix.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+enum bb_status bb_posix_rename(struct bb_file_system *fs, const char *from, const char *to)
+{
+    (void)fs;
+    return rename(from, to) == 0 ? BB_OK : bb_fail_errno(errno, "rename", from);
+}
+
+enum bb_status bb_posix_remove(struct bb_file_system *fs, const char *path)
+{
+    (void)fs;
+    return unlink(path) == 0 ? BB_OK : bb_fail_errno(errno, "unlink", path);
+}
+
+enum bb_status bb_posix_make_directory(struct bb_file_system *fs, const char *path)
+{
+    (void)fs;
+    return mkdir(path, 0700) == 0 ? BB_OK : bb_fail_errno(errno, "mkdir", path);
+}
+
+enum bb_status bb_posix_remove_directory(struct bb_file_system *fs, const char *path)
+{
+    (void)fs;
+    return rmdir(path) == 0 ? BB_OK : bb_fail_errno(errno, "rmdir", path);
+}
+
+/* The growing list of names; room is counted beside it because the public struct has no capacity.
+ */
+static enum bb_status add_name(struct bb_name_list *list, size_t *room, const char *name)
+{
+    if (list->count == *room) {
+        size_t wanted = *room == 0 ? 16 : *room * 2;
+        char **names = bb_realloc(list->names, wanted * sizeof(*names));
+        if (names == NULL)
+            return bb_fail(BB_NO_MEMORY, "no memory for %zu names of a directory", wanted);
+        list->names = names;
+        *room = wanted;
+    }
+    char *copy = bb_strdup(name);
+    if (copy == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a name of a directory");
+    list->names[list->count++] = copy;
+    return BB_OK;
+}
+
+static enum bb_status read_names(DIR *stream, const char *directory, struct bb_name_list *list)
+{
+    size_t room = 0;
+    for (;;) {
+        errno = 0; /* the only way to tell the end from a failure */
+        const struct dirent *entry = readdir(stream);
+        if (entry == NULL)
+            return errno == 0 ? BB_OK : bb_fail_errno(errno, "readdir", directory);
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        enum bb_status status = add_name(list, &room, entry->d_name);
+        if (status != BB_OK)
+            return status;
+    }
+}
+
+static enum bb_status open_directory(const char *path, int *ret_fd)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return bb_fail_errno(errno, "open", path);
+    *ret_fd = fd;
+    return BB_OK;
+}
+
+enum bb_status bb_posix_list(struct bb_file_system *fs, const char *directory,
+                             struct bb_name_list *ret_list)
+{
+    (void)fs;
+    int fd = -1;
+    enum bb_status status = open_directory(directory, &fd);
+    if (status != BB_OK)
+        return status;
+    DIR *stream = fdopendir(fd);
+    if (stream == NULL) {
+        status = bb_fail_errno(errno, "fdopendir", directory);
+        (void)close(fd);
+        return status;
+    }
+
+    struct bb_name_list list = {0};
+    status = read_names(stream, directory, &list);
+    (void)closedir(stream); /* only read from */
+    if (status != BB_OK) {
+        bb_name_list_deinit(&list);
+        return status;
+    }
+    *ret_list = list;
+    return BB_OK;
+}
+
+enum bb_status bb_posix_sync_directory(struct bb_file_system *fs, const char *path)
+{
+    int fd = -1;
+    enum bb_status status = open_directory(path, &fd);
+    if (status != BB_OK)
+        return status;
+    if (fsync(fd) != 0)
+        status = bb_fail_errno(errno, "fsync", path);
+    bb_posix_count(&bb_posix_of(fs)->directory_syncs, 1);
+    (void)close(fd); /* fsync has told what there was to tell */
+    return status;
+}
+
+enum bb_status bb_posix_status(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
+                               uint64_t *ret_size)
+{
+    (void)fs;
+    struct stat information;
+    int result = stat(path, &information);
+    if (result != 0 && (errno == ENOENT || errno == ELOOP))
+        result = lstat(path, &information); /* a link to nowhere has a name all the same */
+    if (result != 0)
+        return bb_fail_errno(errno, "stat", path);
+    *ret_is_directory = S_ISDIR(information.st_mode);
+    *ret_size = S_ISREG(information.st_mode) ? (uint64_t)information.st_size : 0;
+    return BB_OK;
+}
+
+enum bb_status bb_posix_free_space(struct bb_file_system *fs, const char *path, uint64_t *ret_bytes)
+{
+    (void)fs;
+    struct statvfs information;
+    if (statvfs(path, &information) != 0)
+        return bb_fail_errno(errno, "statvfs", path);
+    /* f_bavail: what is left to us, without the part that is kept for root. */
+    *ret_bytes = (uint64_t)information.f_bavail * information.f_frsize;
+    return BB_OK;
+}

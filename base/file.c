@@ -1,0 +1,136 @@
+/* Calls through the tables of base/file.h, and the few things that are the same for every file
+ * system. */
+#include "base/file.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/status.h"
+
+void bb_name_list_deinit(struct bb_name_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        bb_free(list->names[i]);
+    bb_free(list->names);
+    *list = (struct bb_name_list){0};
+}
+
+enum bb_status bb_file_open(struct bb_file_system *fs, const char *path, struct bb_file **ret_file)
+{
+    return fs->ops->open(fs, path, ret_file);
+}
+
+enum bb_status bb_file_create(struct bb_file_system *fs, const char *path,
+                              struct bb_file **ret_file)
+{
+    return fs->ops->create(fs, path, ret_file);
+}
+
+enum bb_status bb_file_read_at(struct bb_file *file, uint64_t offset, void *buffer, size_t size,
+                               size_t *ret_size)
+{
+    return file->ops->read_at(file, offset, buffer, size, ret_size);
+}
+
+enum bb_status bb_file_read_exactly(struct bb_file *file, uint64_t offset, void *buffer,
+                                    size_t size)
+{
+    size_t read = 0;
+    enum bb_status status = file->ops->read_at(file, offset, buffer, size, &read);
+    if (status != BB_OK)
+        return status;
+    if (read == size)
+        return BB_OK;
+    struct bb_place place = {.file = file->path, .offset = offset};
+    return bb_corrupt(place, read, "file ends here, expected %zu more bytes", size - read);
+}
+
+enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data)
+{
+    return file->ops->append(file, data.data, data.size);
+}
+
+enum bb_status bb_file_sync(struct bb_file *file)
+{
+    return file->ops->sync(file);
+}
+
+enum bb_status bb_file_size(struct bb_file *file, uint64_t *ret_size)
+{
+    return file->ops->size(file, ret_size);
+}
+
+enum bb_status bb_file_close(struct bb_file *file)
+{
+    return file == NULL ? BB_OK : file->ops->close(file);
+}
+
+static enum bb_status read_contents(struct bb_file *file, uint64_t size_max, struct bb_buf *buf)
+{
+    uint64_t size = 0;
+    enum bb_status status = bb_file_size(file, &size);
+    if (status != BB_OK)
+        return status;
+    if (size > size_max || size > SIZE_MAX)
+        return bb_fail(BB_TOO_LARGE, "%s: has %" PRIu64 " bytes, the limit is %" PRIu64, file->path,
+                       size, size_max);
+    status = bb_buf_reserve(buf, (size_t)size);
+    if (status != BB_OK || size == 0)
+        return status;
+    status = bb_file_read_exactly(file, 0, buf->data, (size_t)size);
+    if (status == BB_OK)
+        buf->size = (size_t)size;
+    return status;
+}
+
+enum bb_status bb_file_read_whole(struct bb_file_system *fs, const char *path, uint64_t size_max,
+                                  struct bb_buf *buf)
+{
+    struct bb_file *file = NULL;
+    enum bb_status status = bb_file_open(fs, path, &file);
+    if (status != BB_OK)
+        return status;
+
+    struct bb_buf contents = {0};
+    status = read_contents(file, size_max, &contents);
+    if (status != BB_OK) {
+        struct bb_error first = *bb_error_last();
+        if (bb_file_close(file) != BB_OK) /* the first failure is the one that says why */
+            (void)bb_error_restore(&first);
+        goto out;
+    }
+    status = bb_file_close(file);
+    if (status != BB_OK)
+        goto out;
+
+    bb_buf_deinit(buf);
+    *buf = contents;
+    contents = (struct bb_buf){0};
+out:
+    bb_buf_deinit(&contents);
+    return status;
+}
+
+enum bb_status bb_path_join(const char *directory, const char *name, struct bb_buf *ret_path)
+{
+    size_t directory_size = strlen(directory);
+    size_t name_size = strlen(name);
+    if (directory_size == 0 || name_size == 0)
+        return bb_fail(BB_INVALID, "a path needs a directory and a name: \"%s\", \"%s\"", directory,
+                       name);
+
+    struct bb_buf path = {0};
+    enum bb_status status = bb_buf_reserve(&path, directory_size + name_size + 2);
+    if (status != BB_OK)
+        return status;
+    memcpy(path.data, directory, directory_size);
+    if (directory[directory_size - 1] != '/')
+        path.data[directory_size++] = '/';
+    memcpy(path.data + directory_size, name, name_size + 1);
+    path.size = directory_size + name_size;
+
+    bb_buf_deinit(ret_path);
+    *ret_path = path;
+    return BB_OK;
+}

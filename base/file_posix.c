@@ -1,0 +1,305 @@
+/* The operating system's files.
+ *
+ * Opening    O_CLOEXEC, so that no child inherits a descriptor; O_NOFOLLOW, so that a planted link
+ * is refused instead of followed; O_NONBLOCK and then fstat, so that a FIFO in the place of a file
+ * is refused and not waited for. Only the last component is guarded: the way to a store may well
+ * lead over links. Reading    pread loops over interruptions and short reads; every call is
+ * counted, because the engine promises that its counts equal the operating system's. Syncing    The
+ * first sync of a created file is an fsync: it makes the whole inode durable, owner and mode
+ * included. Later ones are fdatasync, which on Linux still writes a changed size, and spares the
+ * journal commit that a changed time alone would cost at every commit of a log. Failing    After a
+ * failed write or sync the kernel may drop the pages and call them clean; a second sync would then
+ *            succeed and mean nothing. So the failure sticks: the file refuses every later append
+ * and sync. Threads: read_at from any; append, sync and close of one file from one at a time.
+ */
+#include "base/file_posix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/random.h"
+#include "base/status.h"
+
+/* Linux transfers no more than this with one call. */
+#define TRANSFER_MAX ((size_t)0x7ffff000)
+
+struct posix_file {
+    struct bb_file base;
+    struct bb_posix_file_system *fs;
+    int fd;
+    bool writable;
+    bool failed;       /* an append or a sync failed: never written again */
+    bool inode_synced; /* fsync was done, fdatasync is enough from here on */
+    char path[];
+};
+
+static struct posix_file *posix_file_of(struct bb_file *file)
+{
+    return (struct posix_file *)file; /* base is the first member */
+}
+
+static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffer, size_t size,
+                              size_t *ret_size)
+{
+    struct posix_file *file = posix_file_of(base);
+    size_t done = 0;
+    /* No file reaches past INT64_MAX, and the kernel refuses to be asked. */
+    uint64_t reachable = offset > INT64_MAX ? 0 : INT64_MAX - offset;
+    if (size > reachable)
+        size = (size_t)reachable;
+    while (done < size) {
+        size_t wanted = size - done < TRANSFER_MAX ? size - done : TRANSFER_MAX;
+        ssize_t got = pread(file->fd, (uint8_t *)buffer + done, wanted, (off_t)(offset + done));
+        int error_number = errno;
+        bb_posix_count(&file->fs->reads, 1);
+        if (got < 0 && error_number == EINTR)
+            continue;
+        if (got < 0)
+            return bb_fail_errno(error_number, "pread", file->path);
+        if (got == 0)
+            break;
+        bb_posix_count(&file->fs->read_bytes, (uint64_t)got);
+        done += (size_t)got;
+    }
+    *ret_size = done;
+    return BB_OK;
+}
+
+static enum bb_status check_writable(const struct posix_file *file, const char *operation)
+{
+    if (!file->writable)
+        return bb_fail(BB_INVALID, "%s: %s: opened for reading", file->path, operation);
+    if (file->failed)
+        return bb_fail(BB_IO,
+                       "%s: %s: refused, because an earlier append or sync of this file failed",
+                       file->path, operation);
+    return BB_OK;
+}
+
+static enum bb_status append(struct bb_file *base, const void *data, size_t size)
+{
+    struct posix_file *file = posix_file_of(base);
+    enum bb_status status = check_writable(file, "append");
+    if (status != BB_OK)
+        return status;
+
+    const uint8_t *position = data;
+    while (size > 0) {
+        ssize_t put = write(file->fd, position, size < TRANSFER_MAX ? size : TRANSFER_MAX);
+        int error_number = put == 0 ? EIO : errno;
+        bb_posix_count(&file->fs->appends, 1);
+        if (put < 0 && error_number == EINTR)
+            continue;
+        if (put <= 0) {
+            file->failed = true;
+            return bb_fail_errno(error_number, "write", file->path);
+        }
+        bb_posix_count(&file->fs->append_bytes, (uint64_t)put);
+        position += put;
+        size -= (size_t)put;
+    }
+    return BB_OK;
+}
+
+static enum bb_status sync_file(struct bb_file *base)
+{
+    struct posix_file *file = posix_file_of(base);
+    enum bb_status status = check_writable(file, "sync");
+    if (status != BB_OK)
+        return status;
+
+    bool whole_inode = !file->inode_synced;
+    int result = whole_inode ? fsync(file->fd) : fdatasync(file->fd);
+    int error_number = errno;
+    bb_posix_count(&file->fs->syncs, 1);
+    if (result !=
+        0) { /* EINTR too: what was synced is then unknown, and a second try would not tell */
+        file->failed = true;
+        return bb_fail_errno(error_number, whole_inode ? "fsync" : "fdatasync", file->path);
+    }
+    file->inode_synced = true;
+    return BB_OK;
+}
+
+static enum bb_status size_of_file(struct bb_file *base, uint64_t *ret_size)
+{
+    struct posix_file *file = posix_file_of(base);
+    struct stat information;
+    if (fstat(file->fd, &information) != 0)
+        return bb_fail_errno(errno, "fstat", file->path);
+    *ret_size = (uint64_t)information.st_size;
+    return BB_OK;
+}
+
+static enum bb_status close_file(struct bb_file *base)
+{
+    struct posix_file *file = posix_file_of(base);
+    enum bb_status status = BB_OK;
+    /* Linux frees the descriptor whatever close says; after EINTR there is nothing left to try or
+     * to report. */
+    if (close(file->fd) != 0 && errno != EINTR)
+        status = bb_fail_errno(errno, "close", file->path);
+    bb_free(file);
+    return status;
+}
+
+static const struct bb_file_ops file_ops = {
+    .read_at = read_at,
+    .append = append,
+    .sync = sync_file,
+    .size = size_of_file,
+    .close = close_file,
+};
+
+static enum bb_status check_regular(int fd, const char *path)
+{
+    struct stat information;
+    if (fstat(fd, &information) != 0)
+        return bb_fail_errno(errno, "fstat", path);
+    if (!S_ISREG(information.st_mode))
+        return bb_fail(BB_INVALID, "%s: %s, expected a regular file", path,
+                       S_ISDIR(information.st_mode)    ? "is a directory"
+                       : S_ISFIFO(information.st_mode) ? "is a FIFO"
+                                                       : "is a device");
+    return BB_OK;
+}
+
+static enum bb_status fail_open(int error_number, const char *path)
+{
+    switch (error_number) {
+    case ELOOP:
+        return bb_fail(BB_INVALID, "%s: is a symbolic link, expected a regular file", path);
+    case EISDIR:
+        return bb_fail(BB_INVALID, "%s: is a directory, expected a regular file", path);
+    case ENXIO:
+        return bb_fail(BB_INVALID, "%s: is a socket or device, expected a regular file", path);
+    default:
+        return bb_fail_errno(error_number, "open", path);
+    }
+}
+
+static int open_uninterrupted(const char *path, int flags)
+{
+    int fd = -1;
+    do {
+        fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+enum bb_status bb_posix_open_regular(const char *path, int flags, int *ret_fd)
+{
+    int fd = open_uninterrupted(path, flags);
+    if (fd < 0)
+        return fail_open(errno, path);
+    enum bb_status status = check_regular(fd, path);
+    if (status != BB_OK) {
+        (void)close(fd); /* nothing was written through it */
+        return status;
+    }
+    *ret_fd = fd;
+    return BB_OK;
+}
+
+static enum bb_status open_with(struct bb_file_system *fs, const char *path, int flags,
+                                struct bb_file **ret_file)
+{
+    /* The memory first: a failure after O_CREAT would leave a file behind. */
+    size_t path_size = strlen(path) + 1;
+    struct posix_file *file = bb_alloc(sizeof(*file) + path_size);
+    if (file == NULL)
+        return bb_fail(BB_NO_MEMORY, "%s: no memory to open it", path);
+
+    *file =
+        (struct posix_file){.base = {.ops = &file_ops, .path = file->path}, .fs = bb_posix_of(fs)};
+    file->writable = (flags & O_ACCMODE) != O_RDONLY;
+    memcpy(file->path, path, path_size);
+    enum bb_status status = bb_posix_open_regular(path, flags, &file->fd);
+    if (status != BB_OK) {
+        bb_free(file);
+        return status;
+    }
+    *ret_file = &file->base;
+    return BB_OK;
+}
+
+static enum bb_status open_for_reading(struct bb_file_system *fs, const char *path,
+                                       struct bb_file **ret_file)
+{
+    return open_with(fs, path, O_RDONLY, ret_file);
+}
+
+static enum bb_status create(struct bb_file_system *fs, const char *path, struct bb_file **ret_file)
+{
+    return open_with(fs, path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, ret_file);
+}
+
+static enum bb_status random_bytes(struct bb_file_system *fs, void *buffer, size_t size_bytes)
+{
+    (void)fs;
+    return bb_random_fill(buffer, size_bytes);
+}
+
+static uint64_t now(struct bb_file_system *fs)
+{
+    (void)fs;
+    struct timespec time = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC,
+                        &time); /* cannot fail: the clock exists and time is ours */
+    return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t counted(_Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void counters(struct bb_file_system *base, struct bb_file_counters *ret_counters)
+{
+    struct bb_posix_file_system *fs = bb_posix_of(base);
+    *ret_counters = (struct bb_file_counters){
+        .reads = counted(&fs->reads),
+        .read_bytes = counted(&fs->read_bytes),
+        .appends = counted(&fs->appends),
+        .append_bytes = counted(&fs->append_bytes),
+        .syncs = counted(&fs->syncs),
+        .directory_syncs = counted(&fs->directory_syncs),
+    };
+}
+
+static const struct bb_file_system_ops file_system_ops = {
+    .open = open_for_reading,
+    .create = create,
+    .rename = bb_posix_rename,
+    .remove = bb_posix_remove,
+    .list = bb_posix_list,
+    .make_directory = bb_posix_make_directory,
+    .remove_directory = bb_posix_remove_directory,
+    .sync_directory = bb_posix_sync_directory,
+    .status = bb_posix_status,
+    .lock = bb_posix_lock,
+    .unlock = bb_posix_unlock,
+    .free_space = bb_posix_free_space,
+    .random = random_bytes,
+    .now = now,
+    .counters = counters,
+};
+
+enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs)
+{
+    struct bb_posix_file_system *fs = bb_alloc_zeroed(1, sizeof(*fs));
+    if (fs == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a file system");
+    fs->base.ops = &file_system_ops;
+    *ret_fs = &fs->base;
+    return BB_OK;
+}
+
+void bb_file_system_posix_destroy(struct bb_file_system *fs)
+{
+    bb_free(fs);
+}

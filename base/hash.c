@@ -1,0 +1,41 @@
+/* XXH3 behind one face, and the secrets that do not come from the operating system (for the others:
+ * random_posix.c).
+ *
+ * The header-only form of xxHash is compiled in: the call through the shared library costs more
+ * than the hash of a short key, and this is called once per look-up.
+ */
+#include "base/hash.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/coding.h"
+
+_Static_assert(BB_HASH_SECRET_SIZE == XXH_SECRET_DEFAULT_SIZE,
+               "the secret is as long as XXH3's own");
+
+uint64_t bb_hash_key(const struct bb_hash_secret *secret, struct bb_bytes key)
+{
+    return XXH3_64bits_withSecret(key.data, key.size, secret->bytes, BB_HASH_SECRET_SIZE);
+}
+
+uint64_t bb_hash_bytes(const void *data, size_t size)
+{
+    return XXH3_64bits(data, size);
+}
+
+/* The i-th number of the SplitMix64 stream of a seed (Steele, Lea, Flood: Fast Splittable
+ * Pseudorandom Number Generators, 2014). */
+static uint64_t splitmix64(uint64_t seed, uint64_t i)
+{
+    uint64_t z = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+void bb_hash_secret_from_seed(uint64_t seed, struct bb_hash_secret *ret_secret)
+{
+    for (size_t i = 0; i < BB_HASH_SECRET_SIZE / 8; i++)
+        bb_store64(ret_secret->bytes + 8 * i, splitmix64(seed, i));
+}

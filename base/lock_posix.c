@@ -1,0 +1,120 @@
+/* The lock file that keeps a second opener out.
+ *
+ *   content   decimal process id of the holder, then a newline; empty while nobody holds it
+ *
+ * The lock is an open file description's (F_OFD_SETLK). A process-wide lock (F_SETLK) would not do:
+ * the same process would get it twice, and closing any other descriptor of the file would drop it.
+ * This one conflicts with every other open of the file, in this process, in a child, or elsewhere,
+ * and ends with the description, hence with the process. A child made by fork shares the
+ * description: it keeps the lock alive as long as it runs without exec, and it cannot release what
+ * its parent holds, because the lock remembers who took it.
+ */
+#include "base/file_posix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+struct posix_lock {
+    struct bb_file base;
+    int fd;
+    pid_t owner;
+    char path[];
+};
+
+static int set_lock(int fd, short type)
+{
+    struct flock request = {.l_type = type, .l_whence = SEEK_SET};
+    return fcntl(fd, F_OFD_SETLK, &request);
+}
+
+/* The process id in the file; 0 when there is none. */
+static long read_holder(int fd)
+{
+    char text[32] = "";
+    ssize_t got = pread(fd, text, sizeof(text) - 1, 0);
+    if (got <= 0)
+        return 0;
+    char *end = NULL;
+    errno = 0;
+    long holder = strtol(text, &end, 10);
+    bool is_number = errno == 0 && end != text && *end == '\n' && holder > 0;
+    return is_number ? holder : 0;
+}
+
+/* The id is for the message of the next opener only. A full disk must not keep the store from being
+ * opened and emptied, so a failure to write it is no failure of the lock. */
+static void write_holder(int fd, pid_t holder)
+{
+    char text[32];
+    int length = snprintf(text, sizeof(text), "%ld\n", (long)holder);
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)length, 0) != length)
+        return;
+}
+
+static enum bb_status fail_lock(int error_number, int fd, const char *path)
+{
+    if (error_number != EAGAIN && error_number != EACCES)
+        return bb_fail_errno(error_number, "lock", path);
+    long holder = read_holder(fd);
+    if (holder == 0)
+        return bb_fail(BB_BUSY, "%s: locked by a process that left no id", path);
+    if (holder == (long)getpid())
+        return bb_fail(BB_BUSY, "%s: already locked by this process (%ld)", path, holder);
+    return bb_fail(BB_BUSY, "%s: locked by process %ld", path, holder);
+}
+
+static enum bb_status open_and_lock(const char *path, int *ret_fd)
+{
+    int fd = -1;
+    enum bb_status status = bb_posix_open_regular(path, O_RDWR | O_CREAT, &fd);
+    if (status != BB_OK)
+        return status;
+    if (set_lock(fd, F_WRLCK) != 0) {
+        status = fail_lock(errno, fd, path);
+        (void)close(fd);
+        return status;
+    }
+    *ret_fd = fd;
+    return BB_OK;
+}
+
+enum bb_status bb_posix_lock(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock)
+{
+    (void)fs;
+    size_t path_size = strlen(path) + 1;
+    struct posix_lock *lock = bb_alloc(sizeof(*lock) + path_size);
+    if (lock == NULL)
+        return bb_fail(BB_NO_MEMORY, "%s: no memory to lock it", path);
+
+    *lock = (struct posix_lock){.base = {.path = lock->path}, .owner = getpid()};
+    memcpy(lock->path, path, path_size);
+    enum bb_status status = open_and_lock(path, &lock->fd);
+    if (status != BB_OK) {
+        bb_free(lock);
+        return status;
+    }
+    write_holder(lock->fd, lock->owner);
+    *ret_lock = &lock->base;
+    return BB_OK;
+}
+
+enum bb_status bb_posix_unlock(struct bb_file_system *fs, struct bb_file *base)
+{
+    (void)fs;
+    struct posix_lock *lock = (struct posix_lock *)base; /* base is the first member */
+    enum bb_status status = BB_OK;
+    if (lock->owner == getpid()) {
+        /* Said aloud and not left to close: a child of ours may still share the description. */
+        if (ftruncate(lock->fd, 0) != 0 || set_lock(lock->fd, F_UNLCK) != 0)
+            status = bb_fail_errno(errno, "unlock", lock->path);
+    }
+    if (close(lock->fd) != 0 && errno != EINTR && status == BB_OK)
+        status = bb_fail_errno(errno, "close", lock->path);
+    bb_free(lock);
+    return status;
+}

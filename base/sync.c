@@ -1,0 +1,159 @@
+/* POSIX threads behind our names. A lock call fails only when it is misused, so a failure ends the
+ * process with the name of the call. Conditions wait by the monotonic clock: a clock that is set
+ * does not lengthen a wait. */
+#include "base/sync.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/status.h"
+
+#define NANOSECONDS_PER_SECOND UINT64_C(1000000000)
+/* A wait longer than this is cut to it (about 31 years), so that no deadline overflows. */
+#define WAIT_MAX_NANOSECONDS (UINT64_C(1000000000) * NANOSECONDS_PER_SECOND)
+
+static void must_succeed(int error_number, const char *call)
+{
+    if (error_number == 0)
+        return;
+    fprintf(stderr, "bloomblock bug: %s: %s\n", call, strerror(error_number));
+    abort();
+}
+
+void bb_mutex_init(struct bb_mutex *mutex)
+{
+    must_succeed(pthread_mutex_init(&mutex->handle, NULL), "pthread_mutex_init");
+}
+
+void bb_mutex_deinit(struct bb_mutex *mutex)
+{
+    must_succeed(pthread_mutex_destroy(&mutex->handle), "pthread_mutex_destroy");
+}
+
+void bb_mutex_lock(struct bb_mutex *mutex)
+{
+    must_succeed(pthread_mutex_lock(&mutex->handle), "pthread_mutex_lock");
+}
+
+bool bb_mutex_try_lock(struct bb_mutex *mutex)
+{
+    int error_number = pthread_mutex_trylock(&mutex->handle);
+    if (error_number == EBUSY)
+        return false;
+    must_succeed(error_number, "pthread_mutex_trylock");
+    return true;
+}
+
+void bb_mutex_unlock(struct bb_mutex *mutex)
+{
+    must_succeed(pthread_mutex_unlock(&mutex->handle), "pthread_mutex_unlock");
+}
+
+void bb_condition_init(struct bb_condition *condition)
+{
+    pthread_condattr_t attributes;
+    must_succeed(pthread_condattr_init(&attributes), "pthread_condattr_init");
+    must_succeed(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC),
+                 "pthread_condattr_setclock");
+    must_succeed(pthread_cond_init(&condition->handle, &attributes), "pthread_cond_init");
+    must_succeed(pthread_condattr_destroy(&attributes), "pthread_condattr_destroy");
+}
+
+void bb_condition_deinit(struct bb_condition *condition)
+{
+    must_succeed(pthread_cond_destroy(&condition->handle), "pthread_cond_destroy");
+}
+
+void bb_condition_wait(struct bb_condition *condition, struct bb_mutex *mutex)
+{
+    must_succeed(pthread_cond_wait(&condition->handle, &mutex->handle), "pthread_cond_wait");
+}
+
+static struct timespec deadline_after(uint64_t nanoseconds)
+{
+    struct timespec now;
+    must_succeed(clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? 0 : errno, "clock_gettime");
+    if (nanoseconds > WAIT_MAX_NANOSECONDS)
+        nanoseconds = WAIT_MAX_NANOSECONDS;
+    uint64_t sum = (uint64_t)now.tv_nsec + nanoseconds;
+    return (struct timespec){
+        .tv_sec = now.tv_sec + (time_t)(sum / NANOSECONDS_PER_SECOND),
+        .tv_nsec = (long)(sum % NANOSECONDS_PER_SECOND),
+    };
+}
+
+bool bb_condition_wait_for(struct bb_condition *condition, struct bb_mutex *mutex,
+                           uint64_t nanoseconds)
+{
+    struct timespec deadline = deadline_after(nanoseconds);
+    int error_number = pthread_cond_timedwait(&condition->handle, &mutex->handle, &deadline);
+    if (error_number == ETIMEDOUT)
+        return false;
+    must_succeed(error_number, "pthread_cond_timedwait");
+    return true;
+}
+
+void bb_condition_signal(struct bb_condition *condition)
+{
+    must_succeed(pthread_cond_signal(&condition->handle), "pthread_cond_signal");
+}
+
+void bb_condition_broadcast(struct bb_condition *condition)
+{
+    must_succeed(pthread_cond_broadcast(&condition->handle), "pthread_cond_broadcast");
+}
+
+struct thread_start {
+    void (*run)(void *);
+    void *argument;
+};
+
+static void *start_thread(void *memory)
+{
+    struct thread_start start = *(struct thread_start *)memory;
+    bb_free(memory);
+    start.run(start.argument);
+    return NULL;
+}
+
+/* Signals are the application's: its handlers must not run on our threads. Those that report a
+ * fault of the thread itself stay, because the kernel kills a process that blocks them, past any
+ * crash handler. */
+static void block_signals(sigset_t *ret_before)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(faults); i++)
+        sigdelset(&blocked, faults[i]);
+    must_succeed(pthread_sigmask(SIG_SETMASK, &blocked, ret_before), "pthread_sigmask");
+}
+
+enum bb_status bb_thread_create(struct bb_thread *thread, void (*run)(void *), void *argument)
+{
+    struct thread_start *start = bb_alloc(sizeof(*start));
+    if (start == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory to start a thread");
+    *start = (struct thread_start){.run = run, .argument = argument};
+
+    /* A thread inherits the mask of its creator. */
+    sigset_t before;
+    block_signals(&before);
+    pthread_t handle;
+    int error_number = pthread_create(&handle, NULL, start_thread, start);
+    must_succeed(pthread_sigmask(SIG_SETMASK, &before, NULL), "pthread_sigmask");
+    if (error_number != 0) {
+        bb_free(start);
+        return bb_fail_errno(error_number, "pthread_create", "a new thread");
+    }
+    thread->handle = handle;
+    return BB_OK;
+}
+
+void bb_thread_join(struct bb_thread *thread)
+{
+    must_succeed(pthread_join(thread->handle, NULL), "pthread_join");
+}
