@@ -1,0 +1,136 @@
+/* See readers.h. */
+#include "kv/readers.h"
+
+#include <sched.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/status.h"
+
+enum bb_status bb_readers_init(struct bb_readers *readers)
+{
+    size_t size = BB_READER_COUNT * sizeof(struct bb_reader);
+    struct bb_reader *slots = bb_alloc_aligned(_Alignof(struct bb_reader), size);
+    if (slots == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %d reader slots", BB_READER_COUNT);
+    memset((void *)slots, 0, size);
+    for (size_t i = 0; i < BB_READER_COUNT; i++) {
+        atomic_init(&slots[i].is_claimed, 0);
+        atomic_init(&slots[i].view, NULL);
+    }
+    readers->slots = slots;
+    atomic_init(&readers->current, NULL);
+    return BB_OK;
+}
+
+void bb_readers_deinit(struct bb_readers *readers)
+{
+    bb_free(readers->slots);
+    readers->slots = NULL;
+}
+
+static bool try_claim(struct bb_reader *slot)
+{
+    uint32_t free_slot = 0;
+    return atomic_load_explicit(&slot->is_claimed, memory_order_relaxed) == 0 &&
+           atomic_compare_exchange_strong_explicit(&slot->is_claimed, &free_slot, 1,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+/* A thread begins its search at a slot of its own, told apart by the address of a thread-local byte: threads that do not
+ * meet in a slot share no cache line. */
+static struct bb_reader *claim(struct bb_readers *readers)
+{
+    static _Thread_local char identity;
+    uint64_t start = bb_hash_mix((uint64_t)(uintptr_t)&identity);
+    for (;;) {
+        for (uint64_t i = 0; i < BB_READER_COUNT; i++) {
+            struct bb_reader *slot = &readers->slots[(start + i) % BB_READER_COUNT];
+            if (try_claim(slot))
+                return slot;
+        }
+        sched_yield();
+    }
+}
+
+static void release(struct bb_reader *slot)
+{
+    atomic_store_explicit(&slot->is_claimed, 0, memory_order_release);
+}
+
+struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **ret_view)
+{
+    struct bb_reader *slot = claim(readers);
+    struct bb_view *view = atomic_load_explicit(&readers->current, memory_order_acquire);
+    for (;;) {
+        /* WHY sequentially consistent: the announcement must be visible before the second look, or the store could see
+         * an empty slot and free the view in between. */
+        atomic_store(&slot->view, view);
+        struct bb_view *again = atomic_load(&readers->current);
+        if (again == view)
+            break;
+        view = again;
+    }
+    *ret_view = view;
+    return slot;
+}
+
+void bb_reader_leave(struct bb_reader *reader)
+{
+    atomic_store_explicit(&reader->view, NULL, memory_order_release);
+    release(reader);
+}
+
+void bb_readers_publish(struct bb_readers *readers, struct bb_view *view)
+{
+    atomic_store(&readers->current, view);
+}
+
+bool bb_readers_is_used(const struct bb_readers *readers, const struct bb_view *view)
+{
+    for (size_t i = 0; i < BB_READER_COUNT; i++) {
+        if (atomic_load(&readers->slots[i].view) == view)
+            return true;
+    }
+    return false;
+}
+
+void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part)
+{
+    /* All fields are counters of 64 bits, so that the struct is an array of them. */
+    _Static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "a field is not a 64-bit counter");
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)part;
+    for (size_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++)
+        to[i] += from[i];
+}
+
+void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats)
+{
+    struct bb_reader *slot = claim(readers);
+    bb_read_stats_add(&slot->counts.scan_reads, stats);
+    release(slot);
+}
+
+static void add_counts(struct bb_reader_counts *sum, const struct bb_reader_counts *part)
+{
+    sum->gets += part->gets;
+    sum->gets_found += part->gets_found;
+    sum->memtable_visits += part->memtable_visits;
+    sum->memtable_hits += part->memtable_hits;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        bb_read_stats_add(&sum->level_reads[level], &part->level_reads[level]);
+    bb_read_stats_add(&sum->scan_reads, &part->scan_reads);
+}
+
+void bb_readers_sum(struct bb_readers *readers, struct bb_reader_counts *ret_counts)
+{
+    memset(ret_counts, 0, sizeof(*ret_counts));
+    for (size_t i = 0; i < BB_READER_COUNT; i++) {
+        struct bb_reader *slot = &readers->slots[i];
+        while (!try_claim(slot))
+            sched_yield();
+        add_counts(ret_counts, &slot->counts);
+        release(slot);
+    }
+}

@@ -1,0 +1,66 @@
+/* The published view and the readers inside it.
+ *
+ * A reader needs the current view (kv/view.h) without taking a lock and without touching a counter that other readers
+ * touch: it claims a slot of its own, announces in it the view that it is about to use (a hazard pointer: Michael,
+ * "Hazard Pointers", IEEE TPDS 2004) and looks again whether that view is still the current one. The store retires an
+ * old view and frees it when no slot announces it and no iterator has a reference to it.
+ *
+ * A slot also holds the counters of the look-ups that went through it: whoever has claimed it owns them, so that counting
+ * costs no atomic operation. Sums are made by claiming one slot after the other.
+ *
+ * Threads: enter, leave and sum from any thread; publish and is_used under the store's mutex.
+ */
+#ifndef BB_KV_READERS_H
+#define BB_KV_READERS_H
+
+#include <stdatomic.h>
+
+#include "bb/db.h"
+
+struct bb_view;
+
+/* More look-ups than slots at the same moment wait for one another. */
+#define BB_READER_COUNT 128
+
+struct bb_reader_counts {
+    uint64_t gets;
+    uint64_t gets_found;
+    uint64_t memtable_visits;
+    uint64_t memtable_hits;
+    struct bb_read_stats level_reads[BB_LEVEL_COUNT];
+    struct bb_read_stats scan_reads;
+};
+
+struct bb_reader {
+    _Alignas(128) _Atomic uint32_t is_claimed;
+    _Atomic(struct bb_view *) view;
+    struct bb_reader_counts counts;
+};
+
+struct bb_readers {
+    _Atomic(struct bb_view *) current;
+    struct bb_reader *slots; /* BB_READER_COUNT of them; owned */
+};
+
+BB_MUST_CHECK enum bb_status bb_readers_init(struct bb_readers *readers);
+/* REQUIRES: nobody is inside. The current view is the caller's. */
+void bb_readers_deinit(struct bb_readers *readers);
+
+/* Claims a slot and pins the current view until bb_reader_leave. */
+struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **ret_view);
+void bb_reader_leave(struct bb_reader *reader);
+
+/* Makes view the current one. Readers that are inside keep theirs. */
+void bb_readers_publish(struct bb_readers *readers, struct bb_view *view);
+/* Does a reader announce the view? False is final once the view is not current any more. */
+bool bb_readers_is_used(const struct bb_readers *readers, const struct bb_view *view);
+
+/* Adds an iterator's counts to the totals. */
+void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats);
+/* Sum over all slots. */
+void bb_readers_sum(struct bb_readers *readers, struct bb_reader_counts *ret_counts);
+
+/* sum += part, field by field. */
+void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part);
+
+#endif
