@@ -1,0 +1,154 @@
+/* See options.h. */
+#include "kv/options.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/status.h"
+
+#define KIB UINT64_C(1024)
+#define MIB (KIB * 1024)
+#define GIB (MIB * 1024)
+
+struct range {
+    const char *name;
+    uint64_t fallback;
+    uint64_t min;
+    uint64_t max;
+};
+
+static const struct range write_buffer = {"write_buffer_bytes", 64 * MIB, 64 * KIB, 16 * GIB};
+static const struct range cache = {"cache_bytes", 64 * MIB, 64 * KIB, 1024 * GIB};
+static const struct range open_tables = {"open_tables_max", 1000, 16, 1000000};
+static const struct range granularity = {"filter_granularity", 1, 1, UINT32_MAX};
+static const struct range block_size = {"block_size_bytes", 4096, 64, 16 * MIB};
+static const struct range restart_interval = {"restart_interval", 16, 1, 1024};
+static const struct range table_size = {"table_size_bytes", 8 * MIB, 4 * KIB, 64 * GIB};
+static const struct range level0_compact = {"level0_run_count_compact", 4, 1, 1000};
+static const struct range level0_stop = {"level0_run_count_stop", 20, 2, 10000};
+static const struct range level1_size = {"level1_size_bytes", 0, 4 * KIB, 1024 * GIB};
+static const struct range size_ratio = {"level_size_ratio", 10, 2, 100};
+static const struct range wal_buffer = {"wal_buffer_bytes", 0, 0, 1 * GIB};
+
+static enum bb_status resolve64(const struct range *range, uint64_t *value)
+{
+    if (*value == 0)
+        *value = range->fallback;
+    else if (*value < range->min || *value > range->max)
+        return bb_fail(BB_INVALID, "option %s is %" PRIu64 ", allowed are %" PRIu64 " to %" PRIu64, range->name,
+                       *value, range->min, range->max);
+    return BB_OK;
+}
+
+static enum bb_status resolve32(const struct range *range, uint32_t *value)
+{
+    uint64_t wide = *value;
+    enum bb_status status = resolve64(range, &wide);
+    *value = (uint32_t)wide;
+    return status;
+}
+
+static enum bb_status resolve_sizes(struct bb_db_options *o)
+{
+    struct {
+        const struct range *range;
+        uint64_t *value;
+    } wide[] = {{&write_buffer, &o->write_buffer_bytes}, {&cache, &o->cache_bytes}, {&table_size, &o->table_size_bytes},
+                {&level1_size, &o->level1_size_bytes}};
+    struct {
+        const struct range *range;
+        uint32_t *value;
+    } narrow[] = {{&open_tables, &o->open_tables_max},
+                  {&granularity, &o->filter_granularity},
+                  {&block_size, &o->block_size_bytes},
+                  {&restart_interval, &o->restart_interval},
+                  {&level0_compact, &o->level0_run_count_compact},
+                  {&level0_stop, &o->level0_run_count_stop},
+                  {&size_ratio, &o->level_size_ratio},
+                  {&wal_buffer, &o->wal_buffer_bytes}};
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(wide) && status == BB_OK; i++)
+        status = resolve64(wide[i].range, wide[i].value);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(narrow) && status == BB_OK; i++)
+        status = resolve32(narrow[i].range, narrow[i].value);
+    return status;
+}
+
+static enum bb_status resolve_filters(struct bb_db_options *o)
+{
+    if (o->target_wasted_reads != 0 && o->filter_budget_bytes != 0)
+        return bb_fail(BB_INVALID, "options target_wasted_reads and filter_budget_bytes are both given: one of them "
+                                   "follows from the other");
+    if (o->target_wasted_reads == 0)
+        o->target_wasted_reads = BB_TARGET_WASTED_READS_DEFAULT;
+    if (!(o->target_wasted_reads >= BB_TARGET_WASTED_READS_MIN && o->target_wasted_reads <= BB_TARGET_WASTED_READS_MAX))
+        return bb_fail(BB_INVALID, "option target_wasted_reads is %g, allowed are %g to %g", o->target_wasted_reads,
+                       BB_TARGET_WASTED_READS_MIN, BB_TARGET_WASTED_READS_MAX);
+    if (o->filter_kind == BB_FILTER_DEFAULT)
+        o->filter_kind = BB_FILTER_RIBBON;
+    if (o->filter_kind > BB_FILTER_BLOOM)
+        return bb_fail(BB_INVALID, "option filter_kind is %d: not a kind that tables can hold", (int)o->filter_kind);
+    if (o->comparator != NULL && o->comparator->equates_different_bytes)
+        o->filter_kind = BB_FILTER_NONE;
+    return BB_OK;
+}
+
+static enum bb_status resolve_compression(const char *name, enum bb_compression fallback, enum bb_compression *value)
+{
+    if (*value == BB_COMPRESSION_DEFAULT)
+        *value = fallback;
+    if (*value != BB_COMPRESSION_NONE && *value != BB_COMPRESSION_LZ4)
+        return bb_fail(BB_INVALID, "option %s is %d: not a compression of this version", name, (int)*value);
+    return BB_OK;
+}
+
+enum bb_status bb_options_resolve(const struct bb_db_options *options, struct bb_db_options *ret_resolved)
+{
+    struct bb_db_options o = {0};
+    if (options != NULL) {
+        /* A caller built against an older header has a shorter struct: the rest stays zero, hence default. */
+        size_t size = options->struct_size == 0 ? sizeof(o) : options->struct_size;
+        if (size > sizeof(o))
+            return bb_fail(BB_INVALID, "option struct_size is %zu, this library knows %zu: built against a newer header",
+                           size, sizeof(o));
+        memcpy(&o, options, size);
+    }
+    o.struct_size = sizeof(o);
+    enum bb_status status = resolve_sizes(&o);
+    if (status == BB_OK)
+        status = resolve_filters(&o);
+    if (status == BB_OK)
+        status = resolve_compression("compression", BB_COMPRESSION_LZ4, &o.compression);
+    if (status == BB_OK)
+        status = resolve_compression("compression_level0", BB_COMPRESSION_NONE, &o.compression_level0);
+    if (status != BB_OK)
+        return status;
+    if (o.level1_size_bytes == 0)
+        o.level1_size_bytes = 4 * o.write_buffer_bytes;
+    if (o.level0_run_count_stop <= o.level0_run_count_compact)
+        return bb_fail(BB_INVALID, "option level0_run_count_stop is %" PRIu32 ", must be above level0_run_count_compact "
+                                   "(%" PRIu32 "): writes would wait for ever",
+                       o.level0_run_count_stop, o.level0_run_count_compact);
+    *ret_resolved = o;
+    return BB_OK;
+}
+
+void bb_options_for_table(const struct bb_db_options *options, int level, struct bb_file_system *file_system,
+                          const struct bb_hash_secret *secret, struct bb_block_cache *block_cache,
+                          struct bb_table_options *ret_table)
+{
+    *ret_table = (struct bb_table_options){
+        .struct_size = sizeof(*ret_table),
+        .file_system = file_system,
+        .comparator = options->comparator,
+        .block_size_bytes = options->block_size_bytes,
+        .restart_interval = options->restart_interval,
+        .compression = level == 0 ? options->compression_level0 : options->compression,
+        .filter_kind = options->filter_kind,
+        .filter_granularity = options->filter_granularity,
+        .secret = secret,
+        .cache = block_cache,
+        .index_residency = block_cache == NULL ? BB_INDEX_PINNED : options->index_residency,
+    };
+}
