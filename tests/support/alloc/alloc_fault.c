@@ -1,0 +1,154 @@
+/* The allocation seam with failures. */
+#include "tests/support/alloc/alloc_fault.h"
+
+#define BB_ALLOC_IMPLEMENTATION
+#include "base/alloc.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+
+#include <cmocka.h>
+
+#define NEVER UINT64_MAX
+
+static _Atomic uint64_t requests;
+static _Atomic uint64_t live;
+static _Atomic uint64_t failures;
+static _Atomic uint64_t first_failing = NEVER; /* number of the request */
+static _Atomic uint64_t last_failing = 0;
+
+void bb_alloc_fault_arm(uint64_t n, bool lasting)
+{
+    uint64_t number = requests + n;
+    failures = 0;
+    last_failing = lasting ? NEVER : number;
+    first_failing = number;
+}
+
+void bb_alloc_fault_disarm(void)
+{
+    first_failing = NEVER;
+}
+
+uint64_t bb_alloc_fault_failures(void)
+{
+    return failures;
+}
+
+uint64_t bb_alloc_fault_requests(void)
+{
+    return requests;
+}
+
+uint64_t bb_alloc_fault_live(void)
+{
+    return live;
+}
+
+/* Counts a request; true when it has to fail. */
+static bool fails(size_t size)
+{
+    uint64_t number = atomic_fetch_add(&requests, 1) + 1;
+    if (number >= first_failing && number <= last_failing) {
+        failures++;
+        return true;
+    }
+    return size > PTRDIFF_MAX;
+}
+
+static void *counted(void *memory)
+{
+    if (memory != NULL)
+        live++;
+    return memory;
+}
+
+void *bb_alloc(size_t size)
+{
+    return fails(size) ? NULL : counted(malloc(size == 0 ? 1 : size));
+}
+
+void *bb_alloc_zeroed(size_t count, size_t size)
+{
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        bytes = SIZE_MAX;
+    return fails(bytes) ? NULL : counted(calloc(1, bytes == 0 ? 1 : bytes));
+}
+
+void *bb_realloc(void *memory, size_t size)
+{
+    if (memory == NULL)
+        return bb_alloc(size);
+    return fails(size) ? NULL : realloc(memory, size == 0 ? 1 : size);
+}
+
+void *bb_alloc_aligned(size_t alignment, size_t size)
+{
+    void *memory = NULL;
+    if (fails(size) || posix_memalign(&memory, alignment, size == 0 ? 1 : size) != 0)
+        return NULL;
+    return counted(memory);
+}
+
+void bb_free(void *memory)
+{
+    if (memory != NULL)
+        live--;
+    free(memory);
+}
+
+char *bb_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = bb_alloc(size);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+static void check_run(enum bb_status status, uint64_t n, bool lasting, bool may_succeed)
+{
+    const char *text = lasting ? " and all later ones" : "";
+    if (failures == 0 && status != BB_OK)
+        fail_msg("without a failed allocation: %s: %s", bb_status_name(status),
+                 bb_error_last()->message);
+    if (failures == 0 || (status == BB_OK && may_succeed))
+        return;
+    if (status != BB_NO_MEMORY)
+        fail_msg("allocation %" PRIu64 "%s failed, and the status is %s: %s", n, text,
+                 bb_status_name(status), bb_error_last()->message);
+    if (bb_error_last()->status != BB_NO_MEMORY || bb_error_last()->message[0] == '\0')
+        fail_msg("allocation %" PRIu64 "%s failed, and there is no message for it", n, text);
+}
+
+/* False when the scenario made fewer than n allocations. */
+static bool run_failing(enum bb_status (*scenario)(void *), void *context, uint64_t n, bool lasting,
+                        bool may_succeed)
+{
+    uint64_t live_before = live;
+    bb_alloc_fault_arm(n, lasting);
+    enum bb_status status = scenario(context);
+    bb_alloc_fault_disarm();
+    check_run(status, n, lasting, may_succeed);
+    if (live != live_before)
+        fail_msg("allocation %" PRIu64 "%s failed: %" PRId64 " blocks were not released", n,
+                 lasting ? " and all later ones" : "", (int64_t)(live - live_before));
+    return failures > 0;
+}
+
+uint64_t bb_alloc_fault_sweep(enum bb_status (*scenario)(void *context), void *context,
+                              bool may_succeed)
+{
+    uint64_t n = 0;
+    bool fired = true;
+    while (fired) {
+        n++;
+        fired = run_failing(scenario, context, n, false, may_succeed);
+        if (fired)
+            (void)run_failing(scenario, context, n, true, may_succeed);
+    }
+    return n - 1;
+}
