@@ -1,0 +1,221 @@
+/* See model_store.h: the life of the store, options, snapshots, loss. The operations on keys are in model_keys.c. */
+#include "tests/model/model_store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tests/model/model_keys.h"
+#include "tests/support/must_alloc.h"
+
+#define DIRECTORY "/store"
+
+static void draw_options(struct model *model)
+{
+    struct bb_rng *rng = &model->rng;
+    static const double targets[] = {0.5, 0.1, 0.01, 0.001};
+    static const enum bb_filter_kind kinds[] = {BB_FILTER_RIBBON, BB_FILTER_RIBBON, BB_FILTER_BLOOM,
+                                                BB_FILTER_BLOCKED_BLOOM, BB_FILTER_NONE};
+    struct bb_db_options *o = &model->options;
+    *o = (struct bb_db_options){.struct_size = sizeof(*o), .create_if_missing = true};
+    o->file_system = bb_file_memory_system(model->memory);
+    o->write_buffer_bytes = bb_rng_between(rng, 64, 256) * 1024;
+    o->cache_bytes = bb_rng_between(rng, 64, 1024) * 1024;
+    o->cache_off = bb_rng_one_in(rng, 4);
+    o->index_residency = bb_rng_one_in(rng, 2) ? BB_INDEX_PINNED : BB_INDEX_CACHED;
+    o->target_wasted_reads = targets[bb_rng_below(rng, 4)];
+    o->filter_kind = kinds[bb_rng_below(rng, 5)];
+    o->filter_granularity = bb_rng_one_in(rng, 3) ? BB_GRANULARITY_PAGE : (uint32_t)bb_rng_between(rng, 1, 4);
+    o->block_size_bytes = (uint32_t)bb_rng_between(rng, 64, 8192);
+    o->restart_interval = (uint32_t)bb_rng_between(rng, 1, 20);
+    o->compression = bb_rng_one_in(rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
+    o->compression_level0 = bb_rng_one_in(rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
+    o->table_size_bytes = bb_rng_between(rng, 4, 128) * 1024;
+    o->level0_run_count_compact = (uint32_t)bb_rng_between(rng, 1, 5);
+    o->level0_run_count_stop = o->level0_run_count_compact + (uint32_t)bb_rng_between(rng, 1, 5);
+    o->level1_size_bytes = bb_rng_between(rng, 32, 512) * 1024;
+    o->level_size_ratio = (uint32_t)bb_rng_between(rng, 2, 10);
+    o->open_tables_max = 16;
+    o->deterministic = !bb_rng_one_in(rng, 4);
+}
+
+void model_must(const struct model *model, enum bb_status status, const char *what)
+{
+    if (status == BB_OK)
+        return;
+    fprintf(stderr, "model: store seed %" PRIu64 ", operation %" PRIu64 ": %s: %s: %s\n", model->seed,
+            model->coverage->operations, what, bb_status_name(status), bb_error_last()->message);
+    abort();
+}
+
+void model_differ(const struct model *model, const char *what)
+{
+    fprintf(stderr, "model: store seed %" PRIu64 ", operation %" PRIu64 ", sequence %" PRIu64 ": difference: %s\n",
+            model->seed, model->coverage->operations, model->sequence, what);
+    abort();
+}
+
+static void open_store(struct model *model)
+{
+    draw_options(model);
+    model_must(model, bb_db_open(DIRECTORY, &model->options, &model->db), "open");
+}
+
+struct model *model_create(uint64_t seed, struct model_coverage *coverage)
+{
+    struct model *model = bb_must_alloc_zeroed(sizeof(*model));
+    model->seed = seed;
+    model->coverage = coverage;
+    bb_rng_init(&model->rng, seed);
+    model->oracle = oracle_create();
+    model->memory = bb_file_memory_create(seed);
+    model->key_space = (uint32_t)bb_rng_between(&model->rng, 50, 5000);
+    model->value_max = (uint32_t)bb_rng_between(&model->rng, 0, 400);
+    coverage->stores++;
+    open_store(model);
+    return model;
+}
+
+static void release_all(struct model *model)
+{
+    while (model->snapshot_count > 0)
+        model_release(model);
+}
+
+static void take_statistics(struct model *model)
+{
+    struct bb_db_stats stats;
+    bb_db_stats(model->db, &stats);
+    model->coverage->flushes += stats.flushes;
+    model->coverage->compactions += stats.compactions;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (int visit = 0; visit < BB_VISIT_COUNT; visit++)
+            model->coverage->visits[visit] += stats.level_reads[level].visits[visit];
+    }
+}
+
+static void close_store(struct model *model)
+{
+    release_all(model);
+    take_statistics(model);
+    model_must(model, bb_db_close(model->db), "close");
+    model->db = NULL;
+}
+
+void model_destroy(struct model *model)
+{
+    close_store(model);
+    struct bb_db_verify_report report;
+    model_must(model, bb_db_verify(DIRECTORY, &model->options, &report), "verify");
+    bb_file_memory_destroy(model->memory);
+    oracle_destroy(model->oracle);
+    bb_buf_deinit(&model->value);
+    bb_buf_deinit(&model->expected_key);
+    bb_buf_deinit(&model->expected);
+    free(model->commits);
+    free(model);
+}
+
+static uint64_t compaction_count(struct model *model)
+{
+    struct bb_db_stats stats;
+    bb_db_stats(model->db, &stats);
+    return stats.compactions;
+}
+
+void model_snapshot(struct model *model)
+{
+    if (model->snapshot_count == MODEL_SNAPSHOTS_MAX)
+        model_release(model);
+    struct model_snapshot *snapshot = &model->snapshots[model->snapshot_count];
+    model_must(model, bb_snapshot_create(model->db, &snapshot->handle), "snapshot");
+    snapshot->sequence = model->sequence;
+    snapshot->compactions_before = compaction_count(model);
+    model->snapshot_count++;
+}
+
+void model_release(struct model *model)
+{
+    if (model->snapshot_count == 0)
+        return;
+    size_t which = bb_rng_below(&model->rng, model->snapshot_count);
+    struct model_snapshot snapshot = model->snapshots[which];
+    if (compaction_count(model) > snapshot.compactions_before)
+        model->coverage->snapshots_over_compactions++;
+    bb_snapshot_release(model->db, snapshot.handle);
+    model->snapshots[which] = model->snapshots[--model->snapshot_count];
+}
+
+void model_set_durable(struct model *model)
+{
+    model->durable = model->sequence;
+    model->commit_count = 0;
+}
+
+void model_flush(struct model *model)
+{
+    model_must(model, bb_db_flush(model->db), "flush");
+    model_set_durable(model);
+}
+
+void model_compact(struct model *model)
+{
+    model_must(model, bb_db_compact(model->db), "compact");
+    model_set_durable(model);
+}
+
+void model_reopen(struct model *model)
+{
+    close_store(model);
+    model_set_durable(model);
+    open_store(model);
+    model->coverage->reopened++;
+}
+
+/* Leaves the store as a dead process would, with what the disk has in `image`. */
+static void abandon_store(struct model *model, struct bb_file_memory *image)
+{
+    close_store(model);
+    bb_file_memory_destroy(model->memory);
+    model->memory = image;
+    open_store(model);
+}
+
+void model_kill(struct model *model)
+{
+    abandon_store(model, bb_file_memory_clone(model->memory));
+    struct bb_db_stats stats;
+    bb_db_stats(model->db, &stats);
+    if (stats.last_sequence != model->sequence)
+        model_differ(model, "a commit that had returned is lost with the process");
+    model->coverage->killed++;
+    /* What was replayed from the log has been written to a table, durably. */
+    model_set_durable(model);
+}
+
+static bool is_commit(const struct model *model, uint64_t sequence)
+{
+    for (size_t i = 0; i < model->commit_count; i++) {
+        if (model->commits[i] == sequence)
+            return true;
+    }
+    return sequence == model->durable;
+}
+
+void model_crash(struct model *model)
+{
+    struct bb_crash crash = {.bytes = BB_CRASH_BYTES_ANY, .names = BB_CRASH_NAMES_ANY, .seed = bb_rng_next(&model->rng)};
+    abandon_store(model, bb_file_memory_crash(model->memory, &crash));
+    struct bb_db_stats stats;
+    bb_db_stats(model->db, &stats);
+    if (stats.last_sequence < model->durable)
+        model_differ(model, "a durable commit is lost");
+    if (!is_commit(model, stats.last_sequence))
+        model_differ(model, "a commit has come back in part");
+    if (stats.last_sequence < model->sequence)
+        model->coverage->crashes_with_loss++;
+    model->coverage->crashed++;
+    model->sequence = stats.last_sequence;
+    oracle_truncate(model->oracle, model->sequence);
+    model_set_durable(model);
+    model_compare_all(model);
+}

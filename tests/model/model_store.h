@@ -1,0 +1,86 @@
+/* One store of the model test beside its oracle, and the operations on both. A difference ends the process with the
+ * seed of the store, the number of the operation and both answers. */
+#ifndef BB_TESTS_MODEL_MODEL_STORE_H
+#define BB_TESTS_MODEL_MODEL_STORE_H
+
+#include "bb/db.h"
+#include "tests/model/oracle.h"
+#include "tests/support/file_memory.h"
+#include "tests/support/rng.h"
+
+#define MODEL_SNAPSHOTS_MAX 6
+
+struct model_coverage {
+    uint64_t operations;
+    uint64_t stores;
+    uint64_t gets;
+    uint64_t gets_present;
+    uint64_t gets_deleted;
+    uint64_t gets_never;
+    uint64_t moves;
+    uint64_t turns;
+    uint64_t turns_across_tables;
+    uint64_t snapshot_walks;
+    uint64_t flushes;
+    uint64_t compactions;
+    uint64_t snapshots_over_compactions;
+    uint64_t reopened;
+    uint64_t killed;
+    uint64_t crashed;
+    uint64_t crashes_with_loss;
+    uint64_t visits[BB_VISIT_COUNT];
+};
+
+struct model_snapshot {
+    struct bb_snapshot *handle;
+    uint64_t sequence;
+    uint64_t compactions_before;
+};
+
+struct model {
+    struct bb_rng rng;
+    uint64_t seed;
+    struct model_coverage *coverage;
+    struct oracle *oracle;
+    struct bb_file_memory *memory;
+    struct bb_db_options options;
+    struct bb_db *db;
+    uint32_t key_space;   /* keys are drawn from so many */
+    uint32_t value_max;   /* bytes */
+    uint64_t sequence;    /* of the last operation */
+    uint64_t durable;     /* nothing up to here may be lost */
+    uint64_t *commits;    /* last sequence of each commit since durable; what a crash may come back to */
+    size_t commit_count;
+    size_t commit_capacity;
+    struct model_snapshot snapshots[MODEL_SNAPSHOTS_MAX];
+    size_t snapshot_count;
+    struct bb_buf value;  /* scratch: the store's answers and the oracle's */
+    struct bb_buf expected_key;
+    struct bb_buf expected;
+};
+
+struct model *model_create(uint64_t seed, struct model_coverage *coverage);
+void model_destroy(struct model *model);
+
+void model_put(struct model *model);
+void model_delete(struct model *model);
+void model_batch(struct model *model);
+void model_get(struct model *model);
+/* A key that no put has used: of another shape, before, between and behind the others. */
+void model_get_far_away(struct model *model);
+/* Seeks somewhere and moves at random in both directions. */
+void model_walk(struct model *model);
+void model_snapshot(struct model *model);
+void model_release(struct model *model);
+void model_flush(struct model *model);
+void model_compact(struct model *model);
+/* Close and open, with other options. */
+void model_reopen(struct model *model);
+/* The power fails: unsynced bytes and names are lost as a seed draws it. */
+void model_crash(struct model *model);
+/* The process dies: what the operating system has taken stays. */
+void model_kill(struct model *model);
+/* Everything, both directions, now and at each snapshot. */
+void model_compare_all(struct model *model);
+
+#endif

@@ -1,0 +1,167 @@
+/* See oracle.h. */
+#include "tests/model/oracle.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum statement {
+    APPLY,
+    GET,
+    AT_OR_AFTER,
+    AFTER,
+    BEFORE,
+    LAST,
+    TRUNCATE,
+    PRUNE,
+    STATEMENT_COUNT,
+};
+
+static const char *const texts[STATEMENT_COUNT] = {
+    [APPLY] = "INSERT INTO versions VALUES (?1, ?2, ?3)",
+    [GET] = "SELECT value FROM versions WHERE key = ?1 AND sequence <= ?2 ORDER BY sequence DESC LIMIT 1",
+    [AT_OR_AFTER] = "SELECT key FROM versions WHERE key >= ?1 ORDER BY key LIMIT 1",
+    [AFTER] = "SELECT key FROM versions WHERE key > ?1 ORDER BY key LIMIT 1",
+    [BEFORE] = "SELECT key FROM versions WHERE key < ?1 ORDER BY key DESC LIMIT 1",
+    [LAST] = "SELECT key FROM versions ORDER BY key DESC LIMIT 1",
+    [TRUNCATE] = "DELETE FROM versions WHERE sequence > ?2",
+    [PRUNE] = "DELETE FROM versions WHERE sequence < (SELECT MAX(v.sequence) FROM versions v WHERE v.key = versions.key "
+              "AND v.sequence <= ?2)",
+};
+
+struct oracle {
+    sqlite3 *db;
+    sqlite3_stmt *statements[STATEMENT_COUNT];
+};
+
+static void must(struct oracle *oracle, bool is_fine)
+{
+    if (is_fine)
+        return;
+    fprintf(stderr, "oracle: SQLite: %s\n", sqlite3_errmsg(oracle->db));
+    abort();
+}
+
+struct oracle *oracle_create(void)
+{
+    struct oracle *oracle = calloc(1, sizeof(*oracle));
+    if (oracle == NULL)
+        abort();
+    must(oracle, sqlite3_open(":memory:", &oracle->db) == SQLITE_OK);
+    must(oracle, sqlite3_exec(oracle->db,
+                              "CREATE TABLE versions (key BLOB NOT NULL, sequence INTEGER NOT NULL, value BLOB, "
+                              "PRIMARY KEY (key, sequence)) WITHOUT ROWID",
+                              NULL, NULL, NULL) == SQLITE_OK);
+    for (int i = 0; i < STATEMENT_COUNT; i++)
+        must(oracle, sqlite3_prepare_v2(oracle->db, texts[i], -1, &oracle->statements[i], NULL) == SQLITE_OK);
+    return oracle;
+}
+
+void oracle_destroy(struct oracle *oracle)
+{
+    for (int i = 0; i < STATEMENT_COUNT; i++)
+        sqlite3_finalize(oracle->statements[i]);
+    sqlite3_close(oracle->db);
+    free(oracle);
+}
+
+static void bind_bytes(struct oracle *oracle, sqlite3_stmt *statement, int index, struct bb_bytes bytes)
+{
+    /* An empty blob needs a pointer, or SQLite takes it for NULL. */
+    const void *data = bytes.size == 0 ? (const void *)"" : bytes.data;
+    must(oracle, sqlite3_bind_blob(statement, index, data, (int)bytes.size, SQLITE_STATIC) == SQLITE_OK);
+}
+
+static sqlite3_stmt *prepare(struct oracle *oracle, enum statement which, const struct bb_bytes *key, uint64_t sequence)
+{
+    sqlite3_stmt *statement = oracle->statements[which];
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    if (key != NULL)
+        bind_bytes(oracle, statement, 1, *key);
+    if (sqlite3_bind_parameter_count(statement) >= 2)
+        must(oracle, sqlite3_bind_int64(statement, 2, (sqlite3_int64)sequence) == SQLITE_OK);
+    return statement;
+}
+
+static void run(struct oracle *oracle, sqlite3_stmt *statement)
+{
+    must(oracle, sqlite3_step(statement) == SQLITE_DONE);
+    sqlite3_reset(statement);
+}
+
+void oracle_apply(struct oracle *oracle, uint64_t sequence, struct bb_bytes key, const struct bb_bytes *value)
+{
+    sqlite3_stmt *statement = prepare(oracle, APPLY, &key, sequence);
+    if (value != NULL)
+        bind_bytes(oracle, statement, 3, *value);
+    run(oracle, statement);
+}
+
+static void take_column(sqlite3_stmt *statement, struct bb_buf *buf)
+{
+    struct bb_bytes bytes = {.data = sqlite3_column_blob(statement, 0), .size = (size_t)sqlite3_column_bytes(statement, 0)};
+    if (bb_buf_assign(buf, bytes) != BB_OK)
+        abort();
+}
+
+enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64_t sequence, struct bb_buf *value)
+{
+    sqlite3_stmt *statement = prepare(oracle, GET, &key, sequence);
+    int step = sqlite3_step(statement);
+    must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
+    enum oracle_answer answer = ORACLE_NEVER;
+    if (step == SQLITE_ROW)
+        answer = sqlite3_column_type(statement, 0) == SQLITE_NULL ? ORACLE_DELETED : ORACLE_PRESENT;
+    if (answer == ORACLE_PRESENT)
+        take_column(statement, value);
+    sqlite3_reset(statement);
+    return answer;
+}
+
+/* The key that the statement gives for *key, into *key; false when there is none. */
+static bool move(struct oracle *oracle, enum statement which, struct bb_buf *key)
+{
+    struct bb_bytes from = bb_buf_bytes(key);
+    sqlite3_stmt *statement = prepare(oracle, which, which == LAST ? NULL : &from, 0);
+    int step = sqlite3_step(statement);
+    must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
+    if (step == SQLITE_ROW)
+        take_column(statement, key);
+    sqlite3_reset(statement);
+    return step == SQLITE_ROW;
+}
+
+static bool find(struct oracle *oracle, uint64_t sequence, enum statement first, enum statement then, struct bb_buf *key,
+                 struct bb_buf *value)
+{
+    bool is_found = move(oracle, first, key);
+    while (is_found && oracle_get(oracle, bb_buf_bytes(key), sequence, value) != ORACLE_PRESENT)
+        is_found = move(oracle, then, key);
+    return is_found;
+}
+
+bool oracle_seek(struct oracle *oracle, uint64_t sequence, bool is_after, struct bb_buf *key, struct bb_buf *value)
+{
+    return find(oracle, sequence, is_after ? AFTER : AT_OR_AFTER, AFTER, key, value);
+}
+
+bool oracle_before(struct oracle *oracle, uint64_t sequence, struct bb_buf *key, struct bb_buf *value)
+{
+    return find(oracle, sequence, BEFORE, BEFORE, key, value);
+}
+
+bool oracle_last(struct oracle *oracle, uint64_t sequence, struct bb_buf *key, struct bb_buf *value)
+{
+    return find(oracle, sequence, LAST, BEFORE, key, value);
+}
+
+void oracle_truncate(struct oracle *oracle, uint64_t sequence)
+{
+    run(oracle, prepare(oracle, TRUNCATE, NULL, sequence));
+}
+
+void oracle_prune(struct oracle *oracle, uint64_t sequence_min)
+{
+    run(oracle, prepare(oracle, PRUNE, NULL, sequence_min));
+}
