@@ -1,0 +1,113 @@
+/* Goal: every allocation lies inside the arena, is aligned, overlaps no other and has an offset of
+ * its own. Method: drawn sizes and alignments until the arena is full, each block filled with its
+ * number and checked at the end; the borders of the capacity. */
+#include "tests/support/assert_status.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "tests/support/rng.h"
+
+#define BLOCKS_MAX 4000
+
+struct block {
+    uint32_t offset;
+    size_t size;
+};
+
+static void fill(struct bb_arena *arena, struct bb_rng *rng, struct block *blocks,
+                 size_t *ret_count)
+{
+    size_t count = 0;
+    while (count < BLOCKS_MAX) {
+        size_t alignment = (size_t)8 << bb_rng_below(rng, 4);
+        size_t size = bb_rng_skewed(rng, 300);
+        uint32_t offset = bb_arena_alloc(arena, size, alignment);
+        if (offset == 0)
+            break;
+        uint8_t *data = bb_arena_at(arena, offset);
+        assert_int_equal((uintptr_t)data % alignment, 0);
+        assert_true(data >= arena->memory + BB_ARENA_UNIT);
+        assert_true(data + size <= arena->memory + arena->capacity);
+        memset(data, (int)(count & 0xff), size);
+        blocks[count++] = (struct block){.offset = offset, .size = size};
+    }
+    *ret_count = count;
+}
+
+static void arena__blocks_do_not_overlap(void **state)
+{
+    struct bb_rng *rng = *state;
+    static struct block blocks[BLOCKS_MAX];
+    struct bb_arena arena;
+    assert_ok(bb_arena_init(&arena, 100000));
+    for (int round = 0; round < 3; round++) {
+        size_t count = 0;
+        fill(&arena, rng, blocks, &count);
+        assert_in_range(count, 100, BLOCKS_MAX - 1); /* it did get full */
+        for (size_t i = 0; i < count; i++) {
+            const uint8_t *data = bb_arena_at(&arena, blocks[i].offset);
+            for (size_t j = 0; j < blocks[i].size; j++)
+                assert_int_equal(data[j], i & 0xff);
+            if (i > 0)
+                assert_true(blocks[i].offset > blocks[i - 1].offset);
+        }
+        bb_arena_reset(&arena);
+    }
+    bb_arena_deinit(&arena);
+}
+
+static void arena__uses_its_last_byte(void **state)
+{
+    (void)state;
+    struct bb_arena arena;
+    assert_ok(bb_arena_init(&arena, 1000)); /* rounded up to 1024 */
+    assert_int_equal(arena.capacity, 1024);
+    assert_int_equal(bb_arena_left(&arena), 1024 - BB_ARENA_UNIT);
+    assert_int_equal(bb_arena_alloc(&arena, 1024 - BB_ARENA_UNIT + 1, 8), 0);
+    assert_int_equal(bb_arena_left(&arena), 1024 - BB_ARENA_UNIT);
+    uint32_t offset = bb_arena_alloc(&arena, 1024 - BB_ARENA_UNIT, 8);
+    assert_int_equal(offset, 1);
+    memset(bb_arena_at(&arena, offset), 0xee, 1024 - BB_ARENA_UNIT);
+    assert_int_equal(bb_arena_left(&arena), 0);
+    assert_int_equal(bb_arena_alloc(&arena, 0, 8), 0);
+    assert_int_equal(bb_arena_alloc(&arena, 1, 64), 0);
+    bb_arena_deinit(&arena);
+}
+
+static void arena__absurd_request_does_not_wrap(void **state)
+{
+    (void)state;
+    struct bb_arena arena;
+    assert_ok(bb_arena_init(&arena, 4096));
+    assert_int_equal(bb_arena_alloc(&arena, SIZE_MAX, 8), 0);
+    assert_int_equal(bb_arena_alloc(&arena, SIZE_MAX - 7, 64), 0);
+    assert_int_equal(bb_arena_left(&arena), 4096 - BB_ARENA_UNIT);
+    bb_arena_deinit(&arena);
+}
+
+static void arena__capacity_has_borders(void **state)
+{
+    (void)state;
+    struct bb_arena arena = {.used = 77};
+    assert_status(bb_arena_init(&arena, (size_t)BB_ARENA_UNIT << 32), BB_TOO_LARGE);
+    assert_status(bb_arena_init(&arena, SIZE_MAX), BB_TOO_LARGE);
+    assert_int_equal(arena.used, 77); /* untouched */
+    assert_ok(bb_arena_init(&arena, 0));
+    assert_int_equal(arena.capacity, 64);
+    bb_arena_deinit(&arena);
+    bb_arena_deinit(&arena);
+}
+
+int main(void)
+{
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("arena_test", 4));
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(arena__blocks_do_not_overlap, &rng),
+        cmocka_unit_test(arena__uses_its_last_byte),
+        cmocka_unit_test(arena__absurd_request_does_not_wrap),
+        cmocka_unit_test(arena__capacity_has_borders),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
