@@ -1,0 +1,89 @@
+/* What lies in a store's directory, and what of it may go.
+ *
+ * Rules: what is not in the grammar of kv/filename.h is left alone and reported. A file of the
+ * grammar is removed only when the manifest was read whole and neither it nor a log that is still
+ * needed refers to the file.
+ * Threads: a directory is for one thread at a time; bb_directory_judge is a pure function.
+ */
+#ifndef BB_KV_DIRECTORY_H
+#define BB_KV_DIRECTORY_H
+
+#include "base/file.h"
+#include "kv/filename.h"
+#include "kv/manifest.h"
+
+struct bb_directory_file {
+    const char *name; /* borrowed from the directory */
+    struct bb_filename is;
+    bool is_directory; /* then kind is FOREIGN, whatever the name */
+    uint64_t size;
+};
+
+/* A zeroed struct is a valid empty directory. */
+struct bb_directory {
+    struct bb_name_list names;       /* owned */
+    struct bb_directory_file *files; /* ascending by kind, then by number, then by name; owned */
+    size_t file_count;
+    uint64_t number_max; /* greatest number of any name of the grammar; 0: none */
+    bool has_current;
+};
+
+enum bb_verdict {
+    BB_VERDICT_NEEDED,  /* part of the store */
+    BB_VERDICT_ORPHAN,  /* ours, and nothing refers to it: may be removed */
+    BB_VERDICT_LEFT,    /* ours, nothing refers to it, but the manifest was not read whole: stays */
+    BB_VERDICT_FOREIGN, /* not ours: stays */
+};
+
+/* Lists and classifies. */
+BB_MUST_CHECK enum bb_status bb_directory_scan(struct bb_file_system *fs, const char *path,
+                                               struct bb_directory *ret_directory);
+void bb_directory_deinit(struct bb_directory *directory);
+
+/* May a store be created here? BB_EXISTS: there is a CURRENT. BB_CORRUPT, listing the candidates:
+ * there is none, but tables, logs, or a manifest that names any. What an interrupted creation
+ * leaves (temporaries, and manifests that name nothing or are cut off) is no obstacle; the new
+ * store's numbers start above theirs. */
+BB_MUST_CHECK enum bb_status bb_directory_check_new(struct bb_file_system *fs, const char *path,
+                                                    const struct bb_directory *directory);
+
+/* Is everything there that the state refers to? BB_CORRUPT: a live table is missing or has another
+ * size, or the log that recovery has to begin with is missing. */
+BB_MUST_CHECK enum bb_status bb_directory_check_complete(const char *path,
+                                                         const struct bb_directory *directory,
+                                                         const struct bb_manifest_state *state);
+
+/* Numbers of the logs to replay, ascending: *ret_numbers is owned (bb_free), NULL when there are
+ * none. */
+BB_MUST_CHECK enum bb_status bb_directory_logs(const struct bb_directory *directory,
+                                               const struct bb_manifest_state *state,
+                                               uint64_t **ret_numbers, size_t *ret_count);
+
+/* The first number that neither the directory nor the state has used. BB_TOO_LARGE: there is none
+ * left. */
+BB_MUST_CHECK enum bb_status bb_directory_next_number(const char *path,
+                                                      const struct bb_directory *directory,
+                                                      const struct bb_manifest_state *state,
+                                                      uint64_t *ret_number);
+
+/* The fate of one file. manifest_number: the one in force; is_whole: as the report of loading says.
+ */
+enum bb_verdict bb_directory_judge(const struct bb_directory_file *file,
+                                   const struct bb_manifest_state *state, uint64_t manifest_number,
+                                   bool is_whole);
+
+struct bb_directory_report {
+    uint64_t removed;
+    uint64_t left; /* ours, though nothing refers to them */
+    uint64_t foreign;
+    uint64_t failed; /* could not be removed: tried again at the next opening */
+};
+/* Removes the orphans of a scan, after the manifest `manifest_number` is durably in force. Files
+ * that came after the scan are not looked at. Removing is a courtesy: its failures are counted, not
+ * returned. */
+void bb_directory_remove_orphans(struct bb_file_system *fs, const char *path,
+                                 const struct bb_directory *directory,
+                                 const struct bb_manifest_state *state, uint64_t manifest_number,
+                                 bool is_whole, struct bb_directory_report *ret_report);
+
+#endif
