@@ -1,0 +1,315 @@
+/* Goal: the operating system's files are opened, written, locked and closed so that nobody can
+ * trick, block or harm us: links, FIFOs, inherited descriptors, full disks, two processes. Method:
+ * a real directory with real FIFOs, links and children. A file size limit of the process makes
+ * write(2) stop half-way, which is how a full disk looks; /proc/self/io is asked how many reads
+ * there were. */
+#include "tests/support/assert_status.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "tests/support/temp_dir.h"
+
+struct place {
+    struct bb_temp_dir dir;
+    struct bb_file_system *fs;
+    char path[PATH_MAX]; /* dir/x */
+    char other[PATH_MAX];
+};
+
+static void write_text(struct place *place, const char *path, const char *text)
+{
+    struct bb_file *file = NULL;
+    assert_ok(bb_file_create(place->fs, path, &file));
+    assert_ok(bb_file_append(file, bb_bytes_of_text(text)));
+    assert_ok(bb_file_close(file));
+}
+
+static void file_posix__modes_are_private(void **state)
+{
+    struct place *place = *state;
+    struct stat information;
+    mode_t before = umask(0);
+    write_text(place, place->path, "x");
+    assert_ok(place->fs->ops->make_directory(place->fs, place->other));
+    umask(before);
+    assert_int_equal(stat(place->path, &information), 0);
+    assert_int_equal(information.st_mode & 07777, 0600);
+    assert_int_equal(stat(place->other, &information), 0);
+    assert_int_equal(information.st_mode & 07777, 0700);
+}
+
+static void file_posix__symbolic_link_is_refused(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *file = NULL;
+    write_text(place, place->other, "secret");
+    assert_int_equal(symlink(place->other, place->path), 0);
+    assert_status(bb_file_open(place->fs, place->path, &file), BB_INVALID);
+    assert_message("is a symbolic link, expected a regular file");
+    assert_message(place->path);
+    assert_status(bb_file_create(place->fs, place->path, &file), BB_EXISTS);
+    assert_status(place->fs->ops->lock(place->fs, place->path, &file), BB_INVALID);
+    assert_null(file);
+}
+
+static void file_posix__dangling_link_has_a_name(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *file = NULL;
+    bool is_directory = true;
+    uint64_t size = 9;
+    assert_int_equal(symlink("/nowhere/at/all", place->path), 0);
+    assert_ok(place->fs->ops->status(place->fs, place->path, &is_directory, &size));
+    assert_false(is_directory);
+    assert_int_equal(size, 0);
+    assert_status(bb_file_create(place->fs, place->path, &file), BB_EXISTS);
+}
+
+static void file_posix__directory_behind_a_link_is_fine(void **state)
+{
+    struct place *place = *state;
+    bool is_directory = false;
+    uint64_t size = 0;
+    struct bb_name_list list = {0};
+    assert_int_equal(symlink(place->dir.path, place->path), 0);
+    assert_ok(place->fs->ops->status(place->fs, place->path, &is_directory, &size));
+    assert_true(is_directory);
+    assert_ok(place->fs->ops->list(place->fs, place->path, &list));
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.names[0], "x");
+    bb_name_list_deinit(&list);
+    assert_ok(place->fs->ops->sync_directory(place->fs, place->path));
+}
+
+static void file_posix__fifo_is_refused_and_not_waited_for(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *file = NULL;
+    assert_int_equal(mkfifo(place->path, 0600), 0);
+    (void)alarm(30); /* an open that waits for a writer ends the test */
+    assert_status(bb_file_open(place->fs, place->path, &file), BB_INVALID);
+    assert_message("is a FIFO, expected a regular file");
+    assert_status(place->fs->ops->lock(place->fs, place->path, &file), BB_INVALID);
+    (void)alarm(0);
+    assert_null(file);
+}
+
+static void file_posix__device_and_socket_are_refused(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *file = NULL;
+    assert_status(bb_file_open(place->fs, "/dev/null", &file), BB_INVALID);
+    assert_message("/dev/null: is a device");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    assert_true(strlen(place->path) < sizeof(address.sun_path));
+    strcpy(address.sun_path, place->path);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_status(bb_file_open(place->fs, place->path, &file), BB_INVALID);
+    assert_int_equal(close(fd), 0);
+    assert_null(file);
+}
+
+/* The flags of every descriptor above stderr; the test opens none itself. */
+static void assert_all_close_on_exec(size_t expected_count)
+{
+    size_t count = 0;
+    for (int fd = STDERR_FILENO + 1; fd < 256; fd++) {
+        struct stat information;
+        if (fstat(fd, &information) != 0 || !S_ISREG(information.st_mode))
+            continue;
+        char link[64];
+        char target[PATH_MAX] = "";
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        if (readlink(link, target, sizeof(target) - 1) < 0 ||
+            strstr(target, "bb-file_posix-") == NULL)
+            continue;
+        assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+        count++;
+    }
+    assert_int_equal(count, expected_count);
+}
+
+static void file_posix__descriptors_are_not_inherited(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *writer = NULL;
+    struct bb_file *reader = NULL;
+    struct bb_file *lock = NULL;
+    assert_ok(bb_file_create(place->fs, place->path, &writer));
+    assert_ok(bb_file_open(place->fs, place->path, &reader));
+    assert_ok(place->fs->ops->lock(place->fs, place->other, &lock));
+    assert_all_close_on_exec(3);
+    assert_ok(bb_file_close(writer));
+    assert_ok(bb_file_close(reader));
+    assert_ok(place->fs->ops->unlock(place->fs, lock));
+    assert_all_close_on_exec(0);
+}
+
+static void file_posix__errors_carry_path_and_words(void **state)
+{
+    struct place *place = *state;
+    struct bb_file_system *fs = place->fs;
+    struct bb_file *file = NULL;
+    char expected[PATH_MAX + 64];
+    snprintf(expected, sizeof(expected), "%s: open: No such file or directory", place->path);
+    assert_status(bb_file_open(fs, place->path, &file), BB_NOT_FOUND);
+    assert_string_equal(bb_error_last()->message, expected);
+    snprintf(expected, sizeof(expected), "%s: unlink: No such file or directory", place->path);
+    assert_status(fs->ops->remove(fs, place->path), BB_NOT_FOUND);
+    assert_string_equal(bb_error_last()->message, expected);
+    char name[600];
+    memset(name, 'n', sizeof(name));
+    name[sizeof(name) - 1] = '\0';
+    assert_status(bb_file_create(fs, name, &file), BB_IO);
+    assert_message("File name too long");
+    assert_status(bb_file_create(fs, "", &file), BB_NOT_FOUND);
+}
+
+/* Lets files grow to so many bytes. */
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void file_posix__short_write_is_continued_until_it_fails_and_the_failure_sticks(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *file = NULL;
+    struct bb_file_counters counters;
+    uint64_t size = 0;
+    static uint8_t data[10000];
+    assert_ok(bb_file_create(place->fs, place->path, &file));
+    (void)signal(SIGXFSZ, SIG_IGN);
+    limit_file_size(15000);
+    assert_ok(bb_file_append(file, bb_bytes_of(data, sizeof(data))));
+    assert_status(bb_file_append(file, bb_bytes_of(data, sizeof(data))), BB_IO);
+    assert_message("write: File too large");
+    limit_file_size(RLIM_INFINITY);
+    (void)signal(SIGXFSZ, SIG_DFL);
+
+    assert_ok(bb_file_size(file, &size));
+    assert_int_equal(size, 15000); /* what could be written was */
+    place->fs->ops->counters(place->fs, &counters);
+    assert_int_equal(counters.appends, 3); /* whole, short, failed */
+    assert_int_equal(counters.append_bytes, 15000);
+    assert_status(bb_file_append(file, bb_bytes_of(data, 1)), BB_IO);
+    assert_message("an earlier append or sync of this file failed");
+    assert_status(bb_file_sync(file), BB_IO);
+    assert_ok(bb_file_size(file, &size));
+    assert_int_equal(size, 15000);
+    assert_ok(bb_file_close(file));
+}
+
+static void file_posix__created_file_can_be_read(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *file = NULL;
+    char buffer[3];
+    assert_ok(bb_file_create(place->fs, place->path, &file));
+    assert_ok(bb_file_append(file, bb_bytes_of_text("abc")));
+    assert_ok(bb_file_read_exactly(file, 0, buffer, 3)); /* and does not move the end */
+    assert_ok(bb_file_append(file, bb_bytes_of_text("def")));
+    assert_ok(bb_file_read_exactly(file, 3, buffer, 3));
+    assert_memory_equal(buffer, "def", 3);
+    assert_ok(bb_file_close(file));
+}
+
+/* The system's own count of read calls of this process. False where it is not told. */
+static bool read_system_reads(uint64_t *ret_reads)
+{
+    char text[512] = "";
+    int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t got = read(fd, text, sizeof(text) - 1);
+    (void)close(fd);
+    const char *line = got > 0 ? strstr(text, "syscr: ") : NULL;
+    return line != NULL && sscanf(line, "syscr: %" SCNu64, ret_reads) == 1;
+}
+
+static void file_posix__reads_are_those_of_the_system(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *file = NULL;
+    uint64_t marks[4] = {0};
+    char buffer[100];
+    size_t got = 0;
+    write_text(place, place->path, "0123456789");
+    assert_ok(bb_file_open(place->fs, place->path, &file));
+    struct bb_file_counters before;
+    struct bb_file_counters after;
+    if (!read_system_reads(&marks[0]) || !read_system_reads(&marks[1])) {
+        assert_ok(bb_file_close(file));
+        print_message("no /proc/self/io here\n");
+        skip();
+    }
+    place->fs->ops->counters(place->fs, &before);
+    for (size_t i = 0; i < 100; i++) {
+        assert_ok(bb_file_read_at(file, i % 10, buffer, 1, &got));
+        assert_ok(bb_file_read_at(file, 5, buffer, sizeof(buffer), &got)); /* short: asks twice */
+    }
+    place->fs->ops->counters(place->fs, &after);
+    assert_true(read_system_reads(&marks[2]));
+    uint64_t asking = marks[1] - marks[0]; /* what reading the count costs */
+    assert_int_equal(marks[2] - marks[1] - asking, after.reads - before.reads);
+    assert_int_equal(after.reads - before.reads, 300);
+    assert_ok(bb_file_close(file));
+}
+
+static int set_up(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    assert_non_null(place);
+    bb_temp_dir_init(&place->dir, "file_posix");
+    bb_temp_dir_path(&place->dir, "x", place->path);
+    bb_temp_dir_path(&place->dir, "y", place->other);
+    assert_ok(bb_file_system_posix_create(&place->fs));
+    *state = place;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *place = *state;
+    bb_file_system_posix_destroy(place->fs);
+    bb_temp_dir_deinit(&place->dir);
+    free(place);
+    return 0;
+}
+
+#define posix_test(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        posix_test(file_posix__modes_are_private),
+        posix_test(file_posix__symbolic_link_is_refused),
+        posix_test(file_posix__dangling_link_has_a_name),
+        posix_test(file_posix__directory_behind_a_link_is_fine),
+        posix_test(file_posix__fifo_is_refused_and_not_waited_for),
+        posix_test(file_posix__device_and_socket_are_refused),
+        posix_test(file_posix__descriptors_are_not_inherited),
+        posix_test(file_posix__errors_carry_path_and_words),
+        posix_test(file_posix__short_write_is_continued_until_it_fails_and_the_failure_sticks),
+        posix_test(file_posix__created_file_can_be_read),
+        posix_test(file_posix__reads_are_those_of_the_system),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,250 @@
+/* Goal: one process at a time holds a lock, whoever asks and however the holder ends, and the
+ * message names the holder. Method: real children. A child tells by its exit status what it saw;
+ * pipes make it wait, never time. */
+#include "tests/support/assert_status.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "tests/support/temp_dir.h"
+
+struct place {
+    struct bb_temp_dir dir;
+    struct bb_file_system *fs;
+    char path[PATH_MAX];
+};
+
+static enum bb_status lock(struct place *place, struct bb_file **ret_lock)
+{
+    return place->fs->ops->lock(place->fs, place->path, ret_lock);
+}
+
+static enum bb_status unlock(struct place *place, struct bb_file *held)
+{
+    return place->fs->ops->unlock(place->fs, held);
+}
+
+/* Runs body in a child; 0 when the child says so. */
+static int in_child(struct place *place, struct bb_file *held,
+                    int (*body)(struct place *, struct bb_file *))
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(body(place, held));
+    int result = 0;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    return WIFEXITED(result) ? WEXITSTATUS(result) : -1;
+}
+
+static int child_finds_parent_holding(struct place *place, struct bb_file *held)
+{
+    (void)held;
+    struct bb_file *mine = NULL;
+    char expected[64];
+    snprintf(expected, sizeof(expected), "locked by process %ld", (long)getppid());
+    if (lock(place, &mine) != BB_BUSY)
+        return 1;
+    return strstr(bb_error_last()->message, expected) == NULL ? 2 : 0;
+}
+
+static int child_gets_the_lock(struct place *place, struct bb_file *held)
+{
+    (void)held;
+    struct bb_file *mine = NULL;
+    return lock(place, &mine) == BB_OK && unlock(place, mine) == BB_OK ? 0 : 1;
+}
+
+static int child_releases_what_it_inherited(struct place *place, struct bb_file *held)
+{
+    return unlock(place, held) == BB_OK ? 0 : 1;
+}
+
+static void lock_posix__child_is_refused_and_told_the_holder(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *held = NULL;
+    assert_ok(lock(place, &held));
+    assert_int_equal(in_child(place, held, child_finds_parent_holding), 0);
+    /* The child's end closed its copies of our descriptors; the lock holds all the same. */
+    assert_int_equal(in_child(place, held, child_finds_parent_holding), 0);
+    assert_ok(unlock(place, held));
+    assert_int_equal(in_child(place, NULL, child_gets_the_lock), 0);
+}
+
+static void lock_posix__child_cannot_release_it(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *held = NULL;
+    assert_ok(lock(place, &held));
+    assert_int_equal(in_child(place, held, child_releases_what_it_inherited), 0);
+    assert_int_equal(in_child(place, held, child_finds_parent_holding), 0);
+    struct bb_file *second = NULL;
+    assert_status(lock(place, &second), BB_BUSY);
+    assert_ok(unlock(place, held));
+}
+
+/* A child that waits until the pipe is closed, with everything it inherited. */
+static pid_t fork_waiting(int pipe_ends[2])
+{
+    assert_int_equal(pipe(pipe_ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char byte = 0;
+        (void)close(pipe_ends[1]);
+        ssize_t got = read(pipe_ends[0], &byte, 1);
+        _exit(got == 0 ? 0 : 1);
+    }
+    (void)close(pipe_ends[0]);
+    return child;
+}
+
+static void lock_posix__unlock_counts_while_a_child_still_has_the_descriptor(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *held = NULL;
+    struct bb_file *again = NULL;
+    int pipe_ends[2];
+    assert_ok(lock(place, &held));
+    pid_t child = fork_waiting(pipe_ends);
+    assert_ok(unlock(place, held));
+    assert_ok(lock(place, &again));
+    assert_ok(unlock(place, again));
+    (void)close(pipe_ends[1]);
+    int result = -1;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(result, 0);
+}
+
+/* A child that takes the lock, says so, and then waits for its end. */
+static pid_t fork_holder(struct place *place)
+{
+    int pipe_ends[2];
+    assert_int_equal(pipe(pipe_ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct bb_file *mine = NULL;
+        char byte = lock(place, &mine) == BB_OK ? 'y' : 'n';
+        if (write(pipe_ends[1], &byte, 1) != 1)
+            _exit(1);
+        for (;;)
+            (void)pause();
+    }
+    char byte = 0;
+    (void)close(pipe_ends[1]);
+    assert_int_equal(read(pipe_ends[0], &byte, 1), 1);
+    assert_int_equal(byte, 'y');
+    (void)close(pipe_ends[0]);
+    return child;
+}
+
+static void lock_posix__killed_holder_leaves_it_free(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *held = NULL;
+    char expected[64];
+    pid_t child = fork_holder(place);
+    assert_status(lock(place, &held), BB_BUSY);
+    snprintf(expected, sizeof(expected), "locked by process %ld", (long)child);
+    assert_message(expected);
+    assert_message(place->path);
+
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_ok(lock(place, &held)); /* its id still stands in the file, which means nothing */
+    assert_ok(unlock(place, held));
+}
+
+static void lock_posix__file_holds_the_process_id_while_it_is_held(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *held = NULL;
+    struct bb_buf buf = {0};
+    char expected[32];
+    int length = snprintf(expected, sizeof(expected), "%ld\n", (long)getpid());
+    assert_ok(lock(place, &held));
+    assert_ok(bb_file_read_whole(place->fs, place->path, 100, &buf));
+    assert_true(bb_bytes_equal(bb_buf_bytes(&buf), bb_bytes_of(expected, (size_t)length)));
+    assert_ok(unlock(place, held));
+    assert_ok(bb_file_read_whole(place->fs, place->path, 100, &buf));
+    assert_int_equal(buf.size, 0);
+    bb_buf_deinit(&buf);
+}
+
+/* Reading the file of a lock that the same process holds must not drop it, as it would with
+ * F_SETLK. */
+static void lock_posix__closing_another_descriptor_keeps_it(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *held = NULL;
+    struct bb_file *reader = NULL;
+    assert_ok(lock(place, &held));
+    assert_ok(bb_file_open(place->fs, place->path, &reader));
+    assert_ok(bb_file_close(reader));
+    assert_int_equal(in_child(place, held, child_finds_parent_holding), 0);
+    assert_ok(unlock(place, held));
+}
+
+static void lock_posix__foreign_contents_give_no_id(void **state)
+{
+    struct place *place = *state;
+    static const char *const contents[] = {
+        "", "abc", "-5\n", "12", "99999999999999999999999999\n", "0\n"};
+    for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
+        struct bb_file *held = NULL;
+        struct bb_file *second = NULL;
+        assert_ok(lock(place, &held));
+        FILE *file = fopen(place->path, "w");
+        assert_non_null(file);
+        assert_true(fputs(contents[i], file) >= 0);
+        assert_int_equal(fclose(file), 0);
+        assert_status(lock(place, &second), BB_BUSY);
+        assert_message("locked by a process that left no id");
+        assert_ok(unlock(place, held));
+    }
+}
+
+static int set_up(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+    assert_non_null(place);
+    bb_temp_dir_init(&place->dir, "lock_posix");
+    bb_temp_dir_path(&place->dir, "LOCK", place->path);
+    assert_ok(bb_file_system_posix_create(&place->fs));
+    *state = place;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *place = *state;
+    bb_file_system_posix_destroy(place->fs);
+    bb_temp_dir_deinit(&place->dir);
+    free(place);
+    return 0;
+}
+
+#define lock_test(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        lock_test(lock_posix__child_is_refused_and_told_the_holder),
+        lock_test(lock_posix__child_cannot_release_it),
+        lock_test(lock_posix__unlock_counts_while_a_child_still_has_the_descriptor),
+        lock_test(lock_posix__killed_holder_leaves_it_free),
+        lock_test(lock_posix__file_holds_the_process_id_while_it_is_held),
+        lock_test(lock_posix__closing_another_descriptor_keeps_it),
+        lock_test(lock_posix__foreign_contents_give_no_id),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
