@@ -12,27 +12,13 @@
 #define CLOCK_START_NANOSECONDS UINT64_C(1000000000)
 #define CLOCK_STEP_NANOSECONDS  UINT64_C(1000)
 
-struct memory_file {
-    struct bb_file base;
-    struct bb_file_memory *memory;
-    struct bb_memory_inode *inode;
-    bool writable;
-    bool failed; /* as in base/file_posix.c: never written again */
-};
-
 static struct bb_file_memory *memory_of(struct bb_file_system *fs)
 {
     return (struct bb_file_memory *)fs; /* base is the first member */
 }
 
-static struct memory_file *memory_file_of(struct bb_file *file)
-{
-    return (struct memory_file *)file; /* base is the first member */
-}
-
-/* Counts a changing call and asks the hook whether it may happen. */
-static enum bb_status announce(struct bb_file_memory *memory, enum bb_file_call call,
-                               const char *path)
+enum bb_status bb_memory_announce(struct bb_file_memory *memory, enum bb_file_call call,
+                                  const char *path)
 {
     bb_mutex_lock(&memory->mutex);
     uint64_t number = ++memory->calls;
@@ -42,141 +28,10 @@ static enum bb_status announce(struct bb_file_memory *memory, enum bb_file_call 
     return hook == NULL ? BB_OK : hook(context, memory, number, call, path);
 }
 
-/* ret_status of a function that ran with the mutex held: the message is made after it is released.
- */
-static enum bb_status done(int error_number, const char *operation, const char *path)
+enum bb_status bb_memory_done(int error_number, const char *operation, const char *path)
 {
     return error_number == 0 ? BB_OK : bb_fail_errno(error_number, operation, path);
 }
-
-static struct memory_file *handle_create(struct bb_file_memory *memory,
-                                         struct bb_memory_inode *inode, const char *path,
-                                         bool writable)
-{
-    struct memory_file *file = bb_must_alloc_zeroed(sizeof(*file));
-    file->base.path = bb_must_strdup(path);
-    file->memory = memory;
-    file->inode = inode;
-    file->writable = writable;
-    inode->handles++;
-    bb_memory_acquire(inode);
-    memory->open_files++;
-    return file;
-}
-
-static void handle_destroy(struct memory_file *file)
-{
-    struct bb_file_memory *memory = file->memory;
-    bb_mutex_lock(&memory->mutex);
-    file->inode->handles--;
-    bb_memory_release(&memory->tree, file->inode);
-    memory->open_files--;
-    bb_mutex_unlock(&memory->mutex);
-    free((char *)(uintptr_t)file->base.path);
-    free(file);
-}
-
-static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffer, size_t size,
-                              size_t *ret_size)
-{
-    struct memory_file *file = memory_file_of(base);
-    struct bb_file_memory *memory = file->memory;
-    bb_mutex_lock(&memory->mutex);
-    uint64_t left = offset < file->inode->size ? file->inode->size - offset : 0;
-    size_t part = size < left ? size : (size_t)left;
-    if (part > 0)
-        memcpy(buffer, file->inode->bytes + offset, part);
-    memory->counters.reads += size > 0;
-    memory->counters.read_bytes += part;
-    bb_mutex_unlock(&memory->mutex);
-    *ret_size = part;
-    return BB_OK;
-}
-
-static enum bb_status check_writable(const struct memory_file *file, const char *operation)
-{
-    if (!file->writable)
-        return bb_fail(BB_INVALID, "%s: %s: opened for reading", file->base.path, operation);
-    if (file->failed)
-        return bb_fail(BB_IO,
-                       "%s: %s: refused, because an earlier append or sync of this file failed",
-                       file->base.path, operation);
-    return BB_OK;
-}
-
-/* Checks and announces an append or a sync; a refusal sticks as a failure of the device would. */
-static enum bb_status prepare_change(struct memory_file *file, enum bb_file_call call)
-{
-    enum bb_status status = check_writable(file, bb_file_call_name(call));
-    if (status != BB_OK)
-        return status;
-    status = announce(file->memory, call, file->base.path);
-    file->failed = status != BB_OK;
-    return status;
-}
-
-static uint64_t space_left(const struct bb_file_memory *memory)
-{
-    if (memory->space == 0)
-        return UINT64_C(1) << 40;
-    uint64_t used = bb_memory_tree_used(&memory->tree);
-    return used < memory->space ? memory->space - used : 0;
-}
-
-static enum bb_status append(struct bb_file *base, const void *data, size_t size)
-{
-    struct memory_file *file = memory_file_of(base);
-    struct bb_file_memory *memory = file->memory;
-    enum bb_status status = prepare_change(file, BB_FILE_CALL_APPEND);
-    if (status != BB_OK)
-        return status;
-
-    bb_mutex_lock(&memory->mutex);
-    uint64_t room = space_left(memory);
-    size_t part = memory->space == 0 || size <= room ? size : (size_t)room;
-    bb_memory_append(file->inode, data, part);
-    memory->counters.appends += size > 0;
-    memory->counters.append_bytes += part;
-    bb_mutex_unlock(&memory->mutex);
-    file->failed = part < size;
-    return done(part < size ? ENOSPC : 0, "write", base->path);
-}
-
-static enum bb_status sync_file(struct bb_file *base)
-{
-    struct memory_file *file = memory_file_of(base);
-    enum bb_status status = prepare_change(file, BB_FILE_CALL_SYNC);
-    if (status != BB_OK)
-        return status;
-    bb_mutex_lock(&file->memory->mutex);
-    bb_memory_sync_bytes(file->inode);
-    file->memory->counters.syncs++;
-    bb_mutex_unlock(&file->memory->mutex);
-    return BB_OK;
-}
-
-static enum bb_status size_of_file(struct bb_file *base, uint64_t *ret_size)
-{
-    struct memory_file *file = memory_file_of(base);
-    bb_mutex_lock(&file->memory->mutex);
-    *ret_size = file->inode->size;
-    bb_mutex_unlock(&file->memory->mutex);
-    return BB_OK;
-}
-
-static enum bb_status close_file(struct bb_file *base)
-{
-    handle_destroy(memory_file_of(base));
-    return BB_OK;
-}
-
-static const struct bb_file_ops file_ops = {
-    .read_at = read_at,
-    .append = append,
-    .sync = sync_file,
-    .size = size_of_file,
-    .close = close_file,
-};
 
 static enum bb_status open_file(struct bb_file_system *fs, const char *path,
                                 struct bb_file **ret_file)
@@ -186,15 +41,14 @@ static enum bb_status open_file(struct bb_file_system *fs, const char *path,
     bb_mutex_lock(&memory->mutex);
     int error_number = bb_memory_find(&memory->tree, path, &inode);
     bool is_directory = error_number == 0 && inode->is_directory;
-    struct memory_file *file = NULL;
+    struct bb_memory_file *file = NULL;
     if (error_number == 0 && !is_directory)
-        file = handle_create(memory, inode, path, false);
+        file = bb_memory_file_create(memory, inode, path, false);
     bb_mutex_unlock(&memory->mutex);
     if (is_directory)
         return bb_fail(BB_INVALID, "%s: is a directory, expected a regular file", path);
     if (file == NULL)
         return bb_fail_errno(error_number, "open", path);
-    file->base.ops = &file_ops;
     *ret_file = &file->base;
     return BB_OK;
 }
@@ -218,20 +72,19 @@ static enum bb_status create_file(struct bb_file_system *fs, const char *path,
                                   struct bb_file **ret_file)
 {
     struct bb_file_memory *memory = memory_of(fs);
-    enum bb_status status = announce(memory, BB_FILE_CALL_CREATE, path);
+    enum bb_status status = bb_memory_announce(memory, BB_FILE_CALL_CREATE, path);
     if (status != BB_OK)
         return status;
 
     struct bb_memory_inode *inode = NULL;
-    struct memory_file *file = NULL;
+    struct bb_memory_file *file = NULL;
     bb_mutex_lock(&memory->mutex);
     int error_number = make(memory, path, false, &inode);
     if (error_number == 0)
-        file = handle_create(memory, inode, path, true);
+        file = bb_memory_file_create(memory, inode, path, true);
     bb_mutex_unlock(&memory->mutex);
     if (file == NULL)
         return bb_fail_errno(error_number, "open", path);
-    file->base.ops = &file_ops;
     *ret_file = &file->base;
     return BB_OK;
 }
@@ -264,13 +117,13 @@ static int rename_locked(struct bb_file_memory *memory, const char *from, const 
 static enum bb_status rename_file(struct bb_file_system *fs, const char *from, const char *to)
 {
     struct bb_file_memory *memory = memory_of(fs);
-    enum bb_status status = announce(memory, BB_FILE_CALL_RENAME, from);
+    enum bb_status status = bb_memory_announce(memory, BB_FILE_CALL_RENAME, from);
     if (status != BB_OK)
         return status;
     bb_mutex_lock(&memory->mutex);
     int error_number = rename_locked(memory, from, to);
     bb_mutex_unlock(&memory->mutex);
-    return done(error_number, "rename", from);
+    return bb_memory_done(error_number, "rename", from);
 }
 
 static int remove_locked(struct bb_file_memory *memory, const char *path, bool is_directory)
@@ -296,38 +149,38 @@ static int remove_locked(struct bb_file_memory *memory, const char *path, bool i
 static enum bb_status remove_file(struct bb_file_system *fs, const char *path)
 {
     struct bb_file_memory *memory = memory_of(fs);
-    enum bb_status status = announce(memory, BB_FILE_CALL_REMOVE, path);
+    enum bb_status status = bb_memory_announce(memory, BB_FILE_CALL_REMOVE, path);
     if (status != BB_OK)
         return status;
     bb_mutex_lock(&memory->mutex);
     int error_number = remove_locked(memory, path, false);
     bb_mutex_unlock(&memory->mutex);
-    return done(error_number, "unlink", path);
+    return bb_memory_done(error_number, "unlink", path);
 }
 
 static enum bb_status remove_directory(struct bb_file_system *fs, const char *path)
 {
     struct bb_file_memory *memory = memory_of(fs);
-    enum bb_status status = announce(memory, BB_FILE_CALL_REMOVE_DIRECTORY, path);
+    enum bb_status status = bb_memory_announce(memory, BB_FILE_CALL_REMOVE_DIRECTORY, path);
     if (status != BB_OK)
         return status;
     bb_mutex_lock(&memory->mutex);
     int error_number = remove_locked(memory, path, true);
     bb_mutex_unlock(&memory->mutex);
-    return done(error_number, "rmdir", path);
+    return bb_memory_done(error_number, "rmdir", path);
 }
 
 static enum bb_status make_directory(struct bb_file_system *fs, const char *path)
 {
     struct bb_file_memory *memory = memory_of(fs);
-    enum bb_status status = announce(memory, BB_FILE_CALL_MAKE_DIRECTORY, path);
+    enum bb_status status = bb_memory_announce(memory, BB_FILE_CALL_MAKE_DIRECTORY, path);
     if (status != BB_OK)
         return status;
     struct bb_memory_inode *inode = NULL;
     bb_mutex_lock(&memory->mutex);
     int error_number = make(memory, path, true, &inode);
     bb_mutex_unlock(&memory->mutex);
-    return done(error_number, "mkdir", path);
+    return bb_memory_done(error_number, "mkdir", path);
 }
 
 static int find_directory(struct bb_file_memory *memory, const char *path,
@@ -356,7 +209,7 @@ static enum bb_status list_directory(struct bb_file_system *fs, const char *dire
 static enum bb_status sync_directory(struct bb_file_system *fs, const char *path)
 {
     struct bb_file_memory *memory = memory_of(fs);
-    enum bb_status status = announce(memory, BB_FILE_CALL_SYNC_DIRECTORY, path);
+    enum bb_status status = bb_memory_announce(memory, BB_FILE_CALL_SYNC_DIRECTORY, path);
     if (status != BB_OK)
         return status;
     struct bb_memory_inode *inode = NULL;
@@ -367,7 +220,7 @@ static enum bb_status sync_directory(struct bb_file_system *fs, const char *path
         memory->counters.directory_syncs++;
     }
     bb_mutex_unlock(&memory->mutex);
-    return done(error_number, "open", path);
+    return bb_memory_done(error_number, "open", path);
 }
 
 static enum bb_status status_of(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
@@ -382,12 +235,12 @@ static enum bb_status status_of(struct bb_file_system *fs, const char *path, boo
         *ret_size = inode->size;
     }
     bb_mutex_unlock(&memory->mutex);
-    return done(error_number, "stat", path);
+    return bb_memory_done(error_number, "stat", path);
 }
 
 /* Takes the lock, makes its file when missing; errno value, EAGAIN when it is held. */
 static int lock_locked(struct bb_file_memory *memory, const char *path,
-                       struct memory_file **ret_file)
+                       struct bb_memory_file **ret_file)
 {
     struct bb_memory_inode *inode = NULL;
     int error_number = bb_memory_find(&memory->tree, path, &inode);
@@ -400,7 +253,7 @@ static int lock_locked(struct bb_file_memory *memory, const char *path,
     if (inode->is_locked)
         return EAGAIN;
     inode->is_locked = true;
-    *ret_file = handle_create(memory, inode, path, false);
+    *ret_file = bb_memory_file_create(memory, inode, path, false);
     return 0;
 }
 
@@ -408,10 +261,10 @@ static enum bb_status lock_file(struct bb_file_system *fs, const char *path,
                                 struct bb_file **ret_lock)
 {
     struct bb_file_memory *memory = memory_of(fs);
-    enum bb_status status = announce(memory, BB_FILE_CALL_LOCK, path);
+    enum bb_status status = bb_memory_announce(memory, BB_FILE_CALL_LOCK, path);
     if (status != BB_OK)
         return status;
-    struct memory_file *file = NULL;
+    struct bb_memory_file *file = NULL;
     bb_mutex_lock(&memory->mutex);
     int error_number = lock_locked(memory, path, &file);
     bb_mutex_unlock(&memory->mutex);
@@ -428,13 +281,21 @@ static enum bb_status lock_file(struct bb_file_system *fs, const char *path,
 static enum bb_status unlock_file(struct bb_file_system *fs, struct bb_file *base)
 {
     struct bb_file_memory *memory = memory_of(fs);
-    struct memory_file *file = memory_file_of(base);
+    struct bb_memory_file *file = (struct bb_memory_file *)base; /* base is the first member */
     bb_mutex_lock(&memory->mutex);
     BB_ASSERT(file->memory == memory && file->inode->is_locked);
     file->inode->is_locked = false;
     bb_mutex_unlock(&memory->mutex);
-    handle_destroy(file);
+    bb_memory_file_destroy(file);
     return BB_OK;
+}
+
+uint64_t bb_memory_space_left(const struct bb_file_memory *memory)
+{
+    if (memory->space == 0)
+        return UINT64_C(1) << 40;
+    uint64_t used = bb_memory_tree_used(&memory->tree);
+    return used < memory->space ? memory->space - used : 0;
 }
 
 static enum bb_status free_space(struct bb_file_system *fs, const char *path, uint64_t *ret_bytes)
@@ -444,9 +305,9 @@ static enum bb_status free_space(struct bb_file_system *fs, const char *path, ui
     bb_mutex_lock(&memory->mutex);
     int error_number = bb_memory_find(&memory->tree, path, &inode);
     if (error_number == 0)
-        *ret_bytes = space_left(memory);
+        *ret_bytes = bb_memory_space_left(memory);
     bb_mutex_unlock(&memory->mutex);
-    return done(error_number, "statvfs", path);
+    return bb_memory_done(error_number, "statvfs", path);
 }
 
 static enum bb_status random_bytes(struct bb_file_system *fs, void *buffer, size_t size)

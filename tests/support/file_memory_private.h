@@ -21,7 +21,30 @@ struct bb_file_memory {
     void *hook_context;
 };
 
+/* An open file or a held lock. */
+struct bb_memory_file {
+    struct bb_file base;
+    struct bb_file_memory *memory;
+    struct bb_memory_inode *inode;
+    bool writable;
+    bool failed; /* as in base/file_posix.c: never written again */
+};
+
 /* A file system without a tree; the caller puts one in. */
 struct bb_file_memory *bb_file_memory_create_bare(void);
+
+/* Counts a changing call and asks the hook whether it may happen. Without the mutex. */
+enum bb_status bb_memory_announce(struct bb_file_memory *memory, enum bb_file_call call,
+                                  const char *path);
+/* The status of an errno value, 0 being success. Called when the mutex is released. */
+enum bb_status bb_memory_done(int error_number, const char *operation, const char *path);
+/* With the mutex. */
+uint64_t bb_memory_space_left(const struct bb_file_memory *memory);
+
+/* file_memory_file.c. create with the mutex, destroy without. */
+struct bb_memory_file *bb_memory_file_create(struct bb_file_memory *memory,
+                                             struct bb_memory_inode *inode, const char *path,
+                                             bool writable);
+void bb_memory_file_destroy(struct bb_memory_file *file);
 
 #endif
