@@ -1,0 +1,95 @@
+/* bloomblock compact: all runs into one. */
+#include "base/status.h"
+#include "tools/clock.h"
+#include "tools/level_report.h"
+#include "tools/number_text.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+#include "tools/store_options.h"
+
+struct compaction {
+    struct store_options store;
+    struct output out;
+    struct bb_db *db;
+    struct bb_db_stats before;
+    struct bb_db_stats after;
+    uint64_t nanoseconds;
+};
+
+static enum bb_status compact_store(struct compaction *compaction, const char *directory)
+{
+    enum bb_status status = store_open(&compaction->store, directory, &compaction->db);
+    if (status != BB_OK)
+        return status;
+    bb_db_stats(compaction->db, &compaction->before);
+    struct progress progress;
+    uint64_t start = clock_now();
+    progress_start(&progress, "compacting", 0, true);
+    status = bb_db_compact(compaction->db);
+    progress_stop(&progress);
+    compaction->nanoseconds = clock_now() - start;
+    bb_db_stats(compaction->db, &compaction->after);
+    return status;
+}
+
+static void report_json(struct compaction *compaction)
+{
+    json_t *document = json_object();
+    json_object_set_new(document, "before", level_report_json(&compaction->before));
+    json_object_set_new(document, "after", level_report_json(&compaction->after));
+    json_set_count(document, "bytes_read", compaction->after.compaction_bytes_read);
+    json_set_count(document, "bytes_written", compaction->after.compaction_bytes_written);
+    json_set_real(document, "seconds", (double)compaction->nanoseconds / 1e9);
+    output_json(&compaction->out, document);
+}
+
+static void report_text(struct compaction *compaction)
+{
+    struct output *out = &compaction->out;
+    output_print(out, "before\n");
+    level_report_write(&compaction->before, out);
+    output_print(out, "after\n");
+    level_report_write(&compaction->after, out);
+    output_print(out, "read %s, wrote %s, in %s\n",
+                 number_bytes(compaction->after.compaction_bytes_read).text,
+                 number_bytes(compaction->after.compaction_bytes_written).text,
+                 number_duration(compaction->nanoseconds).text);
+}
+
+static enum exit_code run(const struct command *command, int argc, char **argv)
+{
+    struct compaction compaction = {0};
+    store_options_init(&compaction.store, command);
+    const struct option own[] = {
+        {"json", NULL, OPTION_FLAG, &compaction.out.is_json, "report as JSON"}};
+    const struct option_group groups[] = {{"Options", own, 1},
+                                          store_options_group(&compaction.store)};
+    struct arguments arguments = {0};
+    enum exit_code code = EXIT_FOUND;
+    if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))
+        return code;
+    enum bb_status status = compact_store(&compaction, arguments.values[0]);
+    if (status != BB_OK)
+        code = command_fail(command, status);
+    else if (compaction.out.is_json)
+        report_json(&compaction);
+    else
+        report_text(&compaction);
+    code = store_close(command, compaction.db, code);
+    return output_finish(&compaction.out, command, code);
+}
+
+const struct command command_compact = {
+    .name = "compact",
+    .summary = "merge all runs into one",
+    .arguments = "DIR",
+    .description = "Merges the whole store into one sorted run: what was overwritten or deleted is "
+                   "gone, and every table\n"
+                   "has filters for the target given here. Prints the levels before and after.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock compact /tmp/words --target 0.001\n",
+    .argument_count_min = 1,
+    .argument_count_max = 1,
+    .run = run,
+};

@@ -1,0 +1,133 @@
+/* bloomblock get: values of keys. */
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "tools/key_argument.h"
+#include "tools/output.h"
+#include "tools/store_options.h"
+
+struct get {
+    struct store_options store;
+    struct output out;
+    bool is_hex;
+    bool is_raw;
+    bool is_quiet;
+    bool has_many;
+    bool has_absent;
+    struct bb_db *db;
+    struct bb_buf key;
+    struct bb_buf value;
+    json_t *rows; /* NULL: text */
+};
+
+static void print_json_row(struct get *get, bool is_found)
+{
+    json_t *row = json_object();
+    json_set_bytes(row, "key", bb_buf_bytes(&get->key));
+    json_set_bool(row, "found", is_found);
+    if (is_found)
+        json_set_bytes(row, "value", bb_buf_bytes(&get->value));
+    json_array_append_new(get->rows, row);
+}
+
+static void print_text_row(struct get *get)
+{
+    if (get->is_raw) {
+        output_write(&get->out, bb_buf_bytes(&get->value));
+        return;
+    }
+    if (get->has_many) {
+        output_bytes(&get->out, bb_buf_bytes(&get->key), get->is_hex);
+        output_write(&get->out, bb_bytes_of("\t", 1));
+    }
+    output_bytes(&get->out, bb_buf_bytes(&get->value), get->is_hex);
+    output_write(&get->out, bb_bytes_of("\n", 1));
+}
+
+static enum bb_status get_one(struct get *get, const char *argument)
+{
+    enum bb_status status = key_argument_decode(argument, get->is_hex, &get->key);
+    if (status != BB_OK)
+        return status;
+    status = bb_db_get(get->db, NULL, bb_buf_bytes(&get->key), &get->value);
+    bool is_found = status == BB_OK;
+    if (status != BB_OK && status != BB_NOT_FOUND)
+        return status;
+    if (!is_found)
+        get->has_absent = true;
+    if (get->rows != NULL)
+        print_json_row(get, is_found);
+    else if (is_found && !get->is_quiet)
+        print_text_row(get);
+    return BB_OK;
+}
+
+static enum bb_status get_all(struct get *get, const struct arguments *arguments)
+{
+    enum bb_status status = store_open(&get->store, arguments->values[0], &get->db);
+    get->has_many = arguments->count > 2;
+    for (size_t i = 1; i < arguments->count && status == BB_OK && !get->out.has_failed; i++)
+        status = get_one(get, arguments->values[i]);
+    return status;
+}
+
+static void print_json(struct get *get)
+{
+    json_t *document = json_object();
+    json_object_set_new(document, "entries", get->rows);
+    output_json(&get->out, document);
+}
+
+static enum exit_code run(const struct command *command, int argc, char **argv)
+{
+    struct get get = {0};
+    store_options_init(&get.store, command);
+    const struct option own[] = {
+        {"hex", NULL, OPTION_FLAG, &get.is_hex,
+         "keys are hexadecimal digits, and values are printed so"},
+        {"raw", NULL, OPTION_FLAG, &get.is_raw, "print the bytes of the values and nothing else"},
+        {"quiet", NULL, OPTION_FLAG, &get.is_quiet, "print nothing: the exit code tells"},
+        {"json", NULL, OPTION_FLAG, &get.out.is_json, "print JSON"},
+    };
+    const struct option_group groups[] = {{"Options", own, sizeof(own) / sizeof(own[0])},
+                                          store_options_group(&get.store)};
+    struct arguments arguments = {0};
+    enum exit_code code = EXIT_FOUND;
+    if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))
+        return code;
+    if (get.out.is_json)
+        get.rows = json_array();
+    enum bb_status status = get_all(&get, &arguments);
+    if (get.rows != NULL)
+        print_json(&get);
+    if (status != BB_OK)
+        code = command_fail(command, status);
+    else
+        code = get.has_absent ? EXIT_ABSENT : EXIT_FOUND;
+    bb_buf_deinit(&get.key);
+    bb_buf_deinit(&get.value);
+    code = store_close(command, get.db, code);
+    return output_finish(&get.out, command, code);
+}
+
+const struct command command_get = {
+    .name = "get",
+    .summary = "print the values of keys; exit code 1 when one is absent",
+    .arguments = "DIR KEY...",
+    .description = "Prints the value of the key; for several keys a line each of key, tab, value, "
+                   "and nothing for an\n"
+                   "absent one. Control characters, bytes that are not UTF-8, and backslashes are "
+                   "escaped (\\n, \\x00,\n"
+                   "\\\\) unless --raw is given. In JSON a key or value that is not UTF-8 is "
+                   "called key_hex, value_hex.\n"
+                   "The exit code is 0 when all keys are there and 1 when one is not.\n"
+                   "\n"
+                   "Examples:\n"
+                   "  bloomblock get /tmp/pets cat\n"
+                   "  bloomblock get /tmp/pets --quiet unicorn || echo 'no unicorn'\n"
+                   "  bloomblock get /tmp/pets --hex 636174\n"
+                   "  bloomblock get /tmp/pets -- --a-key-with-dashes\n",
+    .argument_count_min = 2,
+    .argument_count_max = ARGUMENT_COUNT_ANY,
+    .run = run,
+};

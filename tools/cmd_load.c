@@ -1,0 +1,264 @@
+/* bloomblock load: lines or TSV into a store. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "tools/clock.h"
+#include "tools/escape.h"
+#include "tools/key_reader.h"
+#include "tools/number_text.h"
+#include "tools/output.h"
+#include "tools/store_options.h"
+
+/* A batch is one append to the log; beyond this many bytes more operations save nothing. */
+#define BATCH_BYTES_MAX     (1024 * 1024)
+#define BATCH_COUNT_DEFAULT 100
+
+struct load {
+    struct store_options store;
+    struct output out;
+    struct progress progress;
+    /* Options. */
+    bool is_tsv;
+    bool is_hex;
+    bool is_synced;
+    bool no_flush;
+    bool with_ack;
+    bool wal_off;
+    uint64_t batch_count_max;
+    const char *secret_seed;
+    struct bb_hash_secret secret;
+    /* At work. */
+    struct bb_db *db;
+    struct bb_batch *batch;
+    struct bb_buf acks; /* lines for the operations of the batch */
+    uint64_t records;
+    uint64_t bytes;
+    uint64_t nanoseconds_load;
+    uint64_t nanoseconds_all;
+};
+
+static enum bb_status commit(struct load *load)
+{
+    if (bb_batch_count(load->batch) == 0)
+        return BB_OK;
+    struct bb_write_options options = {.sync = load->is_synced};
+    enum bb_status status = bb_db_write(load->db, &options, load->batch);
+    if (status != BB_OK)
+        return status;
+    load->records += bb_batch_count(load->batch);
+    bb_batch_reset(load->batch);
+    if (load->with_ack) {
+        /* Whoever reads this may kill the process at once: the records are committed. */
+        output_write(&load->out, bb_buf_bytes(&load->acks));
+        output_flush(&load->out);
+        bb_buf_reset(&load->acks);
+    }
+    return BB_OK;
+}
+
+static enum bb_status add_ack(struct load *load, const struct key_record *record)
+{
+    enum bb_status status = bb_buf_print(&load->acks, "%" PRIu64 "\t", record->line);
+    if (status == BB_OK)
+        status = load->is_hex ? hex_append(&load->acks, record->key)
+                              : escape_append(&load->acks, record->key, ESCAPE_ALL);
+    if (status == BB_OK)
+        status = bb_buf_append(&load->acks, "\n", 1);
+    return status;
+}
+
+static enum bb_status add_record(struct load *load, const struct key_record *record)
+{
+    enum bb_status status = bb_batch_put(load->batch, record->key, record->value);
+    if (status != BB_OK)
+        return bb_fail_context(status, "%s: line %" PRIu64, record->path, record->line);
+    load->bytes += record->key.size + record->value.size;
+    if (load->with_ack)
+        status = add_ack(load, record);
+    bool is_full = bb_batch_count(load->batch) >= load->batch_count_max ||
+                   bb_batch_size_bytes(load->batch) >= BATCH_BYTES_MAX;
+    return status == BB_OK && is_full ? commit(load) : status;
+}
+
+static enum bb_status load_records(struct load *load, struct key_reader *reader)
+{
+    enum bb_status status = BB_OK;
+    struct key_record record = {0};
+    while (status == BB_OK && !load->out.has_failed) {
+        status = key_reader_next(reader, &record);
+        if (status == BB_OK)
+            status = add_record(load, &record);
+    }
+    if (status == BB_NOT_FOUND)
+        return commit(load);
+    if (status == BB_INVALID || status == BB_TOO_LARGE) {
+        /* A bad line: what stands before it is good and shall not be lost with it. */
+        struct bb_error bad_line = *bb_error_last();
+        enum bb_status committed = commit(load);
+        return committed == BB_OK ? bb_error_restore(&bad_line) : committed;
+    }
+    return status;
+}
+
+static enum bb_status settle(struct load *load)
+{
+    if (load->no_flush)
+        return BB_OK;
+    enum bb_status status = bb_db_flush(load->db);
+    if (status == BB_OK)
+        status = bb_db_wait_idle(load->db);
+    return status;
+}
+
+static void report_json(struct load *load, const struct bb_db_stats *stats, uint64_t tables,
+                        uint64_t file_bytes)
+{
+    json_t *document = json_object();
+    json_set_count(document, "records", load->records);
+    json_set_count(document, "bytes", load->bytes);
+    json_set_real(document, "seconds_load", (double)load->nanoseconds_load / 1e9);
+    json_set_real(document, "seconds", (double)load->nanoseconds_all / 1e9);
+    json_set_count(document, "tables", tables);
+    json_set_count(document, "file_bytes", file_bytes);
+    json_set_count(document, "flushes", stats->flushes);
+    json_set_count(document, "compactions", stats->compactions);
+    output_json(&load->out, document);
+}
+
+static void report(struct load *load)
+{
+    struct bb_db_stats stats = {0};
+    bb_db_stats(load->db, &stats);
+    uint64_t tables = 0;
+    uint64_t file_bytes = 0;
+    for (size_t i = 0; i < BB_LEVEL_COUNT; i++) {
+        tables += stats.levels[i].table_count;
+        file_bytes += stats.levels[i].file_bytes;
+    }
+    if (load->out.is_json)
+        report_json(load, &stats, tables, file_bytes);
+    else
+        output_print(&load->out, "loaded %s records, %s, in %s; %s tables, %s\n",
+                     number_grouped(load->records).text, number_bytes(load->bytes).text,
+                     number_duration(load->nanoseconds_all).text, number_grouped(tables).text,
+                     number_bytes(file_bytes).text);
+}
+
+static enum bb_status run_load(struct load *load, const char *directory, char *const *paths,
+                               size_t path_count)
+{
+    struct key_reader reader;
+    key_reader_init(&reader, paths, path_count);
+    reader.is_tsv = load->is_tsv;
+    reader.is_hex = load->is_hex;
+    reader.progress = &load->progress;
+
+    enum bb_status status = bb_batch_create(&load->batch);
+    if (status == BB_OK)
+        status = store_open(&load->store, directory, &load->db);
+    if (status == BB_OK) {
+        uint64_t start = clock_now();
+        progress_start(&load->progress, "loading", key_reader_size_bytes(paths, path_count), true);
+        status = load_records(load, &reader);
+        load->nanoseconds_load = clock_now() - start;
+        if (status == BB_OK)
+            status = settle(load);
+        load->nanoseconds_all = clock_now() - start;
+        progress_stop(&load->progress);
+    }
+    key_reader_deinit(&reader);
+    bb_batch_destroy(load->batch);
+    return status;
+}
+
+static bool parse(struct load *load, const struct command *command, int argc, char **argv,
+                  struct arguments *ret_arguments, enum exit_code *ret_code)
+{
+    const struct option own[] = {
+        {"tsv", NULL, OPTION_FLAG, &load->is_tsv, "the first tab of a line splits key and value"},
+        {"hex", NULL, OPTION_FLAG, &load->is_hex, "keys and values are hexadecimal digits"},
+        {"batch", "N", OPTION_COUNT, &load->batch_count_max,
+         "records that are committed together (100)"},
+        {"sync", NULL, OPTION_FLAG, &load->is_synced,
+         "each commit is durable against loss of power"},
+        {"no-flush", NULL, OPTION_FLAG, &load->no_flush,
+         "leave the last records in the log; otherwise all end in tables"},
+        {"ack", NULL, OPTION_FLAG, &load->with_ack,
+         "print line number and key of each record once committed"},
+        {"no-wal", NULL, OPTION_FLAG, &load->wal_off,
+         "write no log: what is not flushed dies with the process"},
+        {"secret-seed", "N", OPTION_TEXT, &load->secret_seed,
+         "new store: hash secret from a number, for tests"},
+        {"json", NULL, OPTION_FLAG, &load->out.is_json, "report as JSON"},
+    };
+    const struct option_group groups[] = {{"Options", own, sizeof(own) / sizeof(own[0])},
+                                          store_options_group(&load->store)};
+    return options_parse(command, groups, 2, argc, argv, ret_arguments, ret_code);
+}
+
+static enum bb_status apply_options(struct load *load)
+{
+    load->store.db.create_if_missing = true;
+    load->store.db.wal_off = load->wal_off;
+    if (load->batch_count_max == 0)
+        return bb_fail(BB_INVALID, "option --batch: 0 records can not be committed");
+    if (load->secret_seed == NULL)
+        return BB_OK;
+    uint64_t seed = 0;
+    enum bb_status status = option_size_decode("secret-seed", load->secret_seed, &seed);
+    if (status != BB_OK)
+        return status;
+    bb_hash_secret_from_seed(seed, &load->secret);
+    load->store.db.secret = &load->secret;
+    return BB_OK;
+}
+
+static enum exit_code run(const struct command *command, int argc, char **argv)
+{
+    struct load load = {.batch_count_max = BATCH_COUNT_DEFAULT};
+    store_options_init(&load.store, command);
+    struct arguments arguments = {0};
+    enum exit_code code = EXIT_FOUND;
+    if (!parse(&load, command, argc, argv, &arguments, &code))
+        return code;
+    enum bb_status status = apply_options(&load);
+    if (status == BB_OK)
+        status = run_load(&load, arguments.values[0], arguments.values + 1, arguments.count - 1);
+    if (status != BB_OK)
+        code = command_fail(command, status);
+    else if (!load.with_ack)
+        report(&load);
+    if (status != BB_OK && load.records > 0)
+        fprintf(stderr, "bloomblock load: %" PRIu64 " records were committed before\n",
+                load.records);
+    bb_buf_deinit(&load.acks);
+    code = store_close(command, load.db, code);
+    return output_finish(&load.out, command, code);
+}
+
+const struct command command_load = {
+    .name = "load",
+    .summary = "put the lines of files into a store, which is created when missing",
+    .arguments = "DIR [FILE...]",
+    .description =
+        "Each line of the files (without any, or for -, of standard input) is a key; with --tsv "
+        "key and\n"
+        "value with a tab between. Lines are taken as they are, empty ones too. A key that comes "
+        "again\n"
+        "replaces. All is in tables at the end, and compactions that became due are done.\n"
+        "\n"
+        "Options of the store are not kept in it: give the same ones to later commands that "
+        "write.\n"
+        "Sizes take K, M and G.\n"
+        "\n"
+        "Examples:\n"
+        "  bloomblock load /tmp/words /usr/share/dict/words\n"
+        "  printf 'cat\\t9 lives\\ndog\\t1\\n' | bloomblock load /tmp/pets --tsv\n"
+        "  bloomblock load /tmp/words words.txt --target 0.001 --write-buffer 1M\n",
+    .argument_count_min = 1,
+    .argument_count_max = ARGUMENT_COUNT_ANY,
+    .run = run,
+};

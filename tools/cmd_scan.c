@@ -1,0 +1,200 @@
+/* bloomblock scan: entries in order. */
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "tools/key_argument.h"
+#include "tools/output.h"
+#include "tools/store_options.h"
+
+struct scan {
+    struct store_options store;
+    struct output out;
+    /* Options. */
+    const char *from_text;
+    const char *to_text;
+    const char *prefix_text;
+    uint64_t limit;
+    bool is_reverse;
+    bool is_keys_only;
+    bool is_hex;
+    bool is_count_only;
+    /* The range: from <= key < to. */
+    struct bb_buf from;
+    struct bb_buf to;
+    bool has_to;
+    uint64_t count;
+};
+
+/* The least key above all keys that begin with the prefix: the prefix with its last byte that is
+ * not 0xFF raised. None when there is no such byte. */
+static bool raise_prefix(struct bb_buf *prefix)
+{
+    while (prefix->size > 0 && prefix->data[prefix->size - 1] == 0xFF)
+        prefix->size--;
+    if (prefix->size == 0)
+        return false;
+    prefix->data[prefix->size - 1]++;
+    return true;
+}
+
+static enum bb_status decode_range(struct scan *scan)
+{
+    if (scan->prefix_text != NULL && (scan->from_text != NULL || scan->to_text != NULL))
+        return bb_fail(BB_INVALID, "option --prefix excludes --from and --to");
+    enum bb_status status = BB_OK;
+    const char *from = scan->prefix_text != NULL ? scan->prefix_text : scan->from_text;
+    const char *to = scan->prefix_text != NULL ? scan->prefix_text : scan->to_text;
+    if (from != NULL)
+        status = key_argument_decode(from, scan->is_hex, &scan->from);
+    if (status == BB_OK && to != NULL) {
+        status = key_argument_decode(to, scan->is_hex, &scan->to);
+        scan->has_to = true;
+    }
+    if (status == BB_OK && scan->prefix_text != NULL)
+        scan->has_to = raise_prefix(&scan->to);
+    return status;
+}
+
+static void print_entry(struct scan *scan, struct bb_bytes key, struct bb_bytes value)
+{
+    struct output *out = &scan->out;
+    if (out->is_json) {
+        output_print(out, scan->count == 0 ? "\n" : ",\n");
+        json_t *row = json_object();
+        json_set_bytes(row, "key", key);
+        if (!scan->is_keys_only)
+            json_set_bytes(row, "value", value);
+        output_json_compact(out, row);
+        return;
+    }
+    output_bytes(out, key, scan->is_hex);
+    if (!scan->is_keys_only) {
+        output_write(out, bb_bytes_of("\t", 1));
+        output_bytes(out, value, scan->is_hex);
+    }
+    output_write(out, bb_bytes_of("\n", 1));
+}
+
+static void seek_start(const struct scan *scan, struct bb_db_iter *iter)
+{
+    if (!scan->is_reverse) {
+        bb_db_iter_seek(iter, bb_buf_bytes(&scan->from));
+        return;
+    }
+    if (!scan->has_to) {
+        bb_db_iter_seek_last(iter);
+        return;
+    }
+    bb_db_iter_seek(iter, bb_buf_bytes(&scan->to));
+    if (bb_db_iter_valid(iter))
+        bb_db_iter_prev(iter);
+    else
+        bb_db_iter_seek_last(iter);
+}
+
+static bool is_inside(const struct scan *scan, struct bb_bytes key)
+{
+    if (scan->is_reverse)
+        return bb_bytes_compare(key, bb_buf_bytes(&scan->from)) >= 0;
+    return !scan->has_to || bb_bytes_compare(key, bb_buf_bytes(&scan->to)) < 0;
+}
+
+static enum bb_status print_range(struct scan *scan, struct bb_db_iter *iter)
+{
+    for (seek_start(scan, iter);
+         bb_db_iter_valid(iter) && scan->count < scan->limit && !scan->out.has_failed;) {
+        struct bb_bytes key = bb_db_iter_key(iter);
+        if (!is_inside(scan, key))
+            return BB_OK;
+        if (!scan->is_count_only)
+            print_entry(scan, key, bb_db_iter_value(iter));
+        scan->count++;
+        if (scan->is_reverse)
+            bb_db_iter_prev(iter);
+        else
+            bb_db_iter_next(iter);
+    }
+    return bb_db_iter_valid(iter) ? BB_OK : bb_db_iter_status(iter);
+}
+
+static enum bb_status scan_store(struct scan *scan, struct bb_db *db)
+{
+    struct bb_db_iter *iter = NULL;
+    /* The cache would keep nothing that a scan comes back to. */
+    struct bb_get_options options = {.read = {.bypass_fill = true}};
+    enum bb_status status = bb_db_iter_create(db, &options, &iter);
+    if (status != BB_OK)
+        return status;
+    struct output *out = &scan->out;
+    if (out->is_json)
+        output_print(out, "{\"entries\": [");
+    status = print_range(scan, iter);
+    if (out->is_json)
+        output_print(out, "\n], \"count\": %llu, \"complete\": %s}\n",
+                     (unsigned long long)scan->count, status == BB_OK ? "true" : "false");
+    else if (scan->is_count_only)
+        output_print(out, "%llu\n", (unsigned long long)scan->count);
+    bb_db_iter_destroy(iter);
+    return status;
+}
+
+static bool parse(struct scan *scan, const struct command *command, int argc, char **argv,
+                  struct arguments *ret_arguments, enum exit_code *ret_code)
+{
+    const struct option own[] = {
+        {"from", "KEY", OPTION_TEXT, &scan->from_text, "first key of the range, inclusive"},
+        {"to", "KEY", OPTION_TEXT, &scan->to_text, "end of the range, exclusive"},
+        {"prefix", "P", OPTION_TEXT, &scan->prefix_text, "keys that begin with these bytes"},
+        {"reverse", NULL, OPTION_FLAG, &scan->is_reverse,
+         "from the last key of the range to the first"},
+        {"limit", "N", OPTION_COUNT, &scan->limit, "at most so many entries"},
+        {"keys-only", NULL, OPTION_FLAG, &scan->is_keys_only, "no values"},
+        {"count", NULL, OPTION_FLAG, &scan->is_count_only, "only how many there are"},
+        {"hex", NULL, OPTION_FLAG, &scan->is_hex,
+         "keys and values as hexadecimal digits, in options too"},
+        {"json", NULL, OPTION_FLAG, &scan->out.is_json, "print JSON"},
+    };
+    const struct option_group groups[] = {{"Options", own, sizeof(own) / sizeof(own[0])},
+                                          store_options_group(&scan->store)};
+    return options_parse(command, groups, 2, argc, argv, ret_arguments, ret_code);
+}
+
+static enum exit_code run(const struct command *command, int argc, char **argv)
+{
+    struct scan scan = {.limit = UINT64_MAX};
+    store_options_init(&scan.store, command);
+    struct arguments arguments = {0};
+    enum exit_code code = EXIT_FOUND;
+    if (!parse(&scan, command, argc, argv, &arguments, &code))
+        return code;
+    struct bb_db *db = NULL;
+    enum bb_status status = decode_range(&scan);
+    if (status == BB_OK)
+        status = store_open(&scan.store, arguments.values[0], &db);
+    if (status == BB_OK)
+        status = scan_store(&scan, db);
+    if (status != BB_OK)
+        code = command_fail(command, status);
+    bb_buf_deinit(&scan.from);
+    bb_buf_deinit(&scan.to);
+    code = store_close(command, db, code);
+    return output_finish(&scan.out, command, code);
+}
+
+const struct command command_scan = {
+    .name = "scan",
+    .summary = "print keys and values in order",
+    .arguments = "DIR",
+    .description =
+        "Prints the entries of a range, a line each: key, tab, value, escaped as `get` does. In "
+        "JSON the field\n"
+        "\"complete\" is false when reading failed half-way; the exit code says so too.\n"
+        "\n"
+        "Examples:\n"
+        "  bloomblock scan /tmp/words --prefix zeb\n"
+        "  bloomblock scan /tmp/words --from a --to b --keys-only | wc -l\n"
+        "  bloomblock scan /tmp/words --reverse --limit 10\n",
+    .argument_count_min = 1,
+    .argument_count_max = 1,
+    .run = run,
+};

@@ -1,0 +1,135 @@
+/* bloomblock stat: what a store consists of. */
+#include "base/assert.h"
+#include "base/status.h"
+#include "tools/level_report.h"
+#include "tools/number_text.h"
+#include "tools/output.h"
+#include "tools/store_options.h"
+#include "tools/text_table.h"
+
+struct stat_report {
+    struct store_options store;
+    struct output out;
+    bool with_tables;
+    struct bb_db *db;
+    struct bb_db_stats stats;
+    struct bb_db_table_list tables;
+};
+
+static enum bb_status read_store(struct stat_report *report, const char *directory)
+{
+    enum bb_status status = store_open(&report->store, directory, &report->db);
+    if (status != BB_OK)
+        return status;
+    bb_db_stats(report->db, &report->stats);
+    return bb_db_tables(report->db, &report->tables);
+}
+
+static void write_tables(struct stat_report *report)
+{
+    static const char *const headers[] = {"table", "level", "size", "entries", "filter rate"};
+    struct text_table table;
+    text_table_init(&table, headers, BB_ARRAY_LENGTH(headers));
+    for (size_t i = 0; i < report->tables.count; i++) {
+        const struct bb_db_table *row = &report->tables.tables[i];
+        text_table_add(&table, "%s", row->path);
+        text_table_add(&table, "%d", row->level);
+        text_table_add(&table, "%s", number_bytes(row->file_size).text);
+        text_table_add(&table, "%s", number_grouped(row->entry_count).text);
+        text_table_add(&table, "%s", number_rate(row->filter_rate).text);
+    }
+    text_table_write(&table, &report->out);
+    text_table_deinit(&table);
+}
+
+static void write_text(struct stat_report *report)
+{
+    struct output *out = &report->out;
+    const struct bb_db_stats *stats = &report->stats;
+    level_report_write(stats, out);
+    output_print(out, "wasted requests per absent look-up: target %s, expected %s\n",
+                 number_rate(stats->target_wasted_reads).text,
+                 number_rate(stats->expected_wasted_reads).text);
+    output_print(out, "in memory: writes %s, indexes %s; last sequence %s\n",
+                 number_bytes(stats->memtable_bytes).text,
+                 number_bytes(stats->table_memory_bytes).text,
+                 number_grouped(stats->last_sequence).text);
+    if (report->with_tables)
+        write_tables(report);
+}
+
+static json_t *tables_json(const struct bb_db_table_list *list)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < list->count; i++) {
+        json_t *row = json_object();
+        json_set_text(row, "path", list->tables[i].path);
+        json_set_count(row, "level", (uint64_t)list->tables[i].level);
+        json_set_count(row, "file_bytes", list->tables[i].file_size);
+        json_set_count(row, "entries", list->tables[i].entry_count);
+        json_set_real(row, "filter_rate", list->tables[i].filter_rate);
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static void write_json(struct stat_report *report)
+{
+    const struct bb_db_stats *stats = &report->stats;
+    struct bb_level_stats total = level_report_total(stats);
+    json_t *document = json_object();
+    json_object_set_new(document, "levels", level_report_json(stats));
+    json_set_count(document, "runs", total.run_count);
+    json_set_count(document, "table_count", total.table_count);
+    json_set_count(document, "entries", total.entry_count);
+    json_set_count(document, "file_bytes", total.file_bytes);
+    json_set_count(document, "filter_bytes", total.filter_bytes);
+    json_set_real(document, "target_wasted_reads", stats->target_wasted_reads);
+    json_set_real(document, "expected_wasted_reads", stats->expected_wasted_reads);
+    json_set_count(document, "memtable_bytes", stats->memtable_bytes);
+    json_set_count(document, "table_memory_bytes", stats->table_memory_bytes);
+    json_set_count(document, "last_sequence", stats->last_sequence);
+    json_object_set_new(document, "tables", tables_json(&report->tables));
+    output_json(&report->out, document);
+}
+
+static enum exit_code run(const struct command *command, int argc, char **argv)
+{
+    struct stat_report report = {0};
+    store_options_init(&report.store, command);
+    const struct option own[] = {
+        {"tables", NULL, OPTION_FLAG, &report.with_tables, "also a row for each table"},
+        {"json", NULL, OPTION_FLAG, &report.out.is_json, "print JSON, tables included"},
+    };
+    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
+                                          store_options_group(&report.store)};
+    struct arguments arguments = {0};
+    enum exit_code code = EXIT_FOUND;
+    if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))
+        return code;
+    enum bb_status status = read_store(&report, arguments.values[0]);
+    if (status != BB_OK)
+        code = command_fail(command, status);
+    else if (report.out.is_json)
+        write_json(&report);
+    else
+        write_text(&report);
+    bb_db_table_list_deinit(&report.tables);
+    code = store_close(command, report.db, code);
+    return output_finish(&report.out, command, code);
+}
+
+const struct command command_stat = {
+    .name = "stat",
+    .summary = "levels, tables and filters of a store",
+    .arguments = "DIR",
+    .description = "Prints a row per level: runs, tables, size, entries, filters, and the rate of "
+                   "wasted block requests\n"
+                   "that the filters let expect; and the sum of these rates beside the target.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock stat /tmp/words --tables\n",
+    .argument_count_min = 1,
+    .argument_count_max = 1,
+    .run = run,
+};

@@ -1,0 +1,34 @@
+/* See command.h. */
+#include "tools/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/escape.h"
+
+void command_warn(const struct command *command, const char *message)
+{
+    struct bb_bytes text = {.data = (const uint8_t *)message, .size = strlen(message)};
+    struct bb_buf line = {0};
+    /* A message quotes paths and keys, which may hold what a terminal obeys. */
+    if (escape_append(&line, text, ESCAPE_KEEP_BACKSLASH) == BB_OK)
+        fprintf(stderr, "bloomblock %s: %.*s\n", command->name, (int)line.size,
+                (const char *)line.data);
+    else
+        fprintf(stderr, "bloomblock %s: out of memory\n", command->name);
+    bb_buf_deinit(&line);
+}
+
+void command_hint(const struct command *command)
+{
+    fprintf(stderr, "Try: bloomblock %s --help\n", command->name);
+}
+
+enum exit_code command_fail(const struct command *command, enum bb_status status)
+{
+    const struct bb_error *error = bb_error_last();
+    /* The copy: warn calls the library, which may record something else. */
+    struct bb_error copy = *error;
+    command_warn(command, copy.status == status ? copy.message : bb_status_name(status));
+    return exit_code_of(status);
+}

@@ -1,0 +1,45 @@
+/* One sub-command of `bloomblock`.
+ *
+ * Names of the tool carry no prefix: what starts with bb_ is the library, everything else in this
+ * folder is the tool. The tool uses the library like anybody else, through include/bb; only `dump`
+ * and `filters` look behind it.
+ */
+#ifndef BB_TOOLS_COMMAND_H
+#define BB_TOOLS_COMMAND_H
+
+#include "tools/exit_code.h"
+
+struct command {
+    const char *name;
+    const char *summary;     /* half a line for the list of commands */
+    const char *arguments;   /* as in the usage line: "DIR KEY..." */
+    const char *description; /* what it does, what it prints, examples; complete lines */
+    size_t argument_count_min;
+    size_t argument_count_max;
+    enum exit_code (*run)(const struct command *command, int argc, char **argv);
+};
+
+#define ARGUMENT_COUNT_ANY SIZE_MAX
+
+extern const struct command command_load;
+extern const struct command command_get;
+extern const struct command command_scan;
+extern const struct command command_delete;
+extern const struct command command_compact;
+extern const struct command command_stat;
+extern const struct command command_dump;
+extern const struct command command_filters;
+extern const struct command command_verify;
+extern const struct command command_measure;
+
+/* Says on stderr what went wrong: "bloomblock NAME: MESSAGE", control bytes escaped; gives the exit
+ * code. status is that of the thread's latest failure (bb_error_last). */
+enum exit_code command_fail(const struct command *command, enum bb_status status);
+
+/* Says on stderr where to find help. */
+void command_hint(const struct command *command);
+
+/* Says something on stderr that ends nothing: "bloomblock NAME: MESSAGE". */
+void command_warn(const struct command *command, const char *message);
+
+#endif

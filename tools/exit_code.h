@@ -1,0 +1,23 @@
+/* What the command's exit code says. Documented in docs/tools.md and in `bloomblock --help`;
+ * scripts rely on it. */
+#ifndef BB_TOOLS_EXIT_CODE_H
+#define BB_TOOLS_EXIT_CODE_H
+
+#include "bb/base.h"
+
+enum exit_code {
+    EXIT_FOUND = 0,  /* done; the key is there */
+    EXIT_ABSENT = 1, /* a key is not there */
+    EXIT_USAGE = 2,  /* the command line, a key or a value is not acceptable */
+    EXIT_IO = 3, /* the operating system refused, there is no store, somebody holds it, the disk is
+                    full */
+    EXIT_CORRUPT = 4,      /* bytes of a file are not what they must be */
+    EXIT_UNSUPPORTED = 5,  /* a newer format */
+    EXIT_INCONSISTENT = 6, /* measure: the sums of the accounting do not agree */
+};
+
+/* BB_NOT_FOUND is EXIT_IO here: it means that a file or store is missing. An absent key is the
+ * caller's to tell. */
+enum exit_code exit_code_of(enum bb_status status);
+
+#endif

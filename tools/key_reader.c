@@ -1,0 +1,191 @@
+/* See key_reader.h. */
+#include "tools/key_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "tools/escape.h"
+
+#define READ_SIZE 65536
+
+static char standard_input[] = "-";
+static char *const standard_input_alone[] = {standard_input};
+
+void key_reader_init(struct key_reader *reader, char *const *paths, size_t path_count)
+{
+    *reader = (struct key_reader){.paths = paths, .path_count = path_count, .fd = -1};
+    if (path_count == 0) {
+        reader->paths = standard_input_alone;
+        reader->path_count = 1;
+    }
+}
+
+static bool is_standard_input(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+static void close_file(struct key_reader *reader)
+{
+    if (reader->fd > STDIN_FILENO)
+        close(reader->fd);
+    reader->fd = -1;
+}
+
+void key_reader_deinit(struct key_reader *reader)
+{
+    close_file(reader);
+    bb_buf_deinit(&reader->buffer);
+    bb_buf_deinit(&reader->decoded);
+}
+
+static const char *path_of(const struct key_reader *reader)
+{
+    const char *path = reader->paths[reader->path_index];
+    return is_standard_input(path) ? "standard input" : path;
+}
+
+static enum bb_status open_file(struct key_reader *reader)
+{
+    const char *path = reader->paths[reader->path_index];
+    reader->fd = is_standard_input(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    /* BB_NOT_FOUND is the end of the input, a missing file is not. */
+    if (reader->fd < 0)
+        return errno == ENOENT ? bb_fail(BB_IO, "%s: no such file", path)
+                               : bb_fail_errno(errno, "open", path);
+    reader->is_at_end = false;
+    reader->line = 0;
+    reader->start = 0;
+    bb_buf_reset(&reader->buffer);
+    return BB_OK;
+}
+
+/* The longest line that can be valid: what is longer is refused before it is held in memory. */
+static size_t line_size_max(const struct key_reader *reader)
+{
+    size_t size = BB_KEY_SIZE_MAX + (reader->is_tsv ? (size_t)BB_VALUE_SIZE_MAX + 1 : 0);
+    return reader->is_hex ? 2 * size : size;
+}
+
+/* Reads more behind what there is. */
+static enum bb_status read_more(struct key_reader *reader)
+{
+    struct bb_buf *buffer = &reader->buffer;
+    if (reader->start > 0) {
+        memmove(buffer->data, buffer->data + reader->start, buffer->size - reader->start);
+        buffer->size -= reader->start;
+        reader->start = 0;
+    }
+    if (buffer->size > line_size_max(reader))
+        return bb_fail(BB_TOO_LARGE, "%s: line %" PRIu64 " is longer than %zu bytes",
+                       path_of(reader), reader->line + 1, line_size_max(reader));
+    enum bb_status status = bb_buf_reserve(buffer, READ_SIZE);
+    if (status != BB_OK)
+        return status;
+    ssize_t size = 0;
+    do {
+        size = read(reader->fd, buffer->data + buffer->size, READ_SIZE);
+    } while (size < 0 && errno == EINTR);
+    if (size < 0)
+        return bb_fail_errno(errno, "read", path_of(reader));
+    buffer->size += (size_t)size;
+    reader->is_at_end = size == 0;
+    if (reader->progress != NULL)
+        progress_add(reader->progress, (uint64_t)size);
+    return BB_OK;
+}
+
+/* The next line without its newline; BB_NOT_FOUND at the end of the file. */
+static enum bb_status next_line(struct key_reader *reader, struct bb_bytes *ret_line)
+{
+    size_t searched = 0;
+    for (;;) {
+        size_t size = reader->buffer.size - reader->start;
+        const uint8_t *data = size == 0 ? NULL : reader->buffer.data + reader->start;
+        const uint8_t *newline =
+            size == searched ? NULL : memchr(data + searched, '\n', size - searched);
+        if (newline == NULL && !reader->is_at_end) {
+            searched = size;
+            enum bb_status status = read_more(reader);
+            if (status != BB_OK)
+                return status;
+            continue;
+        }
+        if (newline == NULL && size == 0)
+            return BB_NOT_FOUND;
+        *ret_line = bb_bytes_of(data, newline == NULL ? size : (size_t)(newline - data));
+        reader->start += ret_line->size + (newline == NULL ? 0 : 1);
+        reader->line++;
+        return BB_OK;
+    }
+}
+
+/* Replaces the digits of key and value by their bytes. */
+static enum bb_status decode_hex(struct key_reader *reader, struct key_record *record)
+{
+    bb_buf_reset(&reader->decoded);
+    enum bb_status status = hex_decode(record->key, &reader->decoded);
+    size_t key_size = reader->decoded.size;
+    if (status == BB_OK)
+        status = hex_decode(record->value, &reader->decoded);
+    if (status != BB_OK)
+        return bb_fail_context(status, "%s: line %" PRIu64, path_of(reader), reader->line);
+    record->key = bb_bytes_of(reader->decoded.data, key_size);
+    size_t value_size = reader->decoded.size - key_size;
+    record->value =
+        bb_bytes_of(value_size == 0 ? NULL : reader->decoded.data + key_size, value_size);
+    return BB_OK;
+}
+
+static enum bb_status split(struct key_reader *reader, struct bb_bytes line,
+                            struct key_record *record)
+{
+    *record = (struct key_record){.key = line, .path = path_of(reader), .line = reader->line};
+    const uint8_t *tab =
+        reader->is_tsv && line.size > 0 ? memchr(line.data, '\t', line.size) : NULL;
+    if (tab != NULL) {
+        record->key.size = (size_t)(tab - line.data);
+        record->value = bb_bytes_of(tab + 1, line.size - record->key.size - 1);
+    }
+    enum bb_status status = reader->is_hex ? decode_hex(reader, record) : BB_OK;
+    if (status == BB_OK && record->key.size > BB_KEY_SIZE_MAX)
+        return bb_fail(BB_TOO_LARGE, "%s: line %" PRIu64 ": the key has %zu bytes, the limit is %d",
+                       path_of(reader), reader->line, record->key.size, BB_KEY_SIZE_MAX);
+    return status;
+}
+
+enum bb_status key_reader_next(struct key_reader *reader, struct key_record *ret_record)
+{
+    while (reader->path_index < reader->path_count) {
+        enum bb_status status = reader->fd < 0 ? open_file(reader) : BB_OK;
+        struct bb_bytes line = {0};
+        if (status == BB_OK)
+            status = next_line(reader, &line);
+        if (status == BB_OK)
+            return split(reader, line, ret_record);
+        if (status != BB_NOT_FOUND)
+            return status;
+        close_file(reader);
+        reader->path_index++;
+    }
+    return BB_NOT_FOUND;
+}
+
+uint64_t key_reader_size_bytes(char *const *paths, size_t path_count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < path_count; i++) {
+        struct stat status;
+        if (is_standard_input(paths[i]) || stat(paths[i], &status) != 0 || !S_ISREG(status.st_mode))
+            return 0;
+        sum += (uint64_t)status.st_size;
+    }
+    return sum;
+}

@@ -1,0 +1,50 @@
+/* Reads keys, and values, from files or standard input, a line each.
+ *
+ *     KEY\n                       the line is the key, whatever bytes it has; the value is empty
+ *     KEY \t VALUE \n   (is_tsv)  the first tab splits; without a tab the value is empty
+ *
+ * Nothing is trimmed: an empty line is the empty key. The last line needs no newline. With is_hex
+ * key and value are hexadecimal digits, for bytes that lines can not hold. Memory: the longest
+ * line. Threads: one.
+ */
+#ifndef BB_TOOLS_KEY_READER_H
+#define BB_TOOLS_KEY_READER_H
+
+#include "bb/table.h"
+#include "tools/progress.h"
+
+struct key_reader {
+    char *const *paths; /* borrowed; "-" is standard input */
+    size_t path_count;
+    bool is_tsv;
+    bool is_hex;
+    struct progress *progress; /* bytes read are added; may be NULL */
+
+    size_t path_index;
+    int fd; /* -1: none */
+    bool is_at_end;
+    uint64_t line;
+    struct bb_buf buffer; /* what was read and not yet given out begins at `start` */
+    size_t start;
+    struct bb_buf decoded;
+};
+
+/* A line; bytes are borrowed until the next call. */
+struct key_record {
+    struct bb_bytes key;
+    struct bb_bytes value;
+    const char *path;
+    uint64_t line; /* from 1, per file */
+};
+
+/* No paths: standard input. Owned: key_reader_deinit. */
+void key_reader_init(struct key_reader *reader, char *const *paths, size_t path_count);
+void key_reader_deinit(struct key_reader *reader);
+/* BB_NOT_FOUND at the end of the last file. BB_TOO_LARGE and BB_INVALID name file and line. */
+BB_MUST_CHECK enum bb_status key_reader_next(struct key_reader *reader,
+                                             struct key_record *ret_record);
+
+/* Sizes of the files together; 0 when one is not a regular file. */
+uint64_t key_reader_size_bytes(char *const *paths, size_t path_count);
+
+#endif

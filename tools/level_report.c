@@ -1,0 +1,79 @@
+/* See level_report.h. */
+#include "tools/level_report.h"
+
+#include "base/assert.h"
+#include "tools/number_text.h"
+#include "tools/text_table.h"
+
+static double bits_per_key(const struct bb_level_stats *level)
+{
+    return level->key_count == 0 ? 0 : 8 * (double)level->filter_bytes / (double)level->key_count;
+}
+
+static void add_row(struct text_table *table, const char *name, const struct bb_level_stats *level)
+{
+    text_table_add(table, "%s", name);
+    text_table_add(table, "%s", number_grouped(level->run_count).text);
+    text_table_add(table, "%s", number_grouped(level->table_count).text);
+    text_table_add(table, "%s", number_bytes(level->file_bytes).text);
+    text_table_add(table, "%s", number_grouped(level->entry_count).text);
+    text_table_add(table, "%s", number_grouped(level->key_count).text);
+    text_table_add(table, "%s", number_bytes(level->filter_bytes).text);
+    text_table_add(table, "%.2f", bits_per_key(level));
+    text_table_add(table, "%s", number_rate(level->filter_rate_sum).text);
+}
+
+struct bb_level_stats level_report_total(const struct bb_db_stats *stats)
+{
+    struct bb_level_stats total = {0};
+    for (size_t i = 0; i < BB_LEVEL_COUNT; i++) {
+        const struct bb_level_stats *level = &stats->levels[i];
+        total.table_count += level->table_count;
+        total.run_count += level->run_count;
+        total.file_bytes += level->file_bytes;
+        total.entry_count += level->entry_count;
+        total.key_count += level->key_count;
+        total.filter_bytes += level->filter_bytes;
+        total.filter_rate_sum += level->filter_rate_sum;
+    }
+    return total;
+}
+
+void level_report_write(const struct bb_db_stats *stats, struct output *out)
+{
+    static const char *const headers[] = {"level", "runs",    "tables",   "size",         "entries",
+                                          "keys",  "filters", "bits/key", "expected rate"};
+    struct text_table table;
+    text_table_init(&table, headers, BB_ARRAY_LENGTH(headers));
+    for (size_t i = 0; i < BB_LEVEL_COUNT; i++) {
+        char name[8] = {(char)('0' + i)};
+        if (stats->levels[i].table_count > 0)
+            add_row(&table, name, &stats->levels[i]);
+    }
+    struct bb_level_stats total = level_report_total(stats);
+    add_row(&table, "total", &total);
+    text_table_write(&table, out);
+    text_table_deinit(&table);
+}
+
+json_t *level_report_json(const struct bb_db_stats *stats)
+{
+    json_t *levels = json_array();
+    for (size_t i = 0; i < BB_LEVEL_COUNT; i++) {
+        const struct bb_level_stats *level = &stats->levels[i];
+        if (level->table_count == 0)
+            continue;
+        json_t *row = json_object();
+        json_set_count(row, "level", i);
+        json_set_count(row, "runs", level->run_count);
+        json_set_count(row, "tables", level->table_count);
+        json_set_count(row, "file_bytes", level->file_bytes);
+        json_set_count(row, "entries", level->entry_count);
+        json_set_count(row, "keys", level->key_count);
+        json_set_count(row, "filter_bytes", level->filter_bytes);
+        json_set_real(row, "filter_bits_per_key", bits_per_key(level));
+        json_set_real(row, "expected_rate", level->filter_rate_sum);
+        json_array_append_new(levels, row);
+    }
+    return levels;
+}

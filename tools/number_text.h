@@ -1,0 +1,21 @@
+/* Numbers for people. Each function gives its text by value, so that it can stand among the
+ * arguments of a print. */
+#ifndef BB_TOOLS_NUMBER_TEXT_H
+#define BB_TOOLS_NUMBER_TEXT_H
+
+#include <stdint.h>
+
+struct number_text {
+    char text[32];
+};
+
+/* 1,234,567 */
+struct number_text number_grouped(uint64_t number);
+/* 512 B, 4.0 KiB, 13.7 MiB */
+struct number_text number_bytes(uint64_t bytes);
+/* 0.0123, 1.2e-05; "-" for NaN */
+struct number_text number_rate(double rate);
+/* 1.23 s, 45.6 ms, 789 us, 12 ns */
+struct number_text number_duration(uint64_t nanoseconds);
+
+#endif

@@ -1,0 +1,55 @@
+/* Options of a command line, from tables that serve parsing and --help alike.
+ *
+ * Options are long: --name, --name VALUE or --name=VALUE, anywhere among the arguments; "--" ends
+ * them, "-" is an argument (standard input). A name must be written whole, so that a new option
+ * never changes an old script.
+ */
+#ifndef BB_TOOLS_OPTIONS_H
+#define BB_TOOLS_OPTIONS_H
+
+#include "bb/filter.h"
+#include "tools/command.h"
+
+enum option_type {
+    OPTION_FLAG,        /* bool */
+    OPTION_TEXT,        /* const char *, borrowed from the command line */
+    OPTION_COUNT,       /* uint64_t */
+    OPTION_COUNT32,     /* uint32_t */
+    OPTION_SIZE,        /* uint64_t bytes; K, M, G multiply by 1024 */
+    OPTION_SIZE32,      /* uint32_t bytes */
+    OPTION_REAL,        /* double, above 0 */
+    OPTION_FILTER_KIND, /* enum bb_filter_kind, by name */
+    OPTION_GRANULARITY, /* uint32_t blocks, or "page" */
+};
+
+struct option {
+    const char *name;
+    const char *argument; /* its name in the help; NULL for a flag */
+    enum option_type type;
+    void *value; /* of the type's C type; unchanged when the option is not given */
+    const char *help;
+};
+
+struct option_group {
+    const char *title; /* "Options" */
+    const struct option *options;
+    size_t count;
+};
+
+/* The arguments that are no options; values are borrowed from argv, which is reordered. */
+struct arguments {
+    char **values;
+    size_t count;
+};
+
+/* Parses argv[0 ... argc - 1], all behind the command's name. True: go on. False: end with
+ * *ret_code, everything is said: help was asked for, or the command line is wrong. */
+bool options_parse(const struct command *command, const struct option_group *groups,
+                   size_t group_count, int argc, char **argv, struct arguments *ret_arguments,
+                   enum exit_code *ret_code);
+
+/* A number with an optional K, M, G (or KiB, MiB, GiB): BB_INVALID naming what it was for. */
+BB_MUST_CHECK enum bb_status option_size_decode(const char *name, const char *text,
+                                                uint64_t *ret_bytes);
+
+#endif

@@ -1,0 +1,49 @@
+/* A command's results: text for people or JSON for programs, on standard output.
+ *
+ * Written through a buffer of its own, because stdio forgets why a write failed: the reader having
+ * gone (`| head`) ends the command quietly, a full disk does not. Sticky: after a failure
+ * everything written is dropped, and output_finish tells. Threads: one.
+ */
+#ifndef BB_TOOLS_OUTPUT_H
+#define BB_TOOLS_OUTPUT_H
+
+#include <jansson.h>
+
+#include "tools/command.h"
+
+struct output {
+    bool is_json; /* set by --json */
+    bool has_failed;
+    int error_number; /* of the failed write; 0: out of memory */
+    struct bb_buf pending;
+};
+
+void output_write(struct output *out, struct bb_bytes bytes);
+void output_print(struct output *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Bytes of a key or value: escaped, or as hexadecimal digits. */
+void output_bytes(struct output *out, struct bb_bytes bytes, bool is_hex);
+/* The document, indented, and a newline. Takes the reference; NULL counts as out of memory. */
+void output_json(struct output *out, json_t *document);
+/* The same on one line without the newline: for streams of many. */
+void output_json_compact(struct output *out, json_t *document);
+/* Hands what is pending to the system now. */
+void output_flush(struct output *out);
+
+/* Flushes, releases, and gives the exit code: code, unless writing failed for another reason than
+ * that nobody reads any more. */
+enum exit_code output_finish(struct output *out, const struct command *command,
+                             enum exit_code code);
+
+/* Sets name to the bytes as a string when they are UTF-8, else name_hex to their hexadecimal
+ * digits: JSON has no other bytes than text. */
+void json_set_bytes(json_t *object, const char *name, struct bb_bytes bytes);
+/* Counters are below 2^63. */
+void json_set_count(json_t *object, const char *name, uint64_t value);
+void json_set_real(json_t *object, const char *name, double value);
+void json_set_text(json_t *object, const char *name, const char *value);
+void json_set_bool(json_t *object, const char *name, bool value);
+/* Sixteen hexadecimal digits: for numbers that use all their bits. */
+void json_set_hex64(json_t *object, const char *name, uint64_t value);
+
+#endif

@@ -1,0 +1,86 @@
+/* See progress.h. */
+#include "tools/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/number_text.h"
+
+#define DRAW_INTERVAL_NS UINT64_C(100000000)
+#define DRAW_AFTER_TICKS 10
+#define BAR_WIDTH        30
+
+static struct number_text amount(const struct progress *progress, uint64_t value)
+{
+    return progress->is_bytes ? number_bytes(value) : number_grouped(value);
+}
+
+static void draw_bar(const struct progress *progress, uint64_t done)
+{
+    double share = done >= progress->total ? 1 : (double)done / (double)progress->total;
+    char bar[BAR_WIDTH + 1];
+    int filled = (int)(share * BAR_WIDTH);
+    memset(bar, '#', (size_t)filled);
+    memset(bar + filled, '.', (size_t)(BAR_WIDTH - filled));
+    bar[BAR_WIDTH] = '\0';
+    fprintf(stderr, "\r%s [%s] %3.0f %%  %s of %s\033[K", progress->label, bar, 100 * share,
+            amount(progress, done).text, amount(progress, progress->total).text);
+}
+
+static void draw(const struct progress *progress, uint64_t tick)
+{
+    uint64_t done = atomic_load_explicit(&progress->done, memory_order_relaxed);
+    if (progress->total > 0)
+        draw_bar(progress, done);
+    else if (done > 0)
+        fprintf(stderr, "\r%s: %s, %llu s\033[K", progress->label, amount(progress, done).text,
+                (unsigned long long)(tick / 10));
+    else
+        fprintf(stderr, "\r%s: %llu s\033[K", progress->label, (unsigned long long)(tick / 10));
+    fflush(stderr);
+}
+
+static void run(void *argument)
+{
+    struct progress *progress = argument;
+    bb_mutex_lock(&progress->mutex);
+    for (uint64_t tick = 1; !progress->is_stopping; tick++) {
+        bb_condition_wait_for(&progress->stop, &progress->mutex, DRAW_INTERVAL_NS);
+        if (progress->is_stopping || tick < DRAW_AFTER_TICKS)
+            continue;
+        draw(progress, tick);
+        progress->has_drawn = true;
+    }
+    bb_mutex_unlock(&progress->mutex);
+}
+
+void progress_start(struct progress *progress, const char *label, uint64_t total, bool is_bytes)
+{
+    *progress = (struct progress){.label = label, .total = total, .is_bytes = is_bytes};
+    if (!isatty(STDERR_FILENO))
+        return;
+    bb_mutex_init(&progress->mutex);
+    bb_condition_init(&progress->stop);
+    progress->is_running = bb_thread_create(&progress->thread, run, progress) == BB_OK;
+    if (!progress->is_running) {
+        bb_condition_deinit(&progress->stop);
+        bb_mutex_deinit(&progress->mutex);
+    }
+}
+
+void progress_stop(struct progress *progress)
+{
+    if (!progress->is_running)
+        return;
+    bb_mutex_lock(&progress->mutex);
+    progress->is_stopping = true;
+    bb_condition_signal(&progress->stop);
+    bb_mutex_unlock(&progress->mutex);
+    bb_thread_join(&progress->thread);
+    bb_condition_deinit(&progress->stop);
+    bb_mutex_deinit(&progress->mutex);
+    progress->is_running = false;
+    if (progress->has_drawn)
+        fprintf(stderr, "\r\033[K");
+}

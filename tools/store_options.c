@@ -1,0 +1,110 @@
+/* See store_options.h. */
+#include "tools/store_options.h"
+
+#include "base/assert.h"
+#include "base/status.h"
+
+static void add(struct store_options *store, const char *name, const char *argument,
+                enum option_type type, void *value, const char *help)
+{
+    BB_ASSERT(store->list_count < STORE_OPTION_COUNT);
+    store->list[store->list_count++] = (struct option){
+        .name = name, .argument = argument, .type = type, .value = value, .help = help};
+}
+
+static void add_memory(struct store_options *store)
+{
+    struct bb_db_options *db = &store->db;
+    add(store, "write-buffer", "SIZE", OPTION_SIZE, &db->write_buffer_bytes,
+        "memory for writes before they become a table (64M)");
+    add(store, "cache", "SIZE", OPTION_SIZE, &db->cache_bytes, "block cache (64M)");
+    add(store, "cache-off", NULL, OPTION_FLAG, &db->cache_off,
+        "no block cache: every block request is a read");
+    add(store, "index-cached", NULL, OPTION_FLAG, &store->index_cached,
+        "index pages live in the block cache instead of staying in memory");
+    add(store, "open-tables", "N", OPTION_COUNT32, &db->open_tables_max,
+        "table files open at a time (1000)");
+}
+
+static void add_filters(struct store_options *store)
+{
+    struct bb_db_options *db = &store->db;
+    add(store, "target", "RATE", OPTION_REAL, &db->target_wasted_reads,
+        "wasted block requests per look-up of an absent key, whole store (0.01)");
+    add(store, "filter-budget", "SIZE", OPTION_SIZE, &db->filter_budget_bytes,
+        "instead of a target: memory for filters");
+    add(store, "filter", "KIND", OPTION_FILTER_KIND, &db->filter_kind,
+        "ribbon (default), blocked-bloom, bloom or none");
+    add(store, "granularity", "N", OPTION_GRANULARITY, &db->filter_granularity,
+        "blocks that share a filter (1), or page: all of an index page");
+}
+
+static void add_tables(struct store_options *store)
+{
+    struct bb_db_options *db = &store->db;
+    add(store, "block-size", "SIZE", OPTION_SIZE32, &db->block_size_bytes,
+        "size at which a block is closed (4K)");
+    add(store, "restart-interval", "N", OPTION_COUNT32, &db->restart_interval,
+        "entries between full keys (16)");
+    add(store, "no-compression", NULL, OPTION_FLAG, &store->no_compression,
+        "blocks are stored raw");
+    add(store, "table-size", "SIZE", OPTION_SIZE, &db->table_size_bytes,
+        "compaction cuts its output here (8M)");
+    add(store, "level0-compact", "N", OPTION_COUNT32, &db->level0_run_count_compact,
+        "runs in level 0 that start a compaction (4)");
+    add(store, "level0-stop", "N", OPTION_COUNT32, &db->level0_run_count_stop,
+        "runs in level 0 at which writes wait (20)");
+    add(store, "level1-size", "SIZE", OPTION_SIZE, &db->level1_size_bytes,
+        "size of level 1 (4 write buffers)");
+    add(store, "level-ratio", "N", OPTION_COUNT32, &db->level_size_ratio,
+        "size of a level by the one above (10)");
+}
+
+void store_options_init(struct store_options *store, const struct command *command)
+{
+    *store = (struct store_options){.command = command};
+    add_memory(store);
+    add_filters(store);
+    add_tables(store);
+    add(store, "deterministic", NULL, OPTION_FLAG, &store->db.deterministic,
+        "flush and compact on the writing thread, so that a seed fixes everything");
+    add(store, "point-in-time", NULL, OPTION_FLAG, &store->db.recover_point_in_time,
+        "open with what precedes damage in a log, instead of refusing");
+}
+
+struct option_group store_options_group(const struct store_options *store)
+{
+    return (struct option_group){
+        .title = "Options of the store", .options = store->list, .count = store->list_count};
+}
+
+/* Flushes and compactions are the store's own business. Called from its threads, hence one print
+ * each. */
+static void warn_of_event(void *context, const struct bb_event *event)
+{
+    const struct store_options *store = context;
+    if (event->kind == BB_EVENT_RECOVERY || event->kind == BB_EVENT_ERROR)
+        command_warn(store->command, event->message);
+}
+
+enum bb_status store_open(struct store_options *store, const char *directory, struct bb_db **ret_db)
+{
+    struct bb_db_options *db = &store->db;
+    if (db->cache_off && store->index_cached)
+        return bb_fail(BB_INVALID, "options --cache-off and --index-cached exclude each other");
+    if (store->no_compression)
+        db->compression = db->compression_level0 = BB_COMPRESSION_NONE;
+    if (store->index_cached)
+        db->index_residency = BB_INDEX_CACHED;
+    db->on_event = warn_of_event;
+    db->event_context = store;
+    return bb_db_open(directory, db, ret_db);
+}
+
+enum exit_code store_close(const struct command *command, struct bb_db *db, enum exit_code code)
+{
+    enum bb_status status = bb_db_close(db);
+    if (status == BB_OK || (code != EXIT_FOUND && code != EXIT_ABSENT))
+        return code;
+    return command_fail(command, status);
+}

@@ -1,0 +1,34 @@
+/* Options of the commands that open a store, and the opening. */
+#ifndef BB_TOOLS_STORE_OPTIONS_H
+#define BB_TOOLS_STORE_OPTIONS_H
+
+#include "bb/db.h"
+#include "tools/options.h"
+
+#define STORE_OPTION_COUNT 20
+
+struct store_options {
+    struct bb_db_options db;
+    const struct command *command; /* for warnings */
+    bool no_compression;
+    bool index_cached;
+    const char *secret_seed; /* text of a number, NULL: random */
+    struct bb_hash_secret secret;
+    struct option list[STORE_OPTION_COUNT];
+    size_t list_count;
+};
+
+/* Builds the list of options whose values are in *store, which must stay where it is. */
+void store_options_init(struct store_options *store, const struct command *command);
+struct option_group store_options_group(const struct store_options *store);
+
+/* Opens with what was parsed; events that a person should know of go to stderr. Owned: store_close.
+ */
+BB_MUST_CHECK enum bb_status store_open(struct store_options *store, const char *directory,
+                                        struct bb_db **ret_db);
+
+/* Closes; the exit code is code, unless closing fails and nothing had failed before. db may be
+ * NULL. */
+enum exit_code store_close(const struct command *command, struct bb_db *db, enum exit_code code);
+
+#endif

@@ -1,0 +1,30 @@
+/* Rows and columns for people: cells are collected, and printed when all widths are known.
+ * The first column is left-aligned, the others right.
+ * Sticky: for want of memory the table stays incomplete, and text_table_write says so through the
+ * output. */
+#ifndef BB_TOOLS_TEXT_TABLE_H
+#define BB_TOOLS_TEXT_TABLE_H
+
+#include "tools/output.h"
+
+#define TEXT_TABLE_COLUMNS_MAX 16
+
+struct text_table {
+    const char *const *headers; /* borrowed */
+    size_t column_count;
+    size_t cell_count;
+    size_t widths[TEXT_TABLE_COLUMNS_MAX];
+    bool has_failed;
+    struct bb_buf cells; /* terminated strings */
+};
+
+/* Owned: text_table_deinit. */
+void text_table_init(struct text_table *table, const char *const *headers, size_t column_count);
+void text_table_deinit(struct text_table *table);
+/* The next cell, row by row. */
+void text_table_add(struct text_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void text_table_write(const struct text_table *table, struct output *out);
+
+#endif
