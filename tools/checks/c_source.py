@@ -1,0 +1,65 @@
+"""What the checks know of C: text without comments and literals, includes, functions.
+
+Functions are found by the layout that clang-format enforces: the brace that opens a function's body stands alone in
+column 0, and so does the one that closes it. check_style.py forbids the other layout.
+"""
+import re
+
+_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
+_NAME_BEFORE_PARENTHESIS = re.compile(r"(\w+)\s*\(")
+
+
+def _blank(match):
+    token = match.group(0)
+    if token[0] in "\"'":
+        return token[0] + " " * (len(token) - 2) + token[-1]
+    return "".join(character if character == "\n" else " " for character in token)
+
+
+def code(text):
+    """The text with comments and the insides of literals blanked; every line keeps its number and columns."""
+    return _TOKEN.sub(_blank, text)
+
+
+def comments(text):
+    """(line, comment) of each comment."""
+    return [(line_of(text, match.start()), match.group(0)) for match in _TOKEN.finditer(text)
+            if match.group(0)[0] == "/"]
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def includes(text):
+    """(line, path, quoted) of each include. Comments are blanked, but not the literal that is the path."""
+    bare = re.sub(r"/\*.*?\*/|//[^\n]*", _blank, text, flags=re.DOTALL)
+    return [(line_of(bare, match.start()), match.group(1) or match.group(2), match.group(1) is not None)
+            for match in _INCLUDE.finditer(bare)]
+
+
+def _header_start(lines, brace):
+    """The first line of the declaration whose body opens at line index brace."""
+    start = brace
+    while start > 0 and lines[start - 1].strip() and not lines[start - 1].rstrip().endswith((";", "}")) \
+            and not lines[start - 1].startswith("#"):
+        start -= 1
+    return start
+
+
+def functions(text):
+    """(name, first line, last line), lines from 1, from the declaration to the closing brace."""
+    lines = code(text).split("\n")
+    found = []
+    brace = None
+    for index, line in enumerate(lines):
+        if line.rstrip() == "{" and brace is None:
+            brace = index
+        elif line.startswith("}") and brace is not None:
+            start = _header_start(lines, brace)
+            name = _NAME_BEFORE_PARENTHESIS.search(" ".join(lines[start:brace]))
+            if name:
+                found.append((name.group(1), start + 1, index + 1))
+            brace = None
+    return found

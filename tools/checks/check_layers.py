@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Includes point downward: base < bloomblock < sstable < compaction < kv, and never in a circle.
+
+- A file of a layer includes its own layer and those below; compaction moreover nothing of bloomblock.
+- A public header includes only public headers below it; a layer knows only the public headers of its height.
+- tools and bench see the public headers, the ground floor and a short list; examples see <bb/...> alone.
+- A unit test sees what its layer sees, and tests/support.
+- Inside a layer, and bench, the nouns (a .c and its .h are one) use each other without a circle.
+"""
+import posixpath
+
+import c_source
+import source_tree
+
+LAYERS = ["base", "bloomblock", "sstable", "compaction", "kv"]
+HIDDEN_FROM = {"compaction": {"bloomblock"}}
+PUBLIC = ["bb/base.h", "bb/filter.h", "bb/table.h", "bb/db.h"]
+PUBLIC_HEIGHT = {"base": 1, "bloomblock": 2, "sstable": 3, "compaction": 3, "kv": 4}
+# What tools and bench may include besides bb/ and base/: reading single blocks and filters is their business.
+OPENED_TO_TOOLS = {"sstable/table_walk.h", "sstable/format.h", "bloomblock/block_filter.h"}
+APPLICATIONS = {"tools", "bench"}
+
+
+def visible_layers(layer):
+    below = LAYERS[:LAYERS.index(layer) + 1]
+    return set(below) - HIDDEN_FROM.get(layer, set())
+
+
+def is_allowed(path, target):
+    """Whether the file at path may include the root path target."""
+    top = path.split("/")[0]
+    target_top = target.split("/")[0]
+    if path.startswith("include/bb/"):
+        own = path[len("include/"):]
+        return target in PUBLIC and own in PUBLIC and PUBLIC.index(target) < PUBLIC.index(own)
+    if top in LAYERS:
+        if target_top == "bb":
+            return target in PUBLIC[:PUBLIC_HEIGHT[top]]
+        return target_top in visible_layers(top)
+    if top in APPLICATIONS:
+        return target in PUBLIC or target_top in (top, "base") or target in OPENED_TO_TOOLS
+    if top == "examples":
+        return target in PUBLIC
+    if path.startswith("tests/unit/"):
+        layer = path.split("/")[2]
+        return target.startswith("tests/support/") or is_allowed(f"{layer}/test.c", target)
+    if path.startswith("tests/support/"):
+        return target.startswith("tests/support/") or is_allowed("base/test.c", target)
+    return top == "tests"
+
+
+def check_file(tree, path):
+    problems = []
+    for line, target, quoted in c_source.includes(tree.text(path)):
+        here = f"{path}:{line}: "
+        if path.startswith("examples/"):
+            if quoted:
+                problems.append(here + f"an example includes as a user does: <...>, not \"{target}\"")
+            elif target.startswith("bb/") and not is_allowed(path, target):
+                problems.append(here + f"{target} is not a public header")
+        elif quoted:
+            full = "include/" + target if target.startswith("bb/") else target
+            if not tree.has(full):
+                problems.append(here + f"\"{target}\" is not a path from the root of the tree")
+            elif not is_allowed(path, target):
+                problems.append(here + f"{path.rsplit('/', 1)[0]} may not include \"{target}\"")
+        elif target.startswith("bb/"):
+            problems.append(here + f"<{target}> is for users; inside the tree it is \"{target}\"")
+    return problems
+
+
+def noun_of(path):
+    return posixpath.splitext(path)[0]
+
+
+def noun_graph(tree, folder):
+    graph = {}
+    for path in tree.with_suffix(".c", ".h"):
+        if posixpath.dirname(path) != folder:
+            continue
+        used = graph.setdefault(noun_of(path), set())
+        for _, target, quoted in c_source.includes(tree.text(path)):
+            if quoted and posixpath.dirname(target) == folder and noun_of(target) != noun_of(path):
+                used.add(noun_of(target))
+    return graph
+
+
+def find_circle(graph):
+    """A list of nouns, each using the next and the last the first; empty when there is none."""
+    state = {}
+    trail = []
+
+    def visit(noun):
+        state[noun] = "open"
+        trail.append(noun)
+        for used in sorted(graph.get(noun, ())):
+            if state.get(used) == "open":
+                return trail[trail.index(used):]
+            if used not in state:
+                circle = visit(used)
+                if circle:
+                    return circle
+        trail.pop()
+        state[noun] = "done"
+        return []
+
+    for noun in sorted(graph):
+        if noun not in state:
+            circle = visit(noun)
+            if circle:
+                return circle
+    return []
+
+
+def check_circles(tree):
+    problems = []
+    folders = {posixpath.dirname(path) for path in tree.with_suffix(".c", ".h")}
+    for folder in sorted(folders & (set(LAYERS) | {"bench"})):
+        circle = find_circle(noun_graph(tree, folder))
+        if circle:
+            problems.append(f"{circle[0]}.c:1: circle of nouns: {' -> '.join(circle + circle[:1])}")
+    return problems
+
+
+def check(tree):
+    problems = []
+    for path in tree.with_suffix(".c", ".h"):
+        problems += check_file(tree, path)
+    return problems + check_circles(tree)
+
+
+CLEAN = {
+    "include/bb/base.h": "/* b */\n#include <stddef.h>\n",
+    "include/bb/filter.h": "/* f */\n#include \"bb/base.h\"\n",
+    "include/bb/table.h": "/* t */\n#include \"bb/filter.h\"\n",
+    "include/bb/db.h": "/* d */\n#include \"bb/table.h\"\n",
+    "base/file.h": "/* f */\n#include \"bb/base.h\"\n",
+    "bloomblock/block_filter.h": "/* b */\n#include \"bb/filter.h\"\n",
+    "sstable/entry.h": "/* e */\n#include \"bloomblock/block_filter.h\"\n",
+    "sstable/block.h": "/* b */\n#include \"sstable/entry.h\"\n",
+    "sstable/block.c": "/* \"kv/store.h\" */\n#include \"sstable/block.h\"\n#include \"base/file.h\"\n",
+    "compaction/levels.h": "/* l */\n#include \"sstable/block.h\"\n#include \"bb/table.h\"\n",
+    "kv/store.h": "/* s */\n#include \"bb/db.h\"\n#include \"compaction/levels.h\"\n",
+    "tools/dump.c": "/* d */\n#include \"bb/db.h\"\n#include \"bloomblock/block_filter.h\"\n",
+    "examples/hello.c": "/* h */\n#include <bb/db.h>\n",
+    "tests/support/rng.h": "/* r */\n",
+    "tests/unit/sstable/block_test.c": "/* t */\n#include \"sstable/block.h\"\n#include \"tests/support/rng.h\"\n",
+    "tests/crash/crash_test.c": "/* t */\n#include \"kv/store.h\"\n",
+}
+
+VIOLATIONS = [
+    ({"base/up.c": "/* u */\n#include \"sstable/block.h\"\n"}, "base may not include"),
+    ({"sstable/up.c": "/* u */\n#include \"kv/store.h\"\n"}, "sstable may not include"),
+    ({"compaction/filter.c": "/* f */\n#include \"bloomblock/block_filter.h\"\n"}, "compaction may not include"),
+    ({"sstable/db.c": "/* d */\n#include \"bb/db.h\"\n"}, "sstable may not include \"bb/db.h\""),
+    ({"include/bb/base.h": "/* b */\n#include \"bb/db.h\"\n"}, "include/bb may not include"),
+    ({"include/bb/table.h": "/* t */\n#include \"base/file.h\"\n"}, "include/bb may not include"),
+    ({"tools/deep.c": "/* d */\n#include \"sstable/block.h\"\n"}, "tools may not include"),
+    ({"bench/deep.c": "/* d */\n#include \"kv/store.h\"\n"}, "bench may not include"),
+    ({"examples/deep.c": "/* d */\n#include \"kv/store.h\"\n"}, "as a user does"),
+    ({"kv/near.c": "/* n */\n#include \"store.h\"\n"}, "not a path from the root"),
+    ({"kv/user.c": "/* u */\n#include <bb/db.h>\n"}, "is for users"),
+    ({"tests/unit/base/file_test.c": "/* t */\n#include \"sstable/block.h\"\n"}, "tests/unit/base may not include"),
+    ({"tests/support/deep.c": "/* d */\n#include \"kv/store.h\"\n"}, "tests/support may not include"),
+    ({"kv/a.h": "/* a */\n#include \"kv/b.h\"\n", "kv/b.c": "/* b */\n#include \"kv/a.h\"\n",
+      "kv/b.h": "/* b */\n"}, "circle of nouns: kv/a -> kv/b -> kv/a"),
+]
+
+if __name__ == "__main__":
+    source_tree.main(check, CLEAN, VIOLATIONS)

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""What the text of the tree says is so on every machine: no developer's paths, commands and links that exist.
+
+- No absolute path into a home folder or a workplace, in any file that is text.
+- A script, preset or target folder that a code block of README.md, CONTRIBUTING.md or docs/ calls is there.
+- A relative link of a Markdown file leads to a file; `scripts/...` in its prose too.
+- A script can be executed and says by what (the first line).
+"""
+import json
+import os
+import posixpath
+import re
+
+import source_tree
+
+# Spelled in pieces, so that this file does not accuse itself.
+PRIVATE_PATH = re.compile(r"(?<![\w.~)}\]-])/(?:" + "home|root|Users" + r")/\w"
+                          r"|(?<![\w.~)}\]/-])/(?:" + "wo" + r"rk|tmp/b" + r"b)(?=[/\s`'\"]|$)", re.MULTILINE)
+CODE_BLOCK = re.compile(r"^```(?:sh|bash|console|shell)?[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INDENTED_BLOCK = re.compile(r"^    \$ (.*)$", re.MULTILINE)
+SCRIPT = re.compile(r"(?<![\w/.-])(?:\./)?((?:\.ci|scripts|bench|tools)/[\w./-]*[\w-])")
+PRESET = re.compile(r"--preset[ =](\w+)")
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+PROSE_SCRIPT = re.compile(r"`(scripts/[\w-]+)[^`]*`")
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def check_private_paths(tree, path):
+    content = tree.bytes(path)
+    if b"\0" in content:
+        return []
+    text = content.decode("utf-8", errors="replace")
+    return [f"{path}:{line_of(text, match.start())}: path of somebody's machine: {match.group(0).strip()}"
+            for match in PRIVATE_PATH.finditer(text)]
+
+
+def preset_names(tree):
+    if "CMakePresets.json" not in tree.paths:
+        return set()
+    presets = json.loads(tree.text("CMakePresets.json"))
+    return {preset["name"] for preset in presets.get("configurePresets", []) if not preset.get("hidden")}
+
+
+def check_block(tree, path, line, block):
+    problems = []
+    for match in SCRIPT.finditer(block):
+        if not tree.has(match.group(1)):
+            problems.append(f"{path}:{line + line_of(block, match.start()) - 1}: {match.group(1)} does not exist")
+    for match in PRESET.finditer(block):
+        if match.group(1) not in preset_names(tree):
+            problems.append(f"{path}:{line + line_of(block, match.start()) - 1}: no preset {match.group(1)}")
+    return problems
+
+
+def check_page(tree, path):
+    text = tree.text(path)
+    problems = []
+    for pattern in (CODE_BLOCK, INDENTED_BLOCK):
+        for match in pattern.finditer(text):
+            problems += check_block(tree, path, line_of(text, match.start(1)), match.group(1))
+    prose = CODE_BLOCK.sub(lambda match: "\n" * match.group(0).count("\n"), text)
+    for match in LINK.finditer(prose):
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), match.group(1)))
+        if "://" not in match.group(1) and not match.group(1).startswith("mailto:") and not tree.has(target):
+            problems.append(f"{path}:{line_of(prose, match.start())}: the link leads nowhere: {match.group(1)}")
+    for match in PROSE_SCRIPT.finditer(prose):
+        if not tree.has(match.group(1)):
+            problems.append(f"{path}:{line_of(prose, match.start())}: {match.group(1)} does not exist")
+    return problems
+
+
+def check_script(tree, path):
+    if not tree.text(path).startswith("#!"):
+        return [f"{path}:1: a script begins with #!"]
+    if not os.access(os.path.join(tree.root, path), os.X_OK):
+        return [f"{path}:1: the script is not executable"]
+    return []
+
+
+def is_script(path):
+    return path.startswith((".ci/", "scripts/")) and "." not in posixpath.basename(path)
+
+
+def check(tree):
+    problems = []
+    for path in tree.paths:
+        problems += check_private_paths(tree, path)
+        if path.endswith(".md"):
+            problems += check_page(tree, path)
+        if is_script(path):
+            problems += check_script(tree, path)
+    return problems
+
+
+CLEAN = {
+    "README.md": "# x\n\n```sh\nscripts/test\ncmake --preset dev\n./scripts/demo --keys 3\n```\n"
+                 "See [style](docs/style.md#names), [web](https://example.org/home/page), `scripts/demo --help`.\n",
+    "docs/style.md": "# style\n\nBack to [README](../README.md). a/" + "home/b, x/wo" + "rk, workload\n",
+    "scripts/test": "#!/bin/sh\n",
+    "scripts/demo": "#!/bin/sh\n",
+    "CMakePresets.json": "{\"configurePresets\": [{\"name\": \"base\", \"hidden\": true}, {\"name\": \"dev\"}]}\n",
+}
+
+VIOLATIONS = [
+    ({"kv/a.c": "/* see /ho" + "me/me/notes */\n"}, "somebody's machine"),
+    ({"kv/a.c": "/* see /wo" + "rk/main */\n"}, "somebody's machine"),
+    ({"docs/style.md": "In `/ro" + "ot/x`.\n"}, "somebody's machine"),
+    ({"README.md": "```sh\nscripts/tests --all\n```\n"}, "scripts/tests does not exist"),
+    ({"README.md": "```\n./scripts/check all\n```\n"}, "scripts/check does not exist"),
+    ({"README.md": "    $ scripts/other\n"}, "scripts/other does not exist"),
+    ({"README.md": "```sh\ncmake --preset base\n```\n"}, "no preset base"),
+    ({"docs/style.md": "See [there](there.md).\n"}, "leads nowhere"),
+    ({"docs/style.md": "`scripts/check_all x` does.\n"}, "scripts/check_all does not exist"),
+    ({"scripts/test": "#!/bin/sh\n", ".ci/run": "exec true\n"}, "begins with #!"),
+]
+
+
+if __name__ == "__main__":
+    source_tree.main(check, CLEAN, VIOLATIONS)
