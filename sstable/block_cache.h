@@ -26,7 +26,7 @@ struct bb_cache_item {
     struct bb_cache_item *chain;
     struct bb_cache_item *newer;
     struct bb_cache_item *older;
-    struct bb_block_cache *cache; /* NULL while in no cache */
+    struct bb_block_cache *cache; /* NULL until it enters one */
 };
 
 /* One reference, no cache. */
