@@ -30,8 +30,8 @@ static uint64_t load32_big_endian(const uint8_t *p)
 static uint64_t prefix64_of_short(const uint8_t *p, size_t size)
 {
     if (size >= 4) {
-        uint64_t tail = load32_big_endian(p + size - 4) << (8 * (8 - size));
-        return load32_big_endian(p) << 32 | (tail & UINT32_MAX);
+        /* Bytes that both loads have fall on the same place. */
+        return load32_big_endian(p) << 32 | load32_big_endian(p + size - 4) << (8 * (8 - size));
     }
     if (size == 0)
         return 0;

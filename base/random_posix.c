@@ -14,7 +14,7 @@ enum bb_status bb_random_fill(void *buffer, size_t size)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return bb_fail(BB_IO, "the operating system gives no random bytes (errno %d)", errno);
+            return bb_fail_errno(got < 0 ? errno : EIO, "getrandom", "random bytes");
         position += got;
         size -= (size_t)got;
     }
