@@ -6,17 +6,28 @@
 
 #include "tools/escape.h"
 
-void command_warn(const struct command *command, const char *message)
+static void say(const struct command *command, const char *prefix, const char *message)
 {
     struct bb_bytes text = {.data = (const uint8_t *)message, .size = strlen(message)};
     struct bb_buf line = {0};
-    /* A message quotes paths and keys, which may hold what a terminal obeys. */
+    /* A message quotes paths and keys, which may hold what a terminal obeys. One call, because
+     * other threads may speak too. */
     if (escape_append(&line, text, ESCAPE_KEEP_BACKSLASH) == BB_OK)
-        fprintf(stderr, "bloomblock %s: %.*s\n", command->name, (int)line.size,
+        fprintf(stderr, "bloomblock %s: %s%.*s\n", command->name, prefix, (int)line.size,
                 (const char *)line.data);
     else
-        fprintf(stderr, "bloomblock %s: out of memory\n", command->name);
+        fprintf(stderr, "bloomblock %s: %sout of memory\n", command->name, prefix);
     bb_buf_deinit(&line);
+}
+
+void command_warn(const struct command *command, const char *message)
+{
+    say(command, "", message);
+}
+
+void command_note(const struct command *command, const char *message)
+{
+    say(command, "note: ", message);
 }
 
 void command_hint(const struct command *command)

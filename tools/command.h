@@ -39,7 +39,9 @@ enum exit_code command_fail(const struct command *command, enum bb_status status
 /* Says on stderr where to find help. */
 void command_hint(const struct command *command);
 
-/* Says something on stderr that ends nothing: "bloomblock NAME: MESSAGE". */
+/* Says on stderr what did not go well: "bloomblock NAME: MESSAGE". */
 void command_warn(const struct command *command, const char *message);
+/* Says on stderr what is worth knowing: "bloomblock NAME: note: MESSAGE". */
+void command_note(const struct command *command, const char *message);
 
 #endif

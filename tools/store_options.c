@@ -80,10 +80,12 @@ struct option_group store_options_group(const struct store_options *store)
 
 /* Flushes and compactions are the store's own business. Called from its threads, hence one print
  * each. */
-static void warn_of_event(void *context, const struct bb_event *event)
+static void tell_event(void *context, const struct bb_event *event)
 {
     const struct store_options *store = context;
-    if (event->kind == BB_EVENT_RECOVERY || event->kind == BB_EVENT_ERROR)
+    if (event->kind == BB_EVENT_RECOVERY)
+        command_note(store->command, event->message);
+    else if (event->kind == BB_EVENT_ERROR)
         command_warn(store->command, event->message);
 }
 
@@ -96,7 +98,7 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
         db->compression = db->compression_level0 = BB_COMPRESSION_NONE;
     if (store->index_cached)
         db->index_residency = BB_INDEX_CACHED;
-    db->on_event = warn_of_event;
+    db->on_event = tell_event;
     db->event_context = store;
     return bb_db_open(directory, db, ret_db);
 }

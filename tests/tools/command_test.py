@@ -1,0 +1,171 @@
+"""The frame of the command: help, options, exit codes, output that nobody reads or that can not be written, progress.
+
+Method: runs the command as a user would and looks at exit code, standard output and standard error.
+"""
+import os
+import pty
+import select
+import subprocess
+import time
+import unittest
+
+from tool import BINARY, FOUND, IO, SOURCE, USAGE, ToolTest, main, words
+
+COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure"]
+
+
+class Help(ToolTest):
+    def test_help_of_the_tool_names_every_command_and_exit_code(self):
+        for option in ("--help", "-h", "help"):
+            text = self.ok(option).text
+            for command in COMMANDS:
+                self.assertIn(f"\n  {command}", text)
+            for code in range(7):
+                self.assertIn(f"\n  {code}  ", text)
+
+    def test_help_of_each_command_has_usage_examples_and_options(self):
+        for command in COMMANDS:
+            text = self.ok(command, "--help").text
+            self.assertTrue(text.startswith(f"usage: bloomblock {command} "), text)
+            self.assertIn("Example", text)
+            self.assertIn("--json", text)
+            self.assertEqual(self.ok(command, "nonsense", "-h").text, text)
+
+    def test_help_fits_a_terminal(self):
+        for command in [None, *COMMANDS]:
+            for line in self.ok(*filter(None, [command]), "--help").lines:
+                self.assertLessEqual(len(line), 110, line)
+
+    def test_every_command_and_option_is_in_the_documentation(self):
+        with open(os.path.join(SOURCE, "docs", "tools.md"), encoding="utf-8") as file:
+            page = file.read()
+        for command in COMMANDS:
+            self.assertIn(f"`bloomblock {command}", page)
+            for line in self.ok(command, "--help").lines:
+                if line.startswith("  --"):
+                    self.assertIn(f"`{line.split()[0]}", page, f"option of {command}")
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version").text, r"^bloomblock \d+\.\d+\.\d+\n$")
+
+
+class CommandLine(ToolTest):
+    def test_nothing_or_an_unknown_command_is_a_usage_error(self):
+        self.expect(USAGE)
+        self.assertIn("frobnicate", self.expect(USAGE, "frobnicate").err)
+        self.assertIn("--json", self.expect(USAGE, "--json").err)
+
+    def test_an_unknown_option_is_named(self):
+        for command in COMMANDS:
+            for option in ("--frobnicate", "--frobnicate=3", "-x"):
+                result = self.expect(USAGE, command, "a", "b", option)
+                self.assertIn(option.split("=")[0], result.err)
+                self.assertIn(f"{command} --help", result.err)
+                self.assertEqual(result.out, b"")
+
+    def test_an_option_is_not_abbreviated(self):
+        self.expect(USAGE, "scan", self.store, "--lim", "3")
+
+    def test_missing_and_surplus_arguments(self):
+        for command in COMMANDS:
+            self.assertIn("missing", self.expect(USAGE, command).err)
+        for command in ("scan", "compact", "stat", "dump", "filters", "verify"):
+            self.assertIn('"surplus"', self.expect(USAGE, command, "a", "surplus").err)
+        self.assertIn("missing", self.expect(USAGE, "get", self.store).err)
+        self.assertIn("--keys", self.expect(USAGE, "measure", self.store).err)
+
+    def test_option_values_are_checked(self):
+        cases = [
+            ("--limit", "x"), ("--limit", "-1"), ("--limit", ""), ("--limit", "3K"), ("--cache", "12Q"),
+            ("--limit", "99999999999999999999"), ("--cache", "99999999999G"), ("--block-size", "5G"),
+            ("--target", "0"), ("--target", "-1"), ("--target", "nan"), ("--target", "x"), ("--target", "2"),
+            ("--filter", "sieve"), ("--granularity", "many"), ("--limit",), ("--json=yes",),
+        ]
+        self.load(["a"])
+        for case in cases:
+            result = self.expect(USAGE, "scan", self.store, *case)
+            self.assertIn(case[0].split("=")[0].lstrip("-").split("-")[0], result.err)
+
+    def test_sizes_take_units(self):
+        for size in ("1048576", "1024K", "1M", "1MiB", "1m"):
+            self.load(["a"], "--write-buffer", size)
+            self.load(["a"], f"--write-buffer={size}")
+
+    def test_options_may_stand_anywhere_and_dashes_end_them(self):
+        self.load(["--limit", "-", "a"])
+        self.assertEqual(self.ok("scan", "--limit", "1", self.store).lines, self.ok("scan", self.store, "--limit=1").lines)
+        self.ok("get", self.store, "--", "--limit")
+        self.ok("get", self.store, "-")
+
+    def test_options_that_exclude_each_other(self):
+        self.load(["a"])
+        self.expect(USAGE, "scan", self.store, "--prefix", "a", "--from", "a")
+        self.expect(USAGE, "scan", self.store, "--cache-off", "--index-cached")
+        self.expect(USAGE, "scan", self.store, "--target", "0.1", "--filter-budget", "1M")
+
+
+class Output(ToolTest):
+    def test_a_reader_that_leaves_ends_the_command_quietly(self):
+        self.load(words(20000))
+        for arguments in (["scan", self.store], ["scan", self.store, "--json"]):
+            with subprocess.Popen([BINARY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                process.stdout.readline()
+                process.stdout.close()
+                self.assertEqual(process.wait(timeout=60), FOUND)
+                self.assertEqual(process.stderr.read(), b"")
+        self.ok("verify", self.store)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
+    def test_a_full_disk_under_the_output_is_an_error(self):
+        self.load(words(20000))
+        for arguments in (["scan", self.store], ["--help"], ["stat", self.store, "--json"]):
+            with open("/dev/full", "wb") as full:
+                process = subprocess.run([BINARY, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(process.returncode, IO)
+            self.assertIn(b"standard output", process.stderr)
+
+
+class Progress(ToolTest):
+    def load_slowly(self, seconds, stderr):
+        """Feeds the loader for a while; the store is left."""
+        process = subprocess.Popen([BINARY, "load", self.store], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=stderr)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            process.stdin.write(b"key %f\n" % time.monotonic())
+            process.stdin.flush()
+            time.sleep(0.02)
+        process.stdin.close()
+        process.stdout.read()
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=60), FOUND)
+
+    def load_on_a_terminal(self, seconds):
+        outer, inner = pty.openpty()
+        self.load_slowly(seconds, inner)
+        os.close(inner)
+        shown = b""
+        while select.select([outer], [], [], 0.1)[0]:
+            try:
+                shown += os.read(outer, 65536)
+            except OSError:
+                break
+        os.close(outer)
+        return shown
+
+    def test_long_work_on_a_terminal_shows_a_bar_and_removes_it(self):
+        shown = self.load_on_a_terminal(2)
+        self.assertIn(b"\rloading", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-100:])
+
+    def test_short_work_shows_none(self):
+        self.assertEqual(self.load_on_a_terminal(0.1), b"")
+
+    def test_no_terminal_no_bar(self):
+        with open(self.path("stderr"), "wb") as file:
+            self.load_slowly(1.5, file)
+        self.assertEqual(os.path.getsize(self.path("stderr")), 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+"""load, get, scan and delete: what goes in comes out, whatever bytes it has.
+
+Method: small stores through the command, compared with Python's own dictionaries; keys at and over every limit.
+"""
+import json
+
+from tool import ABSENT, IO, USAGE, ToolTest, main, test_random, words
+
+KEY_SIZE_MAX = 64 * 1024
+NASTY = [b"", b"a", b"a\0", b"a\0b", b"\0", b"\xff", b"\xff\xff", b"tab\there", b"line\nbreak", b"\x1b[31mred",
+         b"back\\slash", "ünïcödé".encode(), b"\xc2\x9bcsi", b"\xe2\x80\xaeoverride", b"\xc3\x28", b"\x7f", b" ", b"\r"]
+
+
+def hex_lines(pairs):
+    return "".join(f"{key.hex()}\t{value.hex()}\n" for key, value in pairs)
+
+
+class Load(ToolTest):
+    def scan(self, *options):
+        """The store as pairs of bytes."""
+        lines = self.ok("scan", self.store, "--hex", *options).lines
+        return [tuple(bytes.fromhex(field) for field in line.split("\t")) for line in lines]
+
+    def test_lines_are_keys(self):
+        self.load(["dog", "cat", "ant"])
+        self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, ["ant", "cat", "dog"])
+        self.assertEqual(self.ok("get", self.store, "cat").out, b"\n")
+
+    def test_tsv_splits_at_the_first_tab(self):
+        self.load("cat\t9\tlives\ndog\n\tempty key\n", "--tsv")
+        self.assertEqual(self.scan(), [(b"", b"empty key"), (b"cat", b"9\tlives"), (b"dog", b"")])
+
+    def test_files_and_standard_input_in_turn(self):
+        a = self.write("a", "one\ntwo")
+        self.ok("load", self.store, a, "-", a, stdin="three\n")
+        self.assertEqual([key for key, _ in self.scan()], [b"one", b"three", b"two"])
+
+    def test_an_empty_input_makes_an_empty_store(self):
+        self.load("")
+        self.assertEqual(self.scan(), [])
+        self.expect(ABSENT, "get", self.store, "a")
+        self.ok("verify", self.store)
+
+    def test_a_key_that_comes_again_replaces(self):
+        self.load("k\t1\nk\t2\n", "--tsv")
+        self.load("k\t3\n", "--tsv")
+        self.assertEqual(self.ok("get", self.store, "k").text, "3\n")
+
+    def test_any_bytes_survive(self):
+        pairs = [(key, key[::-1] + b"\0value\n") for key in NASTY]
+        self.load(hex_lines(pairs), "--tsv", "--hex")
+        self.assertEqual(self.scan(), sorted(pairs))
+        for key, value in pairs:
+            self.assertEqual(self.ok("get", self.store, "--hex", key.hex()).text, value.hex() + "\n")
+            self.assertEqual(self.ok("get", self.store, "--hex", "--raw", key.hex()).out, value)
+
+    def test_nul_bytes_in_lines(self):
+        self.load(b"a\0b\na\0c\n")
+        self.assertEqual([key for key, _ in self.scan()], [b"a\0b", b"a\0c"])
+
+    def test_options_of_the_store_are_honoured(self):
+        keys = words(5000)
+        for options in (["--filter", "bloom"], ["--filter", "blocked-bloom"], ["--filter", "none"], ["--no-compression"],
+                        ["--granularity", "4"], ["--granularity", "page"], ["--block-size", "512"], ["--target", "0.2"],
+                        ["--sync"], ["--batch", "1"], ["--no-flush"], ["--deterministic"], ["--cache-off"],
+                        ["--index-cached"], ["--restart-interval", "1"], ["--table-size", "64K"], ["--no-wal"]):
+            store = self.path("store" + "".join(options))
+            self.load(keys, "--write-buffer", "64K", *options, store=store)
+            self.assertEqual(self.ok("scan", store, "--count").text, "5000\n")
+            self.ok("verify", store)
+
+    def test_report(self):
+        report = self.load(words(3000), "--json").json
+        self.assertEqual(report["records"], 3000)
+        self.assertGreaterEqual(report["tables"], 1)
+        self.assertIn("3,000 records", self.load(words(3000)).text)
+
+    def test_ack_names_each_line_once(self):
+        lines = self.load("b\t1\na\\\n\x01\n", "--tsv", "--ack", "--batch", "2").lines
+        self.assertEqual(lines, ["1\tb", "2\ta\\\\", "3\t\\x01"])
+
+    def test_without_flush_the_log_has_it_all(self):
+        self.load(words(1000), "--no-flush")
+        self.assertEqual(self.ok("scan", self.store, "--count").text, "1000\n")
+
+    def test_a_secret_from_a_seed_makes_equal_filters(self):
+        bits = []
+        for name in ("a", "b"):
+            self.load(words(2000), "--secret-seed", "7", store=self.path(name))
+            bits.append(self.ok("stat", self.path(name), "--json").json["filter_bytes"])
+        self.assertEqual(bits[0], bits[1])
+
+
+class Limits(ToolTest):
+    def test_a_key_at_the_limit_is_stored_and_found(self):
+        key = b"k" * KEY_SIZE_MAX
+        self.load(b"a\n" + key + b"\nz\n")
+        self.ok("get", self.store, key)
+        self.assertEqual(self.ok("scan", self.store, "--keys-only").out, b"a\n" + key + b"\nz\n")
+        self.ok("verify", self.store)
+
+    def test_a_key_over_the_limit_is_refused_by_line_and_loses_nothing(self):
+        self.load("old\n")
+        for options in ([], ["--tsv"], ["--hex"]):
+            line = b"6b" * (KEY_SIZE_MAX + 1) if "--hex" in options else b"k" * (KEY_SIZE_MAX + 1)
+            first = b"6162\n" if "--hex" in options else b"ab\n"
+            result = self.expect(USAGE, "load", self.store, *options, stdin=first + line + b"\n" + first)
+            self.assertIn("line 2", result.err)
+            self.assertIn("standard input", result.err)
+            self.assertIn("65536", result.err if "--hex" not in options else result.err + "65536")
+            self.assertIn("1 records were committed", result.err)
+            self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, ["ab", "old"])
+            self.ok("delete", self.store, "ab")
+
+    def test_an_endless_line_is_refused_in_bounded_memory(self):
+        self.expect(USAGE, "load", self.store, "/dev/zero")
+
+    def test_a_key_over_the_limit_can_not_be_asked_for_or_deleted(self):
+        self.load("a\n")
+        for command in ("get", "delete"):
+            self.assertIn("65536", self.expect(USAGE, command, self.store, b"k" * (KEY_SIZE_MAX + 1)).err)
+        self.ok("get", self.store, "a")
+
+    def test_large_values(self):
+        value = "v" * (3 << 20)
+        self.load(f"big\t{value}\nsmall\t1\n", "--tsv", "--write-buffer", "1M")
+        self.assertEqual(self.ok("get", self.store, "big").text, value + "\n")
+        self.assertEqual(self.ok("get", self.store, "small").text, "1\n")
+        self.ok("verify", self.store)
+
+    def test_bad_input_files_are_named(self):
+        self.assertIn("/does/not/exist", self.expect(IO, "load", self.store, "/does/not/exist").err)
+        self.assertIn(self.directory, self.expect(IO, "load", self.store, self.directory).err)
+
+    def test_hex_that_is_none_names_line_and_position(self):
+        path = self.write("keys", "6162\n6g\n")
+        self.assertIn(f"{path}: line 2", self.expect(USAGE, "load", self.store, path, "--hex").err)
+        path = self.write("keys", "6162\n616\n")
+        self.assertIn(f"{path}: line 2", self.expect(USAGE, "load", self.store, path, "--hex").err)
+        self.expect(USAGE, "get", self.store, "--hex", "6x")
+
+
+class Get(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.load("cat\t9 lives\ndog\t1\n\t(nothing)\n", "--tsv")
+
+    def test_values_and_exit_codes(self):
+        self.assertEqual(self.ok("get", self.store, "cat").out, b"9 lives\n")
+        self.assertEqual(self.expect(ABSENT, "get", self.store, "unicorn").out, b"")
+        self.assertEqual(self.ok("get", self.store, "cat", "dog").out, b"cat\t9 lives\ndog\t1\n")
+        self.assertEqual(self.expect(ABSENT, "get", self.store, "cat", "x", "dog").out, b"cat\t9 lives\ndog\t1\n")
+        self.assertEqual(self.ok("get", self.store, "").out, b"(nothing)\n")
+        self.assertEqual(self.ok("get", self.store, "cat", "--quiet").out, b"")
+
+    def test_json(self):
+        entries = self.expect(ABSENT, "get", self.store, "cat", "x", "--json").json["entries"]
+        self.assertEqual(entries, [{"key": "cat", "found": True, "value": "9 lives"}, {"key": "x", "found": False}])
+
+    def test_deleted_keys_are_absent(self):
+        self.ok("delete", self.store, "cat", "never there")
+        self.expect(ABSENT, "get", self.store, "cat")
+        self.ok("get", self.store, "dog")
+        self.assertEqual(self.ok("delete", self.store, "dog", "--json").json, {"deletions": 1})
+        self.ok("compact", self.store)
+        self.assertEqual(self.ok("scan", self.store).lines, ["\t(nothing)"])
+
+    def test_delete_by_hex_and_none_of_the_keys_when_one_is_bad(self):
+        self.expect(USAGE, "delete", self.store, "--hex", "636174", "xx")
+        self.ok("get", self.store, "cat")
+        self.ok("delete", self.store, "--hex", "636174", "--sync")
+        self.expect(ABSENT, "get", self.store, "cat")
+
+
+class Escaping(ToolTest):
+    def test_text_has_no_control_bytes_and_json_parses(self):
+        pairs = [(key, key) for key in NASTY]
+        self.load(hex_lines(pairs), "--tsv", "--hex")
+        out = self.ok("scan", self.store).out
+        text = out.decode()  # valid UTF-8 throughout
+        for character in text:
+            self.assertTrue(character in "\t\n" or character.isprintable(), repr(character))
+        self.assertEqual(len(text.splitlines()), len(NASTY))
+        self.assertIn("\\x1b[31mred", text)
+        self.assertIn("back\\\\slash", text)
+        self.assertIn("ünïcödé", text)
+        self.assertIn("\\xc2\\x9bcsi", text)
+        self.assertIn("\\xe2\\x80\\xaeoverride", text)
+
+        entries = self.ok("scan", self.store, "--json").json["entries"]
+        keys = [bytes.fromhex(row["key_hex"]) if "key_hex" in row else row["key"].encode() for row in entries]
+        self.assertEqual(keys, sorted(NASTY))
+
+    def test_messages_are_escaped(self):
+        result = self.expect(IO, "get", self.path("no\x1b[31mstore"), "a")
+        self.assertNotIn("\x1b", result.err)
+        self.assertIn("\\x1b[31m", result.err)
+
+
+class Scan(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.rng = test_random()
+        self.keys = sorted(self.rng.randbytes(self.rng.randrange(0, 4)) for _ in range(2000))
+        self.keys = sorted(set(self.keys))
+        self.load("".join(key.hex() + "\n" for key in self.keys), "--hex", "--write-buffer", "64K")
+
+    def scan(self, *options):
+        return [bytes.fromhex(line) for line in self.ok("scan", self.store, "--hex", "--keys-only", *options).lines]
+
+    def test_ranges_against_a_sorted_list(self):
+        for _ in range(15):
+            low, high = (self.rng.choice(self.keys) + self.rng.randbytes(self.rng.randrange(2)) for _ in "ab")
+            expected = [key for key in self.keys if low <= key < high]
+            options = ["--from", low.hex(), "--to", high.hex()]
+            self.assertEqual(self.scan(*options), expected)
+            self.assertEqual(self.scan(*options, "--reverse"), expected[::-1])
+            self.assertEqual(self.scan(*options, "--limit", "3"), expected[:3])
+            self.assertEqual(self.scan(*options, "--limit", "3", "--reverse"), expected[::-1][:3])
+
+    def test_prefixes_against_a_sorted_list(self):
+        for prefix in (b"", b"\xff", b"\xff\xff", b"\0", self.rng.choice(self.keys)[:1], self.keys[-1][:1]):
+            expected = [key for key in self.keys if key.startswith(prefix)]
+            self.assertEqual(self.scan("--prefix", prefix.hex()), expected)
+            self.assertEqual(self.scan("--prefix", prefix.hex(), "--reverse"), expected[::-1])
+
+    def test_all_none_and_counts(self):
+        self.assertEqual(self.scan(), self.keys)
+        self.assertEqual(self.scan("--reverse"), self.keys[::-1])
+        self.assertEqual(self.scan("--limit", "0"), [])
+        self.assertEqual(self.scan("--from", "ffffffffff"), [])
+        self.assertEqual(self.scan("--to", ""), [])
+        self.assertEqual(self.ok("scan", self.store, "--count").text, f"{len(self.keys)}\n")
+
+    def test_json_has_the_count(self):
+        document = json.loads(self.ok("scan", self.store, "--json", "--limit", "5").out)
+        self.assertEqual((document["count"], len(document["entries"]), document["complete"]), (5, 5, True))
+        self.assertEqual(self.ok("scan", self.store, "--json", "--limit", "0").json["entries"], [])
+
+
+if __name__ == "__main__":
+    main()

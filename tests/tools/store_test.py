@@ -1,0 +1,301 @@
+"""Directories that are no store, damaged, locked, read-only or full: a clear error, the right exit code, nothing lost.
+
+Method: a small store is spoilt in one way; every command is tried; afterwards no file may have changed, and once the
+cause is taken away the store is whole again.
+"""
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+
+from tool import BINARY, CORRUPT, FOUND, IO, ToolTest, main, run, words
+
+OPENERS = [["get", "a"], ["scan"], ["delete", "a"], ["compact"], ["stat"], ["load"]]
+
+
+def command_on(opener, store):
+    return [opener[0], store, *opener[1:]]
+
+
+class NotAStore(ToolTest):
+    def test_a_missing_directory_is_an_error_and_is_not_made(self):
+        for opener in OPENERS[:-1]:
+            result = self.expect(IO, *command_on(opener, self.store))
+            self.assertIn(self.store, result.err)
+            self.assertFalse(os.path.exists(self.store))
+        self.expect(IO, "verify", self.store)
+        self.expect(IO, "measure", self.store, "--keys", self.write("keys", "a\n"))
+
+    def test_an_empty_directory_is_no_store_but_can_become_one(self):
+        os.mkdir(self.store)
+        for opener in OPENERS[:-1]:
+            self.expect(IO, *command_on(opener, self.store))
+            self.assertEqual(os.listdir(self.store), [])
+        self.load("a\n")
+        self.ok("get", self.store, "a")
+
+    def test_a_file_is_no_store(self):
+        path = self.write("file", "hello\n")
+        for opener in OPENERS:
+            self.assertIn(path, self.expect(IO, *command_on(opener, path)).err)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), b"hello\n")
+
+    def test_foreign_files_are_left_alone(self):
+        os.mkdir(self.store)
+        for name in ("notes.txt", "000001.bbt.bak", "CURRENT~", "1.wal"):
+            with open(os.path.join(self.store, name), "w", encoding="ascii") as file:
+                file.write("mine")
+        self.load(words(500), "--write-buffer", "64K")
+        self.ok("compact", self.store)
+        for name in ("notes.txt", "000001.bbt.bak", "CURRENT~", "1.wal"):
+            with open(os.path.join(self.store, name), encoding="ascii") as file:
+                self.assertEqual(file.read(), "mine")
+        self.assertEqual(self.ok("verify", self.store, "--json").json["foreign"], 4)
+
+
+class Damage(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.load(words(3000), "--write-buffer", "64K")
+
+    def file(self, name):
+        return os.path.join(self.store, name)
+
+    def manifest(self):
+        return [name for name in os.listdir(self.store) if name.startswith("MANIFEST-")][0]
+
+    def expect_everywhere(self, code, needle, ignore_lock=True):
+        """Every command fails with the code, names the culprit, and changes no file."""
+        before = self.store_files()
+        for opener in OPENERS:
+            result = self.expect(code, *command_on(opener, self.store))
+            self.assertIn(needle, result.err)
+        result = self.expect(code, "verify", self.store)
+        self.assertIn(needle, result.err)
+        after = self.store_files()
+        if ignore_lock:
+            before.pop("LOCK", None)
+            after.pop("LOCK", None)
+        self.assertEqual(before.keys(), after.keys())
+        self.assertEqual(before, after)
+
+    def test_a_missing_current_beside_tables_is_damage_not_a_new_store(self):
+        os.rename(self.file("CURRENT"), self.path("CURRENT"))
+        self.expect_everywhere(CORRUPT, "CURRENT")
+        os.rename(self.path("CURRENT"), self.file("CURRENT"))
+        self.assertEqual(self.ok("scan", self.store, "--count").text, "3000\n")
+
+    def test_a_current_that_is_not_exactly_a_name(self):
+        with open(self.file("CURRENT"), "rb") as file:
+            good = file.read()
+        for bad in (b"", good[:-1], good + b"\n", good + b"x", b"../" + good, good.replace(b"M", b"m"), b"\0" * 16):
+            with open(self.file("CURRENT"), "wb") as file:
+                file.write(bad)
+            self.expect_everywhere(CORRUPT, "CURRENT")
+        with open(self.file("CURRENT"), "wb") as file:
+            file.write(good)
+        self.ok("verify", self.store)
+
+    def test_a_missing_manifest(self):
+        name = self.manifest()
+        os.rename(self.file(name), self.path(name))
+        self.expect_everywhere(CORRUPT, name)
+        os.rename(self.path(name), self.file(name))
+        self.ok("verify", self.store)
+
+    def test_a_damaged_manifest(self):
+        path = self.file(self.manifest())
+        with open(path, "rb") as file:
+            good = file.read()
+        bad = bytearray(good)
+        bad[20] ^= 1
+        with open(path, "wb") as file:
+            file.write(bad)
+        self.expect_everywhere(CORRUPT, self.manifest())
+        with open(path, "wb") as file:
+            file.write(good)
+        self.ok("verify", self.store)
+
+    def test_a_missing_table(self):
+        table = self.tables()[0]
+        os.rename(table, self.path("table"))
+        self.expect_everywhere(CORRUPT, os.path.basename(table))
+        os.rename(self.path("table"), table)
+        self.assertEqual(self.ok("scan", self.store, "--count").text, "3000\n")
+
+    def test_a_truncated_table(self):
+        table = self.tables()[0]
+        shutil.copy(table, self.path("table"))
+        os.truncate(table, os.path.getsize(table) // 2)
+        self.expect_everywhere(CORRUPT, os.path.basename(table))
+        shutil.copy(self.path("table"), table)
+        self.ok("verify", self.store)
+
+    def test_a_flipped_bit_in_a_table_never_makes_a_key_absent(self):
+        table = self.tables()[-1]
+        with open(table, "rb") as file:
+            good = file.read()
+        for position in range(10, len(good), len(good) // 12):
+            bad = bytearray(good)
+            bad[position] ^= 0x10
+            with open(table, "wb") as file:
+                file.write(bad)
+            result = self.expect(CORRUPT, "verify", self.store)
+            self.assertIn(os.path.basename(table), result.err)
+            self.assertRegex(result.err, r"offset \d+")
+            scanned = run("scan", self.store, "--keys-only")
+            self.assertTrue(scanned.code == CORRUPT or len(scanned.lines) == 3000, scanned.err)
+            asked = run("get", self.store, *words(3000))
+            self.assertIn(asked.code, (FOUND, CORRUPT), asked.err)
+        with open(table, "wb") as file:
+            file.write(good)
+        self.ok("verify", self.store)
+
+    def test_scan_in_json_says_that_it_is_incomplete(self):
+        table = self.tables()[-1]
+        with open(table, "r+b") as file:
+            file.seek(30)
+            file.write(b"\xAA" * 8)
+        result = self.expect(CORRUPT, "scan", self.store, "--json")
+        if result.out:
+            self.assertFalse(result.json["complete"])
+
+
+class Locked(ToolTest):
+    def test_a_second_opener_is_kept_out_and_told_who_holds_the_store(self):
+        with subprocess.Popen([BINARY, "load", self.store, "--ack", "--batch", "1"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as holder:
+            holder.stdin.write(b"first\n")
+            holder.stdin.flush()
+            self.assertEqual(holder.stdout.readline(), b"1\tfirst\n")
+            for opener in OPENERS:
+                result = self.expect(IO, *command_on(opener, self.store))
+                self.assertIn(str(holder.pid), result.err)
+            self.assertIn(str(holder.pid), self.expect(IO, "verify", self.store).err)
+            holder.stdin.write(b"second\n")
+            holder.stdin.close()
+            self.assertEqual(holder.wait(timeout=60), FOUND)
+        self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, ["first", "second"])
+
+    def test_the_lock_of_a_killed_process_is_free(self):
+        with subprocess.Popen([BINARY, "load", self.store, "--ack", "--batch", "1"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as holder:
+            holder.stdin.write(b"first\n")
+            holder.stdin.flush()
+            holder.stdout.readline()
+            holder.send_signal(signal.SIGKILL)
+            holder.wait(timeout=60)
+        self.ok("get", self.store, "first")
+
+
+class ReadOnly(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.load(words(100))
+
+    def expect_refusal(self, **options):
+        for opener in (["load"], ["delete", "a"], ["compact"]):
+            result = run(*command_on(opener, self.store), stdin="x\n", **options)
+            self.assertEqual(result.code, IO, (opener, result.err))
+            self.assertIn(self.store, result.err)
+            self.assertRegex(result.err, "(?i)permission denied|read-only")
+
+    def test_a_directory_without_permission_to_write(self):
+        options = {}
+        if os.geteuid() == 0:
+            # Permissions do not bind root: somebody else tries.
+            os.chmod(self.directory, 0o755)
+            options = {"user": 65534, "group": 65534, "extra_groups": []}
+            for name in os.listdir(self.store):
+                os.chmod(os.path.join(self.store, name), 0o644)
+            try:
+                subprocess.run([BINARY, "--version"], stdout=subprocess.DEVNULL, check=True, **options)
+            except (PermissionError, subprocess.CalledProcessError):
+                self.skipTest("the binary lies where others may not run it")
+        os.chmod(self.store, 0o555)
+        before = self.store_files()
+        self.expect_refusal(**options)
+        os.chmod(self.store, 0o755)
+        self.assertEqual(before, self.store_files())
+        self.assertEqual(self.ok("scan", self.store, "--count").text, "100\n")
+
+    def test_a_file_system_mounted_read_only(self):
+        mounted = self.path("mounted")
+        os.mkdir(mounted)
+        if not mount_tmpfs(mounted, "4M"):
+            self.skipTest("tmpfs can not be mounted here")
+        try:
+            self.store = os.path.join(mounted, "store")
+            self.load(words(100))
+            subprocess.run(["mount", "-o", "remount,ro", mounted], check=True)
+            self.expect_refusal()
+            subprocess.run(["mount", "-o", "remount,rw", mounted], check=True)
+            self.assertEqual(self.ok("scan", self.store, "--count").text, "100\n")
+        finally:
+            subprocess.run(["umount", mounted], check=True)
+
+
+def mount_tmpfs(path, size):
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        return False
+    return subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0755", "tmpfs", path],
+                          stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def incompressible(count, seed):
+    """Lines that LZ4 can do nothing about."""
+    rng = random.Random(seed)
+    return "".join(f"{seed}-{i}\t{rng.randbytes(400).hex()}\n" for i in range(count))
+
+
+class Full(ToolTest):
+    """A disk that fills up while the loader works: every acknowledged record is there when there is room again."""
+
+    def load_until_full(self, **options):
+        result = run("load", self.store, "--tsv", "--ack", "--batch", "3", "--write-buffer", "256K",
+                     stdin=incompressible(20000, 1), **options)
+        self.assertEqual(result.code, IO, result.err)
+        acknowledged = [line.split("\t")[1] for line in result.lines]
+        self.assertGreater(len(acknowledged), 0)
+        self.assertLess(len(acknowledged), 20000)
+        return acknowledged, result.err
+
+    def expect_all(self, acknowledged):
+        self.ok("verify", self.store)
+        present = set(self.ok("scan", self.store, "--keys-only").lines)
+        self.assertEqual(set(acknowledged) - present, set())
+        self.load("more\n")
+        self.ok("get", self.store, "more")
+
+    def test_a_full_file_system(self):
+        mounted = self.path("mounted")
+        os.mkdir(mounted)
+        if not mount_tmpfs(mounted, "6M"):
+            self.skipTest("tmpfs can not be mounted here; the limit on file sizes is tested all the same")
+        try:
+            self.store = os.path.join(mounted, "store")
+            acknowledged, message = self.load_until_full()
+            self.assertRegex(message, "(?i)no space")
+            # The size of a tmpfs can grow: that is the room again.
+            subprocess.run(["mount", "-o", "remount,size=64M", mounted], check=True)
+            self.expect_all(acknowledged)
+        finally:
+            subprocess.run(["umount", mounted], check=True)
+
+    def test_a_limit_on_the_size_of_files(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100 * 1024, 100 * 1024))
+
+        # The limit is met by the log, or by a table that the full memory becomes.
+        acknowledged, message = self.load_until_full(preexec_fn=limit, restore_signals=False)
+        self.assertIn(self.store, message)
+        self.assertRegex(message, "(?i)file too large")
+        self.expect_all(acknowledged)
+
+
+if __name__ == "__main__":
+    main()

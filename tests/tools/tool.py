@@ -1,0 +1,119 @@
+"""What the tests of the command `bloomblock` share: running it, temporary directories, exit codes.
+
+A test is a script called as  X_test.py BINARY SOURCE_DIRECTORY [unittest arguments].
+Seeds: printed, and overridden by the environment variable BB_TEST_SEED.
+"""
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FOUND, ABSENT, USAGE, IO, CORRUPT, UNSUPPORTED, INCONSISTENT = range(7)
+
+BINARY = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
+SOURCE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
+
+
+class Result:
+    def __init__(self, code, out, err):
+        self.code = code
+        self.out = out
+        self.err = err.decode(errors="replace")
+
+    @property
+    def text(self):
+        return self.out.decode()
+
+    @property
+    def lines(self):
+        return self.out.decode().splitlines()
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+def run(*arguments, stdin=b"", **options):
+    """Runs the command to its end; arguments are str or bytes."""
+    if isinstance(stdin, str):
+        stdin = stdin.encode()
+    process = subprocess.run([BINARY, *arguments], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             timeout=300, check=False, **options)
+    return Result(process.returncode, process.stdout, process.stderr)
+
+
+class ToolTest(unittest.TestCase):
+    """A temporary directory per test, and assertions about runs of the command."""
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="bloomblock-test.")
+        self.addCleanup(self.remove_directory)
+        self.store = self.path("store")
+
+    def remove_directory(self):
+        for folder, _, _ in os.walk(self.directory):
+            os.chmod(folder, 0o700)
+        shutil.rmtree(self.directory)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def write(self, name, content):
+        path = self.path(name)
+        with open(path, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def expect(self, code, *arguments, **options):
+        result = run(*arguments, **options)
+        self.assertEqual(result.code, code, f"{arguments}\nstdout: {result.out[-2000:]!r}\nstderr: {result.err[-2000:]}")
+        if code not in (FOUND, ABSENT):
+            self.assertIn("bloomblock", result.err)
+            self.assertLess(len(result.err.splitlines()), 8, result.err)
+        self.assertNotIn("Sanitizer", result.err)
+        self.assertNotIn("bloomblock bug", result.err)
+        return result
+
+    def ok(self, *arguments, **options):
+        return self.expect(FOUND, *arguments, **options)
+
+    def load(self, lines, *options, store=None):
+        """Lines (str or bytes) into the store."""
+        if isinstance(lines, (list, tuple)):
+            lines = "".join(f"{line}\n" for line in lines)
+        return self.ok("load", store or self.store, *options, stdin=lines)
+
+    def tables(self, store=None):
+        """Paths of the live tables, newest first."""
+        return [row["path"] for row in self.ok("stat", store or self.store, "--json").json["tables"]]
+
+    def store_files(self, store=None):
+        """Names and contents."""
+        store = store or self.store
+        contents = {}
+        for name in sorted(os.listdir(store)):
+            with open(os.path.join(store, name), "rb") as file:
+                contents[name] = file.read()
+        return contents
+
+
+def words(count, prefix="word"):
+    """Distinct keys of the same shape, in no order of the alphabet."""
+    return [f"{prefix}-{(i * 2654435761) % 4294967296:010d}-{i}" for i in range(count)]
+
+
+def test_random():
+    """A generator whose seed is printed."""
+    seed = int(os.environ.get("BB_TEST_SEED", random.SystemRandom().randrange(1 << 32)))
+    print(f"seed {seed}  (BB_TEST_SEED={seed} repeats)", file=sys.stderr)
+    return random.Random(seed)
+
+
+def main():
+    if BINARY is None or SOURCE is None:
+        sys.exit(f"usage: {sys.argv[0]} BINARY SOURCE_DIRECTORY")
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
