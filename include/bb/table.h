@@ -167,6 +167,7 @@ enum bb_visit {
     BB_VISIT_TOMBSTONE,        /* the newest visible entry is a deletion */
     BB_VISIT_NOT_VISIBLE,      /* only versions newer than the snapshot */
     BB_VISIT_PRESENT,
+    BB_VISIT_OUT_OF_BOUNDS,  /* the key lies outside smallest ... largest: no block request made or avoided */
     BB_VISIT_COUNT,
 };
 

@@ -4,7 +4,7 @@
 - A file of a layer includes its own layer and those below; compaction moreover nothing of bloomblock.
 - A public header includes only public headers below it; a layer knows only the public headers of its height.
 - tools and bench see the public headers, the ground floor and a short list; examples see <bb/...> alone.
-- A unit test sees what its layer sees, and tests/support.
+- A unit test sees what its layer sees, its own folder, and tests/support.
 - Inside a layer, and bench, the nouns (a .c and its .h are one) use each other without a circle.
 """
 import posixpath
@@ -43,7 +43,8 @@ def is_allowed(path, target):
         return target in PUBLIC
     if path.startswith("tests/unit/"):
         layer = path.split("/")[2]
-        return target.startswith("tests/support/") or is_allowed(f"{layer}/test.c", target)
+        own = (f"tests/unit/{layer}/", "tests/support/")
+        return target.startswith(own) or is_allowed(f"{layer}/test.c", target)
     if path.startswith("tests/support/"):
         return target.startswith("tests/support/") or is_allowed("base/test.c", target)
     return top == "tests"

@@ -1,0 +1,24 @@
+/* Which entries may be stored: the limits of include/bb/table.h. Any thread. */
+#include "sstable/entry.h"
+
+#include <inttypes.h>
+
+#include "base/status.h"
+
+enum bb_status bb_entry_check(const struct bb_entry *entry)
+{
+    if (entry->key.size > BB_KEY_SIZE_MAX)
+        return bb_fail(BB_TOO_LARGE, "a key of %zu bytes: the limit is %d", entry->key.size,
+                       BB_KEY_SIZE_MAX);
+    if (entry->value.size > BB_VALUE_SIZE_MAX)
+        return bb_fail(BB_TOO_LARGE, "a value of %zu bytes: the limit is %d", entry->value.size,
+                       BB_VALUE_SIZE_MAX);
+    if (entry->sequence > BB_SEQUENCE_MAX)
+        return bb_fail(BB_INVALID, "sequence %" PRIu64 ": the limit is %" PRIu64, entry->sequence,
+                       BB_SEQUENCE_MAX);
+    if (entry->kind != BB_ENTRY_DELETE && entry->kind != BB_ENTRY_PUT)
+        return bb_fail(BB_INVALID, "an entry of unknown kind %d", (int)entry->kind);
+    if (entry->kind == BB_ENTRY_DELETE && entry->value.size != 0)
+        return bb_fail(BB_INVALID, "a deletion with a value of %zu bytes", entry->value.size);
+    return BB_OK;
+}

@@ -1,0 +1,72 @@
+/* The end of a table: the section directory and the footer.
+ *
+ *     directory := section* | u64 checksum of the sections' entries
+ *     section     0  u16  id
+ *                 2  u16  flags; bit 0: who does not know the id must not read the table
+ *                 4  u64  offset
+ *                12  u64  size
+ *                20  u64  checksum of the section
+ *
+ *     footer      0  16 bytes  table id
+ *                16  u64  offset of the directory
+ *                24  u32  size of the directory
+ *                28  u32  format version
+ *                32  u32  flags, 0
+ *                36  12 bytes  0
+ *                48  u64  checksum of bytes 0 ... 47
+ *                56  8 bytes  magic
+ *
+ * Sections stand back to back behind the last index page, in the directory's order; the directory
+ * behind the last section, the footer behind the directory and at the end of the file. The footer
+ * has this form in every version.
+ */
+#ifndef BB_SSTABLE_FOOTER_H
+#define BB_SSTABLE_FOOTER_H
+
+#include "base/status.h"
+#include "sstable/checksum.h"
+
+struct bb_footer {
+    uint8_t table_id[BB_TABLE_ID_SIZE];
+    uint64_t directory_offset;
+    uint32_t directory_size;
+    uint32_t format_version;
+};
+
+/* footer_offset: where it will stand. */
+void bb_footer_encode(const struct bb_footer *footer, uint64_t footer_offset,
+                      uint8_t ret_bytes[BB_FOOTER_SIZE]);
+/* Reads the last bytes of a file; place is theirs. BB_CORRUPT for a foreign or damaged file,
+ * BB_UNSUPPORTED for a newer version or unknown flags. */
+BB_MUST_CHECK enum bb_status bb_footer_decode(const uint8_t bytes[BB_FOOTER_SIZE],
+                                              struct bb_place place, struct bb_footer *ret_footer);
+
+struct bb_section {
+    uint16_t id;
+    uint16_t flags;
+    uint64_t offset;
+    uint64_t size;
+    uint64_t checksum;
+};
+
+struct bb_directory {
+    struct bb_section sections[BB_SECTION_COUNT_MAX];
+    size_t count;
+};
+
+/* "root", "properties", ...; "unknown" for others. */
+const char *bb_section_name(uint16_t id);
+/* Appends the directory as it will stand at `offset`. */
+BB_MUST_CHECK enum bb_status bb_directory_encode(const struct bb_directory *directory,
+                                                 struct bb_table_id table, uint64_t offset,
+                                                 struct bb_buf *buf);
+/* Reads it and checks that the sections are back to back up to the directory itself, with root and
+ * properties among them. BB_UNSUPPORTED names an unknown incompatible section. */
+BB_MUST_CHECK enum bb_status bb_directory_decode(struct bb_bytes stored, struct bb_table_id table,
+                                                 struct bb_place place,
+                                                 struct bb_directory *ret_directory);
+/* NULL when there is none. */
+const struct bb_section *bb_directory_find(const struct bb_directory *directory,
+                                           enum bb_section_id id);
+
+#endif

@@ -1,0 +1,31 @@
+/* Binary search over ascending 64-bit numbers without branches. */
+#ifndef BB_SSTABLE_PREFIX_SEARCH_H
+#define BB_SSTABLE_PREFIX_SEARCH_H
+
+#include <stdint.h>
+
+/* How many of the numbers are below `number`. The number of steps depends on count alone, and the
+ * choice in each is a conditional move: the outcome of a comparison is as good as random, a branch
+ * would be mispredicted every other time. */
+static inline uint32_t bb_prefix_search(const uint64_t *numbers, uint32_t count, uint64_t number)
+{
+    const uint64_t *base = numbers;
+    uint32_t left = count;
+    if (left == 0)
+        return 0;
+    while (left > 1) {
+        uint32_t half = left / 2;
+        const uint64_t *upper = base + half;
+        base = __builtin_expect_with_probability(upper[-1] < number, 1, 0.5) ? upper : base;
+        left -= half;
+    }
+    return (uint32_t)(base - numbers) + (*base < number);
+}
+
+/* How many of the numbers, none of which is below `number`, equal it. */
+static inline uint32_t bb_prefix_ties(const uint64_t *numbers, uint32_t count, uint64_t number)
+{
+    return number == UINT64_MAX ? count : bb_prefix_search(numbers, count, number + 1);
+}
+
+#endif

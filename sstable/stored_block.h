@@ -1,0 +1,41 @@
+/* A data block as it stands in the file: perhaps compressed, with its trailer.
+ *
+ *     payload as stored | u8 compression | u32 raw size | u64 checksum
+ *
+ * The checksum is over everything before it. Stored raw, payload and raw payload are the same and
+ * raw size says so.
+ */
+#ifndef BB_SSTABLE_STORED_BLOCK_H
+#define BB_SSTABLE_STORED_BLOCK_H
+
+#include "sstable/block.h"
+#include "sstable/checksum.h"
+
+/* Makes the stored form in *ret_stored (replaced), for the given place. With LZ4 the block is still
+ * stored raw unless that saves an eighth. REQUIRES: payload.size <= BB_BLOCK_RAW_SIZE_MAX. */
+BB_MUST_CHECK enum bb_status bb_stored_block_encode(struct bb_bytes payload,
+                                                    enum bb_compression compression,
+                                                    struct bb_table_id table, uint64_t offset,
+                                                    struct bb_buf *ret_stored);
+
+/* Checks the checksum of stored bytes: BB_CORRUPT. REQUIRES: size >= BB_BLOCK_TRAILER_SIZE. */
+BB_MUST_CHECK enum bb_status bb_stored_block_check(const uint8_t *stored, size_t size,
+                                                   struct bb_table_id table, struct bb_place place);
+
+/* Makes a checked stored block searchable. *block holds the stored bytes in its payload, size of
+ * them, and is exchanged for another when they are compressed; on failure it is released and NULL.
+ */
+BB_MUST_CHECK enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
+                                                    const struct bb_comparator *comparator,
+                                                    struct bb_place place);
+
+/* The trailer's fields, for tools. */
+struct bb_stored_block_info {
+    enum bb_compression compression;
+    uint32_t raw_size;
+};
+BB_MUST_CHECK enum bb_status bb_stored_block_info(const uint8_t *stored, size_t size,
+                                                  struct bb_place place,
+                                                  struct bb_stored_block_info *ret_info);
+
+#endif

@@ -1,0 +1,75 @@
+/* An open table's inside.
+ *
+ *     table.c        opening, closing, what is known of it
+ *     table_read.c   index pages and data blocks: from memory, cache or file
+ *     table_get.c    one look-up
+ *     table_iter.c   all entries in order
+ *     table_walk.c   its parts, for tools and verification
+ *
+ * Threads: constant after opening but for the page slots, which are atomic.
+ */
+#ifndef BB_SSTABLE_TABLE_H
+#define BB_SSTABLE_TABLE_H
+
+#include "base/file.h"
+#include "sstable/block.h"
+#include "sstable/footer.h"
+#include "sstable/index_page.h"
+#include "sstable/properties.h"
+#include "sstable/root.h"
+
+struct bb_table {
+    struct bb_file_system *own_fs; /* owned; NULL when the options name one */
+    struct bb_file *file;          /* owned */
+    uint64_t file_size;
+    const struct bb_comparator *comparator;
+    struct bb_block_cache *cache; /* NULL: none */
+    uint64_t cache_owner;
+    enum bb_index_residency index_residency;
+
+    struct bb_footer footer;
+    struct bb_table_id id;
+    struct bb_directory directory;
+    struct bb_properties properties;
+    struct bb_root root;
+    struct bb_table_meta meta;
+
+    bool has_filters;          /* filter_format is set */
+    bool has_unusable_filters; /* there are filters, of a form that this version cannot ask */
+    struct bb_block_filter_format filter_format;
+    struct bb_hash_secret secret;
+    bool takes_given_hash; /* the options' secret is the table's */
+
+    _Atomic(struct bb_index_page *) *pages; /* pinned pages, one slot each, NULL until first used */
+    _Atomic uint64_t pinned_bytes;
+};
+
+/* table_read.c. stats may not be NULL. */
+
+/* Index page number `index`, until the release. */
+BB_MUST_CHECK enum bb_status bb_table_page_acquire(struct bb_table *table, uint32_t index,
+                                                   struct bb_read_stats *stats,
+                                                   struct bb_index_page **ret_page);
+void bb_table_page_release(struct bb_table *table, struct bb_index_page *page);
+
+/* The block of an ordinal of a page; one reference, given back by bb_block_unref. */
+BB_MUST_CHECK enum bb_status bb_table_block_acquire(struct bb_table *table,
+                                                    const struct bb_read_options *options,
+                                                    const struct bb_index_page *page,
+                                                    uint32_t ordinal, struct bb_read_stats *stats,
+                                                    struct bb_block **ret_block);
+
+/* Fresh from the file, past slots and cache, owned by the caller: for verification. */
+BB_MUST_CHECK enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
+                                                struct bb_read_stats *stats,
+                                                struct bb_index_page **ret_page);
+BB_MUST_CHECK enum bb_status bb_table_block_load(struct bb_table *table, uint64_t offset,
+                                                 uint32_t size, struct bb_read_stats *stats,
+                                                 struct bb_block **ret_block);
+
+static inline struct bb_place bb_table_place(const struct bb_table *table, uint64_t offset)
+{
+    return (struct bb_place){.file = table->file->path, .offset = offset};
+}
+
+#endif

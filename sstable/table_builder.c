@@ -1,0 +1,359 @@
+/* Takes entries in order and writes a table: cuts them into blocks, blocks into filter groups,
+ * groups into index pages.
+ *
+ *     entry -> [first of a block: its fence; is the page cut?] -> filter -> block
+ *           -> [block full: written -> group full: its filters built]
+ *
+ * Whether a page ends is decided when the next block begins, because only then its fence is known,
+ * and the fence belongs to the page or to the root. One thread.
+ */
+#include "sstable/table_builder.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/status.h"
+#include "sstable/stored_block.h"
+#include "sstable/table_meta.h"
+#include "sstable/table_options.h"
+
+static enum bb_status stick(struct bb_table_builder *builder, enum bb_status status)
+{
+    if (status != BB_OK && builder->failure.status == BB_OK)
+        builder->failure = *bb_error_last();
+    return status;
+}
+
+/* ---- creating ---- */
+
+static enum bb_status create_filters(struct bb_table_builder *builder)
+{
+    struct bb_properties *p = &builder->properties;
+    struct bb_block_filter_format format = {0};
+    p->filter_kind = builder->options.filter_kind;
+    p->filter_rate = builder->options.filter_rate;
+    p->filter_granularity = builder->options.filter_granularity;
+    if (p->filter_kind == BB_FILTER_NONE)
+        return BB_OK;
+    /* Any part of a random id is a salt that no other table has. */
+    p->filter_salt = builder->id.low;
+    enum bb_status status = bb_block_filter_format_init(
+        &format, builder->options.filter_kind, builder->options.filter_rate, p->filter_salt);
+    if (status != BB_OK)
+        return status;
+    p->filter_rank = format.rank;
+    return bb_block_filter_builder_create(&format, &builder->filters);
+}
+
+static enum bb_status fill_properties(struct bb_table_builder *builder)
+{
+    struct bb_properties *p = &builder->properties;
+    const struct bb_table_options *options = &builder->options;
+    p->format_version = BB_FORMAT_VERSION;
+    p->block_size_bytes = options->block_size_bytes;
+    p->restart_interval = options->restart_interval;
+    p->compression = options->compression;
+    p->index_page_size_bytes = options->index_page_size_bytes;
+    p->hash_id = BB_HASH_ID_XXH3;
+    p->sequence_min = BB_SEQUENCE_MAX;
+    enum bb_status status =
+        bb_buf_assign(&p->comparator, bb_bytes_of_text(bb_comparator_name(options->comparator)));
+    if (status == BB_OK)
+        status = bb_buf_assign(&p->builder, bb_bytes_of_text(BB_BUILDER_ID));
+    if (status == BB_OK)
+        status =
+            bb_buf_assign(&p->hash_secret, bb_bytes_of(builder->secret.bytes, BB_HASH_SECRET_SIZE));
+    return status;
+}
+
+/* Table id and, unless it was given, the secret: from the file system, so that a test can fix them.
+ */
+static enum bb_status draw_random(struct bb_table_builder *builder, struct bb_file_system *fs)
+{
+    uint8_t id[BB_TABLE_ID_SIZE];
+    enum bb_status status = fs->ops->random(fs, id, sizeof(id));
+    if (status == BB_OK && builder->options.secret == NULL)
+        status = fs->ops->random(fs, builder->secret.bytes, sizeof(builder->secret.bytes));
+    else if (status == BB_OK)
+        builder->secret = *builder->options.secret;
+    builder->options.secret = NULL; /* was borrowed for the call */
+    if (status != BB_OK)
+        return status;
+    builder->id = bb_table_id_decode(id);
+    return bb_buf_assign(&builder->properties.table_id, bb_bytes_of(id, sizeof(id)));
+}
+
+static enum bb_status set_up(struct bb_table_builder *builder, const char *path)
+{
+    struct bb_file_system *fs = builder->options.file_system;
+    enum bb_status status = BB_OK;
+    if (fs == NULL) {
+        status = bb_file_system_posix_create(&builder->own_fs);
+        fs = builder->own_fs;
+    }
+    if (status == BB_OK)
+        status = draw_random(builder, fs);
+    if (status == BB_OK)
+        status = fill_properties(builder);
+    if (status == BB_OK)
+        status = create_filters(builder);
+    if (status == BB_OK)
+        status = bb_table_writer_open(&builder->writer, fs, path);
+    return status;
+}
+
+enum bb_status bb_table_builder_create(const char *path, const struct bb_table_options *options,
+                                       struct bb_table_builder **ret_builder)
+{
+    struct bb_table_options resolved = {0};
+    enum bb_status status = bb_table_options_resolve(options, &resolved);
+    if (status != BB_OK)
+        return status;
+    struct bb_table_builder *builder = bb_alloc_zeroed(1, sizeof(*builder));
+    if (builder == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a table builder");
+    builder->options = resolved;
+    bb_block_builder_init(&builder->block, resolved.restart_interval);
+    bb_index_page_builder_init(&builder->page, resolved.comparator);
+    bb_root_builder_init(&builder->root, resolved.comparator);
+    status = set_up(builder, path);
+    if (status == BB_OK)
+        *ret_builder = builder;
+    else
+        bb_table_builder_destroy(builder);
+    return status;
+}
+
+void bb_table_builder_destroy(struct bb_table_builder *builder)
+{
+    if (builder == NULL)
+        return;
+    bb_table_writer_abandon(&builder->writer);
+    bb_block_builder_deinit(&builder->block);
+    bb_index_page_builder_deinit(&builder->page);
+    bb_root_builder_deinit(&builder->root);
+    bb_block_filter_builder_destroy(builder->filters);
+    bb_properties_deinit(&builder->properties);
+    bb_buf_deinit(&builder->stored);
+    if (builder->own_fs != NULL)
+        bb_file_system_posix_destroy(builder->own_fs);
+    bb_free(builder);
+}
+
+/* ---- cutting ---- */
+
+static enum bb_status finish_group(struct bb_table_builder *builder)
+{
+    builder->group_blocks = 0;
+    return bb_index_page_builder_add_group(&builder->page, builder->filters);
+}
+
+static enum bb_status write_block(struct bb_table_builder *builder)
+{
+    struct bb_bytes payload = {0};
+    enum bb_status status = bb_block_builder_finish(&builder->block, &payload);
+    if (status == BB_OK)
+        status = bb_stored_block_encode(payload, builder->options.compression, builder->id,
+                                        builder->writer.offset, &builder->stored);
+    if (status == BB_OK)
+        status = bb_table_writer_append(&builder->writer, bb_buf_bytes(&builder->stored));
+    if (status == BB_OK)
+        status = bb_index_page_builder_add_block(&builder->page, (uint32_t)builder->stored.size);
+    if (status != BB_OK)
+        return status;
+    builder->properties.block_count++;
+    builder->properties.data_size += builder->stored.size;
+    bb_block_builder_reset(&builder->block);
+    if (builder->filters != NULL && ++builder->group_blocks == builder->options.filter_granularity)
+        status = finish_group(builder);
+    return status;
+}
+
+static enum bb_status write_page(struct bb_table_builder *builder)
+{
+    enum bb_status status = BB_OK;
+    size_t filter_size = 0;
+    if (builder->group_blocks > 0)
+        status = finish_group(builder);
+    if (status == BB_OK)
+        status = bb_index_page_builder_finish(&builder->page, builder->id, builder->writer.offset,
+                                              &builder->stored, &filter_size);
+    if (status == BB_OK)
+        status = bb_table_writer_append(&builder->writer, bb_buf_bytes(&builder->stored));
+    if (status == BB_OK)
+        status = bb_root_builder_add_page(&builder->root, builder->page.data_size,
+                                          builder->stored.size, builder->page.block_count);
+    if (status != BB_OK)
+        return status;
+    builder->properties.page_count++;
+    builder->properties.index_size += builder->stored.size;
+    builder->properties.filter_size += filter_size;
+    bb_index_page_builder_start(&builder->page, builder->writer.offset);
+    return BB_OK;
+}
+
+/* Does the page end in front of a block with this fence? */
+static bool is_page_cut(const struct bb_table_builder *builder, const struct bb_fence *fence)
+{
+    const struct bb_index_page_builder *page = &builder->page;
+    if (page->block_count == BB_PAGE_BLOCK_COUNT_MAX)
+        return true;
+    if (page->data_size >
+        BB_PAGE_DATA_SIZE_MAX - (uint64_t)BB_BLOCK_RAW_SIZE_MAX - BB_BLOCK_TRAILER_SIZE)
+        return true;
+    size_t size = bb_index_page_builder_size_estimate(page);
+    if (builder->group_blocks > 0)
+        size += bb_block_filter_builder_size_estimate(builder->filters);
+    if (page->block_count < BB_PAGE_CUT_BLOCK_COUNT && size < BB_PAGE_CUT_SIZE)
+        return false;
+    /* The next block is expected to take what the others took. */
+    return size + size / page->block_count > builder->options.index_page_size_bytes ||
+           bb_fence_builder_collapses(&page->fences, fence);
+}
+
+/* The first entry of a block has come. */
+static enum bb_status start_block(struct bb_table_builder *builder, const struct bb_entry *entry)
+{
+    if (builder->properties.entry_count == 0)
+        return BB_OK;
+    struct bb_fence fence =
+        bb_fence_between(builder->options.comparator, bb_buf_bytes(&builder->block.last_key),
+                         builder->last_sequence, entry->key);
+    if (!is_page_cut(builder, &fence))
+        return bb_index_page_builder_add_fence(&builder->page, &fence);
+    enum bb_status status = write_page(builder);
+    if (status == BB_OK)
+        status = bb_root_builder_add_fence(&builder->root, &fence);
+    return status;
+}
+
+/* ---- adding ---- */
+
+static enum bb_status check_order(const struct bb_table_builder *builder,
+                                  const struct bb_entry *entry, bool *ret_is_new_key)
+{
+    if (builder->properties.entry_count == 0) {
+        *ret_is_new_key = true;
+        return BB_OK;
+    }
+    int order = bb_key_compare(builder->options.comparator, bb_buf_bytes(&builder->block.last_key),
+                               entry->key);
+    if (order > 0 || (order == 0 && entry->sequence >= builder->last_sequence)) {
+        char text[64];
+        return bb_fail(BB_INVALID, "%s: entry %s with sequence %llu is not after the last one",
+                       builder->writer.path, bb_bytes_escape(entry->key, text, sizeof(text)),
+                       (unsigned long long)entry->sequence);
+    }
+    *ret_is_new_key = order < 0;
+    return BB_OK;
+}
+
+/* A key goes once into each group that holds one of its versions: one that runs on into a new group
+ * is added again. */
+static enum bb_status add_to_filter(struct bb_table_builder *builder, struct bb_bytes key,
+                                    bool is_new_key)
+{
+    if (builder->filters == NULL)
+        return BB_OK;
+    if (is_new_key)
+        builder->last_hash = bb_hash_key(&builder->secret, key);
+    else if (bb_block_filter_builder_key_count(builder->filters) > 0)
+        return BB_OK;
+    return bb_block_filter_builder_add(builder->filters, builder->last_hash);
+}
+
+static void count_entry(struct bb_table_builder *builder, const struct bb_entry *entry,
+                        bool is_new_key)
+{
+    struct bb_properties *p = &builder->properties;
+    p->entry_count++;
+    p->key_count += is_new_key;
+    p->tombstone_count += entry->kind == BB_ENTRY_DELETE;
+    p->key_bytes += entry->key.size;
+    p->value_bytes += entry->value.size;
+    if (entry->sequence < p->sequence_min)
+        p->sequence_min = entry->sequence;
+    if (entry->sequence > p->sequence_max)
+        p->sequence_max = entry->sequence;
+    builder->last_sequence = entry->sequence;
+}
+
+static enum bb_status add_entry(struct bb_table_builder *builder, const struct bb_entry *entry)
+{
+    size_t block_size = builder->options.block_size_bytes;
+    bool is_new_key = false;
+    enum bb_status status = bb_entry_check(entry);
+    if (status == BB_OK)
+        status = check_order(builder, entry, &is_new_key);
+    /* What is as large as a block gets one of its own, so that its neighbours stay cheap to read.
+     */
+    if (status == BB_OK && builder->block.entry_count > 0 &&
+        entry->key.size + entry->value.size >= block_size)
+        status = write_block(builder);
+    if (status == BB_OK && builder->block.entry_count == 0)
+        status = start_block(builder, entry);
+    if (status == BB_OK)
+        status = add_to_filter(builder, entry->key, is_new_key);
+    if (status == BB_OK && builder->properties.entry_count == 0)
+        status = bb_buf_assign(&builder->properties.smallest, entry->key);
+    if (status == BB_OK)
+        status = bb_block_builder_add(&builder->block, entry);
+    if (status != BB_OK)
+        return status;
+    count_entry(builder, entry, is_new_key);
+    return bb_block_builder_size(&builder->block) < block_size ? BB_OK : write_block(builder);
+}
+
+enum bb_status bb_table_builder_add(struct bb_table_builder *builder, const struct bb_entry *entry)
+{
+    if (builder->failure.status != BB_OK)
+        return bb_error_restore(&builder->failure);
+    if (builder->is_finished)
+        return bb_fail(BB_INVALID, "an entry for a table that is finished");
+    return stick(builder, add_entry(builder, entry));
+}
+
+uint64_t bb_table_builder_size_estimate(const struct bb_table_builder *builder)
+{
+    uint64_t open_block =
+        builder->block.entry_count == 0 ? 0 : bb_block_builder_size(&builder->block);
+    return builder->writer.offset + open_block;
+}
+
+/* ---- finishing ---- */
+
+static enum bb_status finish_table(struct bb_table_builder *builder)
+{
+    if (builder->properties.entry_count == 0)
+        return bb_fail(BB_INVALID, "%s: a table must have entries", builder->writer.path);
+    enum bb_status status =
+        bb_buf_assign(&builder->properties.largest, bb_buf_bytes(&builder->block.last_key));
+    if (status == BB_OK && builder->block.entry_count > 0)
+        status = write_block(builder);
+    if (status == BB_OK)
+        status = write_page(builder);
+    if (status == BB_OK)
+        status = bb_table_builder_write_end(builder);
+    return status;
+}
+
+enum bb_status bb_table_builder_finish(struct bb_table_builder *builder,
+                                       struct bb_table_meta *ret_meta)
+{
+    if (builder->failure.status != BB_OK)
+        return bb_error_restore(&builder->failure);
+    if (builder->is_finished)
+        return bb_fail(BB_INVALID, "a table that is finished already");
+    /* Memory for the meta first: behind the close nothing may fail any more. */
+    struct bb_table_meta meta = {0};
+    enum bb_status status = finish_table(builder);
+    if (status == BB_OK)
+        status = bb_table_meta_init(&builder->properties, builder->writer.offset, &meta);
+    if (status == BB_OK)
+        status = bb_table_writer_finish(&builder->writer);
+    builder->is_finished = status == BB_OK;
+    if (status == BB_OK && ret_meta != NULL)
+        *ret_meta = meta;
+    else
+        bb_table_meta_deinit(&meta);
+    return stick(builder, status);
+}

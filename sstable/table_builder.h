@@ -1,0 +1,37 @@
+/* The builder's inside, in two parts: table_builder.c takes entries and cuts blocks and pages;
+ * table_finish.c writes what stands behind the last page.
+ */
+#ifndef BB_SSTABLE_TABLE_BUILDER_H
+#define BB_SSTABLE_TABLE_BUILDER_H
+
+#include "bloomblock/block_filter.h"
+#include "sstable/block_builder.h"
+#include "sstable/index_page_builder.h"
+#include "sstable/properties.h"
+#include "sstable/root.h"
+#include "sstable/table_writer.h"
+
+struct bb_table_builder {
+    struct bb_error failure; /* the first one, status BB_OK before */
+    bool is_finished;
+    struct bb_file_system *own_fs; /* owned; NULL when the options name one */
+    struct bb_table_options options;
+    struct bb_hash_secret secret;
+    struct bb_table_id id;
+    struct bb_table_writer writer;
+    struct bb_properties properties; /* counts run along */
+
+    struct bb_block_builder block; /* its last_key is that of the last entry */
+    uint64_t last_sequence;
+    uint64_t last_hash; /* of the last key; set when there are filters */
+    struct bb_index_page_builder page;
+    struct bb_root_builder root;
+    struct bb_block_filter_builder *filters; /* the open group; NULL without filters */
+    uint32_t group_blocks;                   /* closed blocks of the open group */
+    struct bb_buf stored;                    /* a block, page or section in its stored form */
+};
+
+/* table_finish.c: root, properties, directory, footer. */
+BB_MUST_CHECK enum bb_status bb_table_builder_write_end(struct bb_table_builder *builder);
+
+#endif

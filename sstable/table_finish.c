@@ -1,0 +1,65 @@
+/* The end of a table: root, properties, directory, footer. One thread. */
+#include "sstable/footer.h"
+#include "sstable/table_builder.h"
+
+/* Writes the section in builder->stored and enters it into the directory. */
+static enum bb_status write_section(struct bb_table_builder *builder,
+                                    struct bb_directory *directory, enum bb_section_id id)
+{
+    struct bb_bytes bytes = bb_buf_bytes(&builder->stored);
+    uint64_t offset = builder->writer.offset;
+    directory->sections[directory->count++] = (struct bb_section){
+        .id = (uint16_t)id,
+        .flags = BB_SECTION_FLAG_INCOMPATIBLE,
+        .offset = offset,
+        .size = bytes.size,
+        .checksum = bb_checksum(builder->id, BB_STORED_SECTION, offset, bytes.data, bytes.size),
+    };
+    return bb_table_writer_append(&builder->writer, bytes);
+}
+
+static enum bb_status write_root(struct bb_table_builder *builder, struct bb_directory *directory)
+{
+    bb_buf_reset(&builder->stored);
+    enum bb_status status = bb_root_builder_encode(&builder->root, &builder->stored);
+    return status == BB_OK ? write_section(builder, directory, BB_SECTION_ROOT) : status;
+}
+
+static enum bb_status write_properties(struct bb_table_builder *builder,
+                                       struct bb_directory *directory)
+{
+    bb_buf_reset(&builder->stored);
+    enum bb_status status = bb_properties_encode(&builder->properties, &builder->stored);
+    return status == BB_OK ? write_section(builder, directory, BB_SECTION_PROPERTIES) : status;
+}
+
+static enum bb_status write_directory(struct bb_table_builder *builder,
+                                      const struct bb_directory *directory,
+                                      struct bb_footer *footer)
+{
+    bb_buf_reset(&builder->stored);
+    uint64_t offset = builder->writer.offset;
+    enum bb_status status = bb_directory_encode(directory, builder->id, offset, &builder->stored);
+    if (status != BB_OK)
+        return status;
+    footer->directory_offset = offset;
+    footer->directory_size = (uint32_t)builder->stored.size;
+    return bb_table_writer_append(&builder->writer, bb_buf_bytes(&builder->stored));
+}
+
+enum bb_status bb_table_builder_write_end(struct bb_table_builder *builder)
+{
+    struct bb_directory directory = {0};
+    struct bb_footer footer = {.format_version = BB_FORMAT_VERSION};
+    uint8_t bytes[BB_FOOTER_SIZE];
+    memcpy(footer.table_id, builder->properties.table_id.data, BB_TABLE_ID_SIZE);
+    enum bb_status status = write_root(builder, &directory);
+    if (status == BB_OK)
+        status = write_properties(builder, &directory);
+    if (status == BB_OK)
+        status = write_directory(builder, &directory, &footer);
+    if (status != BB_OK)
+        return status;
+    bb_footer_encode(&footer, builder->writer.offset, bytes);
+    return bb_table_writer_append(&builder->writer, bb_bytes_of(bytes, sizeof(bytes)));
+}

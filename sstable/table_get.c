@@ -1,0 +1,134 @@
+/* One look-up in one table: root -> index page -> filter -> block. Any thread. */
+#include "sstable/table.h"
+
+#include "base/assert.h"
+
+struct lookup {
+    struct bb_table *table;
+    const struct bb_read_options *options;
+    struct bb_bytes key;
+    uint64_t key_hash;
+    uint64_t sequence;
+    struct bb_read_stats *stats;
+};
+
+/* Bounds can only be missed at either end of the root. */
+static bool is_out_of_bounds(const struct lookup *lookup, uint32_t page_index)
+{
+    const struct bb_table *table = lookup->table;
+    const struct bb_comparator *comparator = table->comparator;
+    if (page_index == 0 &&
+        bb_key_compare(comparator, lookup->key, bb_buf_bytes(&table->meta.smallest)) < 0)
+        return true;
+    return page_index + 1 == table->root.page_count &&
+           bb_key_compare(comparator, lookup->key, bb_buf_bytes(&table->meta.largest)) > 0;
+}
+
+/* May the block hold the key, as far as its filter knows? */
+static bool ask_filter(const struct lookup *lookup, const struct bb_index_page *page,
+                       uint32_t ordinal)
+{
+    struct bb_table *table = lookup->table;
+    if (lookup->options->ignore_filters)
+        return true;
+    if (!page->has_filters) {
+        lookup->stats->damaged_filters += page->has_damaged_filters || table->has_unusable_filters;
+        return true;
+    }
+    uint64_t hash =
+        table->takes_given_hash ? lookup->key_hash : bb_hash_key(&table->secret, lookup->key);
+    struct bb_block_filter_key key = bb_block_filter_key(&table->filter_format, hash);
+    return bb_index_page_may_contain(page, &table->filter_format, ordinal, key);
+}
+
+/* A request for a block that is not made; and, if the caller wants to know, a read. */
+static void account_avoided(const struct lookup *lookup, const struct bb_index_page *page,
+                            uint32_t ordinal)
+{
+    const struct bb_table *table = lookup->table;
+    lookup->stats->avoided_requests++;
+    if (!lookup->options->account_avoided)
+        return;
+    bool is_cached =
+        table->cache != NULL && bb_block_cache_contains(table->cache, table->cache_owner,
+                                                        bb_index_page_block_offset(page, ordinal));
+    lookup->stats->avoided_reads += !is_cached;
+}
+
+static enum bb_visit classify(const struct bb_block_match *match)
+{
+    if (match->is_found)
+        return match->kind == BB_ENTRY_PUT ? BB_VISIT_PRESENT : BB_VISIT_TOMBSTONE;
+    return match->has_newer ? BB_VISIT_NOT_VISIBLE : BB_VISIT_FALSE_POSITIVE;
+}
+
+static enum bb_status search_block(const struct lookup *lookup, const struct bb_index_page *page,
+                                   uint32_t ordinal, struct bb_buf *value, uint64_t *ret_sequence,
+                                   enum bb_visit *ret_visit)
+{
+    struct bb_table *table = lookup->table;
+    struct bb_block *block = NULL;
+    struct bb_block_match match = {0};
+    enum bb_status status =
+        bb_table_block_acquire(table, lookup->options, page, ordinal, lookup->stats, &block);
+    if (status != BB_OK)
+        return status;
+    struct bb_place place = bb_table_place(table, bb_index_page_block_offset(page, ordinal));
+    status = bb_block_find(block, table->comparator, place, lookup->key, lookup->sequence, &match);
+    if (status == BB_OK && match.is_found && match.kind == BB_ENTRY_PUT)
+        status = bb_buf_assign(value, match.value);
+    bb_block_unref(block);
+    if (status != BB_OK)
+        return status;
+    *ret_visit = classify(&match);
+    if (match.is_found)
+        *ret_sequence = match.sequence;
+    return BB_OK;
+}
+
+static enum bb_status visit_page(const struct lookup *lookup, uint32_t page_index,
+                                 struct bb_buf *value, uint64_t *ret_sequence,
+                                 enum bb_visit *ret_visit)
+{
+    struct bb_table *table = lookup->table;
+    struct bb_index_page *page = NULL;
+    enum bb_status status = bb_table_page_acquire(table, page_index, lookup->stats, &page);
+    if (status != BB_OK)
+        return status;
+    uint32_t ordinal = bb_index_page_find(page, table->comparator, lookup->key, lookup->sequence);
+    if (ask_filter(lookup, page, ordinal)) {
+        status = search_block(lookup, page, ordinal, value, ret_sequence, ret_visit);
+    } else {
+        account_avoided(lookup, page, ordinal);
+        *ret_visit = BB_VISIT_FILTER_NEGATIVE;
+    }
+    bb_table_page_release(table, page);
+    return status;
+}
+
+enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options *options,
+                            struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
+                            struct bb_read_stats *stats, struct bb_buf *value,
+                            uint64_t *ret_sequence, enum bb_visit *ret_visit)
+{
+    static const struct bb_read_options defaults = {0};
+    struct bb_read_stats unwanted = {0};
+    struct lookup lookup = {
+        .table = table,
+        .options = options == NULL ? &defaults : options,
+        .key = key,
+        .key_hash = key_hash,
+        .sequence = sequence,
+        .stats = stats == NULL ? &unwanted : stats,
+    };
+    enum bb_visit visit = BB_VISIT_OUT_OF_BOUNDS;
+    enum bb_status status = BB_OK;
+    uint32_t page_index = bb_root_find(&table->root, table->comparator, key, sequence);
+    if (!is_out_of_bounds(&lookup, page_index))
+        status = visit_page(&lookup, page_index, value, ret_sequence, &visit);
+    if (status != BB_OK)
+        return status;
+    lookup.stats->visits[visit]++;
+    *ret_visit = visit;
+    return BB_OK;
+}

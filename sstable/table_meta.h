@@ -1,0 +1,11 @@
+/* What is known of a table without opening it, from its properties. */
+#ifndef BB_SSTABLE_TABLE_META_H
+#define BB_SSTABLE_TABLE_META_H
+
+#include "sstable/properties.h"
+
+/* Fills *ret_meta with copies; on failure it is empty. */
+BB_MUST_CHECK enum bb_status bb_table_meta_init(const struct bb_properties *properties,
+                                                uint64_t file_size, struct bb_table_meta *ret_meta);
+
+#endif

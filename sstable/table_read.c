@@ -1,0 +1,195 @@
+/* Index pages and data blocks of an open table: from memory, cache or file.
+ *
+ * What is read from the file is believed only after its checksum. One that does not fit is read a
+ * second time, because the damage may have happened on the way; then it is BB_CORRUPT. Nothing
+ * unverified reaches slot or cache.
+ * Threads: any.
+ */
+#include "sstable/table.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "sstable/stored_block.h"
+
+/* ---- index pages ---- */
+
+/* Does the page stand where the root says, with as much in it? */
+static enum bb_status check_page(const struct bb_index_page *page,
+                                 const struct bb_root_page *expected, struct bb_place place)
+{
+    uint64_t end = page->base_offset + page->block_ends[page->block_count - 1];
+    if (page->block_count != expected->block_count)
+        return bb_corrupt(place, 16, "an index page of %u blocks, the root says %u",
+                          page->block_count, expected->block_count);
+    if (page->base_offset != expected->data_offset || end != expected->page_offset)
+        return bb_corrupt(place, 8,
+                          "the blocks of an index page stand at %" PRIu64 " ... %" PRIu64
+                          ", the root says %" PRIu64 " ... %" PRIu64,
+                          page->base_offset, end, expected->data_offset, expected->page_offset);
+    return BB_OK;
+}
+
+static enum bb_status read_page(struct bb_table *table, const struct bb_root_page *where,
+                                uint8_t *buffer, struct bb_read_stats *stats,
+                                struct bb_index_page **ret_page)
+{
+    struct bb_index_page_reading reading = {
+        .comparator = table->comparator,
+        .filter_format = table->has_filters ? &table->filter_format : NULL,
+        .granularity = (uint32_t)table->properties.filter_granularity,
+        .table = table->id,
+        .place = bb_table_place(table, where->page_offset),
+    };
+    struct bb_index_page *page = NULL;
+    stats->page_reads++;
+    stats->page_read_bytes += where->page_size;
+    enum bb_status status =
+        bb_file_read_exactly(table->file, where->page_offset, buffer, where->page_size);
+    if (status == BB_OK)
+        status = bb_index_page_decode(&reading, bb_bytes_of(buffer, where->page_size), &page);
+    if (status == BB_OK)
+        status = check_page(page, where, reading.place);
+    if (status == BB_OK)
+        *ret_page = page;
+    else
+        bb_index_page_unref(page);
+    return status;
+}
+
+enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
+                                  struct bb_read_stats *stats, struct bb_index_page **ret_page)
+{
+    BB_DEBUG_ASSERT(index < table->root.page_count);
+    const struct bb_root_page *where = &table->root.pages[index];
+    struct bb_index_page *page = NULL;
+    uint8_t *buffer = bb_alloc(where->page_size);
+    if (buffer == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an index page of %u bytes", where->page_size);
+    enum bb_status status = read_page(table, where, buffer, stats, &page);
+    if (status == BB_CORRUPT || (status == BB_OK && page->has_damaged_filters)) {
+        bb_index_page_unref(page);
+        page = NULL;
+        status = read_page(table, where, buffer, stats, &page);
+    }
+    bb_free(buffer);
+    if (status == BB_OK)
+        *ret_page = page;
+    return status;
+}
+
+/* Two threads may load the same page; the slower one takes the other's. */
+static enum bb_status load_into_slot(struct bb_table *table, uint32_t index,
+                                     struct bb_read_stats *stats, struct bb_index_page **ret_page)
+{
+    struct bb_index_page *page = NULL;
+    struct bb_index_page *winner = NULL;
+    enum bb_status status = bb_table_page_load(table, index, stats, &page);
+    if (status != BB_OK)
+        return status;
+    if (atomic_compare_exchange_strong_explicit(&table->pages[index], &winner, page,
+                                                memory_order_acq_rel, memory_order_acquire)) {
+        atomic_fetch_add_explicit(&table->pinned_bytes, page->item.charge, memory_order_relaxed);
+        *ret_page = page;
+        return BB_OK;
+    }
+    bb_index_page_unref(page);
+    *ret_page = winner;
+    return BB_OK;
+}
+
+static enum bb_status acquire_from_cache(struct bb_table *table, uint32_t index,
+                                         struct bb_read_stats *stats,
+                                         struct bb_index_page **ret_page)
+{
+    uint64_t offset = table->root.pages[index].page_offset;
+    struct bb_index_page *page = NULL;
+    struct bb_cache_item *item = bb_block_cache_find(table->cache, table->cache_owner, offset);
+    if (item == NULL) {
+        enum bb_status status = bb_table_page_load(table, index, stats, &page);
+        if (status != BB_OK)
+            return status;
+        item = bb_block_cache_insert(table->cache, table->cache_owner, offset, &page->item);
+    }
+    *ret_page = (struct bb_index_page *)item;
+    return BB_OK;
+}
+
+enum bb_status bb_table_page_acquire(struct bb_table *table, uint32_t index,
+                                     struct bb_read_stats *stats, struct bb_index_page **ret_page)
+{
+    stats->page_requests++;
+    if (table->index_residency == BB_INDEX_CACHED)
+        return acquire_from_cache(table, index, stats, ret_page);
+    struct bb_index_page *page = atomic_load_explicit(&table->pages[index], memory_order_acquire);
+    if (__builtin_expect(page == NULL, 0))
+        return load_into_slot(table, index, stats, ret_page);
+    *ret_page = page;
+    return BB_OK;
+}
+
+void bb_table_page_release(struct bb_table *table, struct bb_index_page *page)
+{
+    if (table->index_residency == BB_INDEX_CACHED)
+        bb_index_page_unref(page);
+}
+
+/* ---- data blocks ---- */
+
+static enum bb_status read_block(struct bb_table *table, struct bb_block *block,
+                                 struct bb_place place, uint32_t size, struct bb_read_stats *stats)
+{
+    stats->block_reads++;
+    stats->block_read_bytes += size;
+    enum bb_status status = bb_file_read_exactly(table->file, place.offset, block->payload, size);
+    if (status == BB_OK)
+        status = bb_stored_block_check(block->payload, size, table->id, place);
+    return status;
+}
+
+enum bb_status bb_table_block_load(struct bb_table *table, uint64_t offset, uint32_t size,
+                                   struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    struct bb_place place = bb_table_place(table, offset);
+    struct bb_block *block = NULL;
+    enum bb_status status = bb_block_create(size, &block);
+    if (status != BB_OK)
+        return status;
+    status = read_block(table, block, place, size, stats);
+    if (status == BB_CORRUPT)
+        status = read_block(table, block, place, size, stats);
+    if (status != BB_OK) {
+        bb_block_unref(block);
+        return status;
+    }
+    status = bb_stored_block_decode(&block, size, table->comparator, place);
+    if (status == BB_OK)
+        *ret_block = block;
+    return status;
+}
+
+enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *options,
+                                      const struct bb_index_page *page, uint32_t ordinal,
+                                      struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    uint64_t offset = bb_index_page_block_offset(page, ordinal);
+    uint32_t size = bb_index_page_block_size(page, ordinal);
+    struct bb_block *block = NULL;
+    stats->block_requests++;
+    if (table->cache != NULL) {
+        struct bb_cache_item *item = bb_block_cache_find(table->cache, table->cache_owner, offset);
+        if (item != NULL) {
+            *ret_block = (struct bb_block *)item;
+            return BB_OK;
+        }
+    }
+    enum bb_status status = bb_table_block_load(table, offset, size, stats, &block);
+    if (status != BB_OK)
+        return status;
+    if (table->cache != NULL && !options->bypass_fill)
+        block = (struct bb_block *)bb_block_cache_insert(table->cache, table->cache_owner, offset,
+                                                         &block->item);
+    *ret_block = block;
+    return BB_OK;
+}
