@@ -1,15 +1,17 @@
 /* A file system around another one that keeps a limit on open descriptors for reading.
  *
- * A file opened through it is opened once at once, so that a missing one is known; later its
- * descriptor may be closed to make room and is opened again at the next read. The least recently
- * used goes first, and never one that is inside a read: with more threads inside reads of different
- * files than the limit allows, the limit is exceeded by so many. A file that is opened again must
- * have the size it had; else the read fails with BB_IO. Whoever removes or replaces a file does so
- * after closing it: the name is what a file is opened again by.
+ * A file is opened at once, so that a missing one is known; later its descriptor may be closed to
+ * make room, and is opened again at the next read. The one that was not read for the longest time
+ * goes first, as a clock tells it (one mark per file, Corbato 1968): reads take no lock and keep no
+ * list. One that is inside a read never goes: with more threads inside reads of different files
+ * than the limit allows, it is exceeded by so many.
  *
- * Files created for appending, and everything else, are the wrapped system's own. Counters too:
- * opening is not counted.
- * Threads: as base/file.h says. Reading a file whose descriptor is open takes no lock.
+ * A file that is opened again must have the size it had, else the read fails with BB_IO. Whoever
+ * removes or replaces a file does so after closing it: its name is what it is opened again by.
+ *
+ * Files created for appending, locks and everything else are the wrapped system's own.
+ * Threads: as base/file.h says. Only opening, and reading what has to be opened again, takes a
+ * lock.
  */
 #ifndef BB_BASE_FILE_POOL_H
 #define BB_BASE_FILE_POOL_H

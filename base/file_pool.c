@@ -1,0 +1,407 @@
+/* See file_pool.h.
+ *
+ * The word `state` of a file is the number of threads inside a read, and one bit that says that the
+ * descriptor is closed:
+ *
+ *     read     add 1; the bit is clear: the descriptor stays open until 1 is taken off again
+ *              the bit is set: under the mutex, open and clear it, with the 1 still there
+ *     evict    under the mutex, 0 becomes the bit in one step: nobody was inside, and nobody gets
+ * in
+ *
+ * `inner` is written only by who holds the mutex and has made sure that nobody is inside.
+ */
+#include "base/file_pool.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/status.h"
+#include "base/sync.h"
+
+#define CLOSED (UINT32_C(1) << 31)
+
+struct pooled_file {
+    struct bb_file base;
+    struct bb_file_pool *pool;
+    _Atomic uint32_t state;
+    _Atomic uint32_t is_recent; /* read since the clock's hand last passed */
+    struct bb_file *inner;      /* owned while open */
+    uint64_t size;
+    struct pooled_file *next; /* ring of the open ones */
+    struct pooled_file *previous;
+    char path[];
+};
+
+struct bb_file_pool {
+    struct bb_file_system base;
+    struct bb_file_system *inner;
+    uint32_t limit;
+    struct bb_mutex mutex;    /* all below */
+    struct pooled_file *hand; /* the next to be judged; NULL: none is open */
+    struct bb_file_pool_counters counters;
+};
+
+static struct bb_file_pool *pool_of(struct bb_file_system *fs)
+{
+    return (struct bb_file_pool *)fs; /* base is the first member */
+}
+
+static struct pooled_file *file_of(struct bb_file *file)
+{
+    return (struct pooled_file *)file; /* base is the first member */
+}
+
+/* ---- the ring ---- */
+
+/* Just behind the hand: the last to be judged. */
+static void link_open(struct bb_file_pool *pool, struct pooled_file *file)
+{
+    if (pool->hand == NULL) {
+        file->next = file->previous = file;
+        pool->hand = file;
+    } else {
+        file->next = pool->hand;
+        file->previous = pool->hand->previous;
+        file->previous->next = file;
+        file->next->previous = file;
+    }
+    pool->counters.descriptors++;
+    if (pool->counters.descriptors > pool->counters.descriptors_max)
+        pool->counters.descriptors_max = pool->counters.descriptors;
+}
+
+static void unlink_open(struct bb_file_pool *pool, struct pooled_file *file)
+{
+    if (pool->hand == file)
+        pool->hand = file->next == file ? NULL : file->next;
+    file->next->previous = file->previous;
+    file->previous->next = file->next;
+    pool->counters.descriptors--;
+}
+
+/* Its file was only read from, so that closing has nothing to tell. */
+static void close_inner(struct bb_file_pool *pool, struct pooled_file *file)
+{
+    struct bb_error before = *bb_error_last();
+    unlink_open(pool, file);
+    if (bb_file_close(file->inner) != BB_OK)
+        bb_error_restore(&before);
+    file->inner = NULL;
+}
+
+/* Two rounds, for the first may find all of them marked; and a third without regard to marks, for
+ * readers go on setting them meanwhile. */
+static bool evict_one(struct bb_file_pool *pool)
+{
+    uint64_t count = pool->counters.descriptors;
+    for (uint64_t i = 0; i < 3 * count; i++) {
+        struct pooled_file *file = pool->hand;
+        uint32_t idle = 0;
+        pool->hand = file->next;
+        if (atomic_exchange_explicit(&file->is_recent, 0, memory_order_relaxed) != 0 &&
+            i < 2 * count)
+            continue;
+        if (!atomic_compare_exchange_strong_explicit(&file->state, &idle, CLOSED,
+                                                     memory_order_acq_rel, memory_order_relaxed))
+            continue;
+        close_inner(pool, file);
+        return true;
+    }
+    return false;
+}
+
+/* The process may be out of descriptors for reasons of its own: one of ours is given up for another
+ * try. */
+static enum bb_status open_inner(struct bb_file_pool *pool, const char *path,
+                                 struct bb_file **ret_inner)
+{
+    while (pool->counters.descriptors >= pool->limit && evict_one(pool))
+        continue;
+    enum bb_status status = bb_file_open(pool->inner, path, ret_inner);
+    if (status == BB_IO && evict_one(pool))
+        status = bb_file_open(pool->inner, path, ret_inner);
+    return status;
+}
+
+/* The bit is set, and the caller counts as inside. */
+static enum bb_status reopen(struct pooled_file *file)
+{
+    struct bb_file_pool *pool = file->pool;
+    struct bb_file *inner = NULL;
+    uint64_t size = 0;
+    enum bb_status status = open_inner(pool, file->path, &inner);
+    if (status != BB_OK)
+        return status;
+    status = bb_file_size(inner, &size);
+    if (status == BB_OK && size != file->size)
+        status = bb_fail(BB_IO,
+                         "%s: has %" PRIu64 " bytes, but had %" PRIu64
+                         ": it was replaced while it was in use",
+                         file->path, size, file->size);
+    if (status != BB_OK) {
+        struct bb_error first = *bb_error_last();
+        enum bb_status closed = bb_file_close(inner);
+        return closed == BB_OK ? status : bb_error_restore(&first);
+    }
+    file->inner = inner;
+    link_open(pool, file);
+    pool->counters.reopens++;
+    atomic_fetch_and_explicit(&file->state, ~CLOSED, memory_order_release);
+    return BB_OK;
+}
+
+/* ---- files ---- */
+
+static void leave(struct pooled_file *file)
+{
+    atomic_fetch_sub_explicit(&file->state, 1, memory_order_release);
+}
+
+static enum bb_status enter(struct pooled_file *file)
+{
+    uint32_t before = atomic_fetch_add_explicit(&file->state, 1, memory_order_acquire);
+    if (__builtin_expect((before & CLOSED) == 0, 1))
+        return BB_OK;
+    enum bb_status status = BB_OK;
+    bb_mutex_lock(&file->pool->mutex);
+    if ((atomic_load_explicit(&file->state, memory_order_acquire) & CLOSED) != 0)
+        status = reopen(file);
+    bb_mutex_unlock(&file->pool->mutex);
+    if (status != BB_OK)
+        leave(file);
+    return status;
+}
+
+static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffer, size_t size,
+                              size_t *ret_size)
+{
+    struct pooled_file *file = file_of(base);
+    enum bb_status status = enter(file);
+    if (status != BB_OK)
+        return status;
+    status = bb_file_read_at(file->inner, offset, buffer, size, ret_size);
+    atomic_store_explicit(&file->is_recent, 1, memory_order_relaxed);
+    leave(file);
+    return status;
+}
+
+static enum bb_status append(struct bb_file *file, const void *data, size_t size)
+{
+    (void)data;
+    (void)size;
+    return bb_fail(BB_INVALID, "%s: append: opened for reading", file->path);
+}
+
+static enum bb_status sync_file(struct bb_file *file)
+{
+    return bb_fail(BB_INVALID, "%s: sync: opened for reading", file->path);
+}
+
+static enum bb_status size_of_file(struct bb_file *file, uint64_t *ret_size)
+{
+    *ret_size = file_of(file)->size;
+    return BB_OK;
+}
+
+static enum bb_status close_file(struct bb_file *base)
+{
+    struct pooled_file *file = file_of(base);
+    struct bb_file_pool *pool = file->pool;
+    bb_mutex_lock(&pool->mutex);
+    uint32_t state = atomic_load_explicit(&file->state, memory_order_acquire);
+    BB_ASSERT((state & ~CLOSED) == 0); /* nobody is inside a read */
+    if (state == 0)
+        close_inner(pool, file);
+    pool->counters.open_files--;
+    bb_mutex_unlock(&pool->mutex);
+    bb_free(file);
+    return BB_OK;
+}
+
+static const struct bb_file_ops file_ops = {
+    .read_at = read_at,
+    .append = append,
+    .sync = sync_file,
+    .size = size_of_file,
+    .close = close_file,
+};
+
+static enum bb_status open_first(struct bb_file_pool *pool, struct pooled_file *file)
+{
+    enum bb_status status = open_inner(pool, file->path, &file->inner);
+    if (status != BB_OK)
+        return status;
+    status = bb_file_size(file->inner, &file->size);
+    if (status != BB_OK) {
+        struct bb_error first = *bb_error_last();
+        enum bb_status closed = bb_file_close(file->inner);
+        return closed == BB_OK ? status : bb_error_restore(&first);
+    }
+    link_open(pool, file);
+    pool->counters.open_files++;
+    return BB_OK;
+}
+
+static enum bb_status open_for_reading(struct bb_file_system *fs, const char *path,
+                                       struct bb_file **ret_file)
+{
+    struct bb_file_pool *pool = pool_of(fs);
+    size_t path_size = strlen(path) + 1;
+    struct pooled_file *file = bb_alloc(sizeof(*file) + path_size);
+    if (file == NULL)
+        return bb_fail(BB_NO_MEMORY, "%s: no memory to open it", path);
+    *file = (struct pooled_file){.base = {.ops = &file_ops, .path = file->path}, .pool = pool};
+    memcpy(file->path, path, path_size);
+    bb_mutex_lock(&pool->mutex);
+    enum bb_status status = open_first(pool, file);
+    bb_mutex_unlock(&pool->mutex);
+    if (status == BB_OK)
+        *ret_file = &file->base;
+    else
+        bb_free(file);
+    return status;
+}
+
+/* ---- the rest is the wrapped system's ---- */
+
+static enum bb_status create(struct bb_file_system *fs, const char *path, struct bb_file **ret_file)
+{
+    return bb_file_create(pool_of(fs)->inner, path, ret_file);
+}
+
+static enum bb_status rename_file(struct bb_file_system *fs, const char *from, const char *to)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->rename(inner, from, to);
+}
+
+static enum bb_status remove_file(struct bb_file_system *fs, const char *path)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->remove(inner, path);
+}
+
+static enum bb_status list(struct bb_file_system *fs, const char *directory,
+                           struct bb_name_list *ret_list)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->list(inner, directory, ret_list);
+}
+
+static enum bb_status make_directory(struct bb_file_system *fs, const char *path)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->make_directory(inner, path);
+}
+
+static enum bb_status remove_directory(struct bb_file_system *fs, const char *path)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->remove_directory(inner, path);
+}
+
+static enum bb_status sync_directory(struct bb_file_system *fs, const char *path)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->sync_directory(inner, path);
+}
+
+static enum bb_status status_of(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
+                                uint64_t *ret_size)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->status(inner, path, ret_is_directory, ret_size);
+}
+
+static enum bb_status lock(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->lock(inner, path, ret_lock);
+}
+
+static enum bb_status unlock(struct bb_file_system *fs, struct bb_file *locked)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->unlock(inner, locked);
+}
+
+static enum bb_status free_space(struct bb_file_system *fs, const char *path, uint64_t *ret_bytes)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->free_space(inner, path, ret_bytes);
+}
+
+static enum bb_status random_bytes(struct bb_file_system *fs, void *buffer, size_t size)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->random(inner, buffer, size);
+}
+
+static uint64_t now(struct bb_file_system *fs)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->now(inner);
+}
+
+static void counters(struct bb_file_system *fs, struct bb_file_counters *ret_counters)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    inner->ops->counters(inner, ret_counters);
+}
+
+static const struct bb_file_system_ops file_system_ops = {
+    .open = open_for_reading,
+    .create = create,
+    .rename = rename_file,
+    .remove = remove_file,
+    .list = list,
+    .make_directory = make_directory,
+    .remove_directory = remove_directory,
+    .sync_directory = sync_directory,
+    .status = status_of,
+    .lock = lock,
+    .unlock = unlock,
+    .free_space = free_space,
+    .random = random_bytes,
+    .now = now,
+    .counters = counters,
+};
+
+enum bb_status bb_file_pool_create(struct bb_file_system *fs, uint32_t limit,
+                                   struct bb_file_pool **ret_pool)
+{
+    if (limit == 0)
+        return bb_fail(BB_INVALID, "a pool of no descriptors");
+    struct bb_file_pool *pool = bb_alloc_zeroed(1, sizeof(*pool));
+    if (pool == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a pool of descriptors");
+    pool->base.ops = &file_system_ops;
+    pool->inner = fs;
+    pool->limit = limit;
+    bb_mutex_init(&pool->mutex);
+    *ret_pool = pool;
+    return BB_OK;
+}
+
+void bb_file_pool_destroy(struct bb_file_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    BB_ASSERT(pool->counters.open_files == 0);
+    bb_mutex_deinit(&pool->mutex);
+    bb_free(pool);
+}
+
+struct bb_file_system *bb_file_pool_system(struct bb_file_pool *pool)
+{
+    return &pool->base;
+}
+
+void bb_file_pool_counters(struct bb_file_pool *pool, struct bb_file_pool_counters *ret_counters)
+{
+    bb_mutex_lock(&pool->mutex);
+    *ret_counters = pool->counters;
+    bb_mutex_unlock(&pool->mutex);
+}
