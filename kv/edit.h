@@ -20,9 +20,9 @@
 #define BB_STORE_ID_SIZE            16
 #define BB_COMPARATOR_NAME_SIZE_MAX 255
 
-/* An encoded edit beyond this is refused, on write and on read: some 1000 tables with bounds of 64
- * KiB each. */
-#define BB_EDIT_SIZE_MAX (256 * 1024 * 1024)
+/* An encoded edit beyond this is refused, on write and on read: millions of tables with ordinary
+ * keys, 8000 whose bounds have 64 KiB each. */
+#define BB_EDIT_SIZE_MAX (UINT32_C(1) << 30)
 
 /* What is said once, when a store is created, and never changes. */
 struct bb_store_identity {
@@ -78,6 +78,10 @@ BB_MUST_CHECK enum bb_status bb_edit_decode(struct bb_bytes bytes, struct bb_pla
 
 /* Appends text for a person, one line per change. The secret is not printed. */
 BB_MUST_CHECK enum bb_status bb_edit_print(const struct bb_edit *edit, struct bb_buf *text);
+
+/* What no table can be (counts, bounds, sequences, level, number that contradict each other or a
+ * limit), in a few words; NULL when there is nothing of the kind. */
+const char *bb_edit_table_defect(const struct bb_edit_table *table);
 
 /* An independent copy of a meta; *ret_copy is owned. */
 BB_MUST_CHECK enum bb_status bb_edit_copy_meta(const struct bb_table_meta *meta,

@@ -24,6 +24,13 @@
 
 struct bb_manifest;
 
+/* A manifest is framed as a log is (kv/wal_format.h), under a log number of its own kind: the top
+ * bit is set, which no file number has, so that neither is ever taken for the other. */
+static inline uint64_t bb_manifest_log_number(uint64_t number)
+{
+    return number | UINT64_C(1) << 63;
+}
+
 /* What loading found. */
 struct bb_manifest_report {
     uint64_t number; /* of the manifest that CURRENT names */
@@ -76,12 +83,15 @@ const struct bb_manifest_state *bb_manifest_state_of(const struct bb_manifest *m
 uint64_t bb_manifest_number(const struct bb_manifest *manifest);
 
 /* Appends the edit, syncs, and folds it into the state: with BB_OK it is durable, and only then may
- * what it made obsolete be removed. BB_INVALID: the edit contradicts the state; nothing was
- * written, the manifest stays usable. BB_NO_MEMORY or BB_TOO_LARGE: the same. Any other failure
- * poisons the manifest: the edit is not folded, but may turn out to be durable after all. So
- * neither the tables that it adds nor the tables and logs that it would have made obsolete may be
- * removed until a rotation succeeded. A poisoned manifest answers BB_READ_ONLY with the first
- * failure's message. REQUIRES: the tables it adds are synced, and their names too. */
+ * what it made obsolete be removed.
+ * BB_INVALID: the edit contradicts the state. BB_TOO_LARGE: beyond BB_EDIT_SIZE_MAX. BB_NO_MEMORY
+ * while the manifest is not poisoned: as it says. In these cases nothing was written, and the
+ * manifest stays usable.
+ * Any other failure poisons the manifest: the edit is not folded, but may turn out to be durable
+ * after all. So neither the tables that it adds nor the tables and logs that it would have made
+ * obsolete may be removed until a rotation succeeded. A poisoned manifest answers BB_READ_ONLY with
+ * the first failure's message.
+ * REQUIRES: the tables it adds are synced, and their names too. */
 BB_MUST_CHECK enum bb_status bb_manifest_append(struct bb_manifest *manifest,
                                                 const struct bb_edit *edit);
 bool bb_manifest_is_poisoned(const struct bb_manifest *manifest);

@@ -43,16 +43,16 @@ BB_MUST_CHECK enum bb_status bb_manifest_state_apply(struct bb_manifest_state *s
  * allocates what commit needs; then exactly one of commit and drop is called, with no other change
  * between. */
 struct bb_manifest_change {
-    const struct bb_edit *edit;    /* borrowed until commit or drop */
-    struct bb_edit_table **tables; /* the next list; owned */
-    size_t table_count;
+    const struct bb_edit *edit;   /* borrowed until commit or drop */
+    uint64_t *removed;            /* sorted; owned */
+    struct bb_edit_table **added; /* copies, sorted by number; owned, each of them too */
+    size_t added_count;
 };
-BB_MUST_CHECK enum bb_status bb_manifest_state_stage(const struct bb_manifest_state *state,
+BB_MUST_CHECK enum bb_status bb_manifest_state_stage(struct bb_manifest_state *state,
                                                      const struct bb_edit *edit,
                                                      struct bb_place place,
                                                      struct bb_manifest_change *ret_change);
 void bb_manifest_state_commit(struct bb_manifest_state *state, struct bb_manifest_change *change);
-void bb_manifest_state_drop(const struct bb_manifest_state *state,
-                            struct bb_manifest_change *change);
+void bb_manifest_state_drop(struct bb_manifest_change *change);
 
 #endif
