@@ -1,0 +1,203 @@
+#include "bloomblock/block_filter.h"
+
+#include <math.h>
+
+#include "base/status.h"
+#include "bloomblock/blocked_bloom.h"
+#include "bloomblock/bloom.h"
+#include "bloomblock/descriptor.h"
+#include "bloomblock/domain.h"
+#include "bloomblock/rate.h"
+#include "bloomblock/ribbon.h"
+#include "bloomblock/ribbon_bits.h"
+#include "bloomblock/shard.h"
+
+_Static_assert(BB_FILTER_GROUP_KEYS_MAX == BB_RIBBON_KEYS_MAX,
+               "the largest group without shards is the largest ribbon");
+
+static uint32_t best_rank(enum bb_filter_kind kind, double target_rate)
+{
+    switch (kind) {
+    case BB_FILTER_RIBBON:
+        return bb_rate_ribbon_rank(target_rate);
+    case BB_FILTER_BLOCKED_BLOOM:
+        return bb_rate_blocked_bloom_probes(target_rate);
+    case BB_FILTER_BLOOM:
+        return bb_rate_bloom_probes(target_rate);
+    default:
+        return 0;
+    }
+}
+
+static uint32_t rank_max(enum bb_filter_kind kind)
+{
+    return kind == BB_FILTER_RIBBON ? BB_RIBBON_RANK_MAX - 1 : BB_BLOOM_PROBES_MAX;
+}
+
+static bool kind_is_possible(enum bb_filter_kind kind)
+{
+    return kind == BB_FILTER_NONE || kind == BB_FILTER_RIBBON || kind == BB_FILTER_BLOCKED_BLOOM ||
+           kind == BB_FILTER_BLOOM;
+}
+
+static bool rate_is_possible(double target_rate)
+{
+    return target_rate >= BB_FILTER_RATE_MIN && target_rate <= BB_FILTER_RATE_MAX;
+}
+
+bool bb_block_filter_format_restore(struct bb_block_filter_format *format, enum bb_filter_kind kind,
+                                    double target_rate, uint64_t salt, uint32_t rank)
+{
+    bool possible = kind == BB_FILTER_NONE
+                        ? rank == 0
+                        : kind_is_possible(kind) && rate_is_possible(target_rate) && rank >= 1 &&
+                              rank <= rank_max(kind);
+    if (possible)
+        *format = (struct bb_block_filter_format){.kind = kind,
+                                                  .target_rate = target_rate,
+                                                  .salt = salt,
+                                                  .rank = rank,
+                                                  .domain = bb_domain(BB_DOMAIN_BLOCK, salt)};
+    return possible;
+}
+
+enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format,
+                                           enum bb_filter_kind kind, double target_rate,
+                                           uint64_t salt)
+{
+    if (kind == BB_FILTER_DEFAULT)
+        kind = BB_FILTER_RIBBON;
+    if (!kind_is_possible(kind))
+        return bb_fail(BB_INVALID, "filters of kind %d cannot be used for blocks", (int)kind);
+    if (kind != BB_FILTER_NONE && !rate_is_possible(target_rate))
+        return bb_fail(BB_INVALID, "the filters' target rate is %g, allowed are %g to %g",
+                       target_rate, BB_FILTER_RATE_MIN, BB_FILTER_RATE_MAX);
+    *format = (struct bb_block_filter_format){.kind = kind,
+                                              .target_rate = target_rate,
+                                              .salt = salt,
+                                              .rank = best_rank(kind, target_rate),
+                                              .domain = bb_domain(BB_DOMAIN_BLOCK, salt)};
+    return BB_OK;
+}
+
+static bool ribbon_size(const struct bb_block_filter_format *format, uint16_t descriptor,
+                        size_t *ret_size)
+{
+    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    uint32_t least = parts.bit_exact ? 1 : BB_RIBBON_GROUPS_MIN;
+    if (parts.size < least)
+        return false;
+    struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
+    *ret_size = bb_rate_ribbon_size(shape, format->rank + parts.step);
+    return true;
+}
+
+bool bb_block_filter_size(const struct bb_block_filter_format *format, uint16_t descriptor,
+                          size_t *ret_size)
+{
+    if (descriptor == BB_DESCRIPTOR_NONE) {
+        *ret_size = 0;
+        return true;
+    }
+    switch (format->kind) {
+    case BB_FILTER_RIBBON:
+        return ribbon_size(format, descriptor, ret_size);
+    case BB_FILTER_BLOCKED_BLOOM:
+        *ret_size = (size_t)descriptor * BB_LINE_SIZE;
+        return true;
+    case BB_FILTER_BLOOM:
+        *ret_size = descriptor;
+        return true;
+    default:
+        return false;
+    }
+}
+
+struct bb_block_filter_key bb_block_filter_key(const struct bb_block_filter_format *format,
+                                               uint64_t key_hash)
+{
+    return (struct bb_block_filter_key){.hash = bb_domain_hash(format->domain, key_hash)};
+}
+
+uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_count)
+{
+    return bb_shard_of(key.hash, shard_count);
+}
+
+static bool ribbon_may_contain(const struct bb_block_filter_format *format, uint16_t descriptor,
+                               const uint8_t *payload, uint64_t hash)
+{
+    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    struct bb_ribbon_probe probe = {.payload = payload,
+                                    .size = parts.size,
+                                    .rank = format->rank + parts.step,
+                                    .rank_limit = format->rank + 1,
+                                    .seed = parts.seed};
+    if (parts.bit_exact)
+        return bb_ribbon_bits_may_contain(probe, hash);
+    return bb_ribbon_may_contain(probe, hash);
+}
+
+bool bb_block_filter_may_contain(const struct bb_block_filter_format *format, uint16_t descriptor,
+                                 const uint8_t *payload, struct bb_block_filter_key key)
+{
+    size_t size = 0;
+    if (descriptor == BB_DESCRIPTOR_NONE || !bb_block_filter_size(format, descriptor, &size))
+        return true;
+    switch (format->kind) {
+    case BB_FILTER_RIBBON:
+        return ribbon_may_contain(format, descriptor, payload, key.hash);
+    case BB_FILTER_BLOCKED_BLOOM:
+        return bb_blocked_bloom_may_contain(payload, descriptor, format->rank,
+                                            bb_shard_line_hash(key.hash));
+    case BB_FILTER_BLOOM:
+        return bb_bloom_may_contain(payload, (uint64_t)descriptor * 8, format->rank, key.hash);
+    default:
+        return true;
+    }
+}
+
+static void ribbon_info(const struct bb_block_filter_format *format, uint16_t descriptor,
+                        struct bb_block_filter_info *info)
+{
+    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    info->layout = parts.bit_exact ? "bit-exact" : "byte-grouped";
+    info->slots = parts.bit_exact ? parts.size : parts.size * BB_RIBBON_GROUP_ROWS;
+    info->seed = parts.seed;
+    info->bits_per_probe = format->rank + parts.step;
+    info->predicted_rate = bb_rate_ribbon(info->bits_per_probe);
+}
+
+static void bloom_info(const struct bb_block_filter_format *format, uint16_t descriptor,
+                       struct bb_bytes payload, struct bb_block_filter_info *info)
+{
+    bool lines = format->kind == BB_FILTER_BLOCKED_BLOOM;
+    info->layout = lines ? "lines" : "bits";
+    info->slots = (uint32_t)payload.size * 8;
+    info->bits_per_probe = format->rank;
+    info->predicted_rate = lines ? bb_blocked_bloom_rate(payload.data, descriptor, format->rank)
+                                 : pow(info->fill, format->rank);
+}
+
+bool bb_block_filter_info(const struct bb_block_filter_format *format, uint16_t descriptor,
+                          struct bb_bytes payload, struct bb_block_filter_info *ret_info)
+{
+    size_t size = 0;
+    if (!bb_block_filter_size(format, descriptor, &size) || size != payload.size)
+        return false;
+    struct bb_block_filter_info info = {
+        .layout = "none", .size_bytes = (uint32_t)size, .predicted_rate = 1};
+    if (size > 0) {
+        bool ribbon = format->kind == BB_FILTER_RIBBON;
+        double set = (double)bb_bloom_set_count(payload.data, payload.size);
+        info.fill = set / (double)(size * 8);
+        if (ribbon) {
+            ribbon_info(format, descriptor, &info);
+            info.fill = set / ((double)info.slots * info.bits_per_probe);
+        } else {
+            bloom_info(format, descriptor, payload, &info);
+        }
+    }
+    *ret_info = info;
+    return true;
+}

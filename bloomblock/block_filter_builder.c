@@ -1,0 +1,126 @@
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/coding.h"
+#include "base/status.h"
+#include "bloomblock/hash_sort.h"
+#include "bloomblock/shard.h"
+
+struct bb_block_filter_builder {
+    struct bb_shard_builder shards;
+    uint64_t *hashes; /* owned; domain hashes of the group */
+    size_t count;
+    size_t capacity;
+    enum bb_status status; /* the first failure */
+};
+
+enum bb_status bb_block_filter_builder_create(const struct bb_block_filter_format *format,
+                                              struct bb_block_filter_builder **ret_builder)
+{
+    struct bb_block_filter_builder *builder = bb_alloc_zeroed(1, sizeof(*builder));
+    if (builder == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a filter builder (%zu bytes)",
+                       sizeof(*builder));
+    bb_shard_builder_init(&builder->shards, format);
+    *ret_builder = builder;
+    return BB_OK;
+}
+
+void bb_block_filter_builder_destroy(struct bb_block_filter_builder *builder)
+{
+    if (builder == NULL)
+        return;
+    bb_free(builder->hashes);
+    bb_free(builder);
+}
+
+#define CAPACITY_MIN   256
+#define GROUP_KEYS_MAX ((size_t)BB_FILTER_GROUP_SHARDS_MAX * BB_SHARD_KEYS)
+
+static enum bb_status grow(struct bb_block_filter_builder *builder)
+{
+    if (builder->count >= GROUP_KEYS_MAX)
+        return bb_fail(BB_TOO_LARGE, "a filter group has more than %zu keys", GROUP_KEYS_MAX);
+    size_t capacity = builder->capacity == 0 ? CAPACITY_MIN : builder->capacity * 2;
+    uint64_t *hashes = bb_realloc(builder->hashes, capacity * sizeof(hashes[0]));
+    if (hashes == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %zu hashes of a filter group", capacity);
+    builder->hashes = hashes;
+    builder->capacity = capacity;
+    return BB_OK;
+}
+
+enum bb_status bb_block_filter_builder_add(struct bb_block_filter_builder *builder, uint64_t hash)
+{
+    if (builder->status != BB_OK)
+        return builder->status;
+    if (builder->shards.format.kind == BB_FILTER_NONE)
+        return BB_OK;
+    uint64_t domain_hash = bb_block_filter_key(&builder->shards.format, hash).hash;
+    /* Versions of one key come one after the other. */
+    if (builder->count > 0 && builder->hashes[builder->count - 1] == domain_hash)
+        return BB_OK;
+    if (builder->count == builder->capacity)
+        builder->status = grow(builder);
+    if (builder->status != BB_OK)
+        return builder->status;
+    builder->hashes[builder->count++] = domain_hash;
+    return BB_OK;
+}
+
+size_t bb_block_filter_builder_key_count(const struct bb_block_filter_builder *builder)
+{
+    return builder->count;
+}
+
+size_t bb_block_filter_builder_size_estimate(const struct bb_block_filter_builder *builder)
+{
+    return bb_shard_size_limit(&builder->shards, builder->count);
+}
+
+/* The end of the run of sorted hashes that belong to a shard. */
+static size_t shard_end(const uint64_t *hashes, size_t count, size_t start, uint32_t shard,
+                        uint32_t shard_count)
+{
+    size_t end = start;
+    while (end < count && bb_shard_of(hashes[end], shard_count) == shard)
+        end++;
+    return end;
+}
+
+static enum bb_status append_shards(struct bb_block_filter_builder *builder, uint32_t shard_count,
+                                    struct bb_buf *descriptors, struct bb_buf *payload)
+{
+    enum bb_status status = BB_OK;
+    size_t start = 0;
+    for (uint32_t shard = 0; shard < shard_count && status == BB_OK; shard++) {
+        uint16_t descriptor = 0;
+        size_t end = shard_end(builder->hashes, builder->count, start, shard, shard_count);
+        status = bb_shard_encode(&builder->shards, builder->hashes + start, end - start, payload,
+                                 &descriptor);
+        if (status == BB_OK)
+            status = bb_append_u16(descriptors, descriptor);
+        start = end;
+    }
+    return status;
+}
+
+enum bb_status bb_block_filter_builder_finish(struct bb_block_filter_builder *builder,
+                                              struct bb_buf *descriptors, struct bb_buf *payload,
+                                              uint32_t *ret_shard_count)
+{
+    if (builder->status != BB_OK)
+        return builder->status;
+    size_t descriptors_size = descriptors->size;
+    size_t payload_size = payload->size;
+    builder->count = bb_hash_sort(builder->hashes, builder->count);
+    uint32_t shard_count = (uint32_t)bb_shard_count(builder->count);
+    builder->status = append_shards(builder, shard_count, descriptors, payload);
+    if (builder->status != BB_OK) {
+        descriptors->size = descriptors_size;
+        payload->size = payload_size;
+        return builder->status;
+    }
+    builder->count = 0;
+    *ret_shard_count = shard_count;
+    return BB_OK;
+}

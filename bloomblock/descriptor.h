@@ -1,0 +1,31 @@
+/* The 16 bits of a block's filter, taken apart (the picture is in block_filter.h). */
+#ifndef BB_BLOOMBLOCK_DESCRIPTOR_H
+#define BB_BLOOMBLOCK_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BB_DESCRIPTOR_NONE 0 /* no filter: may contain */
+
+struct bb_ribbon_descriptor {
+    bool bit_exact;
+    uint32_t step; /* 0 or 1 */
+    uint32_t seed; /* 0 ... 63 */
+    uint32_t size; /* groups, or slots of the bit-exact layout: 0 ... 255 */
+};
+
+static inline struct bb_ribbon_descriptor bb_ribbon_descriptor_decode(uint16_t descriptor)
+{
+    return (struct bb_ribbon_descriptor){.bit_exact = descriptor >> 15 != 0,
+                                         .step = descriptor >> 14 & 1,
+                                         .seed = descriptor >> 8 & 63,
+                                         .size = descriptor & 255};
+}
+
+static inline uint16_t bb_ribbon_descriptor_encode(struct bb_ribbon_descriptor parts)
+{
+    return (uint16_t)((uint32_t)parts.bit_exact << 15 | parts.step << 14 | parts.seed << 8 |
+                      parts.size);
+}
+
+#endif

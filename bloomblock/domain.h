@@ -1,0 +1,33 @@
+/* Hash domains: one key hash, and from it independent values for every filter that is asked about
+ * it.
+ *
+ * A domain is 64 bits that stand for a purpose and a salt. Filters of different domains see
+ * unrelated hashes of the same key, so that their false positives are independent: the rates of a
+ * table's summary and of its blocks multiply, and a key that passes one table's filter by accident
+ * has no better chance at the next table. Without this the rates of two stages over the same keys
+ * do not multiply at all, since the solver meets the same equations twice.
+ *
+ * ON DISK: the constants are part of every filter. Pure functions; any thread.
+ */
+#ifndef BB_BLOOMBLOCK_DOMAIN_H
+#define BB_BLOOMBLOCK_DOMAIN_H
+
+#include "base/hash.h"
+
+#define BB_DOMAIN_BLOCK    UINT64_C(0x243f6a8885a308d3) /* filters of blocks, inside a table */
+#define BB_DOMAIN_SUMMARY  UINT64_C(0x13198a2e03707344) /* the summary of a table */
+#define BB_DOMAIN_ENVELOPE UINT64_C(0xa4093822299f31d0) /* filters that stand alone */
+
+/* The domain of a purpose (one of the constants above) under a salt. */
+static inline uint64_t bb_domain(uint64_t purpose, uint64_t salt)
+{
+    return bb_hash_mix(bb_hash_mix(salt) ^ purpose);
+}
+
+/* A key's hash in a domain. A bijection of key hashes: distinct ones stay distinct. */
+static inline uint64_t bb_domain_hash(uint64_t domain, uint64_t key_hash)
+{
+    return bb_hash_mix(key_hash ^ domain);
+}
+
+#endif

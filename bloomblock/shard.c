@@ -1,0 +1,209 @@
+#include "bloomblock/shard.h"
+
+#include "base/assert.h"
+#include "base/buf.h"
+#include "bloomblock/blocked_bloom.h"
+#include "bloomblock/bloom.h"
+#include "bloomblock/descriptor.h"
+#include "bloomblock/ribbon.h"
+#include "bloomblock/ribbon_bits.h"
+
+/* Bytes per key of a set so large that roundings do not show. */
+#define LARGE_SET (UINT64_C(1) << 24)
+
+static double large_set_bytes(struct bb_shard_builder *builder)
+{
+    const struct bb_block_filter_format *format = &builder->format;
+    if (format->kind == BB_FILTER_BLOOM)
+        return (double)bb_rate_bloom_bits(LARGE_SET, format->rank, format->target_rate) / 8;
+    bb_rate_line_init(&builder->line, format->rank);
+    return (double)BB_LINE_SIZE *
+           (double)bb_rate_blocked_bloom_lines(&builder->line, LARGE_SET, format->target_rate);
+}
+
+void bb_shard_builder_init(struct bb_shard_builder *builder,
+                           const struct bb_block_filter_format *format)
+{
+    builder->format = *format;
+    builder->excess = 0;
+    builder->bytes_per_key = 0;
+    if (format->kind == BB_FILTER_BLOOM || format->kind == BB_FILTER_BLOCKED_BLOOM)
+        builder->bytes_per_key = large_set_bytes(builder) / (double)LARGE_SET;
+}
+
+void bb_shard_builder_reset(struct bb_shard_builder *builder)
+{
+    builder->excess = 0;
+}
+
+uint64_t bb_shard_count(uint64_t key_count)
+{
+    if (key_count <= BB_FILTER_GROUP_KEYS_MAX)
+        return 1;
+    return (key_count + BB_SHARD_KEYS / 2) / BB_SHARD_KEYS;
+}
+
+/* Sum over filters of keys * (rate - target), were this filter added. */
+static double excess_with(const struct bb_shard_builder *builder, size_t count, double rate)
+{
+    return builder->excess + (double)count * (rate - builder->format.target_rate);
+}
+
+/* --- Ribbon --- */
+
+static bool solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
+                  struct bb_ribbon_shape shape, uint32_t rank, uint32_t seed)
+{
+    uint32_t slots = shape.bit_exact ? shape.size : shape.size * BB_RIBBON_GROUP_ROWS;
+    bb_ribbon_solver_reset(solver, slots, rank);
+    for (size_t i = 0; i < count; i++) {
+        struct bb_ribbon_equation equation =
+            shape.bit_exact ? bb_ribbon_bits_equation(hashes[i], seed, shape.size)
+                            : bb_ribbon_equation(hashes[i], seed, shape.size);
+        if (!bb_ribbon_solver_add(solver, equation))
+            return false;
+    }
+    bb_ribbon_solver_finish(solver);
+    return true;
+}
+
+static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
+                        struct bb_ribbon_shape shape, uint32_t rank, uint32_t *ret_seed)
+{
+    for (uint32_t seed = 0; seed < BB_RIBBON_SEED_COUNT; seed++)
+        if (solve(solver, hashes, count, shape, rank, seed)) {
+            *ret_seed = seed;
+            return true;
+        }
+    return false;
+}
+
+/* All seeds, then all with one more slot or group: the worst case of two distinct-hash systems in
+ * a row is one in 10^33. The rows of the solved shape are in the solver. */
+static bool solve_shape(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
+                        struct bb_ribbon_descriptor *parts, uint32_t rank)
+{
+    struct bb_ribbon_shape shape = bb_rate_ribbon_shape((uint32_t)count, rank);
+    bool solved = solve_seeds(solver, hashes, count, shape, rank, &parts->seed);
+    if (!solved) {
+        shape = bb_rate_ribbon_larger(shape);
+        solved = solve_seeds(solver, hashes, count, shape, rank, &parts->seed);
+    }
+    parts->bit_exact = shape.bit_exact;
+    parts->size = shape.size;
+    return solved;
+}
+
+static enum bb_status append_ribbon(const struct bb_ribbon_solver *solver,
+                                    struct bb_ribbon_descriptor parts, struct bb_buf *payload)
+{
+    struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
+    uint8_t *bytes = NULL;
+    enum bb_status status =
+        bb_buf_extend(payload, bb_rate_ribbon_size(shape, solver->rank), &bytes);
+    if (status != BB_OK)
+        return status;
+    if (shape.bit_exact)
+        bb_ribbon_bits_encode(solver->rows, shape.size, solver->rank, bytes);
+    else
+        bb_ribbon_encode(solver->rows, shape.size, solver->rank, bytes);
+    return BB_OK;
+}
+
+static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint64_t *hashes,
+                                    size_t count, struct bb_buf *payload, uint16_t *ret_descriptor)
+{
+    uint32_t rank = builder->format.rank;
+    struct bb_ribbon_descriptor parts = {0};
+    parts.step = excess_with(builder, count, bb_rate_ribbon(rank)) > 0;
+    if (!solve_shape(&builder->solver, hashes, count, &parts, rank + parts.step))
+        return BB_OK;
+    enum bb_status status = append_ribbon(&builder->solver, parts, payload);
+    if (status != BB_OK)
+        return status;
+    builder->excess = excess_with(builder, count, bb_rate_ribbon(rank + parts.step));
+    *ret_descriptor = bb_ribbon_descriptor_encode(parts);
+    return BB_OK;
+}
+
+/* --- Bloom kinds: one unit (line, byte) less than meets the target, where the mean allows it ---
+ */
+
+static enum bb_status encode_lines(struct bb_shard_builder *builder, const uint64_t *hashes,
+                                   size_t count, struct bb_buf *payload, uint16_t *ret_descriptor)
+{
+    const struct bb_rate_line *line = &builder->line;
+    uint64_t lines = bb_rate_blocked_bloom_lines(line, count, builder->format.target_rate);
+    if (lines > 1 &&
+        excess_with(builder, count, bb_rate_blocked_bloom(line, count, lines - 1)) <= 0)
+        lines--;
+    BB_ASSERT(lines <= UINT16_MAX);
+    uint8_t *bytes = NULL;
+    enum bb_status status = bb_buf_extend(payload, (size_t)lines * BB_LINE_SIZE, &bytes);
+    if (status != BB_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        bb_blocked_bloom_add(bytes, (uint32_t)lines, line->probes, bb_shard_line_hash(hashes[i]));
+    builder->excess = excess_with(builder, count, bb_rate_blocked_bloom(line, count, lines));
+    *ret_descriptor = (uint16_t)lines;
+    return BB_OK;
+}
+
+static enum bb_status encode_bits(struct bb_shard_builder *builder, const uint64_t *hashes,
+                                  size_t count, struct bb_buf *payload, uint16_t *ret_descriptor)
+{
+    uint32_t probes = builder->format.rank;
+    uint64_t bits = bb_rate_bloom_bits(count, probes, builder->format.target_rate);
+    size_t size = bb_bloom_size(bits);
+    if (size > 1 && excess_with(builder, count, bb_rate_bloom(count, (size - 1) * 8, probes)) <= 0)
+        size--;
+    BB_ASSERT(size <= UINT16_MAX);
+    uint8_t *bytes = NULL;
+    enum bb_status status = bb_buf_extend(payload, size, &bytes);
+    if (status != BB_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        bb_bloom_add(bytes, size * 8, probes, hashes[i]);
+    builder->excess = excess_with(builder, count, bb_rate_bloom(count, size * 8, probes));
+    *ret_descriptor = (uint16_t)size;
+    return BB_OK;
+}
+
+enum bb_status bb_shard_encode(struct bb_shard_builder *builder, const uint64_t *hashes,
+                               size_t count, struct bb_buf *payload, uint16_t *ret_descriptor)
+{
+    *ret_descriptor = BB_DESCRIPTOR_NONE;
+    if (count == 0 || count > BB_FILTER_GROUP_KEYS_MAX)
+        return BB_OK;
+    switch (builder->format.kind) {
+    case BB_FILTER_RIBBON:
+        return encode_ribbon(builder, hashes, count, payload, ret_descriptor);
+    case BB_FILTER_BLOCKED_BLOOM:
+        return encode_lines(builder, hashes, count, payload, ret_descriptor);
+    case BB_FILTER_BLOOM:
+        return encode_bits(builder, hashes, count, payload, ret_descriptor);
+    default:
+        return BB_OK;
+    }
+}
+
+/* A group more per shard for roundings, one for the second attempt, and the least groups. */
+static size_t ribbon_size_limit(uint32_t rank, size_t count)
+{
+    size_t shards = bb_shard_count(count);
+    if (shards == 1)
+        return bb_rate_ribbon_size(bb_rate_ribbon_shape((uint32_t)count, rank), rank) + rank;
+    size_t groups_per_shard = BB_RIBBON_GROUPS_MIN + 5;
+    return (count / BB_RIBBON_GROUP_ROWS + shards * groups_per_shard) * rank;
+}
+
+size_t bb_shard_size_limit(const struct bb_shard_builder *builder, size_t count)
+{
+    if (count == 0 || builder->format.kind == BB_FILTER_NONE)
+        return 0;
+    if (builder->format.kind == BB_FILTER_RIBBON)
+        return ribbon_size_limit(builder->format.rank + 1, count);
+    /* Small sets need a little more per key than large ones; a line covers it, and rounding. */
+    size_t large = (size_t)((double)count * builder->bytes_per_key);
+    return large + (size_t)bb_shard_count(count) * 2 * BB_LINE_SIZE;
+}

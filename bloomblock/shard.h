@@ -1,0 +1,62 @@
+/* A shard: the keys of one filter, and how the filter is made from them. Groups of a table and
+ * filters that stand alone are built from the same shards.
+ *
+ * Rates between two sizes are met in the mean: each filter takes the smaller of two sizes (ranks of
+ * a ribbon; lines or bytes of a Bloom kind) as often as the mean over all keys so far, this
+ * filter's included, stays at or below the target (error diffusion, weighted by keys, because an
+ * absent key meets a filter about as often as it has keys).
+ *
+ * Threads: one builder, one thread.
+ */
+#ifndef BB_BLOOMBLOCK_SHARD_H
+#define BB_BLOOMBLOCK_SHARD_H
+
+#include "base/hash.h"
+#include "bloomblock/block_filter.h"
+#include "bloomblock/rate.h"
+#include "bloomblock/ribbon_solver.h"
+
+/* Keys per shard that a set too large for one filter is cut into: slots beyond the keys are fewest,
+ * in proportion, from 500 to 1,500. */
+#define BB_SHARD_KEYS 1000
+
+struct bb_shard_builder {
+    struct bb_block_filter_format format; /* copied */
+    double excess;                        /* sum over filters of keys * (rate - target), <= 0 */
+    double bytes_per_key;                 /* Bloom kinds: of a large set */
+    struct bb_ribbon_solver solver;       /* RIBBON only */
+    struct bb_rate_line line;             /* BLOCKED_BLOOM only */
+};
+
+void bb_shard_builder_init(struct bb_shard_builder *builder,
+                           const struct bb_block_filter_format *format);
+/* Forgets the rates of the filters so far. */
+void bb_shard_builder_reset(struct bb_shard_builder *builder);
+
+/* How many shards a set of so many keys is cut into: 1 up to BB_FILTER_GROUP_KEYS_MAX. */
+uint64_t bb_shard_count(uint64_t key_count);
+/* The shard of a domain hash: shards are ranges of hashes, in order. shard_count up to 2^32 - 1. */
+static inline uint32_t bb_shard_of(uint64_t domain_hash, uint32_t shard_count)
+{
+    return bb_hash_range(domain_hash, shard_count);
+}
+
+/* The hash as a blocked Bloom filter takes it: the shard took the high half, so the line is chosen
+ * by the low one. */
+static inline uint64_t bb_shard_line_hash(uint64_t domain_hash)
+{
+    return domain_hash << 32 | domain_hash >> 32;
+}
+
+/* Makes the filter of count distinct domain hashes: appends its payload. No keys, or more than
+ * BB_FILTER_GROUP_KEYS_MAX (a shard of hashes that somebody chose), give BB_DESCRIPTOR_NONE and no
+ * payload, which the rates of other filters do not make up for. */
+BB_MUST_CHECK enum bb_status bb_shard_encode(struct bb_shard_builder *builder,
+                                             const uint64_t *hashes, size_t count,
+                                             struct bb_buf *payload, uint16_t *ret_descriptor);
+
+/* An upper bound of the payload of count keys, cut into shards. Quick enough to be asked per key.
+ */
+size_t bb_shard_size_limit(const struct bb_shard_builder *builder, size_t count);
+
+#endif
