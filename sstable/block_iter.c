@@ -124,6 +124,22 @@ static enum bb_status check_order(struct bb_block_iter *iter, const struct bb_bl
     return is_after_current(iter, record) ? BB_OK : fail_entry(iter, "is not after the one before");
 }
 
+/* Restarts stand at entries; one that points into an entry would be met by searches alone. */
+static bool is_past_restart(const struct bb_block_iter *iter)
+{
+    uint32_t next = iter->restart + 1;
+    return next < iter->block->restart_count && iter->next_offset > iter->block->restarts[next];
+}
+
+static enum bb_status decode_next(const struct bb_block_iter *iter, struct bb_cursor *cursor,
+                                  struct bb_block_record *record)
+{
+    if (!bb_block_record_decode(cursor, record) || record->shared > iter->key_size)
+        return fail_entry(iter, "cannot be read");
+    return is_past_restart(iter) ? fail_entry(iter, "stands behind a restart inside of the last")
+                                 : BB_OK;
+}
+
 static enum bb_status read_next(struct bb_block_iter *iter)
 {
     const struct bb_block *block = iter->block;
@@ -132,21 +148,17 @@ static enum bb_status read_next(struct bb_block_iter *iter)
         .end = block->payload + block->entries_size,
     };
     struct bb_block_record record = {0};
-    if (!bb_block_record_decode(&cursor, &record) || record.shared > iter->key_size)
-        return fail_entry(iter, "cannot be read");
-    enum bb_status status = BB_OK;
-    if (iter->is_valid)
+    enum bb_status status = decode_next(iter, &cursor, &record);
+    if (status == BB_OK && iter->is_valid)
         status = check_order(iter, &record);
     if (status == BB_OK)
         status = take_key(iter, &record);
     if (status != BB_OK)
         return status;
 
+    iter->restart += is_at_restart(iter);
     iter->offset = iter->next_offset;
     iter->next_offset = (uint32_t)(cursor.position - block->payload);
-    if (iter->restart + 1 < block->restart_count &&
-        iter->offset >= block->restarts[iter->restart + 1])
-        iter->restart++;
     iter->entry = (struct bb_entry){
         .key = {.data = iter->key, .size = iter->key_size},
         .sequence = record.sequence,
@@ -159,12 +171,13 @@ static enum bb_status read_next(struct bb_block_iter *iter)
 
 void bb_block_iter_next(struct bb_block_iter *iter)
 {
-    if (iter->next_offset >= iter->block->entries_size) {
-        stop(iter, BB_OK);
-        return;
-    }
-    enum bb_status status = read_next(iter);
-    if (status != BB_OK)
+    bool is_end = iter->next_offset >= iter->block->entries_size;
+    enum bb_status status = BB_OK;
+    if (!is_end)
+        status = read_next(iter);
+    else if (is_past_restart(iter))
+        status = fail_entry(iter, "would be the end, and a restart points before it");
+    if (is_end || status != BB_OK)
         stop(iter, status);
 }
 

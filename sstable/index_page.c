@@ -114,6 +114,7 @@ static enum bb_status create_page(const struct page_header *header, uint32_t gra
         .group_count = header->group_count,
         .shard_count = header->shard_count,
         .granularity = granularity,
+        .filter_area_size = header->filter_size == 0 ? 0 : header->filter_size + BB_CHECKSUM_SIZE,
     };
     bb_cache_item_init(&page->item, destroy_page, size);
     *ret_page = page;
@@ -226,18 +227,23 @@ static bool read_filter_area(struct bb_index_page *page,
     return true;
 }
 
+/* The checksum is looked at in any case, so that damage is noticed by who reads every byte. */
 static void read_filters(const struct bb_index_page_reading *reading, struct bb_index_page *page,
                          const struct page_header *header, struct bb_bytes stored,
                          uint8_t *free_bytes)
 {
     size_t start = (size_t)BB_PAGE_HEADER_SIZE + header->fence_size + BB_CHECKSUM_SIZE;
     struct bb_bytes area = {.data = stored.data + start, .size = header->filter_size};
-    page->has_filters =
-        header->group_count > 0 &&
-        bb_checksum_matches(reading->table, BB_STORED_FILTERS, reading->place.offset + start,
-                            area.data, area.size) &&
-        read_filter_area(page, reading->filter_format, area, header->is_sharded, free_bytes);
-    page->has_damaged_filters = !page->has_filters;
+    bool is_sound =
+        area.size == 0 || bb_checksum_matches(reading->table, BB_STORED_FILTERS,
+                                              reading->place.offset + start, area.data, area.size);
+    if (is_sound && reading->filter_format != NULL) {
+        page->has_filters =
+            page->group_count > 0 &&
+            read_filter_area(page, reading->filter_format, area, header->is_sharded, free_bytes);
+        is_sound = page->has_filters;
+    }
+    page->has_damaged_filters = !is_sound;
 }
 
 enum bb_status bb_index_page_decode(const struct bb_index_page_reading *reading,
@@ -265,8 +271,7 @@ enum bb_status bb_index_page_decode(const struct bb_index_page_reading *reading,
         bb_index_page_unref(page);
         return status;
     }
-    if (reading->filter_format != NULL)
-        read_filters(reading, page, &header, stored, free_bytes);
+    read_filters(reading, page, &header, stored, free_bytes);
     *ret_page = page;
     return BB_OK;
 }

@@ -44,8 +44,9 @@ struct bb_index_page {
     uint32_t group_count;
     uint32_t shard_count;
     uint32_t granularity;
-    bool has_filters;         /* there are filters, and they may be asked */
-    bool has_damaged_filters; /* there should be filters, and they may not */
+    uint32_t filter_area_size; /* as stored, with its checksum */
+    bool has_filters;          /* there are filters, and they may be asked */
+    bool has_damaged_filters;  /* there should be filters, and they may not */
     struct bb_fence_index fences;
     const uint32_t *block_ends;    /* of each block, from base_offset on */
     const uint32_t *shard_offsets; /* in filters; one more than shards */

@@ -233,3 +233,43 @@ enum bb_status bb_properties_decode(struct bb_bytes section, struct bb_place pla
         bb_properties_deinit(&properties);
     return status;
 }
+
+static enum bb_status print_hexadecimal(const struct bb_buf *value, struct bb_buf *buf)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < value->size && status == BB_OK; i++)
+        status = bb_buf_print(buf, "%02x", value->data[i]);
+    return status;
+}
+
+/* A key may be long and hold anything. */
+static enum bb_status print_escaped(const struct bb_buf *value, struct bb_buf *buf)
+{
+    char text[1024];
+    return bb_buf_print(buf, "%s", bb_bytes_escape(bb_buf_bytes(value), text, sizeof(text)));
+}
+
+enum bb_status bb_property_print(const struct bb_properties *properties,
+                                 const struct bb_property_field *field, struct bb_buf *buf)
+{
+    const void *member = (const char *)properties + field->offset;
+    uint64_t number = 0;
+    double real = 0;
+    switch (field->type) {
+    case BB_PROPERTY_NUMBER:
+        memcpy(&number, member, sizeof(number));
+        return bb_buf_print(buf, "%" PRIu64, number);
+    case BB_PROPERTY_REAL:
+        memcpy(&real, member, sizeof(real));
+        return bb_buf_print(buf, "%.9g", real);
+    case BB_PROPERTY_SECRET:
+        return bb_buf_print(buf, "(%zu bytes, not shown)", ((const struct bb_buf *)member)->size);
+    case BB_PROPERTY_BYTES:
+        if (field->size != 0)
+            return print_hexadecimal(member, buf);
+        break;
+    case BB_PROPERTY_TEXT:
+        break;
+    }
+    return print_escaped(member, buf);
+}

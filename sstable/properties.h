@@ -77,5 +77,10 @@ struct bb_property_field {
 };
 /* Ascending ids. */
 const struct bb_property_field *bb_property_fields(size_t *ret_count);
+/* Appends a property's value for a person: numbers in decimal, bytes in hexadecimal or escaped; of
+ * the secret only that it is there. */
+BB_MUST_CHECK enum bb_status bb_property_print(const struct bb_properties *properties,
+                                               const struct bb_property_field *field,
+                                               struct bb_buf *buf);
 
 #endif

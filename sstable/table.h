@@ -59,13 +59,14 @@ BB_MUST_CHECK enum bb_status bb_table_block_acquire(struct bb_table *table,
                                                     uint32_t ordinal, struct bb_read_stats *stats,
                                                     struct bb_block **ret_block);
 
-/* Fresh from the file, past slots and cache, owned by the caller: for verification. */
+/* Fresh from the file, past slots and cache, owned by the caller: for tools and verification. */
 BB_MUST_CHECK enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
                                                 struct bb_read_stats *stats,
                                                 struct bb_index_page **ret_page);
-BB_MUST_CHECK enum bb_status bb_table_block_load(struct bb_table *table, uint64_t offset,
-                                                 uint32_t size, struct bb_read_stats *stats,
-                                                 struct bb_block **ret_block);
+/* The block as it is stored, its checksum verified: bb_stored_block_decode makes it searchable. */
+BB_MUST_CHECK enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset,
+                                                  uint32_t size, struct bb_read_stats *stats,
+                                                  struct bb_block **ret_stored);
 
 static inline struct bb_place bb_table_place(const struct bb_table *table, uint64_t offset)
 {

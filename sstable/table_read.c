@@ -148,22 +148,32 @@ static enum bb_status read_block(struct bb_table *table, struct bb_block *block,
     return status;
 }
 
-enum bb_status bb_table_block_load(struct bb_table *table, uint64_t offset, uint32_t size,
-                                   struct bb_read_stats *stats, struct bb_block **ret_block)
+enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset, uint32_t size,
+                                    struct bb_read_stats *stats, struct bb_block **ret_stored)
 {
     struct bb_place place = bb_table_place(table, offset);
-    struct bb_block *block = NULL;
-    enum bb_status status = bb_block_create(size, &block);
+    struct bb_block *stored = NULL;
+    enum bb_status status = bb_block_create(size, &stored);
     if (status != BB_OK)
         return status;
-    status = read_block(table, block, place, size, stats);
+    status = read_block(table, stored, place, size, stats);
     if (status == BB_CORRUPT)
-        status = read_block(table, block, place, size, stats);
-    if (status != BB_OK) {
-        bb_block_unref(block);
+        status = read_block(table, stored, place, size, stats);
+    if (status == BB_OK)
+        *ret_stored = stored;
+    else
+        bb_block_unref(stored);
+    return status;
+}
+
+static enum bb_status load_block(struct bb_table *table, uint64_t offset, uint32_t size,
+                                 struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    struct bb_block *block = NULL;
+    enum bb_status status = bb_table_block_fetch(table, offset, size, stats, &block);
+    if (status != BB_OK)
         return status;
-    }
-    status = bb_stored_block_decode(&block, size, table->comparator, place);
+    status = bb_stored_block_decode(&block, size, table->comparator, bb_table_place(table, offset));
     if (status == BB_OK)
         *ret_block = block;
     return status;
@@ -184,7 +194,7 @@ enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_re
             return BB_OK;
         }
     }
-    enum bb_status status = bb_table_block_load(table, offset, size, stats, &block);
+    enum bb_status status = load_block(table, offset, size, stats, &block);
     if (status != BB_OK)
         return status;
     if (table->cache != NULL && !options->bypass_fill)
