@@ -72,6 +72,15 @@ static uint32_t child_at(const struct bb_memtable_inner *inner, unsigned child)
     return atomic_load_explicit(&inner->children[child], memory_order_acquire);
 }
 
+/* All lines of a node at once: which of them are needed is known only after the first, one cache
+ * miss later. A fifth of an insert is saved. */
+static void prefetch(const struct bb_memtable *memtable, uint32_t node)
+{
+    const uint8_t *lines = bb_memtable_at(memtable, node);
+    for (unsigned offset = 0; offset < BB_MEMTABLE_NODE_SIZE; offset += 64)
+        __builtin_prefetch(lines + offset);
+}
+
 uint32_t bb_memtable_find_leaf(const struct bb_memtable *memtable, struct bb_bytes key, bool below,
                                struct bb_memtable_path *path)
 {
@@ -86,6 +95,7 @@ uint32_t bb_memtable_find_leaf(const struct bb_memtable *memtable, struct bb_byt
             path->children[level] = (uint8_t)child;
         }
         node = child_at(inner, child);
+        prefetch(memtable, node);
     }
     if (path != NULL) {
         path->height = height;

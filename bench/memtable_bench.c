@@ -1,0 +1,273 @@
+/* What the memtable costs: one thread, memory already touched (the memtable is filled once and
+ * recycled before).
+ *
+ *     memtable_bench [capacity in MiB, default 64] [rounds, default 3]
+ *
+ * Prints a line of JSON for each shape of keys: median nanoseconds of an insert, of a get of a key
+ * that is there, of one that is not (both with the hash of the key), and of a step of an iterator;
+ * entries, and bytes of the budget for each entry beside its key and value. Keys are made and
+ * values are taken outside of the measured intervals.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "kv/memtable.h"
+
+#define VALUE_SIZE   100
+#define KEY_SIZE_MAX 128
+#define ROUNDS_MAX   99
+
+enum shape { SHAPE_RANDOM, SHAPE_SEQUENTIAL, SHAPE_URL, SHAPE_COUNT };
+static const char *const shape_names[] = {"random", "sequential", "url"};
+
+/* Keys one behind the other, so that the harness itself seldom misses the cache. */
+struct keys {
+    size_t count;
+    uint8_t *bytes;
+    uint32_t *ends;
+};
+
+struct figures {
+    double insert;
+    double get_present;
+    double get_absent;
+    double iterate;
+    uint64_t entries;
+    uint64_t used_bytes;
+    uint64_t raw_bytes;
+};
+
+static void *must(void *memory)
+{
+    if (memory == NULL) {
+        fprintf(stderr, "memtable_bench: no memory\n");
+        exit(1);
+    }
+    return memory;
+}
+
+static void must_ok(enum bb_status status)
+{
+    if (status == BB_OK)
+        return;
+    fprintf(stderr, "memtable_bench: %s\n", bb_error_last()->message);
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* absent keys have the shape of the others and lie among them. */
+static int make_key(enum shape shape, uint64_t i, bool absent, char *text)
+{
+    unsigned long long mixed = bb_hash_mix((i << 1 | absent) + UINT64_C(0x9e3779b97f4a7c15));
+    switch (shape) {
+    case SHAPE_RANDOM:
+        return snprintf(text, KEY_SIZE_MAX, "%016llx", mixed);
+    case SHAPE_SEQUENTIAL:
+        return snprintf(text, KEY_SIZE_MAX, "%016llu", (unsigned long long)(2 * i + absent));
+    default:
+        return snprintf(
+            text, KEY_SIZE_MAX,
+            "https://en.example.org/wiki/articles/a/%s/%05llu/section-%03llu?rev=%08llu",
+            mixed & 1 ? "history-of-everything" : "geography", mixed >> 1 & 0x3fff,
+            mixed >> 20 & 0xff, mixed >> 32 & 0x3ffffff);
+    }
+}
+
+static struct bb_bytes key_at(const struct keys *keys, size_t i)
+{
+    uint32_t begin = i == 0 ? 0 : keys->ends[i - 1];
+    return bb_bytes_of(keys->bytes + begin, keys->ends[i] - begin);
+}
+
+static struct keys alloc_keys(size_t count)
+{
+    return (struct keys){.count = count,
+                         .bytes = must(malloc(count * KEY_SIZE_MAX)),
+                         .ends = must(malloc(count * sizeof(uint32_t)))};
+}
+
+static struct keys make_keys(enum shape shape, size_t count, bool absent)
+{
+    struct keys keys = alloc_keys(count);
+    uint32_t end = 0;
+    for (size_t i = 0; i < count; i++) {
+        end += (uint32_t)make_key(shape, i, absent, (char *)keys.bytes + end);
+        keys.ends[i] = end;
+    }
+    return keys;
+}
+
+/* The first count keys in another order. */
+static struct keys shuffle_keys(const struct keys *keys, size_t count)
+{
+    struct keys shuffled = alloc_keys(count);
+    uint32_t *order = must(malloc(count * sizeof(*order)));
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = count; i > 1; i--) {
+        size_t other = bb_hash_range(bb_hash_mix(i), (uint32_t)i);
+        uint32_t held = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = held;
+    }
+    uint32_t end = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct bb_bytes key = key_at(keys, order[i]);
+        memcpy(shuffled.bytes + end, key.data, key.size);
+        end += (uint32_t)key.size;
+        shuffled.ends[i] = end;
+    }
+    free(order);
+    return shuffled;
+}
+
+static void free_keys(struct keys *keys)
+{
+    free(keys->bytes);
+    free(keys->ends);
+}
+
+static double measure_insert(struct bb_memtable *memtable, const struct keys *keys,
+                             const struct bb_hash_secret *secret)
+{
+    static uint8_t value[VALUE_SIZE];
+    double begin = now();
+    size_t i = 0;
+    for (; i < keys->count && bb_memtable_fits(memtable, 1, key_at(keys, i).size + VALUE_SIZE);
+         i++) {
+        struct bb_entry entry = {.key = key_at(keys, i),
+                                 .sequence = i + 1,
+                                 .kind = BB_ENTRY_PUT,
+                                 .value = bb_bytes_of(value, sizeof(value))};
+        must_ok(bb_memtable_add(memtable, &entry, bb_hash_key(secret, entry.key)));
+    }
+    return (now() - begin) / (double)i;
+}
+
+static double measure_get(const struct bb_memtable *memtable, const struct keys *keys,
+                          const struct bb_hash_secret *secret, bool is_present)
+{
+    size_t count = keys->count;
+    size_t found = 0;
+    double begin = now();
+    for (size_t i = 0; i < count; i++) {
+        size_t drawn =
+            bb_hash_range(bb_hash_mix(i), (uint32_t)count); /* not in the order of insertion */
+        struct bb_bytes key = key_at(keys, drawn);
+        struct bb_bytes value;
+        enum bb_entry_kind kind;
+        uint64_t sequence = 0;
+        found += bb_memtable_get(memtable, key, bb_hash_key(secret, key), BB_SEQUENCE_MAX, &value,
+                                 &kind, &sequence) == BB_OK;
+    }
+    double nanoseconds = (now() - begin) / (double)count;
+    if (found != (is_present ? count : 0)) {
+        fprintf(stderr, "memtable_bench: %zu of %zu keys found\n", found, count);
+        exit(1);
+    }
+    return nanoseconds;
+}
+
+static double measure_iterate(const struct bb_memtable *memtable)
+{
+    struct bb_iter *iter = NULL;
+    uint64_t entries = 0;
+    uint64_t bytes = 0;
+    must_ok(bb_memtable_iter_create(memtable, &iter));
+    double begin = now();
+    for (bb_iter_seek_first(iter); iter->is_valid; bb_iter_next(iter)) {
+        bytes += iter->entry.key.size + iter->entry.value.size;
+        entries++;
+    }
+    double nanoseconds = (now() - begin) / (double)entries;
+    bb_iter_destroy(iter);
+    if (entries != bb_memtable_entry_count(memtable) || bytes != bb_memtable_raw_bytes(memtable)) {
+        fprintf(stderr, "memtable_bench: the walk lost entries\n");
+        exit(1);
+    }
+    return nanoseconds;
+}
+
+static int order_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof(*values), order_doubles);
+    return values[count / 2];
+}
+
+static struct figures measure(enum shape shape, uint64_t capacity, size_t rounds)
+{
+    static const struct bb_hash_secret secret;
+    double insert[ROUNDS_MAX], present[ROUNDS_MAX], absent[ROUNDS_MAX], iterate[ROUNDS_MAX];
+    size_t count = (size_t)(capacity / 120);
+    struct keys there = make_keys(shape, count, false);
+    struct keys missing = make_keys(shape, count, true);
+    struct bb_memtable *memtable = NULL;
+    must_ok(bb_memtable_create(NULL, capacity, &memtable));
+    measure_insert(memtable, &there, &secret); /* the first touch */
+    size_t entries = 0;
+    for (size_t round = 0; round < rounds; round++) {
+        bb_memtable_reset(memtable);
+        insert[round] = measure_insert(memtable, &there, &secret);
+        entries = (size_t)bb_memtable_entry_count(memtable);
+        struct keys asked = shuffle_keys(&there, entries);
+        struct keys in_vain = shuffle_keys(&missing, entries);
+        present[round] = measure_get(memtable, &asked, &secret, true);
+        absent[round] = measure_get(memtable, &in_vain, &secret, false);
+        free_keys(&asked);
+        free_keys(&in_vain);
+        iterate[round] = measure_iterate(memtable);
+    }
+    struct figures figures = {.insert = median(insert, rounds),
+                              .get_present = median(present, rounds),
+                              .get_absent = median(absent, rounds),
+                              .iterate = median(iterate, rounds),
+                              .entries = entries,
+                              .used_bytes = bb_memtable_used_bytes(memtable),
+                              .raw_bytes = bb_memtable_raw_bytes(memtable)};
+    bb_memtable_destroy(memtable);
+    free_keys(&there);
+    free_keys(&missing);
+    return figures;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t capacity = (argc > 1 ? strtoull(argv[1], NULL, 10) : 64) << 20;
+    size_t rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 3;
+    if (capacity == 0 || rounds == 0 || rounds > ROUNDS_MAX) {
+        fprintf(stderr, "usage: memtable_bench [capacity in MiB] [rounds, at most %d]\n",
+                ROUNDS_MAX);
+        return 2;
+    }
+    for (enum shape shape = 0; shape < SHAPE_COUNT; shape++) {
+        struct figures figures = measure(shape, capacity, rounds);
+        printf(
+            "{\"bench\":\"memtable\",\"keys\":\"%s\",\"capacity_bytes\":%" PRIu64
+            ",\"entries\":%" PRIu64
+            ",\"insert_ns\":%.0f,\"get_present_ns\":%.0f,\"get_absent_ns\":%.1f,\"iterate_ns\":%.1f"
+            ",\"overhead_bytes_per_entry\":%.1f}\n",
+            shape_names[shape], capacity, figures.entries, figures.insert, figures.get_present,
+            figures.get_absent, figures.iterate,
+            (double)(figures.used_bytes - figures.raw_bytes) / (double)figures.entries);
+        fflush(stdout);
+    }
+    return 0;
+}
