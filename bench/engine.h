@@ -1,0 +1,71 @@
+/* One storage engine as the comparison drives it.
+ *
+ * Each engine_<name>.c wraps one behind these functions and does nothing that its users would not
+ * do. Adapters end the process on any failure (bench_die): a run with a failure in it is worth
+ * nothing, and loops stay free of checks. Threads: one calls; the engine may have its own.
+ */
+#ifndef BB_BENCH_ENGINE_H
+#define BB_BENCH_ENGINE_H
+
+#include "bb/base.h"
+
+/* Puts that engines of pages and transactions (LMDB, SQLite) gather into one: a transaction for
+ * each put would cost them two orders of magnitude. Engines with a log make each put a commit of
+ * its own. */
+#define BENCH_TRANSACTION_PUTS 1000
+
+struct bench_settings {
+    const char *directory; /* exists */
+    uint64_t cache_bytes;
+    uint64_t write_buffer_bytes;
+    uint64_t data_bytes; /* of all keys and values: for engines that must know an upper bound */
+};
+
+/* Called for each entry of a scan; key and value are borrowed for the call. */
+struct bench_visitor {
+    void (*visit)(struct bench_visitor *visitor, struct bb_bytes key, struct bb_bytes value);
+};
+
+struct bench_engine {
+    const char *name;
+    const char *version;
+    const char *options; /* what was set, for the report; the rest is the engine's default */
+
+    /* Opens what is in the directory, or creates it. */
+    void *(*open)(const struct bench_settings *settings);
+    void (*close)(void *store);
+    void (*put)(void *store, struct bb_bytes key, struct bb_bytes value);
+    /* Commits what put still gathers. NULL: each put is a commit. */
+    void (*commit)(void *store);
+    /* *ret_value is valid until the next call into the store. */
+    bool (*get)(void *store, struct bb_bytes key, struct bb_bytes *ret_value);
+    /* All entries in order. */
+    void (*scan)(void *store, struct bench_visitor *visitor);
+    /* A short range query as a user writes it: the iterator is made for it. The first count_max
+     * entries from key on. */
+    void (*seek)(void *store, struct bb_bytes key, uint64_t count_max,
+                 struct bench_visitor *visitor);
+    /* Returns when the engine says that no background work is left. NULL: it has no way to say so,
+     * or none to do. */
+    void (*wait_idle)(void *store);
+    /* Brings everything into the engine's densest form: one sorted run, a rebuilt tree. */
+    void (*compact)(void *store);
+};
+
+/* The engines that were found when this was built, bloomblock first. */
+extern const struct bench_engine *const bench_engines[];
+extern const size_t bench_engine_count;
+/* Names of those that were not; ends with NULL. */
+extern const char *const bench_engines_absent[];
+
+extern const struct bench_engine bench_engine_bloomblock;
+extern const struct bench_engine bench_engine_leveldb;
+extern const struct bench_engine bench_engine_rocksdb;
+extern const struct bench_engine bench_engine_rocksdb_guide;
+extern const struct bench_engine bench_engine_lmdb;
+extern const struct bench_engine bench_engine_sqlite;
+
+/* Says what failed and ends the process. */
+_Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

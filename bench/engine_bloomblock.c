@@ -1,0 +1,115 @@
+/* bloomblock: defaults but for write buffer and cache; one put is one commit is one write(2). */
+#include <stdlib.h>
+
+#include "bb/db.h"
+#include "bench/engine.h"
+
+struct store {
+    struct bb_db *db;
+    struct bb_buf value;
+};
+
+static void must(enum bb_status status)
+{
+    if (status != BB_OK)
+        bench_die("bloomblock: %s: %s", bb_status_name(status), bb_error_last()->message);
+}
+
+static void *open_store(const struct bench_settings *settings)
+{
+    struct store *store = calloc(1, sizeof(*store));
+    if (store == NULL)
+        bench_die("bloomblock: no memory");
+    struct bb_db_options options = {
+        .create_if_missing = true,
+        .write_buffer_bytes = settings->write_buffer_bytes,
+        .cache_bytes = settings->cache_bytes,
+    };
+    must(bb_db_open(settings->directory, &options, &store->db));
+    return store;
+}
+
+static void close_store(void *memory)
+{
+    struct store *store = memory;
+    must(bb_db_close(store->db));
+    bb_buf_deinit(&store->value);
+    free(store);
+}
+
+static void put(void *memory, struct bb_bytes key, struct bb_bytes value)
+{
+    struct store *store = memory;
+    must(bb_db_put(store->db, NULL, key, value));
+}
+
+static bool get(void *memory, struct bb_bytes key, struct bb_bytes *ret_value)
+{
+    struct store *store = memory;
+    enum bb_status status = bb_db_get(store->db, NULL, key, &store->value);
+    if (status == BB_NOT_FOUND)
+        return false;
+    must(status);
+    *ret_value = (struct bb_bytes){.data = store->value.data, .size = store->value.size};
+    return true;
+}
+
+static void visit_entries(struct bb_db_iter *iter, uint64_t count_max,
+                          struct bench_visitor *visitor)
+{
+    for (uint64_t i = 0; i < count_max && bb_db_iter_valid(iter); i++) {
+        visitor->visit(visitor, bb_db_iter_key(iter), bb_db_iter_value(iter));
+        bb_db_iter_next(iter);
+    }
+    must(bb_db_iter_status(iter));
+}
+
+static void scan(void *memory, struct bench_visitor *visitor)
+{
+    struct store *store = memory;
+    struct bb_db_iter *iter = NULL;
+    must(bb_db_iter_create(store->db, NULL, &iter));
+    bb_db_iter_seek_first(iter);
+    visit_entries(iter, UINT64_MAX, visitor);
+    bb_db_iter_destroy(iter);
+}
+
+static void seek(void *memory, struct bb_bytes key, uint64_t count_max,
+                 struct bench_visitor *visitor)
+{
+    struct store *store = memory;
+    struct bb_db_iter *iter = NULL;
+    must(bb_db_iter_create(store->db, NULL, &iter));
+    bb_db_iter_seek(iter, key);
+    visit_entries(iter, count_max, visitor);
+    bb_db_iter_destroy(iter);
+}
+
+static void wait_idle(void *memory)
+{
+    struct store *store = memory;
+    must(bb_db_wait_idle(store->db));
+}
+
+static void compact(void *memory)
+{
+    struct store *store = memory;
+    must(bb_db_compact(store->db));
+}
+
+const struct bench_engine bench_engine_bloomblock = {
+    .name = "bloomblock",
+    .version = BENCH_BLOOMBLOCK_VERSION,
+    .options = "write_buffer_bytes, cache_bytes as given; target_wasted_reads 0.01 (default), "
+               "blocks of 4 KiB, LZ4 from "
+               "level 1 on; each put is a commit and one write(2), no sync; checksums verified on "
+               "every read",
+    .open = open_store,
+    .close = close_store,
+    .put = put,
+    .get = get,
+    .scan = scan,
+    .seek = seek,
+    .wait_idle = wait_idle,
+    .compact = compact,
+};

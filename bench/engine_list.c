@@ -1,0 +1,36 @@
+/* Which engines this build has. CMake defines BENCH_WITH_<NAME> for each peer that it found. */
+#include "bench/engine.h"
+
+const struct bench_engine *const bench_engines[] = {
+    &bench_engine_bloomblock,
+#ifdef BENCH_WITH_LEVELDB
+    &bench_engine_leveldb,
+#endif
+#ifdef BENCH_WITH_ROCKSDB
+    &bench_engine_rocksdb,    &bench_engine_rocksdb_guide,
+#endif
+#ifdef BENCH_WITH_LMDB
+    &bench_engine_lmdb,
+#endif
+#ifdef BENCH_WITH_SQLITE
+    &bench_engine_sqlite,
+#endif
+};
+
+const size_t bench_engine_count = sizeof(bench_engines) / sizeof(bench_engines[0]);
+
+const char *const bench_engines_absent[] = {
+#ifndef BENCH_WITH_LEVELDB
+    "leveldb",
+#endif
+#ifndef BENCH_WITH_ROCKSDB
+    "rocksdb",
+#endif
+#ifndef BENCH_WITH_LMDB
+    "lmdb",
+#endif
+#ifndef BENCH_WITH_SQLITE
+    "sqlite",
+#endif
+    NULL,
+};

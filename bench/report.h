@@ -1,0 +1,25 @@
+/* The results of all rounds, as text for people and JSON for programs. */
+#ifndef BB_BENCH_REPORT_H
+#define BB_BENCH_REPORT_H
+
+#include <stdio.h>
+
+#include "bench/compare_options.h"
+#include "bench/machine.h"
+#include "bench/run.h"
+
+struct report {
+    const struct compare_options *options; /* borrowed */
+    struct machine machine;
+    /* results[engine][round]; for an engine that failed, is_failed. */
+    struct run_result results[COMPARE_ENGINES_MAX][COMPARE_ROUNDS_MAX];
+    bool is_failed[COMPARE_ENGINES_MAX];
+};
+
+/* Median over the rounds of each figure by itself. */
+void report_median(const struct report *report, size_t engine, struct run_result *ret_median);
+
+void report_write_text(const struct report *report, FILE *file);
+void report_write_json(const struct report *report, FILE *file);
+
+#endif

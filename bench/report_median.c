@@ -1,0 +1,41 @@
+/* See report.h. A run_result is figures of 64 bits throughout, so it is an array of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/report.h"
+
+#define FIGURES (sizeof(struct run_result) / sizeof(uint64_t))
+
+_Static_assert(sizeof(struct run_result) ==
+                   sizeof(uint64_t) *
+                       (PHASE_COUNT * (2 + sizeof(struct counters) / sizeof(uint64_t)) + 3),
+               "a run_result is an array of figures");
+
+static int compare_figures(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a;
+    uint64_t right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static uint64_t median(uint64_t *figures, size_t count)
+{
+    qsort(figures, count, sizeof(*figures), compare_figures);
+    uint64_t upper = figures[count / 2];
+    uint64_t lower = figures[(count - 1) / 2];
+    return lower + (upper - lower) / 2;
+}
+
+void report_median(const struct report *report, size_t engine, struct run_result *ret_median)
+{
+    uint64_t medians[FIGURES];
+    uint64_t figures[COMPARE_ROUNDS_MAX];
+    for (size_t i = 0; i < FIGURES; i++) {
+        for (uint64_t round = 0; round < report->options->rounds; round++)
+            memcpy(&figures[round],
+                   (const char *)&report->results[engine][round] + i * sizeof(uint64_t),
+                   sizeof(uint64_t));
+        medians[i] = median(figures, report->options->rounds);
+    }
+    memcpy(ret_median, medians, sizeof(medians));
+}

@@ -1,0 +1,55 @@
+/* One engine through the whole workload, in a process of its own.
+ *
+ * Phases, in order; before each the engine is left alone until it is quiet, dirty pages are written
+ * back, and the page cache is brought to one state (warm: every file read once; cold: dropped, the
+ * engine reopened). Only calls into the engine and the comparison of answers are timed: keys and
+ * expected values are made between batches.
+ */
+#ifndef BB_BENCH_RUN_H
+#define BB_BENCH_RUN_H
+
+#include "bench/counters.h"
+#include "bench/engine.h"
+#include "bench/workload.h"
+
+enum phase {
+    PHASE_LOAD,           /* to the last put */
+    PHASE_SETTLE,         /* from then until the engine is quiet */
+    PHASE_PRESENT_LOADED, /* look-ups of stored keys, as the load left the store */
+    PHASE_ABSENT_LOADED,  /* of absent ones */
+    PHASE_SEEK_LOADED,    /* range queries */
+    PHASE_COMPACT,
+    PHASE_PRESENT_COMPACTED,
+    PHASE_ABSENT_COMPACTED,
+    PHASE_SCAN, /* all entries, compacted */
+    PHASE_SEEK_COMPACTED,
+    PHASE_COUNT,
+};
+
+/* Stable lower-case name, as in the JSON. */
+const char *phase_name(enum phase phase);
+
+struct phase_result {
+    uint64_t operations;
+    uint64_t nanoseconds;
+    struct counters counters; /* making keys between batches costs processor time, but no calls */
+};
+
+struct run_result {
+    struct phase_result phases[PHASE_COUNT];
+    uint64_t size_loaded;    /* bytes on disk when quiet after the load */
+    uint64_t size_compacted; /* after compaction */
+    uint64_t memory_bytes;   /* greatest anonymous memory at the end of any phase */
+};
+
+struct run_options {
+    struct bench_settings settings;
+    bool is_cold;
+};
+
+/* Ends the process on a wrong answer. The directory exists and is empty; the store is left in it.
+ */
+void run_engine(const struct bench_engine *engine, const struct run_options *options,
+                const struct workload *workload, struct run_result *ret_result);
+
+#endif

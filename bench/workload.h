@@ -1,0 +1,74 @@
+/* The keys, values and questions of a comparison: the same for every engine, in the same order.
+ *
+ * A key is a 64-bit number in 16 hexadecimal digits, so that numbers and keys order alike, and more
+ * digits that follow from the number where keys are longer. Numbers come from a bijection of a
+ * counter: stored keys from even counts, absent ones from odd counts, so no absent key can be
+ * stored, and all have one shape and one range.
+ *
+ * A value is half noise and then the same half again: what compresses it finds half of it. Its
+ * first eight bytes follow from the number, so that values are told apart.
+ *
+ * Memory: shared, so that a forked run neither copies nor counts it. Threads: read-only after init.
+ */
+#ifndef BB_BENCH_WORKLOAD_H
+#define BB_BENCH_WORKLOAD_H
+
+#include "bb/base.h"
+
+#define WORKLOAD_KEY_SIZE_MIN   16
+#define WORKLOAD_VALUE_SIZE_MIN 16
+#define WORKLOAD_SIZE_MAX       65536
+
+struct workload_options {
+    uint64_t key_count;
+    uint64_t lookup_count; /* of each kind */
+    uint64_t seek_count;
+    uint64_t seek_length; /* entries visited by each */
+    size_t key_size;
+    size_t value_size;
+    uint64_t seed;
+};
+
+/* What a reader of entries in order must have seen. */
+struct workload_trace {
+    uint64_t count;
+    uint64_t checksum; /* of keys and values, depends on the order */
+};
+
+struct workload {
+    struct workload_options options;
+    uint64_t *present; /* numbers of the look-ups */
+    uint64_t *absent;
+    uint64_t *seeks;
+    uint8_t *noise;
+    struct workload_trace scan;
+    struct workload_trace seek; /* over all seeks */
+};
+
+/* Ends the process when memory runs out. Owned: workload_deinit. */
+void workload_init(struct workload *workload, const struct workload_options *options);
+void workload_deinit(struct workload *workload);
+
+/* The number of the i-th key stored. */
+uint64_t workload_number(const struct workload *workload, uint64_t i);
+void workload_key(const struct workload *workload, uint64_t number, uint8_t *key);
+void workload_value(const struct workload *workload, uint64_t number, uint8_t *value);
+
+/* Adds an entry. Cheap enough for a timed loop: three loads and two multiplications. */
+static inline void workload_trace_add(struct workload_trace *trace, struct bb_bytes key,
+                                      struct bb_bytes value)
+{
+    uint64_t digits = 0;
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    if (key.size >= 16 && value.size >= 8) {
+        __builtin_memcpy(&digits, key.data + 8, 8);
+        __builtin_memcpy(&begin, value.data, 8);
+        __builtin_memcpy(&end, value.data + value.size - 8, 8);
+    }
+    trace->count++;
+    trace->checksum = (trace->checksum ^ digits ^ begin) * UINT64_C(0x9e3779b97f4a7c15) +
+                      end * (key.size + value.size);
+}
+
+#endif
