@@ -42,6 +42,7 @@ COUNT_CELL(false_positive, run->reads.visits[BB_VISIT_FALSE_POSITIVE])
 COUNT_CELL(tombstone, run->reads.visits[BB_VISIT_TOMBSTONE])
 COUNT_CELL(not_visible, run->reads.visits[BB_VISIT_NOT_VISIBLE])
 COUNT_CELL(visit_present, run->reads.visits[BB_VISIT_PRESENT])
+COUNT_CELL(out_of_bounds, run->reads.visits[BB_VISIT_OUT_OF_BOUNDS])
 COUNT_CELL(block_requests, run->reads.block_requests)
 COUNT_CELL(avoided_requests, run->reads.avoided_requests)
 COUNT_CELL(block_reads, run->reads.block_reads)
@@ -96,6 +97,7 @@ static const struct row rows[] = {
     {"  tombstone", cell_tombstone},
     {"  version not visible", cell_not_visible},
     {"  present", cell_visit_present},
+    {"  out of the table's bounds", cell_out_of_bounds},
     {"block requests made", cell_block_requests},
     {"block requests avoided", cell_avoided_requests},
     {"block preads made", cell_block_reads},

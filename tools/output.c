@@ -50,8 +50,13 @@ static void flush_when_full(struct output *out)
 
 void output_write(struct output *out, struct bb_bytes bytes)
 {
-    if (out->has_failed)
+    if (output_is_over(out))
         return;
+    if (out->size_max != 0 && bytes.size > out->size_max - out->size) {
+        bytes.size = (size_t)(out->size_max - out->size);
+        out->is_cut = true;
+    }
+    out->size += bytes.size;
     fail_on(out, bb_buf_append(&out->pending, bytes.data, bytes.size));
     flush_when_full(out);
 }
@@ -73,11 +78,14 @@ void output_print(struct output *out, const char *format, ...)
 
 void output_bytes(struct output *out, struct bb_bytes bytes, bool is_hex)
 {
-    if (out->has_failed)
-        return;
-    fail_on(out, is_hex ? hex_append(&out->pending, bytes)
-                        : escape_append(&out->pending, bytes, ESCAPE_ALL));
-    flush_when_full(out);
+    struct bb_buf text = {0};
+    enum bb_status status =
+        is_hex ? hex_append(&text, bytes) : escape_append(&text, bytes, ESCAPE_ALL);
+    if (status == BB_OK)
+        output_write(out, bb_buf_bytes(&text));
+    else
+        fail(out, 0);
+    bb_buf_deinit(&text);
 }
 
 static int write_json_part(const char *buffer, size_t size, void *context)

@@ -14,7 +14,10 @@
 struct output {
     bool is_json; /* set by --json */
     bool has_failed;
-    int error_number; /* of the failed write; 0: out of memory */
+    int error_number;  /* of the failed write; 0: out of memory */
+    uint64_t size_max; /* what is written beyond is dropped; 0: no limit */
+    uint64_t size;
+    bool is_cut; /* by size_max */
     struct bb_buf pending;
 };
 
@@ -27,6 +30,11 @@ void output_bytes(struct output *out, struct bb_bytes bytes, bool is_hex);
 void output_json(struct output *out, json_t *document);
 /* The same on one line without the newline: for streams of many. */
 void output_json_compact(struct output *out, json_t *document);
+/* Is more output of no use, because writing failed or the limit is reached? */
+static inline bool output_is_over(const struct output *out)
+{
+    return out->has_failed || out->is_cut;
+}
 /* Hands what is pending to the system now. */
 void output_flush(struct output *out);
 

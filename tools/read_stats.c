@@ -60,6 +60,7 @@ const char *visit_name(enum bb_visit visit)
         [BB_VISIT_TOMBSTONE] = "tombstones",
         [BB_VISIT_NOT_VISIBLE] = "not visible",
         [BB_VISIT_PRESENT] = "present",
+        [BB_VISIT_OUT_OF_BOUNDS] = "out of bounds",
     };
     return names[visit];
 }
@@ -73,6 +74,7 @@ const char *visit_json_name(enum bb_visit visit)
         [BB_VISIT_TOMBSTONE] = "tombstones",
         [BB_VISIT_NOT_VISIBLE] = "not_visible",
         [BB_VISIT_PRESENT] = "present",
+        [BB_VISIT_OUT_OF_BOUNDS] = "out_of_bounds",
     };
     return names[visit];
 }

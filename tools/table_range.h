@@ -1,0 +1,15 @@
+/* Which keys a block or an index page of a table may hold, from the fences around it. */
+#ifndef BB_TOOLS_TABLE_RANGE_H
+#define BB_TOOLS_TABLE_RANGE_H
+
+#include "sstable/table_walk.h"
+
+/* Keys are copied into the buffers (replaced). The table's own bounds stand where there is no
+ * fence. */
+BB_MUST_CHECK enum bb_status table_page_range(const struct bb_table *table, uint32_t page_index,
+                                              struct bb_buf *first, struct bb_buf *end);
+/* Of the block at hand. */
+BB_MUST_CHECK enum bb_status table_block_range(const struct bb_table_walk *walk,
+                                               struct bb_buf *first, struct bb_buf *end);
+
+#endif
