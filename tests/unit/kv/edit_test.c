@@ -1,0 +1,447 @@
+/* Goal: an edit survives encoding; one edit has one encoding; nothing that is not one is taken for
+ * one. Method: round trips of random edits; of one edit with every kind of field, every truncation
+ * and every change of every byte either fails or is the encoding of what it decodes to; hand-made
+ * fields of later versions and beyond the limits. */
+#include "tests/unit/kv/sample_edit.h"
+
+#include <math.h>
+
+#include "base/coding.h"
+#include "kv/filename.h"
+
+static const struct bb_place here = {.file = "MANIFEST-000009", .offset = 1000};
+
+/* Decodes, encodes again and compares: nothing else may decode to that. Only a field that became
+ * one to be passed over may be missing. False when decoding failed, with a status that is allowed.
+ */
+static bool is_canonical(struct bb_bytes bytes, bool may_be_shorter)
+{
+    struct bb_edit edit;
+    struct bb_buf again = {0};
+    memset(&edit, 0x5a, sizeof(edit));
+    struct bb_edit before = edit;
+    enum bb_status status = bb_edit_decode(bytes, here, &edit);
+    if (status != BB_OK) {
+        assert_true(status == BB_CORRUPT || status == BB_UNSUPPORTED);
+        assert_memory_equal(&edit, &before, sizeof(edit)); /* untouched on failure */
+        return false;
+    }
+    assert_ok(bb_edit_encode(&edit, &again));
+    if (!may_be_shorter || again.size >= bytes.size)
+        assert_true(bb_bytes_equal(bb_buf_bytes(&again), bytes));
+    bb_buf_deinit(&again);
+    bb_edit_deinit(&edit);
+    return true;
+}
+
+static struct bb_edit full_edit(void)
+{
+    struct bb_edit edit;
+    struct bb_rng rng;
+    bb_rng_init(&rng, 17);
+    bb_edit_init(&edit);
+    edit.has_identity = true;
+    edit.identity = sample_identity(1);
+    edit.next_file_number = 1000;
+    edit.last_sequence = 123456;
+    edit.log_number = 77;
+    edit.log_is_absent = true;
+    assert_ok(bb_edit_remove_table(&edit, 3));
+    assert_ok(bb_edit_remove_table(&edit, 300));
+    sample_add_table(&rng, &edit, 0, 500, 1000);
+    sample_add_table(&rng, &edit, 6, 501, 1000);
+    return edit;
+}
+
+static void edit__round_trip(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("edit__round_trip", 1));
+    for (size_t n = 0; n < 3000; n++) {
+        struct bb_edit edit = sample_edit(&rng);
+        struct bb_edit found;
+        struct bb_buf bytes = {0};
+        assert_ok(bb_edit_encode(&edit, &bytes));
+        assert_ok(bb_edit_decode(bb_buf_bytes(&bytes), here, &found));
+        assert_edits_equal(&edit, &found);
+        assert_true(is_canonical(bb_buf_bytes(&bytes), false));
+        bb_buf_deinit(&bytes);
+        bb_edit_deinit(&edit);
+        bb_edit_deinit(&found);
+    }
+}
+
+static void edit__encode_appends(void **state)
+{
+    (void)state;
+    struct bb_edit edit = full_edit();
+    struct bb_buf bytes = {0};
+    assert_ok(bb_append_u8(&bytes, 0xee));
+    assert_ok(bb_edit_encode(&edit, &bytes));
+    assert_int_equal(bytes.data[0], 0xee);
+    assert_true(is_canonical(bb_bytes_of(bytes.data + 1, bytes.size - 1), false));
+    bb_buf_deinit(&bytes);
+    bb_edit_deinit(&edit);
+}
+
+static void edit__corrupt_truncated(void **state)
+{
+    (void)state;
+    struct bb_edit edit = full_edit();
+    struct bb_buf bytes = {0};
+    size_t accepted = 0;
+    assert_ok(bb_edit_encode(&edit, &bytes));
+    for (size_t size = 0; size <= bytes.size; size++) {
+        /* A copy of its own size, so that a read beyond it is seen. */
+        struct bb_buf cut = {0};
+        assert_ok(bb_buf_assign(&cut, bb_bytes_of(bytes.data, size)));
+        accepted += is_canonical(bb_buf_bytes(&cut), false);
+        bb_buf_deinit(&cut);
+    }
+    /* Cuts between the fields are shorter edits; the framing of the manifest knows them to be cut.
+     */
+    assert_int_equal(accepted, 1 + 9);
+    bb_buf_deinit(&bytes);
+    bb_edit_deinit(&edit);
+}
+
+static void edit__corrupt_byte(void **state)
+{
+    (void)state;
+    struct bb_edit edit = full_edit();
+    struct bb_buf bytes = {0};
+    size_t refused = 0;
+    assert_ok(bb_edit_encode(&edit, &bytes));
+    for (size_t i = 0; i < bytes.size; i++) {
+        uint8_t good = bytes.data[i];
+        for (unsigned change = 1; change < 256; change++) {
+            bytes.data[i] = (uint8_t)(good ^ change);
+            refused += !is_canonical(bb_buf_bytes(&bytes), true);
+        }
+        bytes.data[i] = good;
+    }
+    assert_true(refused > 1000);
+    bb_buf_deinit(&bytes);
+    bb_edit_deinit(&edit);
+}
+
+/* ---- hand-made fields ---- */
+
+static void add_field(struct bb_buf *bytes, uint64_t tag, const void *value, size_t size)
+{
+    assert_ok(bb_append_varint(bytes, tag));
+    assert_ok(bb_append_bytes(bytes, bb_bytes_of(value, size)));
+}
+
+static void add_number(struct bb_buf *bytes, uint64_t tag, uint64_t number)
+{
+    uint8_t value[BB_VARINT64_SIZE_MAX];
+    add_field(bytes, tag, value, (size_t)(bb_store_varint(value, number) - value));
+}
+
+static void expect(struct bb_buf *bytes, enum bb_status status, const char *message)
+{
+    struct bb_edit edit;
+    assert_status(bb_edit_decode(bb_buf_bytes(bytes), here, &edit), status);
+    if (status == BB_OK)
+        bb_edit_deinit(&edit);
+    else
+        assert_message(message);
+    bb_buf_reset(bytes);
+    assert_ok(bb_append_u8(bytes, 0));
+}
+
+static void edit__unknown_fields(void **state)
+{
+    (void)state;
+    struct bb_buf bytes = {0};
+    assert_ok(bb_append_u8(&bytes, 0));
+    add_field(&bytes, 1, "abc", 3);
+    add_number(&bytes, 4, 12);
+    add_field(&bytes, 5, "", 0);
+    add_field(&bytes, 5, "x", 1);
+    add_field(&bytes, 1001, "abc", 3);
+    struct bb_edit edit;
+    assert_ok(bb_edit_decode(bb_buf_bytes(&bytes), here, &edit));
+    assert_int_equal(edit.next_file_number, 12);
+    bb_edit_deinit(&edit);
+    bb_buf_reset(&bytes);
+
+    assert_ok(bb_append_u8(&bytes, 0));
+    add_number(&bytes, 4, 12);
+    add_field(&bytes, 1000, "abc", 3);
+    expect(&bytes, BB_UNSUPPORTED, "MANIFEST-000009: at offset 1004: a field with tag 1000");
+    bytes.data[0] = 1;
+    expect(&bytes, BB_UNSUPPORTED, "an edit of version 1, this version reads up to 0");
+    bb_buf_deinit(&bytes);
+}
+
+static void edit__newer_format(void **state)
+{
+    (void)state;
+    struct bb_edit edit = full_edit();
+    struct bb_buf bytes = {0};
+    edit.identity.format_version = BB_STORE_FORMAT_VERSION + 1;
+    assert_ok(bb_edit_encode(&edit, &bytes));
+    expect(&bytes, BB_UNSUPPORTED, "format version 1, this version reads up to 0");
+    bb_buf_deinit(&bytes);
+    bb_edit_deinit(&edit);
+}
+
+/* The value of an added table, with fields of a later version behind it. */
+static void extended_table(uint64_t tag, struct bb_buf *bytes)
+{
+    struct bb_edit edit;
+    struct bb_rng rng;
+    struct bb_buf plain = {0};
+    struct bb_buf value = {0};
+    bb_rng_init(&rng, 3);
+    bb_edit_init(&edit);
+    sample_add_table(&rng, &edit, 1, 9, 100);
+    assert_ok(bb_edit_encode(&edit, &plain));
+    struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(plain.data + 2, plain.size - 2));
+    struct bb_bytes table;
+    assert_true(bb_decode_bytes(&cursor, &table));
+    assert_ok(bb_buf_assign(&value, table));
+    add_field(&value, tag, "later", 5);
+    bb_buf_reset(bytes);
+    assert_ok(bb_append_u8(bytes, 0));
+    add_field(bytes, 14, value.data, value.size);
+    bb_buf_deinit(&plain);
+    bb_buf_deinit(&value);
+    bb_edit_deinit(&edit);
+}
+
+static void edit__unknown_fields_of_a_table(void **state)
+{
+    (void)state;
+    struct bb_buf bytes = {0};
+    extended_table(1, &bytes);
+    expect(&bytes, BB_OK, NULL);
+    extended_table(2, &bytes);
+    expect(&bytes, BB_UNSUPPORTED, "a field with tag 2 that must not be passed over");
+    bb_buf_deinit(&bytes);
+}
+
+static void edit__corrupt_order(void **state)
+{
+    (void)state;
+    struct bb_buf bytes = {0};
+    assert_ok(bb_append_u8(&bytes, 0));
+    add_number(&bytes, 6, 1);
+    add_number(&bytes, 4, 1);
+    expect(&bytes, BB_CORRUPT,
+           "at offset 1004: edit of the manifest: a field out of order or twice");
+    add_number(&bytes, 4, 1);
+    add_number(&bytes, 4, 1);
+    expect(&bytes, BB_CORRUPT, "a field out of order or twice");
+    add_number(&bytes, 0, 1);
+    expect(&bytes, BB_CORRUPT, "a field out of order or twice");
+    add_field(&bytes, 10, "", 0);
+    expect(&bytes, BB_CORRUPT, "absent, but not which");
+    add_number(&bytes, 8, 4);
+    add_field(&bytes, 10, "1", 1);
+    expect(&bytes, BB_CORRUPT, "absent, but not which");
+    bb_buf_reset(&bytes);
+    struct bb_edit edit;
+    assert_status(bb_edit_decode(bb_buf_bytes(&bytes), here, &edit), BB_CORRUPT);
+    assert_message("MANIFEST-000009: at offset 1000: an empty edit");
+    assert_status(
+        bb_edit_decode(bb_bytes_of(bytes.data, (size_t)BB_EDIT_SIZE_MAX + 1), here, &edit),
+        BB_CORRUPT);
+    assert_message("the limit is");
+    bb_buf_deinit(&bytes);
+}
+
+static void edit__corrupt_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t tag;
+        uint64_t max;
+    } fields[] = {{4, BB_FILE_NUMBER_MAX + 1},
+                  {6, BB_SEQUENCE_MAX},
+                  {8, BB_FILE_NUMBER_MAX},
+                  {12, BB_FILE_NUMBER_MAX}};
+    struct bb_buf bytes = {0};
+    assert_ok(bb_append_u8(&bytes, 0));
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        add_number(&bytes, fields[i].tag, fields[i].max);
+        expect(&bytes, BB_OK, NULL);
+        add_number(&bytes, fields[i].tag, fields[i].max + 1);
+        expect(&bytes, BB_CORRUPT, "a number out of range");
+        add_number(&bytes, fields[i].tag, 0);
+        expect(&bytes, BB_CORRUPT, "a number out of range");
+        add_field(&bytes, fields[i].tag, "\x81\x00", 2); /* 1, but longer than it needs */
+        expect(&bytes, BB_CORRUPT, "not one varint");
+        add_field(&bytes, fields[i].tag, "\x01\x01", 2);
+        expect(&bytes, BB_CORRUPT, "not one varint");
+        add_field(&bytes, fields[i].tag, "", 0);
+        expect(&bytes, BB_CORRUPT, "not one varint");
+    }
+    bb_buf_deinit(&bytes);
+}
+
+static void edit__corrupt_comparator(void **state)
+{
+    (void)state;
+    uint8_t value[4 + 16 + 192 + 257] = {0};
+    struct bb_buf bytes = {0};
+    assert_ok(bb_append_u8(&bytes, 0));
+    memset(value + 212, 'c', 257);
+    add_field(&bytes, 2, value, 212 + 255);
+    expect(&bytes, BB_OK, NULL);
+    add_field(&bytes, 2, value, 212 + 256);
+    expect(&bytes, BB_CORRUPT, "the comparator's name is empty, too long or holds a NUL");
+    add_field(&bytes, 2, value, 212);
+    expect(&bytes, BB_CORRUPT, "the comparator's name is empty");
+    value[214] = 0;
+    add_field(&bytes, 2, value, 216);
+    expect(&bytes, BB_CORRUPT, "holds a NUL");
+    add_field(&bytes, 2, value, 211);
+    expect(&bytes, BB_CORRUPT, "the identity is cut off");
+    add_field(&bytes, 2, value, 3);
+    expect(&bytes, BB_CORRUPT, "the identity is cut off");
+    bb_buf_deinit(&bytes);
+}
+
+/* ---- tables that cannot be ---- */
+
+static void expect_defect(const struct bb_table_meta *meta, int level, uint64_t number,
+                          const char *message)
+{
+    struct bb_edit edit;
+    struct bb_buf bytes = {0};
+    bb_edit_init(&edit);
+    assert_ok(bb_edit_add_table(&edit, level, number, meta));
+    if (level >= 0) {
+        assert_ok(bb_edit_encode(&edit, &bytes));
+        struct bb_edit found;
+        assert_status(bb_edit_decode(bb_buf_bytes(&bytes), here, &found), BB_CORRUPT);
+        assert_message(message);
+        assert_message("at offset 1001: ");
+    }
+    assert_string_equal(bb_edit_table_defect(&edit.added[0]), message);
+    bb_edit_deinit(&edit);
+    bb_buf_deinit(&bytes);
+}
+
+static void edit__corrupt_table(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, 3);
+    struct bb_table_meta good = sample_meta(&rng, 1000);
+    good.entry_count = good.key_count = good.tombstone_count = 10;
+    struct bb_table_meta bad = good;
+    expect_defect(&good, BB_LEVEL_COUNT, 1, "a level that does not exist");
+    expect_defect(&good, -1, 1, "a level that does not exist");
+    expect_defect(&good, 0, 0, "a file number out of range");
+    expect_defect(&good, 0, BB_FILE_NUMBER_MAX + 1, "a file number out of range");
+    bad.file_size = 0;
+    expect_defect(&bad, 0, 1, "a table of no bytes");
+    bad = good;
+    bad.entry_count = 0;
+    expect_defect(&bad, 0, 1, "a table without entries, keys or blocks");
+    bad = good;
+    bad.key_count = 11;
+    expect_defect(&bad, 0, 1, "more keys or tombstones than entries");
+    bad = good;
+    bad.tombstone_count = 11;
+    expect_defect(&bad, 0, 1, "more keys or tombstones than entries");
+    bad = good;
+    bad.block_count = 0;
+    expect_defect(&bad, 0, 1, "a table without entries, keys or blocks");
+    bad = good;
+    bad.filter_bytes = bad.file_size + 1;
+    expect_defect(&bad, 0, 1, "filters larger than their file");
+    bad = good;
+    bad.sequence_min = bad.sequence_max + 1;
+    expect_defect(&bad, 0, 1, "impossible sequences");
+    bad = good;
+    bad.sequence_max = BB_SEQUENCE_MAX + 1;
+    expect_defect(&bad, 0, 1, "impossible sequences");
+    static const double rates[] = {0, -0.0, -0.5, 1.0000001, HUGE_VAL, -HUGE_VAL, (double)NAN};
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        bad = good;
+        bad.filter_rate = rates[i];
+        expect_defect(&bad, 0, 1, "a filter rate outside 0 ... 1");
+    }
+    bad = good;
+    bad.largest = (struct bb_buf){0};
+    uint8_t *key = NULL;
+    assert_ok(bb_buf_extend(&bad.largest, BB_KEY_SIZE_MAX + 1, &key));
+    expect_defect(&bad, 0, 1, "a bound beyond the limit of keys");
+    bad.largest.size--;
+    struct bb_edit_table table = {.number = 1, .meta = bad};
+    assert_null(bb_edit_table_defect(&table));
+    bb_buf_deinit(&bad.largest);
+    bb_table_meta_deinit(&good);
+}
+
+static void edit__print(void **state)
+{
+    (void)state;
+    struct bb_edit edit;
+    struct bb_buf text = {0};
+    struct bb_table_meta meta = {.table_id = {0xab, 1},
+                                 .file_size = 5000,
+                                 .entry_count = 40,
+                                 .key_count = 30,
+                                 .tombstone_count = 2,
+                                 .block_count = 3,
+                                 .raw_bytes = 9000,
+                                 .filter_bytes = 80,
+                                 .sequence_min = 7,
+                                 .sequence_max = 99,
+                                 .filter_rate = 0.01};
+    assert_ok(bb_buf_append(&meta.smallest, "a\n", 2));
+    assert_ok(bb_buf_append(&meta.largest, "zz", 2));
+    bb_edit_init(&edit);
+    edit.has_identity = true;
+    edit.identity = (struct bb_store_identity){.store_id = {0x12}, .comparator = "bytewise"};
+    memset(edit.identity.secret.bytes, 0x77, sizeof(edit.identity.secret.bytes));
+    edit.next_file_number = 12;
+    edit.last_sequence = 99;
+    edit.log_number = 11;
+    edit.log_is_absent = true;
+    assert_ok(bb_edit_remove_table(&edit, 4));
+    assert_ok(bb_edit_add_table(&edit, 2, 10, &meta));
+    assert_ok(bb_edit_print(&edit, &text));
+    assert_ok(bb_append_u8(&text, 0));
+    assert_string_equal(
+        (const char *)text.data,
+        "store of format version 0, id 12000000000000000000000000000000, comparator bytewise\n"
+        "next file number 12\n"
+        "last sequence 99\n"
+        "logs from 11, none begun\n"
+        "remove table 4\n"
+        "add table 10 to level 2: 5000 bytes, 40 entries (2 tombstones), 30 keys, 3 blocks, 9000 "
+        "raw "
+        "bytes, 80 filter bytes at rate 0.01, sequences 7 to 99, keys a\\x0a to zz, id "
+        "ab010000000000000000000000000000\n");
+    assert_null(strstr((const char *)text.data, "7777"));
+    bb_buf_deinit(&text);
+    bb_table_meta_deinit(&meta);
+    bb_edit_deinit(&edit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edit__round_trip),
+        cmocka_unit_test(edit__encode_appends),
+        cmocka_unit_test(edit__corrupt_truncated),
+        cmocka_unit_test(edit__corrupt_byte),
+        cmocka_unit_test(edit__unknown_fields),
+        cmocka_unit_test(edit__newer_format),
+        cmocka_unit_test(edit__unknown_fields_of_a_table),
+        cmocka_unit_test(edit__corrupt_order),
+        cmocka_unit_test(edit__corrupt_numbers),
+        cmocka_unit_test(edit__corrupt_comparator),
+        cmocka_unit_test(edit__corrupt_table),
+        cmocka_unit_test(edit__print),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
