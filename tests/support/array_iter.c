@@ -1,0 +1,170 @@
+/* See array_iter.h. */
+#include "tests/support/array_iter.h"
+
+#include "base/assert.h"
+#include "base/status.h"
+#include "sstable/entry.h"
+#include "tests/support/must_alloc.h"
+
+struct array_iter {
+    struct bb_iter iter; /* first: a bb_iter is an array_iter */
+    const struct bb_entry *entries;
+    size_t count;
+    const struct bb_comparator *comparator;
+    size_t position; /* of the entry shown */
+    uint8_t *key;    /* copies of it, each in a block of just its size */
+    uint8_t *value;
+    uint64_t moves;
+    uint64_t moves_until_failure; /* 0: none is planned */
+    enum bb_status failure;
+};
+
+static struct array_iter *array_of(struct bb_iter *iter)
+{
+    return (struct array_iter *)iter;
+}
+
+static int compare(const struct array_iter *array, const struct bb_entry *a,
+                   const struct bb_entry *b)
+{
+    return bb_entry_compare(array->comparator, a->key, a->sequence, b->key, b->sequence);
+}
+
+static uint8_t *copy(struct bb_bytes bytes)
+{
+    uint8_t *block = bb_must_realloc(NULL, bytes.size);
+    if (bytes.size > 0)
+        memcpy(block, bytes.data, bytes.size);
+    return block;
+}
+
+static void forget(struct array_iter *array)
+{
+    free(array->key);
+    free(array->value);
+    array->key = NULL;
+    array->value = NULL;
+    array->iter.is_valid = false;
+    array->iter.entry = (struct bb_entry){0};
+}
+
+/* True when the planned failure has come. */
+static bool count_move(struct array_iter *array)
+{
+    array->moves++;
+    if (array->moves_until_failure == 0 || --array->moves_until_failure > 0)
+        return false;
+    forget(array);
+    array->iter.status = bb_fail(array->failure, "the test lets move %llu of a stream fail",
+                                 (unsigned long long)array->moves);
+    return true;
+}
+
+/* Shows the entry at a position; count and everything beyond is the end. */
+static void show(struct array_iter *array, size_t position)
+{
+    forget(array);
+    array->iter.status = BB_OK;
+    array->position = position;
+    if (position >= array->count)
+        return;
+    const struct bb_entry *entry = &array->entries[position];
+    array->key = copy(entry->key);
+    array->value = copy(entry->value);
+    array->iter.entry = *entry;
+    array->iter.entry.key.data = array->key;
+    array->iter.entry.value.data = array->value;
+    array->iter.is_valid = true;
+}
+
+static void seek_first(struct bb_iter *iter)
+{
+    if (!count_move(array_of(iter)))
+        show(array_of(iter), 0);
+}
+
+static void seek_last(struct bb_iter *iter)
+{
+    struct array_iter *array = array_of(iter);
+    if (!count_move(array))
+        show(array, array->count == 0 ? 0 : array->count - 1);
+}
+
+static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
+{
+    struct array_iter *array = array_of(iter);
+    const struct bb_entry wanted = {.key = key, .sequence = sequence};
+    size_t position = 0;
+    if (count_move(array))
+        return;
+    while (position < array->count && compare(array, &array->entries[position], &wanted) < 0)
+        position++;
+    show(array, position);
+}
+
+static void next(struct bb_iter *iter)
+{
+    struct array_iter *array = array_of(iter);
+    BB_ASSERT(iter->is_valid);
+    if (!count_move(array))
+        show(array, array->position + 1);
+}
+
+static void prev(struct bb_iter *iter)
+{
+    struct array_iter *array = array_of(iter);
+    BB_ASSERT(iter->is_valid);
+    if (!count_move(array))
+        show(array, array->position == 0 ? array->count : array->position - 1);
+}
+
+static void destroy(struct bb_iter *iter)
+{
+    forget(array_of(iter));
+    free(iter);
+}
+
+struct bb_iter *bb_array_iter_create(const struct bb_entry *entries, size_t count,
+                                     const struct bb_comparator *comparator)
+{
+    static const struct bb_iter_ops ops = {.destroy = destroy,
+                                           .seek_first = seek_first,
+                                           .seek_last = seek_last,
+                                           .seek = seek,
+                                           .next = next,
+                                           .prev = prev};
+    struct array_iter *array = bb_must_alloc_zeroed(sizeof(*array));
+    array->iter.ops = &ops;
+    array->entries = entries;
+    array->count = count;
+    array->comparator = comparator;
+    for (size_t i = 1; i < count; i++)
+        BB_ASSERT(compare(array, &entries[i - 1], &entries[i]) < 0);
+    return &array->iter;
+}
+
+void bb_array_iter_fail(struct bb_iter *iter, uint64_t nth, enum bb_status status)
+{
+    array_of(iter)->moves_until_failure = nth;
+    array_of(iter)->failure = status;
+}
+
+uint64_t bb_array_iter_moves(const struct bb_iter *iter)
+{
+    return ((const struct array_iter *)iter)->moves;
+}
+
+void bb_array_iter_sort(struct bb_entry *entries, size_t count,
+                        const struct bb_comparator *comparator)
+{
+    /* By insertion: arrays of tests are short, and qsort has no place for the comparator. */
+    for (size_t i = 1; i < count; i++) {
+        struct bb_entry entry = entries[i];
+        size_t at = i;
+        for (; at > 0 && bb_entry_compare(comparator, entry.key, entry.sequence,
+                                          entries[at - 1].key, entries[at - 1].sequence) < 0;
+             at--)
+            entries[at] = entries[at - 1];
+        entries[at] = entry;
+    }
+}

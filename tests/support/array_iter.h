@@ -1,0 +1,29 @@
+/* A sorted stream (struct bb_iter) over an array of entries, for everything that reads one.
+ *
+ * It is as strict as the contract allows: the entry that it shows is a copy in memory of its own,
+ * released at every move, so that the address sanitizer sees whoever keeps a borrowed key too long;
+ * and moving an iterator that is not valid ends the process.
+ * Threads: one.
+ */
+#ifndef BB_TESTS_SUPPORT_ARRAY_ITER_H
+#define BB_TESTS_SUPPORT_ARRAY_ITER_H
+
+#include "bb/table.h"
+
+/* entries: in the order of struct bb_entry under comparator (which is asserted), borrowed while the
+ * iterator lives. Owned: bb_iter_destroy. */
+struct bb_iter *bb_array_iter_create(const struct bb_entry *entries, size_t count,
+                                     const struct bb_comparator *comparator);
+
+/* The n-th move from now on (1 is the next; seeks count) fails with the status and a message; the
+ * moves after it work again. 0 takes the plan back. */
+void bb_array_iter_fail(struct bb_iter *iter, uint64_t nth, enum bb_status status);
+
+/* Moves so far, seeks included. */
+uint64_t bb_array_iter_moves(const struct bb_iter *iter);
+
+/* Sorts entries into the order that the iterator wants. */
+void bb_array_iter_sort(struct bb_entry *entries, size_t count,
+                        const struct bb_comparator *comparator);
+
+#endif
