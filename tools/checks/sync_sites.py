@@ -1,8 +1,8 @@
 """Where the store asks for durability: the calls marked /* sync S<n> */, and those that should be.
 
 A mark stands behind the statement with the call, or on a line of its own before it. An unmarked call is in order where
-it only passes on: inside a function that has "sync" in its name (whose callers are marked then), or when it calls a function
-whose own calls are marked.
+it only passes on: inside a function that has "sync" in its name (whose callers are marked then), or when it calls a
+function whose own calls are marked.
 """
 import re
 
