@@ -114,14 +114,18 @@ static void write_summary(struct filters *filters, const struct filter_total *to
         output_print(out, ", measured %s", number_rate(rate_of(total->passed, total->asked)).text);
     output_print(out, "\nstored with checksums: %s, %.2f bits per key\n",
                  number_bytes(p->filter_size).text, bits_per_key(8 * p->filter_size, total->keys));
-    if (filters->absent_path != NULL)
-        output_print(out,
-                     "%s keys were looked up: %s asked a filter, %s lie outside of the table's "
-                     "bounds, %s are in the "
-                     "table and were left out\n",
-                     number_grouped(filters->list.lookups).text, number_grouped(total->asked).text,
-                     number_grouped(filters->list.outside).text,
-                     number_grouped(filters->list.inside).text);
+    if (filters->absent_path == NULL)
+        return;
+    output_print(out,
+                 "%s keys were looked up: %s asked a filter, %s lie outside of the table's bounds, "
+                 "%s are in the "
+                 "table and were left out\n",
+                 number_grouped(filters->list.lookups).text, number_grouped(total->asked).text,
+                 number_grouped(filters->list.outside).text,
+                 number_grouped(filters->list.inside).text);
+    if (filters->list.unread > 0)
+        output_print(out, "%s keys fall into parts that can not be read\n",
+                     number_grouped(filters->list.unread).text);
 }
 
 static void write_text(struct filters *filters)
@@ -196,6 +200,7 @@ static json_t *total_json(const struct filters *filters)
         json_set_count(object, "lookups", filters->list.lookups);
         json_set_count(object, "out_of_bounds", filters->list.outside);
         json_set_count(object, "in_table", filters->list.inside);
+        json_set_count(object, "unread", filters->list.unread);
     }
     return object;
 }

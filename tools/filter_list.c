@@ -212,7 +212,7 @@ static enum bb_status ask_absent(struct filter_list *list, struct bb_table *tabl
     struct bb_index_page *page = NULL;
     enum bb_status status = bb_table_page_acquire(table, page_index, reads, &page);
     if (status != BB_OK)
-        return judge(list, status);
+        return status;
     uint32_t ordinal = bb_index_page_find(page, table->comparator, key, BB_SEQUENCE_MAX);
     struct filter_row *row = find_group(list, page_index, bb_index_page_group(page, ordinal));
     if (row != NULL) {
@@ -235,11 +235,12 @@ static enum bb_status ask_one(struct filter_list *list, struct bb_table *table, 
     enum bb_visit visit = BB_VISIT_OUT_OF_BOUNDS;
     enum bb_status status = bb_table_get(table, &without_filters, key, 0, BB_SEQUENCE_MAX, reads,
                                          value, &sequence, &visit);
-    if (status != BB_OK)
-        return judge(list, status);
-    list->lookups++;
-    if (visit == BB_VISIT_FALSE_POSITIVE)
+    if (status == BB_OK && visit == BB_VISIT_FALSE_POSITIVE)
         return ask_absent(list, table, key, reads);
+    if (status == BB_CORRUPT)
+        list->unread++;
+    if (status != BB_OK)
+        return status == BB_CORRUPT ? BB_OK : status;
     list->outside += visit == BB_VISIT_OUT_OF_BOUNDS;
     list->inside += visit != BB_VISIT_OUT_OF_BOUNDS;
     return BB_OK;
@@ -253,6 +254,7 @@ enum bb_status filter_list_ask(struct filter_list *list, struct bb_table *table,
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < keys->count && status == BB_OK; i++)
         status = ask_one(list, table, key_list_get(keys, i), &reads, &value);
+    list->lookups = keys->count;
     bb_buf_deinit(&value);
     return status;
 }
@@ -265,18 +267,21 @@ uint64_t filter_row_bits(const struct filter_row *row)
 struct filter_total filter_list_total(const struct filter_list *list)
 {
     struct filter_total total = {0};
+    uint64_t good_keys = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct filter_row *row = &list->rows[i];
         total.keys += row->keys;
         total.bits += filter_row_bits(row);
         total.predicted_rate += (double)row->keys * row->info.predicted_rate;
         total.fill += (double)row->keys * row->info.fill;
+        if (row->state == FILTER_GOOD)
+            good_keys += row->keys;
         total.asked += row->asked;
         total.passed += row->passed;
     }
-    if (total.keys > 0) {
+    if (total.keys > 0)
         total.predicted_rate /= (double)total.keys;
-        total.fill /= (double)total.keys;
-    }
+    if (good_keys > 0)
+        total.fill /= (double)good_keys;
     return total;
 }

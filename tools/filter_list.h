@@ -40,6 +40,7 @@ struct filter_list {
     char first_damage[1024];
     uint64_t outside; /* absent keys beyond the table's bounds: no filter is asked */
     uint64_t inside;  /* keys that the table does hold: left out */
+    uint64_t unread;  /* keys that fall into parts that can not be read */
     uint64_t lookups; /* all keys asked for */
 };
 

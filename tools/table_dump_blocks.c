@@ -176,6 +176,7 @@ static enum bb_status write_rows(struct row_walk *walk, visit_function *visit, c
     struct table_dump *dump = walk->dump;
     struct text_table table;
     text_table_init(&table, headers, header_count);
+    table.left_columns |= UINT32_C(1) << (header_count - 1); /* keys */
     walk->table = &table;
     walk->list = dump->document == NULL ? NULL : json_array();
     enum bb_status status = run_walk(walk, visit);

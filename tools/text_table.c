@@ -21,7 +21,8 @@ static size_t width_of(const char *text)
 void text_table_init(struct text_table *table, const char *const *headers, size_t column_count)
 {
     BB_ASSERT(column_count <= TEXT_TABLE_COLUMNS_MAX);
-    *table = (struct text_table){.headers = headers, .column_count = column_count};
+    *table =
+        (struct text_table){.headers = headers, .column_count = column_count, .left_columns = 1};
     for (size_t i = 0; i < column_count; i++)
         table->widths[i] = width_of(headers[i]);
 }
@@ -54,13 +55,10 @@ static void write_cell(const struct text_table *table, size_t column, const char
                        struct output *out)
 {
     int padding = (int)(table->widths[column] - width_of(text));
+    bool is_left = (table->left_columns >> column & 1) != 0;
     bool is_last = column + 1 == table->column_count;
-    if (column == 0)
-        output_print(out, "%s%*s", text, is_last ? 0 : padding, "");
-    else
-        output_print(out, "  %*s%s", padding, "", text);
-    if (is_last)
-        output_write(out, bb_bytes_of("\n", 1));
+    output_print(out, "%s%*s%s%*s%s", column == 0 ? "" : "  ", is_left ? 0 : padding, "", text,
+                 is_left && !is_last ? padding : 0, "", is_last ? "\n" : "");
 }
 
 void text_table_write(const struct text_table *table, struct output *out)

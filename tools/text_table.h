@@ -1,5 +1,4 @@
 /* Rows and columns for people: cells are collected, and printed when all widths are known.
- * The first column is left-aligned, the others right.
  * Sticky: for want of memory the table stays incomplete, and text_table_write says so through the
  * output. */
 #ifndef BB_TOOLS_TEXT_TABLE_H
@@ -14,11 +13,12 @@ struct text_table {
     size_t column_count;
     size_t cell_count;
     size_t widths[TEXT_TABLE_COLUMNS_MAX];
+    uint32_t left_columns; /* bits of the columns that are left-aligned; others are right-aligned */
     bool has_failed;
     struct bb_buf cells; /* terminated strings */
 };
 
-/* Owned: text_table_deinit. */
+/* Column 0 is left-aligned; more are by setting left_columns. Owned: text_table_deinit. */
 void text_table_init(struct text_table *table, const char *const *headers, size_t column_count);
 void text_table_deinit(struct text_table *table);
 /* The next cell, row by row. */
