@@ -1,0 +1,122 @@
+/* Goal: whatever allocation fails while a log is written or read, the status is BB_NO_MEMORY,
+ * nothing leaks, and a writer goes on where it was: want of memory leaves no hole in the log.
+ * Method: the allocation seam fails at each allocation in turn, once and from then on. */
+#include "tests/support/assert_status.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "kv/batch.h"
+#include "kv/wal_reader.h"
+#include "kv/wal_writer.h"
+#include "tests/support/alloc/alloc_fault.h"
+#include "tests/support/file_memory.h"
+
+#define PATH "/1.log"
+
+static const uint8_t store_id[BB_WAL_STORE_ID_SIZE] = "id";
+
+static enum bb_status write_log(struct bb_file_system *fs)
+{
+    static uint8_t bytes[100000];
+    struct bb_wal_writer *writer = NULL;
+    struct bb_bytes payloads[] = {bb_bytes_of(bytes, 10), bb_bytes_of(bytes, sizeof(bytes))};
+    enum bb_status status = bb_wal_writer_create(fs, PATH, 1, store_id, 500, &writer);
+    if (status == BB_OK)
+        status = bb_wal_writer_append(writer, payloads, 1);
+    if (status == BB_OK)
+        status = bb_wal_writer_append(writer, payloads, 2);
+    if (status == BB_OK)
+        status = bb_wal_writer_sync(writer);
+    enum bb_status closed = bb_wal_writer_close(writer);
+    return status != BB_OK ? status : closed;
+}
+
+static enum bb_status read_log(struct bb_file_system *fs)
+{
+    struct bb_wal_reader *reader = NULL;
+    struct bb_bytes payload;
+    enum bb_status status = bb_wal_reader_open(fs, PATH, 1, store_id, false, &reader);
+    while (status == BB_OK)
+        status = bb_wal_reader_next(reader, &payload);
+    if (status == BB_NOT_FOUND)
+        status = bb_wal_reader_report(reader)->record_count == 3 ? BB_OK : BB_CORRUPT;
+    bb_wal_reader_close(reader);
+    return status;
+}
+
+static enum bb_status write_and_read(void *context)
+{
+    (void)context;
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    enum bb_status status = write_log(bb_file_memory_system(memory));
+    if (status == BB_OK)
+        status = read_log(bb_file_memory_system(memory));
+    bb_file_memory_destroy(memory);
+    return status;
+}
+
+static void wal_alloc__every_allocation_fails(void **state)
+{
+    (void)state;
+    assert_true(bb_alloc_fault_sweep(write_and_read, NULL, false) > 5);
+}
+
+/* An append without memory changes nothing: the next one follows the one before. */
+static void wal_alloc__want_of_memory_does_not_stick(void **state)
+{
+    (void)state;
+    static uint8_t bytes[100000];
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_file_system *fs = bb_file_memory_system(memory);
+    struct bb_wal_writer *writer = NULL;
+    struct bb_bytes small = bb_bytes_of(bytes, 10);
+    struct bb_bytes large = bb_bytes_of(bytes, sizeof(bytes));
+    assert_ok(bb_wal_writer_create(fs, PATH, 1, store_id, 0, &writer));
+    assert_ok(bb_wal_writer_append(writer, &small, 1));
+    uint64_t size = bb_wal_writer_size(writer);
+    bb_alloc_fault_arm(1, true);
+    assert_status(bb_wal_writer_append(writer, &large, 1), BB_NO_MEMORY);
+    bb_alloc_fault_disarm();
+    assert_int_equal(bb_wal_writer_size(writer), size);
+    assert_ok(bb_wal_writer_append(writer, &large, 1));
+    assert_ok(bb_wal_writer_append(writer, &small, 1));
+    assert_ok(bb_wal_writer_close(writer));
+    assert_ok(read_log(fs));
+    bb_file_memory_destroy(memory);
+}
+
+static enum bb_status fill_batch(void *context)
+{
+    (void)context;
+    static uint8_t bytes[3000];
+    struct bb_batch *batch = NULL;
+    enum bb_status status = bb_batch_create(&batch);
+    for (unsigned i = 0; i < 10 && status == BB_OK; i++) {
+        size_t count = bb_batch_count(batch);
+        size_t size = bb_batch_size_bytes(batch);
+        status = bb_batch_put(batch, bb_bytes_of_text("key"), bb_bytes_of(bytes, sizeof(bytes)));
+        if (status != BB_OK) { /* nothing was changed */
+            assert_int_equal(bb_batch_count(batch), count);
+            assert_int_equal(bb_batch_size_bytes(batch), size);
+        }
+    }
+    bb_batch_destroy(batch);
+    return status;
+}
+
+static void wal_alloc__batch(void **state)
+{
+    (void)state;
+    assert_true(bb_alloc_fault_sweep(fill_batch, NULL, false) > 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wal_alloc__every_allocation_fails),
+        cmocka_unit_test(wal_alloc__want_of_memory_does_not_stick),
+        cmocka_unit_test(wal_alloc__batch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
