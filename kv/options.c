@@ -103,6 +103,14 @@ static enum bb_status resolve_compression(const char *name, enum bb_compression 
     return BB_OK;
 }
 
+static enum bb_status check_residency(const struct bb_db_options *o)
+{
+    if (o->index_residency == BB_INDEX_PINNED || o->index_residency == BB_INDEX_CACHED)
+        return BB_OK;
+    return bb_fail(BB_INVALID, "option index_residency is %d, allowed are %d (pinned) and %d (cached)",
+                   (int)o->index_residency, (int)BB_INDEX_PINNED, (int)BB_INDEX_CACHED);
+}
+
 enum bb_status bb_options_resolve(const struct bb_db_options *options, struct bb_db_options *ret_resolved)
 {
     struct bb_db_options o = {0};
@@ -122,6 +130,8 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options, struct bb
         status = resolve_compression("compression", BB_COMPRESSION_LZ4, &o.compression);
     if (status == BB_OK)
         status = resolve_compression("compression_level0", BB_COMPRESSION_NONE, &o.compression_level0);
+    if (status == BB_OK)
+        status = check_residency(&o);
     if (status != BB_OK)
         return status;
     if (o.level1_size_bytes == 0)
