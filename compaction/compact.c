@@ -1,0 +1,324 @@
+/* See compact.h. */
+#include "compaction/compact.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "compaction/merge.h"
+#include "compaction/retain.h"
+#include "compaction/run_iter.h"
+
+/* An output that overlaps more than so many tables' worth below would make a dear compaction of itself. */
+#define OVERLAP_TABLES_MAX 10
+
+struct bb_compaction {
+    struct bb_plan plan;
+    struct bb_levels *levels; /* with a reference */
+    struct bb_compact_options options;
+    uint64_t *snapshots; /* owned copy */
+    struct bb_iter *stream;
+    struct bb_retain retain;
+    struct bb_read_stats reads;
+    struct bb_table_builder *builder; /* of the open output, or NULL */
+    struct bb_buf path;               /* of the open output */
+    struct bb_compact_output *outputs;
+    size_t output_count;
+    size_t output_capacity;
+    size_t below;            /* next table of the level below the output's */
+    uint64_t overlap_bytes;  /* of the open output with that level */
+    struct bb_compact_counts counts;
+    bool is_committed;
+};
+
+static enum bb_status open_level0(struct bb_compaction *c, size_t input, const struct bb_read_options *options,
+                                  struct bb_iter **ret_iter)
+{
+    return bb_run_iter_create(&c->plan.inputs[input], 1, c->levels->comparator, options, &c->reads, ret_iter);
+}
+
+/* The streams of the inputs: one for each run, newest first. */
+static enum bb_status open_streams(struct bb_compaction *c, struct bb_iter **streams, size_t *count)
+{
+    static const struct bb_read_options options = {.bypass_fill = true};
+    enum bb_status status = BB_OK;
+    size_t i = 0;
+    while (i < c->plan.input_count && status == BB_OK) {
+        int level = c->plan.input_levels[i];
+        size_t end = i + 1;
+        while (level > 0 && end < c->plan.input_count && c->plan.input_levels[end] == level)
+            end++;
+        status = level == 0 ? open_level0(c, i, &options, &streams[*count])
+                            : bb_run_iter_create(&c->plan.inputs[i], end - i, c->levels->comparator, &options, &c->reads,
+                                                 &streams[*count]);
+        *count += status == BB_OK;
+        i = end;
+    }
+    return status;
+}
+
+static enum bb_status open_stream(struct bb_compaction *c)
+{
+    size_t count = 0;
+    struct bb_iter **streams = bb_alloc_zeroed(c->plan.input_count + 1, sizeof(struct bb_iter *));
+    if (streams == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a compaction of %zu tables", c->plan.input_count);
+    enum bb_status status = open_streams(c, streams, &count);
+    if (status == BB_OK) {
+        status = bb_merge_create(streams, count, c->levels->comparator, &c->stream);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            bb_iter_destroy(streams[i]);
+    }
+    bb_free(streams);
+    if (status == BB_OK)
+        bb_iter_seek_first(c->stream);
+    return status;
+}
+
+static enum bb_status copy_snapshots(struct bb_compaction *c, const struct bb_compact_options *options)
+{
+    c->snapshots = bb_alloc_zeroed(options->snapshot_count + 1, sizeof(*c->snapshots));
+    if (c->snapshots == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %zu snapshots", options->snapshot_count);
+    if (options->snapshot_count > 0)
+        memcpy(c->snapshots, options->snapshots, options->snapshot_count * sizeof(*c->snapshots));
+    bb_retain_init(&c->retain, c->snapshots, options->snapshot_count, c->levels->comparator);
+    return BB_OK;
+}
+
+enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *levels,
+                                    const struct bb_compact_options *options, struct bb_compaction **ret_compaction)
+{
+    struct bb_compaction *c = bb_alloc_zeroed(1, sizeof(*c));
+    if (c == NULL) {
+        bb_plan_deinit(plan);
+        return bb_fail(BB_NO_MEMORY, "no memory for a compaction");
+    }
+    c->plan = *plan;
+    *plan = (struct bb_plan){0};
+    c->levels = bb_levels_ref(levels);
+    c->options = *options;
+    for (size_t i = 0; i < c->plan.input_count; i++)
+        c->counts.bytes_read += c->plan.inputs[i]->meta.file_size;
+    enum bb_status status = copy_snapshots(c, options);
+    if (status == BB_OK)
+        status = open_stream(c);
+    if (status != BB_OK) {
+        bb_compaction_destroy(c);
+        return status;
+    }
+    *ret_compaction = c;
+    return BB_OK;
+}
+
+/* The outputs belong to nobody: their files go. */
+static void remove_outputs(struct bb_compaction *c)
+{
+    for (size_t i = 0; i < c->output_count; i++)
+        c->options.env->remove(c->options.env->context, c->outputs[i].number);
+}
+
+void bb_compaction_destroy(struct bb_compaction *c)
+{
+    if (c == NULL)
+        return;
+    bb_table_builder_destroy(c->builder);
+    if (!c->is_committed)
+        remove_outputs(c);
+    for (size_t i = 0; i < c->output_count; i++)
+        bb_table_meta_deinit(&c->outputs[i].meta);
+    bb_free(c->outputs);
+    bb_iter_destroy(c->stream);
+    bb_retain_deinit(&c->retain);
+    bb_free(c->snapshots);
+    bb_buf_deinit(&c->path);
+    bb_plan_deinit(&c->plan);
+    bb_levels_unref(c->levels);
+    bb_free(c);
+}
+
+static enum bb_status grow_outputs(struct bb_compaction *c)
+{
+    if (c->output_count < c->output_capacity)
+        return BB_OK;
+    size_t capacity = c->output_capacity == 0 ? 8 : c->output_capacity * 2;
+    struct bb_compact_output *grown = bb_realloc(c->outputs, capacity * sizeof(*grown));
+    if (grown == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %zu outputs of a compaction", capacity);
+    c->outputs = grown;
+    c->output_capacity = capacity;
+    return BB_OK;
+}
+
+static enum bb_status open_output(struct bb_compaction *c)
+{
+    uint64_t number = c->options.new_number(c->options.context);
+    enum bb_status status = grow_outputs(c);
+    if (status == BB_OK)
+        status = c->options.env->path(c->options.env->context, number, &c->path);
+    if (status == BB_OK)
+        status = bb_table_builder_create((const char *)c->path.data, &c->options.table, &c->builder);
+    if (status != BB_OK)
+        return status;
+    /* Counted as an output once it is finished; until then destroying the builder removes the file. */
+    c->outputs[c->output_count] = (struct bb_compact_output){.number = number};
+    c->overlap_bytes = 0;
+    return BB_OK;
+}
+
+static enum bb_status close_output(struct bb_compaction *c)
+{
+    struct bb_compact_output *output = &c->outputs[c->output_count];
+    if (c->builder == NULL)
+        return BB_OK;
+    enum bb_status status = bb_table_builder_finish(c->builder, &output->meta);
+    if (status != BB_OK)
+        return status;
+    bb_table_builder_destroy(c->builder);
+    c->builder = NULL;
+    c->counts.bytes_written += output->meta.file_size;
+    c->output_count++;
+    return BB_OK;
+}
+
+/* Passes the tables of the level below that end before the key. */
+static void pass_below(struct bb_compaction *c, struct bb_bytes key)
+{
+    int number = c->plan.output_level + 1;
+    if (number >= BB_LEVEL_COUNT)
+        return;
+    const struct bb_level *level = &c->levels->levels[number];
+    while (c->below < level->count &&
+           bb_key_compare(c->levels->comparator, bb_buf_bytes(&level->files[c->below]->meta.largest), key) < 0)
+        c->overlap_bytes += level->files[c->below++]->meta.file_size;
+}
+
+static bool is_full(const struct bb_compaction *c)
+{
+    return bb_table_builder_size_estimate(c->builder) >= c->options.table_size_bytes ||
+           c->overlap_bytes > OVERLAP_TABLES_MAX * c->options.table_size_bytes;
+}
+
+/* No level below the output's may hold the key. */
+static bool is_bottom(const struct bb_compaction *c, struct bb_bytes key)
+{
+    for (int level = c->plan.output_level + 1; level < BB_LEVEL_COUNT; level++) {
+        if (bb_levels_find(c->levels, level, key) != NULL)
+            return false;
+    }
+    return true;
+}
+
+static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry *entry, bool is_new_key)
+{
+    enum bb_status status = BB_OK;
+    if (is_new_key)
+        pass_below(c, entry->key);
+    /* A table of level 0 is never cut: it stays one run. */
+    if (c->builder != NULL && is_new_key && c->plan.output_level > 0 && is_full(c))
+        status = close_output(c);
+    if (status == BB_OK && c->builder == NULL)
+        status = open_output(c);
+    if (status == BB_OK)
+        status = bb_table_builder_add(c->builder, entry);
+    c->counts.entries_kept++;
+    return status;
+}
+
+static enum bb_status merge_entry(struct bb_compaction *c)
+{
+    const struct bb_entry *entry = &c->stream->entry;
+    bool keep = false;
+    bool is_new_key = bb_retain_is_new_key(&c->retain, entry->key);
+    bool bottom = entry->kind == BB_ENTRY_DELETE && is_bottom(c, entry->key);
+    enum bb_status status = bb_retain_judge(&c->retain, entry, bottom, &keep);
+    if (status != BB_OK)
+        return status;
+    c->counts.entries_in++;
+    if (keep)
+        return keep_entry(c, entry, is_new_key);
+    c->counts.entries_dropped++;
+    return BB_OK;
+}
+
+/* What went in was counted when the inputs were written. */
+static enum bb_status check_counts(const struct bb_compaction *c)
+{
+    uint64_t expected = 0;
+    for (size_t i = 0; i < c->plan.input_count; i++)
+        expected += c->plan.inputs[i]->meta.entry_count;
+    if (c->counts.entries_in == expected)
+        return BB_OK;
+    return bb_fail(BB_CORRUPT, "a compaction of %zu tables has read %llu entries, their properties say %llu",
+                   c->plan.input_count, (unsigned long long)c->counts.entries_in, (unsigned long long)expected);
+}
+
+enum bb_status bb_compaction_step(struct bb_compaction *c, uint64_t entry_count_max, bool *ret_is_done)
+{
+    enum bb_status status = c->stream->status;
+    for (uint64_t i = 0; i < entry_count_max && c->stream->is_valid && status == BB_OK; i++) {
+        status = merge_entry(c);
+        if (status == BB_OK) {
+            bb_iter_next(c->stream);
+            status = c->stream->status;
+        }
+    }
+    bool is_done = status == BB_OK && !c->stream->is_valid;
+    if (is_done)
+        status = close_output(c);
+    if (status == BB_OK && is_done)
+        status = check_counts(c);
+    if (status == BB_OK)
+        *ret_is_done = is_done;
+    return status;
+}
+
+const struct bb_plan *bb_compaction_plan(const struct bb_compaction *c)
+{
+    return &c->plan;
+}
+
+const struct bb_compact_counts *bb_compaction_counts(const struct bb_compaction *c)
+{
+    return &c->counts;
+}
+
+const struct bb_compact_output *bb_compaction_outputs(const struct bb_compaction *c, size_t *ret_count)
+{
+    *ret_count = c->output_count;
+    return c->outputs;
+}
+
+void bb_compaction_commit(struct bb_compaction *c)
+{
+    c->is_committed = true;
+}
+
+static enum bb_status write_stream(struct bb_iter *stream, struct bb_retain *retain, struct bb_table_builder *builder)
+{
+    enum bb_status status = BB_OK;
+    for (bb_iter_seek_first(stream); stream->is_valid && status == BB_OK; bb_iter_next(stream)) {
+        bool keep = false;
+        status = bb_retain_judge(retain, &stream->entry, false, &keep);
+        if (status == BB_OK && keep)
+            status = bb_table_builder_add(builder, &stream->entry);
+    }
+    return status == BB_OK ? stream->status : status;
+}
+
+enum bb_status bb_compact_to_table(struct bb_iter *stream, const char *path, const struct bb_table_options *options,
+                                   const uint64_t *snapshots, size_t snapshot_count, struct bb_table_meta *ret_meta)
+{
+    struct bb_table_builder *builder = NULL;
+    struct bb_retain retain;
+    bb_retain_init(&retain, snapshots, snapshot_count, options->comparator);
+    enum bb_status status = bb_table_builder_create(path, options, &builder);
+    if (status == BB_OK)
+        status = write_stream(stream, &retain, builder);
+    if (status == BB_OK)
+        status = bb_table_builder_finish(builder, ret_meta);
+    bb_table_builder_destroy(builder);
+    bb_retain_deinit(&retain);
+    return status;
+}

@@ -1,0 +1,39 @@
+/* Which versions of a key survive a merge.
+ *
+ * Snapshots cut the sequences into intervals: (.., s1] (s1, s2] ... (sn, now]. Whoever reads, reads
+ * as of the end of an interval, so of the versions within one interval only the newest can ever be
+ * seen. A tombstone need not be written either when it hides nothing: in the oldest interval, when
+ * no deeper level may hold the key.
+ *
+ *     sequences    9   7 | 6   3 | 2   1        snapshots 6 and 2
+ *     of one key   P   P | D   P | P   P        kept: 9, 6 (a tombstone above the oldest interval), 2
+ *
+ * Entries are handed over in order. Threads: one.
+ */
+#ifndef BB_COMPACTION_RETAIN_H
+#define BB_COMPACTION_RETAIN_H
+
+#include "bb/table.h"
+
+struct bb_retain {
+    const uint64_t *snapshots; /* ascending; borrowed */
+    size_t snapshot_count;
+    const struct bb_comparator *comparator;
+    struct bb_buf key; /* of the entries being judged */
+    bool has_key;
+    size_t interval; /* of the newest version of the key that was judged last */
+};
+
+void bb_retain_init(struct bb_retain *retain, const uint64_t *snapshots, size_t snapshot_count,
+                    const struct bb_comparator *comparator);
+void bb_retain_deinit(struct bb_retain *retain);
+
+/* Is this the first version of another key than the last one? */
+bool bb_retain_is_new_key(const struct bb_retain *retain, struct bb_bytes key);
+/* Judges the next entry. is_bottom: no level below the output's may hold the key (looked at for
+ * tombstones alone). BB_NO_MEMORY. */
+BB_MUST_CHECK enum bb_status bb_retain_judge(struct bb_retain *retain,
+                                             const struct bb_entry *entry, bool is_bottom,
+                                             bool *ret_keep);
+
+#endif

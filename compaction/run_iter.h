@@ -1,0 +1,15 @@
+/* A run as one stream: tables that ascend by key and share none, one after the other. */
+#ifndef BB_COMPACTION_RUN_ITER_H
+#define BB_COMPACTION_RUN_ITER_H
+
+#include "compaction/table_file.h"
+
+/* files: ascending; a reference is taken to each. Tables are opened when the stream comes to them. stats may be NULL and
+ * must outlive the stream. Owned: bb_iter_destroy. */
+BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t count,
+                                                const struct bb_comparator *comparator,
+                                                const struct bb_read_options *options,
+                                                struct bb_read_stats *stats,
+                                                struct bb_iter **ret_iter);
+
+#endif

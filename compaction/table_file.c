@@ -1,0 +1,137 @@
+/* See table_file.h. */
+#include "compaction/table_file.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+void bb_table_env_init(struct bb_table_env *env)
+{
+    bb_mutex_init(&env->mutex);
+}
+
+void bb_table_env_deinit(struct bb_table_env *env)
+{
+    bb_mutex_deinit(&env->mutex);
+}
+
+static enum bb_status copy_meta(const struct bb_table_meta *meta, struct bb_table_meta *ret_copy)
+{
+    struct bb_table_meta copy = *meta;
+    copy.smallest = (struct bb_buf){0};
+    copy.largest = (struct bb_buf){0};
+    enum bb_status status = bb_buf_assign(&copy.smallest, bb_buf_bytes(&meta->smallest));
+    if (status == BB_OK)
+        status = bb_buf_assign(&copy.largest, bb_buf_bytes(&meta->largest));
+    if (status != BB_OK) {
+        bb_table_meta_deinit(&copy);
+        return status;
+    }
+    *ret_copy = copy;
+    return BB_OK;
+}
+
+enum bb_status bb_table_file_create(struct bb_table_env *env, uint64_t number,
+                                    const struct bb_table_meta *meta,
+                                    struct bb_table_file **ret_file)
+{
+    struct bb_table_file *file = bb_alloc_zeroed(1, sizeof(*file));
+    if (file == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a table's entry");
+    enum bb_status status = copy_meta(meta, &file->meta);
+    if (status != BB_OK) {
+        bb_free(file);
+        return status;
+    }
+    atomic_init(&file->references, 1);
+    atomic_init(&file->table, NULL);
+    atomic_init(&file->is_obsolete, false);
+    file->number = number;
+    file->env = env;
+    *ret_file = file;
+    return BB_OK;
+}
+
+struct bb_table_file *bb_table_file_ref(struct bb_table_file *file)
+{
+    atomic_fetch_add_explicit(&file->references, 1, memory_order_relaxed);
+    return file;
+}
+
+void bb_table_file_unref(struct bb_table_file *file)
+{
+    if (file == NULL || atomic_fetch_sub_explicit(&file->references, 1, memory_order_acq_rel) > 1)
+        return;
+    bb_table_close(atomic_load(&file->table));
+    if (atomic_load(&file->is_obsolete))
+        file->env->remove(file->env->context, file->number);
+    bb_table_meta_deinit(&file->meta);
+    bb_free(file);
+}
+
+static enum bb_status check_identity(const struct bb_table_file *file, const struct bb_table *table,
+                                     const char *path)
+{
+    const struct bb_table_meta *found = bb_table_meta(table);
+    if (memcmp(found->table_id, file->meta.table_id, sizeof(found->table_id)) == 0)
+        return BB_OK;
+    return bb_corrupt((struct bb_place){.file = path}, 0,
+                      "this is another table than the one that the manifest names");
+}
+
+static enum bb_status open_locked(struct bb_table_file *file, struct bb_table **ret_table)
+{
+    struct bb_buf path = {0};
+    struct bb_table *table = NULL;
+    enum bb_status status = file->env->path(file->env->context, file->number, &path);
+    if (status == BB_OK)
+        status = bb_table_open((const char *)path.data, &file->env->options, &table);
+    if (status == BB_OK)
+        status = check_identity(file, table, (const char *)path.data);
+    if (status == BB_OK)
+        *ret_table = table;
+    else
+        bb_table_close(table);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+static enum bb_status open_first(struct bb_table_file *file, struct bb_table **ret_table)
+{
+    enum bb_status status = BB_OK;
+    bb_mutex_lock(&file->env->mutex);
+    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
+    if (table == NULL) {
+        status = open_locked(file, &table);
+        if (status == BB_OK)
+            atomic_store_explicit(&file->table, table, memory_order_release);
+    }
+    bb_mutex_unlock(&file->env->mutex);
+    if (status == BB_OK)
+        *ret_table = table;
+    return status;
+}
+
+enum bb_status bb_table_file_open(struct bb_table_file *file, struct bb_table **ret_table)
+{
+    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
+    if (table == NULL)
+        return open_first(file, ret_table);
+    *ret_table = table;
+    return BB_OK;
+}
+
+bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comparator *comparator,
+                          struct bb_bytes key)
+{
+    return bb_key_compare(comparator, bb_buf_bytes(&file->meta.smallest), key) <= 0 &&
+           bb_key_compare(comparator, key, bb_buf_bytes(&file->meta.largest)) <= 0;
+}
+
+uint64_t bb_table_file_memory(const struct bb_table_file *file)
+{
+    const struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
+    return table == NULL ? 0 : bb_table_memory(table);
+}

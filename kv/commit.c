@@ -1,0 +1,215 @@
+/* See commit.h. Order of a group, and why: the log first, so that what is acknowledged survives the process; then the
+ * memtable; then last_sequence, which makes all of the group visible at once. After a failed append or sync the log is
+ * never written again: the sequences of the group are burnt, and the next write first brings what was acknowledged into
+ * a table under a new log (kv/freeze.c). */
+#include "kv/commit.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/status.h"
+#include "kv/batch.h"
+#include "kv/freeze.h"
+#include "kv/memtable.h"
+#include "kv/wal_writer.h"
+
+/* A leader takes others along up to here; small groups keep the latency of small writes small. */
+#define GROUP_SIZE_MAX_BYTES ((size_t)1 << 20)
+
+void bb_store_become_leader(struct bb_db *db, struct bb_commit *commit)
+{
+    *commit = (struct bb_commit){.batch = NULL};
+    /* Nobody does an exclusive commit for another. */
+    while (!bb_commit_queue_enter(&db->commits, commit))
+        continue;
+}
+
+void bb_store_release_leader(struct bb_db *db, struct bb_commit *commit)
+{
+    bb_commit_queue_leave(&db->commits, commit, BB_OK);
+}
+
+/* A group in the leader's hands: the commits from the leader to the last. */
+struct group {
+    const struct bb_commit *leader;
+    const struct bb_commit *last;
+    struct bb_room room;
+    size_t batch_count; /* that are not empty */
+};
+
+static struct group measure_group(const struct bb_commit *leader, const struct bb_commit *last)
+{
+    struct group group = {.leader = leader, .last = last};
+    for (const struct bb_commit *commit = leader;; commit = commit->next) {
+        group.room.entry_count += bb_batch_count(commit->batch);
+        group.room.raw_bytes += bb_batch_raw_bytes(commit->batch);
+        group.batch_count += bb_batch_count(commit->batch) > 0;
+        if (commit == last)
+            return group;
+    }
+}
+
+/* The records of a group, one for each batch, each numbered behind the one before. */
+static size_t stamp_group(const struct group *group, uint64_t sequence, struct bb_bytes *records)
+{
+    size_t count = 0;
+    for (const struct bb_commit *commit = group->leader;; commit = commit->next) {
+        size_t operations = bb_batch_count(commit->batch);
+        if (operations > 0)
+            records[count++] = bb_batch_stamp(commit->batch, sequence);
+        sequence += operations;
+        if (commit == group->last)
+            return count;
+    }
+}
+
+/* Frozen buffers whose logs may not be durable yet, oldest first, each with a reference. */
+static size_t ref_frozen(struct bb_db *db, struct bb_write_buffer **buffers)
+{
+    size_t count = 0;
+    bb_mutex_lock(&db->mutex);
+    for (size_t i = db->view->frozen_count; i > 0; i--)
+        buffers[count++] = bb_write_buffer_ref(db->view->frozen[i - 1]);
+    bb_mutex_unlock(&db->mutex);
+    return count;
+}
+
+static void unref_all(struct bb_db *db, struct bb_write_buffer **buffers, size_t count)
+{
+    bb_mutex_lock(&db->mutex);
+    for (size_t i = 0; i < count; i++)
+        bb_write_buffer_unref(buffers[i]);
+    bb_mutex_unlock(&db->mutex);
+}
+
+enum bb_status bb_store_sync_logs(struct bb_db *db)
+{
+    struct bb_write_buffer *frozen[BB_FROZEN_MAX];
+    size_t count = ref_frozen(db, frozen);
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        if (frozen[i]->log != NULL)
+            status = bb_wal_writer_sync(frozen[i]->log); /* sync S7 */
+    }
+    unref_all(db, frozen, count);
+    if (status == BB_OK && db->active->log != NULL)
+        status = bb_wal_writer_sync(db->active->log); /* sync S8 */
+    return status;
+}
+
+static enum bb_status append_log(struct bb_db *db, const struct bb_bytes *records, size_t count)
+{
+    uint64_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += records[i].size;
+    atomic_fetch_add_explicit(&db->wal_bytes, size, memory_order_relaxed);
+    return bb_wal_writer_append(db->active->log, records, count);
+}
+
+/* One operation more is known to be in the log: into the memtable with it. */
+static enum bb_status add_batch(struct bb_db *db, struct bb_bytes record)
+{
+    struct bb_batch_cursor cursor;
+    struct bb_entry entry;
+    enum bb_status status = bb_batch_cursor_init(&cursor, record, (struct bb_place){.file = "a batch"});
+    while (status == BB_OK) {
+        status = bb_batch_cursor_next(&cursor, &entry);
+        if (status == BB_OK)
+            status = bb_memtable_add(db->active->memtable, &entry, bb_hash_key(&db->secret, entry.key));
+    }
+    return status == BB_NOT_FOUND ? BB_OK : status;
+}
+
+static enum bb_status log_and_add(struct bb_db *db, const struct group *group, const struct bb_bytes *records)
+{
+    enum bb_status status = BB_OK;
+    if (db->active->log != NULL) {
+        status = append_log(db, records, group->batch_count);
+        if (status == BB_OK && group->leader->sync)
+            status = bb_store_sync_logs(db);
+    }
+    for (size_t i = 0; i < group->batch_count && status == BB_OK; i++)
+        status = add_batch(db, records[i]);
+    return status;
+}
+
+static void count_group(struct bb_db *db, const struct group *group)
+{
+    atomic_fetch_add_explicit(&db->write_count, group->room.entry_count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&db->write_bytes, group->room.raw_bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&db->commit_count, 1, memory_order_relaxed);
+}
+
+static enum bb_status commit_records(struct bb_db *db, const struct group *group, struct bb_bytes *records)
+{
+    if (group->room.entry_count > BB_SEQUENCE_MAX - db->sequence_allocated)
+        return bb_fail(BB_TOO_LARGE, "all %llu sequences are used up", (unsigned long long)BB_SEQUENCE_MAX);
+    stamp_group(group, db->sequence_allocated + 1, records);
+    /* Given out before the log is touched: what failed may still have reached the disk. */
+    db->sequence_allocated += group->room.entry_count;
+    enum bb_status status = log_and_add(db, group, records);
+    if (status != BB_OK) {
+        db->is_log_failed = true;
+        return status;
+    }
+    atomic_store_explicit(&db->last_sequence, db->sequence_allocated, memory_order_release);
+    count_group(db, group);
+    return BB_OK;
+}
+
+/* The leader's whole work for its group. */
+static enum bb_status write_group(struct bb_db *db, const struct bb_commit *leader, const struct bb_commit *last)
+{
+    struct bb_bytes few[16];
+    struct bb_bytes *records = few;
+    struct group group = measure_group(leader, last);
+    if (leader->sync && db->options.wal_off)
+        return bb_fail(BB_INVALID, "a synced write needs the log, and the store was opened with wal_off");
+    enum bb_status status = bb_store_make_room(db, &group.room);
+    if (status != BB_OK)
+        return status;
+    if (group.batch_count > BB_ARRAY_LENGTH(few))
+        records = bb_alloc_zeroed(group.batch_count, sizeof(*records));
+    if (records == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a group of %zu batches", group.batch_count);
+    if (group.batch_count > 0)
+        status = commit_records(db, &group, records);
+    else if (leader->sync)
+        status = bb_store_sync_logs(db);
+    if (records != few)
+        bb_free(records);
+    return status;
+}
+
+enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *options, const struct bb_batch *batch)
+{
+    struct bb_commit commit = {.batch = batch, .sync = options != NULL && options->sync};
+    if (!bb_commit_queue_enter(&db->commits, &commit))
+        return bb_commit_result(&commit);
+    struct bb_commit *last = bb_commit_queue_take(&db->commits, &commit, GROUP_SIZE_MAX_BYTES);
+    enum bb_status status = write_group(db, &commit, last);
+    bb_commit_queue_leave(&db->commits, last, status);
+    return status;
+}
+
+enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *options, struct bb_bytes key,
+                         struct bb_bytes value)
+{
+    struct bb_batch batch;
+    bb_batch_init(&batch);
+    enum bb_status status = bb_batch_put(&batch, key, value);
+    if (status == BB_OK)
+        status = bb_db_write(db, options, &batch);
+    bb_batch_deinit(&batch);
+    return status;
+}
+
+enum bb_status bb_db_delete(struct bb_db *db, const struct bb_write_options *options, struct bb_bytes key)
+{
+    struct bb_batch batch;
+    bb_batch_init(&batch);
+    enum bb_status status = bb_batch_delete(&batch, key);
+    if (status == BB_OK)
+        status = bb_db_write(db, options, &batch);
+    bb_batch_deinit(&batch);
+    return status;
+}

@@ -1,0 +1,227 @@
+/* See compaction_work.h. */
+#include "kv/compaction_work.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "compaction/compact.h"
+#include "compaction/rates.h"
+#include "kv/flush.h"
+#include "kv/install.h"
+#include "kv/options.h"
+#include "kv/target.h"
+
+/* Entries between two looks at whether a memtable waits: about a millisecond of merging. */
+#define STEP_ENTRY_COUNT 4096
+
+static uint64_t new_number(void *context)
+{
+    struct bb_db *db = context;
+    return atomic_fetch_add(&db->next_file_number, 1);
+}
+
+static struct bb_pick_options pick_options(struct bb_db *db)
+{
+    return (struct bb_pick_options){
+        .level0_run_count = db->options.level0_run_count_compact,
+        .level1_size_bytes = db->options.level1_size_bytes,
+        .level_size_ratio = db->options.level_size_ratio,
+        .has_filters = db->options.filter_kind != BB_FILTER_NONE,
+        .target_wasted_reads = bb_target_wasted_reads(db, db->levels),
+        .planned_keys = bb_target_planned_keys(db, db->levels, 0, 0),
+    };
+}
+
+/* The oldest request for a full compaction that is not served yet, 0 for none. */
+static uint64_t requested(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    uint64_t ticket = db->compact_requested > db->compact_done ? db->compact_requested : 0;
+    bb_mutex_unlock(&db->mutex);
+    return ticket;
+}
+
+static void set_done(struct bb_db *db, uint64_t ticket)
+{
+    if (ticket == 0)
+        return;
+    bb_mutex_lock(&db->mutex);
+    db->compact_done = ticket;
+    bb_condition_broadcast(&db->work_is_done);
+    bb_mutex_unlock(&db->mutex);
+}
+
+static uint64_t count_keys(const struct bb_plan *plan)
+{
+    uint64_t keys = 0;
+    for (size_t i = 0; i < plan->input_count; i++)
+        keys += plan->inputs[i]->meta.key_count;
+    return keys;
+}
+
+/* A request merges everything there is: its result keeps the promise exactly, and no more is planned for. */
+static double rate_for(struct bb_db *db, const struct bb_plan *plan, const uint64_t *numbers)
+{
+    struct bb_rate_request request = {
+        .levels = db->levels,
+        .removed = numbers,
+        .removed_count = plan->input_count,
+        .output_level = plan->output_level,
+        .output_keys = count_keys(plan),
+        .planned_keys = plan->reason == BB_PLAN_REQUEST ? 0 : bb_target_planned_keys(db, db->levels, 0, 0),
+        .target = bb_target_wasted_reads(db, db->levels),
+    };
+    return bb_rates_for_run(&request);
+}
+
+static enum bb_status begin_with(struct bb_db *db, struct bb_plan *plan, const uint64_t *numbers, uint64_t *snapshots,
+                                 size_t snapshot_count)
+{
+    struct bb_compact_options options = {
+        .env = &db->table_env,
+        .table_size_bytes = db->options.table_size_bytes,
+        .snapshots = snapshots,
+        .snapshot_count = snapshot_count,
+        .new_number = new_number,
+        .context = db,
+    };
+    bb_options_for_table(&db->options, plan->output_level, db->files, &db->secret, NULL, &options.table);
+    options.table.filter_rate = rate_for(db, plan, numbers);
+    return bb_compaction_create(plan, db->levels, &options, &db->compaction);
+}
+
+static enum bb_status begin(struct bb_db *db, struct bb_plan *plan)
+{
+    uint64_t *snapshots = NULL;
+    size_t snapshot_count = 0;
+    uint64_t *numbers = bb_alloc_zeroed(plan->input_count, sizeof(*numbers));
+    if (numbers == NULL) {
+        bb_plan_deinit(plan);
+        return bb_fail(BB_NO_MEMORY, "no memory for the inputs of a compaction");
+    }
+    for (size_t i = 0; i < plan->input_count; i++)
+        numbers[i] = plan->inputs[i]->number;
+    bb_mutex_lock(&db->mutex);
+    enum bb_status status = bb_snapshots_list(&db->snapshots, &snapshots, &snapshot_count);
+    bb_mutex_unlock(&db->mutex);
+    if (status == BB_OK)
+        status = begin_with(db, plan, numbers, snapshots, snapshot_count);
+    bb_plan_deinit(plan);
+    bb_free(snapshots);
+    bb_free(numbers);
+    return status;
+}
+
+static enum bb_status move_table(struct bb_db *db, const struct bb_plan *plan)
+{
+    struct bb_edit edit;
+    const struct bb_table_file *file = plan->inputs[0];
+    bb_edit_init(&edit);
+    enum bb_status status = bb_edit_remove_table(&edit, file->number);
+    if (status == BB_OK)
+        status = bb_edit_add_table(&edit, plan->output_level, file->number, &file->meta);
+    if (status == BB_OK)
+        status = bb_store_install(db, &edit, NULL);
+    bb_edit_deinit(&edit);
+    return status;
+}
+
+static void count_compaction(struct bb_db *db)
+{
+    const struct bb_compact_counts *counts = bb_compaction_counts(db->compaction);
+    struct bb_event event = {.kind = BB_EVENT_COMPACTION,
+                             .level = bb_compaction_plan(db->compaction)->output_level,
+                             .bytes_read = counts->bytes_read,
+                             .bytes_written = counts->bytes_written,
+                             .message = ""};
+    bb_mutex_lock(&db->mutex);
+    db->counts.compactions++;
+    db->counts.compaction_bytes_read += counts->bytes_read;
+    db->counts.compaction_bytes_written += counts->bytes_written;
+    bb_mutex_unlock(&db->mutex);
+    bb_store_event(db, &event);
+}
+
+static enum bb_status describe_result(const struct bb_compaction *compaction, struct bb_edit *edit)
+{
+    const struct bb_plan *plan = bb_compaction_plan(compaction);
+    size_t count = 0;
+    const struct bb_compact_output *outputs = bb_compaction_outputs(compaction, &count);
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < plan->input_count && status == BB_OK; i++)
+        status = bb_edit_remove_table(edit, plan->inputs[i]->number);
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = bb_edit_add_table(edit, plan->output_level, outputs[i].number, &outputs[i].meta);
+    return status;
+}
+
+/* An edit that failed may still turn out durable: its outputs are then left for the next opening to judge. */
+static enum bb_status finish(struct bb_db *db)
+{
+    struct bb_edit edit;
+    bb_edit_init(&edit);
+    enum bb_status status = describe_result(db->compaction, &edit);
+    if (status == BB_OK) {
+        bb_compaction_commit(db->compaction);
+        status = bb_store_install(db, &edit, NULL);
+    }
+    bb_edit_deinit(&edit);
+    if (status != BB_OK)
+        return status;
+    count_compaction(db);
+    bb_compaction_destroy(db->compaction);
+    db->compaction = NULL;
+    set_done(db, db->compact_ticket);
+    db->compact_ticket = 0;
+    return BB_OK;
+}
+
+static enum bb_status step(struct bb_db *db)
+{
+    bool is_done = false;
+    enum bb_status status = bb_compaction_step(db->compaction, STEP_ENTRY_COUNT, &is_done);
+    return status == BB_OK && is_done ? finish(db) : status;
+}
+
+static enum bb_status pick(struct bb_db *db, struct bb_plan *plan)
+{
+    struct bb_pick_options options = pick_options(db);
+    db->compact_ticket = requested(db);
+    enum bb_status status = BB_OK;
+    if (db->compact_ticket != 0)
+        status = bb_pick_all(db->levels, &options, plan);
+    if (db->compact_ticket != 0 && status == BB_OK && plan->reason == BB_PLAN_NOTHING) {
+        set_done(db, db->compact_ticket);
+        db->compact_ticket = 0;
+    }
+    if (status == BB_OK && plan->reason == BB_PLAN_NOTHING)
+        status = bb_pick(db->levels, &options, plan);
+    return status;
+}
+
+enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_did)
+{
+    struct bb_plan plan = {0};
+    *ret_did = true;
+    if (db->compaction != NULL)
+        return step(db);
+    enum bb_status status = pick(db, &plan);
+    if (status != BB_OK)
+        return status;
+    if (plan.reason == BB_PLAN_NOTHING) {
+        *ret_did = false;
+        return BB_OK;
+    }
+    if (plan.is_move) {
+        status = move_table(db, &plan);
+        bb_plan_deinit(&plan);
+        return status;
+    }
+    return begin(db, &plan);
+}
+
+void bb_store_abandon_compaction(struct bb_db *db)
+{
+    bb_compaction_destroy(db->compaction);
+    db->compaction = NULL;
+    db->compact_ticket = 0;
+}

@@ -1,0 +1,190 @@
+/* See flush.h. */
+#include "kv/flush.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "compaction/compact.h"
+#include "compaction/rates.h"
+#include "kv/filename.h"
+#include "kv/install.h"
+#include "kv/manifest.h"
+#include "kv/memtable.h"
+#include "kv/options.h"
+#include "kv/target.h"
+
+static double rate_for(struct bb_db *db, const struct bb_memtable *memtable, const struct bb_levels *levels)
+{
+    uint64_t keys = bb_memtable_key_count(memtable);
+    struct bb_rate_request request = {
+        .levels = levels,
+        .output_level = 0,
+        .output_keys = keys,
+        .planned_keys = bb_target_planned_keys(db, levels, keys, bb_memtable_raw_bytes(memtable)),
+        .target = bb_target_wasted_reads(db, levels),
+    };
+    return bb_rates_for_run(&request);
+}
+
+static enum bb_status list_snapshots(struct bb_db *db, uint64_t **ret_snapshots, size_t *ret_count)
+{
+    bb_mutex_lock(&db->mutex);
+    enum bb_status status = bb_snapshots_list(&db->snapshots, ret_snapshots, ret_count);
+    bb_mutex_unlock(&db->mutex);
+    return status;
+}
+
+enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtable, const struct bb_levels *levels,
+                                    uint64_t *ret_number, struct bb_table_meta *ret_meta)
+{
+    struct bb_table_options options;
+    struct bb_buf path = {0};
+    struct bb_iter *iter = NULL;
+    uint64_t *snapshots = NULL;
+    size_t snapshot_count = 0;
+    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, &options);
+    options.filter_rate = rate_for(db, memtable, levels);
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
+    if (status == BB_OK)
+        status = list_snapshots(db, &snapshots, &snapshot_count);
+    if (status == BB_OK)
+        status = bb_memtable_iter_create(memtable, &iter);
+    if (status == BB_OK)
+        status = bb_compact_to_table(iter, (const char *)path.data, &options, snapshots, snapshot_count, ret_meta);
+    bb_free(snapshots);
+    bb_iter_destroy(iter);
+    bb_buf_deinit(&path);
+    if (status == BB_OK)
+        *ret_number = number;
+    return status;
+}
+
+static void remove_log(struct bb_db *db, uint64_t number)
+{
+    struct bb_buf path = {0};
+    /* A log that stays behind is an orphan for the next opening. */
+    if (number != 0 && bb_filename_path(db->directory, BB_FILE_LOG, number, &path) == BB_OK)
+        (void)!db->system->ops->remove(db->system, (const char *)path.data);
+    bb_buf_deinit(&path);
+}
+
+/* The log that recovery has to begin with once `flushed` is in a table: that of the next younger buffer. */
+static void set_log(struct bb_db *db, const struct bb_write_buffer *flushed, struct bb_edit *edit)
+{
+    bb_mutex_lock(&db->mutex);
+    const struct bb_view *view = db->view;
+    const struct bb_write_buffer *next = view->active;
+    for (size_t i = 0; i < view->frozen_count && view->frozen[i] != flushed; i++)
+        next = view->frozen[i];
+    edit->log_number = next->log_number;
+    bb_mutex_unlock(&db->mutex);
+    edit->log_is_absent = edit->log_number == 0;
+    if (edit->log_is_absent)
+        edit->log_number = atomic_fetch_add(&db->next_file_number, 1);
+    edit->last_sequence = flushed->sequence_end;
+}
+
+static void count_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
+{
+    struct bb_event event = {.kind = BB_EVENT_FLUSH,
+                             .level = 0,
+                             .nanoseconds = nanoseconds,
+                             .bytes_written = bytes,
+                             .message = ""};
+    bb_mutex_lock(&db->mutex);
+    db->counts.flushes++;
+    db->counts.flush_bytes_written += bytes;
+    bb_mutex_unlock(&db->mutex);
+    bb_store_event(db, &event);
+}
+
+static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buffer, struct bb_edit *edit)
+{
+    struct bb_table_meta meta = {0};
+    uint64_t number = 0;
+    enum bb_status status = BB_OK;
+    if (!bb_memtable_is_empty(buffer->memtable)) {
+        status = bb_store_write_table(db, buffer->memtable, db->levels, &number, &meta);
+        if (status == BB_OK)
+            status = bb_edit_add_table(edit, 0, number, &meta);
+        bb_table_meta_deinit(&meta);
+    }
+    set_log(db, buffer, edit);
+    return status == BB_OK ? bb_store_install(db, edit, buffer) : status;
+}
+
+enum bb_status bb_store_flush_oldest(struct bb_db *db)
+{
+    struct bb_edit edit;
+    uint64_t begin = db->system->ops->now(db->system);
+    bb_mutex_lock(&db->mutex);
+    struct bb_write_buffer *buffer = bb_view_oldest_frozen(db->view);
+    if (buffer != NULL)
+        bb_write_buffer_ref(buffer);
+    bb_mutex_unlock(&db->mutex);
+    if (buffer == NULL)
+        return BB_OK;
+    bb_edit_init(&edit);
+    enum bb_status status = flush_buffer(db, buffer, &edit);
+    if (status == BB_OK) {
+        remove_log(db, buffer->log_number);
+        count_flush(db, edit.added_count > 0 ? edit.added[0].meta.file_size : 0, db->system->ops->now(db->system) - begin);
+    }
+    bb_edit_deinit(&edit);
+    bb_mutex_lock(&db->mutex);
+    bb_write_buffer_unref(buffer);
+    bb_mutex_unlock(&db->mutex);
+    return status;
+}
+
+/* A manifest whose last record is in doubt, or that has grown long, is followed by a new one. */
+static enum bb_status append_edit(struct bb_db *db, const struct bb_edit *edit)
+{
+    if (bb_manifest_is_poisoned(db->manifest) || bb_manifest_is_due(db->manifest)) {
+        enum bb_status status = bb_manifest_rotate(db->manifest, atomic_fetch_add(&db->next_file_number, 1));
+        if (status != BB_OK)
+            return status;
+    }
+    return bb_manifest_append(db->manifest, edit);
+}
+
+static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *levels, const struct bb_write_buffer *flushed)
+{
+    struct bb_write_buffer *frozen[BB_FROZEN_MAX];
+    size_t count = 0;
+    bb_mutex_lock(&db->mutex);
+    for (size_t i = 0; i < db->view->frozen_count; i++) {
+        if (db->view->frozen[i] != flushed)
+            frozen[count++] = db->view->frozen[i];
+    }
+    if (flushed != NULL)
+        db->flushed_sequence = flushed->sequence_end;
+    bb_store_publish(db, blank, db->view->active, frozen, count, levels);
+    bb_condition_broadcast(&db->work_is_done);
+    bb_mutex_unlock(&db->mutex);
+}
+
+enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit, struct bb_write_buffer *flushed)
+{
+    struct bb_levels *levels = NULL;
+    struct bb_view *blank = NULL;
+    enum bb_status status = bb_store_apply_edit(db, db->levels, edit, &levels);
+    if (status == BB_OK)
+        status = bb_view_create(&blank);
+    if (status == BB_OK && edit->added_count > 0)
+        status = db->system->ops->sync_directory(db->system, db->directory); /* sync S11 */
+    if (status == BB_OK) {
+        edit->next_file_number = atomic_load(&db->next_file_number);
+        status = append_edit(db, edit);
+    }
+    if (status != BB_OK) {
+        bb_view_destroy(blank);
+        bb_levels_unref(levels);
+        return status;
+    }
+    bb_store_mark_removed(db->levels, edit);
+    show(db, blank, levels, flushed);
+    bb_levels_unref(db->levels);
+    db->levels = levels;
+    return BB_OK;
+}

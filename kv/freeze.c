@@ -1,0 +1,212 @@
+/* See freeze.h. */
+#include "kv/freeze.h"
+
+#include "base/assert.h"
+#include "base/status.h"
+#include "kv/filename.h"
+#include "kv/install.h"
+#include "kv/memtable.h"
+#include "kv/wal_writer.h"
+#include "kv/worker.h"
+
+/* A freeze waits at most so long for each run of level 0 above the mark. */
+#define SLOWDOWN_NANOSECONDS UINT64_C(20000000)
+
+static enum bb_status create_log(struct bb_db *db, uint64_t number, struct bb_wal_writer **ret_log)
+{
+    struct bb_buf path = {0};
+    struct bb_wal_writer *log = NULL;
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, number, &path);
+    if (status == BB_OK)
+        status = bb_wal_writer_create(db->system, (const char *)path.data, number, db->store_id,
+                                      db->options.wal_buffer_bytes, &log);
+    if (status == BB_OK)
+        status = db->system->ops->sync_directory(db->system, db->directory); /* sync S6 */
+    bb_buf_deinit(&path);
+    if (status != BB_OK) {
+        if (log != NULL)
+            (void)!bb_wal_writer_close(log);
+        return status;
+    }
+    *ret_log = log;
+    return BB_OK;
+}
+
+enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes, struct bb_write_buffer **ret_buffer)
+{
+    struct bb_memtable *memtable = NULL;
+    struct bb_wal_writer *log = NULL;
+    uint64_t number = 0;
+    enum bb_status status = bb_memtable_create(db->options.comparator, capacity_bytes, &memtable);
+    if (status == BB_OK && !db->options.wal_off) {
+        number = atomic_fetch_add(&db->next_file_number, 1);
+        status = create_log(db, number, &log);
+    }
+    if (status == BB_OK)
+        status = bb_write_buffer_create(memtable, log, number, ret_buffer);
+    if (status != BB_OK) {
+        if (log != NULL)
+            (void)!bb_wal_writer_close(log);
+        bb_memtable_destroy(memtable);
+    }
+    return status;
+}
+
+static void count_stall(struct bb_db *db, enum bb_stall stall, uint64_t nanoseconds)
+{
+    struct bb_event event = {.kind = BB_EVENT_STALL, .stall = stall, .level = -1, .nanoseconds = nanoseconds, .message = ""};
+    bb_mutex_lock(&db->mutex);
+    db->counts.stalls[stall]++;
+    db->counts.stall_nanoseconds[stall] += nanoseconds;
+    bb_mutex_unlock(&db->mutex);
+    bb_store_event(db, &event);
+}
+
+static bool is_level0_full(const struct bb_db *db)
+{
+    return bb_levels_table_count(db->view->levels, 0) >= db->options.level0_run_count_stop;
+}
+
+/* Waits with the mutex held until the reason is gone or background work has failed. */
+static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall stall)
+{
+    bb_mutex_lock(&db->mutex);
+    for (;;) {
+        bool is_stalled = stall == BB_STALL_MEMTABLES ? db->view->frozen_count == BB_FROZEN_MAX : is_level0_full(db);
+        if (!is_stalled || db->failure.status != BB_OK)
+            break;
+        bb_condition_wait(&db->work_is_done, &db->mutex);
+    }
+    struct bb_error failure = db->failure;
+    bb_mutex_unlock(&db->mutex);
+    return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
+}
+
+static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
+{
+    uint64_t begin = db->system->ops->now(db->system);
+    enum bb_status status = db->options.deterministic ? bb_store_work_all(db) : wait_for_worker(db, reason);
+    count_stall(db, reason, db->system->ops->now(db->system) - begin);
+    return status;
+}
+
+/* Writes are refused while flushes fail. In deterministic mode the work is tried again here, because there is nobody else
+ * to do it. */
+static enum bb_status check_failure(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    bool is_stopped = db->is_flush_failing;
+    struct bb_error failure = db->failure;
+    bb_mutex_unlock(&db->mutex);
+    if (!is_stopped)
+        return BB_OK;
+    return db->options.deterministic ? bb_store_work_all(db) : bb_error_restore(&failure);
+}
+
+/* The active buffer in front of the frozen ones, and a new one in its place. */
+static void swap_active(struct bb_db *db, struct bb_view *blank, struct bb_write_buffer *buffer)
+{
+    struct bb_write_buffer *frozen[BB_FROZEN_MAX] = {db->active};
+    size_t frozen_count = 1;
+    db->active->sequence_end = db->sequence_allocated;
+    bb_mutex_lock(&db->mutex);
+    BB_ASSERT(db->view->frozen_count < BB_FROZEN_MAX);
+    for (size_t i = 0; i < db->view->frozen_count; i++)
+        frozen[frozen_count++] = db->view->frozen[i];
+    bb_store_publish(db, blank, buffer, frozen, frozen_count, db->view->levels);
+    bb_write_buffer_unref(db->active);
+    db->active = buffer;
+    bb_store_signal_work(db);
+    bb_mutex_unlock(&db->mutex);
+    db->is_log_failed = false;
+}
+
+enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes)
+{
+    struct bb_write_buffer *buffer = NULL;
+    struct bb_view *blank = NULL;
+    bb_mutex_lock(&db->mutex);
+    bool is_full = db->view->frozen_count == BB_FROZEN_MAX;
+    bb_mutex_unlock(&db->mutex);
+    enum bb_status status = is_full ? stall(db, BB_STALL_MEMTABLES) : BB_OK;
+    if (status == BB_OK)
+        status = bb_view_create(&blank);
+    if (status == BB_OK)
+        status = bb_store_new_write_buffer(db, capacity_bytes, &buffer);
+    if (status == BB_OK)
+        swap_active(db, blank, buffer);
+    else
+        bb_view_destroy(blank);
+    return status;
+}
+
+/* Waits until nothing is frozen: what was acknowledged is in tables then. */
+static enum bb_status drain(struct bb_db *db)
+{
+    if (db->options.deterministic)
+        return bb_store_work_all(db);
+    bb_mutex_lock(&db->mutex);
+    while (db->view->frozen_count > 0 && db->failure.status == BB_OK)
+        bb_condition_wait(&db->work_is_done, &db->mutex);
+    struct bb_error failure = db->failure;
+    bb_mutex_unlock(&db->mutex);
+    return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
+}
+
+/* The log has failed: what it acknowledged is brought into a table before anything new is taken, so that the log with its
+ * unknown end is never replayed beside a newer one. */
+static enum bb_status replace_log(struct bb_db *db)
+{
+    enum bb_status status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
+    if (status != BB_OK)
+        return status;
+    status = drain(db);
+    /* Should the flush have failed, then the new log is not to be used either. */
+    if (status != BB_OK)
+        db->is_log_failed = true;
+    return status;
+}
+
+/* Half-way to the stop, each freeze waits a little, so that no later one has to wait for a whole compaction. */
+static void slow_down(struct bb_db *db)
+{
+    uint64_t mark = (db->options.level0_run_count_compact + db->options.level0_run_count_stop + 1) / 2;
+    if (db->options.deterministic)
+        return;
+    uint64_t begin = db->system->ops->now(db->system);
+    bb_mutex_lock(&db->mutex);
+    uint64_t runs = bb_levels_table_count(db->view->levels, 0);
+    if (runs >= mark)
+        (void)bb_condition_wait_for(&db->work_is_done, &db->mutex, (runs - mark + 1) * SLOWDOWN_NANOSECONDS);
+    bb_mutex_unlock(&db->mutex);
+    if (runs >= mark)
+        count_stall(db, BB_STALL_SLOWDOWN, db->system->ops->now(db->system) - begin);
+}
+
+static enum bb_status freeze_for(struct bb_db *db, const struct bb_room *room)
+{
+    bb_mutex_lock(&db->mutex);
+    bool is_full = is_level0_full(db);
+    bb_mutex_unlock(&db->mutex);
+    enum bb_status status = is_full ? stall(db, BB_STALL_LEVEL0) : BB_OK;
+    if (status != BB_OK)
+        return status;
+    size_t needed = bb_memtable_capacity_for(room->entry_count, room->raw_bytes);
+    size_t usual = (size_t)db->options.write_buffer_bytes;
+    status = bb_store_freeze(db, needed > usual ? needed : usual);
+    if (status == BB_OK && db->options.deterministic)
+        status = bb_store_work_all(db);
+    return status;
+}
+
+enum bb_status bb_store_make_room(struct bb_db *db, const struct bb_room *room)
+{
+    enum bb_status status = check_failure(db);
+    if (status == BB_OK && db->is_log_failed)
+        status = replace_log(db);
+    if (status == BB_OK && !bb_memtable_fits(db->active->memtable, room->entry_count, room->raw_bytes)) {
+        slow_down(db);
+        status = freeze_for(db, room);
+    }
+    return status;
+}

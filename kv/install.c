@@ -1,0 +1,130 @@
+/* See install.h. */
+#include "kv/install.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/status.h"
+
+static void retire(struct bb_db *db, struct bb_view *view)
+{
+    atomic_fetch_sub(&view->references, 1);
+    view->next_retired = db->retired;
+    db->retired = view;
+}
+
+/* The announcements are looked at before the references: an iterator takes its reference while it announces. */
+static bool is_unused(struct bb_db *db, const struct bb_view *view)
+{
+    return !bb_readers_is_used(&db->readers, view) && atomic_load(&view->references) == 0;
+}
+
+void bb_store_reclaim(struct bb_db *db)
+{
+    struct bb_view **link = &db->retired;
+    while (*link != NULL) {
+        struct bb_view *view = *link;
+        if (!is_unused(db, view)) {
+            link = &view->next_retired;
+            continue;
+        }
+        *link = view->next_retired;
+        bb_view_destroy(view);
+    }
+}
+
+void bb_store_publish(struct bb_db *db, struct bb_view *blank, struct bb_write_buffer *active,
+                      struct bb_write_buffer *const *frozen, size_t frozen_count, struct bb_levels *levels)
+{
+    struct bb_view *old = db->view;
+    bb_view_set(blank, active, frozen, frozen_count, levels);
+    db->view = blank;
+    bb_readers_publish(&db->readers, blank);
+    if (old != NULL)
+        retire(db, old);
+    bb_store_reclaim(db);
+}
+
+void bb_store_release_view(struct bb_db *db, struct bb_view *view)
+{
+    bb_mutex_lock(&db->mutex);
+    BB_ASSERT(db->iterator_count > 0);
+    db->iterator_count--;
+    atomic_fetch_sub(&view->references, 1);
+    bb_store_reclaim(db);
+    bb_mutex_unlock(&db->mutex);
+}
+
+void bb_store_fail(struct bb_db *db)
+{
+    struct bb_event event = {.kind = BB_EVENT_ERROR, .level = -1, .message = bb_error_last()->message};
+    bb_mutex_lock(&db->mutex);
+    db->failure = *bb_error_last();
+    db->is_flush_failing = db->view->frozen_count > 0;
+    bb_condition_broadcast(&db->work_is_done);
+    bb_mutex_unlock(&db->mutex);
+    bb_store_event(db, &event);
+}
+
+void bb_store_recovered(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    db->failure.status = BB_OK;
+    db->is_flush_failing = false;
+    bb_mutex_unlock(&db->mutex);
+}
+
+void bb_store_event(struct bb_db *db, const struct bb_event *event)
+{
+    if (db->options.on_event != NULL)
+        db->options.on_event(db->options.event_context, event);
+}
+
+/* The table of an edit's addition: a new one, or the one that is moved. The caller has a reference. */
+static enum bb_status table_of(struct bb_db *db, struct bb_levels *levels, const struct bb_edit_table *added,
+                               struct bb_table_file **ret_file)
+{
+    struct bb_table_file *file = bb_levels_find_number(levels, added->number);
+    if (file == NULL)
+        return bb_table_file_create(&db->table_env, added->number, &added->meta, ret_file);
+    *ret_file = bb_table_file_ref(file);
+    return BB_OK;
+}
+
+enum bb_status bb_store_apply_edit(struct bb_db *db, struct bb_levels *levels, const struct bb_edit *edit,
+                                   struct bb_levels **ret_levels)
+{
+    size_t count = 0;
+    enum bb_status status = BB_OK;
+    struct bb_level_change *changes = bb_alloc_zeroed(edit->added_count + 1, sizeof(*changes));
+    if (changes == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an edit of %zu tables", edit->added_count);
+    for (size_t i = 0; i < edit->added_count && status == BB_OK; i++) {
+        changes[i].level = edit->added[i].level;
+        status = table_of(db, levels, &edit->added[i], &changes[i].file);
+        count += status == BB_OK;
+    }
+    if (status == BB_OK)
+        status = bb_levels_apply(levels, edit->removed, edit->removed_count, changes, count, ret_levels);
+    for (size_t i = 0; i < count; i++)
+        bb_table_file_unref(changes[i].file);
+    bb_free(changes);
+    return status;
+}
+
+static bool is_moved(const struct bb_edit *edit, uint64_t number)
+{
+    for (size_t i = 0; i < edit->added_count; i++) {
+        if (edit->added[i].number == number)
+            return true;
+    }
+    return false;
+}
+
+void bb_store_mark_removed(struct bb_levels *levels, const struct bb_edit *edit)
+{
+    for (size_t i = 0; i < edit->removed_count; i++) {
+        struct bb_table_file *file = bb_levels_find_number(levels, edit->removed[i]);
+        if (file != NULL && !is_moved(edit, file->number))
+            atomic_store(&file->is_obsolete, true);
+    }
+}

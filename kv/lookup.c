@@ -1,0 +1,120 @@
+/* The get: hash once, pin the view, and ask what may hold the key, newest first. Nothing is allocated when the value
+ * buffer has room and the block is cached. */
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "kv/memtable.h"
+#include "kv/store.h"
+
+/* One look-up on its way. */
+struct lookup {
+    struct bb_db *db;
+    const struct bb_get_options *options;
+    struct bb_bytes key;
+    uint64_t hash;
+    uint64_t sequence;
+    struct bb_buf *value;
+    struct bb_reader *reader;
+    bool is_decided; /* a value or a tombstone was found */
+    bool is_present;
+};
+
+static enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer *buffer)
+{
+    struct bb_bytes value = {0};
+    enum bb_entry_kind kind = BB_ENTRY_DELETE;
+    uint64_t sequence = 0;
+    lookup->reader->counts.memtable_visits++;
+    enum bb_status status = bb_memtable_get(buffer->memtable, lookup->key, lookup->hash, lookup->sequence, &value, &kind,
+                                            &sequence);
+    if (status != BB_OK)
+        return status == BB_NOT_FOUND ? BB_OK : status;
+    lookup->reader->counts.memtable_hits++;
+    lookup->is_decided = true;
+    lookup->is_present = kind == BB_ENTRY_PUT;
+    return lookup->is_present ? bb_buf_assign(lookup->value, value) : BB_OK;
+}
+
+static enum bb_status ask_memtables(struct lookup *lookup, const struct bb_view *view)
+{
+    enum bb_status status = ask_memtable(lookup, view->active);
+    for (size_t i = 0; i < view->frozen_count && status == BB_OK && !lookup->is_decided; i++)
+        status = ask_memtable(lookup, view->frozen[i]);
+    return status;
+}
+
+static enum bb_status ask_table(struct lookup *lookup, int level, struct bb_table_file *file)
+{
+    struct bb_table *table = NULL;
+    enum bb_visit visit = BB_VISIT_NOT_VISIBLE;
+    uint64_t sequence = 0;
+    struct bb_read_stats own = {0};
+    struct bb_read_stats *counts = &lookup->reader->counts.level_reads[level];
+    struct bb_read_stats *wanted = lookup->options->stats;
+    enum bb_status status = bb_table_file_open(file, &table);
+    if (status == BB_OK)
+        status = bb_table_get(table, &lookup->options->read, lookup->key, lookup->hash, lookup->sequence,
+                              wanted == NULL ? counts : &own, lookup->value, &sequence, &visit);
+    if (wanted != NULL) {
+        bb_read_stats_add(counts, &own);
+        bb_read_stats_add(wanted, &own);
+    }
+    if (status != BB_OK)
+        return status;
+    lookup->is_present = visit == BB_VISIT_PRESENT;
+    lookup->is_decided = lookup->is_present || visit == BB_VISIT_TOMBSTONE;
+    return BB_OK;
+}
+
+static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *levels)
+{
+    enum bb_status status = BB_OK;
+    size_t newest_count = bb_levels_table_count(levels, 0);
+    for (size_t i = 0; i < newest_count && status == BB_OK && !lookup->is_decided; i++) {
+        struct bb_table_file *file = bb_levels_table(levels, 0, i);
+        if (bb_table_file_covers(file, lookup->db->options.comparator, lookup->key))
+            status = ask_table(lookup, 0, file);
+    }
+    for (int level = 1; level < BB_LEVEL_COUNT && status == BB_OK && !lookup->is_decided; level++) {
+        struct bb_table_file *file = bb_levels_find(levels, level, lookup->key);
+        if (file != NULL)
+            status = ask_table(lookup, level, file);
+    }
+    return status;
+}
+
+static enum bb_status run(struct lookup *lookup)
+{
+    struct bb_view *view = NULL;
+    const struct bb_snapshot *snapshot = lookup->options->snapshot;
+    lookup->reader = bb_readers_enter(&lookup->db->readers, &view);
+    /* WHY the view first: a version that is older than last_sequence may be merged away between the two loads, but never
+     * out of a view that is already pinned. */
+    lookup->sequence = snapshot != NULL ? snapshot->sequence
+                                        : atomic_load_explicit(&lookup->db->last_sequence, memory_order_acquire);
+    enum bb_status status = ask_memtables(lookup, view);
+    if (status == BB_OK && !lookup->is_decided)
+        status = ask_levels(lookup, view->levels);
+    lookup->reader->counts.gets++;
+    lookup->reader->counts.gets_found += status == BB_OK && lookup->is_present;
+    bb_reader_leave(lookup->reader);
+    return status;
+}
+
+enum bb_status bb_db_get(struct bb_db *db, const struct bb_get_options *options, struct bb_bytes key, struct bb_buf *value)
+{
+    static const struct bb_get_options defaults;
+    struct bb_buf scratch = {0};
+    struct lookup lookup = {.db = db,
+                            .options = options != NULL ? options : &defaults,
+                            .key = key,
+                            .value = value != NULL ? value : &scratch};
+    if (key.size > BB_KEY_SIZE_MAX)
+        return bb_fail(BB_TOO_LARGE, "the key has %zu bytes, at most %d are allowed", key.size, BB_KEY_SIZE_MAX);
+    lookup.hash = bb_hash_key(&db->secret, key);
+    enum bb_status status = run(&lookup);
+    bb_buf_deinit(&scratch);
+    if (status != BB_OK)
+        return status;
+    return lookup.is_present ? BB_OK : BB_NOT_FOUND;
+}

@@ -1,0 +1,87 @@
+/* Work on request: flush, compact, wait until nothing is due. */
+#include "base/status.h"
+#include "kv/commit.h"
+#include "kv/freeze.h"
+#include "kv/memtable.h"
+#include "kv/worker.h"
+
+static enum bb_status failure_of(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    struct bb_error failure = db->failure;
+    bb_mutex_unlock(&db->mutex);
+    return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
+}
+
+/* Waits until *done reaches target (both guarded by the mutex) or background work fails. */
+static enum bb_status wait_until(struct bb_db *db, const uint64_t *done, uint64_t target)
+{
+    bb_mutex_lock(&db->mutex);
+    while (*done < target && db->failure.status == BB_OK)
+        bb_condition_wait(&db->work_is_done, &db->mutex);
+    bool is_done = *done >= target;
+    bb_mutex_unlock(&db->mutex);
+    return is_done ? BB_OK : failure_of(db);
+}
+
+/* The leader's: freezes what there is. *ret_target: flushed_sequence to wait for. */
+static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
+{
+    *ret_target = db->sequence_allocated;
+    if (!bb_memtable_is_empty(db->active->memtable))
+        return bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
+    /* Nothing to write, but what was frozen before is waited for. */
+    bb_mutex_lock(&db->mutex);
+    *ret_target = db->view->frozen_count > 0 ? db->view->frozen[0]->sequence_end : 0;
+    bb_mutex_unlock(&db->mutex);
+    return BB_OK;
+}
+
+enum bb_status bb_db_flush(struct bb_db *db)
+{
+    struct bb_commit commit;
+    uint64_t target = 0;
+    bb_store_become_leader(db, &commit);
+    enum bb_status status = freeze_all(db, &target);
+    if (status == BB_OK && db->options.deterministic)
+        status = bb_store_work_all(db);
+    bb_store_release_leader(db, &commit);
+    if (status != BB_OK || db->options.deterministic)
+        return status;
+    return wait_until(db, &db->flushed_sequence, target);
+}
+
+static uint64_t request_compaction(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    uint64_t ticket = ++db->compact_requested;
+    bb_store_signal_work(db);
+    bb_mutex_unlock(&db->mutex);
+    return ticket;
+}
+
+enum bb_status bb_db_compact(struct bb_db *db)
+{
+    struct bb_commit commit;
+    enum bb_status status = bb_db_flush(db);
+    if (status != BB_OK)
+        return status;
+    if (!db->options.deterministic)
+        return wait_until(db, &db->compact_done, request_compaction(db));
+    bb_store_become_leader(db, &commit);
+    request_compaction(db);
+    status = bb_store_work_all(db);
+    bb_store_release_leader(db, &commit);
+    return status;
+}
+
+enum bb_status bb_db_wait_idle(struct bb_db *db)
+{
+    if (db->options.deterministic)
+        return failure_of(db);
+    bb_mutex_lock(&db->mutex);
+    while (db->work_signals_done < db->work_signals && db->failure.status == BB_OK)
+        bb_condition_wait(&db->work_is_done, &db->mutex);
+    bb_mutex_unlock(&db->mutex);
+    return failure_of(db);
+}

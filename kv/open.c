@@ -1,0 +1,413 @@
+/* Opening, creating and closing a store; the order of calls is that of docs/durability.md. */
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/file_pool.h"
+#include "base/status.h"
+#include "kv/commit.h"
+#include "kv/directory.h"
+#include "kv/freeze.h"
+#include "kv/install.h"
+#include "kv/manifest.h"
+#include "kv/memtable.h"
+#include "kv/options.h"
+#include "kv/replay.h"
+#include "kv/wal_writer.h"
+#include "kv/worker.h"
+
+/* What an opening carries from step to step. */
+struct opening {
+    struct bb_db *db;
+    struct bb_directory directory;
+    struct bb_manifest_state state;
+    struct bb_manifest_report manifest;
+    struct bb_levels *levels;
+    struct bb_replay_report replay;
+};
+
+static char *parent_of(const char *path)
+{
+    char *parent = bb_strdup(path);
+    if (parent == NULL)
+        return NULL;
+    size_t size = strlen(parent);
+    while (size > 1 && parent[size - 1] == '/')
+        size--;
+    while (size > 0 && parent[size - 1] != '/')
+        size--;
+    while (size > 1 && parent[size - 1] == '/')
+        size--;
+    if (size == 0)
+        parent[size++] = '.';
+    parent[size] = 0;
+    return parent;
+}
+
+static enum bb_status sync_parent(struct bb_db *db)
+{
+    char *parent = parent_of(db->directory);
+    if (parent == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a path");
+    enum bb_status status = db->system->ops->sync_directory(db->system, parent); /* sync S1 */
+    bb_free(parent);
+    return status;
+}
+
+static enum bb_status make_directory(struct bb_db *db)
+{
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = db->system->ops->status(db->system, db->directory, &is_directory, &size);
+    if (status == BB_OK)
+        return is_directory ? BB_OK : bb_fail(BB_INVALID, "%s: not a directory", db->directory);
+    if (status != BB_NOT_FOUND)
+        return status;
+    if (!db->options.create_if_missing)
+        return bb_fail(BB_NOT_FOUND, "%s: no such directory, and create_if_missing is not set", db->directory);
+    return db->system->ops->make_directory(db->system, db->directory);
+}
+
+static enum bb_status take_lock(struct bb_db *db)
+{
+    struct bb_buf path = {0};
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOCK, 0, &path);
+    if (status == BB_OK)
+        status = db->system->ops->lock(db->system, (const char *)path.data, &db->lock);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+/* A new store: its identity in a first manifest, and nothing else. */
+static enum bb_status create_store(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_manifest_state state = {0};
+    struct bb_manifest *manifest = NULL;
+    uint64_t number = 0;
+    enum bb_status status = bb_directory_check_new(db->system, db->directory, &opening->directory);
+    if (status != BB_OK)
+        return status;
+    if (!db->options.create_if_missing)
+        return bb_fail(BB_NOT_FOUND, "%s: not a store: there is no CURRENT, and create_if_missing is not set",
+                       db->directory);
+    status = sync_parent(db);
+    if (status == BB_OK)
+        status = bb_manifest_identity_new(db->system, db->options.comparator, db->options.secret, &state.identity);
+    state.has_identity = status == BB_OK;
+    if (status == BB_OK)
+        status = bb_directory_next_number(db->directory, &opening->directory, &state, &number);
+    if (status == BB_OK)
+        status = bb_manifest_create(db->system, db->directory, number, &state, &manifest);
+    if (status == BB_OK)
+        status = bb_manifest_close(manifest);
+    bb_manifest_state_deinit(&state);
+    return status;
+}
+
+static enum bb_status rescan(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    bb_directory_deinit(&opening->directory);
+    opening->directory = (struct bb_directory){0};
+    return bb_directory_scan(db->system, db->directory, &opening->directory);
+}
+
+static enum bb_status find_or_create(struct opening *opening)
+{
+    enum bb_status status = rescan(opening);
+    if (status != BB_OK)
+        return status;
+    if (opening->directory.has_current && opening->db->options.error_if_exists)
+        return bb_fail(BB_EXISTS, "%s: is a store already, and error_if_exists is set", opening->db->directory);
+    if (opening->directory.has_current)
+        return BB_OK;
+    status = create_store(opening);
+    return status == BB_OK ? rescan(opening) : status;
+}
+
+static enum bb_status read_manifest(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    uint64_t next = 0;
+    enum bb_status status = bb_manifest_load(db->system, db->directory, &opening->state, &opening->manifest);
+    if (status == BB_OK)
+        status = bb_manifest_check_comparator(&opening->state.identity, db->options.comparator);
+    if (status == BB_OK)
+        status = bb_directory_check_complete(db->directory, &opening->directory, &opening->state);
+    if (status == BB_OK)
+        status = bb_directory_next_number(db->directory, &opening->directory, &opening->state, &next);
+    if (status != BB_OK)
+        return status;
+    memcpy(db->store_id, opening->state.identity.store_id, sizeof(db->store_id));
+    db->secret = opening->state.identity.secret;
+    atomic_init(&db->next_file_number, next);
+    return BB_OK;
+}
+
+static void remove_table_file(void *context, uint64_t number)
+{
+    struct bb_db *db = context;
+    struct bb_buf path = {0};
+    /* A table that stays behind is an orphan for the next opening. */
+    if (bb_filename_path(db->directory, BB_FILE_TABLE, number, &path) == BB_OK)
+        (void)!db->system->ops->remove(db->system, (const char *)path.data);
+    bb_buf_deinit(&path);
+}
+
+static enum bb_status table_path(void *context, uint64_t number, struct bb_buf *path)
+{
+    struct bb_db *db = context;
+    return bb_filename_path(db->directory, BB_FILE_TABLE, number, path);
+}
+
+static enum bb_status open_tables(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_levels *empty = NULL;
+    struct bb_edit all = {0};
+    bb_options_for_table(&db->options, 0, db->files, &db->secret, db->cache, &db->table_env.options);
+    enum bb_status status = bb_levels_create_empty(db->options.comparator, &empty);
+    for (size_t i = 0; i < opening->state.table_count && status == BB_OK; i++) {
+        const struct bb_edit_table *table = opening->state.tables[i];
+        status = bb_edit_add_table(&all, table->level, table->number, &table->meta);
+    }
+    if (status == BB_OK)
+        status = bb_store_apply_edit(db, empty, &all, &opening->levels);
+    bb_edit_deinit(&all);
+    bb_levels_unref(empty);
+    return status;
+}
+
+static enum bb_status start_buffer(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_view *blank = NULL;
+    enum bb_status status = bb_store_new_write_buffer(db, (size_t)db->options.write_buffer_bytes, &db->active);
+    if (status == BB_OK)
+        status = bb_view_create(&blank);
+    if (status != BB_OK)
+        return status;
+    bb_mutex_lock(&db->mutex);
+    bb_store_publish(db, blank, db->active, NULL, 0, opening->levels);
+    bb_mutex_unlock(&db->mutex);
+    db->levels = bb_levels_ref(opening->levels);
+    return BB_OK;
+}
+
+/* The state as it is now, in a manifest of our own. */
+static enum bb_status publish_manifest(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_edit edit;
+    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    bb_edit_init(&edit);
+    edit.log_is_absent = db->active->log == NULL;
+    edit.log_number = edit.log_is_absent ? atomic_fetch_add(&db->next_file_number, 1) : db->active->log_number;
+    edit.next_file_number = atomic_load(&db->next_file_number);
+    enum bb_status status = bb_manifest_state_apply(&opening->state, &edit, (struct bb_place){.file = "opening"});
+    bb_edit_deinit(&edit);
+    if (status == BB_OK)
+        status = bb_manifest_create(db->system, db->directory, number, &opening->state, &db->manifest);
+    return status;
+}
+
+static void tell_orphans(struct bb_db *db, const struct bb_directory_report *report)
+{
+    struct bb_buf text = {0};
+    if (report->removed + report->left + report->foreign + report->failed == 0)
+        return;
+    if (bb_buf_print(&text,
+                     "%s: %" PRIu64 " files that nothing refers to were removed, %" PRIu64 " left, %" PRIu64
+                     " could not be removed; %" PRIu64 " files are not the store's%c",
+                     db->directory, report->removed, report->left, report->failed, report->foreign, 0) == BB_OK) {
+        struct bb_event event = {.kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
+        bb_store_event(db, &event);
+    }
+    bb_buf_deinit(&text);
+}
+
+static void remove_orphans(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_directory_report report = {0};
+    bb_directory_remove_orphans(db->system, db->directory, &opening->directory, bb_manifest_state_of(db->manifest),
+                                bb_manifest_number(db->manifest), opening->manifest.is_whole, &report);
+    tell_orphans(db, &report);
+}
+
+static enum bb_status recover(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    enum bb_status status = find_or_create(opening);
+    if (status == BB_OK)
+        status = read_manifest(opening);
+    if (status == BB_OK)
+        status = open_tables(opening);
+    if (status == BB_OK)
+        status = bb_replay_logs(db, &opening->directory, &opening->state, &opening->levels, &opening->replay);
+    if (status == BB_OK)
+        status = start_buffer(opening);
+    if (status == BB_OK) {
+        db->sequence_allocated = opening->state.last_sequence;
+        atomic_init(&db->last_sequence, opening->state.last_sequence);
+        status = publish_manifest(opening);
+    }
+    if (status == BB_OK)
+        status = bb_replay_keep_cut_logs(db, &opening->replay);
+    if (status == BB_OK)
+        remove_orphans(opening);
+    return status;
+}
+
+static enum bb_status init_parts(struct bb_db *db)
+{
+    struct bb_file_pool *pool = NULL;
+    db->system = db->options.file_system;
+    db->owns_system = db->system == NULL;
+    enum bb_status status = db->owns_system ? bb_file_system_posix_create(&db->system) : BB_OK;
+    if (status == BB_OK)
+        status = bb_file_pool_create(db->system, db->options.open_tables_max, &pool);
+    if (status == BB_OK) {
+        db->pool = pool;
+        db->files = bb_file_pool_system(pool);
+        status = bb_readers_init(&db->readers);
+    }
+    if (status == BB_OK && !db->options.cache_off)
+        status = bb_block_cache_create(db->options.cache_bytes, &db->cache);
+    return status;
+}
+
+static struct bb_db *create_db(const char *directory, const struct bb_db_options *options)
+{
+    struct bb_db *db = bb_alloc_zeroed(1, sizeof(*db));
+    if (db == NULL)
+        return NULL;
+    db->options = *options;
+    db->directory = bb_strdup(directory);
+    if (db->directory == NULL) {
+        bb_free(db);
+        return NULL;
+    }
+    bb_mutex_init(&db->mutex);
+    bb_condition_init(&db->work_is_due);
+    bb_condition_init(&db->work_is_done);
+    bb_commit_queue_init(&db->commits);
+    bb_snapshots_init(&db->snapshots);
+    bb_table_env_init(&db->table_env);
+    db->table_env.path = table_path;
+    db->table_env.remove = remove_table_file;
+    db->table_env.context = db;
+    return db;
+}
+
+/* The current view is nobody's any more: all views, buffers and levels go. */
+static void release_views(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    if (db->view != NULL) {
+        atomic_fetch_sub(&db->view->references, 1);
+        bb_view_destroy(db->view);
+        db->view = NULL;
+    }
+    bb_store_reclaim(db);
+    if (db->active != NULL)
+        bb_write_buffer_unref(db->active);
+    db->active = NULL;
+    bb_mutex_unlock(&db->mutex);
+}
+
+/* Releases whatever there is; for a store that was half opened too. */
+static enum bb_status destroy_db(struct bb_db *db)
+{
+    release_views(db);
+    bb_levels_unref(db->levels);
+    enum bb_status status = bb_manifest_close(db->manifest);
+    bb_table_env_deinit(&db->table_env);
+    if (db->cache != NULL)
+        bb_block_cache_destroy(db->cache);
+    if (db->readers.slots != NULL)
+        bb_readers_deinit(&db->readers);
+    if (db->lock != NULL) {
+        enum bb_status unlocked = db->system->ops->unlock(db->system, db->lock);
+        status = status == BB_OK ? unlocked : status;
+    }
+    bb_file_pool_destroy(db->pool);
+    if (db->owns_system)
+        bb_file_system_posix_destroy(db->system);
+    bb_commit_queue_deinit(&db->commits);
+    bb_condition_deinit(&db->work_is_due);
+    bb_condition_deinit(&db->work_is_done);
+    bb_mutex_deinit(&db->mutex);
+    bb_free(db->directory);
+    bb_free(db);
+    return status;
+}
+
+static enum bb_status open_db(struct bb_db *db)
+{
+    struct opening opening = {.db = db};
+    enum bb_status status = init_parts(db);
+    if (status == BB_OK)
+        status = make_directory(db);
+    if (status == BB_OK)
+        status = take_lock(db);
+    if (status == BB_OK)
+        status = recover(&opening);
+    if (status == BB_OK)
+        status = bb_store_start_worker(db);
+    bb_levels_unref(opening.levels);
+    bb_manifest_state_deinit(&opening.state);
+    bb_directory_deinit(&opening.directory);
+    bb_replay_report_deinit(&opening.replay);
+    return status;
+}
+
+enum bb_status bb_db_open(const char *directory, const struct bb_db_options *options, struct bb_db **ret_db)
+{
+    struct bb_db_options resolved;
+    enum bb_status status = bb_options_resolve(options, &resolved);
+    if (status != BB_OK)
+        return status;
+    if (directory == NULL || directory[0] == 0)
+        return bb_fail(BB_INVALID, "the store's directory has no name");
+    struct bb_db *db = create_db(directory, &resolved);
+    if (db == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a store");
+    status = open_db(db);
+    if (status != BB_OK) {
+        struct bb_error failure = *bb_error_last();
+        (void)!destroy_db(db);
+        return bb_error_restore(&failure);
+    }
+    *ret_db = db;
+    return BB_OK;
+}
+
+static enum bb_status check_unused(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    size_t iterators = db->iterator_count;
+    size_t snapshots = db->snapshots.count;
+    bb_mutex_unlock(&db->mutex);
+    if (iterators + snapshots == 0)
+        return BB_OK;
+    return bb_fail(BB_BUSY, "%s: %zu iterators and %zu snapshots are still open", db->directory, iterators, snapshots);
+}
+
+enum bb_status bb_db_close(struct bb_db *db)
+{
+    if (db == NULL)
+        return BB_OK;
+    enum bb_status status = check_unused(db);
+    if (status != BB_OK)
+        return status;
+    if (db->options.wal_off)
+        status = bb_db_flush(db);
+    bb_store_stop_worker(db);
+    /* sync S9 is this call. A log that had failed has said so to its writers. */
+    if (status == BB_OK && !db->is_log_failed)
+        status = bb_store_sync_logs(db);
+    struct bb_error failure = *bb_error_last();
+    enum bb_status released = destroy_db(db);
+    return status == BB_OK ? released : bb_error_restore(&failure);
+}

@@ -1,0 +1,128 @@
+/* Iterators and snapshots of the store: a merge over the view that is never written down, seen as of a sequence. */
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/status.h"
+#include "kv/install.h"
+#include "kv/store.h"
+#include "kv/visible.h"
+
+struct bb_db_iter {
+    struct bb_db *db;
+    struct bb_view *view; /* with a reference */
+    struct bb_visible visible;
+    struct bb_read_stats stats;
+};
+
+enum bb_status bb_snapshot_create(struct bb_db *db, struct bb_snapshot **ret_snapshot)
+{
+    bb_mutex_lock(&db->mutex);
+    uint64_t sequence = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
+    enum bb_status status = bb_snapshots_add(&db->snapshots, sequence, ret_snapshot);
+    bb_mutex_unlock(&db->mutex);
+    return status;
+}
+
+void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
+{
+    if (snapshot == NULL)
+        return;
+    bb_mutex_lock(&db->mutex);
+    bb_snapshots_remove(&db->snapshots, snapshot);
+    bb_mutex_unlock(&db->mutex);
+}
+
+/* A reference to the current view and a sequence that it can answer: see lookup.c for the order of the two. */
+static struct bb_view *pin_view(struct bb_db *db, const struct bb_snapshot *snapshot, uint64_t *ret_sequence)
+{
+    bb_mutex_lock(&db->mutex);
+    struct bb_view *view = db->view;
+    atomic_fetch_add(&view->references, 1);
+    db->iterator_count++;
+    *ret_sequence = snapshot != NULL ? snapshot->sequence
+                                     : atomic_load_explicit(&db->last_sequence, memory_order_acquire);
+    bb_mutex_unlock(&db->mutex);
+    return view;
+}
+
+enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *options, struct bb_db_iter **ret_iter)
+{
+    static const struct bb_get_options defaults;
+    struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
+    struct bb_iter *stream = NULL;
+    uint64_t sequence = 0;
+    if (iter == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
+    if (options == NULL)
+        options = &defaults;
+    iter->db = db;
+    iter->view = pin_view(db, options->snapshot, &sequence);
+    struct bb_read_stats *stats = options->stats != NULL ? options->stats : &iter->stats;
+    enum bb_status status = bb_view_iter_create(iter->view, db->options.comparator, &options->read, stats, &stream);
+    if (status != BB_OK) {
+        bb_store_release_view(db, iter->view);
+        bb_free(iter);
+        return status;
+    }
+    bb_visible_init(&iter->visible, stream, db->options.comparator, sequence);
+    *ret_iter = iter;
+    return BB_OK;
+}
+
+void bb_db_iter_destroy(struct bb_db_iter *iter)
+{
+    if (iter == NULL)
+        return;
+    bb_visible_deinit(&iter->visible);
+    bb_readers_add_scan(&iter->db->readers, &iter->stats);
+    bb_store_release_view(iter->db, iter->view);
+    bb_free(iter);
+}
+
+bool bb_db_iter_valid(const struct bb_db_iter *iter)
+{
+    return iter->visible.is_valid;
+}
+
+void bb_db_iter_seek_first(struct bb_db_iter *iter)
+{
+    bb_visible_seek_first(&iter->visible);
+}
+
+void bb_db_iter_seek_last(struct bb_db_iter *iter)
+{
+    bb_visible_seek_last(&iter->visible);
+}
+
+void bb_db_iter_seek(struct bb_db_iter *iter, struct bb_bytes key)
+{
+    bb_visible_seek(&iter->visible, key);
+}
+
+void bb_db_iter_next(struct bb_db_iter *iter)
+{
+    BB_ASSERT(iter->visible.is_valid);
+    bb_visible_next(&iter->visible);
+}
+
+void bb_db_iter_prev(struct bb_db_iter *iter)
+{
+    BB_ASSERT(iter->visible.is_valid);
+    bb_visible_prev(&iter->visible);
+}
+
+struct bb_bytes bb_db_iter_key(const struct bb_db_iter *iter)
+{
+    BB_ASSERT(iter->visible.is_valid);
+    return bb_visible_key(&iter->visible);
+}
+
+struct bb_bytes bb_db_iter_value(const struct bb_db_iter *iter)
+{
+    BB_ASSERT(iter->visible.is_valid);
+    return bb_visible_value(&iter->visible);
+}
+
+enum bb_status bb_db_iter_status(const struct bb_db_iter *iter)
+{
+    return bb_visible_status(&iter->visible);
+}

@@ -1,0 +1,102 @@
+/* The inside of a store: what its parts share. Each part is a file:
+ *
+ *     recover   open and close            freeze    room for the next write: new memtable, new log
+ *     commit    put, delete, write        flush     a frozen memtable becomes a table
+ *     lookup    get                       worker    background work: flush before compaction
+ *     scan      iterators, snapshots      install   a change of the levels becomes durable and visible
+ *
+ * Two roles and a mutex:
+ *   - The leader of the commit queue writes log and active memtable, and freezes.
+ *   - The worker (the background thread, or in deterministic mode the leader) flushes and compacts and alone writes the
+ *     manifest.
+ *   - The mutex guards what both of them and the readers' bookkeeping share. It is not held over I/O.
+ */
+#ifndef BB_KV_STORE_H
+#define BB_KV_STORE_H
+
+#include <stdatomic.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/sync.h"
+#include "compaction/levels.h"
+#include "compaction/table_file.h"
+#include "kv/commit_queue.h"
+#include "kv/readers.h"
+#include "kv/snapshots.h"
+#include "kv/view.h"
+
+struct bb_compaction;
+struct bb_file_pool;
+struct bb_manifest;
+
+/* Counters of writing and background work; guarded by the mutex. */
+struct bb_store_counts {
+    uint64_t flushes;
+    uint64_t flush_bytes_written;
+    uint64_t compactions;
+    uint64_t compaction_bytes_read;
+    uint64_t compaction_bytes_written;
+    uint64_t stalls[BB_STALL_COUNT];
+    uint64_t stall_nanoseconds[BB_STALL_COUNT];
+};
+
+struct bb_db {
+    /* Constant while the store is open. */
+    struct bb_db_options options; /* resolved */
+    char *directory;
+    struct bb_file_system *system; /* as given, or the operating system's */
+    bool owns_system;
+    struct bb_file_pool *pool;
+    struct bb_file_system *files;  /* the same with a limit on open descriptors: the pool's */
+    struct bb_file *lock;
+    uint8_t store_id[16];
+    struct bb_hash_secret secret;
+    struct bb_block_cache *cache; /* NULL: off */
+    struct bb_table_env table_env;
+
+    /* For readers, without a lock. */
+    struct bb_readers readers;
+    _Atomic uint64_t last_sequence; /* everything up to here is in the current view */
+
+    /* The leader's. */
+    struct bb_commit_queue commits;
+    struct bb_write_buffer *active; /* that of the current view */
+    uint64_t sequence_allocated;    /* given out, committed or not */
+    bool is_log_failed;             /* nothing may be appended: a new log, and what was acknowledged to tables first */
+
+    /* Shared by leader and worker. */
+    _Atomic uint64_t next_file_number;
+    _Atomic uint64_t write_count;
+    _Atomic uint64_t write_bytes;
+    _Atomic uint64_t commit_count;
+    _Atomic uint64_t wal_bytes;
+
+    /* Guarded by mutex. */
+    struct bb_mutex mutex;
+    struct bb_condition work_is_due;  /* the worker waits */
+    struct bb_condition work_is_done; /* leaders and flush, compact, wait_idle wait */
+    struct bb_view *view;             /* the current one */
+    struct bb_view *retired;          /* not current, perhaps still read */
+    struct bb_snapshots snapshots;
+    size_t iterator_count;
+    struct bb_error failure;          /* of background work; BB_OK when all is well */
+    bool is_flush_failing;            /* the failure is that of a flush: writes are refused, for memory would fill up */
+    bool is_closing;
+    uint64_t flushed_sequence;        /* everything up to here is in tables */
+    uint64_t work_signals;            /* how often work may have become due, */
+    uint64_t work_signals_done;       /* and how many of these the worker has answered by finding nothing */
+    uint64_t compact_requested;       /* tickets of bb_db_compact, requested and done */
+    uint64_t compact_done;
+    struct bb_store_counts counts;
+
+    /* The worker's. */
+    struct bb_manifest *manifest;
+    struct bb_levels *levels;         /* those of the current view, with a reference */
+    struct bb_compaction *compaction; /* in progress, or NULL */
+    uint64_t compact_ticket;          /* the request that it serves, or 0 */
+    struct bb_thread thread;
+    bool has_thread;
+};
+
+#endif

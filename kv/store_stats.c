@@ -1,0 +1,164 @@
+/* Statistics: sums over the readers' slots, the live levels, and the counters of writing. */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "compaction/rates.h"
+#include "kv/filename.h"
+#include "kv/install.h"
+#include "kv/memtable.h"
+#include "kv/store.h"
+
+/* A reference to the current view, for looking at it without the mutex. */
+static struct bb_view *pin_view(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    struct bb_view *view = db->view;
+    atomic_fetch_add(&view->references, 1);
+    db->iterator_count++;
+    bb_mutex_unlock(&db->mutex);
+    return view;
+}
+
+static void add_table(struct bb_level_stats *level, const struct bb_table_meta *meta)
+{
+    level->table_count++;
+    level->file_bytes += meta->file_size;
+    level->entry_count += meta->entry_count;
+    level->key_count += meta->key_count;
+    level->filter_bytes += meta->filter_bytes;
+}
+
+static void describe_levels(const struct bb_view *view, struct bb_db_stats *stats)
+{
+    for (int number = 0; number < BB_LEVEL_COUNT; number++) {
+        struct bb_level_stats *level = &stats->levels[number];
+        size_t count = bb_levels_table_count(view->levels, number);
+        for (size_t i = 0; i < count; i++) {
+            struct bb_table_file *file = bb_levels_table(view->levels, number, i);
+            add_table(level, &file->meta);
+            stats->table_memory_bytes += bb_table_file_memory(file);
+        }
+        level->run_count = number == 0 ? count : count > 0;
+        level->filter_rate_sum = bb_rates_level_expected(view->levels, number);
+        stats->expected_wasted_reads += level->filter_rate_sum;
+    }
+}
+
+static void describe_memory(const struct bb_view *view, struct bb_db_stats *stats)
+{
+    stats->memtable_bytes = bb_memtable_used_bytes(view->active->memtable);
+    for (size_t i = 0; i < view->frozen_count; i++)
+        stats->memtable_bytes += bb_memtable_used_bytes(view->frozen[i]->memtable);
+}
+
+static void describe_reads(struct bb_db *db, struct bb_db_stats *stats)
+{
+    struct bb_reader_counts counts;
+    bb_readers_sum(&db->readers, &counts);
+    memcpy(stats->level_reads, counts.level_reads, sizeof(stats->level_reads));
+    stats->scan_reads = counts.scan_reads;
+    stats->gets = counts.gets;
+    stats->gets_found = counts.gets_found;
+    stats->memtable_visits = counts.memtable_visits;
+    stats->memtable_hits = counts.memtable_hits;
+    if (db->cache != NULL)
+        bb_block_cache_stats(db->cache, &stats->cache);
+    struct bb_file_counters files;
+    db->system->ops->counters(db->system, &files);
+    stats->system_reads = files.reads;
+    stats->system_read_bytes = files.read_bytes;
+}
+
+static void describe_writes(struct bb_db *db, struct bb_db_stats *stats)
+{
+    stats->writes = atomic_load_explicit(&db->write_count, memory_order_relaxed);
+    stats->write_bytes = atomic_load_explicit(&db->write_bytes, memory_order_relaxed);
+    stats->commits = atomic_load_explicit(&db->commit_count, memory_order_relaxed);
+    stats->wal_bytes = atomic_load_explicit(&db->wal_bytes, memory_order_relaxed);
+    stats->last_sequence = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
+    stats->target_wasted_reads = db->options.target_wasted_reads;
+    bb_mutex_lock(&db->mutex);
+    struct bb_store_counts counts = db->counts;
+    bb_mutex_unlock(&db->mutex);
+    stats->flushes = counts.flushes;
+    stats->flush_bytes_written = counts.flush_bytes_written;
+    stats->compactions = counts.compactions;
+    stats->compaction_bytes_read = counts.compaction_bytes_read;
+    stats->compaction_bytes_written = counts.compaction_bytes_written;
+    memcpy(stats->stalls, counts.stalls, sizeof(stats->stalls));
+    memcpy(stats->stall_nanoseconds, counts.stall_nanoseconds, sizeof(stats->stall_nanoseconds));
+}
+
+void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
+{
+    memset(ret_stats, 0, sizeof(*ret_stats));
+    struct bb_view *view = pin_view(db);
+    describe_levels(view, ret_stats);
+    describe_memory(view, ret_stats);
+    bb_store_release_view(db, view);
+    describe_reads(db, ret_stats);
+    describe_writes(db, ret_stats);
+}
+
+void bb_db_clear_cache(struct bb_db *db)
+{
+    if (db->cache != NULL)
+        bb_block_cache_clear(db->cache);
+}
+
+void bb_db_secret(const struct bb_db *db, struct bb_hash_secret *ret_secret)
+{
+    *ret_secret = db->secret;
+}
+
+void bb_db_table_list_deinit(struct bb_db_table_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        bb_free(list->tables[i].path);
+    bb_free(list->tables);
+    *list = (struct bb_db_table_list){0};
+}
+
+static enum bb_status list_table(struct bb_db *db, int level, const struct bb_table_file *file,
+                                 struct bb_db_table_list *list)
+{
+    struct bb_buf path = {0};
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, file->number, &path);
+    if (status != BB_OK)
+        return status;
+    list->tables[list->count++] = (struct bb_db_table){.level = level,
+                                                       .path = (char *)path.data,
+                                                       .file_size = file->meta.file_size,
+                                                       .entry_count = file->meta.entry_count,
+                                                       .filter_rate = file->meta.filter_rate};
+    return BB_OK;
+}
+
+static enum bb_status list_levels(struct bb_db *db, const struct bb_levels *levels, struct bb_db_table_list *list)
+{
+    size_t count = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        count += bb_levels_table_count(levels, level);
+    list->tables = bb_alloc_zeroed(count + 1, sizeof(*list->tables));
+    if (list->tables == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a list of %zu tables", count);
+    enum bb_status status = BB_OK;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(levels, level) && status == BB_OK; i++)
+            status = list_table(db, level, bb_levels_table(levels, level, i), list);
+    }
+    return status;
+}
+
+enum bb_status bb_db_tables(struct bb_db *db, struct bb_db_table_list *ret_list)
+{
+    struct bb_db_table_list list = {0};
+    struct bb_view *view = pin_view(db);
+    enum bb_status status = list_levels(db, view->levels, &list);
+    bb_store_release_view(db, view);
+    if (status != BB_OK) {
+        bb_db_table_list_deinit(&list);
+        return status;
+    }
+    *ret_list = list;
+    return BB_OK;
+}

@@ -1,0 +1,219 @@
+/* Verification of a store that nobody has open: everything is read, nothing is written but the lock. */
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/file_pool.h"
+#include "base/status.h"
+#include "kv/directory.h"
+#include "kv/manifest.h"
+#include "kv/options.h"
+#include "kv/replay.h"
+
+struct verification {
+    struct bb_db_options options; /* resolved */
+    const char *path;
+    struct bb_file_system *fs;
+    struct bb_directory directory;
+    struct bb_manifest_state state;
+    struct bb_manifest_report manifest;
+    struct bb_db_verify_report report;
+};
+
+static enum bb_status compare_meta(const char *path, const struct bb_table_meta *wanted, const struct bb_table_meta *found)
+{
+    struct bb_place place = {.file = path};
+    if (memcmp(wanted->table_id, found->table_id, sizeof(wanted->table_id)) != 0)
+        return bb_corrupt(place, 0, "this is another table than the one the manifest names");
+    if (wanted->file_size != found->file_size)
+        return bb_corrupt(place, 0, "the file has %" PRIu64 " bytes, the manifest says %" PRIu64, found->file_size,
+                          wanted->file_size);
+    if (wanted->entry_count != found->entry_count || wanted->key_count != found->key_count ||
+        wanted->tombstone_count != found->tombstone_count)
+        return bb_corrupt(place, 0, "%" PRIu64 " entries, %" PRIu64 " keys, %" PRIu64 " tombstones; the manifest says %" PRIu64
+                                    ", %" PRIu64 ", %" PRIu64,
+                          found->entry_count, found->key_count, found->tombstone_count, wanted->entry_count,
+                          wanted->key_count, wanted->tombstone_count);
+    if (wanted->sequence_min != found->sequence_min || wanted->sequence_max != found->sequence_max)
+        return bb_corrupt(place, 0, "sequences %" PRIu64 " to %" PRIu64 ", the manifest says %" PRIu64 " to %" PRIu64,
+                          found->sequence_min, found->sequence_max, wanted->sequence_min, wanted->sequence_max);
+    if (!bb_bytes_equal(bb_buf_bytes(&wanted->smallest), bb_buf_bytes(&found->smallest)) ||
+        !bb_bytes_equal(bb_buf_bytes(&wanted->largest), bb_buf_bytes(&found->largest)))
+        return bb_corrupt(place, 0, "the range of keys differs from the manifest's");
+    return BB_OK;
+}
+
+static enum bb_status check_against_manifest(const struct bb_edit_table *table, const char *path,
+                                             const struct bb_table_options *options)
+{
+    struct bb_table *opened = NULL;
+    enum bb_status status = bb_table_open(path, options, &opened);
+    if (status != BB_OK)
+        return status;
+    status = compare_meta(path, &table->meta, bb_table_meta(opened));
+    bb_table_close(opened);
+    return status;
+}
+
+static enum bb_status verify_table(struct verification *v, const struct bb_edit_table *table)
+{
+    struct bb_table_options options;
+    struct bb_table_verify_report report;
+    struct bb_buf path = {0};
+    bb_options_for_table(&v->options, table->level, v->fs, &v->state.identity.secret, NULL, &options);
+    enum bb_status status = bb_filename_path(v->path, BB_FILE_TABLE, table->number, &path);
+    if (status == BB_OK)
+        status = bb_table_verify((const char *)path.data, &options, &report);
+    if (status == BB_OK)
+        status = check_against_manifest(table, (const char *)path.data, &options);
+    bb_buf_deinit(&path);
+    if (status != BB_OK)
+        return status;
+    v->report.tables++;
+    v->report.entries += report.entries;
+    v->report.bytes += report.bytes;
+    return BB_OK;
+}
+
+static enum bb_status verify_tables(struct verification *v)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < v->state.table_count && status == BB_OK; i++)
+        status = verify_table(v, v->state.tables[i]);
+    return status;
+}
+
+/* Below level 0 no two tables may hold the same key. */
+static enum bb_status verify_levels(struct verification *v)
+{
+    for (size_t i = 0; i < v->state.table_count; i++) {
+        const struct bb_edit_table *a = v->state.tables[i];
+        for (size_t j = i + 1; j < v->state.table_count && a->level > 0; j++) {
+            const struct bb_edit_table *b = v->state.tables[j];
+            if (a->level != b->level ||
+                bb_key_compare(v->options.comparator, bb_buf_bytes(&a->meta.largest), bb_buf_bytes(&b->meta.smallest)) < 0 ||
+                bb_key_compare(v->options.comparator, bb_buf_bytes(&b->meta.largest), bb_buf_bytes(&a->meta.smallest)) < 0)
+                continue;
+            return bb_fail(BB_CORRUPT, "%s: tables %" PRIu64 " and %" PRIu64 " of level %d overlap", v->path, a->number,
+                           b->number, a->level);
+        }
+    }
+    return BB_OK;
+}
+
+static enum bb_status verify_log(struct verification *v, uint64_t number, struct bb_log_check *check)
+{
+    struct bb_buf path = {0};
+    enum bb_status status = bb_filename_path(v->path, BB_FILE_LOG, number, &path);
+    if (status == BB_OK)
+        status = bb_replay_check_log(v->fs, (const char *)path.data, number, v->state.identity.store_id,
+                                     v->options.recover_point_in_time, check);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+static enum bb_status verify_logs(struct verification *v)
+{
+    struct bb_log_check check = {.expected_sequence = v->state.last_sequence + 1};
+    uint64_t *numbers = NULL;
+    size_t count = 0;
+    enum bb_status status = bb_directory_logs(&v->directory, &v->state, &numbers, &count);
+    for (size_t i = 0; i < count && status == BB_OK && !check.is_gap; i++) {
+        status = verify_log(v, numbers[i], &check);
+        v->report.logs++;
+    }
+    bb_free(numbers);
+    v->report.log_records = check.record_count;
+    v->report.log_bytes_dropped = check.dropped_bytes;
+    return status;
+}
+
+static void count_files(struct verification *v)
+{
+    for (size_t i = 0; i < v->directory.file_count; i++) {
+        enum bb_verdict verdict =
+            bb_directory_judge(&v->directory.files[i], &v->state, v->manifest.number, v->manifest.is_whole);
+        v->report.orphans += verdict == BB_VERDICT_ORPHAN || verdict == BB_VERDICT_LEFT;
+        v->report.foreign += verdict == BB_VERDICT_FOREIGN;
+    }
+}
+
+static enum bb_status read_metadata(struct verification *v)
+{
+    enum bb_status status = bb_directory_scan(v->fs, v->path, &v->directory);
+    if (status == BB_OK && !v->directory.has_current) {
+        status = bb_directory_check_new(v->fs, v->path, &v->directory);
+        if (status == BB_OK)
+            status = bb_fail(BB_NOT_FOUND, "%s: not a store: there is no CURRENT", v->path);
+    }
+    if (status == BB_OK)
+        status = bb_manifest_load(v->fs, v->path, &v->state, &v->manifest);
+    if (status == BB_OK)
+        status = bb_manifest_check_comparator(&v->state.identity, v->options.comparator);
+    if (status == BB_OK)
+        status = bb_directory_check_complete(v->path, &v->directory, &v->state);
+    return status;
+}
+
+static enum bb_status verify_locked(struct verification *v)
+{
+    enum bb_status status = read_metadata(v);
+    if (status == BB_OK)
+        status = verify_levels(v);
+    if (status == BB_OK)
+        status = verify_tables(v);
+    if (status == BB_OK)
+        status = verify_logs(v);
+    if (status == BB_OK)
+        count_files(v);
+    return status;
+}
+
+/* A store is not made where there is none: the lock is taken only beside a store's files. */
+static enum bb_status lock_and_verify(struct verification *v)
+{
+    struct bb_buf path = {0};
+    struct bb_file *lock = NULL;
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = v->fs->ops->status(v->fs, v->path, &is_directory, &size);
+    if (status == BB_OK && !is_directory)
+        status = bb_fail(BB_INVALID, "%s: not a directory", v->path);
+    if (status == BB_OK)
+        status = read_metadata(v);
+    bb_manifest_state_deinit(&v->state);
+    bb_directory_deinit(&v->directory);
+    if (status == BB_OK)
+        status = bb_filename_path(v->path, BB_FILE_LOCK, 0, &path);
+    if (status == BB_OK)
+        status = v->fs->ops->lock(v->fs, (const char *)path.data, &lock);
+    if (status == BB_OK)
+        status = verify_locked(v);
+    if (lock != NULL)
+        (void)!v->fs->ops->unlock(v->fs, lock);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *options,
+                            struct bb_db_verify_report *ret_report)
+{
+    struct verification v = {.path = directory};
+    enum bb_status status = bb_options_resolve(options, &v.options);
+    if (status != BB_OK)
+        return status;
+    v.fs = v.options.file_system;
+    if (v.fs == NULL)
+        status = bb_file_system_posix_create(&v.fs);
+    if (status == BB_OK)
+        status = lock_and_verify(&v);
+    struct bb_error failure = *bb_error_last();
+    bb_manifest_state_deinit(&v.state);
+    bb_directory_deinit(&v.directory);
+    if (v.options.file_system == NULL)
+        bb_file_system_posix_destroy(v.fs);
+    if (status != BB_OK)
+        return bb_error_restore(&failure);
+    *ret_report = v.report;
+    return BB_OK;
+}
