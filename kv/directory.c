@@ -14,55 +14,6 @@
  * more than a creation. */
 #define UNBORN_MANIFEST_SIZE_MAX 1024
 
-/* ---- making ---- */
-
-/* The directory that holds the name. Lexical, but for paths that end in "." or "..": for those the
- * system is asked. */
-static enum bb_status parent_of(const char *path, struct bb_buf *ret_parent)
-{
-    size_t size = strlen(path);
-    while (size > 1 && path[size - 1] == '/')
-        size--;
-    size_t start = size;
-    while (start > 0 && path[start - 1] != '/')
-        start--;
-    struct bb_bytes last = bb_bytes_of(path + start, size - start);
-    if (bb_bytes_equal(last, bb_bytes_of_text(".")) || bb_bytes_equal(last, bb_bytes_of_text("..")))
-        return bb_path_join(path, "..", ret_parent);
-    while (start > 1 && path[start - 1] == '/')
-        start--;
-    if (start == 0)
-        return bb_buf_print(ret_parent, ".%c", 0);
-    return bb_buf_print(ret_parent, "%.*s%c", (int)start, path, 0);
-}
-
-enum bb_status bb_directory_make(struct bb_file_system *fs, const char *path)
-{
-    struct bb_buf parent = {0};
-    enum bb_status status = parent_of(path, &parent);
-    if (status != BB_OK)
-        return status;
-    status = fs->ops->make_directory(fs, path);
-    bool is_made = status == BB_OK;
-    if (status == BB_EXISTS) {
-        bool is_directory = false;
-        uint64_t size = 0;
-        status = fs->ops->status(fs, path, &is_directory, &size);
-        if (status == BB_OK && !is_directory)
-            status = bb_fail(BB_INVALID, "%s: is not a directory", path);
-    }
-    if (status == BB_OK) {
-        /* One that was there may have been made by an attempt that was killed right here. But it
-         * may also be somebody else's, below a directory that we may not read: then its name is not
-         * ours to answer for. */
-        enum bb_status synced =
-            fs->ops->sync_directory(fs, (const char *)parent.data); /* sync S1 */
-        status = is_made ? synced : BB_OK;
-    }
-    bb_buf_deinit(&parent);
-    return status;
-}
-
 /* ---- looking ---- */
 
 static int compare_files(const void *a, const void *b)

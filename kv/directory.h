@@ -35,10 +35,6 @@ enum bb_verdict {
     BB_VERDICT_FOREIGN, /* not ours: stays */
 };
 
-/* Makes the directory of a new store when it is missing (not its parents), and makes its name
- * durable. BB_INVALID when something else has the name. */
-BB_MUST_CHECK enum bb_status bb_directory_make(struct bb_file_system *fs, const char *path);
-
 /* Lists and classifies. */
 BB_MUST_CHECK enum bb_status bb_directory_scan(struct bb_file_system *fs, const char *path,
                                                struct bb_directory *ret_directory);

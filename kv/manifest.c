@@ -231,7 +231,7 @@ static enum bb_status append_durably(struct bb_wal_writer *log, struct bb_bytes 
 {
     enum bb_status status = bb_wal_writer_append(log, &record, 1);
     if (status == BB_OK)
-        status = bb_wal_writer_sync(log); /* sync S11 */
+        status = bb_wal_writer_sync(log); /* sync S12 */
     return status;
 }
 
