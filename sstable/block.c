@@ -7,20 +7,38 @@
 #include "sstable/block_record.h"
 #include "sstable/prefix_search.h"
 
+/* Restarts are counted only in the payload, which is read into place: so there is room for what
+ * entries of 100 bytes and more take at the default interval. */
+#define RESTART_SIZE     (sizeof(uint64_t) + sizeof(uint32_t))
+#define RESTART_ROOM_MIN 48u
+#define RESTART_ROOM_MAX 4096u
+
+static uint32_t restart_room(uint32_t capacity)
+{
+    uint32_t room = RESTART_ROOM_MIN + capacity / 128;
+    return (room < RESTART_ROOM_MAX ? room : RESTART_ROOM_MAX) & ~7u;
+}
+
 static void destroy_block(struct bb_cache_item *item)
 {
     struct bb_block *block = (struct bb_block *)item;
-    bb_free(block->prefixes);
+    bb_free(block->restart_overflow);
     bb_free(block);
 }
 
 enum bb_status bb_block_create(uint32_t capacity, struct bb_block **ret_block)
 {
-    struct bb_block *block = bb_alloc(sizeof(*block) + capacity);
+    uint32_t room = restart_room(capacity);
+    size_t size = sizeof(struct bb_block) + room + capacity;
+    struct bb_block *block = bb_alloc(size);
     if (block == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a block of %u bytes", capacity);
-    *block = (struct bb_block){.capacity = capacity};
-    bb_cache_item_init(&block->item, destroy_block, sizeof(*block) + capacity);
+    *block = (struct bb_block){
+        .capacity = capacity,
+        .restart_room = room,
+        .payload = (uint8_t *)block->room + room,
+    };
+    bb_cache_item_init(&block->item, destroy_block, size);
     *ret_block = block;
     return BB_OK;
 }
@@ -50,14 +68,19 @@ static enum bb_status read_tail(struct bb_block *block, struct bb_place place, b
     return BB_OK;
 }
 
-static enum bb_status allocate_restarts(struct bb_block *block)
+static enum bb_status place_restarts(struct bb_block *block)
 {
-    size_t size = block->restart_count * (sizeof(uint64_t) + sizeof(uint32_t));
-    block->prefixes = bb_alloc(size);
-    if (block->prefixes == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for %u restarts of a block", block->restart_count);
+    size_t size = block->restart_count * RESTART_SIZE;
+    block->prefixes = block->room;
+    if (size > block->restart_room) {
+        block->restart_overflow = bb_alloc(size);
+        if (block->restart_overflow == NULL)
+            return bb_fail(BB_NO_MEMORY, "no memory for %u restarts of a block",
+                           block->restart_count);
+        block->prefixes = block->restart_overflow;
+        block->item.charge += size;
+    }
     block->restarts = (uint32_t *)(block->prefixes + block->restart_count);
-    block->item.charge += size;
     return BB_OK;
 }
 
@@ -126,7 +149,7 @@ enum bb_status bb_block_index(struct bb_block *block, uint32_t raw_size,
     block->raw_size = raw_size;
     enum bb_status status = read_tail(block, place, &is_wide);
     if (status == BB_OK)
-        status = allocate_restarts(block);
+        status = place_restarts(block);
     if (status == BB_OK)
         status = read_restarts(block, place, is_wide);
     if (status == BB_OK && comparator == NULL)

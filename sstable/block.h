@@ -17,16 +17,21 @@
 #include "sstable/entry.h"
 #include "sstable/format.h"
 
+/* In memory: struct | room for restarts | payload. What a search touches first lies side by side.
+ */
 struct bb_block {
     struct bb_cache_item item; /* first */
-    uint64_t *prefixes;        /* owned, one per restart; restarts lie behind them */
+    uint64_t *prefixes;        /* one per restart; NULL before the block is indexed */
     uint32_t *restarts;        /* offsets of the restart entries */
+    uint8_t *payload;
     uint32_t restart_count;
     uint32_t entries_size;
     uint32_t common_size; /* prefix of all restart keys; 0 when not bytewise */
     uint32_t raw_size;
-    uint32_t capacity; /* of payload */
-    uint8_t payload[];
+    uint32_t capacity;      /* of payload */
+    uint32_t restart_room;  /* bytes */
+    void *restart_overflow; /* owned; instead of the room where that is too small */
+    uint64_t room[];
 };
 
 /* A block with room for capacity bytes of payload, which the caller fills; one reference. */

@@ -29,14 +29,23 @@ static int compare_suffix(const struct bb_fence_index *index, uint32_t i,
     return bb_entry_compare(comparator, fence.key, fence.sequence, suffix, sequence);
 }
 
-/* < 0, 0, > 0: the common prefix before the key, a prefix of it, behind it. */
+/* < 0, 0, > 0: the common prefix before the key, a prefix of it, behind it. Short prefixes, the
+ * usual ones, are compared as numbers: the stored bytes would be a cache line of their own. */
 static int compare_common(const struct bb_fence_index *index, struct bb_bytes key)
 {
-    size_t shorter = key.size < index->common_size ? key.size : index->common_size;
+    uint32_t size = index->common_size;
+    if (size == 0)
+        return 0;
+    if (size <= sizeof(uint64_t) && key.size >= size) {
+        uint64_t mask = UINT64_MAX << (64 - 8 * size);
+        uint64_t number = bb_bytes_prefix64(key) & mask;
+        return (index->common_number > number) - (index->common_number < number);
+    }
+    size_t shorter = key.size < size ? key.size : size;
     int order = shorter == 0 ? 0 : memcmp(index->common, key.data, shorter);
     if (order != 0)
         return order;
-    return shorter < index->common_size;
+    return shorter < size;
 }
 
 static struct bb_bytes behind_common(const struct bb_fence_index *index, struct bb_bytes key)
@@ -145,6 +154,7 @@ bool bb_fence_index_init(struct bb_fence_index *index, const struct bb_comparato
     *index = (struct bb_fence_index){
         .count = count,
         .common_size = (uint32_t)common.size,
+        .common_number = bb_bytes_prefix64(common),
         .common = common.data,
         .text = cursor->position,
         .text_end = cursor->end,

@@ -15,13 +15,15 @@
 #include "sstable/fence.h"
 
 struct bb_fence_index {
-    uint32_t count;
+    const uint64_t *prefixes; /* one per fence; NULL when not bytewise */
+    uint64_t common_number;   /* the first eight bytes of the common prefix */
     uint32_t common_size;
+    uint32_t count;
+    /* What a search mostly does without. */
     const uint8_t *common; /* in the stored bytes */
     const uint8_t *text;   /* the stored fences */
     const uint8_t *text_end;
-    const uint64_t *prefixes; /* one per fence; NULL when not bytewise */
-    const uint32_t *offsets;  /* of each fence in text */
+    const uint32_t *offsets; /* of each fence in text */
 };
 
 /* Bytes that init needs for count fences; a multiple of 8. */

@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
-#define PAGE_ALIGNMENT 64
-
 struct page_header {
     uint32_t fence_size;
     uint32_t filter_size;
@@ -74,26 +72,50 @@ static enum bb_status check_header(const struct page_header *header, const uint8
     return BB_OK;
 }
 
-/* Hands out parts of the one allocation. */
-static void *take(uint8_t **free_bytes, size_t size)
+/* The parts of the one allocation, behind the struct. What a negative touches comes first: see
+ * bb_index_page_prefetch. */
+struct page_parts {
+    uint32_t *shard_offsets;
+    uint16_t *descriptors;
+    void *fences;
+    uint32_t *block_ends;
+    uint16_t *group_shards;
+    uint8_t *text;
+    uint8_t *filters;
+};
+
+/* Gives the next part its place; *end moves behind it. */
+static size_t place_part(size_t *end, size_t size)
 {
-    void *part = *free_bytes;
-    *free_bytes += (size + 7) & ~(size_t)7;
-    return part;
+    size_t start = *end;
+    *end += (size + 7) & ~(size_t)7;
+    return start;
 }
 
-static size_t page_memory(const struct page_header *header)
+/* Bytes of the whole allocation. memory may be NULL: then only the size is found. */
+static size_t lay_out(const struct page_header *header, uint8_t *memory,
+                      struct page_parts *ret_parts)
 {
-    size_t blocks = header->block_count;
-    size_t size = sizeof(struct bb_index_page) + bb_fence_index_memory(blocks - 1);
-    size += blocks * sizeof(uint32_t);
-    size += (header->shard_count + (size_t)1) * (sizeof(uint32_t) + sizeof(uint16_t));
-    size += (header->group_count + (size_t)1) * sizeof(uint16_t);
-    size += header->fence_size;
-    /* Descriptors and payloads are no more than the filter area; five parts are rounded up to 8
-     * bytes. */
-    size += header->filter_size + BB_FILTER_PAD_BYTES + sizeof(uint64_t) * 7;
-    return (size + PAGE_ALIGNMENT - 1) & ~(size_t)(PAGE_ALIGNMENT - 1);
+    size_t shards = header->shard_count;
+    size_t end = sizeof(struct bb_index_page);
+    size_t shard_offsets = place_part(&end, (shards + 1) * sizeof(uint32_t));
+    size_t descriptors = place_part(&end, shards * sizeof(uint16_t));
+    size_t fences = place_part(&end, bb_fence_index_memory(header->block_count - 1));
+    size_t block_ends = place_part(&end, header->block_count * sizeof(uint32_t));
+    size_t group_shards = place_part(&end, (header->group_count + (size_t)1) * sizeof(uint16_t));
+    size_t text = place_part(&end, header->fence_size);
+    size_t filters = place_part(&end, (size_t)header->filter_size + BB_FILTER_PAD_BYTES);
+    if (memory != NULL)
+        *ret_parts = (struct page_parts){
+            .shard_offsets = (uint32_t *)(void *)(memory + shard_offsets),
+            .descriptors = (uint16_t *)(void *)(memory + descriptors),
+            .fences = memory + fences,
+            .block_ends = (uint32_t *)(void *)(memory + block_ends),
+            .group_shards = (uint16_t *)(void *)(memory + group_shards),
+            .text = memory + text,
+            .filters = memory + filters,
+        };
+    return (end + BB_CACHE_LINE_SIZE - 1) & ~(size_t)(BB_CACHE_LINE_SIZE - 1);
 }
 
 static void destroy_page(struct bb_cache_item *item)
@@ -102,10 +124,10 @@ static void destroy_page(struct bb_cache_item *item)
 }
 
 static enum bb_status create_page(const struct page_header *header, uint32_t granularity,
-                                  struct bb_index_page **ret_page)
+                                  struct bb_index_page **ret_page, struct page_parts *ret_parts)
 {
-    size_t size = page_memory(header);
-    struct bb_index_page *page = bb_alloc_aligned(PAGE_ALIGNMENT, size);
+    size_t size = lay_out(header, NULL, NULL);
+    struct bb_index_page *page = bb_alloc_aligned(BB_CACHE_LINE_SIZE, size);
     if (page == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an index page of %zu bytes", size);
     *page = (struct bb_index_page){
@@ -117,6 +139,7 @@ static enum bb_status create_page(const struct page_header *header, uint32_t gra
         .filter_area_size = header->filter_size == 0 ? 0 : header->filter_size + BB_CHECKSUM_SIZE,
     };
     bb_cache_item_init(&page->item, destroy_page, size);
+    (void)lay_out(header, (uint8_t *)page, ret_parts);
     *ret_page = page;
     return BB_OK;
 }
@@ -145,20 +168,16 @@ static enum bb_status read_block_sizes(struct bb_index_page *page, struct bb_cur
 /* Copies the fence area behind the arrays and reads it there. */
 static enum bb_status read_fence_area(const struct bb_index_page_reading *reading,
                                       struct bb_index_page *page, struct bb_bytes area,
-                                      uint8_t **free_bytes)
+                                      const struct page_parts *parts)
 {
-    void *fence_memory = take(free_bytes, bb_fence_index_memory(page->block_count - 1));
-    uint32_t *ends = take(free_bytes, page->block_count * sizeof(uint32_t));
-    uint8_t *copy = take(free_bytes, area.size);
-    memcpy(copy, area.data, area.size);
-
+    const uint8_t *copy = memcpy(parts->text, area.data, area.size);
     struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(copy, area.size));
-    enum bb_status status = read_block_sizes(page, &cursor, ends, reading->place);
+    enum bb_status status = read_block_sizes(page, &cursor, parts->block_ends, reading->place);
     if (status != BB_OK)
         return status;
     const char *problem = NULL;
     if (!bb_fence_index_init(&page->fences, reading->comparator, &cursor, page->block_count - 1,
-                             fence_memory, &problem))
+                             parts->fences, &problem))
         return bb_corrupt(reading->place, BB_PAGE_HEADER_SIZE + (uint64_t)(cursor.position - copy),
                           "an index page with %s", problem);
     if (bb_cursor_left(&cursor) > 0)
@@ -208,29 +227,25 @@ static bool read_descriptors(struct bb_index_page *page,
 /* False when the filters do not have the form that their numbers say. */
 static bool read_filter_area(struct bb_index_page *page,
                              const struct bb_block_filter_format *format, struct bb_bytes area,
-                             bool is_sharded, uint8_t *free_bytes)
+                             bool is_sharded, const struct page_parts *parts)
 {
-    uint32_t *offsets = take(&free_bytes, (page->shard_count + (size_t)1) * sizeof(uint32_t));
-    uint16_t *descriptors = take(&free_bytes, page->shard_count * sizeof(uint16_t));
-    uint16_t *group_shards = take(&free_bytes, (page->group_count + (size_t)1) * sizeof(uint16_t));
     struct bb_cursor cursor = bb_cursor_of(area);
-    if (is_sharded && !read_shard_counts(page, &cursor, group_shards))
+    if (is_sharded && !read_shard_counts(page, &cursor, parts->group_shards))
         return false;
-    if (!read_descriptors(page, format, &cursor, offsets, descriptors))
+    if (!read_descriptors(page, format, &cursor, parts->shard_offsets, parts->descriptors))
         return false;
     size_t size = bb_cursor_left(&cursor);
-    uint8_t *filters = take(&free_bytes, size + BB_FILTER_PAD_BYTES);
     if (size > 0)
-        memcpy(filters, cursor.position, size);
-    memset(filters + size, 0, BB_FILTER_PAD_BYTES);
-    page->filters = filters;
+        memcpy(parts->filters, cursor.position, size);
+    memset(parts->filters + size, 0, BB_FILTER_PAD_BYTES);
+    page->filters = parts->filters;
     return true;
 }
 
 /* The checksum is looked at in any case, so that damage is noticed by who reads every byte. */
 static void read_filters(const struct bb_index_page_reading *reading, struct bb_index_page *page,
                          const struct page_header *header, struct bb_bytes stored,
-                         uint8_t *free_bytes)
+                         const struct page_parts *parts)
 {
     size_t start = (size_t)BB_PAGE_HEADER_SIZE + header->fence_size + BB_CHECKSUM_SIZE;
     struct bb_bytes area = {.data = stored.data + start, .size = header->filter_size};
@@ -240,7 +255,7 @@ static void read_filters(const struct bb_index_page_reading *reading, struct bb_
     if (is_sound && reading->filter_format != NULL) {
         page->has_filters =
             page->group_count > 0 &&
-            read_filter_area(page, reading->filter_format, area, header->is_sharded, free_bytes);
+            read_filter_area(page, reading->filter_format, area, header->is_sharded, parts);
         is_sound = page->has_filters;
     }
     page->has_damaged_filters = !is_sound;
@@ -250,6 +265,7 @@ enum bb_status bb_index_page_decode(const struct bb_index_page_reading *reading,
                                     struct bb_bytes stored, struct bb_index_page **ret_page)
 {
     struct page_header header = {0};
+    struct page_parts parts = {0};
     struct bb_index_page *page = NULL;
     enum bb_status status = read_sizes(stored, reading->place, &header);
     if (status == BB_OK)
@@ -259,19 +275,18 @@ enum bb_status bb_index_page_decode(const struct bb_index_page_reading *reading,
     if (status == BB_OK)
         status = check_header(&header, stored.data, reading->granularity, reading->place);
     if (status == BB_OK)
-        status = create_page(&header, reading->granularity, &page);
+        status = create_page(&header, reading->granularity, &page, &parts);
     if (status != BB_OK)
         return status;
 
-    uint8_t *free_bytes = (uint8_t *)(page + 1);
     struct bb_bytes fence_area = {.data = stored.data + BB_PAGE_HEADER_SIZE,
                                   .size = header.fence_size};
-    status = read_fence_area(reading, page, fence_area, &free_bytes);
+    status = read_fence_area(reading, page, fence_area, &parts);
     if (status != BB_OK) {
         bb_index_page_unref(page);
         return status;
     }
-    read_filters(reading, page, &header, stored, free_bytes);
+    read_filters(reading, page, &header, stored, &parts);
     *ret_page = page;
     return BB_OK;
 }

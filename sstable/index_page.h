@@ -37,24 +37,46 @@
 #include "sstable/checksum.h"
 #include "sstable/fence_index.h"
 
+#define BB_CACHE_LINE_SIZE 64
+/* The hot line, the next one, 64 numbers and as many places of filters. */
+#define BB_PAGE_PREFETCH_LINES 16
+
 struct bb_index_page {
     struct bb_cache_item item; /* first */
+
+    /* One cache line with all that a filter's negative takes, the front of the fences included. */
+    _Alignas(BB_CACHE_LINE_SIZE) const uint8_t *filters;
+    const uint32_t *shard_offsets; /* in filters; one more than shards */
+    const uint16_t *descriptors;
+    const uint16_t
+        *group_shards; /* first shard of each group, one more than groups; NULL: one each */
+    uint32_t granularity;
+    bool has_filters;         /* there are filters, and they may be asked */
+    bool has_damaged_filters; /* there should be filters, and they may not */
+    struct bb_fence_index fences;
+
+    const uint32_t *block_ends; /* of each block, from base_offset on */
     uint64_t base_offset;
     uint32_t block_count;
     uint32_t group_count;
     uint32_t shard_count;
-    uint32_t granularity;
     uint32_t filter_area_size; /* as stored, with its checksum */
-    bool has_filters;          /* there are filters, and they may be asked */
-    bool has_damaged_filters;  /* there should be filters, and they may not */
-    struct bb_fence_index fences;
-    const uint32_t *block_ends;    /* of each block, from base_offset on */
-    const uint32_t *shard_offsets; /* in filters; one more than shards */
-    const uint16_t *group_shards;  /* first shard of each group, one more than groups; NULL: one
-                                      shard per group */
-    const uint16_t *descriptors;
-    const uint8_t *filters;
 };
+
+static_assert(offsetof(struct bb_index_page, fences) % BB_CACHE_LINE_SIZE +
+                      offsetof(struct bb_fence_index, common) <=
+                  BB_CACHE_LINE_SIZE,
+              "what a negative takes is in one line");
+
+/* Begins to load the lines that a search will touch: the fields above, and the numbers and
+ * descriptors that stand first behind them. The binary search would miss on one after the other.
+ * (Measured on 2,285 pages in a shared cache, 5,000,000 keys: see docs/decisions.) */
+static inline void bb_index_page_prefetch(const struct bb_index_page *page)
+{
+    const char *line = (const char *)page + offsetof(struct bb_index_page, filters);
+    for (size_t i = 0; i < BB_PAGE_PREFETCH_LINES; i++)
+        __builtin_prefetch(line + i * BB_CACHE_LINE_SIZE);
+}
 
 /* What a page is read with. */
 struct bb_index_page_reading {

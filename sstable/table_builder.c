@@ -195,6 +195,7 @@ static enum bb_status write_page(struct bb_table_builder *builder)
 static bool is_page_cut(const struct bb_table_builder *builder, const struct bb_fence *fence)
 {
     const struct bb_index_page_builder *page = &builder->page;
+    const struct bb_table_options *options = &builder->options;
     if (page->block_count == BB_PAGE_BLOCK_COUNT_MAX)
         return true;
     if (page->data_size >
@@ -203,10 +204,11 @@ static bool is_page_cut(const struct bb_table_builder *builder, const struct bb_
     size_t size = bb_index_page_builder_size_estimate(page);
     if (builder->group_blocks > 0)
         size += bb_block_filter_builder_size_estimate(builder->filters);
-    if (page->block_count < BB_PAGE_CUT_BLOCK_COUNT && size < BB_PAGE_CUT_SIZE)
+    bool is_worth_a_page = page->block_count >= BB_PAGE_CUT_BLOCK_COUNT && size >= BB_PAGE_CUT_SIZE;
+    if (!is_worth_a_page && size < BB_PAGE_CUT_FACTOR * options->index_page_size_bytes)
         return false;
     /* The next block is expected to take what the others took. */
-    return size + size / page->block_count > builder->options.index_page_size_bytes ||
+    return size + size / page->block_count > options->index_page_size_bytes ||
            bb_fence_builder_collapses(&page->fences, fence);
 }
 

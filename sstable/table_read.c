@@ -125,6 +125,7 @@ enum bb_status bb_table_page_acquire(struct bb_table *table, uint32_t index,
     struct bb_index_page *page = atomic_load_explicit(&table->pages[index], memory_order_acquire);
     if (__builtin_expect(page == NULL, 0))
         return load_into_slot(table, index, stats, ret_page);
+    bb_index_page_prefetch(page);
     *ret_page = page;
     return BB_OK;
 }

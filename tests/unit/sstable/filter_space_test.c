@@ -1,0 +1,147 @@
+/* Goal: what filters cost, counted the only honest way: size of the file with filters, less its
+ * size without, over the keys; and that the target rate is met at that price. Method: tables of
+ * which every block holds exactly n keys, random 16-byte keys; absent keys of the same shape. */
+#include "tests/unit/sstable/table_fixture.h"
+
+#include "base/coding.h"
+#include "base/hash.h"
+
+#define KEY_SIZE   16
+#define VALUE_SIZE 8
+#define TARGET     0.01
+
+/* shared, unshared, value size and sequence take a byte each, the restart offset two. */
+#define ENTRY_SIZE (4 + KEY_SIZE + VALUE_SIZE + 2)
+#define TAIL_SIZE  4
+
+struct keys {
+    uint8_t (*bytes)[KEY_SIZE];
+    size_t count;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    return memcmp(a, b, KEY_SIZE);
+}
+
+static void keys_init(struct keys *keys, struct bb_rng *rng, size_t count)
+{
+    keys->bytes = bb_must_realloc(NULL, count * KEY_SIZE);
+    keys->count = count;
+    bb_rng_bytes(rng, keys->bytes, count * KEY_SIZE);
+    qsort(keys->bytes, count, KEY_SIZE, compare_keys);
+}
+
+/* The file's size; the table stays at path. */
+static uint64_t build(const char *path, const struct bb_table_options *options,
+                      const struct keys *keys, uint32_t keys_per_block)
+{
+    struct bb_table_builder *builder = NULL;
+    struct bb_table_meta meta = {0};
+    static const uint8_t value[VALUE_SIZE];
+    assert_ok(bb_table_builder_create(path, options, &builder));
+    for (size_t i = 0; i < keys->count; i++) {
+        struct bb_entry entry = {
+            .key = bb_bytes_of(keys->bytes[i], KEY_SIZE),
+            .sequence = 1,
+            .kind = BB_ENTRY_PUT,
+            .value = bb_bytes_of(value, VALUE_SIZE),
+        };
+        assert_ok(bb_table_builder_add(builder, &entry));
+    }
+    assert_ok(bb_table_builder_finish(builder, &meta));
+    bb_table_builder_destroy(builder);
+    assert_true(meta.block_count * keys_per_block == keys->count);
+    uint64_t size = meta.file_size;
+    bb_table_meta_deinit(&meta);
+    return size;
+}
+
+static double wasted_per_absent(const struct bb_table_options *options, struct bb_rng *rng,
+                                size_t count)
+{
+    struct bb_table *table = NULL;
+    struct bb_read_stats stats = {0};
+    struct bb_buf value = {0};
+    assert_ok(bb_table_open("/with", options, &table));
+    for (size_t i = 0; i < count; i++) {
+        uint8_t key[KEY_SIZE];
+        uint64_t sequence = 0;
+        enum bb_visit visit = BB_VISIT_COUNT;
+        bb_rng_bytes(rng, key, sizeof(key));
+        struct bb_bytes bytes = {.data = key, .size = sizeof(key)};
+        assert_ok(bb_table_get(table, NULL, bytes, bb_hash_key(options->secret, bytes),
+                               BB_SEQUENCE_MAX, &stats, &value, &sequence, &visit));
+    }
+    bb_buf_deinit(&value);
+    bb_table_close(table);
+    return (double)stats.visits[BB_VISIT_FALSE_POSITIVE] / (double)count;
+}
+
+static void check_space(uint32_t keys_per_block, double bits_per_key_max)
+{
+    uint64_t seed = bb_rng_seed("filter_space", 3 * (uint64_t)keys_per_block);
+    struct bb_file_memory *memory = bb_file_memory_create(seed);
+    struct bb_rng rng;
+    struct keys keys;
+    struct bb_hash_secret secret;
+    bb_rng_init(&rng, seed);
+    bb_hash_secret_from_seed(seed, &secret);
+    keys_init(&keys, &rng, (size_t)keys_per_block * 640);
+    struct bb_table_options options = {
+        .file_system = bb_file_memory_system(memory),
+        .block_size_bytes = keys_per_block * ENTRY_SIZE + TAIL_SIZE,
+        .restart_interval = 1,
+        .compression = BB_COMPRESSION_NONE,
+        .filter_rate = TARGET,
+        .secret = &secret,
+    };
+    uint64_t with = build("/with", &options, &keys, keys_per_block);
+    options.filter_rate = 1;
+    uint64_t without = build("/without", &options, &keys, keys_per_block);
+    options.filter_rate = TARGET;
+    double rate = wasted_per_absent(&options, &rng, 200000);
+    double bits = (double)(with - without) * 8 / (double)keys.count;
+    print_message("%4u keys per block: %.3f bits per key (at most %.2f), rate %.5f\n",
+                  keys_per_block, bits, bits_per_key_max, rate);
+    assert_true(bits <= bits_per_key_max);
+    /* 200,000 draws at 1 %: five standard errors are 11 %. */
+    assert_true(rate < TARGET * 1.11);
+    free(keys.bytes);
+    bb_file_memory_destroy(memory);
+}
+
+static void filter_space__30_keys(void **state)
+{
+    (void)state;
+    check_space(30, 8.0);
+}
+
+static void filter_space__100_keys(void **state)
+{
+    (void)state;
+    check_space(100, 7.2);
+}
+
+static void filter_space__300_keys(void **state)
+{
+    (void)state;
+    check_space(300, 6.95);
+}
+
+static void filter_space__1000_keys(void **state)
+{
+    (void)state;
+    check_space(1000, 6.85);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(filter_space__30_keys),
+        cmocka_unit_test(filter_space__100_keys),
+        cmocka_unit_test(filter_space__300_keys),
+        cmocka_unit_test(filter_space__1000_keys),
+    };
+    return cmocka_run_group_tests_name("filter_space", tests, NULL, NULL);
+}
