@@ -85,15 +85,26 @@ static enum bb_status decode_count(const char *name, const char *text, uint64_t 
     return status;
 }
 
-static enum bb_status narrow(const char *name, const char *text, enum bb_status status,
-                             uint64_t wide, uint32_t *value)
+static enum bb_status narrow(const char *name, const char *text, uint64_t wide, uint32_t *value)
 {
-    if (status != BB_OK)
-        return status;
     if (wide > UINT32_MAX)
         return bb_fail(BB_INVALID, "option --%s: \"%s\" is too large", name, text);
     *value = (uint32_t)wide;
     return BB_OK;
+}
+
+static enum bb_status decode_count32(const char *name, const char *text, uint32_t *value)
+{
+    uint64_t wide = 0;
+    enum bb_status status = decode_count(name, text, &wide);
+    return status == BB_OK ? narrow(name, text, wide, value) : status;
+}
+
+static enum bb_status decode_size32(const char *name, const char *text, uint32_t *value)
+{
+    uint64_t wide = 0;
+    enum bb_status status = option_size_decode(name, text, &wide);
+    return status == BB_OK ? narrow(name, text, wide, value) : status;
 }
 
 static enum bb_status decode_real(const char *name, const char *text, double *value)
@@ -112,8 +123,7 @@ static enum bb_status decode_granularity(const char *name, const char *text, uin
         *value = BB_GRANULARITY_PAGE;
         return BB_OK;
     }
-    uint64_t wide = 0;
-    return narrow(name, text, decode_count(name, text, &wide), wide, value);
+    return decode_count32(name, text, value);
 }
 
 static enum bb_status decode_filter_kind(const char *name, const char *text,
@@ -125,7 +135,6 @@ static enum bb_status decode_filter_kind(const char *name, const char *text,
 
 static enum bb_status decode_value(const struct option *option, const char *text)
 {
-    uint64_t wide = 0;
     switch (option->type) {
     case OPTION_FLAG:
         *(bool *)option->value = true;
@@ -136,13 +145,11 @@ static enum bb_status decode_value(const struct option *option, const char *text
     case OPTION_COUNT:
         return decode_count(option->name, text, option->value);
     case OPTION_COUNT32:
-        return narrow(option->name, text, decode_count(option->name, text, &wide), wide,
-                      option->value);
+        return decode_count32(option->name, text, option->value);
     case OPTION_SIZE:
         return option_size_decode(option->name, text, option->value);
     case OPTION_SIZE32:
-        return narrow(option->name, text, option_size_decode(option->name, text, &wide), wide,
-                      option->value);
+        return decode_size32(option->name, text, option->value);
     case OPTION_REAL:
         return decode_real(option->name, text, option->value);
     case OPTION_FILTER_KIND:

@@ -69,6 +69,17 @@ class Load(ToolTest):
             self.assertEqual(self.ok("scan", store, "--count").text, "5000\n")
             self.ok("verify", store)
 
+    def test_options_reach_the_tables(self):
+        options = ["--block-size", "1K", "--granularity", "3", "--restart-interval", "5", "--target", "0.2", "--filter",
+                   "bloom"]
+        self.load(words(2000), *options)
+        properties = self.ok("dump", self.tables()[0], "--json").json["properties"]
+        self.assertEqual((properties["block_size_bytes"], properties["filter_granularity"],
+                          properties["restart_interval"], properties["filter_kind"]), (1024, 3, 5, "bloom"))
+        self.load(words(2000, "more"), "--granularity", "page", "--no-compression")
+        properties = self.ok("dump", self.tables()[0], "--json").json["properties"]
+        self.assertEqual((properties["filter_granularity"], properties["compression"]), ("page", "none"))
+
     def test_report(self):
         report = self.load(words(3000), "--json").json
         self.assertEqual(report["records"], 3000)

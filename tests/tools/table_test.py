@@ -295,7 +295,9 @@ class Hostile(TableTest):
         os.rename(one, two)
         one = self.make(count=400)
         mixed = bytearray(self.content(one))
-        mixed[:1000] = self.content(two)[:1000]
+        size = self.ok("dump", two, "--blocks", "--json").json["blocks"][0]["bytes"]
+        mixed[:size] = self.content(two)[:size]
+        self.assertNotEqual(mixed, self.content(one))
         self.expect_all(CORRUPT, self.spoil(None, mixed), "offset 0")
 
     def test_a_newer_version_is_unsupported_and_named(self):
