@@ -138,7 +138,7 @@ enum bb_status bb_batch_iterate(const struct bb_batch *batch,
     enum bb_status status =
         bb_batch_cursor_init(&cursor, bb_batch_stamp(batch, 0), (struct bb_place){0});
     for (uint32_t i = 0; i < batch->count && status == BB_OK; i++) {
-        struct bb_entry entry;
+        struct bb_entry entry = {0};
         status = bb_batch_cursor_next(&cursor, &entry);
         if (status == BB_OK)
             status = visit(context, entry.kind, entry.key, entry.value);

@@ -265,7 +265,7 @@ static enum bb_status decode_extensions(const struct decoder *decoder, struct bb
 {
     enum bb_status status = BB_OK;
     while (bb_cursor_left(cursor) > 0 && status == BB_OK) {
-        struct field field;
+        struct field field = {0};
         status = decode_field(decoder, cursor, &field);
         if (status == BB_OK)
             status = pass_over(decoder, &field);
@@ -347,7 +347,7 @@ static enum bb_status decode_fields(struct decoder *decoder, struct bb_cursor *c
     uint64_t tag_before = 0;
     enum bb_status status = BB_OK;
     while (bb_cursor_left(cursor) > 0 && status == BB_OK) {
-        struct field field;
+        struct field field = {0};
         status = decode_field(decoder, cursor, &field);
         if (status != BB_OK)
             break;
