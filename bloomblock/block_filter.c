@@ -67,8 +67,11 @@ enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format
 {
     if (kind == BB_FILTER_DEFAULT)
         kind = BB_FILTER_RIBBON;
-    if (!kind_is_possible(kind))
-        return bb_fail(BB_INVALID, "filters of kind %d cannot be used for blocks", (int)kind);
+    if (!kind_is_possible(kind)) {
+        const char *name = bb_filter_kind_name(kind);
+        return name == NULL ? bb_fail(BB_INVALID, "there are no filters of kind %d", (int)kind)
+                            : bb_fail(BB_UNSUPPORTED, "filters of kind %s are not there yet", name);
+    }
     if (kind != BB_FILTER_NONE && !rate_is_possible(target_rate))
         return bb_fail(BB_INVALID, "the filters' target rate is %g, allowed are %g to %g",
                        target_rate, BB_FILTER_RATE_MIN, BB_FILTER_RATE_MAX);
@@ -124,29 +127,16 @@ uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_co
     return bb_shard_of(key.hash, shard_count);
 }
 
-static bool ribbon_may_contain(const struct bb_block_filter_format *format, uint16_t descriptor,
-                               const uint8_t *payload, uint64_t hash)
-{
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    struct bb_ribbon_probe probe = {.payload = payload,
-                                    .size = parts.size,
-                                    .rank = format->rank + parts.step,
-                                    .rank_limit = format->rank + 1,
-                                    .seed = parts.seed};
-    if (parts.bit_exact)
-        return bb_ribbon_bits_may_contain(probe, hash);
-    return bb_ribbon_may_contain(probe, hash);
-}
-
 bool bb_block_filter_may_contain(const struct bb_block_filter_format *format, uint16_t descriptor,
                                  const uint8_t *payload, struct bb_block_filter_key key)
 {
-    size_t size = 0;
-    if (descriptor == BB_DESCRIPTOR_NONE || !bb_block_filter_size(format, descriptor, &size))
+    if (descriptor == BB_DESCRIPTOR_NONE)
         return true;
     switch (format->kind) {
     case BB_FILTER_RIBBON:
-        return ribbon_may_contain(format, descriptor, payload, key.hash);
+        return bb_ribbon_descriptor_is_bit_exact(descriptor)
+                   ? bb_ribbon_bits_may_contain(payload, descriptor, format->rank, key.hash)
+                   : bb_ribbon_may_contain(payload, descriptor, format->rank, key.hash);
     case BB_FILTER_BLOCKED_BLOOM:
         return bb_blocked_bloom_may_contain(payload, descriptor, format->rank,
                                             bb_shard_line_hash(key.hash));

@@ -41,6 +41,8 @@ static enum bb_status grow(struct bb_block_filter_builder *builder)
     if (builder->count >= GROUP_KEYS_MAX)
         return bb_fail(BB_TOO_LARGE, "a filter group has more than %zu keys", GROUP_KEYS_MAX);
     size_t capacity = builder->capacity == 0 ? CAPACITY_MIN : builder->capacity * 2;
+    if (capacity > GROUP_KEYS_MAX)
+        capacity = GROUP_KEYS_MAX;
     uint64_t *hashes = bb_realloc(builder->hashes, capacity * sizeof(hashes[0]));
     if (hashes == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for %zu hashes of a filter group", capacity);
@@ -77,26 +79,17 @@ size_t bb_block_filter_builder_size_estimate(const struct bb_block_filter_builde
     return bb_shard_size_limit(&builder->shards, builder->count);
 }
 
-/* The end of the run of sorted hashes that belong to a shard. */
-static size_t shard_end(const uint64_t *hashes, size_t count, size_t start, uint32_t shard,
-                        uint32_t shard_count)
-{
-    size_t end = start;
-    while (end < count && bb_shard_of(hashes[end], shard_count) == shard)
-        end++;
-    return end;
-}
-
 static enum bb_status append_shards(struct bb_block_filter_builder *builder, uint32_t shard_count,
                                     struct bb_buf *descriptors, struct bb_buf *payload)
 {
     enum bb_status status = BB_OK;
+    double weight = (double)builder->count / shard_count;
     size_t start = 0;
     for (uint32_t shard = 0; shard < shard_count && status == BB_OK; shard++) {
         uint16_t descriptor = 0;
-        size_t end = shard_end(builder->hashes, builder->count, start, shard, shard_count);
-        status = bb_shard_encode(&builder->shards, builder->hashes + start, end - start, payload,
-                                 &descriptor);
+        size_t end = bb_shard_end(builder->hashes, builder->count, start, shard, shard_count);
+        status = bb_shard_encode(&builder->shards, builder->hashes + start, end - start, weight,
+                                 payload, &descriptor);
         if (status == BB_OK)
             status = bb_append_u16(descriptors, descriptor);
         start = end;

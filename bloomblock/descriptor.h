@@ -14,9 +14,14 @@ struct bb_ribbon_descriptor {
     uint32_t size; /* groups, or slots of the bit-exact layout: 0 ... 255 */
 };
 
+static inline bool bb_ribbon_descriptor_is_bit_exact(uint16_t descriptor)
+{
+    return descriptor >> 15 != 0;
+}
+
 static inline struct bb_ribbon_descriptor bb_ribbon_descriptor_decode(uint16_t descriptor)
 {
-    return (struct bb_ribbon_descriptor){.bit_exact = descriptor >> 15 != 0,
+    return (struct bb_ribbon_descriptor){.bit_exact = bb_ribbon_descriptor_is_bit_exact(descriptor),
                                          .step = descriptor >> 14 & 1,
                                          .seed = descriptor >> 8 & 63,
                                          .size = descriptor & 255};

@@ -1,8 +1,7 @@
 #include "bloomblock/ribbon.h"
 
+#include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon_load.h"
-
-#define EVERY_BYTE UINT64_C(0x0101010101010101)
 
 static uint8_t encode_column(const uint32_t *rows, uint32_t column)
 {
@@ -19,43 +18,58 @@ void bb_ribbon_encode(const uint32_t *rows, uint32_t group_count, uint32_t rank,
             *payload++ = encode_column(rows + (size_t)group * BB_RIBBON_GROUP_ROWS, column);
 }
 
-/* Bit j: the parity of byte j. The product brings the eight results together without carries. */
-static inline uint32_t byte_parities(uint64_t word)
-{
-    word ^= word >> 4;
-    word ^= word >> 2;
-    word ^= word >> 1;
-    return (uint32_t)(((word & EVERY_BYTE) * UINT64_C(0x0102040810204080)) >> 56);
-}
-
 /* The sums of eight columns, of which the first stands in byte first_byte of the payload. */
-static inline uint32_t sum_columns(const struct bb_ribbon_probe *probe, size_t first_byte,
-                                   uint64_t coefficients, bool bounded)
+static inline uint32_t sum_columns(struct bb_ribbon_bytes bytes, size_t first_byte, uint32_t rank,
+                                   uint64_t coefficients)
 {
     uint64_t sum = 0;
     for (uint32_t t = 0; t < BB_RIBBON_WINDOW_GROUPS; t++) {
-        uint64_t mask = ((coefficients >> (8 * t)) & 0xff) * EVERY_BYTE;
-        sum ^= mask & bb_ribbon_load(probe, first_byte + (size_t)t * probe->rank, bounded);
+        uint64_t mask = ((coefficients >> (8 * t)) & 0xff) * UINT64_C(0x0101010101010101);
+        sum ^= mask & bb_ribbon_load(bytes, first_byte + (size_t)t * rank);
     }
-    return byte_parities(sum);
+    return bb_ribbon_byte_parities(sum);
 }
 
-static inline bool may_contain(const struct bb_ribbon_probe *probe, uint64_t hash, bool bounded)
+/* All columns of up to rank_limit. That is a constant of the table, where the rank of a filter is
+ * not: the end of the loop is predicted, and a column too many is masked out. */
+static inline bool sums_agree(struct bb_ribbon_bytes bytes, struct bb_ribbon_descriptor parts,
+                              uint32_t rank, uint32_t rank_limit, uint64_t hash)
 {
-    uint64_t coefficients = bb_ribbon_coefficients(hash, probe->seed);
-    size_t window = (size_t)bb_ribbon_group(hash, probe->seed, probe->size) * probe->rank;
-    uint32_t sums = sum_columns(probe, window, coefficients, bounded);
-    for (uint32_t column = 8; column < probe->rank_limit; column += 8)
-        sums |= sum_columns(probe, window + column, coefficients, bounded) << column;
-    return ((sums ^ (uint32_t)hash) & bb_ribbon_rank_mask(probe->rank)) == 0;
+    uint64_t coefficients = bb_ribbon_coefficients(hash, parts.seed);
+    size_t window = (size_t)bb_ribbon_group(hash, parts.seed, parts.size) * rank;
+    uint32_t sums = sum_columns(bytes, window, rank, coefficients);
+    for (uint32_t column = 8; column < rank_limit; column += 8)
+        sums |= sum_columns(bytes, window + column, rank, coefficients) << column;
+    return ((sums ^ (uint32_t)hash) & bb_ribbon_rank_mask(rank)) == 0;
 }
 
-bool bb_ribbon_may_contain(struct bb_ribbon_probe probe, uint64_t hash)
+/* Apart, so that the usual ranks up to 8 need no stack. */
+static __attribute__((noinline)) bool may_contain_wide(const uint8_t *payload,
+                                                       struct bb_ribbon_descriptor parts,
+                                                       uint32_t rank, uint64_t hash)
 {
-    return may_contain(&probe, hash, false);
+    struct bb_ribbon_bytes bytes = {payload, BB_RIBBON_NO_END};
+    return sums_agree(bytes, parts, rank + parts.step, rank + 1, hash);
 }
 
-bool bb_ribbon_may_contain_bounded(struct bb_ribbon_probe probe, uint64_t hash)
+bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                           uint64_t hash)
 {
-    return may_contain(&probe, hash, true);
+    struct bb_ribbon_bytes bytes = {payload, BB_RIBBON_NO_END};
+    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    if (parts.size < BB_RIBBON_GROUPS_MIN)
+        return true;
+    if (rank + 1 > 8)
+        return may_contain_wide(payload, parts, rank, hash);
+    return sums_agree(bytes, parts, rank + parts.step, 8, hash);
+}
+
+bool bb_ribbon_may_contain_bounded(const uint8_t *payload, size_t readable, uint16_t descriptor,
+                                   uint32_t rank, uint64_t hash)
+{
+    struct bb_ribbon_bytes bytes = {payload, readable};
+    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    if (parts.size < BB_RIBBON_GROUPS_MIN)
+        return true;
+    return sums_agree(bytes, parts, rank + parts.step, rank + 1, hash);
 }

@@ -48,21 +48,13 @@ static inline struct bb_ribbon_equation bb_ribbon_equation(uint64_t hash, uint32
 /* Writes rows, 8 * group_count of rank bits each, as group_count * rank bytes. */
 void bb_ribbon_encode(const uint32_t *rows, uint32_t group_count, uint32_t rank, uint8_t *payload);
 
-/* One filter to be asked. */
-struct bb_ribbon_probe {
-    const uint8_t *payload;
-    size_t readable;     /* bytes that may be read from payload on, payload included; of use to
-                            the bounded probes only */
-    uint32_t size;       /* groups, or slots of the bit-exact layout */
-    uint32_t rank;       /* 1 ... rank_limit */
-    uint32_t rank_limit; /* the greatest rank among the filters of the table: it is the one that
-                            loops run to, so that their ends are predicted */
-    uint32_t seed;
-};
-
-/* May the filter contain the hash? Reads up to 64 bytes past the payload, whatever they hold. */
-bool bb_ribbon_may_contain(struct bb_ribbon_probe probe, uint64_t hash);
-/* The same answer from readable bytes alone. */
-bool bb_ribbon_may_contain_bounded(struct bb_ribbon_probe probe, uint64_t hash);
+/* May the filter contain the hash? rank is the table's, of the shorter step; the descriptor adds
+ * its own. Reads up to 64 bytes past the payload, whatever they hold. True for descriptors that do
+ * not exist. */
+bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                           uint64_t hash);
+/* The same answer from the readable bytes from payload on alone. */
+bool bb_ribbon_may_contain_bounded(const uint8_t *payload, size_t readable, uint16_t descriptor,
+                                   uint32_t rank, uint64_t hash);
 
 #endif

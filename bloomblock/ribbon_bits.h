@@ -44,8 +44,10 @@ static inline struct bb_ribbon_equation bb_ribbon_bits_equation(uint64_t hash, u
 void bb_ribbon_bits_encode(const uint32_t *rows, uint32_t slot_count, uint32_t rank,
                            uint8_t *payload);
 
-/* As bb_ribbon_may_contain and bb_ribbon_may_contain_bounded; probe.size counts slots. */
-bool bb_ribbon_bits_may_contain(struct bb_ribbon_probe probe, uint64_t hash);
-bool bb_ribbon_bits_may_contain_bounded(struct bb_ribbon_probe probe, uint64_t hash);
+/* As bb_ribbon_may_contain and bb_ribbon_may_contain_bounded. */
+bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                                uint64_t hash);
+bool bb_ribbon_bits_may_contain_bounded(const uint8_t *payload, size_t readable,
+                                        uint16_t descriptor, uint32_t rank, uint64_t hash);
 
 #endif

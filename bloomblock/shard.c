@@ -43,10 +43,19 @@ uint64_t bb_shard_count(uint64_t key_count)
     return (key_count + BB_SHARD_KEYS / 2) / BB_SHARD_KEYS;
 }
 
-/* Sum over filters of keys * (rate - target), were this filter added. */
-static double excess_with(const struct bb_shard_builder *builder, size_t count, double rate)
+size_t bb_shard_end(const uint64_t *hashes, size_t count, size_t start, uint32_t shard,
+                    uint32_t shard_count)
 {
-    return builder->excess + (double)count * (rate - builder->format.target_rate);
+    size_t end = start;
+    while (end < count && bb_shard_of(hashes[end], shard_count) == shard)
+        end++;
+    return end;
+}
+
+/* Sum over filters of weight * (rate - target), were this filter added. */
+static double excess_with(const struct bb_shard_builder *builder, double weight, double rate)
+{
+    return builder->excess + weight * (rate - builder->format.target_rate);
 }
 
 /* --- Ribbon --- */
@@ -78,8 +87,8 @@ static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes,
     return false;
 }
 
-/* All seeds, then all with one more slot or group: the worst case of two distinct-hash systems in
- * a row is one in 10^33. The rows of the solved shape are in the solver. */
+/* All seeds, then all with one more slot or group: that both fail happens once in 10^33 filters.
+ * The rows of the solved shape are in the solver. */
 static bool solve_shape(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
                         struct bb_ribbon_descriptor *parts, uint32_t rank)
 {
@@ -111,17 +120,18 @@ static enum bb_status append_ribbon(const struct bb_ribbon_solver *solver,
 }
 
 static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint64_t *hashes,
-                                    size_t count, struct bb_buf *payload, uint16_t *ret_descriptor)
+                                    size_t count, double weight, struct bb_buf *payload,
+                                    uint16_t *ret_descriptor)
 {
     uint32_t rank = builder->format.rank;
     struct bb_ribbon_descriptor parts = {0};
-    parts.step = excess_with(builder, count, bb_rate_ribbon(rank)) > 0;
+    parts.step = excess_with(builder, weight, bb_rate_ribbon(rank)) > 0;
     if (!solve_shape(&builder->solver, hashes, count, &parts, rank + parts.step))
         return BB_OK;
     enum bb_status status = append_ribbon(&builder->solver, parts, payload);
     if (status != BB_OK)
         return status;
-    builder->excess = excess_with(builder, count, bb_rate_ribbon(rank + parts.step));
+    builder->excess = excess_with(builder, weight, bb_rate_ribbon(rank + parts.step));
     *ret_descriptor = bb_ribbon_descriptor_encode(parts);
     return BB_OK;
 }
@@ -130,12 +140,13 @@ static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint
  */
 
 static enum bb_status encode_lines(struct bb_shard_builder *builder, const uint64_t *hashes,
-                                   size_t count, struct bb_buf *payload, uint16_t *ret_descriptor)
+                                   size_t count, double weight, struct bb_buf *payload,
+                                   uint16_t *ret_descriptor)
 {
     const struct bb_rate_line *line = &builder->line;
     uint64_t lines = bb_rate_blocked_bloom_lines(line, count, builder->format.target_rate);
     if (lines > 1 &&
-        excess_with(builder, count, bb_rate_blocked_bloom(line, count, lines - 1)) <= 0)
+        excess_with(builder, weight, bb_rate_blocked_bloom(line, count, lines - 1)) <= 0)
         lines--;
     BB_ASSERT(lines <= UINT16_MAX);
     uint8_t *bytes = NULL;
@@ -144,18 +155,19 @@ static enum bb_status encode_lines(struct bb_shard_builder *builder, const uint6
         return status;
     for (size_t i = 0; i < count; i++)
         bb_blocked_bloom_add(bytes, (uint32_t)lines, line->probes, bb_shard_line_hash(hashes[i]));
-    builder->excess = excess_with(builder, count, bb_rate_blocked_bloom(line, count, lines));
+    builder->excess = excess_with(builder, weight, bb_rate_blocked_bloom(line, count, lines));
     *ret_descriptor = (uint16_t)lines;
     return BB_OK;
 }
 
 static enum bb_status encode_bits(struct bb_shard_builder *builder, const uint64_t *hashes,
-                                  size_t count, struct bb_buf *payload, uint16_t *ret_descriptor)
+                                  size_t count, double weight, struct bb_buf *payload,
+                                  uint16_t *ret_descriptor)
 {
     uint32_t probes = builder->format.rank;
     uint64_t bits = bb_rate_bloom_bits(count, probes, builder->format.target_rate);
     size_t size = bb_bloom_size(bits);
-    if (size > 1 && excess_with(builder, count, bb_rate_bloom(count, (size - 1) * 8, probes)) <= 0)
+    if (size > 1 && excess_with(builder, weight, bb_rate_bloom(count, (size - 1) * 8, probes)) <= 0)
         size--;
     BB_ASSERT(size <= UINT16_MAX);
     uint8_t *bytes = NULL;
@@ -164,24 +176,25 @@ static enum bb_status encode_bits(struct bb_shard_builder *builder, const uint64
         return status;
     for (size_t i = 0; i < count; i++)
         bb_bloom_add(bytes, size * 8, probes, hashes[i]);
-    builder->excess = excess_with(builder, count, bb_rate_bloom(count, size * 8, probes));
+    builder->excess = excess_with(builder, weight, bb_rate_bloom(count, size * 8, probes));
     *ret_descriptor = (uint16_t)size;
     return BB_OK;
 }
 
 enum bb_status bb_shard_encode(struct bb_shard_builder *builder, const uint64_t *hashes,
-                               size_t count, struct bb_buf *payload, uint16_t *ret_descriptor)
+                               size_t count, double weight, struct bb_buf *payload,
+                               uint16_t *ret_descriptor)
 {
     *ret_descriptor = BB_DESCRIPTOR_NONE;
     if (count == 0 || count > BB_FILTER_GROUP_KEYS_MAX)
         return BB_OK;
     switch (builder->format.kind) {
     case BB_FILTER_RIBBON:
-        return encode_ribbon(builder, hashes, count, payload, ret_descriptor);
+        return encode_ribbon(builder, hashes, count, weight, payload, ret_descriptor);
     case BB_FILTER_BLOCKED_BLOOM:
-        return encode_lines(builder, hashes, count, payload, ret_descriptor);
+        return encode_lines(builder, hashes, count, weight, payload, ret_descriptor);
     case BB_FILTER_BLOOM:
-        return encode_bits(builder, hashes, count, payload, ret_descriptor);
+        return encode_bits(builder, hashes, count, weight, payload, ret_descriptor);
     default:
         return BB_OK;
     }

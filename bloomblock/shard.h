@@ -3,8 +3,9 @@
  *
  * Rates between two sizes are met in the mean: each filter takes the smaller of two sizes (ranks of
  * a ribbon; lines or bytes of a Bloom kind) as often as the mean over all keys so far, this
- * filter's included, stays at or below the target (error diffusion, weighted by keys, because an
- * absent key meets a filter about as often as it has keys).
+ * filter's included, stays at or below the target. Filters are weighted by how often absent keys
+ * meet them: in a table that is by their keys, and among the shards of one group, which are equal
+ * ranges of the hash, all alike. The mean never passes the target, and comes as near as one filter.
  *
  * Threads: one builder, one thread.
  */
@@ -22,7 +23,7 @@
 
 struct bb_shard_builder {
     struct bb_block_filter_format format; /* copied */
-    double excess;                        /* sum over filters of keys * (rate - target), <= 0 */
+    double excess;                        /* sum over filters of weight * (rate - target), <= 0 */
     double bytes_per_key;                 /* Bloom kinds: of a large set */
     struct bb_ribbon_solver solver;       /* RIBBON only */
     struct bb_rate_line line;             /* BLOCKED_BLOOM only */
@@ -41,6 +42,10 @@ static inline uint32_t bb_shard_of(uint64_t domain_hash, uint32_t shard_count)
     return bb_hash_range(domain_hash, shard_count);
 }
 
+/* The end of the shard that begins at start, in the sorted hashes of all shards. */
+size_t bb_shard_end(const uint64_t *hashes, size_t count, size_t start, uint32_t shard,
+                    uint32_t shard_count);
+
 /* The hash as a blocked Bloom filter takes it: the shard took the high half, so the line is chosen
  * by the low one. */
 static inline uint64_t bb_shard_line_hash(uint64_t domain_hash)
@@ -48,11 +53,12 @@ static inline uint64_t bb_shard_line_hash(uint64_t domain_hash)
     return domain_hash << 32 | domain_hash >> 32;
 }
 
-/* Makes the filter of count distinct domain hashes: appends its payload. No keys, or more than
+/* Makes the filter of count distinct domain hashes: appends its payload. weight: see above; keys of
+ * the group / its shards. No keys, or more than
  * BB_FILTER_GROUP_KEYS_MAX (a shard of hashes that somebody chose), give BB_DESCRIPTOR_NONE and no
  * payload, which the rates of other filters do not make up for. */
 BB_MUST_CHECK enum bb_status bb_shard_encode(struct bb_shard_builder *builder,
-                                             const uint64_t *hashes, size_t count,
+                                             const uint64_t *hashes, size_t count, double weight,
                                              struct bb_buf *payload, uint16_t *ret_descriptor);
 
 /* An upper bound of the payload of count keys, cut into shards. Quick enough to be asked per key.

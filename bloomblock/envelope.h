@@ -1,0 +1,56 @@
+/* The envelope of a filter that stands alone: everything needed to ask it, to judge it, and to know
+ * that it is whole.
+ *
+ *       0  magic            8   "BBFILTER"
+ *       8  version          4   0
+ *      12  kind             2   enum bb_filter_kind
+ *      14  header size      2   64
+ *      16  envelope size    8   all bytes, checksum included
+ *      24  salt             8
+ *      32  key count        8   distinct hashes
+ *      40  target rate      8   IEEE 754 double; 1 for kind none
+ *      48  parameter 0      8   ribbon: shards        blocked Bloom: lines    Bloom: bits
+ *      56  parameter 1      8   ribbon: rank          blocked Bloom: probes   Bloom: probes
+ *      64  payload              ribbon: directory of shards (shard_directory.h), their payloads
+ *                               blocked Bloom: lines    Bloom: bits
+ *          checksum         8   XXH3-64 of all bytes before it
+ *
+ * Integers are little-endian. A filter of no keys has parameters 0 and no payload, and says
+ * "absent" to everything; so does nothing else. The payload begins at a multiple of 64 bytes, so
+ * that the lines of an aligned envelope are cache lines.
+ *
+ * Pure functions; any thread.
+ */
+#ifndef BB_BLOOMBLOCK_ENVELOPE_H
+#define BB_BLOOMBLOCK_ENVELOPE_H
+
+#include "bb/filter.h"
+
+#define BB_ENVELOPE_MAGIC         "BBFILTER"
+#define BB_ENVELOPE_VERSION       0
+#define BB_ENVELOPE_HEADER_SIZE   64
+#define BB_ENVELOPE_CHECKSUM_SIZE 8
+#define BB_ENVELOPE_SIZE_MIN      (BB_ENVELOPE_HEADER_SIZE + BB_ENVELOPE_CHECKSUM_SIZE)
+
+struct bb_envelope {
+    uint32_t version;
+    enum bb_filter_kind kind;
+    uint64_t salt;
+    uint64_t key_count;
+    double target_rate;
+    uint64_t parameters[2];
+    struct bb_bytes payload; /* borrowed */
+};
+
+/* Checks everything there is to check: size, checksum, and every field against the others, shard
+ * directory included. BB_CORRUPT with the offset; BB_UNSUPPORTED for other versions and kinds. */
+BB_MUST_CHECK enum bb_status bb_envelope_decode(struct bb_bytes bytes,
+                                                struct bb_envelope *ret_envelope);
+
+/* Appends the header, in which the size is still missing; the payload is ignored. The caller
+ * appends the payload, and then finishes the envelope that begins at offset start of the buffer. */
+BB_MUST_CHECK enum bb_status bb_envelope_encode(const struct bb_envelope *envelope,
+                                                struct bb_buf *buf);
+BB_MUST_CHECK enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start);
+
+#endif
