@@ -56,6 +56,15 @@ static void find_forward(struct bb_visible *visible, bool is_skipping)
     }
 }
 
+/* The version that is shown unless a newer one follows. Where a comparator equates different bytes, its key is spelled
+ * its own way. */
+static bool keep_backward(struct bb_visible *visible, const struct bb_entry *entry)
+{
+    bool is_spelled_alike = visible->comparator == NULL || !visible->comparator->equates_different_bytes;
+    return (is_spelled_alike || keep(visible, &visible->key, entry->key)) &&
+           keep(visible, &visible->value, entry->value);
+}
+
 /* The stream stands on the last version of some key: takes in all versions of that key going backward, newest visible
  * one last. True when that one is a put, which is then kept. */
 static bool take_key_backward(struct bb_visible *visible)
@@ -69,7 +78,7 @@ static bool take_key_backward(struct bb_visible *visible)
         if (entry->sequence > visible->sequence)
             continue;
         is_put = entry->kind == BB_ENTRY_PUT;
-        if (is_put && !keep(visible, &visible->value, entry->value))
+        if (is_put && !keep_backward(visible, entry))
             return false;
     }
     return is_put && stream->status == BB_OK;
