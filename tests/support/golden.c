@@ -1,0 +1,84 @@
+#include "tests/support/golden.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/assert_status.h"
+#include "tests/support/must_alloc.h"
+
+#define SHOWN 16 /* bytes of each side, from the first difference on */
+
+static void give_up(const char *path, const char *operation)
+{
+    fprintf(stderr, "%s: %s: %s\n", path, operation, strerror(errno));
+    exit(1);
+}
+
+/* The contents, to be freed; false when there is no such file. */
+static bool read_golden(const char *path, uint8_t **ret_data, size_t *ret_size)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return false;
+    uint8_t *data = NULL;
+    size_t size = 0, capacity = 0;
+    for (;;) {
+        capacity = capacity == 0 ? 4096 : capacity * 2;
+        data = bb_must_realloc(data, capacity);
+        size += fread(data + size, 1, capacity - size, file);
+        if (size < capacity)
+            break;
+    }
+    if (ferror(file))
+        give_up(path, "read");
+    fclose(file);
+    *ret_data = data;
+    *ret_size = size;
+    return true;
+}
+
+static void write_golden(const char *path, struct bb_bytes bytes)
+{
+    FILE *file = fopen(path, "wb");
+    if (file == NULL || fwrite(bytes.data, 1, bytes.size, file) != bytes.size || fclose(file) != 0)
+        give_up(path, "write");
+    printf("%s: %zu bytes written\n", path, bytes.size);
+}
+
+static void show(const char *name, const uint8_t *data, size_t size, size_t offset)
+{
+    print_error("    %-8s %zu bytes, from %zu on:", name, size, offset);
+    for (size_t i = offset; i < size && i < offset + SHOWN; i++)
+        print_error(" %02x", data[i]);
+    print_error("\n");
+}
+
+void bb_golden_assert(const char *path, struct bb_bytes found, const char *file, int line)
+{
+    const char *update = getenv("BB_UPDATE_GOLDENS");
+    if (update != NULL && strcmp(update, "1") == 0) {
+        write_golden(path, found);
+        return;
+    }
+    uint8_t *golden = NULL;
+    size_t size = 0;
+    if (!read_golden(path, &golden, &size)) {
+        print_error("%s: %s\n", path, strerror(errno));
+        _fail(file, line);
+        return;
+    }
+    size_t same = 0;
+    while (same < size && same < found.size && golden[same] == found.data[same])
+        same++;
+    bool equal = same == size && same == found.size;
+    if (!equal) {
+        print_error("%s differs at offset %zu\n", path, same);
+        show("golden", golden, size, same);
+        show("found", found.data, found.size, same);
+    }
+    free(golden);
+    if (!equal)
+        _fail(file, line);
+}

@@ -1,0 +1,18 @@
+/* Goldens: what the library writes today, compared with the files of tests/golden.
+ *
+ * With BB_UPDATE_GOLDENS=1 in the environment the files are written instead, and the assertion
+ * holds. A changed golden is a changed format: it goes into the same commit as its page in docs/.
+ */
+#ifndef BB_TESTS_SUPPORT_GOLDEN_H
+#define BB_TESTS_SUPPORT_GOLDEN_H
+
+#include "bb/base.h"
+
+/* Compares bytes with a file; shows the first difference and fails the test. */
+void bb_golden_assert(const char *path, struct bb_bytes found, const char *file, int line);
+
+/* name: of a file in tests/golden, a string literal. */
+#define assert_golden(name, bytes)                                                                 \
+    bb_golden_assert(BB_SOURCE_DIR "/tests/golden/" name, (bytes), __FILE__, __LINE__)
+
+#endif
