@@ -10,6 +10,8 @@
 #include "tools/level_report.h"
 #include "tools/read_stats.h"
 
+#define DROP_RETRIES 5
+
 /* One half: the store opened anew, filters on or off. */
 struct half {
     struct measurement *measurement;
@@ -108,14 +110,30 @@ static enum bb_status execute_run(struct half *half, struct measurement_run *run
     return status;
 }
 
+static enum bb_status drop_pages(const struct half *half, struct page_cache_state *ret_state)
+{
+    struct page_cache_state state = {0};
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < half->tables.count && status == BB_OK; i++) {
+        status = page_cache_drop(half->tables.tables[i].path);
+        if (status == BB_OK)
+            status = page_cache_count(half->tables.tables[i].path, &state);
+    }
+    *ret_state = state;
+    return status;
+}
+
 static enum bb_status make_cold(struct half *half, struct measurement_run *run)
 {
+    static const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
     bb_db_clear_cache(half->db);
-    enum bb_status status = BB_OK;
-    for (size_t i = 0; i < half->tables.count && status == BB_OK; i++)
-        status = page_cache_drop(half->tables.tables[i].path);
-    for (size_t i = 0; i < half->tables.count && status == BB_OK; i++)
-        status = page_cache_count(half->tables.tables[i].path, &run->page_cache);
+    enum bb_status status = drop_pages(half, &run->page_cache);
+    /* Pages that were used a moment ago may still be held by a processor's own list: they go with
+     * the next call. */
+    for (int i = 0; i < DROP_RETRIES && status == BB_OK && run->page_cache.resident > 0; i++) {
+        nanosleep(&pause, NULL);
+        status = drop_pages(half, &run->page_cache);
+    }
     return status;
 }
 

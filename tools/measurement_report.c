@@ -122,8 +122,8 @@ static void write_head(const struct measurement *m, struct output *out)
                  number_grouped(m->table_count).text, number_grouped(m->run_count).text,
                  number_bytes(m->file_bytes).text, number_grouped(m->entry_count).text);
     output_print(out, "%s\n", m->store->db.cache_off ? "off" : number_bytes(m->cache_bytes).text);
-    output_print(out, "%s keys, in a warm run %s times\n\n", number_grouped(m->keys->count).text,
-                 number_grouped(m->repeat).text);
+    output_print(out, "%s keys; passes over them in a warm run: %s\n\n",
+                 number_grouped(m->keys->count).text, number_grouped(m->repeat).text);
 }
 
 static void write_runs(const struct measurement *measurement, struct output *out)

@@ -4,9 +4,12 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "tools/escape.h"
 #include "tools/table_dump.h"
 #include "tools/table_range.h"
 #include "tools/text_table.h"
+
+#define KEY_SHOWN_BYTES 32
 
 /* A walk over the table that makes rows. */
 struct row_walk {
@@ -117,19 +120,28 @@ static void add_page_json(struct row_walk *walk)
     json_array_append_new(walk->list, row);
 }
 
-static void add_bytes(struct row_walk *walk, struct bb_bytes bytes)
+/* The beginning of a key: a long one would spread the table. */
+static void add_key(struct row_walk *walk, struct bb_bytes key)
 {
-    /* A long key would spread the table: its beginning tells. */
-    char text[48];
-    if (walk->dump->is_hex) {
-        size_t size = bytes.size < 20 ? bytes.size : 20;
-        for (size_t i = 0; i < size; i++)
-            snprintf(text + 2 * i, 3, "%02x", bytes.data[i]);
-        text[2 * size] = 0;
-        text_table_add(walk->table, "%s%s", text, size < bytes.size ? "..." : "");
-    } else {
-        text_table_add(walk->table, "%s", bb_bytes_escape(bytes, text, sizeof(text)));
+    struct bb_buf text = {0};
+    struct bb_bytes rest = key;
+    size_t size = 0;
+    /* Whole characters, as far as they are some. */
+    while (size < KEY_SHOWN_BYTES && rest.size > 0) {
+        size_t step = utf8_sequence_size(rest);
+        step = step == 0 ? 1 : step;
+        size += step;
+        rest = bb_bytes_of(rest.data + step, rest.size - step);
     }
+    struct bb_bytes shown = bb_bytes_of(key.data, size);
+    enum bb_status status =
+        walk->dump->is_hex ? hex_append(&text, shown) : escape_append(&text, shown, ESCAPE_ALL);
+    if (status == BB_OK)
+        text_table_add(walk->table, "%.*s%s", (int)text.size,
+                       text.size == 0 ? "" : (const char *)text.data, rest.size > 0 ? "..." : "");
+    else
+        walk->table->has_failed = true;
+    bb_buf_deinit(&text);
 }
 
 static void add_page_text(struct row_walk *walk)
@@ -145,7 +157,7 @@ static void add_page_text(struct row_walk *walk)
     text_table_add(table, "%" PRIu32, parts->page->has_filters ? parts->page->shard_count : 0);
     text_table_add(table, "%" PRIu64, filter_bytes_of(parts->page));
     text_table_add(table, "%s", filters_text(parts->page));
-    add_bytes(walk, first_key_bound(walk));
+    add_key(walk, first_key_bound(walk));
 }
 
 static enum bb_status add_page(struct row_walk *walk)
@@ -260,7 +272,7 @@ static void add_block_text(struct row_walk *walk, const struct block_counts *cou
     text_table_add(table, "%" PRIu32, parts->block->restart_count);
     text_table_add(table, "%" PRIu64, counts->entries);
     text_table_add(table, "%" PRIu64, counts->keys);
-    add_bytes(walk, first_key_bound(walk));
+    add_key(walk, first_key_bound(walk));
 }
 
 static enum bb_status add_block(struct row_walk *walk)
