@@ -32,6 +32,7 @@ struct iter {
     uint32_t index;  /* of the key in items */
     uint32_t record; /* the version of it */
     uint32_t skip;
+    uint32_t ahead;      /* the next leaf, once it was looked up; else 0 */
     struct bb_buf chain; /* offsets of the key's versions, newest first; empty: not collected */
     uint32_t place;      /* of record in the chain, when collected */
     struct bb_memtable_item items[BB_MEMTABLE_SLOTS];
@@ -39,8 +40,9 @@ struct iter {
 
 /* The records of a leaf lie anywhere: they are fetched side by side instead of one after the other.
  */
-static void prefetch_records(const struct iter *iter, const struct bb_memtable_leaf *leaf)
+static void prefetch_records(const struct iter *iter, uint32_t offset)
 {
+    const struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(iter->memtable, offset);
     uint32_t count = atomic_load_explicit(&leaf->count, memory_order_acquire);
     for (uint32_t slot = 0; slot < count; slot++) {
         uint32_t record = atomic_load_explicit(&leaf->records[slot], memory_order_relaxed);
@@ -51,7 +53,11 @@ static void prefetch_records(const struct iter *iter, const struct bb_memtable_l
 static void load_leaf(struct iter *iter, uint32_t offset)
 {
     const struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(iter->memtable, offset);
-    prefetch_records(iter, leaf);
+    if (offset != iter->ahead)
+        prefetch_records(iter, offset);
+    iter->ahead = 0;
+    if (leaf->high != 0)
+        __builtin_prefetch(bb_memtable_record_at(iter->memtable, leaf->high));
     iter->count = bb_memtable_leaf_sort(iter->memtable, leaf, iter->items);
     iter->low = leaf->low;
     iter->high = leaf->high;
@@ -78,6 +84,23 @@ static void move_to(struct iter *iter, uint32_t index)
     bb_buf_reset(&iter->chain);
 }
 
+static uint32_t find_next_leaf(const struct iter *iter)
+{
+    struct bb_bytes fence = bb_memtable_key_at(iter->memtable, iter->high);
+    return bb_memtable_find_leaf(iter->memtable, fence, false, NULL);
+}
+
+/* Going forward, the next leaf is fetched from half of this one on, and then its records: a walk
+ * would wait for them during half of its time. A leaf that was looked up early is as good as any:
+ * it begins where this one ends, and holds what was added before. */
+static void look_ahead(struct iter *iter)
+{
+    if (iter->index == iter->count / 2 && iter->high != 0)
+        iter->ahead = find_next_leaf(iter);
+    else if (iter->index == iter->count - iter->count / 4 && iter->ahead != 0)
+        prefetch_records(iter, iter->ahead);
+}
+
 /* The newest version of the key at index, or of the first one of the next leaf. */
 static void show_newest(struct iter *iter, uint32_t index)
 {
@@ -85,12 +108,12 @@ static void show_newest(struct iter *iter, uint32_t index)
     if (index == iter->count) {
         if (iter->high == 0)
             return;
-        struct bb_bytes fence = bb_memtable_key_at(iter->memtable, iter->high);
-        load_leaf(iter, bb_memtable_find_leaf(iter->memtable, fence, false, NULL));
+        load_leaf(iter, iter->ahead != 0 ? iter->ahead : find_next_leaf(iter));
         index = 0;
     }
     move_to(iter, index);
     show(iter, iter->items[index].record);
+    look_ahead(iter);
 }
 
 static uint32_t chain_at(const struct iter *iter, size_t place)
