@@ -81,9 +81,9 @@ static size_t find_place(const struct bb_levels *levels, int number, const struc
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct bb_table_file *other = level->files[middle];
-        bool is_before = number == 0 ? other->number > file->number
-                                     : bb_key_compare(levels->comparator, smallest(other),
-                                                      smallest(file)) < 0;
+        bool is_before =
+            number == 0 ? other->number > file->number
+                        : bb_key_compare(levels->comparator, smallest(other), smallest(file)) < 0;
         if (is_before)
             low = middle + 1;
         else
@@ -92,10 +92,8 @@ static size_t find_place(const struct bb_levels *levels, int number, const struc
     return low;
 }
 
-static void insert(struct bb_levels *levels, int number, struct bb_table_file *file)
+static void insert_at(struct bb_level *level, size_t place, struct bb_table_file *file)
 {
-    struct bb_level *level = &levels->levels[number];
-    size_t place = find_place(levels, number, level, file);
     memmove(&level->files[place + 1], &level->files[place],
             (level->count - place) * sizeof(struct bb_table_file *));
     level->files[place] = bb_table_file_ref(file);
@@ -114,11 +112,12 @@ static enum bb_status fill_level(struct bb_levels *levels, int number, const str
         return bb_fail(BB_NO_MEMORY, "no memory for a level of %zu tables", old->count);
     for (size_t i = 0; i < old->count; i++) {
         if (!is_among(change->removed, change->removed_count, old->files[i]->number))
-            insert(levels, number, old->files[i]);
+            insert_at(level, level->count, old->files[i]);
     }
     for (size_t i = 0; i < change->added_count; i++) {
+        struct bb_table_file *file = change->added[i].file;
         if (change->added[i].level == number)
-            insert(levels, number, change->added[i].file);
+            insert_at(level, find_place(levels, number, level, file), file);
     }
     return BB_OK;
 }
@@ -126,12 +125,10 @@ static enum bb_status fill_level(struct bb_levels *levels, int number, const str
 static enum bb_status check_level(const struct bb_levels *levels, int number)
 {
     const struct bb_level *level = &levels->levels[number];
-    for (size_t i = 1; i < level->count; i++) {
+    for (size_t i = 1; i < level->count && number > 0; i++) {
         const struct bb_table_file *a = level->files[i - 1];
         const struct bb_table_file *b = level->files[i];
-        if (a->number == b->number)
-            return bb_fail(BB_CORRUPT, "table %" PRIu64 " is twice in level %d", a->number, number);
-        if (number > 0 && bb_key_compare(levels->comparator, largest(a), smallest(b)) >= 0)
+        if (bb_key_compare(levels->comparator, largest(a), smallest(b)) >= 0)
             return bb_fail(BB_CORRUPT, "tables %" PRIu64 " and %" PRIu64 " of level %d overlap",
                            a->number, b->number, number);
     }
@@ -178,9 +175,60 @@ static enum bb_status check_removed(const struct change *change)
     return BB_OK;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static enum bb_status fail_taken(uint64_t number)
+{
+    return bb_fail(BB_CORRUPT, "table %" PRIu64 " is to be added and is already live", number);
+}
+
+/* No number is added twice, or stays live beside. Sorted, because opening adds all tables at once.
+ */
+static enum bb_status check_added_numbers(const struct change *change)
+{
+    enum bb_status status = BB_OK;
+    uint64_t *numbers = bb_alloc_zeroed(change->added_count, sizeof(*numbers));
+    if (numbers == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %zu new tables", change->added_count);
+    for (size_t i = 0; i < change->added_count; i++)
+        numbers[i] = change->added[i].file->number;
+    qsort(numbers, change->added_count, sizeof(*numbers), compare_numbers);
+    for (size_t i = 0; i < change->added_count && status == BB_OK; i++) {
+        if (i > 0 && numbers[i] == numbers[i - 1])
+            status = fail_taken(numbers[i]);
+        else if (bb_levels_find_number(change->old, numbers[i]) != NULL &&
+                 !is_among(change->removed, change->removed_count, numbers[i]))
+            status = fail_taken(numbers[i]);
+    }
+    bb_free(numbers);
+    return status;
+}
+
+static enum bb_status check_added(const struct change *change)
+{
+    for (size_t i = 0; i < change->added_count; i++) {
+        const struct bb_table_file *file = change->added[i].file;
+        int level = change->added[i].level;
+        if (level < 0 || level >= BB_LEVEL_COUNT)
+            return bb_fail(BB_CORRUPT, "table %" PRIu64 " is to be in level %d, the last one is %d",
+                           file->number, level, BB_LEVEL_COUNT - 1);
+        if (bb_key_compare(change->old->comparator, smallest(file), largest(file)) > 0)
+            return bb_fail(BB_CORRUPT, "table %" PRIu64 " has a smallest key above its largest",
+                           file->number);
+    }
+    return check_added_numbers(change);
+}
+
 static enum bb_status fill(struct bb_levels *levels, const struct change *change)
 {
     enum bb_status status = check_removed(change);
+    if (status == BB_OK)
+        status = check_added(change);
     for (int number = 0; number < BB_LEVEL_COUNT && status == BB_OK; number++) {
         status = fill_level(levels, number, change);
         if (status == BB_OK)

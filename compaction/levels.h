@@ -1,8 +1,8 @@
 /* The live tables by level: an immutable, shared value.
  *
  * Level 0 holds runs of one table each, newest first (descending number); they may overlap. Each
- * deeper level is one run: its tables ascend by key and hold no user key in common, so that versions
- * of one key are never spread over two tables of a level.
+ * deeper level is one run: its tables ascend by key and hold no user key in common, so that
+ * versions of one key are never spread over two tables of a level.
  *
  * Invariant: whatever bb_levels_apply gives keeps these rules, or it is BB_CORRUPT.
  * Threads: any, once made.
@@ -42,8 +42,10 @@ struct bb_level_change {
     struct bb_table_file *file; /* a reference is taken */
 };
 
-/* The levels without the removed tables (by number) and with the added ones. BB_CORRUPT: a removed
- * number is not live, an added one is, tables of a level overlap. */
+/* The levels without the removed tables (by number) and with the added ones; a table that moves is
+ * both. BB_CORRUPT: a removed number is not live, an added one is or is of no level, its bounds are
+ * upside down, tables of a level overlap.
+ */
 BB_MUST_CHECK enum bb_status bb_levels_apply(const struct bb_levels *levels,
                                              const uint64_t *removed, size_t removed_count,
                                              const struct bb_level_change *added,
