@@ -88,6 +88,10 @@ static enum bb_status open_locked(struct bb_table_file *file, struct bb_table **
     enum bb_status status = file->env->path(file->env->context, file->number, &path);
     if (status == BB_OK)
         status = bb_table_open((const char *)path.data, &file->env->options, &table);
+    /* Not "not found": to a look-up that would mean that the key is absent. */
+    if (status == BB_NOT_FOUND)
+        status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
+                            "the manifest names this table, and there is no such file");
     if (status == BB_OK)
         status = check_identity(file, table, (const char *)path.data);
     if (status == BB_OK)

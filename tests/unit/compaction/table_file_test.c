@@ -1,0 +1,160 @@
+/* Goal: a table file is opened once, whoever asks first, stays open as long as it is named, and its
+ * file goes exactly when it is obsolete and nobody names it. Method: real tables in memory; threads
+ * that open, read and let go of the same ones (the thread sanitizer's build sees the rest). */
+#include "tests/unit/compaction/shelf.h"
+
+#include "base/sync.h"
+
+static struct bb_table_file *one_table(struct shelf *shelf)
+{
+    struct bb_entry_array array = {0};
+    shelf_init(shelf, NULL);
+    bb_entry_array_add_text(&array, "c", 2, "value");
+    bb_entry_array_add_text(&array, "m", 1, NULL);
+    struct bb_table_file *file = shelf_put(shelf, &array, 0, 2);
+    bb_entry_array_deinit(&array);
+    return file;
+}
+
+static void table_file__opens_once(void **state)
+{
+    (void)state;
+    struct shelf shelf;
+    struct bb_table *first = NULL;
+    struct bb_table *second = NULL;
+    struct bb_table_file *file = one_table(&shelf);
+    assert_int_equal(bb_file_memory_open_files(shelf.memory), 0);
+    assert_int_equal(bb_table_file_memory(file), 0);
+    assert_ok(bb_table_file_open(file, &first));
+    assert_ok(bb_table_file_open(file, &second));
+    assert_ptr_equal(first, second);
+    assert_int_equal(bb_file_memory_open_files(shelf.memory), 1);
+    assert_int_equal(bb_table_file_memory(file), bb_table_memory(first));
+    bb_table_file_unref(bb_table_file_ref(file));
+    assert_int_equal(bb_file_memory_open_files(shelf.memory), 1);
+    bb_table_file_unref(file);
+    assert_int_equal(bb_file_memory_open_files(shelf.memory), 0);
+    assert_true(shelf_has(&shelf, 1));
+    shelf_deinit(&shelf);
+}
+
+static void table_file__obsolete_file_goes_with_the_last_reference(void **state)
+{
+    (void)state;
+    for (int opened = 0; opened < 2; opened++) {
+        struct shelf shelf;
+        struct bb_table *table = NULL;
+        struct bb_table_file *file = one_table(&shelf);
+        if (opened == 1)
+            assert_ok(bb_table_file_open(file, &table));
+        bb_table_file_ref(file);
+        atomic_store(&file->is_obsolete, true);
+        bb_table_file_unref(file);
+        assert_true(shelf_has(&shelf, 1));
+        bb_table_file_unref(file);
+        assert_false(shelf_has(&shelf, 1));
+        shelf_deinit(&shelf);
+    }
+}
+
+static void table_file__covers_its_bounds(void **state)
+{
+    (void)state;
+    struct shelf shelf;
+    struct bb_table_file *file = one_table(&shelf);
+    assert_false(bb_table_file_covers(file, NULL, bb_bytes_of_text("b")));
+    assert_true(bb_table_file_covers(file, NULL, bb_bytes_of_text("c")));
+    assert_true(bb_table_file_covers(file, NULL, bb_bytes_of_text("d")));
+    assert_true(bb_table_file_covers(file, NULL, bb_bytes_of_text("m")));
+    assert_false(bb_table_file_covers(file, NULL, bb_bytes_of_text("m0")));
+    assert_false(bb_table_file_covers(file, NULL, (struct bb_bytes){0}));
+    bb_table_file_unref(file);
+    shelf_deinit(&shelf);
+}
+
+static void table_file__failed_opening_is_tried_again(void **state)
+{
+    (void)state;
+    struct shelf shelf;
+    struct bb_table *table = NULL;
+    struct bb_table_file *file = one_table(&shelf);
+    assert_ok(shelf.system->ops->rename(shelf.system, "/000001", "/aside"));
+    assert_status(bb_table_file_open(file, &table), BB_CORRUPT);
+    assert_message("/000001");
+    assert_null(table);
+    assert_ok(shelf.system->ops->rename(shelf.system, "/aside", "/000001"));
+    assert_ok(bb_table_file_open(file, &table));
+    bb_table_file_unref(file);
+    shelf_deinit(&shelf);
+}
+
+#define THREADS 4
+#define FILES   5
+#define ROUNDS  400
+
+struct readers {
+    struct bb_table_file *files[FILES];
+    uint64_t key_hash;
+    _Atomic int found;
+};
+
+static void read_files(void *argument)
+{
+    struct readers *readers = argument;
+    static const struct bb_read_options options;
+    struct bb_buf value = {0};
+    for (size_t i = 0; i < FILES * ROUNDS; i++) {
+        struct bb_table_file *file = bb_table_file_ref(readers->files[i % FILES]);
+        struct bb_table *table = NULL;
+        uint64_t sequence = 0;
+        enum bb_visit visit = BB_VISIT_NOT_VISIBLE;
+        if (bb_table_file_open(file, &table) == BB_OK &&
+            bb_table_get(table, &options, bb_bytes_of_text("c"), readers->key_hash, BB_SEQUENCE_MAX,
+                         NULL, &value, &sequence, &visit) == BB_OK)
+            readers->found += visit == BB_VISIT_PRESENT;
+        bb_table_file_unref(file);
+    }
+    bb_buf_deinit(&value);
+    for (size_t i = 0; i < FILES; i++)
+        bb_table_file_unref(readers->files[i]);
+}
+
+static void table_file__threads_share_it(void **state)
+{
+    (void)state;
+    struct shelf shelf;
+    struct readers readers = {.found = 0};
+    struct bb_thread threads[THREADS];
+    struct bb_entry_array array = {0};
+    shelf_init(&shelf, NULL);
+    bb_entry_array_add_text(&array, "c", 2, "value");
+    readers.key_hash = bb_hash_key(&shelf.secret, bb_bytes_of_text("c"));
+    for (size_t i = 0; i < FILES; i++) {
+        readers.files[i] = shelf_put(&shelf, &array, 0, 1);
+        atomic_store(&readers.files[i]->is_obsolete, i % 2 == 0);
+    }
+    for (size_t i = FILES; i < THREADS * FILES;
+         i++) /* one for each thread and file; the first thread's are there */
+        bb_table_file_ref(readers.files[i % FILES]);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_ok(bb_thread_create(&threads[i], read_files, &readers));
+    for (size_t i = 0; i < THREADS; i++)
+        bb_thread_join(&threads[i]);
+    assert_int_equal(readers.found, THREADS * FILES * ROUNDS);
+    assert_int_equal(bb_file_memory_open_files(shelf.memory), 0);
+    assert_int_equal(shelf.removed_count, 3);
+    bb_entry_array_deinit(&array);
+    shelf_deinit(&shelf);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_file__opens_once),
+        cmocka_unit_test(table_file__obsolete_file_goes_with_the_last_reference),
+        cmocka_unit_test(table_file__covers_its_bounds),
+        cmocka_unit_test(table_file__failed_opening_is_tried_again),
+        cmocka_unit_test(table_file__threads_share_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
