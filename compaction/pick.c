@@ -141,7 +141,7 @@ static double rewritten_rate(const struct bb_levels *levels, const struct bb_pic
                                       .removed_count = 1,
                                       .output_level = level,
                                       .output_keys = file->meta.key_count,
-                                      .planned_keys = options->planned_keys,
+                                      .shape = options->shape,
                                       .target = options->target_wasted_reads};
     return bb_rates_for_run(&request);
 }

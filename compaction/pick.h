@@ -11,6 +11,7 @@
 #define BB_COMPACTION_PICK_H
 
 #include "compaction/levels.h"
+#include "compaction/rates.h"
 
 struct bb_pick_options {
     uint32_t level0_run_count;   /* merged from so many on */
@@ -18,7 +19,7 @@ struct bb_pick_options {
     uint32_t level_size_ratio;
     bool has_filters; /* false: rates are not looked at */
     double target_wasted_reads;
-    uint64_t planned_keys; /* for rewriting an excess: bb_rate_request */
+    const struct bb_rate_shape *shape; /* for judging rates: bb_rate_request */
 };
 
 enum bb_plan_reason {

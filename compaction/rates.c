@@ -13,10 +13,10 @@
 
 /* What of the levels remains beside the new tables. */
 struct rest {
-    double waste;       /* of the runs other than the output's */
-    uint64_t keys;      /* in those runs */
-    double run_waste;   /* of the output run's remaining tables: sum of rate times keys */
-    uint64_t run_keys;  /* in these */
+    double waste;        /* of the runs other than the output's */
+    double absent_share; /* of planned runs that are not there */
+    double run_waste;    /* of the output run's remaining tables: sum of rate times keys */
+    uint64_t run_keys;   /* in these */
 };
 
 static bool is_removed(const struct bb_rate_request *request, uint64_t number)
@@ -52,27 +52,49 @@ double bb_rates_expected(const struct bb_levels *levels)
     return sum;
 }
 
-static void add_level(const struct bb_rate_request *request, int number, struct rest *rest)
+struct part {
+    double rates;    /* sum over tables */
+    double weighted; /* sum of rate times keys */
+    uint64_t keys;
+    uint32_t tables;
+};
+
+static struct part remaining(const struct bb_rate_request *request, int number)
 {
     const struct bb_level *level = &request->levels->levels[number];
-    double sum = 0;
-    double weighted = 0;
-    uint64_t keys = 0;
+    struct part part = {0};
     for (size_t i = 0; i < level->count; i++) {
         const struct bb_table_meta *meta = &level->files[i]->meta;
         if (is_removed(request, level->files[i]->number))
             continue;
-        sum += meta->filter_rate;
-        weighted += meta->filter_rate * (double)meta->key_count;
-        keys += meta->key_count;
+        part.rates += meta->filter_rate;
+        part.weighted += meta->filter_rate * (double)meta->key_count;
+        part.keys += meta->key_count;
+        part.tables++;
     }
-    if (number > 0 && number == request->output_level) {
-        rest->run_waste = weighted;
-        rest->run_keys = keys;
+    return part;
+}
+
+static void add_level0(const struct bb_rate_request *request, struct rest *rest)
+{
+    struct part part = remaining(request, 0);
+    uint32_t there = part.tables + (request->output_level == 0);
+    rest->waste += part.rates;
+    if (request->shape != NULL && there < request->shape->level0_runs)
+        rest->absent_share += (request->shape->level0_runs - there) * request->shape->level0_run;
+}
+
+static void add_level(const struct bb_rate_request *request, int number, struct rest *rest)
+{
+    struct part part = remaining(request, number);
+    if (number == request->output_level) {
+        rest->run_waste = part.weighted;
+        rest->run_keys = part.keys;
         return;
     }
-    rest->waste += number == 0 ? sum : mean(weighted, keys);
-    rest->keys += keys;
+    rest->waste += mean(part.weighted, part.keys);
+    if (part.tables == 0 && request->shape != NULL)
+        rest->absent_share += request->shape->levels[number];
 }
 
 static double smaller(double a, double b)
@@ -80,17 +102,22 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
+static double share_of_run(const struct bb_rate_request *request)
+{
+    if (request->shape == NULL)
+        return 1;
+    return request->output_level == 0 ? request->shape->level0_run : request->shape->levels[request->output_level];
+}
+
 /* The mean rate that the whole output run may have. */
 static double run_allowance(const struct bb_rate_request *request, const struct rest *rest)
 {
-    uint64_t run_keys = rest->run_keys + request->output_keys;
-    uint64_t all = rest->keys + run_keys;
-    if (rest->keys == 0 && all >= request->planned_keys)
-        return request->target;
-    uint64_t planned = request->planned_keys > all ? request->planned_keys : all;
-    double ideal = request->target * (double)run_keys / (double)planned;
-    double left = FILL * request->target - rest->waste;
-    double allowance = smaller(ideal, left * (double)run_keys / (double)(planned - rest->keys));
+    double share = share_of_run(request);
+    double ideal = request->target * share;
+    if (rest->waste == 0 && rest->absent_share == 0)
+        return ideal;
+    double left = (FILL * request->target - rest->waste) * share / (share + rest->absent_share);
+    double allowance = smaller(ideal, left);
     return allowance > ideal * SHARE_MIN ? allowance : ideal * SHARE_MIN;
 }
 
@@ -107,7 +134,8 @@ static double clamp(double rate)
 double bb_rates_for_run(const struct bb_rate_request *request)
 {
     struct rest rest = {0};
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+    add_level0(request, &rest);
+    for (int level = 1; level < BB_LEVEL_COUNT; level++)
         add_level(request, level, &rest);
     double allowance = run_allowance(request, &rest);
     if (request->output_keys == 0 || rest.run_keys == 0)

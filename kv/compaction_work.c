@@ -19,15 +19,16 @@ static uint64_t new_number(void *context)
     return atomic_fetch_add(&db->next_file_number, 1);
 }
 
-static struct bb_pick_options pick_options(struct bb_db *db)
+static struct bb_pick_options pick_options(struct bb_db *db, struct bb_rate_shape *shape)
 {
+    bb_target_shape(db, db->levels, 0, shape);
     return (struct bb_pick_options){
         .level0_run_count = db->options.level0_run_count_compact,
         .level1_size_bytes = db->options.level1_size_bytes,
         .level_size_ratio = db->options.level_size_ratio,
         .has_filters = db->options.filter_kind != BB_FILTER_NONE,
         .target_wasted_reads = bb_target_wasted_reads(db, db->levels),
-        .planned_keys = bb_target_planned_keys(db, db->levels, 0, 0),
+        .shape = shape,
     };
 }
 
@@ -61,13 +62,15 @@ static uint64_t count_keys(const struct bb_plan *plan)
 /* A request merges everything there is: its result keeps the promise exactly, and no more is planned for. */
 static double rate_for(struct bb_db *db, const struct bb_plan *plan, const uint64_t *numbers)
 {
+    struct bb_rate_shape shape;
+    bb_target_shape(db, db->levels, plan->output_level, &shape);
     struct bb_rate_request request = {
         .levels = db->levels,
         .removed = numbers,
         .removed_count = plan->input_count,
         .output_level = plan->output_level,
         .output_keys = count_keys(plan),
-        .planned_keys = plan->reason == BB_PLAN_REQUEST ? 0 : bb_target_planned_keys(db, db->levels, 0, 0),
+        .shape = plan->reason == BB_PLAN_REQUEST ? NULL : &shape,
         .target = bb_target_wasted_reads(db, db->levels),
     };
     return bb_rates_for_run(&request);
@@ -184,7 +187,8 @@ static enum bb_status step(struct bb_db *db)
 
 static enum bb_status pick(struct bb_db *db, struct bb_plan *plan)
 {
-    struct bb_pick_options options = pick_options(db);
+    struct bb_rate_shape shape;
+    struct bb_pick_options options = pick_options(db, &shape);
     db->compact_ticket = requested(db);
     enum bb_status status = BB_OK;
     if (db->compact_ticket != 0)

@@ -14,14 +14,15 @@
 
 static double rate_for(struct bb_db *db, const struct bb_memtable *memtable, const struct bb_levels *levels)
 {
-    uint64_t keys = bb_memtable_key_count(memtable);
+    struct bb_rate_shape shape;
     struct bb_rate_request request = {
         .levels = levels,
         .output_level = 0,
-        .output_keys = keys,
-        .planned_keys = bb_target_planned_keys(db, levels, keys, bb_memtable_raw_bytes(memtable)),
+        .output_keys = bb_memtable_key_count(memtable),
+        .shape = &shape,
         .target = bb_target_wasted_reads(db, levels),
     };
+    bb_target_shape(db, levels, 0, &shape);
     return bb_rates_for_run(&request);
 }
 

@@ -11,6 +11,8 @@
 #define MIB (KIB * 1024)
 #define GIB (MIB * 1024)
 
+#define TABLE_SIZE_DEFAULT_MAX (8 * MIB)
+
 struct range {
     const char *name;
     uint64_t fallback;
@@ -24,7 +26,7 @@ static const struct range open_tables = {"open_tables_max", 1000, 16, 1000000};
 static const struct range granularity = {"filter_granularity", 1, 1, UINT32_MAX};
 static const struct range block_size = {"block_size_bytes", 4096, 64, 16 * MIB};
 static const struct range restart_interval = {"restart_interval", 16, 1, 1024};
-static const struct range table_size = {"table_size_bytes", 8 * MIB, 4 * KIB, 64 * GIB};
+static const struct range table_size = {"table_size_bytes", 0, 4 * KIB, 64 * GIB};
 static const struct range level0_compact = {"level0_run_count_compact", 4, 1, 1000};
 static const struct range level0_stop = {"level0_run_count_stop", 20, 2, 10000};
 static const struct range level1_size = {"level1_size_bytes", 0, 4 * KIB, 1024 * GIB};
@@ -111,6 +113,15 @@ static enum bb_status check_residency(const struct bb_db_options *o)
                    (int)o->index_residency, (int)BB_INDEX_PINNED, (int)BB_INDEX_CACHED);
 }
 
+/* Level 1 has at least some eight tables, so that compactions move parts of it. */
+static uint64_t default_table_size(const struct bb_db_options *o)
+{
+    uint64_t size = o->level1_size_bytes / 8;
+    if (size > TABLE_SIZE_DEFAULT_MAX)
+        return TABLE_SIZE_DEFAULT_MAX;
+    return size < table_size.min ? table_size.min : size;
+}
+
 enum bb_status bb_options_resolve(const struct bb_db_options *options, struct bb_db_options *ret_resolved)
 {
     struct bb_db_options o = {0};
@@ -136,6 +147,8 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options, struct bb
         return status;
     if (o.level1_size_bytes == 0)
         o.level1_size_bytes = 4 * o.write_buffer_bytes;
+    if (o.table_size_bytes == 0)
+        o.table_size_bytes = default_table_size(&o);
     if (o.level0_run_count_stop <= o.level0_run_count_compact)
         return bb_fail(BB_INVALID, "option level0_run_count_stop is %" PRIu32 ", must be above level0_run_count_compact "
                                    "(%" PRIu32 "): writes would wait for ever",

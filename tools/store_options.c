@@ -49,7 +49,7 @@ static void add_tables(struct store_options *store)
     add(store, "no-compression", NULL, OPTION_FLAG, &store->no_compression,
         "blocks are stored raw");
     add(store, "table-size", "SIZE", OPTION_SIZE, &db->table_size_bytes,
-        "compaction cuts its output here (8M)");
+        "compaction cuts its output here (1/8 of level 1, at most 8M)");
     add(store, "level0-compact", "N", OPTION_COUNT32, &db->level0_run_count_compact,
         "runs in level 0 that start a compaction (4)");
     add(store, "level0-stop", "N", OPTION_COUNT32, &db->level0_run_count_stop,

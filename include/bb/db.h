@@ -89,7 +89,7 @@ struct bb_db_options {
     uint32_t restart_interval;   /* default 16 */
     enum bb_compression compression;         /* of level 1 and below; default LZ4 */
     enum bb_compression compression_level0;  /* default none */
-    uint64_t table_size_bytes;   /* compaction cuts its output here, default 8 MiB */
+    uint64_t table_size_bytes;   /* compaction cuts its output here; default 1/8 of level 1, at most 8 MiB */
 
     /* Compaction: leveled. */
     uint32_t level0_run_count_compact; /* default 4 */
