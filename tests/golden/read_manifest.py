@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""A reader of manifests, written from docs/format-manifest.md alone: checks everything and prints the edits.
+
+    read_manifest.py FILE NUMBER        prints what manifest.txt holds for manifest.bin
+"""
+import struct
+import sys
+
+from xxh3 import MASK, u64, xxh3_64
+
+BLOCK, HEADER, FRAGMENT, SMALLEST = 32768, 48, 11, 19
+FULL, FIRST, MIDDLE, LAST, MARK = 1, 2, 3, 4, 5
+KEY_SHOWN = 64
+
+
+class Corrupt(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Corrupt(what)
+
+
+def mix(x):
+    for _ in range(2):
+        x ^= x >> 32
+        x = x * 0xD6E8FEB86659FD93 & MASK
+    return x ^ x >> 32
+
+
+class Cursor:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def left(self):
+        return len(self.data) - self.at
+
+    def raw(self, size):
+        must(size <= self.left(), "cut off")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def number(self, form):
+        return struct.unpack(form, self.raw(struct.calcsize(form)))[0]
+
+    def varint(self):
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self.raw(1)[0]
+            value |= (byte & 127) << shift
+            if byte < 128:
+                must((byte != 0 or shift == 0) and value <= MASK, "varint is not canonical")
+                return value
+        raise Corrupt("varint is too long")
+
+    def bytes(self):
+        return self.raw(self.varint())
+
+
+def read_header(data, number):
+    must(len(data) >= HEADER and data[:8] == b"bb.log\r\n", "no header")
+    version, zero, log_number = struct.unpack_from("<IIQ", data, 8)
+    must(u64(data, 40) == xxh3_64(data[:40]), "check of the header")
+    must(version == 0 and zero == 0 and log_number == number + (1 << 63), "header")
+    return data[24:40]
+
+
+def read_fragments(data, number, store_id):
+    seed = mix(mix(mix(number + (1 << 63)) ^ u64(store_id, 0)) ^ u64(store_id, 8))
+    at = HEADER
+    while at < len(data):
+        left = BLOCK - at % BLOCK
+        if left < SMALLEST:
+            must(not any(data[at:at + left]), "padding")
+            at += left
+            continue
+        check, size, kind = struct.unpack_from("<QHB", data, at)
+        body = data[at + FRAGMENT:at + FRAGMENT + size]
+        must(len(body) == size and FRAGMENT + size <= left, "fragment is cut off")
+        place = mix(mix(seed ^ at) ^ (kind << 16 | size))
+        must(check == mix(place ^ xxh3_64(body)), f"check of the fragment at {at}")
+        yield at, kind, body
+        at += FRAGMENT + size
+
+
+def read_records(data, number, store_id):
+    start, record, durable = 0, None, 0
+    for at, kind, body in read_fragments(data, number, store_id):
+        must((record is None) == (kind in (FULL, FIRST, MARK)), "fragments out of order")
+        if record is None:
+            must(durable <= u64(body, 0) <= at, "durable offset")
+            durable = u64(body, 0)
+        if kind == MARK:
+            must(len(body) == 8, "mark")
+            continue
+        start = at if record is None else start
+        record = (record or b"") + body
+        if kind in (FULL, LAST):
+            yield start, record[8:]
+            record = None
+    must(record is None, "the last record is cut off")
+
+
+def escape(key):
+    text = "".join("\\\\" if c == 92 else chr(c) if 32 <= c < 127 else f"\\x{c:02x}" for c in key)
+    return text if len(text) <= KEY_SHOWN else text[:KEY_SHOWN - 3] + "..."
+
+
+def read_fields(cursor):
+    before = 0
+    while cursor.left() > 0:
+        tag, value = cursor.varint(), cursor.bytes()
+        must(tag > before or (tag == before and tag in (12, 14)), "fields out of order")
+        before = tag
+        yield tag, Cursor(value)
+
+
+def read_identity(value):
+    version, store_id, _secret = value.number("<I"), value.raw(16), value.raw(192)
+    name = value.raw(value.left())
+    must(version == 0 and 1 <= len(name) <= 255 and 0 not in name, "identity")
+    return version, store_id, name
+
+
+def read_table(value):
+    level, number, table_id = value.number("<B"), value.varint(), value.raw(16)
+    size, entries, keys, tombstones, blocks, raw, filters, least, greatest = (value.varint() for _ in range(9))
+    rate, smallest, largest = value.number("<d"), value.bytes(), value.bytes()
+    must(value.left() == 0 and level < 7 and 0 < rate <= 1 and smallest <= largest, "table")
+    must(min(size, entries, keys, blocks) > 0 and max(keys, tombstones) <= entries, "counts of a table")
+    must(filters <= size and least <= greatest, "counts of a table")
+    return number, f"add table {number} to level {level}: {size} bytes, {entries} entries ({tombstones} tombstones), " \
+        f"{keys} keys, {blocks} blocks, {raw} raw bytes, {filters} filter bytes at rate {rate:.9g}, sequences {least} " \
+        f"to {greatest}, keys {escape(smallest)} to {escape(largest)}, id {table_id.hex()}"
+
+
+def print_edit(record, store_id, live, counters):
+    cursor, lines, is_first = Cursor(record), [], not counters
+    must(cursor.number("<B") == 0, "version of an edit")
+    for tag, value in read_fields(cursor):
+        if tag == 2:
+            version, found_id, name = read_identity(value)
+            must(is_first and found_id == store_id, "identity")
+            lines.append(f"store of format version {version}, id {found_id.hex()}, comparator {name.decode()}")
+        elif tag in (4, 6, 8):
+            number = value.varint()
+            must(number >= counters.get(tag, 1) and value.left() == 0, "a number goes back")
+            counters[tag] = number
+            lines.append(f"{ {4: 'next file number', 6: 'last sequence', 8: 'logs from'}[tag] } {number}")
+        elif tag == 10:
+            lines[-1] += ", none begun"
+        elif tag == 12:
+            number = value.varint()
+            live.remove(number)
+            lines.append(f"remove table {number}")
+        elif tag == 14:
+            number, line = read_table(value)
+            must(number not in live and number < counters[4], "an added table")
+            live.add(number)
+            lines.append(line)
+        else:
+            must(tag % 2 == 1, f"unsupported tag {tag}")
+    return lines
+
+
+def read_manifest(data, number):
+    store_id = read_header(data, number)
+    live, counters, lines = set(), {}, []
+    for offset, record in read_records(data, number, store_id):
+        lines.append(f"edit at offset {offset}")
+        lines += print_edit(record, store_id, live, counters)
+    must(counters.get(4, 0) > number, "next file number")
+    return "".join(line + "\n" for line in lines)
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "rb") as manifest:
+        sys.stdout.write(read_manifest(manifest.read(), int(sys.argv[2])))
