@@ -80,8 +80,10 @@ void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last
     for (struct bb_commit *commit = queue->head; commit != end;) {
         /* A commit is gone from its thread's stack as soon as the mutex is free and it is marked. */
         struct bb_commit *next = commit->next;
-        if (status != BB_OK)
+        if (status != BB_OK) {
             commit->error = *bb_error_last();
+            commit->error.status = status; /* cleaning up may have failed since */
+        }
         commit->is_done = true;
         wake(commit);
         commit = next;
