@@ -70,7 +70,7 @@ static_assert(offsetof(struct bb_index_page, fences) % BB_CACHE_LINE_SIZE +
 
 /* Begins to load the lines that a search will touch: the fields above, and the numbers and
  * descriptors that stand first behind them. The binary search would miss on one after the other.
- * (Measured on 2,285 pages in a shared cache, 5,000,000 keys: see docs/decisions.) */
+ * (Measured over 2,285 pages in a shared third-level cache: a third less time per absent key.) */
 static inline void bb_index_page_prefetch(const struct bb_index_page *page)
 {
     const char *line = (const char *)page + offsetof(struct bb_index_page, filters);
