@@ -82,10 +82,10 @@ double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_option
     return (double)levels->levels[level].file_bytes / target;
 }
 
-static enum bb_status pick_level0(const struct bb_levels *levels, struct bb_plan *plan)
+static enum bb_status pick_level0(const struct bb_levels *levels, enum bb_plan_reason reason, struct bb_plan *plan)
 {
     const struct bb_level *level = &levels->levels[0];
-    enum bb_status status = plan_init(levels, BB_PLAN_LEVEL0_RUNS, 1, plan);
+    enum bb_status status = plan_init(levels, reason, 1, plan);
     if (status != BB_OK)
         return status;
     struct bb_bytes low = smallest(level->files[0]);
@@ -172,6 +172,9 @@ static enum bb_status pick_excess(const struct bb_levels *levels, const struct b
     }
     if (worst == NULL)
         return BB_OK;
+    /* A run of level 0 cannot be rewritten in its place: the new table would count as the newest. */
+    if (worst_level == 0)
+        return pick_level0(levels, BB_PLAN_RATE_EXCESS, plan);
     enum bb_status status = plan_init(levels, BB_PLAN_RATE_EXCESS, worst_level, plan);
     if (status == BB_OK)
         plan_add(plan, worst_level, worst);
@@ -192,7 +195,7 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
         }
     }
     if (best_score >= 1)
-        return best == 0 ? pick_level0(levels, ret_plan) : pick_deeper(levels, best, ret_plan);
+        return best == 0 ? pick_level0(levels, BB_PLAN_LEVEL0_RUNS, ret_plan) : pick_deeper(levels, best, ret_plan);
     if (options->has_filters && bb_rates_expected(levels) > BB_RATES_SLACK * options->target_wasted_reads)
         return pick_excess(levels, options, ret_plan);
     return BB_OK;

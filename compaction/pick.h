@@ -5,7 +5,8 @@
  *     level 0        all of its runs, with what they overlap in level 1
  *     deeper         the table that overlaps the fewest bytes below for its size, with these
  * A table of a deeper level that overlaps nothing below is moved, not rewritten. When nothing is due but the rates of the
- * filters add up to more than the promise allows, the table with the greatest excess is rewritten in its place.
+ * filters add up to more than the promise allows, the table with the greatest excess is rewritten in its place, or, in level
+ * 0, merged with all other runs there.
  */
 #ifndef BB_COMPACTION_PICK_H
 #define BB_COMPACTION_PICK_H
