@@ -3,11 +3,16 @@
  * can be done again; so also when the power fails a second time during that.
  * Method: before every changing call of a workload, images of what a disk may hold are made and
  * checked; each image is then recovered, and the power fails before every call of that recovery
- * too. Without sync S2, S3, S4, S5 or S12 this test fails. */
+ * too. Without sync S2, S3, S4, S5 or S12 this test fails.
+ *
+ * BB_TEST_CRASH_SEEDS sets the number of drawn images per call (default 3), BB_TEST_SEED their
+ * seed.
+ */
 #include "tests/support/assert_status.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kv/directory.h"
@@ -15,7 +20,13 @@
 #include "tests/support/rng.h"
 
 #define DIRECTORY "/data/db"
-#define MIXTURES  12
+
+/* Drawn images for each call, beside the fixed ones. */
+static uint64_t mixture_count(void)
+{
+    const char *text = getenv("BB_TEST_CRASH_SEEDS");
+    return text == NULL ? 3 : strtoull(text, NULL, 10);
+}
 
 /* One edit raises the last sequence by one: the sequence tells the state. */
 struct run {
@@ -150,11 +161,12 @@ static void make_images(struct run *run, struct bb_file_memory *memory, uint64_t
         check_image(run, memory, &crash);
     }
     size_t pending = bb_file_memory_pending_names(memory);
-    for (uint64_t mask = 0; pending <= 5 && mask < UINT64_C(1) << pending; mask++) {
+    for (uint64_t mask = 0; pending <= (run->is_nested ? 2 : 4) && mask < UINT64_C(1) << pending;
+         mask++) {
         struct bb_crash crash = {.names = BB_CRASH_NAMES_MASK, .names_mask = mask};
         check_image(run, memory, &crash);
     }
-    uint64_t mixtures = run->is_nested ? MIXTURES / 4 : MIXTURES;
+    uint64_t mixtures = run->is_nested ? (mixture_count() + 2) / 3 : mixture_count();
     for (uint64_t i = 0; i < mixtures; i++) {
         struct bb_crash crash = {.names = BB_CRASH_NAMES_ANY,
                                  .bytes = BB_CRASH_BYTES_ANY,
