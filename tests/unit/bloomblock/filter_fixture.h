@@ -1,0 +1,178 @@
+/* What the tests of filters share: keys without end, filters of one group, memory that ends where
+ * it should, and the band in which a measured rate lies. */
+#ifndef BB_TESTS_UNIT_BLOOMBLOCK_FILTER_FIXTURE_H
+#define BB_TESTS_UNIT_BLOOMBLOCK_FILTER_FIXTURE_H
+
+#include "tests/support/assert_status.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/coding.h"
+#include "base/hash.h"
+#include "bloomblock/block_filter.h"
+#include "tests/support/rng.h"
+
+/* Chosen by BB_TEST_SEED: all keys of the test change with it. */
+static uint64_t key_seed;
+
+static inline void keys_init(const char *test)
+{
+    key_seed = bb_hash_mix(bb_rng_seed(test, 0));
+}
+
+/* Member i of a set, and a hash that is in none. Bijections of disjoint ranges: never equal. */
+static inline uint64_t member_hash(uint64_t set, uint64_t i)
+{
+    return bb_hash_mix(((set << 32) + i + 1) ^ key_seed);
+}
+
+static inline uint64_t foreign_hash(uint64_t i)
+{
+    return bb_hash_mix(~i ^ key_seed);
+}
+
+/* --- Rates --- */
+
+/* Deviations of a binomial count that a correct filter shows once in 10^9 measurements. */
+#define BAND 6.0
+
+/* passed of asked questions agree with a rate. */
+static inline void assert_rate(uint64_t passed, uint64_t asked, double rate, const char *what)
+{
+    double expected = (double)asked * rate;
+    double band = BAND * sqrt(expected * (1 - rate)) + BAND;
+    if (fabs((double)passed - expected) <= band)
+        return;
+    print_error("%s: %llu of %llu passed, expected %.1f +- %.1f\n", what,
+                (unsigned long long)passed, (unsigned long long)asked, expected, band);
+    fail();
+}
+
+/* --- Memory --- */
+
+/* A copy of bytes that ends at a page which may not be touched. */
+struct guarded {
+    uint8_t *pages;
+    size_t pages_size;
+    uint8_t *data;
+};
+
+static inline struct guarded guarded_copy(const uint8_t *data, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t body = (size + page - 1) / page * page + page;
+    struct guarded copy = {.pages_size = body + page};
+    copy.pages =
+        mmap(NULL, copy.pages_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(copy.pages != MAP_FAILED);
+    assert_int_equal(mprotect(copy.pages + body, page, PROT_NONE), 0);
+    copy.data = copy.pages + body - size;
+    if (size > 0)
+        memcpy(copy.data, data, size);
+    return copy;
+}
+
+static inline void guarded_free(struct guarded *copy)
+{
+    assert_int_equal(munmap(copy->pages, copy->pages_size), 0);
+}
+
+/* --- One group of a table --- */
+
+struct group {
+    const struct bb_block_filter_format *format;
+    uint32_t shard_count;
+    struct bb_buf descriptors;
+    struct bb_buf payload; /* padded */
+    size_t payload_size;   /* without the pad */
+};
+
+/* Ends the builder's group. The pad is filled with ones, which must not change an answer. */
+static inline void group_finish(struct group *group, const struct bb_block_filter_format *format,
+                                struct bb_block_filter_builder *builder)
+{
+    uint8_t *pad = NULL;
+    *group = (struct group){.format = format};
+    size_t limit = bb_block_filter_builder_size_estimate(builder);
+    assert_ok(bb_block_filter_builder_finish(builder, &group->descriptors, &group->payload,
+                                             &group->shard_count));
+    group->payload_size = group->payload.size;
+    assert_true(group->payload_size <= limit);
+    assert_int_equal(group->descriptors.size, group->shard_count * 2);
+    assert_ok(bb_buf_extend(&group->payload, BB_FILTER_PAD_BYTES, &pad));
+    memset(pad, 0xff, BB_FILTER_PAD_BYTES);
+}
+
+/* The group of the first count members of a set. */
+static inline void group_init(struct group *group, const struct bb_block_filter_format *format,
+                              struct bb_block_filter_builder *builder, uint64_t set, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_ok(bb_block_filter_builder_add(builder, member_hash(set, i)));
+    group_finish(group, format, builder);
+}
+
+static inline void group_deinit(struct group *group)
+{
+    bb_buf_deinit(&group->descriptors);
+    bb_buf_deinit(&group->payload);
+}
+
+static inline uint16_t group_descriptor(const struct group *group, uint32_t shard)
+{
+    return bb_load16(group->descriptors.data + (size_t)shard * 2);
+}
+
+/* Offset of a shard's payload; of the last but one, the size of all. */
+static inline size_t group_offset(const struct group *group, uint32_t shard)
+{
+    size_t offset = 0;
+    for (uint32_t i = 0; i < shard; i++) {
+        size_t size = 0;
+        assert_true(bb_block_filter_size(group->format, group_descriptor(group, i), &size));
+        offset += size;
+    }
+    return offset;
+}
+
+static inline bool group_may_contain(const struct group *group, uint64_t key_hash)
+{
+    struct bb_block_filter_key key = bb_block_filter_key(group->format, key_hash);
+    uint32_t shard = bb_block_filter_shard(key, group->shard_count);
+    return bb_block_filter_may_contain(group->format, group_descriptor(group, shard),
+                                       group->payload.data + group_offset(group, shard), key);
+}
+
+static inline void assert_group_has(const struct group *group, uint64_t set, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!group_may_contain(group, member_hash(set, i))) {
+            print_error("kind %d, rank %u, %zu keys of set %llu: member %zu is denied\n",
+                        (int)group->format->kind, group->format->rank, count,
+                        (unsigned long long)set, i);
+            fail();
+        }
+}
+
+static inline struct bb_block_filter_format format_of(enum bb_filter_kind kind, double target_rate,
+                                                      uint64_t salt)
+{
+    struct bb_block_filter_format format;
+    assert_ok(bb_block_filter_format_init(&format, kind, target_rate, salt));
+    return format;
+}
+
+static inline struct bb_block_filter_builder *
+builder_of(const struct bb_block_filter_format *format)
+{
+    struct bb_block_filter_builder *builder = NULL;
+    assert_ok(bb_block_filter_builder_create(format, &builder));
+    return builder;
+}
+
+#endif
