@@ -93,7 +93,8 @@ class CommandLine(ToolTest):
 
     def test_options_may_stand_anywhere_and_dashes_end_them(self):
         self.load(["--limit", "-", "a"])
-        self.assertEqual(self.ok("scan", "--limit", "1", self.store).lines, self.ok("scan", self.store, "--limit=1").lines)
+        self.assertEqual(self.ok("scan", "--limit", "1", self.store).lines,
+                         self.ok("scan", self.store, "--limit=1").lines)
         self.ok("get", self.store, "--", "--limit")
         self.ok("get", self.store, "-")
 

@@ -1,9 +1,9 @@
 """SIGKILL at random moments: no acknowledged write is lost, synced or not, and the store always opens.
 
-Method: the loader acknowledges each record once it is committed (load --ack); it is killed after a random time, while it
-writes, flushes and compacts; then the store is verified, read whole and loaded again, the next kill often falling into
-recovery. Keys are partly new and partly overwritten, values count upwards: a key must show its last acknowledged value
-or a later one that was under way. BB_KILLS sets the number of kills (20), BB_TEST_SEED the seed.
+Method: the loader acknowledges each record once it is committed (load --ack); it is killed after a random time, while
+it writes, flushes and compacts; then the store is verified, read whole and loaded again, the next kill often falling
+into recovery. Keys are partly new and partly overwritten, values count upwards: a key must show its last acknowledged
+value or a later one that was under way. BB_KILLS sets the number of kills (20), BB_TEST_SEED the seed.
 """
 import os
 import signal

@@ -60,7 +60,8 @@ class Load(ToolTest):
 
     def test_options_of_the_store_are_honoured(self):
         keys = words(5000)
-        for options in (["--filter", "bloom"], ["--filter", "blocked-bloom"], ["--filter", "none"], ["--no-compression"],
+        for options in (["--filter", "bloom"], ["--filter", "blocked-bloom"], ["--filter", "none"],
+                        ["--no-compression"],
                         ["--granularity", "4"], ["--granularity", "page"], ["--block-size", "512"], ["--target", "0.2"],
                         ["--sync"], ["--batch", "1"], ["--no-flush"], ["--deterministic"], ["--cache-off"],
                         ["--index-cached"], ["--restart-interval", "1"], ["--table-size", "64K"], ["--no-wal"]):

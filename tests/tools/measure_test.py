@@ -25,7 +25,7 @@ class Measure(ToolTest):
 
     def make(self, *options):
         self.load([f"{key}\tvalue of {key}" for key in self.present], "--tsv", "--write-buffer", "128K",
-                  "--table-size", "64K", *options)
+                  *(["--table-size", "64K"] if "--table-size" not in options else []), *options)
 
     def measure(self, *options):
         return self.ok("measure", self.store, "--keys", self.keys, "--json", *options).json
@@ -81,6 +81,12 @@ class Measure(ToolTest):
     def test_the_sums_agree_with_index_pages_in_the_cache(self):
         self.make()
         self.check_sums(self.measure("--cache", "64K", "--index-cached"), False)
+
+    def test_the_sums_agree_when_table_files_are_closed_and_opened_again(self):
+        self.make("--table-size", "8K")
+        self.assertGreater(len(self.tables()), 32)
+        runs = self.check_sums(self.measure("--open-tables", "16", "--shuffle", "5", "--table-size", "8K"), False)
+        self.assertGreater(runs[True, "warm"]["lookups"], 0)
 
     def test_without_filters_nothing_is_avoided(self):
         self.make("--filter", "none")

@@ -174,7 +174,8 @@ class Filters(TableTest):
         self.assertAlmostEqual(total["predicted_rate"], total["target_rate"], delta=0.1 * total["target_rate"])
         rate = total["predicted_rate"]
         self.assertAlmostEqual(total["passed"], rate * total["asked"], delta=6 * (rate * total["asked"]) ** 0.5)
-        self.assertEqual(total["asked"] + total["out_of_bounds"] + total["in_table"] + total["unread"], total["lookups"])
+        self.assertEqual(sum(total[field] for field in ("asked", "out_of_bounds", "in_table", "unread")),
+                         total["lookups"])
         self.assertEqual(total["lookups"], self.COUNT + 2)
         self.assertGreaterEqual(total["in_table"], 1)
         self.assertGreaterEqual(total["out_of_bounds"], 1)
@@ -195,7 +196,7 @@ class Filters(TableTest):
             self.assertEqual(rate == 1, "none" in options)
 
     def test_no_member_is_ever_denied(self):
-        """Members are left out of the measurement only because the table holds them, never because a filter says so."""
+        """Members are left out of the measurement because the table holds them, never because a filter says so."""
         path = self.make()
         present = self.write("present", "".join(f"{key}\n" for key in self.keys))
         total = self.ok("filters", path, "--absent", present, "--json").json["total"]

@@ -75,7 +75,8 @@ class ToolTest(unittest.TestCase):
 
     def expect(self, code, *arguments, **options):
         result = run(*arguments, **options)
-        self.assertEqual(result.code, code, f"{arguments}\nstdout: {result.out[-2000:]!r}\nstderr: {result.err[-2000:]}")
+        self.assertEqual(result.code, code,
+                         f"{arguments}\nstdout: {result.out[-2000:]!r}\nstderr: {result.err[-2000:]}")
         if code not in (FOUND, ABSENT):
             self.assertIn("bloomblock", result.err)
             self.assertLess(len(result.complaints), 8, result.err)
