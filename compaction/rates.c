@@ -7,8 +7,8 @@
 /* Tables of a part do not go further above their run's mean than this, or the next part would have to make up for it. */
 #define UNEVEN_MAX 2.0
 
-/* When others have used up the promise (it was made stricter since), a run gets this part of its share: more bits would
- * not mend what they break. */
+/* When others have used up the promise (it was made stricter since), a run gets this part of its share, and tables of a
+ * run whose rest is too high this part of its mean: more bits would not mend what the others break. */
 #define SHARE_MIN (1.0 / 16)
 
 /* What of the levels remains beside the new tables. */
@@ -143,5 +143,6 @@ double bb_rates_for_run(const struct bb_rate_request *request)
     /* The part makes up for what the rest of its run has more or less than its mean. */
     double run_keys = (double)(rest.run_keys + request->output_keys);
     double rate = (allowance * run_keys - rest.run_waste) / (double)request->output_keys;
+    rate = rate > allowance * SHARE_MIN ? rate : allowance * SHARE_MIN;
     return clamp(smaller(rate, allowance * UNEVEN_MAX));
 }

@@ -211,15 +211,19 @@ static enum bb_status publish_manifest(struct opening *opening)
     return status;
 }
 
-static void tell_orphans(struct bb_db *db, const struct bb_directory_report *report)
+/* The manifest before this one and the logs that were replayed always go; whatever else went or stayed is news. */
+static void tell_orphans(const struct opening *opening, const struct bb_directory_report *report)
 {
+    struct bb_db *db = opening->db;
     struct bb_buf text = {0};
-    if (report->removed + report->left + report->foreign + report->failed == 0)
+    uint64_t usual = opening->replay.log_count + 1;
+    uint64_t removed = report->removed > usual ? report->removed - usual : 0;
+    if (removed + report->left + report->foreign + report->failed == 0)
         return;
     if (bb_buf_print(&text,
                      "%s: %" PRIu64 " files that nothing refers to were removed, %" PRIu64 " left, %" PRIu64
                      " could not be removed; %" PRIu64 " files are not the store's%c",
-                     db->directory, report->removed, report->left, report->failed, report->foreign, 0) == BB_OK) {
+                     db->directory, removed, report->left, report->failed, report->foreign, 0) == BB_OK) {
         struct bb_event event = {.kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
         bb_store_event(db, &event);
     }
@@ -232,7 +236,7 @@ static void remove_orphans(struct opening *opening)
     struct bb_directory_report report = {0};
     bb_directory_remove_orphans(db->system, db->directory, &opening->directory, bb_manifest_state_of(db->manifest),
                                 bb_manifest_number(db->manifest), opening->manifest.is_whole, &report);
-    tell_orphans(db, &report);
+    tell_orphans(opening, &report);
 }
 
 static enum bb_status recover(struct opening *opening)
