@@ -1,0 +1,271 @@
+/* Goal: an envelope that is not exactly what a builder wrote is refused, and its view lets every
+ * key through. Method: every truncation, every bit flip, bytes behind the end; and every field set
+ * to values that contradict the others, with the checksum put right, so that it is the field that
+ * is refused. Copies end at an unreadable page. */
+#include "tests/unit/bloomblock/envelope_fixture.h"
+
+#include "base/bytes.h"
+#include "bloomblock/shard_directory.h"
+
+/* Where fields stand (bloomblock/envelope.h), written down a second time on purpose. */
+#define VERSION     8
+#define KIND        12
+#define HEADER_SIZE 14
+#define SIZE        16
+#define KEY_COUNT   32
+#define TARGET_RATE 40
+#define PARAMETER_0 48
+#define PARAMETER_1 56
+#define PAYLOAD     64
+
+/* Refused, with the view letting everything through, members or not. */
+static void assert_refused(const uint8_t *data, size_t size, enum bb_status expected)
+{
+    struct guarded copy = guarded_copy(data, size);
+    struct bb_bytes bytes = {copy.data, size};
+    struct bb_filter_view view;
+    struct bb_filter_info info = {.size_bytes = 77};
+    enum bb_status status = bb_filter_view_init(&view, bytes);
+    assert_status(status, expected);
+    assert_int_equal(bb_error_last()->status, expected);
+    assert_status(bb_filter_info(bytes, &info), expected);
+    assert_int_equal(info.size_bytes, 77);
+    for (uint64_t i = 0; i < 8; i++) {
+        assert_true(bb_filter_may_contain(&view, member_hash(1, i)));
+        assert_true(bb_filter_may_contain(&view, foreign_hash(i)));
+    }
+    guarded_free(&copy);
+}
+
+/* One small envelope of every kind, and one of several shards. */
+#define SAMPLE_COUNT 6
+
+static struct bb_buf sample(int number)
+{
+    switch (number) {
+    case 0:
+        return envelope_of(BB_FILTER_RIBBON, 0.01, 1, 30);
+    case 1:
+        return envelope_of(BB_FILTER_RIBBON, 0.5, 1, 2600);
+    case 2:
+        return envelope_of(BB_FILTER_BLOCKED_BLOOM, 0.01, 1, 60);
+    case 3:
+        return envelope_of(BB_FILTER_BLOOM, 0.01, 1, 30);
+    case 4:
+        return envelope_of(BB_FILTER_NONE, 0, 1, 30);
+    default:
+        return envelope_of(BB_FILTER_RIBBON, 0.01, 1, 0);
+    }
+}
+
+static void envelope__truncations_are_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SAMPLE_COUNT; i++) {
+        struct bb_buf envelope = sample(i);
+        for (size_t size = 0; size < envelope.size; size++)
+            assert_refused(envelope.data, size, BB_CORRUPT);
+        bb_buf_deinit(&envelope);
+    }
+}
+
+static void envelope__bytes_behind_the_end_are_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SAMPLE_COUNT; i++) {
+        struct bb_buf envelope = sample(i);
+        for (size_t more = 1; more < 20; more++) {
+            assert_ok(bb_buf_append(&envelope, "", 1));
+            assert_refused(envelope.data, envelope.size, BB_CORRUPT);
+        }
+        bb_buf_deinit(&envelope);
+    }
+}
+
+static void envelope__bit_flips_are_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SAMPLE_COUNT; i++) {
+        struct bb_buf envelope = sample(i);
+        for (size_t bit = 0; bit < envelope.size * 8; bit++) {
+            bool version = bit / 8 >= VERSION && bit / 8 < VERSION + 4;
+            envelope.data[bit / 8] ^= (uint8_t)(1 << (bit % 8));
+            assert_refused(envelope.data, envelope.size, version ? BB_UNSUPPORTED : BB_CORRUPT);
+            envelope.data[bit / 8] ^= (uint8_t)(1 << (bit % 8));
+        }
+        bb_buf_deinit(&envelope);
+    }
+}
+
+/* --- Fields, with the checksum put right --- */
+
+static void assert_field_refused(int number, size_t offset, size_t width, uint64_t value,
+                                 enum bb_status expected, const char *message)
+{
+    struct bb_buf envelope = sample(number);
+    for (size_t i = 0; i < width; i++)
+        envelope.data[offset + i] = (uint8_t)(value >> (8 * i));
+    envelope_repair(&envelope);
+    assert_refused(envelope.data, envelope.size, expected);
+    assert_message(message);
+    bb_buf_deinit(&envelope);
+}
+
+static void envelope__corrupt_magic(void **state)
+{
+    (void)state;
+    assert_field_refused(0, 0, 1, 'b', BB_CORRUPT, "does not begin with BBFILTER");
+}
+
+static void envelope__corrupt_version(void **state)
+{
+    (void)state;
+    assert_field_refused(0, VERSION, 4, 1, BB_UNSUPPORTED, "version 1");
+}
+
+static void envelope__corrupt_kind(void **state)
+{
+    (void)state;
+    assert_field_refused(0, KIND, 2, BB_FILTER_DEFAULT, BB_CORRUPT, "kind 0");
+    for (uint16_t kind = BB_FILTER_SPLIT_BLOCK; kind < 20; kind++)
+        assert_field_refused(0, KIND, 2, kind, BB_UNSUPPORTED, "has kind");
+    assert_field_refused(0, KIND, 2, 0xffff, BB_UNSUPPORTED, "has kind");
+    assert_field_refused(0, KIND, 2, BB_FILTER_NONE, BB_CORRUPT, "target rate");
+    assert_field_refused(0, KIND, 2, BB_FILTER_BLOCKED_BLOOM, BB_CORRUPT, "number of lines");
+    assert_field_refused(0, KIND, 2, BB_FILTER_BLOOM, BB_CORRUPT, "number of bits");
+    assert_field_refused(2, KIND, 2, BB_FILTER_RIBBON, BB_CORRUPT, "number of shards");
+}
+
+static void envelope__corrupt_sizes(void **state)
+{
+    (void)state;
+    assert_field_refused(0, HEADER_SIZE, 2, 63, BB_CORRUPT, "header has 63 bytes");
+    assert_field_refused(0, SIZE, 8, 0, BB_CORRUPT, "says that it has 0 bytes");
+    assert_field_refused(0, SIZE, 8, UINT64_MAX, BB_CORRUPT, "says that it has");
+}
+
+static void envelope__corrupt_key_count(void **state)
+{
+    (void)state;
+    for (int number = 0; number < 4; number++) {
+        assert_field_refused(number, KEY_COUNT, 8, 0, BB_CORRUPT, "parameter 0");
+        assert_field_refused(number, KEY_COUNT, 8, BB_FILTER_KEY_COUNT_MAX + 1, BB_CORRUPT,
+                             "the limit is");
+    }
+    /* The number of shards follows from the keys. */
+    assert_field_refused(0, KEY_COUNT, 8, 2001, BB_CORRUPT, "number of shards");
+    assert_field_refused(1, KEY_COUNT, 8, 2499, BB_CORRUPT, "number of shards");
+    assert_field_refused(1, KEY_COUNT, 8, 3500, BB_CORRUPT, "number of shards");
+    assert_field_refused(5, KEY_COUNT, 8, 1, BB_CORRUPT, "number of shards");
+}
+
+static void envelope__corrupt_target_rate(void **state)
+{
+    (void)state;
+    const double rates[] = {0, -0.0, 1, 0.500001, 5e-8, -0.01, (double)NAN, (double)INFINITY};
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(rates); i++) {
+        uint64_t bits = 0;
+        memcpy(&bits, &rates[i], sizeof(bits));
+        assert_field_refused(0, TARGET_RATE, 8, bits, BB_CORRUPT, "target rate");
+        if (rates[i] != 1)
+            assert_field_refused(4, TARGET_RATE, 8, bits, BB_CORRUPT, "target rate");
+    }
+}
+
+static void envelope__corrupt_parameters(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = {"number of shards", "number of shards", "number of lines",
+                                        "number of bits",   "parameter 0",      "parameter 0"};
+    static const char *const probes[] = {"rank", "rank", "number of probes", "number of probes"};
+    for (int number = 0; number < SAMPLE_COUNT; number++) {
+        if (number < 4)
+            assert_field_refused(number, PARAMETER_0, 8, 0, BB_CORRUPT, sizes[number]);
+        assert_field_refused(number, PARAMETER_0, 8, UINT64_MAX, BB_CORRUPT, sizes[number]);
+        assert_field_refused(number, PARAMETER_0, 8, (UINT64_C(1) << 32) + 1, BB_CORRUPT,
+                             sizes[number]);
+        assert_field_refused(number, PARAMETER_1, 8, 31, BB_CORRUPT,
+                             number < 4 ? probes[number] : "parameter 1");
+        if (number < 4)
+            assert_field_refused(number, PARAMETER_1, 8, 0, BB_CORRUPT, probes[number]);
+    }
+    assert_field_refused(0, PARAMETER_1, 8, 25, BB_CORRUPT, "rank");
+    assert_field_refused(0, PARAMETER_1, 8, 5, BB_CORRUPT, "the directory says");
+}
+
+static void envelope__corrupt_directory(void **state)
+{
+    (void)state;
+    /* Sample 1: three shards of rank 1, byte-grouped. */
+    assert_field_refused(1, PAYLOAD, 8, 1, BB_CORRUPT, "shard 0 of 3 is at 1");
+    assert_field_refused(1, PAYLOAD, 8, UINT64_MAX, BB_CORRUPT, "shard 0 of 3");
+    for (size_t shard = 0; shard < 3; shard++) {
+        size_t entry = PAYLOAD + 8 + shard * 4;
+        assert_field_refused(1, entry, 2, 7, BB_CORRUPT, "the descriptor 0007, which");
+        assert_field_refused(1, entry, 2, 0x8000, BB_CORRUPT, "the descriptor 8000, which");
+        assert_field_refused(1, entry, 2, 0, BB_CORRUPT,
+                             shard < 2 ? "of the payloads" : "the directory says");
+        assert_field_refused(1, entry + 2, 2, 3, BB_CORRUPT, "of the payloads, expected");
+    }
+}
+
+static void envelope__corrupt_bits_behind_the_last(void **state)
+{
+    (void)state;
+    struct bb_buf envelope = sample(3);
+    uint64_t bits = bb_load64(envelope.data + PARAMETER_0);
+    assert_true(bits % 8 != 0); /* 30 keys at 1 %: 283 or so */
+    envelope.data[PAYLOAD + bits / 8] |= 0x80;
+    envelope_repair(&envelope);
+    assert_refused(envelope.data, envelope.size, BB_CORRUPT);
+    assert_message("bits are set behind the last one");
+    bb_buf_deinit(&envelope);
+}
+
+/* --- Shard directory --- */
+
+static void envelope__directory_keeps_every_entry(void **state)
+{
+    (void)state;
+    static uint8_t directory[2000];
+    for (uint32_t count = 1; count < 100; count++) {
+        uint64_t offset = 0;
+        memset(directory, 0xee, sizeof(directory));
+        for (uint32_t i = 0; i < count; i++) {
+            struct bb_shard_entry entry = {(uint16_t)(i * 257), offset};
+            bb_shard_directory_store(directory, i, entry);
+            offset += i % 3 == 0 ? 6375 : UINT64_C(0); /* the largest shard, and empty ones */
+        }
+        offset = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            struct bb_shard_entry entry = bb_shard_directory_entry(directory, i);
+            assert_int_equal(entry.descriptor, i * 257);
+            assert_true(entry.offset == offset);
+            offset += i % 3 == 0 ? 6375 : UINT64_C(0);
+        }
+        uint64_t size = bb_shard_directory_size(count);
+        assert_int_equal(size, (count + 7) / 8 * 8 + count * 4);
+        assert_int_equal(directory[size], 0xee);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(envelope__truncations_are_refused),
+        cmocka_unit_test(envelope__bytes_behind_the_end_are_refused),
+        cmocka_unit_test(envelope__bit_flips_are_refused),
+        cmocka_unit_test(envelope__corrupt_magic),
+        cmocka_unit_test(envelope__corrupt_version),
+        cmocka_unit_test(envelope__corrupt_kind),
+        cmocka_unit_test(envelope__corrupt_sizes),
+        cmocka_unit_test(envelope__corrupt_key_count),
+        cmocka_unit_test(envelope__corrupt_target_rate),
+        cmocka_unit_test(envelope__corrupt_parameters),
+        cmocka_unit_test(envelope__corrupt_directory),
+        cmocka_unit_test(envelope__corrupt_bits_behind_the_last),
+        cmocka_unit_test(envelope__directory_keeps_every_entry),
+    };
+    keys_init("envelope");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
