@@ -1,7 +1,9 @@
-/* The allocation seam: all memory of the library comes from here, so that a test can let the n-th allocation fail.
+/* The allocation seam: all memory of the library comes from here, so that a test can let the n-th
+ * allocation fail.
  *
- * Tests replace this whole file at link time (tests/support/alloc_fault.c defines the same symbols); there is no
- * run-time hook and no global. The C library's own names are poisoned wherever this header is included.
+ * Tests replace this whole file at link time (tests/support/alloc_fault.c defines the same
+ * symbols); there is no run-time hook and no global. The C library's own names are poisoned
+ * wherever this header is included.
  */
 #ifndef BB_BASE_ALLOC_H
 #define BB_BASE_ALLOC_H

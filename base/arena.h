@@ -1,8 +1,8 @@
 /* One contiguous region that is filled front to back and released or recycled as a whole.
  *
- * Memory is addressed by 32-bit offsets in units of BB_ARENA_UNIT bytes, so that structures inside it stay small.
- * Offset 0 is never handed out and can mean "none".
- * Threads: one thread allocates; any thread may read what was published to it.
+ * Memory is addressed by 32-bit offsets in units of BB_ARENA_UNIT bytes, so that structures inside
+ * it stay small. Offset 0 is never handed out and can mean "none". Threads: one thread allocates;
+ * any thread may read what was published to it.
  */
 #ifndef BB_BASE_ARENA_H
 #define BB_BASE_ARENA_H

@@ -1,17 +1,19 @@
-/* Assertions for our own mistakes. Bytes from disk and arguments from users are checked with `if`, never with these. */
+/* Assertions for our own mistakes. Bytes from disk and arguments from users are checked with `if`,
+ * never with these. */
 #ifndef BB_BASE_ASSERT_H
 #define BB_BASE_ASSERT_H
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Always on; for cold paths: builders, plans, installs. A failure is a bug in bloomblock and ends the process. */
-#define BB_ASSERT(condition)                                                                                           \
-    do {                                                                                                               \
-        if (__builtin_expect(!(condition), 0)) {                                                                       \
-            fprintf(stderr, "bloomblock bug: %s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            abort();                                                                                                   \
-        }                                                                                                              \
+/* Always on; for cold paths: builders, plans, installs. A failure is a bug in bloomblock and ends
+ * the process. */
+#define BB_ASSERT(condition)                                                                       \
+    do {                                                                                           \
+        if (__builtin_expect(!(condition), 0)) {                                                   \
+            fprintf(stderr, "bloomblock bug: %s:%d: %s\n", __FILE__, __LINE__, #condition);        \
+            abort();                                                                               \
+        }                                                                                          \
     } while (0)
 
 /* For probe and decode loops: nothing in release builds. The condition must have no side effect. */

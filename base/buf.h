@@ -1,4 +1,5 @@
-/* Owned, growable bytes (struct bb_buf, declared in bb/base.h). A zeroed struct is a valid empty buffer. */
+/* Owned, growable bytes (struct bb_buf, declared in bb/base.h). A zeroed struct is a valid empty
+ * buffer. */
 #ifndef BB_BASE_BUF_H
 #define BB_BASE_BUF_H
 

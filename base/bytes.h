@@ -34,21 +34,24 @@ static inline bool bb_bytes_equal(struct bb_bytes a, struct bb_bytes b)
 /* Length of the longest common prefix. */
 size_t bb_bytes_shared_prefix(struct bb_bytes a, struct bb_bytes b);
 
-/* The first eight bytes as a big-endian number, zero-padded: numbers order as the bytes do, but equal numbers need a
- * full comparison ("ab" and "ab\0" are equal here). Never reads past the end. */
+/* The first eight bytes as a big-endian number, zero-padded: numbers order as the bytes do, but
+ * equal numbers need a full comparison ("ab" and "ab\0" are equal here). Never reads past the end.
+ */
 uint64_t bb_bytes_prefix64(struct bb_bytes bytes);
 
 /* The order of keys under a comparator; NULL is bytewise. */
-static inline int bb_key_compare(const struct bb_comparator *comparator, struct bb_bytes a, struct bb_bytes b)
+static inline int bb_key_compare(const struct bb_comparator *comparator, struct bb_bytes a,
+                                 struct bb_bytes b)
 {
-    return comparator == NULL ? bb_bytes_compare(a, b) : comparator->compare(comparator->context, a, b);
+    return comparator == NULL ? bb_bytes_compare(a, b)
+                              : comparator->compare(comparator->context, a, b);
 }
 
 /* Name under which a comparator is written to files; "bytewise" for NULL. */
 const char *bb_comparator_name(const struct bb_comparator *comparator);
 
-/* Prints bytes for a person: printable ASCII as it is, the rest as \xNN, backslash doubled; at most size - 1
- * characters, "..." at the end when cut. Always terminated. Returns buffer. */
+/* Prints bytes for a person: printable ASCII as it is, the rest as \xNN, backslash doubled; at most
+ * size - 1 characters, "..." at the end when cut. Always terminated. Returns buffer. */
 char *bb_bytes_escape(struct bb_bytes bytes, char *buffer, size_t size);
 
 #endif

@@ -1,8 +1,9 @@
 /* Integers in files: little-endian fixed width, and canonical LEB128 varints.
  *
- * Encoders append to a bb_buf, or store to memory that the caller has made room for. Decoders read through a cursor
- * that never passes its end; a failed read leaves the cursor where it was and returns false, and the caller says
- * with bb_corrupt what it was reading. A varint that is longer than needed, or too large, is refused.
+ * Encoders append to a bb_buf, or store to memory that the caller has made room for. Decoders read
+ * through a cursor that never passes its end; a failed read leaves the cursor where it was and
+ * returns false, and the caller says with bb_corrupt what it was reading. A varint that is longer
+ * than needed, or too large, is refused.
  */
 #ifndef BB_BASE_CODING_H
 #define BB_BASE_CODING_H

@@ -1,8 +1,8 @@
 /* The only seam to the operating system: files, directories, locks, randomness, time.
  *
- * Three implementations: file_posix.c (the real one), tests/support/file_memory.c (in memory; what was not synced is
- * lost at a crash, directory entries included) and tests/support/file_fault.c (wraps another; the n-th call fails).
- * No other file makes a system call.
+ * Three implementations: file_posix.c (the real one), tests/support/file_memory.c (in memory; what
+ * was not synced is lost at a crash, directory entries included) and tests/support/file_fault.c
+ * (wraps another; the n-th call fails). No other file makes a system call.
  *
  * Rules that the whole engine keeps (docs/durability.md):
  *   - Files are written once, front to back, and never changed afterwards.
@@ -10,9 +10,9 @@
  *   - After a failed append or sync a file is never written again.
  *   - An operation may be tried again only where its declaration says so.
  *
- * Errors: BB_IO, BB_NO_SPACE, BB_NO_MEMORY and what is named below; messages carry the path and the system's words.
- * Threads: a file system may be used from any thread. read_at is safe from any thread; append, sync and close of one
- * file are for one thread at a time.
+ * Errors: BB_IO, BB_NO_SPACE, BB_NO_MEMORY and what is named below; messages carry the path and the
+ * system's words. Threads: a file system may be used from any thread. read_at is safe from any
+ * thread; append, sync and close of one file are for one thread at a time.
  */
 #ifndef BB_BASE_FILE_H
 #define BB_BASE_FILE_H
@@ -30,14 +30,17 @@ struct bb_name_list {
 void bb_name_list_deinit(struct bb_name_list *list);
 
 struct bb_file_ops {
-    /* Reads size bytes at offset; *ret_size is smaller only where the file ends. Never waits for more. */
-    enum bb_status (*read_at)(struct bb_file *file, uint64_t offset, void *buffer, size_t size, size_t *ret_size);
-    /* Appends all of data, or fails: then any part of it may have been written. One write(2) when the system takes
-     * it whole. */
+    /* Reads size bytes at offset; *ret_size is smaller only where the file ends. Never waits for
+     * more. */
+    enum bb_status (*read_at)(struct bb_file *file, uint64_t offset, void *buffer, size_t size,
+                              size_t *ret_size);
+    /* Appends all of data, or fails: then any part of it may have been written. One write(2) when
+     * the system takes it whole. */
     enum bb_status (*append)(struct bb_file *file, const void *data, size_t size);
     enum bb_status (*sync)(struct bb_file *file);
     enum bb_status (*size)(struct bb_file *file, uint64_t *ret_size);
-    /* Always releases the file; the status tells whether the system reported an earlier write's failure. */
+    /* Always releases the file; the status tells whether the system reported an earlier write's
+     * failure. */
     enum bb_status (*close)(struct bb_file *file);
 };
 
@@ -57,25 +60,29 @@ struct bb_file_counters {
 };
 
 struct bb_file_system_ops {
-    /* Opens for reading. BB_NOT_FOUND when missing; BB_INVALID when it is not a regular file (checked on the opened
-     * descriptor; a FIFO does not block). */
+    /* Opens for reading. BB_NOT_FOUND when missing; BB_INVALID when it is not a regular file
+     * (checked on the opened descriptor; a FIFO does not block). */
     enum bb_status (*open)(struct bb_file_system *fs, const char *path, struct bb_file **ret_file);
     /* Creates a new file for appending, mode 0600. BB_EXISTS when the name is taken. */
-    enum bb_status (*create)(struct bb_file_system *fs, const char *path, struct bb_file **ret_file);
+    enum bb_status (*create)(struct bb_file_system *fs, const char *path,
+                             struct bb_file **ret_file);
     /* Atomically gives the file another name in the same directory; replaces what had it. */
     enum bb_status (*rename)(struct bb_file_system *fs, const char *from, const char *to);
     /* BB_NOT_FOUND when missing. */
     enum bb_status (*remove)(struct bb_file_system *fs, const char *path);
-    enum bb_status (*list)(struct bb_file_system *fs, const char *directory, struct bb_name_list *ret_list);
+    enum bb_status (*list)(struct bb_file_system *fs, const char *directory,
+                           struct bb_name_list *ret_list);
     /* Mode 0700. BB_EXISTS when anything has the name. The parent is not synced. */
     enum bb_status (*make_directory)(struct bb_file_system *fs, const char *path);
     enum bb_status (*remove_directory)(struct bb_file_system *fs, const char *path);
     enum bb_status (*sync_directory)(struct bb_file_system *fs, const char *path);
-    /* BB_NOT_FOUND when nothing has the name; *ret_is_directory false for anything but a directory. */
+    /* BB_NOT_FOUND when nothing has the name; *ret_is_directory false for anything but a directory.
+     */
     enum bb_status (*status)(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
                              uint64_t *ret_size);
-    /* Takes the lock file (created when missing) for this process and writes the process id into it. BB_BUSY, with the
-     * holder's id in the message, when another process or this one holds it. Released by unlock; the file stays. */
+    /* Takes the lock file (created when missing) for this process and writes the process id into
+     * it. BB_BUSY, with the holder's id in the message, when another process or this one holds it.
+     * Released by unlock; the file stays. */
     enum bb_status (*lock)(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock);
     enum bb_status (*unlock)(struct bb_file_system *fs, struct bb_file *lock);
     enum bb_status (*free_space)(struct bb_file_system *fs, const char *path, uint64_t *ret_bytes);
@@ -89,26 +96,31 @@ struct bb_file_system {
     const struct bb_file_system_ops *ops;
 };
 
-/* The operating system's files. Owned: bb_file_system_posix_destroy, after all its files are closed. */
+/* The operating system's files. Owned: bb_file_system_posix_destroy, after all its files are
+ * closed. */
 BB_MUST_CHECK enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs);
 void bb_file_system_posix_destroy(struct bb_file_system *fs);
 
 /* Calls through the tables above, named for the reader of the calling code. */
-BB_MUST_CHECK enum bb_status bb_file_open(struct bb_file_system *fs, const char *path, struct bb_file **ret_file);
-BB_MUST_CHECK enum bb_status bb_file_create(struct bb_file_system *fs, const char *path, struct bb_file **ret_file);
+BB_MUST_CHECK enum bb_status bb_file_open(struct bb_file_system *fs, const char *path,
+                                          struct bb_file **ret_file);
+BB_MUST_CHECK enum bb_status bb_file_create(struct bb_file_system *fs, const char *path,
+                                            struct bb_file **ret_file);
 /* Exactly size bytes, or BB_CORRUPT "file ends at ..., expected ...". */
-BB_MUST_CHECK enum bb_status bb_file_read_exactly(struct bb_file *file, uint64_t offset, void *buffer, size_t size);
-BB_MUST_CHECK enum bb_status bb_file_read_at(struct bb_file *file, uint64_t offset, void *buffer, size_t size,
-                                             size_t *ret_size);
+BB_MUST_CHECK enum bb_status bb_file_read_exactly(struct bb_file *file, uint64_t offset,
+                                                  void *buffer, size_t size);
+BB_MUST_CHECK enum bb_status bb_file_read_at(struct bb_file *file, uint64_t offset, void *buffer,
+                                             size_t size, size_t *ret_size);
 BB_MUST_CHECK enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data);
 BB_MUST_CHECK enum bb_status bb_file_sync(struct bb_file *file);
 BB_MUST_CHECK enum bb_status bb_file_size(struct bb_file *file, uint64_t *ret_size);
 /* NULL is allowed. */
 BB_MUST_CHECK enum bb_status bb_file_close(struct bb_file *file);
 /* The whole file into buf (replaced); BB_TOO_LARGE beyond size_max. */
-BB_MUST_CHECK enum bb_status bb_file_read_whole(struct bb_file_system *fs, const char *path, uint64_t size_max,
-                                                struct bb_buf *buf);
+BB_MUST_CHECK enum bb_status bb_file_read_whole(struct bb_file_system *fs, const char *path,
+                                                uint64_t size_max, struct bb_buf *buf);
 /* directory/name into buf as a terminated string; the terminator is not counted in size. */
-BB_MUST_CHECK enum bb_status bb_path_join(const char *directory, const char *name, struct bb_buf *ret_path);
+BB_MUST_CHECK enum bb_status bb_path_join(const char *directory, const char *name,
+                                          struct bb_buf *ret_path);
 
 #endif

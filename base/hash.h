@@ -8,8 +8,8 @@
 /* XXH3-64 without seed or secret: the raw checksum of bytes, before it is bound to a place. */
 uint64_t bb_hash_bytes(const void *data, size_t size);
 
-/* A bijective 64-bit finaliser (xor-shift-multiply, as in MurmurHash3's fmix64): every output bit depends on every
- * input bit. For deriving independent values from a hash. */
+/* A bijective 64-bit finaliser (xor-shift-multiply, as in MurmurHash3's fmix64): every output bit
+ * depends on every input bit. For deriving independent values from a hash. */
 static inline uint64_t bb_hash_mix(uint64_t x)
 {
     x ^= x >> 32;
@@ -20,7 +20,8 @@ static inline uint64_t bb_hash_mix(uint64_t x)
     return x;
 }
 
-/* Maps a hash to 0 ... count - 1, evenly, by multiplication ("fastrange", Lemire 2016). Uses the high bits. */
+/* Maps a hash to 0 ... count - 1, evenly, by multiplication ("fastrange", Lemire 2016). Uses the
+ * high bits. */
 static inline uint32_t bb_hash_range(uint64_t hash, uint32_t count)
 {
     return (uint32_t)(((hash >> 32) * count) >> 32);

@@ -1,30 +1,37 @@
-/* Where failures are born: every function that fails calls one of these and returns what it returns.
+/* Where failures are born: every function that fails calls one of these and returns what it
+ * returns.
  *
  * WHY a message per thread and not an extra parameter: see docs/decisions/0001-errors.md.
- * Threads: the record is thread-local. A failure that has to cross threads is copied with its message
- * (struct bb_error) into the object that outlives the thread, and restored with bb_error_restore.
+ * Threads: the record is thread-local. A failure that has to cross threads is copied with its
+ * message (struct bb_error) into the object that outlives the thread, and restored with
+ * bb_error_restore.
  */
 #ifndef BB_BASE_STATUS_H
 #define BB_BASE_STATUS_H
 
 #include "bb/base.h"
 
-/* Where bytes came from, for messages: a decoder is handed this beside the bytes. file may be NULL (memory). */
+/* Where bytes came from, for messages: a decoder is handed this beside the bytes. file may be NULL
+ * (memory). */
 struct bb_place {
     const char *file;
     uint64_t offset;
 };
 
 /* Records the message and returns status. status must not be BB_OK. */
-enum bb_status bb_fail(enum bb_status status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+enum bb_status bb_fail(enum bb_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
 
-/* Every corruption is born here: "FILE: at offset N: WHAT". The offset is place.offset + offset_in_bytes. */
+/* Every corruption is born here: "FILE: at offset N: WHAT". The offset is place.offset +
+ * offset_in_bytes. */
 enum bb_status bb_corrupt(struct bb_place place, uint64_t offset_in_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
-/* A failed system call: maps errno (ENOSPC and EDQUOT to BB_NO_SPACE, ENOENT to BB_NOT_FOUND, EEXIST to BB_EXISTS,
- * ENOMEM to BB_NO_MEMORY, EROFS to BB_READ_ONLY, the rest to BB_IO); message "FILE: OPERATION: errno text". */
-enum bb_status bb_fail_errno(int error_number, const char *operation, const char *file) __attribute__((cold));
+/* A failed system call: maps errno (ENOSPC and EDQUOT to BB_NO_SPACE, ENOENT to BB_NOT_FOUND,
+ * EEXIST to BB_EXISTS, ENOMEM to BB_NO_MEMORY, EROFS to BB_READ_ONLY, the rest to BB_IO); message
+ * "FILE: OPERATION: errno text". */
+enum bb_status bb_fail_errno(int error_number, const char *operation, const char *file)
+    __attribute__((cold));
 
 /* Makes a saved failure the calling thread's latest one and returns its status. */
 enum bb_status bb_error_restore(const struct bb_error *error);

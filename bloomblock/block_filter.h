@@ -1,19 +1,20 @@
 /* Filters inside a table: many small ones of one kind, without envelopes.
  *
- * What they share stands once in the table's properties (struct bb_block_filter_format); what each has of its own is
- * a descriptor of 16 bits, from which the length of its payload follows, so that positions are sums of lengths:
+ * What they share stands once in the table's properties (struct bb_block_filter_format); what each
+ * has of its own is a descriptor of 16 bits, from which the length of its payload follows, so that
+ * positions are sums of lengths:
  *
- *     ribbon           15    14    13      8 7       0        layout 0: byte-grouped, size = groups of 8 rows (8 ... 255)
- *     descriptor     |layout|step| seed    | size    |        layout 1: bit-exact,    size = slots (1 ... 255)
- *                                                            step: fingerprints of rank + step bits
- *     blocked Bloom  | lines, 1 ... 65535            |
- *     Bloom          | payload bytes, 1 ... 65535    |
+ *     ribbon           15    14    13      8 7       0        layout 0: byte-grouped, size = groups
+ * of 8 rows (8 ... 255) descriptor     |layout|step| seed    | size    |        layout 1:
+ * bit-exact,    size = slots (1 ... 255) step: fingerprints of rank + step bits blocked Bloom  |
+ * lines, 1 ... 65535            | Bloom          | payload bytes, 1 ... 65535    |
  *
  *     0 in every kind: no filter was stored here (may contain).
  *
- * A group of keys that is larger than BB_FILTER_GROUP_KEYS_MAX is split by hash over several filters ("shards").
- * The hash domain of block filters is apart from that of the table summary: both derive their fingerprints from the
- * same key hash, through different constants and the table's salt, so that their rates multiply.
+ * A group of keys that is larger than BB_FILTER_GROUP_KEYS_MAX is split by hash over several
+ * filters ("shards"). The hash domain of block filters is apart from that of the table summary:
+ * both derive their fingerprints from the same key hash, through different constants and the
+ * table's salt, so that their rates multiply.
  *
  * Threads: a format is constant after init; probes are pure.
  */
@@ -22,7 +23,7 @@
 
 #include "bb/filter.h"
 
-#define BB_FILTER_GROUP_KEYS_MAX 2000
+#define BB_FILTER_GROUP_KEYS_MAX   2000
 #define BB_FILTER_GROUP_SHARDS_MAX 65535
 
 /* What all filters of a table share. */
@@ -30,52 +31,63 @@ struct bb_block_filter_format {
     enum bb_filter_kind kind; /* NONE, RIBBON, BLOCKED_BLOOM or BLOOM */
     double target_rate;       /* mean over absent keys, each filter weighted by its keys */
     uint64_t salt;            /* of the table */
-    uint32_t rank;            /* ribbon: fingerprint bits r of the shorter step, 1 ... 24; Bloom kinds: probes k, 1 ... 30 */
+    uint32_t rank; /* ribbon: fingerprint bits r of the shorter step, 1 ... 24; Bloom kinds: probes
+                      k, 1 ... 30 */
     /* Derived, not stored: the multipliers of this domain and salt. */
     uint64_t domain;
 };
 
-/* The parameters that meet target_rate. BB_INVALID outside the allowed rates; NONE needs no rate. */
+/* The parameters that meet target_rate. BB_INVALID outside the allowed rates; NONE needs no rate.
+ */
 BB_MUST_CHECK enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format,
-                                                         enum bb_filter_kind kind, double target_rate, uint64_t salt);
-/* The same from stored fields. BB_CORRUPT is for the caller to say: false when rank or kind is out of range. */
-BB_MUST_CHECK bool bb_block_filter_format_restore(struct bb_block_filter_format *format, enum bb_filter_kind kind,
-                                                  double target_rate, uint64_t salt, uint32_t rank);
+                                                         enum bb_filter_kind kind,
+                                                         double target_rate, uint64_t salt);
+/* The same from stored fields. BB_CORRUPT is for the caller to say: false when rank or kind is out
+ * of range. */
+BB_MUST_CHECK bool bb_block_filter_format_restore(struct bb_block_filter_format *format,
+                                                  enum bb_filter_kind kind, double target_rate,
+                                                  uint64_t salt, uint32_t rank);
 
 /* Builds the filters of one table, group after group: init (add* finish)* deinit.
- * Keeps the dithering error from filter to filter, so that the mean rate over the table is the target.
- * Memory: 8 bytes per key of the group, and the solver's bands. */
+ * Keeps the dithering error from filter to filter, so that the mean rate over the table is the
+ * target. Memory: 8 bytes per key of the group, and the solver's bands. */
 struct bb_block_filter_builder;
-BB_MUST_CHECK enum bb_status bb_block_filter_builder_create(const struct bb_block_filter_format *format,
-                                                            struct bb_block_filter_builder **ret_builder);
+BB_MUST_CHECK enum bb_status
+bb_block_filter_builder_create(const struct bb_block_filter_format *format,
+                               struct bb_block_filter_builder **ret_builder);
 void bb_block_filter_builder_destroy(struct bb_block_filter_builder *builder);
 /* Equal hashes count once. */
-BB_MUST_CHECK enum bb_status bb_block_filter_builder_add(struct bb_block_filter_builder *builder, uint64_t hash);
+BB_MUST_CHECK enum bb_status bb_block_filter_builder_add(struct bb_block_filter_builder *builder,
+                                                         uint64_t hash);
 /* Distinct-or-not number of hashes added since the last finish. */
 size_t bb_block_filter_builder_key_count(const struct bb_block_filter_builder *builder);
 /* An upper bound of the payload bytes that finish would append now. */
 size_t bb_block_filter_builder_size_estimate(const struct bb_block_filter_builder *builder);
-/* Ends a group: appends its shards' descriptors (16 bits little-endian each) and payloads, and tells how many.
- * A group without keys gives one shard with descriptor 0. */
+/* Ends a group: appends its shards' descriptors (16 bits little-endian each) and payloads, and
+ * tells how many. A group without keys gives one shard with descriptor 0. */
 BB_MUST_CHECK enum bb_status bb_block_filter_builder_finish(struct bb_block_filter_builder *builder,
-                                                            struct bb_buf *descriptors, struct bb_buf *payload,
+                                                            struct bb_buf *descriptors,
+                                                            struct bb_buf *payload,
                                                             uint32_t *ret_shard_count);
 
-/* Length of a payload from its descriptor; false for a descriptor that the format does not allow. */
-BB_MUST_CHECK bool bb_block_filter_size(const struct bb_block_filter_format *format, uint16_t descriptor,
-                                        size_t *ret_size);
+/* Length of a payload from its descriptor; false for a descriptor that the format does not allow.
+ */
+BB_MUST_CHECK bool bb_block_filter_size(const struct bb_block_filter_format *format,
+                                        uint16_t descriptor, size_t *ret_size);
 
-/* A key's part of a probe that is the same for all filters of a table: derive once per table and look-up. */
+/* A key's part of a probe that is the same for all filters of a table: derive once per table and
+ * look-up. */
 struct bb_block_filter_key {
     uint64_t hash;
 };
-struct bb_block_filter_key bb_block_filter_key(const struct bb_block_filter_format *format, uint64_t key_hash);
+struct bb_block_filter_key bb_block_filter_key(const struct bb_block_filter_format *format,
+                                               uint64_t key_hash);
 
 /* Which of a group's shards holds the key: 0 ... shard_count - 1. */
 uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_count);
 
-/* May the filter contain the key? payload must have the size that the descriptor gives, and BB_FILTER_PAD_BYTES more
- * readable bytes behind it (any content: it never changes the answer). */
+/* May the filter contain the key? payload must have the size that the descriptor gives, and
+ * BB_FILTER_PAD_BYTES more readable bytes behind it (any content: it never changes the answer). */
 #define BB_FILTER_PAD_BYTES 64
 bool bb_block_filter_may_contain(const struct bb_block_filter_format *format, uint16_t descriptor,
                                  const uint8_t *payload, struct bb_block_filter_key key);
@@ -90,7 +102,8 @@ struct bb_block_filter_info {
     double fill;
     double predicted_rate;
 };
-BB_MUST_CHECK bool bb_block_filter_info(const struct bb_block_filter_format *format, uint16_t descriptor,
-                                        struct bb_bytes payload, struct bb_block_filter_info *ret_info);
+BB_MUST_CHECK bool bb_block_filter_info(const struct bb_block_filter_format *format,
+                                        uint16_t descriptor, struct bb_bytes payload,
+                                        struct bb_block_filter_info *ret_info);
 
 #endif

@@ -1,9 +1,9 @@
-/* The filter in front of a memtable: a blocked Bloom filter in 64-byte lines that grows by setting bits while readers
- * ask it.
+/* The filter in front of a memtable: a blocked Bloom filter in 64-byte lines that grows by setting
+ * bits while readers ask it.
  *
- * Layout: line_count lines of 8 words of 64 bits; the high half of the hash chooses the line, the rest is remixed into
- * six probes inside it. Writes are relaxed atomic ORs, so that a key is found by every reader that the memtable's own
- * publication (release/acquire) reaches.
+ * Layout: line_count lines of 8 words of 64 bits; the high half of the hash chooses the line, the
+ * rest is remixed into six probes inside it. Writes are relaxed atomic ORs, so that a key is found
+ * by every reader that the memtable's own publication (release/acquire) reaches.
  */
 #ifndef BB_BLOOMBLOCK_MEMORY_FILTER_H
 #define BB_BLOOMBLOCK_MEMORY_FILTER_H
@@ -18,8 +18,8 @@ struct bb_memory_filter {
 };
 
 /* Room for about key_count_max keys at bits_per_key. */
-BB_MUST_CHECK enum bb_status bb_memory_filter_init(struct bb_memory_filter *filter, uint64_t key_count_max,
-                                                   uint32_t bits_per_key);
+BB_MUST_CHECK enum bb_status bb_memory_filter_init(struct bb_memory_filter *filter,
+                                                   uint64_t key_count_max, uint32_t bits_per_key);
 void bb_memory_filter_deinit(struct bb_memory_filter *filter);
 /* Empties it. No reader may be inside. */
 void bb_memory_filter_reset(struct bb_memory_filter *filter);

@@ -10,7 +10,6 @@
 #ifndef BB_COMPACTION_LEVELS_H
 #define BB_COMPACTION_LEVELS_H
 
-#include "bb/db.h"
 #include "compaction/table_file.h"
 
 struct bb_level {
@@ -22,6 +21,9 @@ struct bb_level {
     uint64_t key_count;
     uint64_t raw_bytes;
     uint64_t file_bytes;
+    /* Of the tables' filters: sum of the rates, sum of rate times keys. */
+    double rate_sum;
+    double rate_keys;
 };
 
 struct bb_levels {
@@ -71,6 +73,10 @@ struct bb_table_file *bb_levels_find(const struct bb_levels *levels, int level,
                                      struct bb_bytes key);
 /* Below level 0: index of the first table whose largest key is not below key; count if none. */
 size_t bb_levels_find_index(const struct bb_levels *levels, int level, struct bb_bytes key);
+
+/* Below level 0: tables *ret_first ... *ret_end - 1 have bounds that meet low ... high. */
+void bb_levels_find_overlap(const struct bb_levels *levels, int level, struct bb_bytes low,
+                            struct bb_bytes high, size_t *ret_first, size_t *ret_end);
 
 /* The deepest level with tables, 0 when there are none below. */
 int bb_levels_deepest(const struct bb_levels *levels);

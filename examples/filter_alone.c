@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const seen[] = {"https://example.org/", "https://example.org/a", "https://example.org/b"};
+static const char *const seen[] = {"https://example.org/", "https://example.org/a",
+                                   "https://example.org/b"};
 
 static uint64_t hash_of(const struct bb_hash_secret *secret, const char *text)
 {
-    return bb_hash_key(secret, (struct bb_bytes){.data = (const uint8_t *)text, .size = strlen(text)});
+    return bb_hash_key(secret,
+                       (struct bb_bytes){.data = (const uint8_t *)text, .size = strlen(text)});
 }
 
 static void check(enum bb_status status)
@@ -39,7 +41,9 @@ int main(void)
         all = all && bb_filter_may_contain(&view, hash_of(&secret, seen[i]));
     printf("%zu bytes; every member is found: %s\n", stored.size, all ? "yes" : "no");
     printf("a stranger is %s\n",
-           bb_filter_may_contain(&view, hash_of(&secret, "https://example.org/c")) ? "taken for a member" : "told apart");
+           bb_filter_may_contain(&view, hash_of(&secret, "https://example.org/c"))
+               ? "taken for a member"
+               : "told apart");
     bb_buf_deinit(&stored);
     return all ? 0 : 1;
 }

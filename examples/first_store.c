@@ -1,4 +1,5 @@
-/* A first store: open, write, read, scan, and what the filters have spared. Runs in a directory that it makes and removes.
+/* A first store: open, write, read, scan, and what the filters have spared. Runs in a directory
+ * that it makes and removes.
  */
 #include <bb/db.h>
 #include <stdio.h>
@@ -49,8 +50,8 @@ static void print_reads(struct bb_db *db)
         made += stats.level_reads[level].block_requests;
         avoided += stats.level_reads[level].avoided_requests;
     }
-    printf("%llu look-ups of absent keys: %llu block requests made, %llu avoided\n", (unsigned long long)stats.gets,
-           (unsigned long long)made, (unsigned long long)avoided);
+    printf("%llu look-ups of absent keys: %llu block requests made, %llu avoided\n",
+           (unsigned long long)stats.gets, (unsigned long long)made, (unsigned long long)avoided);
 }
 
 static void scan(struct bb_db *db)
@@ -58,7 +59,8 @@ static void scan(struct bb_db *db)
     struct bb_db_iter *iter = NULL;
     int shown = 0;
     check(bb_db_iter_create(db, NULL, &iter));
-    for (bb_db_iter_seek(iter, bytes("user01")); bb_db_iter_valid(iter) && shown < 3; bb_db_iter_next(iter), shown++) {
+    for (bb_db_iter_seek(iter, bytes("user01")); bb_db_iter_valid(iter) && shown < 3;
+         bb_db_iter_next(iter), shown++) {
         struct bb_bytes key = bb_db_iter_key(iter);
         printf("%.*s\n", (int)key.size, (const char *)key.data);
     }

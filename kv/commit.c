@@ -1,7 +1,8 @@
-/* See commit.h. Order of a group, and why: the log first, so that what is acknowledged survives the process; then the
- * memtable; then last_sequence, which makes all of the group visible at once. After a failed append or sync the log is
- * never written again: the sequences of the group are burnt, and the next write first brings what was acknowledged into
- * a table under a new log (kv/freeze.c). */
+/* See commit.h. Order of a group, and why: the log first, so that what is acknowledged survives the
+ * process; then the memtable; then last_sequence, which makes all of the group visible at once.
+ * After a failed append or sync the log is never written again: the sequences of the group are
+ * burnt, and the next write first brings what was acknowledged into a table under a new log
+ * (kv/freeze.c). */
 #include "kv/commit.h"
 
 #include "base/alloc.h"
@@ -110,16 +111,19 @@ static enum bb_status add_batch(struct bb_db *db, struct bb_bytes record)
 {
     struct bb_batch_cursor cursor;
     struct bb_entry entry;
-    enum bb_status status = bb_batch_cursor_init(&cursor, record, (struct bb_place){.file = "a batch"});
+    enum bb_status status =
+        bb_batch_cursor_init(&cursor, record, (struct bb_place){.file = "a batch"});
     while (status == BB_OK) {
         status = bb_batch_cursor_next(&cursor, &entry);
         if (status == BB_OK)
-            status = bb_memtable_add(db->active->memtable, &entry, bb_hash_key(&db->secret, entry.key));
+            status =
+                bb_memtable_add(db->active->memtable, &entry, bb_hash_key(&db->secret, entry.key));
     }
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
-static enum bb_status log_and_add(struct bb_db *db, const struct group *group, const struct bb_bytes *records)
+static enum bb_status log_and_add(struct bb_db *db, const struct group *group,
+                                  const struct bb_bytes *records)
 {
     enum bb_status status = BB_OK;
     if (db->active->log != NULL) {
@@ -139,10 +143,12 @@ static void count_group(struct bb_db *db, const struct group *group)
     atomic_fetch_add_explicit(&db->commit_count, 1, memory_order_relaxed);
 }
 
-static enum bb_status commit_records(struct bb_db *db, const struct group *group, struct bb_bytes *records)
+static enum bb_status commit_records(struct bb_db *db, const struct group *group,
+                                     struct bb_bytes *records)
 {
     if (group->room.entry_count > BB_SEQUENCE_MAX - db->sequence_allocated)
-        return bb_fail(BB_TOO_LARGE, "all %llu sequences are used up", (unsigned long long)BB_SEQUENCE_MAX);
+        return bb_fail(BB_TOO_LARGE, "all %llu sequences are used up",
+                       (unsigned long long)BB_SEQUENCE_MAX);
     stamp_group(group, db->sequence_allocated + 1, records);
     /* Given out before the log is touched: what failed may still have reached the disk. */
     db->sequence_allocated += group->room.entry_count;
@@ -157,13 +163,15 @@ static enum bb_status commit_records(struct bb_db *db, const struct group *group
 }
 
 /* The leader's whole work for its group. */
-static enum bb_status write_group(struct bb_db *db, const struct bb_commit *leader, const struct bb_commit *last)
+static enum bb_status write_group(struct bb_db *db, const struct bb_commit *leader,
+                                  const struct bb_commit *last)
 {
     struct bb_bytes few[16];
     struct bb_bytes *records = few;
     struct group group = measure_group(leader, last);
     if (leader->sync && db->options.wal_off)
-        return bb_fail(BB_INVALID, "a synced write needs the log, and the store was opened with wal_off");
+        return bb_fail(BB_INVALID,
+                       "a synced write needs the log, and the store was opened with wal_off");
     enum bb_status status = bb_store_make_room(db, &group.room);
     if (status != BB_OK)
         return status;
@@ -180,7 +188,8 @@ static enum bb_status write_group(struct bb_db *db, const struct bb_commit *lead
     return status;
 }
 
-enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *options, const struct bb_batch *batch)
+enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *options,
+                           const struct bb_batch *batch)
 {
     struct bb_commit commit = {.batch = batch, .sync = options != NULL && options->sync};
     if (!bb_commit_queue_enter(&db->commits, &commit))
@@ -191,8 +200,8 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
     return status;
 }
 
-enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *options, struct bb_bytes key,
-                         struct bb_bytes value)
+enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *options,
+                         struct bb_bytes key, struct bb_bytes value)
 {
     struct bb_batch batch;
     bb_batch_init(&batch);
@@ -203,7 +212,8 @@ enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *option
     return status;
 }
 
-enum bb_status bb_db_delete(struct bb_db *db, const struct bb_write_options *options, struct bb_bytes key)
+enum bb_status bb_db_delete(struct bb_db *db, const struct bb_write_options *options,
+                            struct bb_bytes key)
 {
     struct bb_batch batch;
     bb_batch_init(&batch);

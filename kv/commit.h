@@ -9,7 +9,8 @@
 void bb_store_become_leader(struct bb_db *db, struct bb_commit *commit);
 void bb_store_release_leader(struct bb_db *db, struct bb_commit *commit);
 
-/* The leader's: makes the log durable, older ones first, so that nothing newer survives what is older. */
+/* The leader's: makes the log durable, older ones first, so that nothing newer survives what is
+ * older. */
 BB_MUST_CHECK enum bb_status bb_store_sync_logs(struct bb_db *db);
 
 #endif

@@ -47,19 +47,23 @@ bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *comm
     return leads;
 }
 
-static bool may_join(const struct bb_commit *leader, const struct bb_commit *commit, size_t room_bytes)
+static bool may_join(const struct bb_commit *leader, const struct bb_commit *commit,
+                     size_t room_bytes)
 {
-    return commit->batch != NULL && (leader->sync || !commit->sync) && bb_batch_size_bytes(commit->batch) <= room_bytes;
+    return commit->batch != NULL && (leader->sync || !commit->sync) &&
+           bb_batch_size_bytes(commit->batch) <= room_bytes;
 }
 
-struct bb_commit *bb_commit_queue_take(struct bb_commit_queue *queue, struct bb_commit *leader, size_t size_max_bytes)
+struct bb_commit *bb_commit_queue_take(struct bb_commit_queue *queue, struct bb_commit *leader,
+                                       size_t size_max_bytes)
 {
     struct bb_commit *last = leader;
     if (leader->batch == NULL)
         return last;
     size_t size = bb_batch_size_bytes(leader->batch);
     bb_mutex_lock(&queue->mutex);
-    while (last->next != NULL && size < size_max_bytes && may_join(leader, last->next, size_max_bytes - size)) {
+    while (last->next != NULL && size < size_max_bytes &&
+           may_join(leader, last->next, size_max_bytes - size)) {
         last = last->next;
         size += bb_batch_size_bytes(last->batch);
     }
@@ -73,12 +77,14 @@ static void wake(struct bb_commit *commit)
         bb_condition_signal(&commit->condition);
 }
 
-void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last, enum bb_status status)
+void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last,
+                           enum bb_status status)
 {
     bb_mutex_lock(&queue->mutex);
     struct bb_commit *end = last->next;
     for (struct bb_commit *commit = queue->head; commit != end;) {
-        /* A commit is gone from its thread's stack as soon as the mutex is free and it is marked. */
+        /* A commit is gone from its thread's stack as soon as the mutex is free and it is marked.
+         */
         struct bb_commit *next = commit->next;
         if (status != BB_OK) {
             commit->error = *bb_error_last();

@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "compaction/compact.h"
-#include "compaction/rates.h"
 #include "kv/flush.h"
 #include "kv/install.h"
 #include "kv/options.h"
@@ -19,16 +18,12 @@ static uint64_t new_number(void *context)
     return atomic_fetch_add(&db->next_file_number, 1);
 }
 
-static struct bb_pick_options pick_options(struct bb_db *db, struct bb_rate_shape *shape)
+static struct bb_pick_options pick_options(struct bb_db *db)
 {
-    bb_target_shape(db, db->levels, 0, shape);
     return (struct bb_pick_options){
-        .level0_run_count = db->options.level0_run_count_compact,
-        .level1_size_bytes = db->options.level1_size_bytes,
-        .level_size_ratio = db->options.level_size_ratio,
+        .shape = bb_target_shape(db),
         .has_filters = db->options.filter_kind != BB_FILTER_NONE,
         .target_wasted_reads = bb_target_wasted_reads(db, db->levels),
-        .shape = shape,
     };
 }
 
@@ -51,34 +46,10 @@ static void set_done(struct bb_db *db, uint64_t ticket)
     bb_mutex_unlock(&db->mutex);
 }
 
-static uint64_t count_keys(const struct bb_plan *plan)
-{
-    uint64_t keys = 0;
-    for (size_t i = 0; i < plan->input_count; i++)
-        keys += plan->inputs[i]->meta.key_count;
-    return keys;
-}
-
-/* A request merges everything there is: its result keeps the promise exactly, and no more is planned for. */
-static double rate_for(struct bb_db *db, const struct bb_plan *plan, const uint64_t *numbers)
-{
-    struct bb_rate_shape shape;
-    bb_target_shape(db, db->levels, plan->output_level, &shape);
-    struct bb_rate_request request = {
-        .levels = db->levels,
-        .removed = numbers,
-        .removed_count = plan->input_count,
-        .output_level = plan->output_level,
-        .output_keys = count_keys(plan),
-        .shape = plan->reason == BB_PLAN_REQUEST ? NULL : &shape,
-        .target = bb_target_wasted_reads(db, db->levels),
-    };
-    return bb_rates_for_run(&request);
-}
-
-static enum bb_status begin_with(struct bb_db *db, struct bb_plan *plan, const uint64_t *numbers, uint64_t *snapshots,
+static enum bb_status begin_with(struct bb_db *db, struct bb_plan *plan, uint64_t *snapshots,
                                  size_t snapshot_count)
 {
+    struct bb_pick_options picking = pick_options(db);
     struct bb_compact_options options = {
         .env = &db->table_env,
         .table_size_bytes = db->options.table_size_bytes,
@@ -87,8 +58,9 @@ static enum bb_status begin_with(struct bb_db *db, struct bb_plan *plan, const u
         .new_number = new_number,
         .context = db,
     };
-    bb_options_for_table(&db->options, plan->output_level, db->files, &db->secret, NULL, &options.table);
-    options.table.filter_rate = rate_for(db, plan, numbers);
+    bb_options_for_table(&db->options, plan->output_level, db->files, &db->secret, NULL,
+                         &options.table);
+    options.table.filter_rate = bb_pick_rate(db->levels, &picking, plan);
     return bb_compaction_create(plan, db->levels, &options, &db->compaction);
 }
 
@@ -96,21 +68,13 @@ static enum bb_status begin(struct bb_db *db, struct bb_plan *plan)
 {
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
-    uint64_t *numbers = bb_alloc_zeroed(plan->input_count, sizeof(*numbers));
-    if (numbers == NULL) {
-        bb_plan_deinit(plan);
-        return bb_fail(BB_NO_MEMORY, "no memory for the inputs of a compaction");
-    }
-    for (size_t i = 0; i < plan->input_count; i++)
-        numbers[i] = plan->inputs[i]->number;
     bb_mutex_lock(&db->mutex);
     enum bb_status status = bb_snapshots_list(&db->snapshots, &snapshots, &snapshot_count);
     bb_mutex_unlock(&db->mutex);
     if (status == BB_OK)
-        status = begin_with(db, plan, numbers, snapshots, snapshot_count);
+        status = begin_with(db, plan, snapshots, snapshot_count);
     bb_plan_deinit(plan);
     bb_free(snapshots);
-    bb_free(numbers);
     return status;
 }
 
@@ -157,7 +121,8 @@ static enum bb_status describe_result(const struct bb_compaction *compaction, st
     return status;
 }
 
-/* An edit that failed may still turn out durable: its outputs are then left for the next opening to judge. */
+/* An edit that failed may still turn out durable: its outputs are then left for the next opening to
+ * judge. */
 static enum bb_status finish(struct bb_db *db)
 {
     struct bb_edit edit;
@@ -187,8 +152,7 @@ static enum bb_status step(struct bb_db *db)
 
 static enum bb_status pick(struct bb_db *db, struct bb_plan *plan)
 {
-    struct bb_rate_shape shape;
-    struct bb_pick_options options = pick_options(db, &shape);
+    struct bb_pick_options options = pick_options(db);
     db->compact_ticket = requested(db);
     enum bb_status status = BB_OK;
     if (db->compact_ticket != 0)

@@ -12,9 +12,10 @@
 #include "kv/options.h"
 #include "kv/target.h"
 
-static double rate_for(struct bb_db *db, const struct bb_memtable *memtable, const struct bb_levels *levels)
+static double rate_for(struct bb_db *db, const struct bb_memtable *memtable,
+                       const struct bb_levels *levels)
 {
-    struct bb_rate_shape shape;
+    struct bb_shape shape = bb_target_shape(db);
     struct bb_rate_request request = {
         .levels = levels,
         .output_level = 0,
@@ -22,7 +23,6 @@ static double rate_for(struct bb_db *db, const struct bb_memtable *memtable, con
         .shape = &shape,
         .target = bb_target_wasted_reads(db, levels),
     };
-    bb_target_shape(db, levels, 0, &shape);
     return bb_rates_for_run(&request);
 }
 
@@ -34,8 +34,9 @@ static enum bb_status list_snapshots(struct bb_db *db, uint64_t **ret_snapshots,
     return status;
 }
 
-enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtable, const struct bb_levels *levels,
-                                    uint64_t *ret_number, struct bb_table_meta *ret_meta)
+enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtable,
+                                    const struct bb_levels *levels, uint64_t *ret_number,
+                                    struct bb_table_meta *ret_meta)
 {
     struct bb_table_options options;
     struct bb_buf path = {0};
@@ -51,7 +52,8 @@ enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtab
     if (status == BB_OK)
         status = bb_memtable_iter_create(memtable, &iter);
     if (status == BB_OK)
-        status = bb_compact_to_table(iter, (const char *)path.data, &options, snapshots, snapshot_count, ret_meta);
+        status = bb_compact_to_table(iter, (const char *)path.data, &options, snapshots,
+                                     snapshot_count, ret_meta);
     bb_free(snapshots);
     bb_iter_destroy(iter);
     bb_buf_deinit(&path);
@@ -69,7 +71,8 @@ static void remove_log(struct bb_db *db, uint64_t number)
     bb_buf_deinit(&path);
 }
 
-/* The log that recovery has to begin with once `flushed` is in a table: that of the next younger buffer. */
+/* The log that recovery has to begin with once `flushed` is in a table: that of the next younger
+ * buffer. */
 static void set_log(struct bb_db *db, const struct bb_write_buffer *flushed, struct bb_edit *edit)
 {
     bb_mutex_lock(&db->mutex);
@@ -99,7 +102,8 @@ static void count_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
     bb_store_event(db, &event);
 }
 
-static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buffer, struct bb_edit *edit)
+static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buffer,
+                                   struct bb_edit *edit)
 {
     struct bb_table_meta meta = {0};
     uint64_t number = 0;
@@ -129,7 +133,8 @@ enum bb_status bb_store_flush_oldest(struct bb_db *db)
     enum bb_status status = flush_buffer(db, buffer, &edit);
     if (status == BB_OK) {
         remove_log(db, buffer->log_number);
-        count_flush(db, edit.added_count > 0 ? edit.added[0].meta.file_size : 0, db->system->ops->now(db->system) - begin);
+        count_flush(db, edit.added_count > 0 ? edit.added[0].meta.file_size : 0,
+                    db->system->ops->now(db->system) - begin);
     }
     bb_edit_deinit(&edit);
     bb_mutex_lock(&db->mutex);
@@ -142,14 +147,16 @@ enum bb_status bb_store_flush_oldest(struct bb_db *db)
 static enum bb_status append_edit(struct bb_db *db, const struct bb_edit *edit)
 {
     if (bb_manifest_is_poisoned(db->manifest) || bb_manifest_is_due(db->manifest)) {
-        enum bb_status status = bb_manifest_rotate(db->manifest, atomic_fetch_add(&db->next_file_number, 1));
+        enum bb_status status =
+            bb_manifest_rotate(db->manifest, atomic_fetch_add(&db->next_file_number, 1));
         if (status != BB_OK)
             return status;
     }
     return bb_manifest_append(db->manifest, edit);
 }
 
-static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *levels, const struct bb_write_buffer *flushed)
+static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *levels,
+                 const struct bb_write_buffer *flushed)
 {
     struct bb_write_buffer *frozen[BB_FROZEN_MAX];
     size_t count = 0;
@@ -165,7 +172,8 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
     bb_mutex_unlock(&db->mutex);
 }
 
-enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit, struct bb_write_buffer *flushed)
+enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
+                                struct bb_write_buffer *flushed)
 {
     struct bb_levels *levels = NULL;
     struct bb_view *blank = NULL;

@@ -5,17 +5,21 @@
 #include "kv/edit.h"
 #include "kv/store.h"
 
-/* The worker's. Flushes the oldest frozen buffer, makes that durable and visible, and removes its log. */
+/* The worker's. Flushes the oldest frozen buffer, makes that durable and visible, and removes its
+ * log. */
 BB_MUST_CHECK enum bb_status bb_store_flush_oldest(struct bb_db *db);
 
-/* Writes a memtable, which is not empty, to a new table of level 0, synced, its name not yet. *ret_meta is owned by the
- * caller. levels: the ones that the table will join, for its filters' rate. */
+/* Writes a memtable, which is not empty, to a new table of level 0, synced, its name not yet.
+ * *ret_meta is owned by the caller. levels: the ones that the table will join, for its filters'
+ * rate. */
 BB_MUST_CHECK enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtable,
-                                                  const struct bb_levels *levels, uint64_t *ret_number,
+                                                  const struct bb_levels *levels,
+                                                  uint64_t *ret_number,
                                                   struct bb_table_meta *ret_meta);
 
-/* The worker's. Makes an edit durable and its levels current; `flushed` (may be NULL) is the frozen buffer that it
- * replaces. Sets the edit's counters. */
-BB_MUST_CHECK enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit, struct bb_write_buffer *flushed);
+/* The worker's. Makes an edit durable and its levels current; `flushed` (may be NULL) is the frozen
+ * buffer that it replaces. Sets the edit's counters. */
+BB_MUST_CHECK enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
+                                              struct bb_write_buffer *flushed);
 
 #endif

@@ -32,7 +32,8 @@ static enum bb_status create_log(struct bb_db *db, uint64_t number, struct bb_wa
     return BB_OK;
 }
 
-enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes, struct bb_write_buffer **ret_buffer)
+enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes,
+                                         struct bb_write_buffer **ret_buffer)
 {
     struct bb_memtable *memtable = NULL;
     struct bb_wal_writer *log = NULL;
@@ -54,7 +55,11 @@ enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes
 
 static void count_stall(struct bb_db *db, enum bb_stall stall, uint64_t nanoseconds)
 {
-    struct bb_event event = {.kind = BB_EVENT_STALL, .stall = stall, .level = -1, .nanoseconds = nanoseconds, .message = ""};
+    struct bb_event event = {.kind = BB_EVENT_STALL,
+                             .stall = stall,
+                             .level = -1,
+                             .nanoseconds = nanoseconds,
+                             .message = ""};
     bb_mutex_lock(&db->mutex);
     db->counts.stalls[stall]++;
     db->counts.stall_nanoseconds[stall] += nanoseconds;
@@ -72,7 +77,8 @@ static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall stall)
 {
     bb_mutex_lock(&db->mutex);
     for (;;) {
-        bool is_stalled = stall == BB_STALL_MEMTABLES ? db->view->frozen_count == BB_FROZEN_MAX : is_level0_full(db);
+        bool is_stalled = stall == BB_STALL_MEMTABLES ? db->view->frozen_count == BB_FROZEN_MAX
+                                                      : is_level0_full(db);
         if (!is_stalled || db->failure.status != BB_OK)
             break;
         bb_condition_wait(&db->work_is_done, &db->mutex);
@@ -85,13 +91,14 @@ static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall stall)
 static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
 {
     uint64_t begin = db->system->ops->now(db->system);
-    enum bb_status status = db->options.deterministic ? bb_store_work_all(db) : wait_for_worker(db, reason);
+    enum bb_status status =
+        db->options.deterministic ? bb_store_work_all(db) : wait_for_worker(db, reason);
     count_stall(db, reason, db->system->ops->now(db->system) - begin);
     return status;
 }
 
-/* Writes are refused while flushes fail. In deterministic mode the work is tried again here, because there is nobody else
- * to do it. */
+/* Writes are refused while flushes fail. In deterministic mode the work is tried again here,
+ * because there is nobody else to do it. */
 static enum bb_status check_failure(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
@@ -153,8 +160,8 @@ static enum bb_status drain(struct bb_db *db)
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
 
-/* The log has failed: what it acknowledged is brought into a table before anything new is taken, so that the log with its
- * unknown end is never replayed beside a newer one. */
+/* The log has failed: what it acknowledged is brought into a table before anything new is taken, so
+ * that the log with its unknown end is never replayed beside a newer one. */
 static enum bb_status replace_log(struct bb_db *db)
 {
     enum bb_status status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
@@ -167,17 +174,20 @@ static enum bb_status replace_log(struct bb_db *db)
     return status;
 }
 
-/* Half-way to the stop, each freeze waits a little, so that no later one has to wait for a whole compaction. */
+/* Half-way to the stop, each freeze waits a little, so that no later one has to wait for a whole
+ * compaction. */
 static void slow_down(struct bb_db *db)
 {
-    uint64_t mark = (db->options.level0_run_count_compact + db->options.level0_run_count_stop + 1) / 2;
+    uint64_t mark =
+        (db->options.level0_run_count_compact + db->options.level0_run_count_stop + 1) / 2;
     if (db->options.deterministic)
         return;
     uint64_t begin = db->system->ops->now(db->system);
     bb_mutex_lock(&db->mutex);
     uint64_t runs = bb_levels_table_count(db->view->levels, 0);
     if (runs >= mark)
-        (void)bb_condition_wait_for(&db->work_is_done, &db->mutex, (runs - mark + 1) * SLOWDOWN_NANOSECONDS);
+        (void)bb_condition_wait_for(&db->work_is_done, &db->mutex,
+                                    (runs - mark + 1) * SLOWDOWN_NANOSECONDS);
     bb_mutex_unlock(&db->mutex);
     if (runs >= mark)
         count_stall(db, BB_STALL_SLOWDOWN, db->system->ops->now(db->system) - begin);
@@ -204,7 +214,8 @@ enum bb_status bb_store_make_room(struct bb_db *db, const struct bb_room *room)
     enum bb_status status = check_failure(db);
     if (status == BB_OK && db->is_log_failed)
         status = replace_log(db);
-    if (status == BB_OK && !bb_memtable_fits(db->active->memtable, room->entry_count, room->raw_bytes)) {
+    if (status == BB_OK &&
+        !bb_memtable_fits(db->active->memtable, room->entry_count, room->raw_bytes)) {
         slow_down(db);
         status = freeze_for(db, room);
     }

@@ -1,4 +1,5 @@
-/* Room for the next write: freezing the memtable, and waiting when too much is frozen or level 0 is too full. */
+/* Room for the next write: freezing the memtable, and waiting when too much is frozen or level 0 is
+ * too full. */
 #ifndef BB_KV_FREEZE_H
 #define BB_KV_FREEZE_H
 
@@ -10,12 +11,12 @@ struct bb_room {
     size_t raw_bytes;
 };
 
-/* The leader's. Returns when the active memtable has room and its log is sound; freezes and waits as needed. Fails with
- * what stopped the background work. */
+/* The leader's. Returns when the active memtable has room and its log is sound; freezes and waits
+ * as needed. Fails with what stopped the background work. */
 BB_MUST_CHECK enum bb_status bb_store_make_room(struct bb_db *db, const struct bb_room *room);
 
-/* The leader's. Puts an empty memtable of capacity_bytes with a new log in the place of the active one, which is frozen.
- * Waits while BB_FROZEN_MAX are frozen. */
+/* The leader's. Puts an empty memtable of capacity_bytes with a new log in the place of the active
+ * one, which is frozen. Waits while BB_FROZEN_MAX are frozen. */
 BB_MUST_CHECK enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes);
 
 /* A new write buffer with its log; the log's name is durable. */

@@ -12,7 +12,8 @@ static void retire(struct bb_db *db, struct bb_view *view)
     db->retired = view;
 }
 
-/* The announcements are looked at before the references: an iterator takes its reference while it announces. */
+/* The announcements are looked at before the references: an iterator takes its reference while it
+ * announces. */
 static bool is_unused(struct bb_db *db, const struct bb_view *view)
 {
     return !bb_readers_is_used(&db->readers, view) && atomic_load(&view->references) == 0;
@@ -33,7 +34,8 @@ void bb_store_reclaim(struct bb_db *db)
 }
 
 void bb_store_publish(struct bb_db *db, struct bb_view *blank, struct bb_write_buffer *active,
-                      struct bb_write_buffer *const *frozen, size_t frozen_count, struct bb_levels *levels)
+                      struct bb_write_buffer *const *frozen, size_t frozen_count,
+                      struct bb_levels *levels)
 {
     struct bb_view *old = db->view;
     bb_view_set(blank, active, frozen, frozen_count, levels);
@@ -56,7 +58,8 @@ void bb_store_release_view(struct bb_db *db, struct bb_view *view)
 
 void bb_store_fail(struct bb_db *db)
 {
-    struct bb_event event = {.kind = BB_EVENT_ERROR, .level = -1, .message = bb_error_last()->message};
+    struct bb_event event = {
+        .kind = BB_EVENT_ERROR, .level = -1, .message = bb_error_last()->message};
     bb_mutex_lock(&db->mutex);
     db->failure = *bb_error_last();
     db->is_flush_failing = db->view->frozen_count > 0;
@@ -79,9 +82,10 @@ void bb_store_event(struct bb_db *db, const struct bb_event *event)
         db->options.on_event(db->options.event_context, event);
 }
 
-/* The table of an edit's addition: a new one, or the one that is moved. The caller has a reference. */
-static enum bb_status table_of(struct bb_db *db, struct bb_levels *levels, const struct bb_edit_table *added,
-                               struct bb_table_file **ret_file)
+/* The table of an edit's addition: a new one, or the one that is moved. The caller has a reference.
+ */
+static enum bb_status table_of(struct bb_db *db, struct bb_levels *levels,
+                               const struct bb_edit_table *added, struct bb_table_file **ret_file)
 {
     struct bb_table_file *file = bb_levels_find_number(levels, added->number);
     if (file == NULL)
@@ -90,8 +94,8 @@ static enum bb_status table_of(struct bb_db *db, struct bb_levels *levels, const
     return BB_OK;
 }
 
-enum bb_status bb_store_apply_edit(struct bb_db *db, struct bb_levels *levels, const struct bb_edit *edit,
-                                   struct bb_levels **ret_levels)
+enum bb_status bb_store_apply_edit(struct bb_db *db, struct bb_levels *levels,
+                                   const struct bb_edit *edit, struct bb_levels **ret_levels)
 {
     size_t count = 0;
     enum bb_status status = BB_OK;
@@ -104,7 +108,8 @@ enum bb_status bb_store_apply_edit(struct bb_db *db, struct bb_levels *levels, c
         count += status == BB_OK;
     }
     if (status == BB_OK)
-        status = bb_levels_apply(levels, edit->removed, edit->removed_count, changes, count, ret_levels);
+        status =
+            bb_levels_apply(levels, edit->removed, edit->removed_count, changes, count, ret_levels);
     for (size_t i = 0; i < count; i++)
         bb_table_file_unref(changes[i].file);
     bb_free(changes);

@@ -1,5 +1,5 @@
-/* The get: hash once, pin the view, and ask what may hold the key, newest first. Nothing is allocated when the value
- * buffer has room and the block is cached. */
+/* The get: hash once, pin the view, and ask what may hold the key, newest first. Nothing is
+ * allocated when the value buffer has room and the block is cached. */
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/status.h"
@@ -25,8 +25,8 @@ static enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer
     enum bb_entry_kind kind = BB_ENTRY_DELETE;
     uint64_t sequence = 0;
     lookup->reader->counts.memtable_visits++;
-    enum bb_status status = bb_memtable_get(buffer->memtable, lookup->key, lookup->hash, lookup->sequence, &value, &kind,
-                                            &sequence);
+    enum bb_status status = bb_memtable_get(buffer->memtable, lookup->key, lookup->hash,
+                                            lookup->sequence, &value, &kind, &sequence);
     if (status != BB_OK)
         return status == BB_NOT_FOUND ? BB_OK : status;
     lookup->reader->counts.memtable_hits++;
@@ -53,8 +53,9 @@ static enum bb_status ask_table(struct lookup *lookup, int level, struct bb_tabl
     struct bb_read_stats *wanted = lookup->options->stats;
     enum bb_status status = bb_table_file_open(file, &table);
     if (status == BB_OK)
-        status = bb_table_get(table, &lookup->options->read, lookup->key, lookup->hash, lookup->sequence,
-                              wanted == NULL ? counts : &own, lookup->value, &sequence, &visit);
+        status =
+            bb_table_get(table, &lookup->options->read, lookup->key, lookup->hash, lookup->sequence,
+                         wanted == NULL ? counts : &own, lookup->value, &sequence, &visit);
     if (wanted != NULL) {
         bb_read_stats_add(counts, &own);
         bb_read_stats_add(wanted, &own);
@@ -88,10 +89,11 @@ static enum bb_status run(struct lookup *lookup)
     struct bb_view *view = NULL;
     const struct bb_snapshot *snapshot = lookup->options->snapshot;
     lookup->reader = bb_readers_enter(&lookup->db->readers, &view);
-    /* WHY the view first: a version that is older than last_sequence may be merged away between the two loads, but never
-     * out of a view that is already pinned. */
-    lookup->sequence = snapshot != NULL ? snapshot->sequence
-                                        : atomic_load_explicit(&lookup->db->last_sequence, memory_order_acquire);
+    /* WHY the view first: a version that is older than last_sequence may be merged away between the
+     * two loads, but never out of a view that is already pinned. */
+    lookup->sequence = snapshot != NULL
+                           ? snapshot->sequence
+                           : atomic_load_explicit(&lookup->db->last_sequence, memory_order_acquire);
     enum bb_status status = ask_memtables(lookup, view);
     if (status == BB_OK && !lookup->is_decided)
         status = ask_levels(lookup, view->levels);
@@ -101,7 +103,8 @@ static enum bb_status run(struct lookup *lookup)
     return status;
 }
 
-enum bb_status bb_db_get(struct bb_db *db, const struct bb_get_options *options, struct bb_bytes key, struct bb_buf *value)
+enum bb_status bb_db_get(struct bb_db *db, const struct bb_get_options *options,
+                         struct bb_bytes key, struct bb_buf *value)
 {
     static const struct bb_get_options defaults;
     struct bb_buf scratch = {0};
@@ -110,7 +113,8 @@ enum bb_status bb_db_get(struct bb_db *db, const struct bb_get_options *options,
                             .key = key,
                             .value = value != NULL ? value : &scratch};
     if (key.size > BB_KEY_SIZE_MAX)
-        return bb_fail(BB_TOO_LARGE, "the key has %zu bytes, at most %d are allowed", key.size, BB_KEY_SIZE_MAX);
+        return bb_fail(BB_TOO_LARGE, "the key has %zu bytes, at most %d are allowed", key.size,
+                       BB_KEY_SIZE_MAX);
     lookup.hash = bb_hash_key(&db->secret, key);
     enum bb_status status = run(&lookup);
     bb_buf_deinit(&scratch);

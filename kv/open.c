@@ -57,13 +57,15 @@ static enum bb_status make_directory(struct bb_db *db)
 {
     bool is_directory = false;
     uint64_t size = 0;
-    enum bb_status status = db->system->ops->status(db->system, db->directory, &is_directory, &size);
+    enum bb_status status =
+        db->system->ops->status(db->system, db->directory, &is_directory, &size);
     if (status == BB_OK)
         return is_directory ? BB_OK : bb_fail(BB_INVALID, "%s: not a directory", db->directory);
     if (status != BB_NOT_FOUND)
         return status;
     if (!db->options.create_if_missing)
-        return bb_fail(BB_NOT_FOUND, "%s: no such directory, and create_if_missing is not set", db->directory);
+        return bb_fail(BB_NOT_FOUND, "%s: no such directory, and create_if_missing is not set",
+                       db->directory);
     return db->system->ops->make_directory(db->system, db->directory);
 }
 
@@ -88,11 +90,13 @@ static enum bb_status create_store(struct opening *opening)
     if (status != BB_OK)
         return status;
     if (!db->options.create_if_missing)
-        return bb_fail(BB_NOT_FOUND, "%s: not a store: there is no CURRENT, and create_if_missing is not set",
+        return bb_fail(BB_NOT_FOUND,
+                       "%s: not a store: there is no CURRENT, and create_if_missing is not set",
                        db->directory);
     status = sync_parent(db);
     if (status == BB_OK)
-        status = bb_manifest_identity_new(db->system, db->options.comparator, db->options.secret, &state.identity);
+        status = bb_manifest_identity_new(db->system, db->options.comparator, db->options.secret,
+                                          &state.identity);
     state.has_identity = status == BB_OK;
     if (status == BB_OK)
         status = bb_directory_next_number(db->directory, &opening->directory, &state, &number);
@@ -118,7 +122,8 @@ static enum bb_status find_or_create(struct opening *opening)
     if (status != BB_OK)
         return status;
     if (opening->directory.has_current && opening->db->options.error_if_exists)
-        return bb_fail(BB_EXISTS, "%s: is a store already, and error_if_exists is set", opening->db->directory);
+        return bb_fail(BB_EXISTS, "%s: is a store already, and error_if_exists is set",
+                       opening->db->directory);
     if (opening->directory.has_current)
         return BB_OK;
     status = create_store(opening);
@@ -129,13 +134,15 @@ static enum bb_status read_manifest(struct opening *opening)
 {
     struct bb_db *db = opening->db;
     uint64_t next = 0;
-    enum bb_status status = bb_manifest_load(db->system, db->directory, &opening->state, &opening->manifest);
+    enum bb_status status =
+        bb_manifest_load(db->system, db->directory, &opening->state, &opening->manifest);
     if (status == BB_OK)
         status = bb_manifest_check_comparator(&opening->state.identity, db->options.comparator);
     if (status == BB_OK)
         status = bb_directory_check_complete(db->directory, &opening->directory, &opening->state);
     if (status == BB_OK)
-        status = bb_directory_next_number(db->directory, &opening->directory, &opening->state, &next);
+        status =
+            bb_directory_next_number(db->directory, &opening->directory, &opening->state, &next);
     if (status != BB_OK)
         return status;
     memcpy(db->store_id, opening->state.identity.store_id, sizeof(db->store_id));
@@ -165,7 +172,8 @@ static enum bb_status open_tables(struct opening *opening)
     struct bb_db *db = opening->db;
     struct bb_levels *empty = NULL;
     struct bb_edit all = {0};
-    bb_options_for_table(&db->options, 0, db->files, &db->secret, db->cache, &db->table_env.options);
+    bb_options_for_table(&db->options, 0, db->files, &db->secret, db->cache,
+                         &db->table_env.options);
     enum bb_status status = bb_levels_create_empty(db->options.comparator, &empty);
     for (size_t i = 0; i < opening->state.table_count && status == BB_OK; i++) {
         const struct bb_edit_table *table = opening->state.tables[i];
@@ -182,7 +190,8 @@ static enum bb_status start_buffer(struct opening *opening)
 {
     struct bb_db *db = opening->db;
     struct bb_view *blank = NULL;
-    enum bb_status status = bb_store_new_write_buffer(db, (size_t)db->options.write_buffer_bytes, &db->active);
+    enum bb_status status =
+        bb_store_new_write_buffer(db, (size_t)db->options.write_buffer_bytes, &db->active);
     if (status == BB_OK)
         status = bb_view_create(&blank);
     if (status != BB_OK)
@@ -202,16 +211,20 @@ static enum bb_status publish_manifest(struct opening *opening)
     uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
     bb_edit_init(&edit);
     edit.log_is_absent = db->active->log == NULL;
-    edit.log_number = edit.log_is_absent ? atomic_fetch_add(&db->next_file_number, 1) : db->active->log_number;
+    edit.log_number =
+        edit.log_is_absent ? atomic_fetch_add(&db->next_file_number, 1) : db->active->log_number;
     edit.next_file_number = atomic_load(&db->next_file_number);
-    enum bb_status status = bb_manifest_state_apply(&opening->state, &edit, (struct bb_place){.file = "opening"});
+    enum bb_status status =
+        bb_manifest_state_apply(&opening->state, &edit, (struct bb_place){.file = "opening"});
     bb_edit_deinit(&edit);
     if (status == BB_OK)
-        status = bb_manifest_create(db->system, db->directory, number, &opening->state, &db->manifest);
+        status =
+            bb_manifest_create(db->system, db->directory, number, &opening->state, &db->manifest);
     return status;
 }
 
-/* The manifest before this one and the logs that were replayed always go; whatever else went or stayed is news. */
+/* The manifest before this one and the logs that were replayed always go; whatever else went or
+ * stayed is news. */
 static void tell_orphans(const struct opening *opening, const struct bb_directory_report *report)
 {
     struct bb_db *db = opening->db;
@@ -220,11 +233,13 @@ static void tell_orphans(const struct opening *opening, const struct bb_director
     uint64_t removed = report->removed > usual ? report->removed - usual : 0;
     if (removed + report->left + report->foreign + report->failed == 0)
         return;
-    if (bb_buf_print(&text,
-                     "%s: %" PRIu64 " files that nothing refers to were removed, %" PRIu64 " left, %" PRIu64
-                     " could not be removed; %" PRIu64 " files are not the store's%c",
-                     db->directory, removed, report->left, report->failed, report->foreign, 0) == BB_OK) {
-        struct bb_event event = {.kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
+    if (bb_buf_print(
+            &text,
+            "%s: %" PRIu64 " files that nothing refers to were removed, %" PRIu64 " left, %" PRIu64
+            " could not be removed; %" PRIu64 " files are not the store's%c",
+            db->directory, removed, report->left, report->failed, report->foreign, 0) == BB_OK) {
+        struct bb_event event = {
+            .kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
         bb_store_event(db, &event);
     }
     bb_buf_deinit(&text);
@@ -234,8 +249,9 @@ static void remove_orphans(struct opening *opening)
 {
     struct bb_db *db = opening->db;
     struct bb_directory_report report = {0};
-    bb_directory_remove_orphans(db->system, db->directory, &opening->directory, bb_manifest_state_of(db->manifest),
-                                bb_manifest_number(db->manifest), opening->manifest.is_whole, &report);
+    bb_directory_remove_orphans(
+        db->system, db->directory, &opening->directory, bb_manifest_state_of(db->manifest),
+        bb_manifest_number(db->manifest), opening->manifest.is_whole, &report);
     tell_orphans(opening, &report);
 }
 
@@ -248,7 +264,8 @@ static enum bb_status recover(struct opening *opening)
     if (status == BB_OK)
         status = open_tables(opening);
     if (status == BB_OK)
-        status = bb_replay_logs(db, &opening->directory, &opening->state, &opening->levels, &opening->replay);
+        status = bb_replay_logs(db, &opening->directory, &opening->state, &opening->levels,
+                                &opening->replay);
     if (status == BB_OK)
         status = start_buffer(opening);
     if (status == BB_OK) {
@@ -366,7 +383,8 @@ static enum bb_status open_db(struct bb_db *db)
     return status;
 }
 
-enum bb_status bb_db_open(const char *directory, const struct bb_db_options *options, struct bb_db **ret_db)
+enum bb_status bb_db_open(const char *directory, const struct bb_db_options *options,
+                          struct bb_db **ret_db)
 {
     struct bb_db_options resolved;
     enum bb_status status = bb_options_resolve(options, &resolved);
@@ -395,7 +413,8 @@ static enum bb_status check_unused(struct bb_db *db)
     bb_mutex_unlock(&db->mutex);
     if (iterators + snapshots == 0)
         return BB_OK;
-    return bb_fail(BB_BUSY, "%s: %zu iterators and %zu snapshots are still open", db->directory, iterators, snapshots);
+    return bb_fail(BB_BUSY, "%s: %zu iterators and %zu snapshots are still open", db->directory,
+                   iterators, snapshots);
 }
 
 enum bb_status bb_db_close(struct bb_db *db)

@@ -38,8 +38,8 @@ static enum bb_status resolve64(const struct range *range, uint64_t *value)
     if (*value == 0)
         *value = range->fallback;
     else if (*value < range->min || *value > range->max)
-        return bb_fail(BB_INVALID, "option %s is %" PRIu64 ", allowed are %" PRIu64 " to %" PRIu64, range->name,
-                       *value, range->min, range->max);
+        return bb_fail(BB_INVALID, "option %s is %" PRIu64 ", allowed are %" PRIu64 " to %" PRIu64,
+                       range->name, *value, range->min, range->max);
     return BB_OK;
 }
 
@@ -56,7 +56,9 @@ static enum bb_status resolve_sizes(struct bb_db_options *o)
     struct {
         const struct range *range;
         uint64_t *value;
-    } wide[] = {{&write_buffer, &o->write_buffer_bytes}, {&cache, &o->cache_bytes}, {&table_size, &o->table_size_bytes},
+    } wide[] = {{&write_buffer, &o->write_buffer_bytes},
+                {&cache, &o->cache_bytes},
+                {&table_size, &o->table_size_bytes},
                 {&level1_size, &o->level1_size_bytes}};
     struct {
         const struct range *range;
@@ -80,28 +82,35 @@ static enum bb_status resolve_sizes(struct bb_db_options *o)
 static enum bb_status resolve_filters(struct bb_db_options *o)
 {
     if (o->target_wasted_reads != 0 && o->filter_budget_bytes != 0)
-        return bb_fail(BB_INVALID, "options target_wasted_reads and filter_budget_bytes are both given: one of them "
-                                   "follows from the other");
+        return bb_fail(
+            BB_INVALID,
+            "options target_wasted_reads and filter_budget_bytes are both given: one of them "
+            "follows from the other");
     if (o->target_wasted_reads == 0)
         o->target_wasted_reads = BB_TARGET_WASTED_READS_DEFAULT;
-    if (!(o->target_wasted_reads >= BB_TARGET_WASTED_READS_MIN && o->target_wasted_reads <= BB_TARGET_WASTED_READS_MAX))
-        return bb_fail(BB_INVALID, "option target_wasted_reads is %g, allowed are %g to %g", o->target_wasted_reads,
-                       BB_TARGET_WASTED_READS_MIN, BB_TARGET_WASTED_READS_MAX);
+    if (!(o->target_wasted_reads >= BB_TARGET_WASTED_READS_MIN &&
+          o->target_wasted_reads <= BB_TARGET_WASTED_READS_MAX))
+        return bb_fail(BB_INVALID, "option target_wasted_reads is %g, allowed are %g to %g",
+                       o->target_wasted_reads, BB_TARGET_WASTED_READS_MIN,
+                       BB_TARGET_WASTED_READS_MAX);
     if (o->filter_kind == BB_FILTER_DEFAULT)
         o->filter_kind = BB_FILTER_RIBBON;
     if (o->filter_kind > BB_FILTER_BLOOM)
-        return bb_fail(BB_INVALID, "option filter_kind is %d: not a kind that tables can hold", (int)o->filter_kind);
+        return bb_fail(BB_INVALID, "option filter_kind is %d: not a kind that tables can hold",
+                       (int)o->filter_kind);
     if (o->comparator != NULL && o->comparator->equates_different_bytes)
         o->filter_kind = BB_FILTER_NONE;
     return BB_OK;
 }
 
-static enum bb_status resolve_compression(const char *name, enum bb_compression fallback, enum bb_compression *value)
+static enum bb_status resolve_compression(const char *name, enum bb_compression fallback,
+                                          enum bb_compression *value)
 {
     if (*value == BB_COMPRESSION_DEFAULT)
         *value = fallback;
     if (*value != BB_COMPRESSION_NONE && *value != BB_COMPRESSION_LZ4)
-        return bb_fail(BB_INVALID, "option %s is %d: not a compression of this version", name, (int)*value);
+        return bb_fail(BB_INVALID, "option %s is %d: not a compression of this version", name,
+                       (int)*value);
     return BB_OK;
 }
 
@@ -109,7 +118,8 @@ static enum bb_status check_residency(const struct bb_db_options *o)
 {
     if (o->index_residency == BB_INDEX_PINNED || o->index_residency == BB_INDEX_CACHED)
         return BB_OK;
-    return bb_fail(BB_INVALID, "option index_residency is %d, allowed are %d (pinned) and %d (cached)",
+    return bb_fail(BB_INVALID,
+                   "option index_residency is %d, allowed are %d (pinned) and %d (cached)",
                    (int)o->index_residency, (int)BB_INDEX_PINNED, (int)BB_INDEX_CACHED);
 }
 
@@ -122,15 +132,19 @@ static uint64_t default_table_size(const struct bb_db_options *o)
     return size < table_size.min ? table_size.min : size;
 }
 
-enum bb_status bb_options_resolve(const struct bb_db_options *options, struct bb_db_options *ret_resolved)
+enum bb_status bb_options_resolve(const struct bb_db_options *options,
+                                  struct bb_db_options *ret_resolved)
 {
     struct bb_db_options o = {0};
     if (options != NULL) {
-        /* A caller built against an older header has a shorter struct: the rest stays zero, hence default. */
+        /* A caller built against an older header has a shorter struct: the rest stays zero, hence
+         * default. */
         size_t size = options->struct_size == 0 ? sizeof(o) : options->struct_size;
         if (size > sizeof(o))
-            return bb_fail(BB_INVALID, "option struct_size is %zu, this library knows %zu: built against a newer header",
-                           size, sizeof(o));
+            return bb_fail(
+                BB_INVALID,
+                "option struct_size is %zu, this library knows %zu: built against a newer header",
+                size, sizeof(o));
         memcpy(&o, options, size);
     }
     o.struct_size = sizeof(o);
@@ -140,7 +154,8 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options, struct bb
     if (status == BB_OK)
         status = resolve_compression("compression", BB_COMPRESSION_LZ4, &o.compression);
     if (status == BB_OK)
-        status = resolve_compression("compression_level0", BB_COMPRESSION_NONE, &o.compression_level0);
+        status =
+            resolve_compression("compression_level0", BB_COMPRESSION_NONE, &o.compression_level0);
     if (status == BB_OK)
         status = check_residency(&o);
     if (status != BB_OK)
@@ -150,16 +165,18 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options, struct bb
     if (o.table_size_bytes == 0)
         o.table_size_bytes = default_table_size(&o);
     if (o.level0_run_count_stop <= o.level0_run_count_compact)
-        return bb_fail(BB_INVALID, "option level0_run_count_stop is %" PRIu32 ", must be above level0_run_count_compact "
-                                   "(%" PRIu32 "): writes would wait for ever",
+        return bb_fail(BB_INVALID,
+                       "option level0_run_count_stop is %" PRIu32
+                       ", must be above level0_run_count_compact "
+                       "(%" PRIu32 "): writes would wait for ever",
                        o.level0_run_count_stop, o.level0_run_count_compact);
     *ret_resolved = o;
     return BB_OK;
 }
 
-void bb_options_for_table(const struct bb_db_options *options, int level, struct bb_file_system *file_system,
-                          const struct bb_hash_secret *secret, struct bb_block_cache *block_cache,
-                          struct bb_table_options *ret_table)
+void bb_options_for_table(const struct bb_db_options *options, int level,
+                          struct bb_file_system *file_system, const struct bb_hash_secret *secret,
+                          struct bb_block_cache *block_cache, struct bb_table_options *ret_table)
 {
     *ret_table = (struct bb_table_options){
         .struct_size = sizeof(*ret_table),

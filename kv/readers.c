@@ -37,8 +37,8 @@ static bool try_claim(struct bb_reader *slot)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-/* A thread begins its search at a slot of its own, told apart by the address of a thread-local byte: threads that do not
- * meet in a slot share no cache line. */
+/* A thread begins its search at a slot of its own, told apart by the address of a thread-local
+ * byte: threads that do not meet in a slot share no cache line. */
 static struct bb_reader *claim(struct bb_readers *readers)
 {
     static _Thread_local char identity;
@@ -63,8 +63,8 @@ struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **
     struct bb_reader *slot = claim(readers);
     struct bb_view *view = atomic_load_explicit(&readers->current, memory_order_acquire);
     for (;;) {
-        /* WHY sequentially consistent: the announcement must be visible before the second look, or the store could see
-         * an empty slot and free the view in between. */
+        /* WHY sequentially consistent: the announcement must be visible before the second look, or
+         * the store could see an empty slot and free the view in between. */
         atomic_store(&slot->view, view);
         struct bb_view *again = atomic_load(&readers->current);
         if (again == view)

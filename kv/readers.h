@@ -1,12 +1,14 @@
 /* The published view and the readers inside it.
  *
- * A reader needs the current view (kv/view.h) without taking a lock and without touching a counter that other readers
- * touch: it claims a slot of its own, announces in it the view that it is about to use (a hazard pointer: Michael,
- * "Hazard Pointers", IEEE TPDS 2004) and looks again whether that view is still the current one. The store retires an
- * old view and frees it when no slot announces it and no iterator has a reference to it.
+ * A reader needs the current view (kv/view.h) without taking a lock and without touching a counter
+ * that other readers touch: it claims a slot of its own, announces in it the view that it is about
+ * to use (a hazard pointer: Michael, "Hazard Pointers", IEEE TPDS 2004) and looks again whether
+ * that view is still the current one. The store retires an old view and frees it when no slot
+ * announces it and no iterator has a reference to it.
  *
- * A slot also holds the counters of the look-ups that went through it: whoever has claimed it owns them, so that counting
- * costs no atomic operation. Sums are made by claiming one slot after the other.
+ * A slot also holds the counters of the look-ups that went through it: whoever has claimed it owns
+ * them, so that counting costs no atomic operation. Sums are made by claiming one slot after the
+ * other.
  *
  * Threads: enter, leave and sum from any thread; publish and is_used under the store's mutex.
  */

@@ -60,8 +60,9 @@ static enum bb_status read_record(struct log_walk *walk, struct bb_bytes payload
     if (check->expected_sequence != 0 && cursor.sequence > check->expected_sequence)
         return meet_gap(walk, cursor.sequence);
     if (check->expected_sequence != 0 && cursor.sequence < check->expected_sequence)
-        return bb_corrupt(place, 0, "the record has sequence %" PRIu64 ", expected %" PRIu64
-                                    ": an operation is there twice",
+        return bb_corrupt(place, 0,
+                          "the record has sequence %" PRIu64 ", expected %" PRIu64
+                          ": an operation is there twice",
                           cursor.sequence, check->expected_sequence);
     status = visit_operations(walk, &cursor);
     check->expected_sequence = cursor.sequence + cursor.count;
@@ -83,8 +84,8 @@ static enum bb_status walk_log(struct log_walk *walk)
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
-static enum bb_status open_and_walk(struct bb_file_system *fs, uint64_t number, const uint8_t store_id[16],
-                                    struct log_walk *walk)
+static enum bb_status open_and_walk(struct bb_file_system *fs, uint64_t number,
+                                    const uint8_t store_id[16], struct log_walk *walk)
 {
     enum bb_status status =
         bb_wal_reader_open(fs, walk->path, number, store_id, walk->tolerate_damage, &walk->reader);
@@ -95,7 +96,8 @@ static enum bb_status open_and_walk(struct bb_file_system *fs, uint64_t number, 
 }
 
 enum bb_status bb_replay_check_log(struct bb_file_system *fs, const char *path, uint64_t number,
-                                   const uint8_t store_id[16], bool tolerate_damage, struct bb_log_check *check)
+                                   const uint8_t store_id[16], bool tolerate_damage,
+                                   struct bb_log_check *check)
 {
     struct log_walk walk = {.path = path, .tolerate_damage = tolerate_damage, .check = check};
     return open_and_walk(fs, number, store_id, &walk);
@@ -110,7 +112,8 @@ struct replay {
     size_t capacity_bytes;
 };
 
-static enum bb_status add_table(struct replay *replay, uint64_t number, const struct bb_table_meta *meta)
+static enum bb_status add_table(struct replay *replay, uint64_t number,
+                                const struct bb_table_meta *meta)
 {
     struct bb_edit edit;
     struct bb_levels *levels = NULL;
@@ -121,7 +124,8 @@ static enum bb_status add_table(struct replay *replay, uint64_t number, const st
     if (status == BB_OK)
         status = bb_store_apply_edit(replay->db, *replay->levels, &edit, &levels);
     if (status == BB_OK)
-        status = bb_manifest_state_apply(replay->state, &edit, (struct bb_place){.file = "recovery"});
+        status =
+            bb_manifest_state_apply(replay->state, &edit, (struct bb_place){.file = "recovery"});
     bb_edit_deinit(&edit);
     if (status != BB_OK) {
         bb_levels_unref(levels);
@@ -138,7 +142,8 @@ static enum bb_status write_table(struct replay *replay)
     uint64_t number = 0;
     if (replay->memtable == NULL || bb_memtable_is_empty(replay->memtable))
         return BB_OK;
-    enum bb_status status = bb_store_write_table(replay->db, replay->memtable, *replay->levels, &number, &meta);
+    enum bb_status status =
+        bb_store_write_table(replay->db, replay->memtable, *replay->levels, &number, &meta);
     if (status == BB_OK)
         status = add_table(replay, number, &meta);
     bb_table_meta_deinit(&meta);
@@ -157,7 +162,8 @@ static enum bb_status make_room(struct replay *replay, const struct bb_entry *en
         return status;
     size_t needed = bb_memtable_capacity_for(1, size);
     return bb_memtable_create(replay->db->options.comparator,
-                              needed > replay->capacity_bytes ? needed : replay->capacity_bytes, &replay->memtable);
+                              needed > replay->capacity_bytes ? needed : replay->capacity_bytes,
+                              &replay->memtable);
 }
 
 static enum bb_status replay_operation(void *context, const struct bb_entry *entry)
@@ -165,21 +171,25 @@ static enum bb_status replay_operation(void *context, const struct bb_entry *ent
     struct replay *replay = context;
     enum bb_status status = make_room(replay, entry);
     if (status == BB_OK)
-        status = bb_memtable_add(replay->memtable, entry, bb_hash_key(&replay->db->secret, entry->key));
+        status =
+            bb_memtable_add(replay->memtable, entry, bb_hash_key(&replay->db->secret, entry->key));
     return status;
 }
 
 static void tell_dropped(struct bb_db *db, const char *path, uint64_t bytes, const char *why)
 {
     struct bb_buf text = {0};
-    if (bb_buf_print(&text, "%s: %" PRIu64 " bytes were dropped: %s%c", path, bytes, why, 0) != BB_OK)
+    if (bb_buf_print(&text, "%s: %" PRIu64 " bytes were dropped: %s%c", path, bytes, why, 0) !=
+        BB_OK)
         return;
-    struct bb_event event = {.kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
+    struct bb_event event = {
+        .kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
     bb_store_event(db, &event);
     bb_buf_deinit(&text);
 }
 
-static enum bb_status replay_log(struct replay *replay, uint64_t number, struct bb_log_check *check, bool *ret_is_cut)
+static enum bb_status replay_log(struct replay *replay, uint64_t number, struct bb_log_check *check,
+                                 bool *ret_is_cut)
 {
     struct bb_buf path = {0};
     enum bb_status status = bb_filename_path(replay->db->directory, BB_FILE_LOG, number, &path);
@@ -193,9 +203,11 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
         status = open_and_walk(replay->db->system, number, replay->db->store_id, &walk);
     *ret_is_cut = check->is_gap || check->dropped_bytes > dropped_before;
     if (status == BB_OK && check->is_gap)
-        tell_dropped(replay->db, walk.path, 0, "all of this log, because the log before it has lost its end");
+        tell_dropped(replay->db, walk.path, 0,
+                     "all of this log, because the log before it has lost its end");
     if (status == BB_OK && check->dropped_bytes > dropped_before)
-        tell_dropped(replay->db, walk.path, check->dropped_bytes - dropped_before, "the end was not synced");
+        tell_dropped(replay->db, walk.path, check->dropped_bytes - dropped_before,
+                     "the end was not synced");
     bb_buf_deinit(&path);
     return status;
 }
@@ -227,19 +239,23 @@ void bb_replay_report_deinit(struct bb_replay_report *report)
     *report = (struct bb_replay_report){0};
 }
 
-enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_directory *directory, struct bb_manifest_state *state,
-                              struct bb_levels **levels, struct bb_replay_report *ret_report)
+enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_directory *directory,
+                              struct bb_manifest_state *state, struct bb_levels **levels,
+                              struct bb_replay_report *ret_report)
 {
-    struct replay replay = {
-        .db = db, .state = state, .levels = levels, .capacity_bytes = (size_t)db->options.write_buffer_bytes};
+    struct replay replay = {.db = db,
+                            .state = state,
+                            .levels = levels,
+                            .capacity_bytes = (size_t)db->options.write_buffer_bytes};
     struct bb_replay_report report = {0};
     uint64_t *numbers = NULL;
     size_t count = 0;
     enum bb_status status = bb_directory_logs(directory, state, &numbers, &count);
     if (status == BB_OK) {
         report.cut = bb_alloc_zeroed(count + 1, sizeof(*report.cut));
-        status = report.cut == NULL ? bb_fail(BB_NO_MEMORY, "no memory for the list of %zu logs", count)
-                                    : replay_all(&replay, numbers, count, &report);
+        status = report.cut == NULL
+                     ? bb_fail(BB_NO_MEMORY, "no memory for the list of %zu logs", count)
+                     : replay_all(&replay, numbers, count, &report);
     }
     bb_memtable_destroy(replay.memtable);
     bb_free(numbers);
@@ -258,7 +274,8 @@ static enum bb_status keep_log(struct bb_db *db, uint64_t number)
     if (status == BB_OK)
         status = bb_buf_print(&to, "%s.damaged%c", (const char *)from.data, 0);
     if (status == BB_OK)
-        status = db->system->ops->rename(db->system, (const char *)from.data, (const char *)to.data);
+        status =
+            db->system->ops->rename(db->system, (const char *)from.data, (const char *)to.data);
     bb_buf_deinit(&from);
     bb_buf_deinit(&to);
     return status;

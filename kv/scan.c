@@ -1,4 +1,5 @@
-/* Iterators and snapshots of the store: a merge over the view that is never written down, seen as of a sequence. */
+/* Iterators and snapshots of the store: a merge over the view that is never written down, seen as
+ * of a sequence. */
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
@@ -31,20 +32,24 @@ void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
     bb_mutex_unlock(&db->mutex);
 }
 
-/* A reference to the current view and a sequence that it can answer: see lookup.c for the order of the two. */
-static struct bb_view *pin_view(struct bb_db *db, const struct bb_snapshot *snapshot, uint64_t *ret_sequence)
+/* A reference to the current view and a sequence that it can answer: see lookup.c for the order of
+ * the two. */
+static struct bb_view *pin_view(struct bb_db *db, const struct bb_snapshot *snapshot,
+                                uint64_t *ret_sequence)
 {
     bb_mutex_lock(&db->mutex);
     struct bb_view *view = db->view;
     atomic_fetch_add(&view->references, 1);
     db->iterator_count++;
-    *ret_sequence = snapshot != NULL ? snapshot->sequence
-                                     : atomic_load_explicit(&db->last_sequence, memory_order_acquire);
+    *ret_sequence = snapshot != NULL
+                        ? snapshot->sequence
+                        : atomic_load_explicit(&db->last_sequence, memory_order_acquire);
     bb_mutex_unlock(&db->mutex);
     return view;
 }
 
-enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *options, struct bb_db_iter **ret_iter)
+enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *options,
+                                 struct bb_db_iter **ret_iter)
 {
     static const struct bb_get_options defaults;
     struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
@@ -57,7 +62,8 @@ enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *
     iter->db = db;
     iter->view = pin_view(db, options->snapshot, &sequence);
     struct bb_read_stats *stats = options->stats != NULL ? options->stats : &iter->stats;
-    enum bb_status status = bb_view_iter_create(iter->view, db->options.comparator, &options->read, stats, &stream);
+    enum bb_status status =
+        bb_view_iter_create(iter->view, db->options.comparator, &options->read, stats, &stream);
     if (status != BB_OK) {
         bb_store_release_view(db, iter->view);
         bb_free(iter);

@@ -1,4 +1,5 @@
-/* The snapshots that are alive, oldest first: a compaction keeps what they see. Guarded by the store's mutex. */
+/* The snapshots that are alive, oldest first: a compaction keeps what they see. Guarded by the
+ * store's mutex. */
 #ifndef BB_KV_SNAPSHOTS_H
 #define BB_KV_SNAPSHOTS_H
 
@@ -21,8 +22,9 @@ void bb_snapshots_init(struct bb_snapshots *snapshots);
 BB_MUST_CHECK enum bb_status bb_snapshots_add(struct bb_snapshots *snapshots, uint64_t sequence,
                                               struct bb_snapshot **ret_snapshot);
 void bb_snapshots_remove(struct bb_snapshots *snapshots, struct bb_snapshot *snapshot);
-/* Their sequences, ascending, equal ones once; *ret_sequences is owned (bb_free), NULL when there are none. */
-BB_MUST_CHECK enum bb_status bb_snapshots_list(const struct bb_snapshots *snapshots, uint64_t **ret_sequences,
-                                               size_t *ret_count);
+/* Their sequences, ascending, equal ones once; *ret_sequences is owned (bb_free), NULL when there
+ * are none. */
+BB_MUST_CHECK enum bb_status bb_snapshots_list(const struct bb_snapshots *snapshots,
+                                               uint64_t **ret_sequences, size_t *ret_count);
 
 #endif

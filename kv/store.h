@@ -3,13 +3,15 @@
  *     recover   open and close            freeze    room for the next write: new memtable, new log
  *     commit    put, delete, write        flush     a frozen memtable becomes a table
  *     lookup    get                       worker    background work: flush before compaction
- *     scan      iterators, snapshots      install   a change of the levels becomes durable and visible
+ *     scan      iterators, snapshots      install   a change of the levels becomes durable and
+ * visible
  *
  * Two roles and a mutex:
  *   - The leader of the commit queue writes log and active memtable, and freezes.
- *   - The worker (the background thread, or in deterministic mode the leader) flushes and compacts and alone writes the
- *     manifest.
- *   - The mutex guards what both of them and the readers' bookkeeping share. It is not held over I/O.
+ *   - The worker (the background thread, or in deterministic mode the leader) flushes and compacts
+ * and alone writes the manifest.
+ *   - The mutex guards what both of them and the readers' bookkeeping share. It is not held over
+ * I/O.
  */
 #ifndef BB_KV_STORE_H
 #define BB_KV_STORE_H
@@ -48,7 +50,7 @@ struct bb_db {
     struct bb_file_system *system; /* as given, or the operating system's */
     bool owns_system;
     struct bb_file_pool *pool;
-    struct bb_file_system *files;  /* the same with a limit on open descriptors: the pool's */
+    struct bb_file_system *files; /* the same with a limit on open descriptors: the pool's */
     struct bb_file *lock;
     uint8_t store_id[16];
     struct bb_hash_secret secret;
@@ -63,7 +65,8 @@ struct bb_db {
     struct bb_commit_queue commits;
     struct bb_write_buffer *active; /* that of the current view */
     uint64_t sequence_allocated;    /* given out, committed or not */
-    bool is_log_failed;             /* nothing may be appended: a new log, and what was acknowledged to tables first */
+    bool is_log_failed; /* nothing may be appended: a new log, and what was acknowledged to tables
+                           first */
 
     /* Shared by leader and worker. */
     _Atomic uint64_t next_file_number;
@@ -80,13 +83,15 @@ struct bb_db {
     struct bb_view *retired;          /* not current, perhaps still read */
     struct bb_snapshots snapshots;
     size_t iterator_count;
-    struct bb_error failure;          /* of background work; BB_OK when all is well */
-    bool is_flush_failing;            /* the failure is that of a flush: writes are refused, for memory would fill up */
+    struct bb_error failure; /* of background work; BB_OK when all is well */
+    bool is_flush_failing;   /* the failure is that of a flush: writes are refused, for memory would
+                                fill up */
     bool is_closing;
-    uint64_t flushed_sequence;        /* everything up to here is in tables */
-    uint64_t work_signals;            /* how often work may have become due, */
-    uint64_t work_signals_done;       /* and how many of these the worker has answered by finding nothing */
-    uint64_t compact_requested;       /* tickets of bb_db_compact, requested and done */
+    uint64_t flushed_sequence; /* everything up to here is in tables */
+    uint64_t work_signals;     /* how often work may have become due, */
+    uint64_t
+        work_signals_done; /* and how many of these the worker has answered by finding nothing */
+    uint64_t compact_requested; /* tickets of bb_db_compact, requested and done */
     uint64_t compact_done;
     struct bb_store_counts counts;
 

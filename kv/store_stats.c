@@ -133,7 +133,8 @@ static enum bb_status list_table(struct bb_db *db, int level, const struct bb_ta
     return BB_OK;
 }
 
-static enum bb_status list_levels(struct bb_db *db, const struct bb_levels *levels, struct bb_db_table_list *list)
+static enum bb_status list_levels(struct bb_db *db, const struct bb_levels *levels,
+                                  struct bb_db_table_list *list)
 {
     size_t count = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++)

@@ -1,4 +1,5 @@
-/* Verification of a store that nobody has open: everything is read, nothing is written but the lock. */
+/* Verification of a store that nobody has open: everything is read, nothing is written but the
+ * lock. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -20,23 +21,27 @@ struct verification {
     struct bb_db_verify_report report;
 };
 
-static enum bb_status compare_meta(const char *path, const struct bb_table_meta *wanted, const struct bb_table_meta *found)
+static enum bb_status compare_meta(const char *path, const struct bb_table_meta *wanted,
+                                   const struct bb_table_meta *found)
 {
     struct bb_place place = {.file = path};
     if (memcmp(wanted->table_id, found->table_id, sizeof(wanted->table_id)) != 0)
         return bb_corrupt(place, 0, "this is another table than the one the manifest names");
     if (wanted->file_size != found->file_size)
-        return bb_corrupt(place, 0, "the file has %" PRIu64 " bytes, the manifest says %" PRIu64, found->file_size,
-                          wanted->file_size);
+        return bb_corrupt(place, 0, "the file has %" PRIu64 " bytes, the manifest says %" PRIu64,
+                          found->file_size, wanted->file_size);
     if (wanted->entry_count != found->entry_count || wanted->key_count != found->key_count ||
         wanted->tombstone_count != found->tombstone_count)
-        return bb_corrupt(place, 0, "%" PRIu64 " entries, %" PRIu64 " keys, %" PRIu64 " tombstones; the manifest says %" PRIu64
-                                    ", %" PRIu64 ", %" PRIu64,
-                          found->entry_count, found->key_count, found->tombstone_count, wanted->entry_count,
-                          wanted->key_count, wanted->tombstone_count);
+        return bb_corrupt(place, 0,
+                          "%" PRIu64 " entries, %" PRIu64 " keys, %" PRIu64
+                          " tombstones; the manifest says %" PRIu64 ", %" PRIu64 ", %" PRIu64,
+                          found->entry_count, found->key_count, found->tombstone_count,
+                          wanted->entry_count, wanted->key_count, wanted->tombstone_count);
     if (wanted->sequence_min != found->sequence_min || wanted->sequence_max != found->sequence_max)
-        return bb_corrupt(place, 0, "sequences %" PRIu64 " to %" PRIu64 ", the manifest says %" PRIu64 " to %" PRIu64,
-                          found->sequence_min, found->sequence_max, wanted->sequence_min, wanted->sequence_max);
+        return bb_corrupt(
+            place, 0,
+            "sequences %" PRIu64 " to %" PRIu64 ", the manifest says %" PRIu64 " to %" PRIu64,
+            found->sequence_min, found->sequence_max, wanted->sequence_min, wanted->sequence_max);
     if (!bb_bytes_equal(bb_buf_bytes(&wanted->smallest), bb_buf_bytes(&found->smallest)) ||
         !bb_bytes_equal(bb_buf_bytes(&wanted->largest), bb_buf_bytes(&found->largest)))
         return bb_corrupt(place, 0, "the range of keys differs from the manifest's");
@@ -60,7 +65,8 @@ static enum bb_status verify_table(struct verification *v, const struct bb_edit_
     struct bb_table_options options;
     struct bb_table_verify_report report;
     struct bb_buf path = {0};
-    bb_options_for_table(&v->options, table->level, v->fs, &v->state.identity.secret, NULL, &options);
+    bb_options_for_table(&v->options, table->level, v->fs, &v->state.identity.secret, NULL,
+                         &options);
     enum bb_status status = bb_filename_path(v->path, BB_FILE_TABLE, table->number, &path);
     if (status == BB_OK)
         status = bb_table_verify((const char *)path.data, &options, &report);
@@ -91,23 +97,27 @@ static enum bb_status verify_levels(struct verification *v)
         for (size_t j = i + 1; j < v->state.table_count && a->level > 0; j++) {
             const struct bb_edit_table *b = v->state.tables[j];
             if (a->level != b->level ||
-                bb_key_compare(v->options.comparator, bb_buf_bytes(&a->meta.largest), bb_buf_bytes(&b->meta.smallest)) < 0 ||
-                bb_key_compare(v->options.comparator, bb_buf_bytes(&b->meta.largest), bb_buf_bytes(&a->meta.smallest)) < 0)
+                bb_key_compare(v->options.comparator, bb_buf_bytes(&a->meta.largest),
+                               bb_buf_bytes(&b->meta.smallest)) < 0 ||
+                bb_key_compare(v->options.comparator, bb_buf_bytes(&b->meta.largest),
+                               bb_buf_bytes(&a->meta.smallest)) < 0)
                 continue;
-            return bb_fail(BB_CORRUPT, "%s: tables %" PRIu64 " and %" PRIu64 " of level %d overlap", v->path, a->number,
-                           b->number, a->level);
+            return bb_fail(BB_CORRUPT, "%s: tables %" PRIu64 " and %" PRIu64 " of level %d overlap",
+                           v->path, a->number, b->number, a->level);
         }
     }
     return BB_OK;
 }
 
-static enum bb_status verify_log(struct verification *v, uint64_t number, struct bb_log_check *check)
+static enum bb_status verify_log(struct verification *v, uint64_t number,
+                                 struct bb_log_check *check)
 {
     struct bb_buf path = {0};
     enum bb_status status = bb_filename_path(v->path, BB_FILE_LOG, number, &path);
     if (status == BB_OK)
-        status = bb_replay_check_log(v->fs, (const char *)path.data, number, v->state.identity.store_id,
-                                     v->options.recover_point_in_time, check);
+        status =
+            bb_replay_check_log(v->fs, (const char *)path.data, number, v->state.identity.store_id,
+                                v->options.recover_point_in_time, check);
     bb_buf_deinit(&path);
     return status;
 }
@@ -131,8 +141,8 @@ static enum bb_status verify_logs(struct verification *v)
 static void count_files(struct verification *v)
 {
     for (size_t i = 0; i < v->directory.file_count; i++) {
-        enum bb_verdict verdict =
-            bb_directory_judge(&v->directory.files[i], &v->state, v->manifest.number, v->manifest.is_whole);
+        enum bb_verdict verdict = bb_directory_judge(&v->directory.files[i], &v->state,
+                                                     v->manifest.number, v->manifest.is_whole);
         v->report.orphans += verdict == BB_VERDICT_ORPHAN || verdict == BB_VERDICT_LEFT;
         v->report.foreign += verdict == BB_VERDICT_FOREIGN;
     }

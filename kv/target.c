@@ -39,27 +39,12 @@ double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *le
     return fmin(fmax(target, BB_TARGET_WASTED_READS_MIN), BB_TARGET_WASTED_READS_MAX);
 }
 
-static double larger(double a, double b)
+struct bb_shape bb_target_shape(const struct bb_db *db)
 {
-    return a > b ? a : b;
-}
-
-void bb_target_shape(const struct bb_db *db, const struct bb_levels *levels, int output_level,
-                     struct bb_rate_shape *ret_shape)
-{
-    struct bb_rate_shape shape = {.level0_runs = db->options.level0_run_count_compact};
-    int deepest = bb_levels_deepest(levels);
-    double full = (double)db->options.level1_size_bytes;
-    double run = (double)db->options.write_buffer_bytes;
-    double sum = run * shape.level0_runs;
-    deepest = deepest < 1 ? 1 : deepest;
-    deepest = deepest < output_level ? output_level : deepest;
-    for (int level = 1; level <= deepest; level++, full *= db->options.level_size_ratio) {
-        shape.levels[level] = larger(full, (double)levels->levels[level].file_bytes);
-        sum += shape.levels[level];
-    }
-    for (int level = 1; level <= deepest; level++)
-        shape.levels[level] /= sum;
-    shape.level0_run = run / sum;
-    *ret_shape = shape;
+    return (struct bb_shape){
+        .level0_run_count = db->options.level0_run_count_compact,
+        .level0_run_bytes = db->options.write_buffer_bytes,
+        .level1_size_bytes = db->options.level1_size_bytes,
+        .level_size_ratio = db->options.level_size_ratio,
+    };
 }

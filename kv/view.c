@@ -15,8 +15,9 @@ enum bb_status bb_view_create(struct bb_view **ret_blank)
     return BB_OK;
 }
 
-void bb_view_set(struct bb_view *blank, struct bb_write_buffer *active, struct bb_write_buffer *const *frozen,
-                 size_t frozen_count, struct bb_levels *levels)
+void bb_view_set(struct bb_view *blank, struct bb_write_buffer *active,
+                 struct bb_write_buffer *const *frozen, size_t frozen_count,
+                 struct bb_levels *levels)
 {
     BB_ASSERT(frozen_count <= BB_FROZEN_MAX);
     atomic_init(&blank->references, 1);

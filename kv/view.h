@@ -1,7 +1,8 @@
-/* What a reader sees: the active memtable, the frozen ones, the levels. A value: made whole, never changed.
+/* What a reader sees: the active memtable, the frozen ones, the levels. A value: made whole, never
+ * changed.
  *
- * Threads: made, published and released under the store's mutex; read by anybody who has it pinned (kv/readers.h) or
- * holds a reference.
+ * Threads: made, published and released under the store's mutex; read by anybody who has it pinned
+ * (kv/readers.h) or holds a reference.
  */
 #ifndef BB_KV_VIEW_H
 #define BB_KV_VIEW_H
@@ -24,21 +25,26 @@ struct bb_view {
     struct bb_view *next_retired; /* the store's list of views that wait for their last reader */
 };
 
-/* Memory for a view, so that making one cannot fail at a moment when nothing may fail. bb_view_destroy releases it too. */
+/* Memory for a view, so that making one cannot fail at a moment when nothing may fail.
+ * bb_view_destroy releases it too. */
 BB_MUST_CHECK enum bb_status bb_view_create(struct bb_view **ret_blank);
-/* Makes a blank view show this, with a reference of its own to everything. It then has one reference. */
-void bb_view_set(struct bb_view *blank, struct bb_write_buffer *active, struct bb_write_buffer *const *frozen,
-                 size_t frozen_count, struct bb_levels *levels);
+/* Makes a blank view show this, with a reference of its own to everything. It then has one
+ * reference. */
+void bb_view_set(struct bb_view *blank, struct bb_write_buffer *active,
+                 struct bb_write_buffer *const *frozen, size_t frozen_count,
+                 struct bb_levels *levels);
 /* REQUIRES: no references, no reader announces it. NULL is allowed. */
 void bb_view_destroy(struct bb_view *view);
 
 /* The oldest frozen buffer, or NULL. */
 struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view);
 
-/* A stream over everything the view shows, newest first among equal keys. Owned; the view must outlive it. stats may be
- * NULL. */
-BB_MUST_CHECK enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_comparator *comparator,
-                                                 const struct bb_read_options *options, struct bb_read_stats *stats,
+/* A stream over everything the view shows, newest first among equal keys. Owned; the view must
+ * outlive it. stats may be NULL. */
+BB_MUST_CHECK enum bb_status bb_view_iter_create(struct bb_view *view,
+                                                 const struct bb_comparator *comparator,
+                                                 const struct bb_read_options *options,
+                                                 struct bb_read_stats *stats,
                                                  struct bb_iter **ret_iter);
 
 #endif

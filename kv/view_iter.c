@@ -18,15 +18,17 @@ struct streams {
 
 static enum bb_status add_memtable(struct streams *streams, const struct bb_write_buffer *buffer)
 {
-    enum bb_status status = bb_memtable_iter_create(buffer->memtable, &streams->iters[streams->count]);
+    enum bb_status status =
+        bb_memtable_iter_create(buffer->memtable, &streams->iters[streams->count]);
     streams->count += status == BB_OK;
     return status;
 }
 
-static enum bb_status add_run(struct streams *streams, struct bb_table_file *const *files, size_t count)
+static enum bb_status add_run(struct streams *streams, struct bb_table_file *const *files,
+                              size_t count)
 {
-    enum bb_status status = bb_run_iter_create(files, count, streams->comparator, streams->options, streams->stats,
-                                               &streams->iters[streams->count]);
+    enum bb_status status = bb_run_iter_create(files, count, streams->comparator, streams->options,
+                                               streams->stats, &streams->iters[streams->count]);
     streams->count += status == BB_OK;
     return status;
 }
@@ -52,8 +54,8 @@ static enum bb_status gather(struct streams *streams, const struct bb_view *view
 }
 
 enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_comparator *comparator,
-                                   const struct bb_read_options *options, struct bb_read_stats *stats,
-                                   struct bb_iter **ret_iter)
+                                   const struct bb_read_options *options,
+                                   struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
     size_t count_max = 1 + BB_FROZEN_MAX + view->levels->levels[0].count + BB_LEVEL_COUNT;
     struct streams streams = {.comparator = comparator, .options = options, .stats = stats};

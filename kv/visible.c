@@ -3,10 +3,11 @@
 
 #include "base/bytes.h"
 
-void bb_visible_init(struct bb_visible *visible, struct bb_iter *stream, const struct bb_comparator *comparator,
-                     uint64_t sequence)
+void bb_visible_init(struct bb_visible *visible, struct bb_iter *stream,
+                     const struct bb_comparator *comparator, uint64_t sequence)
 {
-    *visible = (struct bb_visible){.stream = stream, .comparator = comparator, .sequence = sequence};
+    *visible =
+        (struct bb_visible){.stream = stream, .comparator = comparator, .sequence = sequence};
 }
 
 void bb_visible_deinit(struct bb_visible *visible)
@@ -33,8 +34,9 @@ static bool keep(struct bb_visible *visible, struct bb_buf *buf, struct bb_bytes
     return visible->status == BB_OK;
 }
 
-/* Forward from the stream's entry to the first version that is visible and a put. When skipping, versions of the kept
- * key are passed over: they are older than the one that was shown, or hidden by a tombstone. */
+/* Forward from the stream's entry to the first version that is visible and a put. When skipping,
+ * versions of the kept key are passed over: they are older than the one that was shown, or hidden
+ * by a tombstone. */
 static void find_forward(struct bb_visible *visible, bool is_skipping)
 {
     struct bb_iter *stream = visible->stream;
@@ -56,17 +58,18 @@ static void find_forward(struct bb_visible *visible, bool is_skipping)
     }
 }
 
-/* The version that is shown unless a newer one follows. Where a comparator equates different bytes, its key is spelled
- * its own way. */
+/* The version that is shown unless a newer one follows. Where a comparator equates different bytes,
+ * its key is spelled its own way. */
 static bool keep_backward(struct bb_visible *visible, const struct bb_entry *entry)
 {
-    bool is_spelled_alike = visible->comparator == NULL || !visible->comparator->equates_different_bytes;
+    bool is_spelled_alike =
+        visible->comparator == NULL || !visible->comparator->equates_different_bytes;
     return (is_spelled_alike || keep(visible, &visible->key, entry->key)) &&
            keep(visible, &visible->value, entry->value);
 }
 
-/* The stream stands on the last version of some key: takes in all versions of that key going backward, newest visible
- * one last. True when that one is a put, which is then kept. */
+/* The stream stands on the last version of some key: takes in all versions of that key going
+ * backward, newest visible one last. True when that one is a put, which is then kept. */
 static bool take_key_backward(struct bb_visible *visible)
 {
     struct bb_iter *stream = visible->stream;
@@ -116,8 +119,8 @@ void bb_visible_seek(struct bb_visible *visible, struct bb_bytes key)
 
 void bb_visible_next(struct bb_visible *visible)
 {
-    /* Backward, the stream stands before the shown key's versions: it goes to the oldest possible one instead, and
-     * what is left of the key is skipped. */
+    /* Backward, the stream stands before the shown key's versions: it goes to the oldest possible
+     * one instead, and what is left of the key is skipped. */
     if (visible->is_backward)
         bb_iter_seek(visible->stream, bb_buf_bytes(&visible->key), 0);
     else

@@ -1,8 +1,9 @@
-/* The keys that are present as of a sequence, over a sorted stream of all versions (a merge of memtables and tables).
+/* The keys that are present as of a sequence, over a sorted stream of all versions (a merge of
+ * memtables and tables).
  *
- * Going forward the stream stands on the entry that is shown. Going backward it stands before all versions of the key
- * that is shown, whose key and value are kept in buffers: which version counts is known only after the last of them has
- * been passed.
+ * Going forward the stream stands on the entry that is shown. Going backward it stands before all
+ * versions of the key that is shown, whose key and value are kept in buffers: which version counts
+ * is known only after the last of them has been passed.
  *
  *     stream        a@7 a@3 | b@9(delete) b@2 | c@8 c@5        sequence 6
  *     shown         a@3                         c@5
@@ -21,14 +22,15 @@ struct bb_visible {
     uint64_t sequence;
     bool is_valid;
     bool is_backward;
-    enum bb_status status;  /* of our own doing; the stream has its own */
-    struct bb_buf key;      /* the key shown; forward: also the key whose older versions are being passed */
-    struct bb_buf value;    /* backward only */
+    enum bb_status status; /* of our own doing; the stream has its own */
+    struct bb_buf
+        key; /* the key shown; forward: also the key whose older versions are being passed */
+    struct bb_buf value; /* backward only */
 };
 
 /* Takes the stream. */
-void bb_visible_init(struct bb_visible *visible, struct bb_iter *stream, const struct bb_comparator *comparator,
-                     uint64_t sequence);
+void bb_visible_init(struct bb_visible *visible, struct bb_iter *stream,
+                     const struct bb_comparator *comparator, uint64_t sequence);
 /* Destroys the stream too. */
 void bb_visible_deinit(struct bb_visible *visible);
 

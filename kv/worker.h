@@ -1,5 +1,6 @@
-/* Background work: flush before compaction, a compaction in steps, so that a frozen memtable never waits for a whole
- * one. Done by the store's thread, or in deterministic mode by the leader of the commit queue. */
+/* Background work: flush before compaction, a compaction in steps, so that a frozen memtable never
+ * waits for a whole one. Done by the store's thread, or in deterministic mode by the leader of the
+ * commit queue. */
 #ifndef BB_KV_WORKER_H
 #define BB_KV_WORKER_H
 

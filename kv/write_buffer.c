@@ -7,13 +7,14 @@
 #include "kv/memtable.h"
 #include "kv/wal_writer.h"
 
-enum bb_status bb_write_buffer_create(struct bb_memtable *memtable, struct bb_wal_writer *log, uint64_t log_number,
-                                      struct bb_write_buffer **ret_buffer)
+enum bb_status bb_write_buffer_create(struct bb_memtable *memtable, struct bb_wal_writer *log,
+                                      uint64_t log_number, struct bb_write_buffer **ret_buffer)
 {
     struct bb_write_buffer *buffer = bb_alloc(sizeof(*buffer));
     if (buffer == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a write buffer");
-    *buffer = (struct bb_write_buffer){.references = 1, .memtable = memtable, .log = log, .log_number = log_number};
+    *buffer = (struct bb_write_buffer){
+        .references = 1, .memtable = memtable, .log = log, .log_number = log_number};
     *ret_buffer = buffer;
     return BB_OK;
 }
@@ -29,7 +30,8 @@ void bb_write_buffer_unref(struct bb_write_buffer *buffer)
     BB_ASSERT(buffer->references > 0);
     if (--buffer->references > 0)
         return;
-    /* Whatever the log still held is in a table by now, or was closed with its status by the store. */
+    /* Whatever the log still held is in a table by now, or was closed with its status by the store.
+     */
     if (buffer->log != NULL)
         (void)!bb_wal_writer_close(buffer->log);
     bb_memtable_destroy(buffer->memtable);

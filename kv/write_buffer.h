@@ -3,8 +3,8 @@
  *     active    the leader of the commit queue adds to memtable and log
  *     frozen    read-only; flushed to a table, oldest first; then its log is removed
  *
- * Threads: `references` is guarded by the store's mutex. The log belongs to the leader of the commit queue. Of the
- * memtable the leader is the writer, everybody else a reader.
+ * Threads: `references` is guarded by the store's mutex. The log belongs to the leader of the
+ * commit queue. Of the memtable the leader is the writer, everybody else a reader.
  */
 #ifndef BB_KV_WRITE_BUFFER_H
 #define BB_KV_WRITE_BUFFER_H
@@ -19,12 +19,14 @@ struct bb_write_buffer {
     struct bb_memtable *memtable; /* owned */
     struct bb_wal_writer *log;    /* owned; NULL when logging is off */
     uint64_t log_number;          /* 0 when there is no log */
-    uint64_t sequence_end;        /* once frozen: every sequence up to here is in this buffer or in older ones */
+    uint64_t sequence_end; /* once frozen: every sequence up to here is in this buffer or in older
+                              ones */
 };
 
 /* One reference. Takes memtable and log. */
-BB_MUST_CHECK enum bb_status bb_write_buffer_create(struct bb_memtable *memtable, struct bb_wal_writer *log,
-                                                    uint64_t log_number, struct bb_write_buffer **ret_buffer);
+BB_MUST_CHECK enum bb_status bb_write_buffer_create(struct bb_memtable *memtable,
+                                                    struct bb_wal_writer *log, uint64_t log_number,
+                                                    struct bb_write_buffer **ret_buffer);
 struct bb_write_buffer *bb_write_buffer_ref(struct bb_write_buffer *buffer);
 /* The last reference releases log and memtable; the log's file stays. */
 void bb_write_buffer_unref(struct bb_write_buffer *buffer);

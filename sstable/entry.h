@@ -6,8 +6,8 @@
 #include "bb/table.h"
 
 /* < 0 when (a, a_sequence) comes before (b, b_sequence). comparator NULL: bytewise. */
-static inline int bb_entry_compare(const struct bb_comparator *comparator, struct bb_bytes a, uint64_t a_sequence,
-                                   struct bb_bytes b, uint64_t b_sequence)
+static inline int bb_entry_compare(const struct bb_comparator *comparator, struct bb_bytes a,
+                                   uint64_t a_sequence, struct bb_bytes b, uint64_t b_sequence)
 {
     int order = bb_key_compare(comparator, a, b);
     if (order != 0)

@@ -1,11 +1,13 @@
 /* What every public header of bloomblock shares: results, bytes, the key hash, comparators.
  *
  * Conventions of the whole library
- *   - A function that can fail returns enum bb_status and nothing else. Results leave through parameters named ret_...,
- *     which come last and are untouched on failure.
- *   - After a failure bb_error_last() tells the calling thread what was wrong, in which file and at which offset.
- *   - Pointer arguments are borrowed for the call unless a declaration says otherwise. "Owned" means the receiver
- *     releases it, "pinned" means valid until the matching release, "copied" means the callee keeps its own copy.
+ *   - A function that can fail returns enum bb_status and nothing else. Results leave through
+ * parameters named ret_..., which come last and are untouched on failure.
+ *   - After a failure bb_error_last() tells the calling thread what was wrong, in which file and at
+ * which offset.
+ *   - Pointer arguments are borrowed for the call unless a declaration says otherwise. "Owned"
+ * means the receiver releases it, "pinned" means valid until the matching release, "copied" means
+ * the callee keeps its own copy.
  *   - Zero in an options field means the default.
  *   - Bytes in files are little-endian on every machine.
  */
@@ -26,17 +28,21 @@ extern "C" {
 /* The outcome of a call. The values are part of the ABI. */
 enum bb_status {
     BB_OK = 0,
-    BB_NOT_FOUND = 1,   /* The key, file or object is not there; no error. */
-    BB_CORRUPT = 2,     /* Bytes of a file are not what they must be; the message names file and offset. */
-    BB_IO = 3,          /* The operating system refused or failed; the message has its words. */
-    BB_NO_SPACE = 4,    /* The disk or a quota is full. */
-    BB_NO_MEMORY = 5,   /* An allocation failed; nothing was changed. */
-    BB_INVALID = 6,     /* The caller's arguments are wrong; nothing was changed. */
-    BB_TOO_LARGE = 7,   /* A documented limit is exceeded; the message names it. */
-    BB_BUSY = 8,        /* Somebody else holds the resource; the message names the holder where it is known. */
-    BB_UNSUPPORTED = 9, /* Valid, but not by this version: newer format, unknown mandatory section. */
-    BB_EXISTS = 10,     /* It must not exist, but does. */
-    BB_READ_ONLY = 11,  /* Writing is not possible here: opened read-only, or writes stopped after an I/O failure. */
+    BB_NOT_FOUND = 1, /* The key, file or object is not there; no error. */
+    BB_CORRUPT =
+        2,     /* Bytes of a file are not what they must be; the message names file and offset. */
+    BB_IO = 3, /* The operating system refused or failed; the message has its words. */
+    BB_NO_SPACE = 4,  /* The disk or a quota is full. */
+    BB_NO_MEMORY = 5, /* An allocation failed; nothing was changed. */
+    BB_INVALID = 6,   /* The caller's arguments are wrong; nothing was changed. */
+    BB_TOO_LARGE = 7, /* A documented limit is exceeded; the message names it. */
+    BB_BUSY =
+        8, /* Somebody else holds the resource; the message names the holder where it is known. */
+    BB_UNSUPPORTED =
+        9,          /* Valid, but not by this version: newer format, unknown mandatory section. */
+    BB_EXISTS = 10, /* It must not exist, but does. */
+    BB_READ_ONLY = 11, /* Writing is not possible here: opened read-only, or writes stopped after an
+                          I/O failure. */
 };
 
 /* A stable lower-case name such as "corrupt". Never NULL; "unknown" for other values. */
@@ -45,14 +51,17 @@ BB_API const char *bb_status_name(enum bb_status status);
 /* Details of a thread's most recent failure. */
 struct bb_error {
     enum bb_status status;
-    char message[1024]; /* Complete sentence for a person: what was wrong, file, offset, found, expected. */
+    char message[1024]; /* Complete sentence for a person: what was wrong, file, offset, found,
+                           expected. */
 };
 
-/* The calling thread's latest failure; valid until its next call into the library. Never NULL; status BB_OK and an
- * empty message before the first failure. Successful calls leave it as it is. */
+/* The calling thread's latest failure; valid until its next call into the library. Never NULL;
+ * status BB_OK and an empty message before the first failure. Successful calls leave it as it is.
+ */
 BB_API const struct bb_error *bb_error_last(void);
 
-/* Borrowed bytes: a pointer and a length, no terminator, any content. data may be NULL when size is 0. */
+/* Borrowed bytes: a pointer and a length, no terminator, any content. data may be NULL when size is
+ * 0. */
 struct bb_bytes {
     const uint8_t *data;
     size_t size;
@@ -68,7 +77,8 @@ struct bb_buf {
 /* Releases the memory and leaves a valid empty buffer. NULL is allowed. */
 BB_API void bb_buf_deinit(struct bb_buf *buf);
 
-/* Secret of the keyed hash. Two filters or tables understand each other's hashes only under the same secret. */
+/* Secret of the keyed hash. Two filters or tables understand each other's hashes only under the
+ * same secret. */
 #define BB_HASH_SECRET_SIZE 192
 struct bb_hash_secret {
     uint8_t bytes[BB_HASH_SECRET_SIZE];
@@ -80,14 +90,17 @@ BB_API uint64_t bb_hash_key(const struct bb_hash_secret *secret, struct bb_bytes
 /* A secret drawn from the operating system. BB_IO if it has no randomness to give. */
 BB_API BB_MUST_CHECK enum bb_status bb_hash_secret_random(struct bb_hash_secret *ret_secret);
 
-/* A secret that depends on the seed alone: for tests and reproducible files, no protection against anybody. */
+/* A secret that depends on the seed alone: for tests and reproducible files, no protection against
+ * anybody. */
 BB_API void bb_hash_secret_from_seed(uint64_t seed, struct bb_hash_secret *ret_secret);
 
-/* A total order of keys. NULL in an options struct means the bytewise order, which is the fast path everywhere.
- * The name is kept in files; a store or table opened with another name is refused with BB_INVALID. */
+/* A total order of keys. NULL in an options struct means the bytewise order, which is the fast path
+ * everywhere. The name is kept in files; a store or table opened with another name is refused with
+ * BB_INVALID. */
 struct bb_comparator {
     const char *name;
-    /* < 0, 0 or > 0. Must be a strict weak order, thread-safe, and the same for as long as the files live. */
+    /* < 0, 0 or > 0. Must be a strict weak order, thread-safe, and the same for as long as the
+     * files live. */
     int (*compare)(void *context, struct bb_bytes a, struct bb_bytes b);
     void *context;
     /* True when compare() may return 0 for keys with different bytes: filters are then not used. */

@@ -8,14 +8,15 @@
  *     bb_db_get(db, NULL, key, &buffer);                    // BB_OK, BB_NOT_FOUND or an error
  *     bb_db_close(db);
  *
- * Keys are 0 ... 64 KiB of any bytes, values 0 ... 1 GiB. Keys order bytewise unless a comparator says otherwise.
+ * Keys are 0 ... 64 KiB of any bytes, values 0 ... 1 GiB. Keys order bytewise unless a comparator
+ * says otherwise.
  *
- * Durability. A write that returned BB_OK survives the death of the process at once (each commit is handed to the
- * operating system), and the loss of power from the next synced write, flush or close on; with sync = true before it
- * returns. docs/durability.md is the protocol.
+ * Durability. A write that returned BB_OK survives the death of the process at once (each commit is
+ * handed to the operating system), and the loss of power from the next synced write, flush or close
+ * on; with sync = true before it returns. docs/durability.md is the protocol.
  *
- * Threads. A bb_db may be used by any number of threads at once, except that close must be the last call. Batches and
- * iterators are for one thread at a time. Snapshots may be shared.
+ * Threads. A bb_db may be used by any number of threads at once, except that close must be the last
+ * call. Batches and iterators are for one thread at a time. Snapshots may be shared.
  */
 #ifndef BB_PUBLIC_DB_H
 #define BB_PUBLIC_DB_H
@@ -27,8 +28,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define BB_LEVEL_COUNT 7
 
 struct bb_db;
 struct bb_batch;
@@ -77,19 +76,23 @@ struct bb_db_options {
     enum bb_index_residency index_residency;
     uint32_t open_tables_max; /* open table files at a time, default 1000, at least 16 */
 
-    /* Filters: the promise, and how it is kept. Exactly one of the two; both 0: target_wasted_reads = 0.01. */
-    double target_wasted_reads;     /* wasted block requests per look-up of an absent key, whole store; 1e-6 ... 1 */
-    uint64_t filter_budget_bytes;   /* or: memory for filters, from which the target follows */
+    /* Filters: the promise, and how it is kept. Exactly one of the two; both 0: target_wasted_reads
+     * = 0.01. */
+    double target_wasted_reads; /* wasted block requests per look-up of an absent key, whole store;
+                                   1e-6 ... 1 */
+    uint64_t filter_budget_bytes; /* or: memory for filters, from which the target follows */
     enum bb_filter_kind filter_kind;
-    uint32_t filter_granularity;    /* blocks per filter, default 1 */
-    const struct bb_hash_secret *secret; /* for a new store; NULL: random. An existing store has its own. */
+    uint32_t filter_granularity; /* blocks per filter, default 1 */
+    const struct bb_hash_secret
+        *secret; /* for a new store; NULL: random. An existing store has its own. */
 
     /* Tables. */
-    uint32_t block_size_bytes;   /* default 4096 */
-    uint32_t restart_interval;   /* default 16 */
-    enum bb_compression compression;         /* of level 1 and below; default LZ4 */
-    enum bb_compression compression_level0;  /* default none */
-    uint64_t table_size_bytes;   /* compaction cuts its output here; default 1/8 of level 1, at most 8 MiB */
+    uint32_t block_size_bytes;              /* default 4096 */
+    uint32_t restart_interval;              /* default 16 */
+    enum bb_compression compression;        /* of level 1 and below; default LZ4 */
+    enum bb_compression compression_level0; /* default none */
+    uint64_t table_size_bytes; /* compaction cuts its output here; default 1/8 of level 1, at most 8
+                                  MiB */
 
     /* Compaction: leveled. */
     uint32_t level0_run_count_compact; /* default 4 */
@@ -98,12 +101,13 @@ struct bb_db_options {
     uint32_t level_size_ratio;         /* default 10 */
 
     /* Durability. */
-    bool wal_off;               /* writes since the last flush are lost with the process */
-    uint32_t wal_buffer_bytes;  /* 0: each commit is one write(2). Else commits gather in the process up to so many
-                                   bytes, and the death of the process loses them */
+    bool wal_off;              /* writes since the last flush are lost with the process */
+    uint32_t wal_buffer_bytes; /* 0: each commit is one write(2). Else commits gather in the process
+                                  up to so many bytes, and the death of the process loses them */
     bool recover_point_in_time; /* open with what precedes damage in a log, instead of refusing */
 
-    /* Work on the caller's thread (flush and compaction inside put), so that a seed fixes the whole execution. */
+    /* Work on the caller's thread (flush and compaction inside put), so that a seed fixes the whole
+     * execution. */
     bool deterministic;
 
     void (*on_event)(void *context, const struct bb_event *event);
@@ -120,50 +124,57 @@ struct bb_get_options {
     struct bb_read_stats *stats; /* added to, when not NULL */
 };
 
-/* Opens or creates the store in a directory. BB_BUSY names the holder of the lock. BB_NOT_FOUND when there is no store
- * and it may not be created; never creates over files that look like a store's (BB_CORRUPT then). options are copied. */
-BB_API BB_MUST_CHECK enum bb_status bb_db_open(const char *directory, const struct bb_db_options *options,
-                                               struct bb_db **ret_db);
-/* Waits for running background work, does not flush. Iterators and snapshots still open: BB_BUSY, and the store stays
- * open. BB_OK or the failure that stopped writing. NULL is allowed. */
+/* Opens or creates the store in a directory. BB_BUSY names the holder of the lock. BB_NOT_FOUND
+ * when there is no store and it may not be created; never creates over files that look like a
+ * store's (BB_CORRUPT then). options are copied. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_db_open(const char *directory, const struct bb_db_options *options, struct bb_db **ret_db);
+/* Waits for running background work, does not flush. Iterators and snapshots still open: BB_BUSY,
+ * and the store stays open. BB_OK or the failure that stopped writing. NULL is allowed. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_close(struct bb_db *db);
 
 /* options may be NULL everywhere: defaults. */
-BB_API BB_MUST_CHECK enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *options,
+BB_API BB_MUST_CHECK enum bb_status bb_db_put(struct bb_db *db,
+                                              const struct bb_write_options *options,
                                               struct bb_bytes key, struct bb_bytes value);
 /* Deleting what is not there is no error. */
-BB_API BB_MUST_CHECK enum bb_status bb_db_delete(struct bb_db *db, const struct bb_write_options *options,
-                                                 struct bb_bytes key);
-/* All of the batch or nothing; later operations of a batch win over earlier ones on the same key. The batch stays the
- * caller's and is unchanged. */
-BB_API BB_MUST_CHECK enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *options,
-                                                const struct bb_batch *batch);
-/* BB_OK with a copy of the value in *value (replaced), or BB_NOT_FOUND. value may be NULL: only the status. */
-BB_API BB_MUST_CHECK enum bb_status bb_db_get(struct bb_db *db, const struct bb_get_options *options,
+BB_API BB_MUST_CHECK enum bb_status
+bb_db_delete(struct bb_db *db, const struct bb_write_options *options, struct bb_bytes key);
+/* All of the batch or nothing; later operations of a batch win over earlier ones on the same key.
+ * The batch stays the caller's and is unchanged. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_db_write(struct bb_db *db, const struct bb_write_options *options, const struct bb_batch *batch);
+/* BB_OK with a copy of the value in *value (replaced), or BB_NOT_FOUND. value may be NULL: only the
+ * status. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_get(struct bb_db *db,
+                                              const struct bb_get_options *options,
                                               struct bb_bytes key, struct bb_buf *value);
 
 BB_API BB_MUST_CHECK enum bb_status bb_batch_create(struct bb_batch **ret_batch);
 BB_API void bb_batch_destroy(struct bb_batch *batch);
 BB_API void bb_batch_reset(struct bb_batch *batch);
 /* Key and value are copied. */
-BB_API BB_MUST_CHECK enum bb_status bb_batch_put(struct bb_batch *batch, struct bb_bytes key, struct bb_bytes value);
+BB_API BB_MUST_CHECK enum bb_status bb_batch_put(struct bb_batch *batch, struct bb_bytes key,
+                                                 struct bb_bytes value);
 BB_API BB_MUST_CHECK enum bb_status bb_batch_delete(struct bb_batch *batch, struct bb_bytes key);
 BB_API size_t bb_batch_count(const struct bb_batch *batch);
 BB_API size_t bb_batch_size_bytes(const struct bb_batch *batch);
 /* Calls visit for each operation in order, until it returns something else than BB_OK. */
-BB_API BB_MUST_CHECK enum bb_status bb_batch_iterate(const struct bb_batch *batch,
-                                                     enum bb_status (*visit)(void *context, enum bb_entry_kind kind,
-                                                                             struct bb_bytes key,
-                                                                             struct bb_bytes value),
-                                                     void *context);
+BB_API BB_MUST_CHECK enum bb_status
+bb_batch_iterate(const struct bb_batch *batch,
+                 enum bb_status (*visit)(void *context, enum bb_entry_kind kind,
+                                         struct bb_bytes key, struct bb_bytes value),
+                 void *context);
 
 /* The state of now, kept readable until released. */
-BB_API BB_MUST_CHECK enum bb_status bb_snapshot_create(struct bb_db *db, struct bb_snapshot **ret_snapshot);
+BB_API BB_MUST_CHECK enum bb_status bb_snapshot_create(struct bb_db *db,
+                                                       struct bb_snapshot **ret_snapshot);
 BB_API void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot);
 
-/* Iterator over the keys that are present in a snapshot (or the state at creation), in order, both directions.
- * key and value are borrowed until the iterator moves. */
-BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *options,
+/* Iterator over the keys that are present in a snapshot (or the state at creation), in order, both
+ * directions. key and value are borrowed until the iterator moves. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create(struct bb_db *db,
+                                                      const struct bb_get_options *options,
                                                       struct bb_db_iter **ret_iter);
 BB_API void bb_db_iter_destroy(struct bb_db_iter *iter);
 BB_API bool bb_db_iter_valid(const struct bb_db_iter *iter);
@@ -204,11 +215,11 @@ struct bb_db_stats {
     struct bb_read_stats scan_reads;                  /* iterators' blocks */
     uint64_t gets;
     uint64_t gets_found;
-    uint64_t memtable_visits;  /* memtables asked by look-ups */
-    uint64_t memtable_hits;    /* value or tombstone found there */
-    uint64_t writes;           /* operations committed */
-    uint64_t write_bytes;      /* keys and values of these */
-    uint64_t commits;          /* log appends */
+    uint64_t memtable_visits; /* memtables asked by look-ups */
+    uint64_t memtable_hits;   /* value or tombstone found there */
+    uint64_t writes;          /* operations committed */
+    uint64_t write_bytes;     /* keys and values of these */
+    uint64_t commits;         /* log appends */
     uint64_t wal_bytes;
     uint64_t flushes;
     uint64_t flush_bytes_written;
@@ -217,12 +228,13 @@ struct bb_db_stats {
     uint64_t compaction_bytes_written;
     uint64_t stalls[BB_STALL_COUNT];
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
-    uint64_t memtable_bytes;      /* live and frozen */
-    uint64_t table_memory_bytes;  /* roots and pinned index pages */
+    uint64_t memtable_bytes;     /* live and frozen */
+    uint64_t table_memory_bytes; /* roots and pinned index pages */
     struct bb_block_cache_stats cache;
-    double target_wasted_reads;   /* the promise */
-    double expected_wasted_reads; /* sum of the live version's rates: at most 1.1 times the promise */
-    uint64_t system_reads;        /* preads that the operating system was asked for */
+    double target_wasted_reads; /* the promise */
+    double
+        expected_wasted_reads; /* sum of the live version's rates: at most 1.1 times the promise */
+    uint64_t system_reads;     /* preads that the operating system was asked for */
     uint64_t system_read_bytes;
     uint64_t last_sequence;
 };
@@ -242,14 +254,16 @@ struct bb_db_table_list {
     struct bb_db_table *tables;
     size_t count;
 };
-BB_API BB_MUST_CHECK enum bb_status bb_db_tables(struct bb_db *db, struct bb_db_table_list *ret_list);
+BB_API BB_MUST_CHECK enum bb_status bb_db_tables(struct bb_db *db,
+                                                 struct bb_db_table_list *ret_list);
 BB_API void bb_db_table_list_deinit(struct bb_db_table_list *list);
 
 /* The store's secret, for computing key hashes outside. */
 BB_API void bb_db_secret(const struct bb_db *db, struct bb_hash_secret *ret_secret);
 
-/* Verifies a store that nobody has open: manifest, every table (bb_table_verify), that manifest and tables agree, that
- * levels do not overlap, every log record; reports files that belong to nothing. */
+/* Verifies a store that nobody has open: manifest, every table (bb_table_verify), that manifest and
+ * tables agree, that levels do not overlap, every log record; reports files that belong to nothing.
+ */
 struct bb_db_verify_report {
     uint64_t tables;
     uint64_t entries;
@@ -260,7 +274,8 @@ struct bb_db_verify_report {
     uint64_t orphans;           /* files of ours that nothing refers to: no defect */
     uint64_t foreign;           /* files that are not ours: left alone */
 };
-BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *options,
+BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
+                                                 const struct bb_db_options *options,
                                                  struct bb_db_verify_report *ret_report);
 
 #ifdef __cplusplus

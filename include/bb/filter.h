@@ -1,4 +1,5 @@
-/* Filters alone: a small summary of a set of keys that answers "certainly not in it" or "may be in it".
+/* Filters alone: a small summary of a set of keys that answers "certainly not in it" or "may be in
+ * it".
  *
  * A filter takes 64-bit hashes (bb_hash_key under a secret of yours). Build one:
  *
@@ -9,14 +10,16 @@
  *
  * and ask it:
  *
- *     bb_filter_view_init(&view, bytes);                     // checks the envelope; borrows the bytes
- *     if (!bb_filter_may_contain(&view, hash)) ...           // certainly absent
+ *     bb_filter_view_init(&view, bytes);                     // checks the envelope; borrows the
+ * bytes if (!bb_filter_may_contain(&view, hash)) ...           // certainly absent
  *
- * A view fails open: damaged, truncated, unknown or foreign bytes give a view that answers "may contain" to
- * everything, and a status that says why. Only a filter that was built from zero keys answers "absent" to everything.
+ * A view fails open: damaged, truncated, unknown or foreign bytes give a view that answers "may
+ * contain" to everything, and a status that says why. Only a filter that was built from zero keys
+ * answers "absent" to everything.
  *
- * The rates. target_rate is what the filter must not exceed in expectation over foreign keys; the predicted rate in
- * struct bb_filter_info is what the bits that were actually set give. docs/filters.md has the mathematics.
+ * The rates. target_rate is what the filter must not exceed in expectation over foreign keys; the
+ * predicted rate in struct bb_filter_info is what the bits that were actually set give.
+ * docs/filters.md has the mathematics.
  */
 #ifndef BB_PUBLIC_FILTER_H
 #define BB_PUBLIC_FILTER_H
@@ -27,23 +30,27 @@
 extern "C" {
 #endif
 
-/* Kinds of filters. ON DISK: the values never change; the ones marked reserved are refused with BB_UNSUPPORTED. */
+/* Kinds of filters. ON DISK: the values never change; the ones marked reserved are refused with
+ * BB_UNSUPPORTED. */
 enum bb_filter_kind {
-    BB_FILTER_DEFAULT = 0,       /* In options only: ribbon. */
-    BB_FILTER_NONE = 1,          /* No filter: everything may be there. */
-    BB_FILTER_RIBBON = 2,        /* Byte-grouped or bit-exact ribbon, whichever is smaller: 2 to 8 % over the limit. */
-    BB_FILTER_BLOCKED_BLOOM = 3, /* Bloom in 64-byte lines: quick to build, for sets that live briefly. */
-    BB_FILTER_BLOOM = 4,         /* Classic Bloom with any number of bits and independent probes. */
-    BB_FILTER_SPLIT_BLOCK = 5,   /* Reserved: Parquet's split-block Bloom. */
-    BB_FILTER_COUNTING = 6,      /* Reserved. */
-    BB_FILTER_SCALABLE = 7,      /* Reserved. */
-    BB_FILTER_PARTITIONED = 8,   /* Reserved. */
+    BB_FILTER_DEFAULT = 0, /* In options only: ribbon. */
+    BB_FILTER_NONE = 1,    /* No filter: everything may be there. */
+    BB_FILTER_RIBBON =
+        2, /* Byte-grouped or bit-exact ribbon, whichever is smaller: 2 to 8 % over the limit. */
+    BB_FILTER_BLOCKED_BLOOM =
+        3,               /* Bloom in 64-byte lines: quick to build, for sets that live briefly. */
+    BB_FILTER_BLOOM = 4, /* Classic Bloom with any number of bits and independent probes. */
+    BB_FILTER_SPLIT_BLOCK = 5, /* Reserved: Parquet's split-block Bloom. */
+    BB_FILTER_COUNTING = 6,    /* Reserved. */
+    BB_FILTER_SCALABLE = 7,    /* Reserved. */
+    BB_FILTER_PARTITIONED = 8, /* Reserved. */
 };
 
 /* Stable lower-case name: "ribbon", "blocked-bloom", ... NULL for an unknown value. */
 BB_API const char *bb_filter_kind_name(enum bb_filter_kind kind);
 /* The kind of a name; BB_INVALID naming the ones there are. */
-BB_API BB_MUST_CHECK enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_kind);
+BB_API BB_MUST_CHECK enum bb_status bb_filter_kind_find(const char *name,
+                                                        enum bb_filter_kind *ret_kind);
 
 /* Target rates that can be asked for. Outside: BB_INVALID, never clamped. */
 #define BB_FILTER_RATE_MIN (1.0 / 16777216) /* 2^-24 */
@@ -55,17 +62,23 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_kind_find(const char *name, enum b
 struct bb_filter_options {
     enum bb_filter_kind kind;
     double target_rate; /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; 0 means 0.01 */
-    uint64_t salt;      /* Makes this filter's false positives independent of other filters'; kept in the envelope. */
+    uint64_t salt; /* Makes this filter's false positives independent of other filters'; kept in the
+                      envelope. */
 };
 
-/* Collects hashes. One thread at a time. Memory: 8 bytes per hash until finish. Sticky after a failure. */
+/* Collects hashes. One thread at a time. Memory: 8 bytes per hash until finish. Sticky after a
+ * failure. */
 struct bb_filter_builder;
-BB_API BB_MUST_CHECK enum bb_status bb_filter_builder_create(const struct bb_filter_options *options,
-                                                             struct bb_filter_builder **ret_builder);
+BB_API BB_MUST_CHECK enum bb_status
+bb_filter_builder_create(const struct bb_filter_options *options,
+                         struct bb_filter_builder **ret_builder);
 BB_API void bb_filter_builder_destroy(struct bb_filter_builder *builder);
-/* Equal hashes may be added again; they cost nothing in the filter. BB_TOO_LARGE beyond the key limit. */
-BB_API BB_MUST_CHECK enum bb_status bb_filter_builder_add(struct bb_filter_builder *builder, uint64_t hash);
-/* Appends the envelope to *envelope (owned by the caller) and leaves the builder empty, ready for another filter. */
+/* Equal hashes may be added again; they cost nothing in the filter. BB_TOO_LARGE beyond the key
+ * limit. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_builder_add(struct bb_filter_builder *builder,
+                                                          uint64_t hash);
+/* Appends the envelope to *envelope (owned by the caller) and leaves the builder empty, ready for
+ * another filter. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_builder_finish(struct bb_filter_builder *builder,
                                                              struct bb_buf *envelope);
 
@@ -73,13 +86,14 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_builder_finish(struct bb_filter_bu
 struct bb_filter_info {
     enum bb_filter_kind kind;
     uint32_t version;
-    uint64_t key_count;      /* distinct hashes */
-    uint64_t size_bytes;     /* the whole envelope */
-    double bits_per_key;     /* of the whole envelope; 0 for no keys */
+    uint64_t key_count;  /* distinct hashes */
+    uint64_t size_bytes; /* the whole envelope */
+    double bits_per_key; /* of the whole envelope; 0 for no keys */
     double target_rate;
-    double predicted_rate;   /* from the parameters and the bits that are set */
-    double fill;             /* share of set bits; about 1/2 for ribbons */
-    uint32_t bits_per_probe; /* ribbon: fingerprint bits of the larger shards; Bloom kinds: probes k */
+    double predicted_rate; /* from the parameters and the bits that are set */
+    double fill;           /* share of set bits; about 1/2 for ribbons */
+    uint32_t
+        bits_per_probe; /* ribbon: fingerprint bits of the larger shards; Bloom kinds: probes k */
     uint64_t salt;
 };
 
@@ -91,11 +105,14 @@ struct bb_filter_view {
     uint64_t parameters[4];
 };
 
-/* Checks envelope and checksum. On failure (BB_CORRUPT with the offset, BB_UNSUPPORTED) *view still is usable and
- * answers "may contain" to everything. Reads nothing outside the bytes, then or later. */
-BB_API BB_MUST_CHECK enum bb_status bb_filter_view_init(struct bb_filter_view *view, struct bb_bytes envelope);
+/* Checks envelope and checksum. On failure (BB_CORRUPT with the offset, BB_UNSUPPORTED) *view still
+ * is usable and answers "may contain" to everything. Reads nothing outside the bytes, then or
+ * later. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_view_init(struct bb_filter_view *view,
+                                                        struct bb_bytes envelope);
 /* The same check, and the description. */
-BB_API BB_MUST_CHECK enum bb_status bb_filter_info(struct bb_bytes envelope, struct bb_filter_info *ret_info);
+BB_API BB_MUST_CHECK enum bb_status bb_filter_info(struct bb_bytes envelope,
+                                                   struct bb_filter_info *ret_info);
 /* False: the hash was certainly not added. Any thread. */
 BB_API bool bb_filter_may_contain(const struct bb_filter_view *view, uint64_t hash);
 
@@ -107,12 +124,14 @@ struct bb_filter_run {
     double ret_rate;    /* set by the call: rate for the run's filters; 1 means no filter */
 };
 
-/* Spreads a target of wasted reads per absent look-up over runs so that the memory is least: rate proportional to
- * key_count / (visit_share * read_cost), capped at BB_FILTER_RATE_MAX (beyond: no filter, rate 1, and the rest is
- * spread again), never below BB_FILTER_RATE_MIN. *ret_achieved is the sum of visit_share * read_cost * rate.
- * Source: Dayan, Athanassoulis, Idreos, "Monkey", SIGMOD 2017. BB_INVALID for targets outside (0, run_count]. */
+/* Spreads a target of wasted reads per absent look-up over runs so that the memory is least: rate
+ * proportional to key_count / (visit_share * read_cost), capped at BB_FILTER_RATE_MAX (beyond: no
+ * filter, rate 1, and the rest is spread again), never below BB_FILTER_RATE_MIN. *ret_achieved is
+ * the sum of visit_share * read_cost * rate. Source: Dayan, Athanassoulis, Idreos, "Monkey", SIGMOD
+ * 2017. BB_INVALID for targets outside (0, run_count]. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_allocate(struct bb_filter_run *runs, size_t run_count,
-                                                       double target_wasted_reads, double *ret_achieved);
+                                                       double target_wasted_reads,
+                                                       double *ret_achieved);
 
 #ifdef __cplusplus
 }

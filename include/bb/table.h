@@ -1,11 +1,14 @@
-/* One immutable sorted table: a file of entries in order, cut into blocks, each block with its own filter.
+/* One immutable sorted table: a file of entries in order, cut into blocks, each block with its own
+ * filter.
  *
- * Write one:   bb_table_builder_create, bb_table_builder_add in strictly ascending order, bb_table_builder_finish.
- * Read one:    bb_table_open, then bb_table_get, bb_table_iter_create; bb_table_verify reads every byte.
+ * Write one:   bb_table_builder_create, bb_table_builder_add in strictly ascending order,
+ * bb_table_builder_finish. Read one:    bb_table_open, then bb_table_get, bb_table_iter_create;
+ * bb_table_verify reads every byte.
  *
  * The format is drawn in docs/format.md. Version 0 is read by its own development only.
  *
- * Threads: a builder and an iterator are for one thread at a time; an open table may be read by any number of threads.
+ * Threads: a builder and an iterator are for one thread at a time; an open table may be read by any
+ * number of threads.
  */
 #ifndef BB_PUBLIC_TABLE_H
 #define BB_PUBLIC_TABLE_H
@@ -22,14 +25,17 @@ extern "C" {
 #define BB_VALUE_SIZE_MAX (1024 * 1024 * 1024)
 #define BB_SEQUENCE_MAX   ((UINT64_C(1) << 56) - 1)
 
+/* Levels of a store that tables stand on: 0 the newest. */
+#define BB_LEVEL_COUNT 7
+
 /* ON DISK: the values never change. */
 enum bb_entry_kind {
     BB_ENTRY_DELETE = 0, /* tombstone: the key is gone as of the sequence; the value is empty */
     BB_ENTRY_PUT = 1,
 };
 
-/* One version of a key. Entries order by key ascending, then by sequence descending: newest first. No two entries of a
- * store share key and sequence. */
+/* One version of a key. Entries order by key ascending, then by sequence descending: newest first.
+ * No two entries of a store share key and sequence. */
 struct bb_entry {
     struct bb_bytes key;
     uint64_t sequence; /* 0 ... BB_SEQUENCE_MAX */
@@ -37,8 +43,9 @@ struct bb_entry {
     struct bb_bytes value;
 };
 
-/* A sorted stream of entries. is_valid and entry are for reading only; entry is borrowed until the iterator moves.
- * When is_valid is false, status tells whether the end was reached (BB_OK) or reading failed. */
+/* A sorted stream of entries. is_valid and entry are for reading only; entry is borrowed until the
+ * iterator moves. When is_valid is false, status tells whether the end was reached (BB_OK) or
+ * reading failed. */
 struct bb_iter {
     const struct bb_iter_ops *ops;
     bool is_valid;
@@ -50,8 +57,9 @@ struct bb_iter_ops {
     void (*destroy)(struct bb_iter *iter);
     void (*seek_first)(struct bb_iter *iter);
     void (*seek_last)(struct bb_iter *iter);
-    /* To the first entry at or after (key, sequence) in the order above: with sequence BB_SEQUENCE_MAX the newest
-     * version of the first key that is not below key. key is borrowed for the call. */
+    /* To the first entry at or after (key, sequence) in the order above: with sequence
+     * BB_SEQUENCE_MAX the newest version of the first key that is not below key. key is borrowed
+     * for the call. */
     void (*seek)(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence);
     /* REQUIRES: is_valid. */
     void (*next)(struct bb_iter *iter);
@@ -100,27 +108,32 @@ enum bb_index_residency {
 
 #define BB_GRANULARITY_PAGE UINT32_MAX
 
-struct bb_block_cache;  /* see below */
-struct bb_file_system;  /* base/file.h; NULL in options means the operating system's files */
+struct bb_block_cache; /* see below */
+struct bb_file_system; /* base/file.h; NULL in options means the operating system's files */
 
 /* Zero means default, everywhere. */
 struct bb_table_options {
     size_t struct_size; /* sizeof(struct bb_table_options), or 0 for the one this header knows */
     struct bb_file_system *file_system;
-    const struct bb_comparator *comparator; /* borrowed while builder or table lives; NULL: bytewise */
+    const struct bb_comparator
+        *comparator; /* borrowed while builder or table lives; NULL: bytewise */
 
     /* For writing. */
-    uint32_t block_size_bytes;      /* raw size at which a block is closed, 64 ... 16 MiB; default 4096 */
-    uint32_t restart_interval;      /* entries between full keys, 1 ... 1024; default 16 */
+    uint32_t
+        block_size_bytes; /* raw size at which a block is closed, 64 ... 16 MiB; default 4096 */
+    uint32_t restart_interval; /* entries between full keys, 1 ... 1024; default 16 */
     enum bb_compression compression;
     enum bb_filter_kind filter_kind; /* NONE, RIBBON (default), BLOCKED_BLOOM, BLOOM */
-    double filter_rate;              /* target of the whole table, default 0.01; 1 means no filter */
-    uint32_t filter_granularity;     /* consecutive blocks that share a filter, default 1; BB_GRANULARITY_PAGE */
-    uint32_t index_page_size_bytes;  /* default 4096 */
-    const struct bb_hash_secret *secret; /* copied into the table; NULL: random (writing), the table's own (reading) */
+    double filter_rate;             /* target of the whole table, default 0.01; 1 means no filter */
+    uint32_t filter_granularity;    /* consecutive blocks that share a filter, default 1;
+                                       BB_GRANULARITY_PAGE */
+    uint32_t index_page_size_bytes; /* default 4096 */
+    const struct bb_hash_secret
+        *secret; /* copied into the table; NULL: random (writing), the table's own (reading) */
 
     /* For reading. */
-    struct bb_block_cache *cache; /* borrowed while the table is open; NULL: every request reads the file */
+    struct bb_block_cache
+        *cache; /* borrowed while the table is open; NULL: every request reads the file */
     enum bb_index_residency index_residency;
 };
 
@@ -128,25 +141,27 @@ struct bb_table_options {
 struct bb_table_meta {
     uint8_t table_id[16]; /* random, in footer and manifest; block checksums are bound to it */
     uint64_t file_size;
-    uint64_t entry_count;     /* versions and tombstones */
-    uint64_t key_count;       /* distinct keys */
+    uint64_t entry_count; /* versions and tombstones */
+    uint64_t key_count;   /* distinct keys */
     uint64_t tombstone_count;
     uint64_t block_count;
-    uint64_t raw_bytes;       /* keys and values */
+    uint64_t raw_bytes; /* keys and values */
     uint64_t filter_bytes;
     uint64_t sequence_min;
     uint64_t sequence_max;
-    double filter_rate;       /* the target the filters were built for; 1: no filters */
-    struct bb_buf smallest;   /* keys: bounds of the entries, inclusive */
+    double filter_rate;     /* the target the filters were built for; 1: no filters */
+    struct bb_buf smallest; /* keys: bounds of the entries, inclusive */
     struct bb_buf largest;
 };
 BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
 
 /* Builder. Call order: create (add)* finish destroy; destroying before finish removes the file.
- * Memory: one block, one index page with its filters, the root (some 30 bytes per page). Sticky after a failure. */
+ * Memory: one block, one index page with its filters, the root (some 30 bytes per page). Sticky
+ * after a failure. */
 struct bb_table_builder;
 /* Creates the file; BB_EXISTS when the name is taken. Options are copied. */
-BB_API BB_MUST_CHECK enum bb_status bb_table_builder_create(const char *path, const struct bb_table_options *options,
+BB_API BB_MUST_CHECK enum bb_status bb_table_builder_create(const char *path,
+                                                            const struct bb_table_options *options,
                                                             struct bb_table_builder **ret_builder);
 BB_API void bb_table_builder_destroy(struct bb_table_builder *builder);
 /* BB_INVALID when the entry is not after the last one; BB_TOO_LARGE beyond the limits. */
@@ -154,8 +169,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_builder_add(struct bb_table_builder
                                                          const struct bb_entry *entry);
 /* Bytes of the file so far, the open block included as it is. */
 BB_API uint64_t bb_table_builder_size_estimate(const struct bb_table_builder *builder);
-/* Writes the rest, syncs and closes the file. The directory entry is not synced: that is the caller's, before anything
- * may refer to the table. BB_INVALID for a table without entries. *ret_meta (may be NULL) is owned by the caller. */
+/* Writes the rest, syncs and closes the file. The directory entry is not synced: that is the
+ * caller's, before anything may refer to the table. BB_INVALID for a table without entries.
+ * *ret_meta (may be NULL) is owned by the caller. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_finish(struct bb_table_builder *builder,
                                                             struct bb_table_meta *ret_meta);
 
@@ -167,34 +183,40 @@ enum bb_visit {
     BB_VISIT_TOMBSTONE,        /* the newest visible entry is a deletion */
     BB_VISIT_NOT_VISIBLE,      /* only versions newer than the snapshot */
     BB_VISIT_PRESENT,
-    BB_VISIT_OUT_OF_BOUNDS,  /* the key lies outside smallest ... largest: no block request made or avoided */
+    BB_VISIT_OUT_OF_BOUNDS, /* the key lies outside smallest ... largest: no block request made or
+                               avoided */
     BB_VISIT_COUNT,
 };
 
 /* Counts of reading. Sums over look-ups; *_requests = found in the cache + read from the file. */
 struct bb_read_stats {
     uint64_t visits[BB_VISIT_COUNT];
-    uint64_t block_requests;  /* data blocks asked for */
-    uint64_t block_reads;     /* of these, read from the file: one pread each */
+    uint64_t block_requests; /* data blocks asked for */
+    uint64_t block_reads;    /* of these, read from the file: one pread each */
     uint64_t block_read_bytes;
-    uint64_t page_requests;   /* index pages asked for */
+    uint64_t page_requests; /* index pages asked for */
     uint64_t page_reads;
     uint64_t page_read_bytes;
-    uint64_t avoided_requests; /* data block requests that a negative made unnecessary, counted at the negative */
-    uint64_t avoided_reads;    /* of these, blocks that were not in the cache (only with account_avoided) */
-    uint64_t damaged_filters;  /* filters that could not be used and were passed over */
+    uint64_t avoided_requests; /* data block requests that a negative made unnecessary, counted at
+                                  the negative */
+    uint64_t
+        avoided_reads; /* of these, blocks that were not in the cache (only with account_avoided) */
+    uint64_t damaged_filters; /* filters that could not be used and were passed over */
 };
 
 struct bb_read_options {
     bool ignore_filters;  /* as if the table had none */
-    bool account_avoided; /* also find out whether an avoided block was cached: costs a cache look-up per negative */
+    bool account_avoided; /* also find out whether an avoided block was cached: costs a cache
+                             look-up per negative */
     bool bypass_fill;     /* blocks read do not enter the cache */
 };
 
 /* Reader. Reads footer, directory, properties and root at once; index pages and blocks on demand.
- * BB_CORRUPT, BB_UNSUPPORTED (newer format, unknown mandatory section), BB_INVALID (other comparator). */
+ * BB_CORRUPT, BB_UNSUPPORTED (newer format, unknown mandatory section), BB_INVALID (other
+ * comparator). */
 struct bb_table;
-BB_API BB_MUST_CHECK enum bb_status bb_table_open(const char *path, const struct bb_table_options *options,
+BB_API BB_MUST_CHECK enum bb_status bb_table_open(const char *path,
+                                                  const struct bb_table_options *options,
                                                   struct bb_table **ret_table);
 /* REQUIRES: no iterator over it and no pinned value from it is alive. NULL is allowed. */
 BB_API void bb_table_close(struct bb_table *table);
@@ -204,22 +226,26 @@ BB_API const struct bb_table_meta *bb_table_meta(const struct bb_table *table);
 BB_API uint64_t bb_table_memory(const struct bb_table *table);
 
 /* Finds the newest version of key with a sequence of at most `sequence`.
- * BB_OK: *ret_visit says how the visit ended; for BB_VISIT_PRESENT and BB_VISIT_TOMBSTONE *ret_sequence is the
- * version's sequence, and a PRESENT value is copied into *value (replaced). Allocates nothing when the block is cached
- * and value has room. key_hash: bb_hash_key under the options' secret. stats may be NULL; it is added to. */
-BB_API BB_MUST_CHECK enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options *options,
-                                                 struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
-                                                 struct bb_read_stats *stats, struct bb_buf *value,
-                                                 uint64_t *ret_sequence, enum bb_visit *ret_visit);
+ * BB_OK: *ret_visit says how the visit ended; for BB_VISIT_PRESENT and BB_VISIT_TOMBSTONE
+ * *ret_sequence is the version's sequence, and a PRESENT value is copied into *value (replaced).
+ * Allocates nothing when the block is cached and value has room. key_hash: bb_hash_key under the
+ * options' secret. stats may be NULL; it is added to. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_table_get(struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
+             uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats,
+             struct bb_buf *value, uint64_t *ret_sequence, enum bb_visit *ret_visit);
 
-/* Iterator over all entries, both directions. Owned: bb_iter_destroy, before the table is closed. stats may be NULL,
- * else it must outlive the iterator. */
-BB_API BB_MUST_CHECK enum bb_status bb_table_iter_create(struct bb_table *table, const struct bb_read_options *options,
-                                                         struct bb_read_stats *stats, struct bb_iter **ret_iter);
+/* Iterator over all entries, both directions. Owned: bb_iter_destroy, before the table is closed.
+ * stats may be NULL, else it must outlive the iterator. */
+BB_API BB_MUST_CHECK enum bb_status bb_table_iter_create(struct bb_table *table,
+                                                         const struct bb_read_options *options,
+                                                         struct bb_read_stats *stats,
+                                                         struct bb_iter **ret_iter);
 
-/* Block cache: decoded blocks (and index pages with BB_INDEX_CACHED) of any number of tables, sharded, least recently
- * used first out; pinned blocks are never evicted. Any thread. */
-BB_API BB_MUST_CHECK enum bb_status bb_block_cache_create(uint64_t capacity_bytes, struct bb_block_cache **ret_cache);
+/* Block cache: decoded blocks (and index pages with BB_INDEX_CACHED) of any number of tables,
+ * sharded, least recently used first out; pinned blocks are never evicted. Any thread. */
+BB_API BB_MUST_CHECK enum bb_status bb_block_cache_create(uint64_t capacity_bytes,
+                                                          struct bb_block_cache **ret_cache);
 /* REQUIRES: no table uses it. */
 BB_API void bb_block_cache_destroy(struct bb_block_cache *cache);
 struct bb_block_cache_stats {
@@ -230,7 +256,8 @@ struct bb_block_cache_stats {
     uint64_t misses;
     uint64_t evictions;
 };
-BB_API void bb_block_cache_stats(struct bb_block_cache *cache, struct bb_block_cache_stats *ret_stats);
+BB_API void bb_block_cache_stats(struct bb_block_cache *cache,
+                                 struct bb_block_cache_stats *ret_stats);
 /* Drops everything that is not pinned. */
 BB_API void bb_block_cache_clear(struct bb_block_cache *cache);
 
@@ -245,10 +272,11 @@ struct bb_table_verify_report {
     uint64_t bytes;            /* all of the file */
 };
 
-/* Reads every byte of the file and checks every checksum, order, count, bound and filter: each filter is asked for
- * each of its keys and, when this builder wrote the table, rebuilt and compared. Stops at the first defect with
- * BB_CORRUPT naming it. */
-BB_API BB_MUST_CHECK enum bb_status bb_table_verify(const char *path, const struct bb_table_options *options,
+/* Reads every byte of the file and checks every checksum, order, count, bound and filter: each
+ * filter is asked for each of its keys and, when this builder wrote the table, rebuilt and
+ * compared. Stops at the first defect with BB_CORRUPT naming it. */
+BB_API BB_MUST_CHECK enum bb_status bb_table_verify(const char *path,
+                                                    const struct bb_table_options *options,
                                                     struct bb_table_verify_report *ret_report);
 
 #ifdef __cplusplus

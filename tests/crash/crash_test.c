@@ -1,12 +1,14 @@
-/* Goal: whenever the power fails, the store opens again, has lost nothing that was durable, shows the state after some
- * commit, and verifies; so also when the power fails again during that recovery.
- * Method: workloads on a file system in memory. Before every call that changes something, images of what a disk may
- * hold are made (nothing unsynced, names without bytes, bytes without names, everything, and drawn mixtures), and a
- * store is opened on each of them. In a part of them the power fails a second time before each call of the recovery.
- * Every sync and directory sync of the product can be removed from the sources, and this test then fails:
- * scripts/remove_syncs shows it.
+/* Goal: whenever the power fails, the store opens again, has lost nothing that was durable, shows
+ * the state after some commit, and verifies; so also when the power fails again during that
+ * recovery. Method: workloads on a file system in memory. Before every call that changes something,
+ * images of what a disk may hold are made (nothing unsynced, names without bytes, bytes without
+ * names, everything, and drawn mixtures), and a store is opened on each of them. In a part of them
+ * the power fails a second time before each call of the recovery. Every sync and directory sync of
+ * the product can be removed from the sources, and this test then fails: scripts/remove_syncs shows
+ * it.
  *
- * BB_TEST_CRASH_SEEDS sets the number of drawn mixtures per call (default 3), BB_TEST_SEED their seed.
+ * BB_TEST_CRASH_SEEDS sets the number of drawn mixtures per call (default 3), BB_TEST_SEED their
+ * seed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,10 +38,10 @@ struct crash_run {
 static void die(const struct crash_run *run, const struct bb_crash *crash, const char *what)
 {
     fprintf(stderr,
-            "crash_test: workload %s, before call %" PRIu64 " (acknowledged %" PRIu64 ", durable %" PRIu64
-            "), crash bytes %d names %d seed %" PRIu64 ": %s\n",
-            run->workload, run->calls, run->history.acknowledged, run->history.durable, (int)crash->bytes,
-            (int)crash->names, crash->seed, what);
+            "crash_test: workload %s, before call %" PRIu64 " (acknowledged %" PRIu64
+            ", durable %" PRIu64 "), crash bytes %d names %d seed %" PRIu64 ": %s\n",
+            run->workload, run->calls, run->history.acknowledged, run->history.durable,
+            (int)crash->bytes, (int)crash->names, crash->seed, what);
     exit(1);
 }
 
@@ -61,7 +63,8 @@ static struct bb_db_options small_options(struct bb_file_memory *memory)
 }
 
 /* What the store says it has recovered, after everything was compared. */
-static uint64_t check_content(const struct crash_run *run, const struct bb_crash *crash, struct bb_db *db)
+static uint64_t check_content(const struct crash_run *run, const struct bb_crash *crash,
+                              struct bb_db *db)
 {
     char message[2048];
     struct bb_db_stats stats;
@@ -75,7 +78,8 @@ static uint64_t check_content(const struct crash_run *run, const struct bb_crash
     return stats.last_sequence;
 }
 
-static void check_verifies(const struct crash_run *run, const struct bb_crash *crash, struct bb_file_memory *image)
+static void check_verifies(const struct crash_run *run, const struct bb_crash *crash,
+                           struct bb_file_memory *image)
 {
     struct bb_db_options options = small_options(image);
     struct bb_db_verify_report report;
@@ -85,13 +89,15 @@ static void check_verifies(const struct crash_run *run, const struct bb_crash *c
         die(run, crash, "files of ours that nothing refers to are left after opening");
 }
 
-/* The power fails again while a store recovers: the second image must open with the same promise. */
+/* The power fails again while a store recovers: the second image must open with the same promise.
+ */
 struct nested {
     struct crash_run *run;
     const struct bb_crash *crash;
 };
 
-static void open_nested(struct crash_run *run, const struct bb_crash *crash, struct bb_file_memory *image)
+static void open_nested(struct crash_run *run, const struct bb_crash *crash,
+                        struct bb_file_memory *image)
 {
     struct bb_db_options options = small_options(image);
     struct bb_db *db = NULL;
@@ -103,14 +109,16 @@ static void open_nested(struct crash_run *run, const struct bb_crash *crash, str
     run->nested_states++;
 }
 
-static enum bb_status crash_again(void *context, struct bb_file_memory *memory, uint64_t number, enum bb_file_call call,
-                                  const char *path)
+static enum bb_status crash_again(void *context, struct bb_file_memory *memory, uint64_t number,
+                                  enum bb_file_call call, const char *path)
 {
     struct nested *nested = context;
     (void)number;
     (void)call;
     (void)path;
-    struct bb_crash again = {.bytes = BB_CRASH_BYTES_NONE, .names = BB_CRASH_NAMES_ANY, .seed = nested->run->nested_states};
+    struct bb_crash again = {.bytes = BB_CRASH_BYTES_NONE,
+                             .names = BB_CRASH_NAMES_ANY,
+                             .seed = nested->run->nested_states};
     if (nested->run->nested_states % 2 == 0)
         again = (struct bb_crash){0};
     struct bb_file_memory *image = bb_file_memory_crash(memory, &again);
@@ -131,8 +139,10 @@ static void check_image(struct crash_run *run, const struct bb_crash *crash)
         die(run, crash, bb_error_last()->message);
     bb_file_memory_set_hook(image, NULL, NULL);
     uint64_t recovered = check_content(run, crash, db);
-    /* The store must be able to go on from here: its next write is the next sequence, and survives. */
-    if (bb_db_put(db, &(struct bb_write_options){.sync = true}, (struct bb_bytes){.data = (const uint8_t *)"zz", .size = 2},
+    /* The store must be able to go on from here: its next write is the next sequence, and survives.
+     */
+    if (bb_db_put(db, &(struct bb_write_options){.sync = true},
+                  (struct bb_bytes){.data = (const uint8_t *)"zz", .size = 2},
                   (struct bb_bytes){0}) != BB_OK)
         die(run, crash, bb_error_last()->message);
     if (bb_db_close(db) != BB_OK)
@@ -154,8 +164,8 @@ static void check_image(struct crash_run *run, const struct bb_crash *crash)
 }
 
 /* Inside a call of the store under test: nothing of that store is touched here. */
-static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint64_t number, enum bb_file_call call,
-                              const char *path)
+static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint64_t number,
+                              enum bb_file_call call, const char *path)
 {
     struct crash_run *run = context;
     static const struct bb_crash fixed[] = {
@@ -201,15 +211,18 @@ static void close_store(struct crash_run *run)
     history_end(&run->history, true);
 }
 
-static void write_one(struct crash_run *run, uint32_t key, bool is_put, uint32_t value_size, bool sync)
+static void write_one(struct crash_run *run, uint32_t key, bool is_put, uint32_t value_size,
+                      bool sync)
 {
     struct bb_write_options options = {.sync = sync};
-    struct history_operation operation = {.key = key % HISTORY_KEYS, .is_put = is_put, .value_size = value_size};
+    struct history_operation operation = {
+        .key = key % HISTORY_KEYS, .is_put = is_put, .value_size = value_size};
     char text[16];
     uint8_t *value = bb_must_realloc(NULL, value_size + 1);
     history_begin(&run->history, &operation, 1);
     struct bb_bytes k = history_key(operation.key, text);
-    must(run, is_put ? bb_db_put(run->db, &options, k, history_value(&run->history, run->history.operation_count, value))
+    must(run, is_put ? bb_db_put(run->db, &options, k,
+                                 history_value(&run->history, run->history.operation_count, value))
                      : bb_db_delete(run->db, &options, k));
     history_end(&run->history, sync);
     free(value);
@@ -222,15 +235,18 @@ static void write_batch(struct crash_run *run, uint32_t first_key, size_t count,
     uint8_t value[1000];
     char text[16];
     for (size_t i = 0; i < count; i++)
-        operations[i] = (struct history_operation){
-            .key = (first_key + (uint32_t)i) % HISTORY_KEYS, .is_put = i % 3 != 2, .value_size = 900};
+        operations[i] = (struct history_operation){.key = (first_key + (uint32_t)i) % HISTORY_KEYS,
+                                                   .is_put = i % 3 != 2,
+                                                   .value_size = 900};
     uint64_t sequence = run->history.operation_count;
     history_begin(&run->history, operations, count);
     must(run, bb_batch_create(&batch));
     for (size_t i = 0; i < count; i++) {
         struct bb_bytes key = history_key(operations[i].key, text);
-        must(run, operations[i].is_put ? bb_batch_put(batch, key, history_value(&run->history, sequence + i + 1, value))
-                                       : bb_batch_delete(batch, key));
+        must(run,
+             operations[i].is_put
+                 ? bb_batch_put(batch, key, history_value(&run->history, sequence + i + 1, value))
+                 : bb_batch_delete(batch, key));
     }
     must(run, bb_db_write(run->db, &(struct bb_write_options){.sync = sync}, batch));
     history_end(&run->history, sync);
@@ -307,18 +323,19 @@ static void workload_recover(struct crash_run *run)
     close_store(run);
 }
 
-static void run_workload(const char *name, void (*workload)(struct crash_run *), bool is_nested, uint64_t seed,
-                         uint64_t mixtures)
+static void run_workload(const char *name, void (*workload)(struct crash_run *), bool is_nested,
+                         uint64_t seed, uint64_t mixtures)
 {
-    struct crash_run run = {.workload = name, .seed = seed, .mixtures = mixtures, .is_nested = is_nested};
+    struct crash_run run = {
+        .workload = name, .seed = seed, .mixtures = mixtures, .is_nested = is_nested};
     run.memory = bb_file_memory_create(seed);
     struct bb_file_system *fs = bb_file_memory_system(run.memory);
     must(&run, fs->ops->make_directory(fs, "/data"));
     must(&run, fs->ops->sync_directory(fs, "/"));
     bb_file_memory_set_hook(run.memory, on_call, &run);
     workload(&run);
-    printf("%s: %" PRIu64 " calls, %" PRIu64 " crash states, %" PRIu64 " with a second crash\n", name, run.calls,
-           run.states, run.nested_states);
+    printf("%s: %" PRIu64 " calls, %" PRIu64 " crash states, %" PRIu64 " with a second crash\n",
+           name, run.calls, run.states, run.nested_states);
     bb_file_memory_destroy(run.memory);
     history_deinit(&run.history);
     if (run.states == 0) {

@@ -14,15 +14,17 @@ void history_deinit(struct history *history)
     free(history->commits);
 }
 
-void history_begin(struct history *history, const struct history_operation *operations, size_t count)
+void history_begin(struct history *history, const struct history_operation *operations,
+                   size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        history->operations = bb_must_grow(history->operations, history->operation_count, &history->operation_capacity,
-                                           sizeof(*history->operations));
+        history->operations =
+            bb_must_grow(history->operations, history->operation_count,
+                         &history->operation_capacity, sizeof(*history->operations));
         history->operations[history->operation_count++] = operations[i];
     }
-    history->commits =
-        bb_must_grow(history->commits, history->commit_count, &history->commit_capacity, sizeof(*history->commits));
+    history->commits = bb_must_grow(history->commits, history->commit_count,
+                                    &history->commit_capacity, sizeof(*history->commits));
     history->commits[history->commit_count++] = history->operation_count;
 }
 
@@ -55,12 +57,13 @@ static void state_at(const struct history *history, uint64_t sequence, uint64_t 
         state[history->operations[s - 1].key] = history->operations[s - 1].is_put ? s : 0;
 }
 
-static int compare_key(const struct history *history, uint32_t key, uint64_t wanted, struct bb_db *db, char *message,
-                       size_t size)
+static int compare_key(const struct history *history, uint32_t key, uint64_t wanted,
+                       struct bb_db *db, char *message, size_t size)
 {
     char text[16];
     struct bb_buf value = {0};
-    uint8_t *expected = bb_must_realloc(NULL, wanted == 0 ? 1 : history->operations[wanted - 1].value_size);
+    uint8_t *expected =
+        bb_must_realloc(NULL, wanted == 0 ? 1 : history->operations[wanted - 1].value_size);
     enum bb_status status = bb_db_get(db, NULL, history_key(key, text), &value);
     int differs = 0;
     if (status != BB_OK && status != BB_NOT_FOUND)
@@ -68,8 +71,10 @@ static int compare_key(const struct history *history, uint32_t key, uint64_t wan
     else if ((status == BB_OK) != (wanted != 0))
         differs = snprintf(message, size, "%s is %s, expected the value of sequence %" PRIu64, text,
                            status == BB_OK ? "present" : "absent", wanted) > 0;
-    else if (wanted != 0 && !bb_bytes_equal(bb_buf_bytes(&value), history_value(history, wanted, expected)))
-        differs = snprintf(message, size, "%s has another value than that of sequence %" PRIu64, text, wanted) > 0;
+    else if (wanted != 0 &&
+             !bb_bytes_equal(bb_buf_bytes(&value), history_value(history, wanted, expected)))
+        differs = snprintf(message, size, "%s has another value than that of sequence %" PRIu64,
+                           text, wanted) > 0;
     bb_buf_deinit(&value);
     free(expected);
     return differs;
@@ -88,7 +93,8 @@ static size_t count_scan(struct bb_db *db)
     return status == BB_OK ? count : SIZE_MAX;
 }
 
-int history_compare(const struct history *history, uint64_t sequence, struct bb_db *db, char *message, size_t size)
+int history_compare(const struct history *history, uint64_t sequence, struct bb_db *db,
+                    char *message, size_t size)
 {
     uint64_t state[HISTORY_KEYS];
     size_t present = 0;

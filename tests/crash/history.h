@@ -1,6 +1,8 @@
-/* What was written to a store, commit by commit: small enough that every state of it can be compared whole.
+/* What was written to a store, commit by commit: small enough that every state of it can be
+ * compared whole.
  *
- * Keys are numbers below HISTORY_KEYS. A value names the sequence that wrote it and is padded to its size.
+ * Keys are numbers below HISTORY_KEYS. A value names the sequence that wrote it and is padded to
+ * its size.
  */
 #ifndef BB_TESTS_CRASH_HISTORY_H
 #define BB_TESTS_CRASH_HISTORY_H
@@ -19,7 +21,8 @@ struct history {
     struct history_operation *operations; /* the i-th has sequence i + 1 */
     size_t operation_count;
     size_t operation_capacity;
-    uint64_t *commits; /* last sequence of each commit that was begun, ascending; the empty store is 0 */
+    uint64_t
+        *commits; /* last sequence of each commit that was begun, ascending; the empty store is 0 */
     size_t commit_count;
     size_t commit_capacity;
     uint64_t acknowledged; /* commits up to here have returned */
@@ -28,7 +31,8 @@ struct history {
 
 void history_deinit(struct history *history);
 /* A commit is about to be written; its operations follow one another in sequence. */
-void history_begin(struct history *history, const struct history_operation *operations, size_t count);
+void history_begin(struct history *history, const struct history_operation *operations,
+                   size_t count);
 void history_end(struct history *history, bool is_durable);
 
 /* key: at least 16 bytes. */
@@ -36,8 +40,10 @@ struct bb_bytes history_key(uint32_t key, char *buffer);
 /* The value that operation `sequence` wrote; buffer has room for its size. */
 struct bb_bytes history_value(const struct history *history, uint64_t sequence, uint8_t *buffer);
 
-/* Compares everything in the store with the state after `sequence`; 0, or 1 with the first difference in message. */
-int history_compare(const struct history *history, uint64_t sequence, struct bb_db *db, char *message, size_t size);
+/* Compares everything in the store with the state after `sequence`; 0, or 1 with the first
+ * difference in message. */
+int history_compare(const struct history *history, uint64_t sequence, struct bb_db *db,
+                    char *message, size_t size);
 /* Is it the end of a commit (or 0)? */
 bool history_is_commit(const struct history *history, uint64_t sequence);
 

@@ -13,7 +13,8 @@ struct model_key {
     size_t size;
 };
 
-/* Key i always has the same bytes: mostly a shared prefix and a number, some very short, some with NULs. */
+/* Key i always has the same bytes: mostly a shared prefix and a number, some very short, some with
+ * NULs. */
 static struct bb_bytes key_of(uint32_t i, struct model_key *key)
 {
     char *text = (char *)key->data;
@@ -22,7 +23,8 @@ static struct bb_bytes key_of(uint32_t i, struct model_key *key)
     else if (i % 7 == 0)
         key->size = (size_t)snprintf(text, KEY_SIZE_MAX, "%u", i);
     else if (i % 11 == 0)
-        key->size = (size_t)snprintf(text, KEY_SIZE_MAX, "http://example.org/a/long/shared/prefix/%08u", i * 2654435761u);
+        key->size = (size_t)snprintf(
+            text, KEY_SIZE_MAX, "http://example.org/a/long/shared/prefix/%08u", i * 2654435761u);
     else
         key->size = (size_t)snprintf(text, KEY_SIZE_MAX, "k%06u", i);
     if (i % 5 == 0 && key->size > 2)
@@ -37,8 +39,9 @@ static struct bb_bytes draw_key(struct model *model, struct model_key *key)
 
 static struct bb_bytes draw_value(struct model *model, struct bb_buf *buf)
 {
-    size_t size = bb_rng_one_in(&model->rng, 50) ? bb_rng_below(&model->rng, 20000)
-                                                 : bb_rng_below(&model->rng, (uint64_t)model->value_max + 1);
+    size_t size = bb_rng_one_in(&model->rng, 50)
+                      ? bb_rng_below(&model->rng, 20000)
+                      : bb_rng_below(&model->rng, (uint64_t)model->value_max + 1);
     uint8_t *data = NULL;
     buf->size = 0;
     model_must(model, bb_buf_extend(buf, size, &data), "value");
@@ -60,7 +63,8 @@ static void committed(struct model *model, bool sync)
         model_set_durable(model);
         return;
     }
-    model->commits = bb_must_grow(model->commits, model->commit_count, &model->commit_capacity, sizeof(*model->commits));
+    model->commits = bb_must_grow(model->commits, model->commit_count, &model->commit_capacity,
+                                  sizeof(*model->commits));
     model->commits[model->commit_count++] = model->sequence;
 }
 
@@ -110,7 +114,8 @@ static const struct bb_snapshot *draw_snapshot(struct model *model, uint64_t *re
     *ret_sequence = model->sequence;
     if (model->snapshot_count == 0 || bb_rng_one_in(&model->rng, 2))
         return NULL;
-    const struct model_snapshot *snapshot = &model->snapshots[bb_rng_below(&model->rng, model->snapshot_count)];
+    const struct model_snapshot *snapshot =
+        &model->snapshots[bb_rng_below(&model->rng, model->snapshot_count)];
     *ret_sequence = snapshot->sequence;
     return snapshot->handle;
 }
@@ -127,8 +132,10 @@ static void compare_get(struct model *model, struct bb_bytes key)
         model_must(model, status, "get");
     enum oracle_answer answer = oracle_get(model->oracle, key, sequence, &model->expected);
     if ((status == BB_OK) != (answer == ORACLE_PRESENT))
-        model_differ(model, status == BB_OK ? "get finds a key that is not there" : "get does not find a key");
-    if (status == BB_OK && !bb_bytes_equal(bb_buf_bytes(&model->value), bb_buf_bytes(&model->expected)))
+        model_differ(model, status == BB_OK ? "get finds a key that is not there"
+                                            : "get does not find a key");
+    if (status == BB_OK &&
+        !bb_bytes_equal(bb_buf_bytes(&model->value), bb_buf_bytes(&model->expected)))
         model_differ(model, "get gives another value");
     model->coverage->gets++;
     model->coverage->gets_present += answer == ORACLE_PRESENT;
@@ -149,11 +156,13 @@ void model_get_far_away(struct model *model)
     compare_get(model, bb_bytes_of(key, size));
 }
 
-static void compare_position(struct model *model, const struct bb_db_iter *iter, bool is_expected, const char *what)
+static void compare_position(struct model *model, const struct bb_db_iter *iter, bool is_expected,
+                             const char *what)
 {
     model_must(model, bb_db_iter_status(iter), what);
     if (bb_db_iter_valid(iter) != is_expected)
-        model_differ(model, is_expected ? "iterator ends early" : "iterator goes on where nothing is left");
+        model_differ(model, is_expected ? "iterator ends early"
+                                        : "iterator goes on where nothing is left");
     if (!is_expected)
         return;
     if (!bb_bytes_equal(bb_db_iter_key(iter), bb_buf_bytes(&model->expected_key)))
@@ -211,10 +220,12 @@ void model_walk(struct model *model)
         was_forward = is_forward;
         if (is_forward) {
             bb_db_iter_next(iter);
-            is_valid = oracle_seek(model->oracle, sequence, true, &model->expected_key, &model->expected);
+            is_valid =
+                oracle_seek(model->oracle, sequence, true, &model->expected_key, &model->expected);
         } else {
             bb_db_iter_prev(iter);
-            is_valid = oracle_before(model->oracle, sequence, &model->expected_key, &model->expected);
+            is_valid =
+                oracle_before(model->oracle, sequence, &model->expected_key, &model->expected);
         }
         model->coverage->moves++;
         compare_position(model, iter, is_valid, is_forward ? "next" : "prev");
@@ -225,7 +236,8 @@ void model_walk(struct model *model)
     model->coverage->turns_across_tables += turns > 0 && table_count(model) >= 2;
 }
 
-static void compare_scan(struct model *model, const struct bb_snapshot *snapshot, uint64_t sequence, bool is_forward)
+static void compare_scan(struct model *model, const struct bb_snapshot *snapshot, uint64_t sequence,
+                         bool is_forward)
 {
     struct bb_get_options options = {.snapshot = snapshot};
     struct bb_db_iter *iter = NULL;
@@ -234,7 +246,8 @@ static void compare_scan(struct model *model, const struct bb_snapshot *snapshot
     bool is_valid = false;
     if (is_forward) {
         bb_db_iter_seek_first(iter);
-        is_valid = oracle_seek(model->oracle, sequence, false, &model->expected_key, &model->expected);
+        is_valid =
+            oracle_seek(model->oracle, sequence, false, &model->expected_key, &model->expected);
     } else {
         bb_db_iter_seek_last(iter);
         is_valid = oracle_last(model->oracle, sequence, &model->expected_key, &model->expected);
@@ -243,10 +256,12 @@ static void compare_scan(struct model *model, const struct bb_snapshot *snapshot
     while (is_valid) {
         if (is_forward) {
             bb_db_iter_next(iter);
-            is_valid = oracle_seek(model->oracle, sequence, true, &model->expected_key, &model->expected);
+            is_valid =
+                oracle_seek(model->oracle, sequence, true, &model->expected_key, &model->expected);
         } else {
             bb_db_iter_prev(iter);
-            is_valid = oracle_before(model->oracle, sequence, &model->expected_key, &model->expected);
+            is_valid =
+                oracle_before(model->oracle, sequence, &model->expected_key, &model->expected);
         }
         compare_position(model, iter, is_valid, "scan");
     }

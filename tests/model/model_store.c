@@ -1,4 +1,5 @@
-/* See model_store.h: the life of the store, options, snapshots, loss. The operations on keys are in model_keys.c. */
+/* See model_store.h: the life of the store, options, snapshots, loss. The operations on keys are in
+ * model_keys.c. */
 #include "tests/model/model_store.h"
 
 #include <inttypes.h>
@@ -24,7 +25,8 @@ static void draw_options(struct model *model)
     o->index_residency = bb_rng_one_in(rng, 2) ? BB_INDEX_PINNED : BB_INDEX_CACHED;
     o->target_wasted_reads = targets[bb_rng_below(rng, 4)];
     o->filter_kind = kinds[bb_rng_below(rng, 5)];
-    o->filter_granularity = bb_rng_one_in(rng, 3) ? BB_GRANULARITY_PAGE : (uint32_t)bb_rng_between(rng, 1, 4);
+    o->filter_granularity =
+        bb_rng_one_in(rng, 3) ? BB_GRANULARITY_PAGE : (uint32_t)bb_rng_between(rng, 1, 4);
     o->block_size_bytes = (uint32_t)bb_rng_between(rng, 64, 8192);
     o->restart_interval = (uint32_t)bb_rng_between(rng, 1, 20);
     o->compression = bb_rng_one_in(rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
@@ -42,14 +44,17 @@ void model_must(const struct model *model, enum bb_status status, const char *wh
 {
     if (status == BB_OK)
         return;
-    fprintf(stderr, "model: store seed %" PRIu64 ", operation %" PRIu64 ": %s: %s: %s\n", model->seed,
-            model->coverage->operations, what, bb_status_name(status), bb_error_last()->message);
+    fprintf(stderr, "model: store seed %" PRIu64 ", operation %" PRIu64 ": %s: %s: %s\n",
+            model->seed, model->coverage->operations, what, bb_status_name(status),
+            bb_error_last()->message);
     abort();
 }
 
 void model_differ(const struct model *model, const char *what)
 {
-    fprintf(stderr, "model: store seed %" PRIu64 ", operation %" PRIu64 ", sequence %" PRIu64 ": difference: %s\n",
+    fprintf(stderr,
+            "model: store seed %" PRIu64 ", operation %" PRIu64 ", sequence %" PRIu64
+            ": difference: %s\n",
             model->seed, model->coverage->operations, model->sequence, what);
     abort();
 }
@@ -203,7 +208,8 @@ static bool is_commit(const struct model *model, uint64_t sequence)
 
 void model_crash(struct model *model)
 {
-    struct bb_crash crash = {.bytes = BB_CRASH_BYTES_ANY, .names = BB_CRASH_NAMES_ANY, .seed = bb_rng_next(&model->rng)};
+    struct bb_crash crash = {
+        .bytes = BB_CRASH_BYTES_ANY, .names = BB_CRASH_NAMES_ANY, .seed = bb_rng_next(&model->rng)};
     abandon_store(model, bb_file_memory_crash(model->memory, &crash));
     struct bb_db_stats stats;
     bb_db_stats(model->db, &stats);

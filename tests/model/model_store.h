@@ -1,5 +1,5 @@
-/* One store of the model test beside its oracle, and the operations on both. A difference ends the process with the
- * seed of the store, the number of the operation and both answers. */
+/* One store of the model test beside its oracle, and the operations on both. A difference ends the
+ * process with the seed of the store, the number of the operation and both answers. */
 #ifndef BB_TESTS_MODEL_MODEL_STORE_H
 #define BB_TESTS_MODEL_MODEL_STORE_H
 
@@ -45,16 +45,17 @@ struct model {
     struct bb_file_memory *memory;
     struct bb_db_options options;
     struct bb_db *db;
-    uint32_t key_space;   /* keys are drawn from so many */
-    uint32_t value_max;   /* bytes */
-    uint64_t sequence;    /* of the last operation */
-    uint64_t durable;     /* nothing up to here may be lost */
-    uint64_t *commits;    /* last sequence of each commit since durable; what a crash may come back to */
+    uint32_t key_space; /* keys are drawn from so many */
+    uint32_t value_max; /* bytes */
+    uint64_t sequence;  /* of the last operation */
+    uint64_t durable;   /* nothing up to here may be lost */
+    uint64_t
+        *commits; /* last sequence of each commit since durable; what a crash may come back to */
     size_t commit_count;
     size_t commit_capacity;
     struct model_snapshot snapshots[MODEL_SNAPSHOTS_MAX];
     size_t snapshot_count;
-    struct bb_buf value;  /* scratch: the store's answers and the oracle's */
+    struct bb_buf value; /* scratch: the store's answers and the oracle's */
     struct bb_buf expected_key;
     struct bb_buf expected;
 };

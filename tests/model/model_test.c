@@ -1,7 +1,8 @@
-/* Goal: the store answers as a map does, whatever its options, through flushes, compactions, reopening and crashes.
- * Method: seeded random operations, each put to the store and to SQLite (tests/model/oracle.h), every answer compared;
- * now and then everything is compared, forward and backward, as of every snapshot. A crash loses what was not synced,
- * on a file system in memory; what comes back must be the state after some commit, and not before the last durable one.
+/* Goal: the store answers as a map does, whatever its options, through flushes, compactions,
+ * reopening and crashes. Method: seeded random operations, each put to the store and to SQLite
+ * (tests/model/oracle.h), every answer compared; now and then everything is compared, forward and
+ * backward, as of every snapshot. A crash loses what was not synced, on a file system in memory;
+ * what comes back must be the state after some commit, and not before the last durable one.
  * Counters prove at the end that the interesting things have happened.
  *
  * BB_TEST_OPS sets the number of operations (default 300,000), BB_TEST_SEED the seed.
@@ -28,10 +29,10 @@ static void step(struct model *model)
         uint32_t weight;
         void (*run)(struct model *);
     } operations[] = {
-        {3000, model_put},       {900, model_delete},        {300, model_batch},     {3500, model_get},
-        {600, model_walk},       {60, model_snapshot},       {60, model_release},    {12, model_flush},
-        {3, model_compact},      {8, model_reopen},          {8, model_crash},       {8, model_kill},
-        {6, model_compare_all},  {200, model_get_far_away},
+        {3000, model_put},      {900, model_delete},       {300, model_batch},  {3500, model_get},
+        {600, model_walk},      {60, model_snapshot},      {60, model_release}, {12, model_flush},
+        {3, model_compact},     {8, model_reopen},         {8, model_crash},    {8, model_kill},
+        {6, model_compare_all}, {200, model_get_far_away},
     };
     uint64_t total = 0;
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
@@ -45,30 +46,40 @@ static void step(struct model *model)
 
 static void print_coverage(const struct model_coverage *c)
 {
-    printf("operations %llu, stores %llu\n", (unsigned long long)c->operations, (unsigned long long)c->stores);
+    printf("operations %llu, stores %llu\n", (unsigned long long)c->operations,
+           (unsigned long long)c->stores);
     printf("gets %llu: present %llu, deleted %llu, never there %llu\n", (unsigned long long)c->gets,
-           (unsigned long long)c->gets_present, (unsigned long long)c->gets_deleted, (unsigned long long)c->gets_never);
-    printf("iterator moves %llu, turns %llu, walks at a snapshot %llu\n", (unsigned long long)c->moves,
-           (unsigned long long)c->turns, (unsigned long long)c->snapshot_walks);
-    printf("walks over at least two tables that turned round %llu\n", (unsigned long long)c->turns_across_tables);
-    printf("flushes %llu, compactions %llu, snapshots alive over a compaction %llu\n", (unsigned long long)c->flushes,
-           (unsigned long long)c->compactions, (unsigned long long)c->snapshots_over_compactions);
-    printf("reopened %llu, killed %llu, crashed %llu of which lost something %llu\n", (unsigned long long)c->reopened,
-           (unsigned long long)c->killed, (unsigned long long)c->crashed, (unsigned long long)c->crashes_with_loss);
-    printf("table visits: filter negatives %llu, false positives %llu, tombstones %llu, not visible %llu, present %llu\n",
-           (unsigned long long)c->visits[BB_VISIT_FILTER_NEGATIVE], (unsigned long long)c->visits[BB_VISIT_FALSE_POSITIVE],
-           (unsigned long long)c->visits[BB_VISIT_TOMBSTONE], (unsigned long long)c->visits[BB_VISIT_NOT_VISIBLE],
+           (unsigned long long)c->gets_present, (unsigned long long)c->gets_deleted,
+           (unsigned long long)c->gets_never);
+    printf("iterator moves %llu, turns %llu, walks at a snapshot %llu\n",
+           (unsigned long long)c->moves, (unsigned long long)c->turns,
+           (unsigned long long)c->snapshot_walks);
+    printf("walks over at least two tables that turned round %llu\n",
+           (unsigned long long)c->turns_across_tables);
+    printf("flushes %llu, compactions %llu, snapshots alive over a compaction %llu\n",
+           (unsigned long long)c->flushes, (unsigned long long)c->compactions,
+           (unsigned long long)c->snapshots_over_compactions);
+    printf("reopened %llu, killed %llu, crashed %llu of which lost something %llu\n",
+           (unsigned long long)c->reopened, (unsigned long long)c->killed,
+           (unsigned long long)c->crashed, (unsigned long long)c->crashes_with_loss);
+    printf("table visits: filter negatives %llu, false positives %llu, tombstones %llu, not "
+           "visible %llu, present %llu\n",
+           (unsigned long long)c->visits[BB_VISIT_FILTER_NEGATIVE],
+           (unsigned long long)c->visits[BB_VISIT_FALSE_POSITIVE],
+           (unsigned long long)c->visits[BB_VISIT_TOMBSTONE],
+           (unsigned long long)c->visits[BB_VISIT_NOT_VISIBLE],
            (unsigned long long)c->visits[BB_VISIT_PRESENT]);
 }
 
-/* Floors, in parts per million of the operations; far below what the weights above give, so that they hold for any
- * seed, and above zero by enough to mean something. */
+/* Floors, in parts per million of the operations; far below what the weights above give, so that
+ * they hold for any seed, and above zero by enough to mean something. */
 static int check_floor(const char *name, uint64_t count, uint64_t operations, uint64_t per_million)
 {
     if (count * 1000000 >= operations * per_million)
         return 0;
-    fprintf(stderr, "coverage: %s: %llu in %llu operations, expected at least %llu per million\n", name,
-            (unsigned long long)count, (unsigned long long)operations, (unsigned long long)per_million);
+    fprintf(stderr, "coverage: %s: %llu in %llu operations, expected at least %llu per million\n",
+            name, (unsigned long long)count, (unsigned long long)operations,
+            (unsigned long long)per_million);
     return 1;
 }
 
@@ -83,8 +94,10 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("iterators that turn round across tables", c->turns_across_tables, n, 5000) +
            check_floor("walks at a snapshot", c->snapshot_walks, n, 2000) +
            check_floor("snapshots alive over a compaction", c->snapshots_over_compactions, n, 100) +
-           check_floor("compactions", c->compactions, n, 200) + check_floor("flushes", c->flushes, n, 500) +
-           check_floor("reopenings", c->reopened, n, 100) + check_floor("crashes", c->crashed, n, 100) +
+           check_floor("compactions", c->compactions, n, 200) +
+           check_floor("flushes", c->flushes, n, 500) +
+           check_floor("reopenings", c->reopened, n, 100) +
+           check_floor("crashes", c->crashed, n, 100) +
            check_floor("crashes that lost something", c->crashes_with_loss, n, 20);
 }
 

@@ -19,13 +19,15 @@ enum statement {
 
 static const char *const texts[STATEMENT_COUNT] = {
     [APPLY] = "INSERT INTO versions VALUES (?1, ?2, ?3)",
-    [GET] = "SELECT value FROM versions WHERE key = ?1 AND sequence <= ?2 ORDER BY sequence DESC LIMIT 1",
+    [GET] = "SELECT value FROM versions WHERE key = ?1 AND sequence <= ?2 ORDER BY sequence DESC "
+            "LIMIT 1",
     [AT_OR_AFTER] = "SELECT key FROM versions WHERE key >= ?1 ORDER BY key LIMIT 1",
     [AFTER] = "SELECT key FROM versions WHERE key > ?1 ORDER BY key LIMIT 1",
     [BEFORE] = "SELECT key FROM versions WHERE key < ?1 ORDER BY key DESC LIMIT 1",
     [LAST] = "SELECT key FROM versions ORDER BY key DESC LIMIT 1",
     [TRUNCATE] = "DELETE FROM versions WHERE sequence > ?2",
-    [PRUNE] = "DELETE FROM versions WHERE sequence < (SELECT MAX(v.sequence) FROM versions v WHERE v.key = versions.key "
+    [PRUNE] = "DELETE FROM versions WHERE sequence < (SELECT MAX(v.sequence) FROM versions v WHERE "
+              "v.key = versions.key "
               "AND v.sequence <= ?2)",
 };
 
@@ -48,12 +50,15 @@ struct oracle *oracle_create(void)
     if (oracle == NULL)
         abort();
     must(oracle, sqlite3_open(":memory:", &oracle->db) == SQLITE_OK);
-    must(oracle, sqlite3_exec(oracle->db,
-                              "CREATE TABLE versions (key BLOB NOT NULL, sequence INTEGER NOT NULL, value BLOB, "
-                              "PRIMARY KEY (key, sequence)) WITHOUT ROWID",
-                              NULL, NULL, NULL) == SQLITE_OK);
+    must(oracle,
+         sqlite3_exec(
+             oracle->db,
+             "CREATE TABLE versions (key BLOB NOT NULL, sequence INTEGER NOT NULL, value BLOB, "
+             "PRIMARY KEY (key, sequence)) WITHOUT ROWID",
+             NULL, NULL, NULL) == SQLITE_OK);
     for (int i = 0; i < STATEMENT_COUNT; i++)
-        must(oracle, sqlite3_prepare_v2(oracle->db, texts[i], -1, &oracle->statements[i], NULL) == SQLITE_OK);
+        must(oracle, sqlite3_prepare_v2(oracle->db, texts[i], -1, &oracle->statements[i], NULL) ==
+                         SQLITE_OK);
     return oracle;
 }
 
@@ -65,14 +70,17 @@ void oracle_destroy(struct oracle *oracle)
     free(oracle);
 }
 
-static void bind_bytes(struct oracle *oracle, sqlite3_stmt *statement, int index, struct bb_bytes bytes)
+static void bind_bytes(struct oracle *oracle, sqlite3_stmt *statement, int index,
+                       struct bb_bytes bytes)
 {
     /* An empty blob needs a pointer, or SQLite takes it for NULL. */
     const void *data = bytes.size == 0 ? (const void *)"" : bytes.data;
-    must(oracle, sqlite3_bind_blob(statement, index, data, (int)bytes.size, SQLITE_STATIC) == SQLITE_OK);
+    must(oracle,
+         sqlite3_bind_blob(statement, index, data, (int)bytes.size, SQLITE_STATIC) == SQLITE_OK);
 }
 
-static sqlite3_stmt *prepare(struct oracle *oracle, enum statement which, const struct bb_bytes *key, uint64_t sequence)
+static sqlite3_stmt *prepare(struct oracle *oracle, enum statement which,
+                             const struct bb_bytes *key, uint64_t sequence)
 {
     sqlite3_stmt *statement = oracle->statements[which];
     sqlite3_reset(statement);
@@ -90,7 +98,8 @@ static void run(struct oracle *oracle, sqlite3_stmt *statement)
     sqlite3_reset(statement);
 }
 
-void oracle_apply(struct oracle *oracle, uint64_t sequence, struct bb_bytes key, const struct bb_bytes *value)
+void oracle_apply(struct oracle *oracle, uint64_t sequence, struct bb_bytes key,
+                  const struct bb_bytes *value)
 {
     sqlite3_stmt *statement = prepare(oracle, APPLY, &key, sequence);
     if (value != NULL)
@@ -100,12 +109,14 @@ void oracle_apply(struct oracle *oracle, uint64_t sequence, struct bb_bytes key,
 
 static void take_column(sqlite3_stmt *statement, struct bb_buf *buf)
 {
-    struct bb_bytes bytes = {.data = sqlite3_column_blob(statement, 0), .size = (size_t)sqlite3_column_bytes(statement, 0)};
+    struct bb_bytes bytes = {.data = sqlite3_column_blob(statement, 0),
+                             .size = (size_t)sqlite3_column_bytes(statement, 0)};
     if (bb_buf_assign(buf, bytes) != BB_OK)
         abort();
 }
 
-enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64_t sequence, struct bb_buf *value)
+enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64_t sequence,
+                              struct bb_buf *value)
 {
     sqlite3_stmt *statement = prepare(oracle, GET, &key, sequence);
     int step = sqlite3_step(statement);
@@ -132,8 +143,8 @@ static bool move(struct oracle *oracle, enum statement which, struct bb_buf *key
     return step == SQLITE_ROW;
 }
 
-static bool find(struct oracle *oracle, uint64_t sequence, enum statement first, enum statement then, struct bb_buf *key,
-                 struct bb_buf *value)
+static bool find(struct oracle *oracle, uint64_t sequence, enum statement first,
+                 enum statement then, struct bb_buf *key, struct bb_buf *value)
 {
     bool is_found = move(oracle, first, key);
     while (is_found && oracle_get(oracle, bb_buf_bytes(key), sequence, value) != ORACLE_PRESENT)
@@ -141,12 +152,14 @@ static bool find(struct oracle *oracle, uint64_t sequence, enum statement first,
     return is_found;
 }
 
-bool oracle_seek(struct oracle *oracle, uint64_t sequence, bool is_after, struct bb_buf *key, struct bb_buf *value)
+bool oracle_seek(struct oracle *oracle, uint64_t sequence, bool is_after, struct bb_buf *key,
+                 struct bb_buf *value)
 {
     return find(oracle, sequence, is_after ? AFTER : AT_OR_AFTER, AFTER, key, value);
 }
 
-bool oracle_before(struct oracle *oracle, uint64_t sequence, struct bb_buf *key, struct bb_buf *value)
+bool oracle_before(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
+                   struct bb_buf *value)
 {
     return find(oracle, sequence, BEFORE, BEFORE, key, value);
 }

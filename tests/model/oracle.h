@@ -1,7 +1,8 @@
 /* What the store must answer, kept by SQLite in memory: every version of every key.
  *
- * Table: (key BLOB, sequence INTEGER, value BLOB or NULL for a deletion), primary key (key, sequence), WITHOUT ROWID, binary
- * collation. Any failure of SQLite ends the process: a test without its oracle has nothing to say.
+ * Table: (key BLOB, sequence INTEGER, value BLOB or NULL for a deletion), primary key (key,
+ * sequence), WITHOUT ROWID, binary collation. Any failure of SQLite ends the process: a test
+ * without its oracle has nothing to say.
  */
 #ifndef BB_TESTS_MODEL_ORACLE_H
 #define BB_TESTS_MODEL_ORACLE_H
@@ -14,7 +15,8 @@ struct oracle *oracle_create(void);
 void oracle_destroy(struct oracle *oracle);
 
 /* value NULL: a deletion. */
-void oracle_apply(struct oracle *oracle, uint64_t sequence, struct bb_bytes key, const struct bb_bytes *value);
+void oracle_apply(struct oracle *oracle, uint64_t sequence, struct bb_bytes key,
+                  const struct bb_bytes *value);
 
 enum oracle_answer {
     ORACLE_NEVER,   /* no version up to the sequence */
@@ -22,14 +24,19 @@ enum oracle_answer {
     ORACLE_PRESENT,
 };
 /* The newest version of key up to sequence; its value goes to *value when it is present. */
-enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64_t sequence, struct bb_buf *value);
+enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64_t sequence,
+                              struct bb_buf *value);
 
-/* The first present key at or after *key (is_after: strictly after), which it replaces; false at the end. */
-bool oracle_seek(struct oracle *oracle, uint64_t sequence, bool is_after, struct bb_buf *key, struct bb_buf *value);
+/* The first present key at or after *key (is_after: strictly after), which it replaces; false at
+ * the end. */
+bool oracle_seek(struct oracle *oracle, uint64_t sequence, bool is_after, struct bb_buf *key,
+                 struct bb_buf *value);
 /* The last present key strictly before *key, which it replaces; false at the beginning. */
-bool oracle_before(struct oracle *oracle, uint64_t sequence, struct bb_buf *key, struct bb_buf *value);
+bool oracle_before(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
+                   struct bb_buf *value);
 /* The last present key of all. */
-bool oracle_last(struct oracle *oracle, uint64_t sequence, struct bb_buf *key, struct bb_buf *value);
+bool oracle_last(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
+                 struct bb_buf *value);
 
 /* Forgets everything after the sequence: what a crash has lost. */
 void oracle_truncate(struct oracle *oracle, uint64_t sequence);
