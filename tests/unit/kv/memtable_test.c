@@ -384,6 +384,31 @@ static void memtable__empty(void **state)
     bb_memtable_destroy(NULL);
 }
 
+/* Recycled memory still holds the nodes of before: no slot of them may be taken for one of now. */
+static void memtable__recycled_memory_shows_nothing_of_its_past(void **state)
+{
+    (void)state;
+    const uint64_t tag_is_zero = UINT64_C(0x1234567800345678); /* as in an empty slot */
+    struct bb_memtable *memtable = NULL;
+    struct bb_entry old = {.key = bb_bytes_of_text("a"), .sequence = 1, .kind = BB_ENTRY_PUT};
+    struct bb_entry key = {.key = bb_bytes_of_text("k"), .sequence = 2, .kind = BB_ENTRY_PUT};
+    struct bb_entry greatest = {.key = bb_bytes_of_text("z"), .sequence = 3, .kind = BB_ENTRY_PUT};
+    assert_ok(bb_memtable_create(NULL, 1 << 16, &memtable));
+    assert_ok(bb_memtable_add(memtable, &old, 1));
+    assert_ok(bb_memtable_add(memtable, &key, tag_is_zero)); /* slot 1 */
+    bb_memtable_reset(memtable);
+    assert_ok(bb_memtable_add(memtable, &greatest, 3)); /* slot 0: the next key is searched for */
+    key.sequence = 4;
+    assert_ok(bb_memtable_add(memtable, &key, tag_is_zero));
+    assert_int_equal(bb_memtable_key_count(memtable), 2);
+    struct bb_bytes value;
+    enum bb_entry_kind kind;
+    uint64_t sequence = 0;
+    assert_int_equal(bb_memtable_get(memtable, key.key, tag_is_zero, 3, &value, &kind, &sequence),
+                     BB_NOT_FOUND);
+    bb_memtable_destroy(memtable);
+}
+
 /* One key, written very often: both directions stay linear and right. */
 static void memtable__many_versions_of_a_key(void **state)
 {
@@ -585,6 +610,7 @@ int main(void)
         cmocka_unit_test(memtable__any_comparator),
         cmocka_unit_test(memtable__comparator_that_equates),
         cmocka_unit_test(memtable__empty),
+        cmocka_unit_test(memtable__recycled_memory_shows_nothing_of_its_past),
         cmocka_unit_test(memtable__many_versions_of_a_key),
         cmocka_unit_test(memtable__refuses_old_sequences),
         cmocka_unit_test(memtable__fits_is_a_promise),

@@ -184,6 +184,38 @@ static void wal_reader__every_place_at_the_end_of_a_block(void **state)
     }
 }
 
+/* The zeros at the end of a block are covered too: nothing may stand there. */
+static void wal_reader__corrupt_padding(void **state)
+{
+    (void)state;
+    for (unsigned synced = 0; synced < 2; synced++) {
+        const size_t left = 7;
+        struct bb_rng rng;
+        bb_rng_init(&rng, 5);
+        struct log log;
+        log_open(&log);
+        log_append(&log, &rng,
+                   BB_WAL_BLOCK_SIZE - BB_WAL_HEADER_SIZE - BB_WAL_FRAGMENT_SIZE_MIN - left);
+        log_append(&log, &rng, 30);
+        if (synced)
+            log_sync(&log);
+        log_append(&log, &rng, 30);
+        log_close_writer(&log);
+        size_t size = 0;
+        uint8_t *bytes = log_bytes(&log, &size);
+        for (size_t bit = 0; bit < left * 8; bit++) {
+            size_t at = BB_WAL_BLOCK_SIZE - left + bit / 8;
+            bytes[at] ^= (uint8_t)(1 << bit % 8);
+            struct outcome outcome = read_log(&log, log.fs, false);
+            assert_int_equal(outcome.status, synced ? BB_CORRUPT : BB_NOT_FOUND);
+            assert_int_equal(outcome.count, 1);
+            assert_message(synced ? "other bytes than zeros" : "");
+            bytes[at] ^= (uint8_t)(1 << bit % 8);
+        }
+        log_deinit(&log);
+    }
+}
+
 static void make_small(struct log *log, bool synced)
 {
     struct bb_rng rng;
@@ -526,6 +558,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wal_reader__records_of_all_sizes),
         cmocka_unit_test(wal_reader__every_place_at_the_end_of_a_block),
+        cmocka_unit_test(wal_reader__corrupt_padding),
         cmocka_unit_test(wal_reader__corrupt_cut_anywhere),
         cmocka_unit_test(wal_reader__corrupt_every_bit),
         cmocka_unit_test(wal_reader__corrupt_bits_of_a_large_log),

@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""The golden log, read by a reader that knows nothing but docs/format-wal.md, says what the library says."""
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, HERE)
+
+from read_log import Corrupt, read_log  # noqa: E402
+
+STORE_ID = bytes(range(0xA0, 0xB0))
+
+with open(os.path.join(HERE, "log.bin"), "rb") as file:
+    LOG = file.read()
+with open(os.path.join(HERE, "log.txt"), encoding="ascii") as file:
+    TEXT = file.read()
+
+if read_log(LOG, 7, STORE_ID) != TEXT:
+    sys.exit("log.bin does not read as log.txt")
+MARK = len(LOG) - 19  # says that everything before it is durable
+for at in list(range(0, 200, 7)) + list(range(200, len(LOG), 4999)) + list(range(MARK - 40, MARK)):
+    damaged = bytearray(LOG)
+    damaged[at] ^= 1
+    try:
+        read_log(bytes(damaged), 7, STORE_ID)
+    except Corrupt:
+        continue
+    sys.exit(f"a changed byte at {at} was not noticed")
+for cut in (0, 20, 48, 60, 102, 120, 33000, MARK - 1, MARK):  # a tail that was lost is none
+    lines = read_log(LOG[:cut], 7, STORE_ID).splitlines()
+    records = [line for line in lines if not line.startswith(("end", " ")) and "dropped" not in line]
+    if any(line not in TEXT for line in records):
+        sys.exit(f"a log cut at {cut} gives other records")
+print("1 golden read")
