@@ -144,7 +144,7 @@ enum bb_status bb_store_flush_oldest(struct bb_db *db)
 }
 
 /* A manifest whose last record is in doubt, or that has grown long, is followed by a new one. */
-static enum bb_status append_edit(struct bb_db *db, const struct bb_edit *edit)
+static enum bb_status append_edit(struct bb_db *db, struct bb_edit *edit)
 {
     if (bb_manifest_is_poisoned(db->manifest) || bb_manifest_is_due(db->manifest)) {
         enum bb_status status =
@@ -152,6 +152,8 @@ static enum bb_status append_edit(struct bb_db *db, const struct bb_edit *edit)
         if (status != BB_OK)
             return status;
     }
+    /* Looked at last: a rotation takes a number too. */
+    edit->next_file_number = atomic_load(&db->next_file_number);
     return bb_manifest_append(db->manifest, edit);
 }
 
@@ -182,10 +184,8 @@ enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
         status = bb_view_create(&blank);
     if (status == BB_OK && edit->added_count > 0)
         status = db->system->ops->sync_directory(db->system, db->directory); /* sync S11 */
-    if (status == BB_OK) {
-        edit->next_file_number = atomic_load(&db->next_file_number);
+    if (status == BB_OK)
         status = append_edit(db, edit);
-    }
     if (status != BB_OK) {
         bb_view_destroy(blank);
         bb_levels_unref(levels);

@@ -128,6 +128,16 @@ static void swap_active(struct bb_db *db, struct bb_view *blank, struct bb_write
     db->is_log_failed = false;
 }
 
+/* What a buffered log holds back goes to the system before a newer log takes records. */
+static enum bb_status flush_log(struct bb_db *db)
+{
+    if (db->active->log == NULL || db->is_log_failed)
+        return BB_OK;
+    enum bb_status status = bb_wal_writer_flush(db->active->log);
+    db->is_log_failed = status != BB_OK;
+    return status;
+}
+
 enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes)
 {
     struct bb_write_buffer *buffer = NULL;
@@ -136,6 +146,8 @@ enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes)
     bool is_full = db->view->frozen_count == BB_FROZEN_MAX;
     bb_mutex_unlock(&db->mutex);
     enum bb_status status = is_full ? stall(db, BB_STALL_MEMTABLES) : BB_OK;
+    if (status == BB_OK)
+        status = flush_log(db);
     if (status == BB_OK)
         status = bb_view_create(&blank);
     if (status == BB_OK)

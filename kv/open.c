@@ -23,6 +23,7 @@ struct opening {
     struct bb_manifest_report manifest;
     struct bb_levels *levels;
     struct bb_replay_report replay;
+    bool made_directory;
 };
 
 static char *parent_of(const char *path)
@@ -53,8 +54,9 @@ static enum bb_status sync_parent(struct bb_db *db)
     return status;
 }
 
-static enum bb_status make_directory(struct bb_db *db)
+static enum bb_status make_directory(struct opening *opening)
 {
+    struct bb_db *db = opening->db;
     bool is_directory = false;
     uint64_t size = 0;
     enum bb_status status =
@@ -66,7 +68,9 @@ static enum bb_status make_directory(struct bb_db *db)
     if (!db->options.create_if_missing)
         return bb_fail(BB_NOT_FOUND, "%s: no such directory, and create_if_missing is not set",
                        db->directory);
-    return db->system->ops->make_directory(db->system, db->directory);
+    status = db->system->ops->make_directory(db->system, db->directory);
+    opening->made_directory = status == BB_OK;
+    return status;
 }
 
 static enum bb_status take_lock(struct bb_db *db)
@@ -94,6 +98,9 @@ static enum bb_status create_store(struct opening *opening)
                        "%s: not a store: there is no CURRENT, and create_if_missing is not set",
                        db->directory);
     status = sync_parent(db);
+    /* A parent that may not be read can only matter if the directory is new in it. */
+    if (status != BB_OK && !opening->made_directory)
+        status = BB_OK;
     if (status == BB_OK)
         status = bb_manifest_identity_new(db->system, db->options.comparator, db->options.secret,
                                           &state.identity);
@@ -369,7 +376,7 @@ static enum bb_status open_db(struct bb_db *db)
     struct opening opening = {.db = db};
     enum bb_status status = init_parts(db);
     if (status == BB_OK)
-        status = make_directory(db);
+        status = make_directory(&opening);
     if (status == BB_OK)
         status = take_lock(db);
     if (status == BB_OK)
@@ -424,12 +431,12 @@ enum bb_status bb_db_close(struct bb_db *db)
     enum bb_status status = check_unused(db);
     if (status != BB_OK)
         return status;
-    if (db->options.wal_off)
+    /* What no log can make durable goes to a table: logging is off, or the log has failed. */
+    if (db->options.wal_off || db->is_log_failed)
         status = bb_db_flush(db);
     bb_store_stop_worker(db);
-    /* sync S9 is this call. A log that had failed has said so to its writers. */
-    if (status == BB_OK && !db->is_log_failed)
-        status = bb_store_sync_logs(db);
+    if (status == BB_OK)
+        status = bb_store_sync_logs(db); /* sync S9 */
     struct bb_error failure = *bb_error_last();
     enum bb_status released = destroy_db(db);
     return status == BB_OK ? released : bb_error_restore(&failure);
