@@ -117,7 +117,7 @@ static void block__random(void **state)
     for (int round = 0; round < 300; round++) {
         const struct bb_comparator *comparator = round % 4 == 0 ? &backwards : NULL;
         struct entry_list list = {0};
-        size_t keys = round % 10 == 0 ? 600 : bb_rng_between(&rng, 1, 40);
+        size_t keys = round % 50 == 0 ? 300 : bb_rng_between(&rng, 1, 40);
         entry_list_add_random(&list, &rng, keys, 30);
         entry_list_sort(&list, comparator);
         check_block(&rng, &list, intervals[bb_rng_below(&rng, 5)], comparator);

@@ -144,25 +144,43 @@ static void check_sound(struct damage *damage)
     assert_true(report.filters > 0 && report.filters_compared == report.filters);
 }
 
+/* Every stride-th bit of the file, one at a time. */
+static void flip_bits(struct damage *damage, size_t stride)
+{
+    uint8_t *copy = memcpy(bb_must_realloc(NULL, damage->size), damage->bytes, damage->size);
+    size_t flips = 0;
+    check_sound(damage);
+    for (size_t bit = 0; bit < damage->size * 8; bit += stride, flips++) {
+        copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        check_damaged(damage, copy, damage->size);
+        copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    print_message("%zu bits: %llu opened, %llu errors, %llu filters passed over\n", flips,
+                  (unsigned long long)damage->opened, (unsigned long long)damage->errors,
+                  (unsigned long long)damage->damaged_filters);
+    /* Damage must have been met in all places, filters among them. */
+    assert_true(damage->opened > 0 && damage->opened < flips);
+    assert_true(damage->damaged_filters > 0);
+    free(copy);
+}
+
 static void table_damage__every_bit(void **state)
 {
     (void)state;
     struct damage damage;
     damage_init(&damage, 40, 128);
-    check_sound(&damage);
-    uint8_t *copy = memcpy(bb_must_realloc(NULL, damage.size), damage.bytes, damage.size);
-    for (size_t bit = 0; bit < damage.size * 8; bit++) {
-        copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        check_damaged(&damage, copy, damage.size);
-        copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
-    }
-    print_message("%zu bits: %llu opened, %llu errors, %llu filters passed over\n", damage.size * 8,
-                  (unsigned long long)damage.opened, (unsigned long long)damage.errors,
-                  (unsigned long long)damage.damaged_filters);
-    /* Damage must have been met in all places, filters among them. */
-    assert_true(damage.opened > 0 && damage.opened < damage.size * 8);
-    assert_true(damage.damaged_filters > 0);
-    free(copy);
+    flip_bits(&damage, 1);
+    damage_deinit(&damage);
+}
+
+/* Larger, so that there are several pages and fences in the root; a stride that meets every bit
+ * position and, over the file, every field. */
+static void table_damage__bits_of_many_pages(void **state)
+{
+    (void)state;
+    struct damage damage;
+    damage_init(&damage, 300, 128);
+    flip_bits(&damage, 37);
     damage_deinit(&damage);
 }
 
@@ -284,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_damage__every_bit),
+        cmocka_unit_test(table_damage__bits_of_many_pages),
         cmocka_unit_test(table_damage__every_truncation),
         cmocka_unit_test(table_damage__bytes_behind_the_end),
         cmocka_unit_test(table_damage__blocks_exchanged),

@@ -203,12 +203,12 @@ static void table__random_options(void **state)
 {
     (void)state;
     uint64_t seed = bb_rng_seed("table__random_options", 20240601);
-    for (uint64_t round = 0; round < 60; round++) {
+    for (uint64_t round = 0; round < 40; round++) {
         struct world world;
         struct entry_list list = {0};
         world_init(&world, seed + round);
         draw_options(&world);
-        entry_list_add_random(&list, &world.rng, bb_rng_between(&world.rng, 1, 400),
+        entry_list_add_random(&list, &world.rng, bb_rng_between(&world.rng, 1, 250),
                               bb_rng_one_in(&world.rng, 3) ? 3000 : 40);
         entry_list_sort(&list, world.options.comparator);
         check_everything(&world, &list);
@@ -262,6 +262,7 @@ static void table__sharded_groups(void **state)
     struct entry_list list = {0};
     world_init(&world, 3);
     world.options.block_size_bytes = 1 << 20;
+    assert_ok(bb_block_cache_create(16 << 20, &world.options.cache));
     for (uint32_t i = 0; i < 9000; i++) {
         char key[32];
         snprintf(key, sizeof(key), "%08u", i * 3);
@@ -287,12 +288,12 @@ static void table__large_entries(void **state)
     struct world world;
     struct entry_list list = {0};
     world_init(&world, 4);
-    uint8_t *large = bb_must_alloc_zeroed(3000000);
-    bb_rng_bytes(&world.rng, large, 3000000);
-    for (size_t i = 0; i < 40; i++) {
+    uint8_t *large = bb_must_alloc_zeroed(1000000);
+    bb_rng_bytes(&world.rng, large, 1000000);
+    for (size_t i = 0; i < 16; i++) {
         large[0] = (uint8_t)i;
         size_t key_size = i % 4 == 0 ? BB_KEY_SIZE_MAX - i : i + 1;
-        size_t value_size = i % 3 == 0 ? 300000 * (i % 10) : i * 100;
+        size_t value_size = i % 3 == 0 ? 100000 * (i % 10) : i * 100;
         entry_list_add(&list, bb_bytes_of(large, key_size), i + 1, BB_ENTRY_PUT,
                        bb_bytes_of(large, value_size));
     }

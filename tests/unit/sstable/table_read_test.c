@@ -1,0 +1,363 @@
+/* Goal: what is read, from where and how often is counted to the unit; a failed checksum is looked
+ * at twice and never cached. Method: the counts of the table beside those of the file system;
+ * single wrong bits in what a read gives. */
+#include "tests/unit/sstable/table_fixture.h"
+
+#include "base/hash.h"
+#include "sstable/table.h"
+#include "tests/support/file_fault.h"
+
+struct world {
+    struct bb_file_memory *memory;
+    struct bb_file_fault *fault;
+    struct bb_hash_secret secret;
+    struct bb_table_options options;
+    struct entry_list list;
+    struct bb_table *table;
+    struct bb_read_stats stats;
+    struct bb_buf value;
+};
+
+static void world_init(struct world *world, uint64_t cache_size, enum bb_index_residency residency)
+{
+    *world = (struct world){0};
+    world->memory = bb_file_memory_create(51);
+    world->fault = bb_file_fault_create(bb_file_memory_system(world->memory));
+    bb_hash_secret_from_seed(51, &world->secret);
+    world->options = (struct bb_table_options){
+        .file_system = bb_file_fault_system(world->fault),
+        .secret = &world->secret,
+        .block_size_bytes = 256,
+        .index_page_size_bytes = 1024,
+        .index_residency = residency,
+    };
+    if (cache_size > 0)
+        assert_ok(bb_block_cache_create(cache_size, &world->options.cache));
+    for (int i = 0; i < 5000; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "%06d", i * 2);
+        entry_list_add_text(&world->list, key, 7, "a value");
+    }
+    build_table(FIXTURE_PATH, &world->options, &world->list, NULL);
+    assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &world->table));
+}
+
+static void world_deinit(struct world *world)
+{
+    bb_table_close(world->table);
+    if (world->options.cache != NULL)
+        bb_block_cache_destroy(world->options.cache);
+    bb_buf_deinit(&world->value);
+    entry_list_deinit(&world->list);
+    bb_file_fault_destroy(world->fault);
+    bb_file_memory_destroy(world->memory);
+}
+
+static enum bb_status get(struct world *world, const struct bb_read_options *options, int number,
+                          enum bb_visit *ret_visit)
+{
+    char key[16];
+    uint64_t sequence = 0;
+    snprintf(key, sizeof(key), "%06d", number);
+    struct bb_bytes bytes = bb_bytes_of_text(key);
+    return bb_table_get(world->table, options, bytes, bb_hash_key(&world->secret, bytes),
+                        BB_SEQUENCE_MAX, &world->stats, &world->value, &sequence, ret_visit);
+}
+
+static uint64_t preads(struct world *world)
+{
+    struct bb_file_counters counters = {0};
+    world->options.file_system->ops->counters(world->options.file_system, &counters);
+    return counters.reads;
+}
+
+/* Asks for every number, present or not. */
+static void ask_all(struct world *world, const struct bb_read_options *options)
+{
+    for (int i = -1; i <= 10000; i++) {
+        enum bb_visit visit = BB_VISIT_COUNT;
+        assert_ok(get(world, options, i, &visit));
+        if (i < 0 || i > 9998)
+            assert_int_equal(visit, BB_VISIT_OUT_OF_BOUNDS);
+        else if (i % 2 == 0)
+            assert_int_equal(visit, BB_VISIT_PRESENT);
+        else
+            assert_true(visit == BB_VISIT_FILTER_NEGATIVE || visit == BB_VISIT_FALSE_POSITIVE);
+    }
+}
+
+/* ---- counts ---- */
+
+static void check_sums(const struct bb_read_stats *stats)
+{
+    uint64_t visits = 0;
+    for (int i = 0; i < BB_VISIT_COUNT; i++)
+        visits += stats->visits[i];
+    assert_true(visits == 10002);
+    assert_true(stats->visits[BB_VISIT_OUT_OF_BOUNDS] == 3);
+    assert_true(stats->visits[BB_VISIT_PRESENT] == 5000);
+    assert_true(stats->visits[BB_VISIT_FALSE_POSITIVE] < 150);
+    assert_true(stats->block_requests + stats->avoided_requests == 9999);
+    assert_true(stats->avoided_requests == stats->visits[BB_VISIT_FILTER_NEGATIVE]);
+    assert_true(stats->page_requests == 9999);
+    assert_true(stats->damaged_filters == 0);
+}
+
+static void table_read__without_a_cache(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_read_options options = {.account_avoided = true};
+    world_init(&world, 0, BB_INDEX_PINNED);
+    uint64_t before = preads(&world);
+    ask_all(&world, &options);
+    check_sums(&world.stats);
+    assert_true(world.stats.block_reads == world.stats.block_requests);
+    assert_true(world.stats.avoided_reads == world.stats.avoided_requests);
+    assert_true(world.stats.page_reads == world.table->root.page_count);
+    assert_true(preads(&world) - before == world.stats.block_reads + world.stats.page_reads);
+    world_deinit(&world);
+}
+
+/* Avoided and made with filters is what is made without, for requests and, uncached, for reads. */
+static void table_read__filters_change_nothing_but_the_share(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_read_options with = {.account_avoided = true};
+    struct bb_read_options without = {.ignore_filters = true};
+    world_init(&world, 0, BB_INDEX_PINNED);
+    ask_all(&world, &with);
+    struct bb_read_stats made = world.stats;
+    world.stats = (struct bb_read_stats){0};
+    ask_all(&world, &without);
+    assert_true(world.stats.block_requests == made.block_requests + made.avoided_requests);
+    assert_true(world.stats.block_reads == made.block_reads + made.avoided_reads);
+    assert_true(world.stats.avoided_requests == 0);
+    assert_true(world.stats.visits[BB_VISIT_FILTER_NEGATIVE] == 0);
+    world_deinit(&world);
+}
+
+static void table_read__with_a_cache(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_read_options options = {.account_avoided = true};
+    struct bb_block_cache_stats cached = {0};
+    world_init(&world, 64 << 20, BB_INDEX_PINNED);
+    uint64_t blocks = bb_table_meta(world.table)->block_count;
+    uint64_t before = preads(&world);
+    ask_all(&world, &options);
+    check_sums(&world.stats);
+    assert_true(world.stats.block_reads == blocks);
+    assert_true(preads(&world) - before == world.stats.block_reads + world.stats.page_reads);
+    bb_block_cache_stats(world.options.cache, &cached);
+    assert_true(cached.misses == blocks);
+    assert_true(cached.hits == world.stats.block_requests - blocks);
+    world.stats = (struct bb_read_stats){0};
+    before = preads(&world);
+    ask_all(&world, &options);
+    check_sums(&world.stats);
+    assert_true(preads(&world) == before && world.stats.block_reads == 0);
+    assert_true(world.stats.avoided_reads == 0); /* everything was cached */
+    world_deinit(&world);
+}
+
+static void table_read__cached_pages(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world, 64 << 20, BB_INDEX_CACHED);
+    uint64_t before = preads(&world);
+    uint64_t memory = bb_table_memory(world.table);
+    ask_all(&world, NULL);
+    check_sums(&world.stats);
+    assert_true(world.stats.page_reads == world.table->root.page_count);
+    assert_true(preads(&world) - before == world.stats.block_reads + world.stats.page_reads);
+    assert_true(bb_table_memory(world.table) == memory);
+    bb_block_cache_clear(world.options.cache);
+    world.stats = (struct bb_read_stats){0};
+    ask_all(&world, NULL);
+    assert_true(world.stats.page_reads == world.table->root.page_count);
+    world_deinit(&world);
+}
+
+static void table_read__pinned_pages_are_counted(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world, 0, BB_INDEX_PINNED);
+    uint64_t before = bb_table_memory(world.table);
+    ask_all(&world, NULL);
+    uint64_t pinned = bb_table_memory(world.table) - before;
+    assert_true(pinned > bb_table_meta(world.table)->filter_bytes);
+    assert_true(pinned < 3 * world.table->properties.index_size + 1000);
+    world_deinit(&world);
+}
+
+static void table_read__bypass_fill(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_read_options options = {.bypass_fill = true};
+    struct bb_block_cache_stats cached = {0};
+    world_init(&world, 64 << 20, BB_INDEX_PINNED);
+    ask_all(&world, &options);
+    assert_true(world.stats.block_reads == world.stats.block_requests);
+    bb_block_cache_stats(world.options.cache, &cached);
+    assert_true(cached.used_bytes == 0);
+    world_deinit(&world);
+}
+
+/* ---- wrong bits ---- */
+
+/* Arms one wrong bit in the nth read from now on. */
+static void arm(struct world *world, uint64_t nth, bool lasting)
+{
+    struct bb_file_fault_plan plan = {.mode = BB_FILE_FAULT_BIT_FLIP,
+                                      .call = BB_FILE_CALL_READ_AT,
+                                      .nth = nth,
+                                      .lasting = lasting};
+    bb_file_fault_arm(world->fault, &plan);
+}
+
+static void table_read__a_wrong_bit_is_looked_at_twice(void **state)
+{
+    (void)state;
+    struct world world;
+    enum bb_visit visit = BB_VISIT_COUNT;
+    world_init(&world, 64 << 20, BB_INDEX_PINNED);
+    for (uint64_t nth = 1; nth <= 2; nth++) { /* of the page, of the block */
+        for (int round = 0; round < 20; round++) {
+            int number = (int)nth * 4000 + round * 100; /* a fresh block */
+            struct bb_read_stats before = world.stats;
+            bb_table_close(world.table);
+            bb_block_cache_clear(world.options.cache);
+            assert_ok(bb_table_open(FIXTURE_PATH, &world.options, &world.table));
+            arm(&world, nth, false);
+            assert_ok(get(&world, NULL, number, &visit));
+            assert_int_equal(visit, BB_VISIT_PRESENT);
+            assert_true(bb_file_fault_hits(world.fault) == 1);
+            bb_file_fault_disarm(world.fault);
+            uint64_t reads = world.stats.page_reads - before.page_reads + world.stats.block_reads -
+                             before.block_reads;
+            assert_true(reads == 3);
+        }
+    }
+    world_deinit(&world);
+}
+
+/* What lasts is reported, and forgotten when it is over: nothing of it was cached. */
+static void table_read__lasting_damage_is_not_cached(void **state)
+{
+    (void)state;
+    struct world world;
+    enum bb_visit visit = BB_VISIT_COUNT;
+    world_init(&world, 64 << 20, BB_INDEX_PINNED);
+    assert_ok(get(&world, NULL, 0, &visit)); /* the page is there, and its first block */
+    uint64_t reads = world.stats.block_reads;
+    arm(&world, 1, true);
+    assert_status(get(&world, NULL, 40, &visit), BB_CORRUPT);
+    assert_message("data block");
+    assert_message(FIXTURE_PATH);
+    assert_true(world.stats.block_reads == reads + 2);
+    assert_status(get(&world, NULL, 40, &visit), BB_CORRUPT);
+    bb_file_fault_disarm(world.fault);
+    assert_ok(get(&world, NULL, 40, &visit));
+    assert_int_equal(visit, BB_VISIT_PRESENT);
+    world_deinit(&world);
+}
+
+static void table_read__opening_looks_twice(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_table *table = NULL;
+    world_init(&world, 0, BB_INDEX_PINNED);
+    for (int round = 0; round < 50; round++) {
+        arm(&world, 1, false);
+        assert_ok(bb_table_open(FIXTURE_PATH, &world.options, &table));
+        bb_table_close(table);
+        bb_file_fault_disarm(world.fault);
+    }
+    world_deinit(&world);
+}
+
+/* ---- failing calls ---- */
+
+static void table_read__failing_calls_are_reported(void **state)
+{
+    (void)state;
+    static const enum bb_file_call calls[] = {BB_FILE_CALL_OPEN, BB_FILE_CALL_SIZE,
+                                              BB_FILE_CALL_READ_AT};
+    struct world world;
+    struct bb_table *table = NULL;
+    enum bb_visit visit = BB_VISIT_COUNT;
+    world_init(&world, 0, BB_INDEX_PINNED);
+    for (size_t i = 0; i < 3; i++) {
+        struct bb_file_fault_plan plan = {.call = calls[i], .nth = 1};
+        bb_file_fault_arm(world.fault, &plan);
+        assert_status(bb_table_open(FIXTURE_PATH, &world.options, &table), BB_IO);
+        bb_file_fault_disarm(world.fault);
+    }
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = nth};
+        bb_file_fault_arm(world.fault, &plan);
+        assert_status(get(&world, NULL, 5000, &visit), BB_IO);
+        bb_file_fault_disarm(world.fault);
+    }
+    assert_ok(get(&world, NULL, 5000, &visit));
+    assert_int_equal(visit, BB_VISIT_PRESENT);
+    world_deinit(&world);
+}
+
+/* An iterator says why it stopped, and goes on after the next seek. */
+static void table_read__iterators_stop_with_the_reason(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_iter *iter = NULL;
+    struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_READ_AT, .nth = 20};
+    world_init(&world, 0, BB_INDEX_PINNED);
+    assert_ok(bb_table_iter_create(world.table, NULL, &world.stats, &iter));
+    for (int direction = 0; direction < 2; direction++) {
+        size_t count = 0;
+        bb_file_fault_arm(world.fault, &plan);
+        if (direction == 0)
+            bb_iter_seek_first(iter);
+        else
+            bb_iter_seek_last(iter);
+        for (; iter->is_valid; count++) {
+            if (direction == 0)
+                bb_iter_next(iter);
+            else
+                bb_iter_prev(iter);
+        }
+        assert_int_equal(iter->status, BB_IO);
+        assert_true(count > 100 && count < 1000);
+        bb_file_fault_disarm(world.fault);
+        bb_iter_seek(iter, bb_bytes_of_text("005001"), BB_SEQUENCE_MAX);
+        assert_true(iter->is_valid);
+        assert_true(bb_bytes_equal(iter->entry.key, bb_bytes_of_text("005002")));
+    }
+    bb_iter_destroy(iter);
+    world_deinit(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_read__without_a_cache),
+        cmocka_unit_test(table_read__filters_change_nothing_but_the_share),
+        cmocka_unit_test(table_read__with_a_cache),
+        cmocka_unit_test(table_read__cached_pages),
+        cmocka_unit_test(table_read__pinned_pages_are_counted),
+        cmocka_unit_test(table_read__bypass_fill),
+        cmocka_unit_test(table_read__a_wrong_bit_is_looked_at_twice),
+        cmocka_unit_test(table_read__lasting_damage_is_not_cached),
+        cmocka_unit_test(table_read__opening_looks_twice),
+        cmocka_unit_test(table_read__failing_calls_are_reported),
+        cmocka_unit_test(table_read__iterators_stop_with_the_reason),
+    };
+    return cmocka_run_group_tests_name("table_read", tests, NULL, NULL);
+}
