@@ -74,11 +74,13 @@ class Load(ToolTest):
         options = ["--block-size", "1K", "--granularity", "3", "--restart-interval", "5", "--target", "0.2", "--filter",
                    "bloom"]
         self.load(words(2000), *options)
-        properties = self.ok("dump", self.tables()[0], "--json").json["properties"]
+        properties = self.ok("dump", self.tables(None, *options)[0], "--json").json["properties"]
         self.assertEqual((properties["block_size_bytes"], properties["filter_granularity"],
                           properties["restart_interval"], properties["filter_kind"]), (1024, 3, 5, "bloom"))
-        self.load(words(2000, "more"), "--granularity", "page", "--no-compression")
-        properties = self.ok("dump", self.tables()[0], "--json").json["properties"]
+        options = ["--granularity", "page", "--no-compression"]
+        self.store = self.path("other")
+        self.load(words(2000), *options)
+        properties = self.ok("dump", self.tables(None, *options)[0], "--json").json["properties"]
         self.assertEqual((properties["filter_granularity"], properties["compression"]), ("page", "none"))
 
     def test_report(self):

@@ -41,7 +41,7 @@ class TableTest(ToolTest):
         keys = words(count or self.COUNT)
         self.load([f"{key}\tvalue of {key}" for key in keys], "--tsv", *options, store=store)
         self.ok("compact", store, *options)
-        tables = self.tables(store)
+        tables = self.tables(store, *options)
         self.assertEqual(len(tables), 1)
         path = self.path("table.bbt")
         shutil.copy(tables[0], path)

@@ -93,9 +93,10 @@ class ToolTest(unittest.TestCase):
             lines = "".join(f"{line}\n" for line in lines)
         return self.ok("load", store or self.store, *options, stdin=lines)
 
-    def tables(self, store=None):
-        """Paths of the live tables, newest first."""
-        return [row["path"] for row in self.ok("stat", store or self.store, "--json").json["tables"]]
+    def tables(self, store=None, *options):
+        """Paths of the live tables, newest first. Options as the store was loaded with: under others compactions may
+        be due, and the tables gone when they are looked at."""
+        return [row["path"] for row in self.ok("stat", store or self.store, "--json", *options).json["tables"]]
 
     def store_files(self, store=None):
         """Names and contents."""
