@@ -9,7 +9,8 @@
 #include "compaction/retain.h"
 #include "compaction/run_iter.h"
 
-/* An output that overlaps more than so many tables' worth below would make a dear compaction of itself. */
+/* An output that overlaps more than so many tables' worth below would make a dear compaction of
+ * itself. */
 #define OVERLAP_TABLES_MAX 10
 
 struct bb_compaction {
@@ -25,16 +26,17 @@ struct bb_compaction {
     struct bb_compact_output *outputs;
     size_t output_count;
     size_t output_capacity;
-    size_t below;            /* next table of the level below the output's */
-    uint64_t overlap_bytes;  /* of the open output with that level */
+    size_t below;           /* next table of the level below the output's */
+    uint64_t overlap_bytes; /* of the open output with that level */
     struct bb_compact_counts counts;
     bool is_committed;
 };
 
-static enum bb_status open_level0(struct bb_compaction *c, size_t input, const struct bb_read_options *options,
-                                  struct bb_iter **ret_iter)
+static enum bb_status open_level0(struct bb_compaction *c, size_t input,
+                                  const struct bb_read_options *options, struct bb_iter **ret_iter)
 {
-    return bb_run_iter_create(&c->plan.inputs[input], 1, c->levels->comparator, options, &c->reads, ret_iter);
+    return bb_run_iter_create(&c->plan.inputs[input], 1, c->levels->comparator, options, &c->reads,
+                              ret_iter);
 }
 
 /* The streams of the inputs: one for each run, newest first. */
@@ -49,8 +51,8 @@ static enum bb_status open_streams(struct bb_compaction *c, struct bb_iter **str
         while (level > 0 && end < c->plan.input_count && c->plan.input_levels[end] == level)
             end++;
         status = level == 0 ? open_level0(c, i, &options, &streams[*count])
-                            : bb_run_iter_create(&c->plan.inputs[i], end - i, c->levels->comparator, &options, &c->reads,
-                                                 &streams[*count]);
+                            : bb_run_iter_create(&c->plan.inputs[i], end - i, c->levels->comparator,
+                                                 &options, &c->reads, &streams[*count]);
         *count += status == BB_OK;
         i = end;
     }
@@ -62,7 +64,8 @@ static enum bb_status open_stream(struct bb_compaction *c)
     size_t count = 0;
     struct bb_iter **streams = bb_alloc_zeroed(c->plan.input_count + 1, sizeof(struct bb_iter *));
     if (streams == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a compaction of %zu tables", c->plan.input_count);
+        return bb_fail(BB_NO_MEMORY, "no memory for a compaction of %zu tables",
+                       c->plan.input_count);
     enum bb_status status = open_streams(c, streams, &count);
     if (status == BB_OK) {
         status = bb_merge_create(streams, count, c->levels->comparator, &c->stream);
@@ -76,7 +79,8 @@ static enum bb_status open_stream(struct bb_compaction *c)
     return status;
 }
 
-static enum bb_status copy_snapshots(struct bb_compaction *c, const struct bb_compact_options *options)
+static enum bb_status copy_snapshots(struct bb_compaction *c,
+                                     const struct bb_compact_options *options)
 {
     c->snapshots = bb_alloc_zeroed(options->snapshot_count + 1, sizeof(*c->snapshots));
     if (c->snapshots == NULL)
@@ -88,7 +92,8 @@ static enum bb_status copy_snapshots(struct bb_compaction *c, const struct bb_co
 }
 
 enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *levels,
-                                    const struct bb_compact_options *options, struct bb_compaction **ret_compaction)
+                                    const struct bb_compact_options *options,
+                                    struct bb_compaction **ret_compaction)
 {
     struct bb_compaction *c = bb_alloc_zeroed(1, sizeof(*c));
     if (c == NULL) {
@@ -158,10 +163,12 @@ static enum bb_status open_output(struct bb_compaction *c)
     if (status == BB_OK)
         status = c->options.env->path(c->options.env->context, number, &c->path);
     if (status == BB_OK)
-        status = bb_table_builder_create((const char *)c->path.data, &c->options.table, &c->builder);
+        status =
+            bb_table_builder_create((const char *)c->path.data, &c->options.table, &c->builder);
     if (status != BB_OK)
         return status;
-    /* Counted as an output once it is finished; until then destroying the builder removes the file. */
+    /* Counted as an output once it is finished; until then destroying the builder removes the file.
+     */
     c->outputs[c->output_count] = (struct bb_compact_output){.number = number};
     c->overlap_bytes = 0;
     return BB_OK;
@@ -190,7 +197,8 @@ static void pass_below(struct bb_compaction *c, struct bb_bytes key)
         return;
     const struct bb_level *level = &c->levels->levels[number];
     while (c->below < level->count &&
-           bb_key_compare(c->levels->comparator, bb_buf_bytes(&level->files[c->below]->meta.largest), key) < 0)
+           bb_key_compare(c->levels->comparator,
+                          bb_buf_bytes(&level->files[c->below]->meta.largest), key) < 0)
         c->overlap_bytes += level->files[c->below++]->meta.file_size;
 }
 
@@ -210,7 +218,8 @@ static bool is_bottom(const struct bb_compaction *c, struct bb_bytes key)
     return true;
 }
 
-static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry *entry, bool is_new_key)
+static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry *entry,
+                                 bool is_new_key)
 {
     enum bb_status status = BB_OK;
     if (is_new_key)
@@ -250,11 +259,14 @@ static enum bb_status check_counts(const struct bb_compaction *c)
         expected += c->plan.inputs[i]->meta.entry_count;
     if (c->counts.entries_in == expected)
         return BB_OK;
-    return bb_fail(BB_CORRUPT, "a compaction of %zu tables has read %llu entries, their properties say %llu",
-                   c->plan.input_count, (unsigned long long)c->counts.entries_in, (unsigned long long)expected);
+    return bb_fail(BB_CORRUPT,
+                   "a compaction of %zu tables has read %llu entries, their properties say %llu",
+                   c->plan.input_count, (unsigned long long)c->counts.entries_in,
+                   (unsigned long long)expected);
 }
 
-enum bb_status bb_compaction_step(struct bb_compaction *c, uint64_t entry_count_max, bool *ret_is_done)
+enum bb_status bb_compaction_step(struct bb_compaction *c, uint64_t entry_count_max,
+                                  bool *ret_is_done)
 {
     enum bb_status status = c->stream->status;
     for (uint64_t i = 0; i < entry_count_max && c->stream->is_valid && status == BB_OK; i++) {
@@ -284,7 +296,8 @@ const struct bb_compact_counts *bb_compaction_counts(const struct bb_compaction 
     return &c->counts;
 }
 
-const struct bb_compact_output *bb_compaction_outputs(const struct bb_compaction *c, size_t *ret_count)
+const struct bb_compact_output *bb_compaction_outputs(const struct bb_compaction *c,
+                                                      size_t *ret_count)
 {
     *ret_count = c->output_count;
     return c->outputs;
@@ -295,7 +308,8 @@ void bb_compaction_commit(struct bb_compaction *c)
     c->is_committed = true;
 }
 
-static enum bb_status write_stream(struct bb_iter *stream, struct bb_retain *retain, struct bb_table_builder *builder)
+static enum bb_status write_stream(struct bb_iter *stream, struct bb_retain *retain,
+                                   struct bb_table_builder *builder)
 {
     enum bb_status status = BB_OK;
     for (bb_iter_seek_first(stream); stream->is_valid && status == BB_OK; bb_iter_next(stream)) {
@@ -307,8 +321,10 @@ static enum bb_status write_stream(struct bb_iter *stream, struct bb_retain *ret
     return status == BB_OK ? stream->status : status;
 }
 
-enum bb_status bb_compact_to_table(struct bb_iter *stream, const char *path, const struct bb_table_options *options,
-                                   const uint64_t *snapshots, size_t snapshot_count, struct bb_table_meta *ret_meta)
+enum bb_status bb_compact_to_table(struct bb_iter *stream, const char *path,
+                                   const struct bb_table_options *options,
+                                   const uint64_t *snapshots, size_t snapshot_count,
+                                   struct bb_table_meta *ret_meta)
 {
     struct bb_table_builder *builder = NULL;
     struct bb_retain retain;

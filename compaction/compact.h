@@ -1,10 +1,11 @@
 /* Carrying out a plan: merge the inputs, keep what must survive, write tables.
  *
- * Work is done in steps, so that one thread can look after more urgent things in between. An output is cut at the wished
- * size, or where it would overlap too much of the level below its own, but never between versions of one user key.
+ * Work is done in steps, so that one thread can look after more urgent things in between. An output
+ * is cut at the wished size, or where it would overlap too much of the level below its own, but
+ * never between versions of one user key.
  *
- * Call order: create step* (until done) outputs, then commit or not, destroy. Outputs that were not committed are removed.
- * The inputs are only read. Threads: one.
+ * Call order: create step* (until done) outputs, then commit or not, destroy. Outputs that were not
+ * committed are removed. The inputs are only read. Threads: one.
  */
 #ifndef BB_COMPACTION_COMPACT_H
 #define BB_COMPACTION_COMPACT_H
@@ -42,21 +43,25 @@ BB_MUST_CHECK enum bb_status bb_compaction_create(struct bb_plan *plan, struct b
                                                   struct bb_compaction **ret_compaction);
 void bb_compaction_destroy(struct bb_compaction *compaction);
 
-/* Merges up to entry_count_max entries. After a failure nothing more is done: the caller destroys it. */
-BB_MUST_CHECK enum bb_status bb_compaction_step(struct bb_compaction *compaction, uint64_t entry_count_max,
-                                                bool *ret_is_done);
+/* Merges up to entry_count_max entries. After a failure nothing more is done: the caller destroys
+ * it. */
+BB_MUST_CHECK enum bb_status bb_compaction_step(struct bb_compaction *compaction,
+                                                uint64_t entry_count_max, bool *ret_is_done);
 
 const struct bb_plan *bb_compaction_plan(const struct bb_compaction *compaction);
 const struct bb_compact_counts *bb_compaction_counts(const struct bb_compaction *compaction);
 /* Borrowed. Synced, their names not yet. */
-const struct bb_compact_output *bb_compaction_outputs(const struct bb_compaction *compaction, size_t *ret_count);
+const struct bb_compact_output *bb_compaction_outputs(const struct bb_compaction *compaction,
+                                                      size_t *ret_count);
 /* The outputs are the store's from here on: destroy leaves them. */
 void bb_compaction_commit(struct bb_compaction *compaction);
 
-/* Writes a stream to one table: what a flush is. The stream is moved, not destroyed. Versions that no snapshot and no
- * later reader can see are left out; tombstones stay. On failure there is no file. *ret_meta is owned by the caller. */
+/* Writes a stream to one table: what a flush is. The stream is moved, not destroyed. Versions that
+ * no snapshot and no later reader can see are left out; tombstones stay. On failure there is no
+ * file. *ret_meta is owned by the caller. */
 BB_MUST_CHECK enum bb_status bb_compact_to_table(struct bb_iter *stream, const char *path,
-                                                 const struct bb_table_options *options, const uint64_t *snapshots,
-                                                 size_t snapshot_count, struct bb_table_meta *ret_meta);
+                                                 const struct bb_table_options *options,
+                                                 const uint64_t *snapshots, size_t snapshot_count,
+                                                 struct bb_table_meta *ret_meta);
 
 #endif

@@ -101,6 +101,8 @@ static void insert_at(struct bb_level *level, size_t place, struct bb_table_file
     level->key_count += file->meta.key_count;
     level->raw_bytes += file->meta.raw_bytes;
     level->file_bytes += file->meta.file_size;
+    level->rate_sum += file->meta.filter_rate;
+    level->rate_keys += file->meta.filter_rate * (double)file->meta.key_count;
 }
 
 static enum bb_status fill_level(struct bb_levels *levels, int number, const struct change *change)
@@ -310,6 +312,20 @@ struct bb_table_file *bb_levels_find(const struct bb_levels *levels, int number,
         return NULL;
     struct bb_table_file *file = levels->levels[number].files[index];
     return bb_key_compare(levels->comparator, smallest(file), key) <= 0 ? file : NULL;
+}
+
+void bb_levels_find_overlap(const struct bb_levels *levels, int number, struct bb_bytes low,
+                            struct bb_bytes high, size_t *ret_first, size_t *ret_end)
+{
+    const struct bb_level *level = &levels->levels[number];
+    size_t first = bb_levels_find_index(levels, number, low);
+    size_t end = bb_levels_find_index(levels, number, high);
+    /* The first table that does not end before high may begin before it. */
+    if (end < level->count &&
+        bb_key_compare(levels->comparator, smallest(level->files[end]), high) <= 0)
+        end++;
+    *ret_first = first;
+    *ret_end = end;
 }
 
 int bb_levels_deepest(const struct bb_levels *levels)

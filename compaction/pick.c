@@ -1,91 +1,98 @@
 /* See pick.h. */
 #include "compaction/pick.h"
 
-#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/buf.h"
 #include "base/bytes.h"
-#include "base/status.h"
 #include "compaction/rates.h"
 
-/* A rewrite for the sake of rates must lower the table's rate by this factor, or it would be done again and again. */
+/* A rewrite for the sake of rates must lower the table's rate by this factor, or it would be done
+ * again and again. */
 #define EXCESS_GAIN 0.9
 /* A single run is left alone when its rate is this near to the promise. */
 #define CLOSE 0.05
+/* So many tables of a level are looked at, those with the least overlap first, before the one that
+ * breaks the promise least is taken. */
+#define CANDIDATES_MAX 16
 
 static struct bb_bytes smallest(const struct bb_table_file *file)
 {
-    return (struct bb_bytes){.data = file->meta.smallest.data, .size = file->meta.smallest.size};
+    return bb_buf_bytes(&file->meta.smallest);
 }
 
 static struct bb_bytes largest(const struct bb_table_file *file)
 {
-    return (struct bb_bytes){.data = file->meta.largest.data, .size = file->meta.largest.size};
+    return bb_buf_bytes(&file->meta.largest);
 }
 
-void bb_plan_deinit(struct bb_plan *plan)
-{
-    for (size_t i = 0; i < plan->input_count; i++)
-        bb_table_file_unref(plan->inputs[i]);
-    bb_free(plan->inputs);
-    bb_free(plan->input_levels);
-    *plan = (struct bb_plan){0};
-}
-
-static enum bb_status plan_init(const struct bb_levels *levels, enum bb_plan_reason reason, int output_level,
-                                struct bb_plan *plan)
-{
-    size_t count = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        count += levels->levels[level].count;
-    *plan = (struct bb_plan){.reason = reason, .output_level = output_level};
-    plan->inputs = bb_alloc_zeroed(count + 1, sizeof(struct bb_table_file *));
-    plan->input_levels = bb_alloc_zeroed(count + 1, sizeof(int));
-    if (plan->inputs != NULL && plan->input_levels != NULL)
-        return BB_OK;
-    bb_plan_deinit(plan);
-    return bb_fail(BB_NO_MEMORY, "no memory for a plan over %zu tables", count);
-}
-
-static void plan_add(struct bb_plan *plan, int level, struct bb_table_file *file)
-{
-    plan->input_levels[plan->input_count] = level;
-    plan->inputs[plan->input_count++] = bb_table_file_ref(file);
-}
-
-/* Tables first ... end - 1 of a deeper level hold keys between low and high. */
-static void find_overlap(const struct bb_levels *levels, int level, struct bb_bytes low, struct bb_bytes high,
-                         size_t *ret_first, size_t *ret_end)
-{
-    size_t end = *ret_first = bb_levels_find_index(levels, level, low);
-    while (end < levels->levels[level].count &&
-           bb_key_compare(levels->comparator, smallest(levels->levels[level].files[end]), high) <= 0)
-        end++;
-    *ret_end = end;
-}
-
-static void add_overlap(const struct bb_levels *levels, int level, struct bb_bytes low, struct bb_bytes high,
-                        struct bb_plan *plan)
-{
-    size_t first = 0;
-    size_t end = 0;
-    find_overlap(levels, level, low, high, &first, &end);
-    for (size_t i = first; i < end; i++)
-        plan_add(plan, level, levels->levels[level].files[i]);
-}
-
-double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_options *options, int level)
+double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_options *options,
+                     int level)
 {
     if (level == 0)
-        return (double)levels->levels[0].count / (double)options->level0_run_count;
-    double target = (double)options->level1_size_bytes;
-    for (int i = 1; i < level; i++)
-        target *= options->level_size_ratio;
-    return (double)levels->levels[level].file_bytes / target;
+        return (double)levels->levels[0].count / (double)options->shape.level0_run_count;
+    return (double)levels->levels[level].file_bytes / bb_shape_level_bytes(&options->shape, level);
 }
 
-static enum bb_status pick_level0(const struct bb_levels *levels, enum bb_plan_reason reason, struct bb_plan *plan)
+/* ---- rates ---- */
+
+/* Each key of the deepest input level stays, at least; what is above may be newer versions of the
+ * same. Deletions may leave fewer, which the excess takes care of. */
+static struct bb_rate_request request_for(const struct bb_levels *levels,
+                                          const struct bb_pick_options *options,
+                                          const struct bb_plan *plan)
+{
+    struct bb_rate_request request = {.levels = levels,
+                                      .removed = plan->inputs,
+                                      .removed_levels = plan->input_levels,
+                                      .removed_count = plan->input_count,
+                                      .output_level = plan->output_level,
+                                      .shape =
+                                          plan->reason == BB_PLAN_REQUEST ? NULL : &options->shape,
+                                      .target = options->target_wasted_reads};
+    uint64_t of_level[BB_LEVEL_COUNT] = {0};
+    for (size_t i = 0; i < plan->input_count; i++) {
+        uint64_t keys = plan->inputs[i]->meta.key_count;
+        uint64_t *run = &of_level[plan->input_levels[i]];
+        *run = plan->input_levels[i] > 0 ? *run + keys : keys;
+        request.output_keys += keys;
+        request.output_keys_min = *run > request.output_keys_min ? *run : request.output_keys_min;
+    }
+    return request;
+}
+
+double bb_pick_rate(const struct bb_levels *levels, const struct bb_pick_options *options,
+                    const struct bb_plan *plan)
+{
+    struct bb_rate_request request = request_for(levels, options, plan);
+    return bb_rates_for_run(&request);
+}
+
+static double waste_after(const struct bb_levels *levels, const struct bb_pick_options *options,
+                          const struct bb_plan *plan)
+{
+    struct bb_rate_request request = request_for(levels, options, plan);
+    double rate = plan->is_move ? plan->inputs[0]->meta.filter_rate : bb_rates_for_run(&request);
+    return bb_rates_after(&request, rate);
+}
+
+/* May the plan be carried out, as far as the promise is concerned? What breaks it already may go
+ * on, if it does not break it more. */
+static bool keeps_promise(const struct bb_levels *levels, const struct bb_pick_options *options,
+                          double waste)
+{
+    /* Rates have a floor, which may lift the sum of the strictest promises. */
+    const double floor = BB_LEVEL_COUNT * BB_FILTER_RATE_MIN;
+    double limit = BB_RATES_FILL * options->target_wasted_reads * (1 + 1e-9) + floor;
+    return !options->has_filters || waste <= limit || waste <= bb_rates_expected(levels);
+}
+
+/* ---- level 0 ---- */
+
+static enum bb_status pick_level0(const struct bb_levels *levels, enum bb_plan_reason reason,
+                                  struct bb_plan *plan)
 {
     const struct bb_level *level = &levels->levels[0];
-    enum bb_status status = plan_init(levels, reason, 1, plan);
+    enum bb_status status = bb_plan_init(plan, levels, reason, 1);
     if (status != BB_OK)
         return status;
     struct bb_bytes low = smallest(level->files[0]);
@@ -94,54 +101,132 @@ static enum bb_status pick_level0(const struct bb_levels *levels, enum bb_plan_r
         struct bb_table_file *file = level->files[i];
         low = bb_key_compare(levels->comparator, smallest(file), low) < 0 ? smallest(file) : low;
         high = bb_key_compare(levels->comparator, largest(file), high) > 0 ? largest(file) : high;
-        plan_add(plan, 0, file);
+        bb_plan_add(plan, 0, file);
     }
-    add_overlap(levels, 1, low, high, plan);
+    bb_plan_add_overlap(plan, levels, 1, low, high);
     return BB_OK;
 }
 
-static double overlap_ratio(const struct bb_levels *levels, int level, const struct bb_table_file *file)
+/* ---- deeper levels ---- */
+
+/* The tables of a level, those with the least overlap below for their size first; equals in the
+ * order of keys. */
+struct candidates {
+    size_t tables[CANDIDATES_MAX];
+    double ratios[CANDIDATES_MAX];
+    size_t count;
+};
+
+static double overlap_ratio(const struct bb_levels *levels, int level,
+                            const struct bb_table_file *file)
 {
     size_t first = 0;
     size_t end = 0;
     uint64_t bytes = 0;
-    find_overlap(levels, level + 1, smallest(file), largest(file), &first, &end);
+    bb_levels_find_overlap(levels, level + 1, smallest(file), largest(file), &first, &end);
     for (size_t i = first; i < end; i++)
         bytes += levels->levels[level + 1].files[i]->meta.file_size;
     return (double)bytes / (double)file->meta.file_size;
 }
 
-static enum bb_status pick_deeper(const struct bb_levels *levels, int number, struct bb_plan *plan)
+static void offer(struct candidates *candidates, size_t table, double ratio)
 {
-    const struct bb_level *level = &levels->levels[number];
-    struct bb_table_file *best = level->files[0];
-    double best_ratio = overlap_ratio(levels, number, best);
-    for (size_t i = 1; i < level->count; i++) {
-        double ratio = overlap_ratio(levels, number, level->files[i]);
-        if (ratio < best_ratio) {
-            best = level->files[i];
-            best_ratio = ratio;
-        }
+    size_t place = candidates->count;
+    if (place == CANDIDATES_MAX && ratio >= candidates->ratios[CANDIDATES_MAX - 1])
+        return;
+    place -= place == CANDIDATES_MAX;
+    for (; place > 0 && candidates->ratios[place - 1] > ratio; place--) {
+        candidates->ratios[place] = candidates->ratios[place - 1];
+        candidates->tables[place] = candidates->tables[place - 1];
     }
-    enum bb_status status = plan_init(levels, BB_PLAN_LEVEL_SIZE, number + 1, plan);
+    candidates->ratios[place] = ratio;
+    candidates->tables[place] = table;
+    candidates->count += candidates->count < CANDIDATES_MAX;
+}
+
+/* The table with the greatest rate lowers its level's mean when it leaves: it is the last resort.
+ */
+static size_t greatest_rate(const struct bb_level *level)
+{
+    size_t greatest = 0;
+    for (size_t i = 1; i < level->count; i++) {
+        if (level->files[i]->meta.filter_rate > level->files[greatest]->meta.filter_rate)
+            greatest = i;
+    }
+    return greatest;
+}
+
+static enum bb_status plan_table(const struct bb_levels *levels,
+                                 const struct bb_pick_options *options, int number, size_t index,
+                                 struct bb_plan *plan, double *ret_waste)
+{
+    struct bb_table_file *file = levels->levels[number].files[index];
+    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_LEVEL_SIZE, number + 1);
     if (status != BB_OK)
         return status;
-    plan_add(plan, number, best);
-    add_overlap(levels, number + 1, smallest(best), largest(best), plan);
+    bb_plan_add(plan, number, file);
+    bb_plan_add_overlap(plan, levels, number + 1, smallest(file), largest(file));
     plan->is_move = plan->input_count == 1;
+    *ret_waste = waste_after(levels, options, plan);
+    if (plan->is_move && !keeps_promise(levels, options, *ret_waste)) {
+        plan->is_move = false;
+        *ret_waste = waste_after(levels, options, plan);
+    }
     return BB_OK;
 }
 
+/* The first candidate whose plan keeps the promise, else the one that breaks it least. */
+static enum bb_status pick_candidate(const struct bb_levels *levels,
+                                     const struct bb_pick_options *options, int number,
+                                     const struct candidates *candidates, struct bb_plan *plan)
+{
+    enum bb_status status = BB_OK;
+    double least = 0;
+    for (size_t i = 0; i < candidates->count && status == BB_OK; i++) {
+        struct bb_plan next = {0};
+        double waste = 0;
+        status = plan_table(levels, options, number, candidates->tables[i], &next, &waste);
+        if (status == BB_OK && (i == 0 || waste < least)) {
+            struct bb_plan worse = *plan;
+            *plan = next;
+            next = worse;
+            least = waste;
+        }
+        bb_plan_deinit(&next);
+        if (keeps_promise(levels, options, least))
+            break;
+    }
+    if (status != BB_OK)
+        bb_plan_deinit(plan);
+    return status;
+}
+
+static enum bb_status pick_deeper(const struct bb_levels *levels,
+                                  const struct bb_pick_options *options, int number,
+                                  struct bb_plan *plan)
+{
+    const struct bb_level *level = &levels->levels[number];
+    struct candidates candidates = {.count = 0};
+    for (size_t i = 0; i < level->count; i++)
+        offer(&candidates, i, overlap_ratio(levels, number, level->files[i]));
+    if (candidates.count == CANDIDATES_MAX)
+        candidates.tables[CANDIDATES_MAX - 1] = greatest_rate(level);
+    return pick_candidate(levels, options, number, &candidates, plan);
+}
+
+/* ---- excess ---- */
+
 /* The rate that a table would get if it were rewritten in its place. */
-static double rewritten_rate(const struct bb_levels *levels, const struct bb_pick_options *options, int level,
-                             const struct bb_table_file *file)
+static double rewritten_rate(const struct bb_levels *levels, const struct bb_pick_options *options,
+                             int level, struct bb_table_file *file)
 {
     struct bb_rate_request request = {.levels = levels,
-                                      .removed = &file->number,
+                                      .removed = &file,
+                                      .removed_levels = &level,
                                       .removed_count = 1,
                                       .output_level = level,
                                       .output_keys = file->meta.key_count,
-                                      .shape = options->shape,
+                                      .shape = &options->shape,
                                       .target = options->target_wasted_reads};
     return bb_rates_for_run(&request);
 }
@@ -152,8 +237,8 @@ static double weight_of(const struct bb_levels *levels, int level, const struct 
     return level == 0 ? 1 : (double)file->meta.key_count / (double)levels->levels[level].key_count;
 }
 
-static enum bb_status pick_excess(const struct bb_levels *levels, const struct bb_pick_options *options,
-                                  struct bb_plan *plan)
+static enum bb_status pick_excess(const struct bb_levels *levels,
+                                  const struct bb_pick_options *options, struct bb_plan *plan)
 {
     struct bb_table_file *worst = NULL;
     int worst_level = 0;
@@ -172,16 +257,18 @@ static enum bb_status pick_excess(const struct bb_levels *levels, const struct b
     }
     if (worst == NULL)
         return BB_OK;
-    /* A run of level 0 cannot be rewritten in its place: the new table would count as the newest. */
+    /* A run of level 0 cannot be rewritten in its place: the new table would count as the newest.
+     */
     if (worst_level == 0)
         return pick_level0(levels, BB_PLAN_RATE_EXCESS, plan);
-    enum bb_status status = plan_init(levels, BB_PLAN_RATE_EXCESS, worst_level, plan);
+    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_RATE_EXCESS, worst_level);
     if (status == BB_OK)
-        plan_add(plan, worst_level, worst);
+        bb_plan_add(plan, worst_level, worst);
     return status;
 }
 
-enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_options *options, struct bb_plan *ret_plan)
+enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_options *options,
+                       struct bb_plan *ret_plan)
 {
     int best = 0;
     double best_score = 0;
@@ -194,15 +281,21 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
             best_score = score;
         }
     }
+    if (best_score >= 1 && best == 0)
+        return pick_level0(levels, BB_PLAN_LEVEL0_RUNS, ret_plan);
     if (best_score >= 1)
-        return best == 0 ? pick_level0(levels, BB_PLAN_LEVEL0_RUNS, ret_plan) : pick_deeper(levels, best, ret_plan);
-    if (options->has_filters && bb_rates_expected(levels) > BB_RATES_SLACK * options->target_wasted_reads)
+        return pick_deeper(levels, options, best, ret_plan);
+    if (options->has_filters &&
+        bb_rates_expected(levels) > BB_RATES_SLACK * options->target_wasted_reads)
         return pick_excess(levels, options, ret_plan);
     return BB_OK;
 }
 
+/* ---- everything ---- */
+
 /* One run, nothing dead in it, and the promise kept closely. */
-static bool is_compact(const struct bb_levels *levels, const struct bb_pick_options *options, int deepest)
+static bool is_compact(const struct bb_levels *levels, const struct bb_pick_options *options,
+                       int deepest)
 {
     if (levels->levels[0].count > 0)
         return false;
@@ -217,24 +310,38 @@ static bool is_compact(const struct bb_levels *levels, const struct bb_pick_opti
     }
     double expected = bb_rates_expected(levels);
     double target = options->target_wasted_reads;
-    return levels->levels[deepest].count == 0 || !options->has_filters || target > BB_FILTER_RATE_MAX ||
+    return levels->levels[deepest].count == 0 || !options->has_filters ||
+           target > BB_FILTER_RATE_MAX ||
            (expected >= target * (1 - CLOSE) && expected <= target * (1 + CLOSE));
+}
+
+/* In a level that is too small for it, the run would move on at once, and two levels share the
+ * promise meanwhile. */
+static int level_for_all(const struct bb_levels *levels, const struct bb_pick_options *options)
+{
+    int level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
+    double bytes = 0;
+    for (int i = 0; i < BB_LEVEL_COUNT; i++)
+        bytes += (double)levels->levels[i].file_bytes;
+    while (level < BB_LEVEL_COUNT - 1 && bytes >= bb_shape_level_bytes(&options->shape, level))
+        level++;
+    return level;
 }
 
 enum bb_status bb_pick_all(const struct bb_levels *levels, const struct bb_pick_options *options,
                            struct bb_plan *ret_plan)
 {
-    int deepest = bb_levels_deepest(levels);
-    int output_level = deepest == 0 ? 1 : deepest;
+    int deepest = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
     *ret_plan = (struct bb_plan){0};
-    if (is_compact(levels, options, output_level))
+    if (is_compact(levels, options, deepest))
         return BB_OK;
-    enum bb_status status = plan_init(levels, BB_PLAN_REQUEST, output_level, ret_plan);
+    enum bb_status status =
+        bb_plan_init(ret_plan, levels, BB_PLAN_REQUEST, level_for_all(levels, options));
     if (status != BB_OK)
         return status;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < levels->levels[level].count; i++)
-            plan_add(ret_plan, level, levels->levels[level].files[i]);
+            bb_plan_add(ret_plan, level, levels->levels[level].files[i]);
     }
     return BB_OK;
 }

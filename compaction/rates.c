@@ -1,47 +1,51 @@
 /* See rates.h. */
 #include "compaction/rates.h"
 
-/* New runs leave this much of the slack to rounding and to levels whose mean shifts. */
-#define FILL 1.08
+/* How far the rate of a part may be from the mean that its run is to have. Rates that differ within
+ * a run are a debt: when the lower ones leave, the mean rises. */
+#define UNEVEN_MAX 1.5
+#define UNEVEN_MIN 0.5
 
-/* Tables of a part do not go further above their run's mean than this, or the next part would have to make up for it. */
-#define UNEVEN_MAX 2.0
-
-/* When others have used up the promise (it was made stricter since), a run gets this part of its share, and tables of a
- * run whose rest is too high this part of its mean: more bits would not mend what the others break. */
+/* When others have used up the promise (it was made stricter since), new tables get this part of
+ * their share: more bits would not mend what the others break. */
 #define SHARE_MIN (1.0 / 16)
 
-/* What of the levels remains beside the new tables. */
-struct rest {
-    double waste;        /* of the runs other than the output's */
-    double absent_share; /* of planned runs that are not there */
-    double run_waste;    /* of the output run's remaining tables: sum of rate times keys */
-    uint64_t run_keys;   /* in these */
+/* The tables of a level that stay. */
+struct part {
+    double rates;     /* sum over tables */
+    double rate_keys; /* sum of rate times keys */
+    double keys;
+    size_t tables;
 };
 
-static bool is_removed(const struct bb_rate_request *request, uint64_t number)
+/* The store around the new tables. */
+struct scene {
+    double waste;     /* of the runs other than the output's */
+    double keys;      /* in those runs */
+    double run_waste; /* of the output run's tables that stay: sum of rate times keys */
+    double run_keys;  /* in these */
+    double room;      /* keys that the levels above the output's can take before they are full */
+};
+
+static double smaller(double a, double b)
 {
-    for (size_t i = 0; i < request->removed_count; i++) {
-        if (request->removed[i] == number)
-            return true;
-    }
-    return false;
+    return a < b ? a : b;
 }
 
-static double mean(double sum, uint64_t keys)
+static double larger(double a, double b)
 {
-    return keys == 0 ? 0 : sum / (double)keys;
+    return a > b ? a : b;
+}
+
+static double mean(double sum, double keys)
+{
+    return keys == 0 ? 0 : sum / keys;
 }
 
 double bb_rates_level_expected(const struct bb_levels *levels, int number)
 {
     const struct bb_level *level = &levels->levels[number];
-    double sum = 0;
-    for (size_t i = 0; i < level->count; i++) {
-        const struct bb_table_meta *meta = &level->files[i]->meta;
-        sum += number == 0 ? meta->filter_rate : meta->filter_rate * (double)meta->key_count;
-    }
-    return number == 0 ? sum : mean(sum, level->key_count);
+    return number == 0 ? level->rate_sum : mean(level->rate_keys, (double)level->key_count);
 }
 
 double bb_rates_expected(const struct bb_levels *levels)
@@ -52,76 +56,95 @@ double bb_rates_expected(const struct bb_levels *levels)
     return sum;
 }
 
-struct part {
-    double rates;    /* sum over tables */
-    double weighted; /* sum of rate times keys */
-    uint64_t keys;
-    uint32_t tables;
-};
-
-static struct part remaining(const struct bb_rate_request *request, int number)
+static struct part part_that_stays(const struct bb_rate_request *request, int number)
 {
     const struct bb_level *level = &request->levels->levels[number];
-    struct part part = {0};
-    for (size_t i = 0; i < level->count; i++) {
-        const struct bb_table_meta *meta = &level->files[i]->meta;
-        if (is_removed(request, level->files[i]->number))
+    uint64_t keys = level->key_count;
+    struct part part = {
+        .rates = level->rate_sum, .rate_keys = level->rate_keys, .tables = level->count};
+    for (size_t i = 0; i < request->removed_count; i++) {
+        if (request->removed_levels[i] != number)
             continue;
-        part.rates += meta->filter_rate;
-        part.weighted += meta->filter_rate * (double)meta->key_count;
-        part.keys += meta->key_count;
-        part.tables++;
+        const struct bb_table_meta *meta = &request->removed[i]->meta;
+        part.rates -= meta->filter_rate;
+        part.rate_keys -= meta->filter_rate * (double)meta->key_count;
+        part.tables--;
+        keys -= meta->key_count;
     }
-    return part;
+    part.keys = (double)keys;
+    /* What rounding leaves of a difference is no rate. */
+    return part.tables == 0 ? (struct part){0} : part;
 }
 
-static void add_level0(const struct bb_rate_request *request, struct rest *rest)
+static double keys_per_byte(const struct bb_levels *levels)
 {
-    struct part part = remaining(request, 0);
-    uint32_t there = part.tables + (request->output_level == 0);
-    rest->waste += part.rates;
-    if (request->shape != NULL && there < request->shape->level0_runs)
-        rest->absent_share += (request->shape->level0_runs - there) * request->shape->level0_run;
+    double bytes = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        bytes += (double)levels->levels[level].file_bytes;
+    return bytes == 0 ? 0 : (double)bb_levels_key_count(levels) / bytes;
 }
 
-static void add_level(const struct bb_rate_request *request, int number, struct rest *rest)
+/* Keys that a level can still take. Level 0 counts runs; those to come are taken to be like the one
+ * being written. */
+static double room_in(const struct bb_rate_request *request, int number, const struct part *part)
 {
-    struct part part = remaining(request, number);
-    if (number == request->output_level) {
-        rest->run_waste = part.weighted;
-        rest->run_keys = part.keys;
-        return;
+    if (request->output_level == 0)
+        return larger(0, (double)request->shape->level0_run_count - (double)part->tables - 1) *
+               (double)request->output_keys;
+    double full = bb_shape_level_bytes(request->shape, number) * keys_per_byte(request->levels);
+    return larger(0, full - part->keys);
+}
+
+static struct scene look_around(const struct bb_rate_request *request)
+{
+    struct scene scene = {0};
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        struct part part = part_that_stays(request, level);
+        bool fills_first = level == 0 || level < request->output_level;
+        if (fills_first && request->shape != NULL)
+            scene.room += room_in(request, level, &part);
+        if (level > 0 && level == request->output_level) {
+            scene.run_waste = part.rate_keys;
+            scene.run_keys = part.keys;
+            continue;
+        }
+        scene.waste += level == 0 ? part.rates : mean(part.rate_keys, part.keys);
+        scene.keys += part.keys;
     }
-    rest->waste += mean(part.weighted, part.keys);
-    if (part.tables == 0 && request->shape != NULL)
-        rest->absent_share += request->shape->levels[number];
+    return scene;
 }
 
-static double smaller(double a, double b)
+/* The rate of new_keys keys with which their whole run has that mean. */
+static double balance(const struct scene *scene, double run_mean, double new_keys)
 {
-    return a < b ? a : b;
+    return run_mean + (run_mean * scene->run_keys - scene->run_waste) / new_keys;
 }
 
-static double share_of_run(const struct bb_rate_request *request)
+static double keys_min(const struct bb_rate_request *request)
 {
-    if (request->shape == NULL)
-        return 1;
-    return request->output_level == 0 ? request->shape->level0_run : request->shape->levels[request->output_level];
+    return (double)(request->output_keys_min > 0 ? request->output_keys_min : request->output_keys);
 }
 
-/* The mean rate that the whole output run may have. */
-static double run_allowance(const struct bb_rate_request *request, const struct rest *rest)
+/* The rate that brings the sum to BB_RATES_FILL, however many keys there will be. */
+static double limit_of(const struct bb_rate_request *request, const struct scene *scene)
 {
-    double share = share_of_run(request);
-    double ideal = request->target * share;
-    if (rest->waste == 0 && rest->absent_share == 0)
-        return ideal;
-    double left = (FILL * request->target - rest->waste) * share / (share + rest->absent_share);
-    double allowance = smaller(ideal, left);
-    return allowance > ideal * SHARE_MIN ? allowance : ideal * SHARE_MIN;
+    double left = BB_RATES_FILL * request->target - scene->waste;
+    return smaller(balance(scene, left, (double)request->output_keys),
+                   balance(scene, left, keys_min(request)));
 }
 
-/* No filter only where the promise allows a wasted request each time; a filter of half a bit is worth its place. */
+/* The mean rate that the whole run of the output is to have. */
+static double allowance_of(const struct bb_rate_request *request, const struct scene *scene)
+{
+    double run_keys = scene->run_keys + (double)request->output_keys;
+    double ideal = request->target * run_keys / (scene->keys + run_keys + scene->room);
+    double left = BB_RATES_FILL * request->target - scene->waste;
+    double allowance = smaller(ideal, left * run_keys / (run_keys + scene->room));
+    return larger(allowance, ideal * SHARE_MIN);
+}
+
+/* No filter only where the promise allows a wasted request each time; a filter of half a bit is
+ * worth its place. */
 static double clamp(double rate)
 {
     if (rate >= 1)
@@ -133,16 +156,27 @@ static double clamp(double rate)
 
 double bb_rates_for_run(const struct bb_rate_request *request)
 {
-    struct rest rest = {0};
-    add_level0(request, &rest);
-    for (int level = 1; level < BB_LEVEL_COUNT; level++)
-        add_level(request, level, &rest);
-    double allowance = run_allowance(request, &rest);
-    if (request->output_keys == 0 || rest.run_keys == 0)
+    if (request->output_keys == 0)
+        return clamp(request->target);
+    struct scene scene = look_around(request);
+    double allowance = allowance_of(request, &scene);
+    if (scene.run_keys == 0)
         return clamp(allowance);
-    /* The part makes up for what the rest of its run has more or less than its mean. */
-    double run_keys = (double)(rest.run_keys + request->output_keys);
-    double rate = (allowance * run_keys - rest.run_waste) / (double)request->output_keys;
-    rate = rate > allowance * SHARE_MIN ? rate : allowance * SHARE_MIN;
-    return clamp(smaller(rate, allowance * UNEVEN_MAX));
+    double rate = balance(&scene, allowance, (double)request->output_keys);
+    rate = larger(smaller(rate, allowance * UNEVEN_MAX), allowance * UNEVEN_MIN);
+    return clamp(smaller(rate, larger(limit_of(request, &scene), allowance * SHARE_MIN)));
+}
+
+static double mean_after(const struct scene *scene, double new_keys, double rate)
+{
+    return mean(scene->run_waste + rate * new_keys, scene->run_keys + new_keys);
+}
+
+double bb_rates_after(const struct bb_rate_request *request, double rate)
+{
+    struct scene scene = look_around(request);
+    if (request->output_level == 0)
+        return scene.waste + rate;
+    return scene.waste + larger(mean_after(&scene, (double)request->output_keys, rate),
+                                mean_after(&scene, keys_min(request), rate));
 }

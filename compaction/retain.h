@@ -6,7 +6,8 @@
  * no deeper level may hold the key.
  *
  *     sequences    9   7 | 6   3 | 2   1        snapshots 6 and 2
- *     of one key   P   P | D   P | P   P        kept: 9, 6 (a tombstone above the oldest interval), 2
+ *     of one key   P   P | D   P | P   P        kept: 9, 6 (a tombstone above the oldest interval),
+ * 2
  *
  * Entries are handed over in order. Threads: one.
  */
@@ -32,8 +33,7 @@ void bb_retain_deinit(struct bb_retain *retain);
 bool bb_retain_is_new_key(const struct bb_retain *retain, struct bb_bytes key);
 /* Judges the next entry. is_bottom: no level below the output's may hold the key (looked at for
  * tombstones alone). BB_NO_MEMORY. */
-BB_MUST_CHECK enum bb_status bb_retain_judge(struct bb_retain *retain,
-                                             const struct bb_entry *entry, bool is_bottom,
-                                             bool *ret_keep);
+BB_MUST_CHECK enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *entry,
+                                             bool is_bottom, bool *ret_keep);
 
 #endif

@@ -13,8 +13,8 @@ struct run_iter {
     struct bb_read_stats *stats;
     struct bb_table_file **files; /* with references */
     size_t count;
-    size_t current;         /* of the open table's iterator */
-    struct bb_iter *iter;   /* NULL: none is open */
+    size_t current;       /* of the open table's iterator */
+    struct bb_iter *iter; /* NULL: none is open */
 };
 
 static struct run_iter *run_of(struct bb_iter *iter)
@@ -101,7 +101,8 @@ static size_t find(const struct run_iter *run, struct bb_bytes key)
     size_t high = run->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (bb_key_compare(run->comparator, bb_buf_bytes(&run->files[middle]->meta.largest), key) < 0)
+        if (bb_key_compare(run->comparator, bb_buf_bytes(&run->files[middle]->meta.largest), key) <
+            0)
             low = middle + 1;
         else
             high = middle;
@@ -153,8 +154,8 @@ static const struct bb_iter_ops ops = {
 
 enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t count,
                                   const struct bb_comparator *comparator,
-                                  const struct bb_read_options *options, struct bb_read_stats *stats,
-                                  struct bb_iter **ret_iter)
+                                  const struct bb_read_options *options,
+                                  struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
     struct run_iter *run = bb_alloc_zeroed(1, sizeof(*run));
     if (run != NULL)

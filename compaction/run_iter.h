@@ -4,8 +4,8 @@
 
 #include "compaction/table_file.h"
 
-/* files: ascending; a reference is taken to each. Tables are opened when the stream comes to them. stats may be NULL and
- * must outlive the stream. Owned: bb_iter_destroy. */
+/* files: ascending; a reference is taken to each. Tables are opened when the stream comes to them.
+ * stats may be NULL and must outlive the stream. Owned: bb_iter_destroy. */
 BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t count,
                                                 const struct bb_comparator *comparator,
                                                 const struct bb_read_options *options,

@@ -1,9 +1,11 @@
 /* One live table of a store: what is known of its file, the open table on first use, and its end.
  *
  * A table file is shared by all levels that name it. When the last reference goes and the table was
- * marked obsolete (a durable record of the manifest has removed it), the environment removes the file.
+ * marked obsolete (a durable record of the manifest has removed it), the environment removes the
+ * file.
  *
- * Threads: any. Opening is guarded by the environment's mutex; an open table is one atomic load away.
+ * Threads: any. Opening is guarded by the environment's mutex; an open table is one atomic load
+ * away.
  */
 #ifndef BB_COMPACTION_TABLE_FILE_H
 #define BB_COMPACTION_TABLE_FILE_H

@@ -39,9 +39,7 @@ static enum bb_status create_file(void *context)
 static enum bb_status pick_all(void *context)
 {
     struct scene *scene = context;
-    const struct bb_pick_options options = {.level0_run_count = 4,
-                                            .level1_size_bytes = DRAWN_BYTES,
-                                            .level_size_ratio = 10,
+    const struct bb_pick_options options = {.shape = {4, DRAWN_BYTES, DRAWN_BYTES, 10},
                                             .target_wasted_reads = 0.01};
     struct bb_plan plan = {0};
     enum bb_status status = bb_pick_all(scene->levels, &options, &plan);
