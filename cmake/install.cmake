@@ -26,5 +26,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/bloomblock-config-version
 install(FILES ${PROJECT_BINARY_DIR}/bloomblock-config.cmake
     ${PROJECT_BINARY_DIR}/bloomblock-config-version.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bloomblock)
+# Relative to the file itself, so that the installed tree can be moved.
+file(RELATIVE_PATH BB_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/bloomblock.pc.in ${PROJECT_BINARY_DIR}/bloomblock.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/bloomblock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,30 @@
+# Installs the build into a temporary prefix and builds tests/install/consumer against it, by CMake package and by
+# pkg-config, then runs what was built.
+#
+#   cmake -DBUILD=... -DSOURCE=... -DWORK=... -DGENERATOR=... -DCOMPILER=... -P check.cmake
+function(run)
+    execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(NOT result EQUAL 0)
+        message(FATAL_ERROR "${ARGN}: ${result}\n${output}")
+    endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install/consumer -B ${WORK}/consumer -G ${GENERATOR}
+    -DCMAKE_C_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${WORK}/prefix)
+run(${CMAKE_COMMAND} --build ${WORK}/consumer)
+run(${WORK}/consumer/consumer_shared ${WORK}/store_shared)
+run(${WORK}/consumer/consumer_static ${WORK}/store_static)
+
+file(GLOB_RECURSE pc ${WORK}/prefix/*/bloomblock.pc)
+get_filename_component(pc_folder ${pc} DIRECTORY)
+set(ENV{PKG_CONFIG_PATH} ${pc_folder})
+execute_process(COMMAND pkg-config --cflags --libs bloomblock OUTPUT_VARIABLE flags
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(flags)
+get_filename_component(library_folder ${pc_folder} DIRECTORY)
+run(${COMPILER} ${SOURCE}/tests/install/consumer/consumer.c -o ${WORK}/by_pkg_config ${flags}
+    -Wl,-rpath,${library_folder})
+run(${WORK}/by_pkg_config ${WORK}/store_pkg_config)
+file(REMOVE_RECURSE ${WORK})
