@@ -83,6 +83,37 @@ static enum bb_status take_lock(struct bb_db *db)
     return status;
 }
 
+static enum bb_status rescan(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    bb_directory_deinit(&opening->directory);
+    opening->directory = (struct bb_directory){0};
+    return bb_directory_scan(db->system, db->directory, &opening->directory);
+}
+
+/* For a directory without CURRENT: nothing in it forbids to create a store, and it is wanted. */
+static enum bb_status check_may_create(const struct opening *opening)
+{
+    const struct bb_db *db = opening->db;
+    enum bb_status status = bb_directory_check_new(db->system, db->directory, &opening->directory);
+    if (status != BB_OK || db->options.create_if_missing)
+        return status;
+    return bb_fail(BB_NOT_FOUND,
+                   "%s: not a store: there is no CURRENT, and create_if_missing is not set",
+                   db->directory);
+}
+
+/* Before the lock: a directory that is no store, and is not to become one, gets no lock file. */
+static enum bb_status check_is_store(struct opening *opening)
+{
+    if (opening->db->options.create_if_missing)
+        return BB_OK;
+    enum bb_status status = rescan(opening);
+    if (status != BB_OK || opening->directory.has_current)
+        return status;
+    return check_may_create(opening);
+}
+
 /* A new store: its identity in a first manifest, and nothing else. */
 static enum bb_status create_store(struct opening *opening)
 {
@@ -90,13 +121,9 @@ static enum bb_status create_store(struct opening *opening)
     struct bb_manifest_state state = {0};
     struct bb_manifest *manifest = NULL;
     uint64_t number = 0;
-    enum bb_status status = bb_directory_check_new(db->system, db->directory, &opening->directory);
+    enum bb_status status = check_may_create(opening);
     if (status != BB_OK)
         return status;
-    if (!db->options.create_if_missing)
-        return bb_fail(BB_NOT_FOUND,
-                       "%s: not a store: there is no CURRENT, and create_if_missing is not set",
-                       db->directory);
     status = sync_parent(db);
     /* A parent that may not be read can only matter if the directory is new in it. */
     if (status != BB_OK && !opening->made_directory)
@@ -113,14 +140,6 @@ static enum bb_status create_store(struct opening *opening)
         status = bb_manifest_close(manifest);
     bb_manifest_state_deinit(&state);
     return status;
-}
-
-static enum bb_status rescan(struct opening *opening)
-{
-    struct bb_db *db = opening->db;
-    bb_directory_deinit(&opening->directory);
-    opening->directory = (struct bb_directory){0};
-    return bb_directory_scan(db->system, db->directory, &opening->directory);
 }
 
 static enum bb_status find_or_create(struct opening *opening)
@@ -377,6 +396,11 @@ static enum bb_status open_db(struct bb_db *db)
     enum bb_status status = init_parts(db);
     if (status == BB_OK)
         status = make_directory(&opening);
+    if (status == BB_OK)
+        status = check_is_store(&opening);
+    /* Where there is no store and none may be made, not even a lock file is left behind. */
+    if (status == BB_OK && !db->options.create_if_missing)
+        status = find_or_create(&opening);
     if (status == BB_OK)
         status = take_lock(db);
     if (status == BB_OK)
