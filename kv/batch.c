@@ -7,7 +7,9 @@
  *     +--------------+-----------+-------------------------------------------------------------+
  *
  * Numbers are little-endian, varints canonical. kind is enum bb_entry_kind. The i-th operation has
- * the sequence sequence + i, hence later operations on the same key win. Threads: see batch.h.
+ * the sequence sequence + i, hence later operations on the same key win.
+ *
+ * Threads: see batch.h.
  */
 #include "kv/batch.h"
 

@@ -1,5 +1,4 @@
-/* The inside of a memtable: records, leaves and inner nodes in one arena, addressed by 32-bit
- * offsets.
+/* The inside of a memtable: records, leaves and inner nodes in one arena, at 32-bit offsets.
  *
  *     record     offset  size
  *                     0     8  sequence << 8 | kind
@@ -8,29 +7,32 @@
  *                    16     4  size of the key
  *                    20        key, value
  *
- *     leaf       512 bytes, 8 lines: header and the tags of all slots share the first line
- *                keys in [key of low, key of high); slots in order of arrival
- *     inner      512 bytes, 8 lines: the prefixes, searched first, fill the first four
- *                child i holds keys in [separator i - 1, separator i), 0-based, the node's own
- * fences at both ends
+ *     leaf       512 bytes, 8 lines: header and the tags of all slots share the first line;
+ *                keys in [key of low, key of high), slots in order of arrival
+ *
+ *     inner      512 bytes, 8 lines: the prefixes, searched first, fill the first four;
+ *                child i holds keys in [separator i - 1, separator i), counted from 0, with the
+ *                node's own fences at both ends
  *
  * Invariants, on which readers without locks rely:
- *   - A record never changes. Versions of a key form a chain, newest first; the slot holds its
- * head.
- *   - Of a leaf only three things change: the count grows; what belongs to slot n is written before
- * the count n + 1 is stored (release); a slot's head is replaced by a newer version (release).
- *   - Of an inner node only children change: a child is replaced by one that holds the same and
- * more.
- *   - A full node is not changed but replaced, and stays as it was: whoever is inside sees what was
- * true when he came.
- *   - Separators are never taken away. So a leaf's lower fence is the lower fence of a leaf for
- * ever, and an iterator finds its way by descending to it again.
- *   - No leaf but the root is empty.
+ *
+ *   1. A record never changes. Versions of a key form a chain, newest first; the slot holds its
+ *      head.
+ *   2. Of a leaf only this changes: the count grows, and what belongs to slot n is written before
+ *      the count n + 1 is stored (release); a slot's head is replaced by a newer version (release).
+ *   3. Of an inner node only children change: a child is replaced by one that holds the same and
+ *      more.
+ *   4. A full node is not changed but replaced, and stays as it was: whoever is inside sees what
+ *      was true when he came.
+ *   5. Separators are never taken away. So a leaf's lower fence is the lower fence of a leaf for
+ *      ever, and an iterator finds its way by descending to it again.
+ *   6. No leaf but the root is empty.
  *
  * A fence, or a separator, is a record whose key is meant: nothing is copied.
+ *
  * Prefixes: 8 bytes of the key behind the first `skip` bytes, big-endian (bb_bytes_prefix64). Where
  * both fences exist, all keys between them begin with what the fences have in common, so skipping
- * that needs no check. With a comparator that is not bytewise skip and all prefixes are 0, so that
+ * that needs no check. With a comparator that is not bytewise, skip and all prefixes are 0, so that
  * every comparison ends in full keys.
  */
 #ifndef BB_KV_MEMTABLE_NODE_H

@@ -1,11 +1,11 @@
 /* The bytes of a log.
  *
  *     file       +-----------------+-----------------+-----
- *                | block, 32 KiB   | block, 32 KiB   | ...      the last one as long as it came
+ *                | block, 32 KiB   | block, 32 KiB   | ...    the last one as long as it came
  *                +-----------------+-----------------+-----
- *     block      [ header ]  fragment  fragment ... fragment  zeros
- *                   ^ first block only                          ^ where less than a smallest
- * fragment is left
+ *     block      [header] fragment fragment ... fragment zeros
+ *                 ^ first block only                     ^ where less than the smallest
+ *                                                          fragment is left
  *
  *     header     offset  size
  *                     0     8  magic "bb.log\r\n"
@@ -21,23 +21,25 @@
  *                    10     1  type: full, first, middle, last, mark
  *                    11     n  body
  *
- *     record     the bodies of one full fragment, or of a first one, any number of middle ones and
- * a last one, which follow one another without a gap: 0     8  durable offset: so far the log was
- * synced when the record was appended 8        payload mark       a fragment whose body is a
- * durable offset alone: what was synced when the log was closed
+ *     record     the bodies of one full fragment, or of a first one, any number of middle ones
+ *                and a last one, which follow one another without a gap
+ *                offset  size
+ *                     0     8  durable offset: how far the log was synced when this was appended
+ *                     8        payload
+ *
+ *     mark       a fragment whose body is a durable offset alone, appended when the log is closed
  *
  * All numbers are little-endian. No fragment crosses a block border. A first, full or mark fragment
- * has at least 8 bytes of body, so the durable offset is never cut; for the sake of one rule no
- * fragment starts where its block has less than BB_WAL_FRAGMENT_SIZE_MIN bytes left.
+ * has at least 8 bytes of body, so that the durable offset is never cut; for the sake of one rule
+ * no fragment starts where its block has less than BB_WAL_FRAGMENT_SIZE_MIN bytes left.
  *
  * The check of a fragment covers its body, length and type, the file offset where it stands, and
  * the identity of the log (number and store). Bytes of a recycled file, of another log, or of
- * another place therefore never pass; and a reader that meets damage may try every offset behind it
- * without taking chance for a fragment.
+ * another place therefore never pass; and a reader that meets damage may try every offset behind
+ * it without taking chance for a fragment.
  *
  * Why the durable offset: damage below an offset that a later record calls durable is corruption.
- * Damage above it is what a loss of power does to bytes that nobody had synced, and the log ends
- * there.
+ * Damage above it is what a loss of power does to bytes that nobody had synced: the log ends there.
  */
 #ifndef BB_KV_WAL_FORMAT_H
 #define BB_KV_WAL_FORMAT_H

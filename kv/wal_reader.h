@@ -1,15 +1,18 @@
 /* Reads the records of a log in order, and judges where and how it ends. The bytes are drawn in
  * wal_format.h.
  *
- *     what stands there                              what next gives
- *     the end of the file                            BB_NOT_FOUND
- *     damage, and a record or mark behind it says    BB_CORRUPT; with tolerate_damage the log ends
- * there that the log was durable beyond that place any other damage, zeros, a cut record
- * BB_NOT_FOUND: a tail that nobody had synced; the report says what was dropped
+ *     what stands there                             what next gives
+ *     the end of the file                           BB_NOT_FOUND
+ *     damage, and a record or mark behind it        BB_CORRUPT; with tolerate_damage the log ends
+ *     says that the log was durable beyond it       there
+ *     any other damage, zeros, a cut record         BB_NOT_FOUND: a tail that nobody had synced;
+ *                                                   the report says what was dropped
  *
  * The size of the file is taken when it is opened; a read that gives less than that is an error,
  * never an end. Before damage is believed the block is read a second time. No length is believed
- * before its check is: memory grows with verified fragments only. Threads: one at a time.
+ * before its check is: memory grows with verified fragments only.
+ *
+ * Threads: one at a time.
  */
 #ifndef BB_KV_WAL_READER_H
 #define BB_KV_WAL_READER_H
@@ -22,7 +25,7 @@ struct bb_wal_reader;
 /* How the log ended; complete once next has given BB_NOT_FOUND. */
 struct bb_wal_report {
     uint64_t record_count;
-    uint64_t end_offset;    /* behind the last whole record */
+    uint64_t end_offset;    /* behind the last whole record or mark */
     uint64_t dropped_bytes; /* behind it, up to the last byte that is not zero: what was lost or
                                never whole */
     char reason[96];        /* why the log ends before its file does; empty when it does not */

@@ -1,5 +1,6 @@
-/* What stands behind the last whole record of a log. The bytes are drawn in wal_format.h. Threads:
- * one. */
+/* What stands behind the last whole record of a log. The bytes are drawn in wal_format.h.
+ *
+ * Threads: one. */
 #ifndef BB_KV_WAL_TAIL_H
 #define BB_KV_WAL_TAIL_H
 

@@ -2,7 +2,9 @@
  *
  * Failures stick: after a failed append or sync of the file nobody knows what it holds, so the file
  * is never written again and every later call returns the first failure. Want of memory before
- * anything was written does not stick: nothing was changed. Threads: one at a time.
+ * anything was written does not stick: nothing was changed.
+ *
+ * Threads: one at a time.
  */
 #ifndef BB_KV_WAL_WRITER_H
 #define BB_KV_WAL_WRITER_H

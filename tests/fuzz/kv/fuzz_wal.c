@@ -1,9 +1,9 @@
 /* A log file, read as recovery reads it.
  *
- * input      first byte: bit 0 repairs the header, bit 1 the checks of fragments, bit 2 zeroes the
- * ends of blocks, bit 3 leaves every fourth fragment damaged; the rest is the file oracle     with
- * and without tolerance the same records come, none longer than the file; the tolerant reader never
- *            refuses a log with a sound header; the report adds up
+ *     input      first byte: bit 0 repairs the header, bit 1 the checks of fragments, bit 2 zeroes
+ *                the ends of blocks, bit 3 leaves every fourth fragment damaged; then the file
+ *     oracle     with and without tolerance the same records come, none longer than the file; the
+ *                tolerant reader never refuses a log with a sound header; the report adds up
  */
 #include <stdlib.h>
 #include <string.h>

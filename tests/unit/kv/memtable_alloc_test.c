@@ -1,6 +1,7 @@
 /* Goal: a memtable that gets no memory says BB_NO_MEMORY and leaks nothing; adding and getting
- * never allocate. Method: the allocation seam fails at each allocation in turn, once and from then
- * on. */
+ * never allocate.
+ *
+ * Method: the allocation seam fails at each allocation in turn, once and from then on. */
 #include "tests/support/assert_status.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
 /* Goal: readers beside the writer find every entry that was published to them, and walk in order
- * without losing one. Method: one writer adds and publishes the number of entries (release);
- * readers take the number (acquire) and then get any of those, or walk in either direction and
- * compare with what must be there. To be run under ThreadSanitizer, which proves what a lucky
- * schedule does not show. */
+ * without losing one.
+ *
+ * Method: one writer adds and publishes the number of entries (release); readers take the number
+ * (acquire) and then get any of those, or walk in either direction and compare with what must be
+ * there. To be run under ThreadSanitizer, which proves what a lucky schedule does not show. */
 #include "tests/support/assert_status.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,6 @@
 /* Goal: whatever allocation fails while a log is written or read, the status is BB_NO_MEMORY,
  * nothing leaks, and a writer goes on where it was: want of memory leaves no hole in the log.
+ *
  * Method: the allocation seam fails at each allocation in turn, once and from then on. */
 #include "tests/support/assert_status.h"
 

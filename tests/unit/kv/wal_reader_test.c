@@ -1,9 +1,11 @@
 /* Goal: whatever happened to a log, its reader gives the records that were appended, in order, up
  * to some point, and never another one; and it knows damage of what was durable from a tail that
- * nobody had synced. Method: logs in memory of records that are smaller, as large as and larger
- * than blocks, cut at every length, with every bit flipped, with every kind of tail that a crash
- * leaves; the records read must be a prefix of those appended, and the status must be the one that
- * the durable offset asks for. */
+ * nobody had synced.
+ *
+ * Method: logs in memory of records that are smaller, as large as and larger than blocks, cut at
+ * every length, with every bit flipped, with every kind of tail that a crash leaves; the records
+ * read must be a prefix of those appended, and the status must be the one that the durable offset
+ * asks for. */
 #include "tests/support/assert_status.h"
 
 #include <stdlib.h>

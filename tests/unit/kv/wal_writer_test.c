@@ -1,5 +1,6 @@
 /* Goal: each append is one write of the file; after a failure the file is never written again and
  * the first failure is what every call gives; buffering changes when bytes are written, not which.
+ *
  * Method: logs on a file system in memory, with the counters of the file seam and with the n-th
  * call failing. */
 #include "tests/support/assert_status.h"
