@@ -2,8 +2,8 @@
 #include "tests/support/array_iter.h"
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "base/status.h"
-#include "sstable/entry.h"
 #include "tests/support/must_alloc.h"
 
 struct array_iter {
@@ -24,10 +24,11 @@ static struct array_iter *array_of(struct bb_iter *iter)
     return (struct array_iter *)iter;
 }
 
-static int compare(const struct array_iter *array, const struct bb_entry *a,
+static int compare(const struct bb_comparator *comparator, const struct bb_entry *a,
                    const struct bb_entry *b)
 {
-    return bb_entry_compare(array->comparator, a->key, a->sequence, b->key, b->sequence);
+    int order = bb_key_compare(comparator, a->key, b->key);
+    return order != 0 ? order : (a->sequence < b->sequence) - (a->sequence > b->sequence);
 }
 
 static uint8_t *copy(struct bb_bytes bytes)
@@ -97,7 +98,8 @@ static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
     size_t position = 0;
     if (count_move(array))
         return;
-    while (position < array->count && compare(array, &array->entries[position], &wanted) < 0)
+    while (position < array->count &&
+           compare(array->comparator, &array->entries[position], &wanted) < 0)
         position++;
     show(array, position);
 }
@@ -139,7 +141,7 @@ struct bb_iter *bb_array_iter_create(const struct bb_entry *entries, size_t coun
     array->count = count;
     array->comparator = comparator;
     for (size_t i = 1; i < count; i++)
-        BB_ASSERT(compare(array, &entries[i - 1], &entries[i]) < 0);
+        BB_ASSERT(compare(comparator, &entries[i - 1], &entries[i]) < 0);
     return &array->iter;
 }
 
@@ -161,9 +163,7 @@ void bb_array_iter_sort(struct bb_entry *entries, size_t count,
     for (size_t i = 1; i < count; i++) {
         struct bb_entry entry = entries[i];
         size_t at = i;
-        for (; at > 0 && bb_entry_compare(comparator, entry.key, entry.sequence,
-                                          entries[at - 1].key, entries[at - 1].sequence) < 0;
-             at--)
+        for (; at > 0 && compare(comparator, &entry, &entries[at - 1]) < 0; at--)
             entries[at] = entries[at - 1];
         entries[at] = entry;
     }
