@@ -1,0 +1,425 @@
+#!/usr/bin/env python3
+"""A reader of tables, written from docs/format.md alone: lists every part of a file.
+
+    read_table.py FILE      prints what the .txt beside a golden holds
+
+Every byte has to be accounted for, and every rule of the page that binds a writer is checked.
+"""
+import struct
+import sys
+
+from xxh3 import MASK, u32, u64, xxh3_64
+
+MAGIC = bytes.fromhex("894242540d0a1a0a")
+BLOCK, FENCES, FILTERS, SECTION, DIRECTORY, FOOTER = 1, 2, 3, 4, 5, 6
+KEY_MAX, VALUE_MAX, SEQUENCE_MAX = 1 << 16, 1 << 30, (1 << 56) - 1
+RAW_MAX = (1 << 24) + 65536 + (1 << 30) + 20 + 65536
+NUMBER, REAL, TEXT, KEY, HEX, SECRET = range(6)
+SHOWN_MAX, ENTRIES_MAX = 48, 12  # of a value, of the entries of a block
+
+PROPERTIES = {
+    1: ("format_version", NUMBER), 2: ("table_id", HEX), 3: ("comparator", TEXT), 4: ("builder", TEXT),
+    16: ("entry_count", NUMBER), 17: ("key_count", NUMBER), 18: ("tombstone_count", NUMBER),
+    19: ("block_count", NUMBER), 20: ("page_count", NUMBER), 21: ("key_bytes", NUMBER),
+    22: ("value_bytes", NUMBER), 23: ("data_size", NUMBER), 24: ("index_size", NUMBER),
+    25: ("filter_size", NUMBER), 32: ("smallest", KEY), 33: ("largest", KEY), 34: ("sequence_min", NUMBER),
+    35: ("sequence_max", NUMBER), 48: ("block_size_bytes", NUMBER), 49: ("restart_interval", NUMBER),
+    50: ("compression", NUMBER), 51: ("index_page_size_bytes", NUMBER), 64: ("filter_kind", NUMBER),
+    65: ("filter_rate", REAL), 66: ("filter_rank", NUMBER), 67: ("filter_salt", NUMBER),
+    68: ("filter_granularity", NUMBER), 80: ("hash_id", NUMBER), 81: ("hash_secret", SECRET),
+}
+
+
+class Corrupt(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Corrupt(what)
+
+
+def mix(x):
+    for _ in range(2):
+        x ^= x >> 32
+        x = x * 0xD6E8FEB86659FD93 & MASK
+    return x ^ x >> 32
+
+
+def u16(data, at):
+    return struct.unpack_from("<H", data, at)[0]
+
+
+class Cursor:
+    def __init__(self, data, at=0):
+        self.data, self.at = data, at
+
+    def left(self):
+        return len(self.data) - self.at
+
+    def raw(self, size):
+        must(size <= self.left(), "the bytes end too early")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def varint(self, limit=MASK):
+        value = shift = 0
+        while True:
+            byte = self.raw(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+            shift += 7
+        must(byte != 0 or shift == 0, "a varint longer than needed")
+        must(value <= limit, f"a number of {value}, the limit is {limit}")
+        return value
+
+    def bytes(self):
+        return self.raw(self.varint())
+
+
+def escape(data):
+    out = []
+    for byte in data:
+        if byte == 0x5C:
+            out.append("\\\\")
+        elif 0x20 <= byte < 0x7F:
+            out.append(chr(byte))
+        else:
+            out.append(f"\\x{byte:02x}")
+    return "".join(out)
+
+
+def quoted(data):
+    if len(data) > SHOWN_MAX:
+        return f"({len(data)} bytes, xxh3 {xxh3_64(data):016x})"
+    return f'"{escape(data)}"'
+
+
+def lz4_block(data, raw_size):
+    """One LZ4 block: sequences of literals and matches; the last has literals only."""
+    out = bytearray()
+    cursor = Cursor(data)
+
+    def length(nibble):
+        total = nibble
+        while nibble == 15:
+            byte = cursor.raw(1)[0]
+            total += byte
+            if byte != 255:
+                break
+        return total
+
+    while True:
+        token = cursor.raw(1)[0]
+        out += cursor.raw(length(token >> 4))
+        if cursor.left() == 0:
+            break
+        offset = u16(cursor.raw(2), 0)
+        must(0 < offset <= len(out), "LZ4 refers to what is not there")
+        for _ in range(length(token & 15) + 4):
+            out.append(out[-offset])
+        must(len(out) <= raw_size, "LZ4 gives too much")
+    must(len(out) == raw_size, "LZ4 gives too little")
+    return bytes(out)
+
+
+class Table:
+    def __init__(self, data):
+        self.data = data
+        self.lines = []
+        self.covered = 0
+        self.entries = self.keys = self.tombstones = self.key_bytes = self.value_bytes = 0
+        self.sequences = []
+        self.last = None
+        self.blocks = 0
+        self.filter_size = 0
+
+    def say(self, line):
+        self.lines.append(line)
+
+    def check(self, kind, offset, size, stored, what):
+        """The checksum of the bytes at a place, and that they have not been claimed before."""
+        low, high = u64(self.id, 0), u64(self.id, 8)
+        place = mix(low ^ mix(high ^ mix(kind << 56 | offset)))
+        must(mix(place ^ xxh3_64(self.data[offset:offset + size])) == stored, f"checksum of {what} at {offset}")
+
+    def read(self):
+        self.read_footer()
+        self.read_directory()
+        self.read_properties()
+        self.read_root()
+        at = 0
+        for number, page in enumerate(self.pages):
+            at = self.read_page(number, at, *page)
+        must(at == self.sections[0][2], "the pages do not end where the sections start")
+        self.check_counts()
+        self.say_end()
+        return "\n".join(self.lines) + "\n"
+
+    def read_footer(self):
+        data = self.data
+        must(len(data) >= 64, "too short")
+        self.footer_at = at = len(data) - 64
+        must(data[at + 56:] == MAGIC, "not a table")
+        self.id = data[at:at + 16]
+        self.directory_at, self.directory_size = u64(data, at + 16), u32(data, at + 24)
+        self.version, flags = u32(data, at + 28), u32(data, at + 32)
+        self.check(FOOTER, at, 48, u64(data, at + 48), "footer")
+        must(self.version == 0 and flags == 0, "unsupported")
+        must(data[at + 36:at + 48] == bytes(12), "reserved bytes")
+        must(self.directory_at + self.directory_size == at, "the directory does not end at the footer")
+
+    def read_directory(self):
+        count, rest = divmod(self.directory_size - 8, 28)
+        must(rest == 0 and 1 <= count <= 64, "size of the directory")
+        self.check(DIRECTORY, self.directory_at, 28 * count, u64(self.data, self.footer_at - 8), "directory")
+        self.sections = []
+        for i in range(count):
+            section = struct.unpack_from("<HHQQQ", self.data, self.directory_at + 28 * i)
+            must(not self.sections or section[2] == sum(self.sections[-1][2:4]), "a gap between sections")
+            must(section[0] in (1, 2) or not section[1] & 1, "unknown section")
+            self.check(SECTION, section[2], section[3], section[4], f"section {section[0]}")
+            self.sections.append(section)
+        must(sum(self.sections[-1][2:4]) == self.directory_at, "a gap before the directory")
+        must(len({section[0] for section in self.sections}) == count, "a section twice")
+
+    def section(self, wanted):
+        for number, _, offset, size, _ in self.sections:
+            if number == wanted:
+                return self.data[offset:offset + size]
+        raise Corrupt(f"no section {wanted}")
+
+    def read_properties(self):
+        cursor = Cursor(self.section(2))
+        self.properties = {}
+        self.property_lines = []
+        last = -1
+        while cursor.left():
+            number = u16(cursor.raw(2), 0)
+            value = cursor.bytes()
+            must(number > last, "properties out of order")
+            last = number
+            if number in PROPERTIES:
+                self.take_property(number, value)
+            else:
+                must(number < 0x8000, f"property {number} must be understood")
+        must(len(self.properties) == len(PROPERTIES), "a property is missing")
+        must(self.properties["table_id"] == self.id, "two table ids")
+
+    def take_property(self, number, value):
+        name, kind = PROPERTIES[number]
+        if kind == NUMBER:
+            inner = Cursor(value)
+            value = inner.varint()
+            must(inner.left() == 0, "bytes behind a number")
+            shown = str(value)
+        elif kind == REAL:
+            value = struct.unpack("<d", value)[0]
+            shown = f"{value:.9g}"
+        elif kind == HEX:
+            shown = value.hex()
+        elif kind == SECRET:
+            must(len(value) == 192, "size of the secret")
+            shown = "(192 bytes, not shown)"
+        else:
+            shown = escape(value)
+        self.properties[name] = value
+        self.property_lines.append(f"property {number} {name}: {shown}")
+
+    def read_fences(self, cursor, count):
+        """A list of fences: (key, sequence) each."""
+        bytewise = self.properties["comparator"] == b"bytewise"
+        common = cursor.bytes()
+        must(not common or (count and bytewise), "a common prefix of nothing")
+        fences = []
+        for _ in range(count):
+            head = cursor.varint(KEY_MAX << 1 | 1)
+            key = common + cursor.raw(head >> 1)
+            must(len(key) <= KEY_MAX, "size of a fence")
+            sequence = cursor.varint(SEQUENCE_MAX - 1) if head & 1 else SEQUENCE_MAX
+            must(not fences or self.before(fences[-1], (key, sequence)), "fences out of order")
+            fences.append((key, sequence))
+        must(cursor.left() == 0, "bytes behind the fences")
+        if fences and bytewise:
+            shared = common_prefix(min(fences)[0], max(fences)[0])
+            must(shared == len(common), "the common prefix is not the longest")
+        return fences
+
+    def before(self, a, b):
+        """Does (key, sequence) a come before b? The test's other comparator is the bytewise order backwards."""
+        if a[0] == b[0]:
+            return a[1] > b[1]
+        return a[0] > b[0] if self.properties["comparator"] == b"backwards" else a[0] < b[0]
+
+    def read_root(self):
+        cursor = Cursor(self.section(1))
+        pages = [tuple(cursor.varint() for _ in range(3)) for _ in range(cursor.varint())]
+        must(pages, "no pages")
+        fences = [None] + self.read_fences(cursor, len(pages) - 1)
+        self.pages = [(*page, fence) for page, fence in zip(pages, fences)]
+
+    def read_page(self, number, data_at, data_size, page_size, root_blocks, fence):
+        at = data_at + data_size
+        page = self.data[at:at + page_size]
+        fence_size, filter_size, base, blocks, groups, shards, flags, zero = struct.unpack_from("<IIQHHHBB", page)
+        fences_end = 24 + fence_size
+        self.check(FENCES, at, fences_end, u64(page, fences_end), "page")
+        must(len(page) == fences_end + 8 + (filter_size + 8 if filter_size else 0), "size of the page")
+        must((base, blocks) == (data_at, root_blocks) and 1 <= blocks <= 64, "page and root differ")
+        must(flags <= 1 and zero == 0, "flags of the page")
+        cursor = Cursor(page[24:fences_end])
+        sizes = [cursor.varint() for _ in range(blocks)]
+        must(sum(sizes) == data_size, "sizes of the blocks")
+        fences = [fence] + self.read_fences(cursor, blocks - 1)
+        self.say(f"page {number} at {at}, {page_size} bytes: {blocks} blocks from {base}, {groups} groups, "
+                 f"{shards} filters")
+        filters = {}
+        granularity = self.properties["filter_granularity"]
+        if filter_size:
+            self.filter_size += filter_size + 8
+            start = fences_end + 8
+            self.check(FILTERS, at + start, filter_size, u64(page, start + filter_size), "filters")
+            must(groups == -(-blocks // granularity), "number of groups")
+            filters = self.read_filters(page[start:start + filter_size], groups, shards, flags & 1)
+        else:
+            must(groups == shards == 0, "groups without filters")
+        for ordinal, size in enumerate(sizes):
+            self.read_block(data_at, size, fences[ordinal], filters.get(ordinal // granularity, []))
+            data_at += size
+        return at + page_size
+
+    def read_filters(self, area, groups, shards, has_counts):
+        cursor = Cursor(area)
+        counts = [u16(cursor.raw(2), 0) for _ in range(groups)] if has_counts else [1] * groups
+        must(sum(counts) == shards, "number of filters")
+        descriptors = [u16(cursor.raw(2), 0) for _ in range(shards)]
+        filters = {}
+        for group, count in enumerate(counts):
+            filters[group] = []
+            for _ in range(count):
+                descriptor = descriptors.pop(0)
+                payload = cursor.raw(self.payload_size(descriptor))
+                shown = quoted(payload) if len(payload) > SHOWN_MAX else payload.hex()
+                filters[group].append(f"  filter of group {group}: descriptor {descriptor:04x}, {len(payload)} bytes "
+                                      f"{shown}")
+        must(cursor.left() == 0, "bytes behind the filters")
+        return filters
+
+    def payload_size(self, descriptor):
+        kind, rank = self.properties["filter_kind"], self.properties["filter_rank"]
+        if descriptor == 0:
+            return 0
+        if kind == 3:
+            return 64 * descriptor
+        if kind == 4:
+            return descriptor
+        must(kind == 2, "kind of filters")
+        size, rank = descriptor & 255, rank + (descriptor >> 14 & 1)
+        if descriptor >> 15:
+            must(size >= 1, "size of a ribbon")
+            return (size * rank + 7) // 8
+        must(size >= 8, "size of a ribbon")
+        return size * rank
+
+    def read_block(self, at, size, fence, filters):
+        stored = self.data[at:at + size]
+        must(size > 13, "size of a block")
+        self.check(BLOCK, at, size - 8, u64(stored, size - 8), "block")
+        compression, raw_size = stored[size - 13], u32(stored, size - 12)
+        payload = stored[:size - 13]
+        must(raw_size <= RAW_MAX and raw_size <= 255 * len(payload) + 64, "raw size")
+        if compression == 2:
+            must(len(payload) <= raw_size - raw_size // 8, "LZ4 that saves too little")
+            payload = lz4_block(payload, raw_size)
+        must(compression in (1, 2) and len(payload) == raw_size, "raw size")
+        self.say(f"block {self.blocks} at {at}, {size} bytes, {'lz4' if compression == 2 else 'stored raw'}, "
+                 f"raw {raw_size}")
+        self.blocks += 1
+        if fence is not None:
+            sequence = "" if fence[1] == SEQUENCE_MAX else f" @ {fence[1]}"
+            self.say(f"  fence {quoted(fence[0])}{sequence}")
+        self.lines.extend(filters)
+        self.read_entries(payload, fence)
+
+    def read_entries(self, payload, fence):
+        tail = u32(payload, len(payload) - 4)
+        count, wide = tail & 0x7FFFFFFF, tail >> 31
+        width = 4 if wide else 2
+        end = len(payload) - 4 - count * width
+        must(count >= 1 and end > 0 and wide == (end > 65535), "restarts")
+        restarts = [(u32 if wide else u16)(payload, end + width * i) for i in range(count)]
+        self.say("  restarts at " + " ".join(map(str, restarts)))
+        cursor = Cursor(payload[:end])
+        key = None
+        starts = []
+        while cursor.left():
+            start = cursor.at
+            starts.append(start)
+            shared, unshared, value_size = cursor.varint(KEY_MAX), cursor.varint(KEY_MAX), cursor.varint(VALUE_MAX)
+            tag = cursor.varint(SEQUENCE_MAX << 1 | 1)
+            suffix = cursor.raw(unshared)
+            new = suffix if start in restarts else key[:shared] + suffix
+            longest = 0 if start in restarts else common_prefix(key, new)
+            must(shared == longest, "shared is not the longest prefix")
+            key = new
+            value = cursor.raw(value_size)
+            self.take_entry(key, tag >> 1, tag & 1, value, fence if len(starts) == 1 else None)
+            if len(starts) <= ENTRIES_MAX:
+                self.say(f"  {start}: {quoted(key)} @ {tag >> 1} " + (f"put {quoted(value)}" if tag & 1 else "delete"))
+        if len(starts) > ENTRIES_MAX:
+            self.say(f"  and {len(starts) - ENTRIES_MAX} more")
+        interval = self.properties["restart_interval"]
+        must(restarts == starts[::interval], "restarts and entries")
+
+    def take_entry(self, key, sequence, kind, value, fence):
+        must(kind == 1 or not value, "a deletion with a value")
+        must(len(key) <= KEY_MAX, "size of a key")
+        entry = (key, sequence)
+        if fence is not None:
+            must(self.before(self.last, fence) and not self.before(entry, fence), "a fence in the wrong place")
+        must(self.last is None or self.before(self.last, entry), "entries out of order")
+        if self.last is None:
+            must(key == self.properties["smallest"], "smallest")
+        self.keys += self.last is None or self.last[0] != key
+        self.entries += 1
+        self.tombstones += kind == 0
+        self.key_bytes += len(key)
+        self.value_bytes += len(value)
+        self.sequences.append(sequence)
+        self.last = entry
+
+    def check_counts(self):
+        p = self.properties
+        counted = {
+            "entry_count": self.entries, "key_count": self.keys, "tombstone_count": self.tombstones,
+            "block_count": self.blocks, "page_count": len(self.pages), "key_bytes": self.key_bytes,
+            "value_bytes": self.value_bytes, "data_size": sum(page[0] for page in self.pages),
+            "index_size": sum(page[1] for page in self.pages), "filter_size": self.filter_size,
+            "sequence_min": min(self.sequences), "sequence_max": max(self.sequences), "largest": self.last[0],
+        }
+        for name, value in counted.items():
+            must(p[name] == value, f"{name} is {p[name]}, counted {value}")
+
+    def say_end(self):
+        self.lines.extend(self.property_lines)
+        for number, flags, offset, size, _ in self.sections:
+            self.say(f"section {number} at {offset}, {size} bytes, flags {flags}")
+        self.say(f"directory at {self.directory_at}, {self.directory_size} bytes; version {self.version}; "
+                 f"table id {self.id.hex()}")
+
+
+def common_prefix(a, b):
+    size = 0
+    while size < len(a) and size < len(b) and a[size] == b[size]:
+        size += 1
+    return size
+
+
+def read_table(data):
+    return Table(data).read()
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "rb") as file:
+        sys.stdout.write(read_table(file.read()))

@@ -1,0 +1,287 @@
+/* Goal: the bytes of tables stay what they are, and mean what docs/format.md says. Method: small
+ * tables with all that the format has, compared with tests/golden; beside each stands a listing,
+ * which tests/golden/table_test.py gets from the same bytes by a reader written from the page
+ * alone. */
+#include "tests/unit/sstable/table_fixture.h"
+
+#include <inttypes.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "sstable/table_walk.h"
+#include "tests/support/golden.h"
+
+#define SHOWN_MAX   48 /* longer values are listed by size and hash */
+#define ENTRIES_MAX 12 /* of a block; the others are counted */
+
+/* ---- listing ---- */
+
+static void print_quoted(struct bb_buf *text, struct bb_bytes bytes)
+{
+    char escaped[4 * SHOWN_MAX + 1];
+    if (bytes.size > SHOWN_MAX)
+        assert_ok(bb_buf_print(text, "(%zu bytes, xxh3 %016" PRIx64 ")", bytes.size,
+                               bb_hash_bytes(bytes.data, bytes.size)));
+    else
+        assert_ok(bb_buf_print(text, "\"%s\"", bb_bytes_escape(bytes, escaped, sizeof(escaped))));
+}
+
+static void print_hexadecimal(struct bb_buf *text, struct bb_bytes bytes)
+{
+    for (size_t i = 0; i < bytes.size; i++)
+        assert_ok(bb_buf_print(text, "%02x", bytes.data[i]));
+}
+
+static void print_filters(struct bb_buf *text, const struct bb_table_walk *walk)
+{
+    for (uint32_t i = 0; i < walk->shard_count; i++) {
+        struct bb_walk_filter filter;
+        assert_true(bb_table_walk_filter(walk, i, &filter));
+        assert_ok(bb_buf_print(text, "  filter of group %u: descriptor %04x, %zu bytes ",
+                               walk->group, filter.descriptor, filter.payload.size));
+        if (filter.payload.size > SHOWN_MAX)
+            print_quoted(text, filter.payload);
+        else
+            print_hexadecimal(text, filter.payload);
+        assert_ok(bb_buf_print(text, "\n"));
+    }
+}
+
+static void print_entry(struct bb_buf *text, uint32_t offset, const struct bb_entry *entry)
+{
+    assert_ok(bb_buf_print(text, "  %u: ", offset));
+    print_quoted(text, entry->key);
+    assert_ok(bb_buf_print(text, " @ %" PRIu64 " %s", entry->sequence,
+                           entry->kind == BB_ENTRY_PUT ? "put " : "delete"));
+    if (entry->kind == BB_ENTRY_PUT)
+        print_quoted(text, entry->value);
+    assert_ok(bb_buf_print(text, "\n"));
+}
+
+static void print_block(struct bb_buf *text, struct bb_table_walk *walk)
+{
+    assert_ok(bb_table_walk_load(walk));
+    assert_ok(bb_buf_print(text, "block %" PRIu64 " at %" PRIu64 ", %u bytes, %s, raw %u\n",
+                           walk->block_number, walk->offset, walk->stored_size,
+                           walk->compression == BB_COMPRESSION_LZ4 ? "lz4" : "stored raw",
+                           walk->raw_size));
+    if (walk->has_fence) {
+        assert_ok(bb_buf_print(text, "  fence "));
+        print_quoted(text, bb_buf_bytes(&walk->fence_key));
+        if (walk->fence_sequence != BB_SEQUENCE_MAX)
+            assert_ok(bb_buf_print(text, " @ %" PRIu64, walk->fence_sequence));
+        assert_ok(bb_buf_print(text, "\n"));
+    }
+    print_filters(text, walk);
+    assert_ok(bb_buf_print(text, "  restarts at"));
+    for (uint32_t i = 0; i < walk->block->restart_count; i++)
+        assert_ok(bb_buf_print(text, " %u", walk->block->restarts[i]));
+    assert_ok(bb_buf_print(text, "\n"));
+    uint32_t count = 0;
+    for (; walk->entries.is_valid; bb_block_iter_next(&walk->entries))
+        if (count++ < ENTRIES_MAX)
+            print_entry(text, walk->entries.offset, &walk->entries.entry);
+    if (count > ENTRIES_MAX)
+        assert_ok(bb_buf_print(text, "  and %u more\n", count - ENTRIES_MAX));
+    assert_ok(walk->entries.status);
+}
+
+static void print_page(struct bb_buf *text, const struct bb_table *table, uint32_t index,
+                       const struct bb_index_page *page)
+{
+    const struct bb_root_page *where = &table->root.pages[index];
+    assert_ok(bb_buf_print(text,
+                           "page %u at %" PRIu64 ", %u bytes: %u blocks from %" PRIu64
+                           ", %u groups, %u filters\n",
+                           index, where->page_offset, where->page_size, page->block_count,
+                           page->base_offset, page->group_count, page->shard_count));
+}
+
+static void print_end(struct bb_buf *text, const struct bb_table *table)
+{
+    size_t count = 0;
+    const struct bb_property_field *fields = bb_property_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        assert_ok(bb_buf_print(text, "property %u %s: ", fields[i].id, fields[i].name));
+        assert_ok(bb_property_print(&table->properties, &fields[i], text));
+        assert_ok(bb_buf_print(text, "\n"));
+    }
+    for (size_t i = 0; i < table->directory.count; i++) {
+        const struct bb_section *section = &table->directory.sections[i];
+        assert_ok(bb_buf_print(text, "section %u at %" PRIu64 ", %" PRIu64 " bytes, flags %u\n",
+                               section->id, section->offset, section->size, section->flags));
+    }
+    assert_ok(bb_buf_print(text, "directory at %" PRIu64 ", %u bytes; version %u; table id ",
+                           table->footer.directory_offset, table->footer.directory_size,
+                           table->footer.format_version));
+    print_hexadecimal(text, bb_bytes_of(table->footer.table_id, BB_TABLE_ID_SIZE));
+    assert_ok(bb_buf_print(text, "\n"));
+}
+
+static void print_table(struct bb_buf *text, const struct bb_table_options *options)
+{
+    struct bb_table *table = NULL;
+    struct bb_table_walk walk;
+    bool has_block = false;
+    assert_ok(bb_table_open(FIXTURE_PATH, options, &table));
+    bb_table_walk_init(&walk, table);
+    assert_ok(bb_table_walk_next(&walk, &has_block));
+    while (has_block) {
+        if (walk.ordinal == 0)
+            print_page(text, table, walk.page_index, walk.page);
+        print_block(text, &walk);
+        assert_ok(bb_table_walk_next(&walk, &has_block));
+    }
+    bb_table_walk_deinit(&walk);
+    print_end(text, table);
+    bb_table_close(table);
+}
+
+/* ---- tables ---- */
+
+struct golden {
+    struct bb_file_memory *memory;
+    struct bb_hash_secret secret;
+    struct bb_table_options options;
+    struct entry_list list;
+    struct bb_buf text;
+};
+
+static void golden_init(struct golden *golden, uint64_t seed)
+{
+    *golden = (struct golden){.memory = bb_file_memory_create(seed)};
+    bb_hash_secret_from_seed(seed, &golden->secret);
+    golden->options.file_system = bb_file_memory_system(golden->memory);
+    golden->options.secret = &golden->secret;
+}
+
+/* Builds the table and its listing. */
+static struct bb_bytes golden_build(struct golden *golden)
+{
+    size_t size = 0;
+    entry_list_sort(&golden->list, golden->options.comparator);
+    build_table(FIXTURE_PATH, &golden->options, &golden->list, NULL);
+    print_table(&golden->text, &golden->options);
+    const uint8_t *bytes = bb_file_memory_bytes(golden->memory, FIXTURE_PATH, &size);
+    return bb_bytes_of(bytes, size);
+}
+
+static void golden_deinit(struct golden *golden)
+{
+    bb_buf_deinit(&golden->text);
+    entry_list_deinit(&golden->list);
+    bb_file_memory_destroy(golden->memory);
+}
+
+/* One block: what each kind of entry looks like. */
+static void table_golden__small(void **state)
+{
+    (void)state;
+    struct golden golden;
+    golden_init(&golden, 1);
+    golden.options.restart_interval = 4;
+    entry_list_add_text(&golden.list, "", 1, "the empty key");
+    entry_list_add_text(&golden.list, "apple", 9, "third");
+    entry_list_add_text(&golden.list, "apple", 5, NULL);
+    entry_list_add_text(&golden.list, "apple", 2, "first");
+    entry_list_add_text(&golden.list, "applause", 300, "");
+    entry_list_add(&golden.list, bb_bytes_of("a\0b\xff\\\n", 6), BB_SEQUENCE_MAX, BB_ENTRY_PUT,
+                   bb_bytes_of("\0\x7f\"", 3));
+    struct bb_bytes table = golden_build(&golden);
+    assert_golden("table_small.bin", table);
+    assert_golden("table_small.txt", bb_buf_bytes(&golden.text));
+    golden_deinit(&golden);
+}
+
+/* Several pages, fences with and without sequences, a filter for two blocks, in the default order.
+ */
+static void table_golden__pages(void **state)
+{
+    (void)state;
+    struct golden golden;
+    golden_init(&golden, 2);
+    golden.options.block_size_bytes = 128;
+    golden.options.index_page_size_bytes = 256;
+    golden.options.filter_granularity = 2;
+    for (uint64_t i = 0; i < 400; i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "number %06" PRIu64, i * i);
+        entry_list_add_text(&golden.list, key, i + 1, i % 10 == 3 ? NULL : "vvvvvvvvvvvvvvvv");
+    }
+    for (uint64_t i = 0; i < 40; i++)
+        entry_list_add_text(&golden.list, "number 000100", 1000 + i, "one of many versions");
+    struct bb_bytes table = golden_build(&golden);
+    assert_golden("table_pages.bin", table);
+    assert_golden("table_pages.txt", bb_buf_bytes(&golden.text));
+    golden_deinit(&golden);
+}
+
+/* LZ4, wide restart offsets, an entry in a block of its own, groups of several filters. */
+static void table_golden__large_blocks(void **state)
+{
+    (void)state;
+    struct golden golden;
+    golden_init(&golden, 3);
+    golden.options.block_size_bytes = 100000;
+    golden.options.filter_kind = BB_FILTER_BLOCKED_BLOOM;
+    golden.options.filter_rate = 0.1;
+    golden.options.restart_interval = 1000;
+    for (uint64_t i = 0; i < 4500; i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "%05" PRIu64, i);
+        entry_list_add_text(&golden.list, key, 1, "0123456789abcdef");
+    }
+    uint8_t *value = memset(bb_must_alloc_zeroed(100000), 'x', 100000);
+    entry_list_add(&golden.list, bb_bytes_of_text("01000 large"), 2, BB_ENTRY_PUT,
+                   bb_bytes_of(value, 100000));
+    free(value);
+    struct bb_bytes table = golden_build(&golden);
+    assert_golden("table_large_blocks.bin", table);
+    assert_golden("table_large_blocks.txt", bb_buf_bytes(&golden.text));
+    golden_deinit(&golden);
+}
+
+/* Another order: whole fences. Bloom filters, one for a page; nothing compressed. */
+static void table_golden__backwards(void **state)
+{
+    (void)state;
+    struct golden golden;
+    golden_init(&golden, 4);
+    golden.options.comparator = &backwards;
+    golden.options.block_size_bytes = 64;
+    golden.options.compression = BB_COMPRESSION_NONE;
+    golden.options.filter_kind = BB_FILTER_BLOOM;
+    golden.options.filter_granularity = BB_GRANULARITY_PAGE;
+    for (uint64_t i = 0; i < 60; i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "shared/%02" PRIu64, i / 2);
+        entry_list_add_text(&golden.list, key, i + 1, "v");
+    }
+    struct bb_bytes table = golden_build(&golden);
+    assert_golden("table_backwards.bin", table);
+    assert_golden("table_backwards.txt", bb_buf_bytes(&golden.text));
+    golden_deinit(&golden);
+}
+
+static void table_golden__without_filters(void **state)
+{
+    (void)state;
+    struct golden golden;
+    golden_init(&golden, 5);
+    golden.options.filter_rate = 1;
+    entry_list_add_text(&golden.list, "key", 1, "value");
+    struct bb_bytes table = golden_build(&golden);
+    assert_golden("table_without_filters.bin", table);
+    assert_golden("table_without_filters.txt", bb_buf_bytes(&golden.text));
+    golden_deinit(&golden);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_golden__small),           cmocka_unit_test(table_golden__pages),
+        cmocka_unit_test(table_golden__large_blocks),    cmocka_unit_test(table_golden__backwards),
+        cmocka_unit_test(table_golden__without_filters),
+    };
+    return cmocka_run_group_tests_name("table_golden", tests, NULL, NULL);
+}
