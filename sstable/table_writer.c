@@ -54,7 +54,7 @@ enum bb_status bb_table_writer_finish(struct bb_table_writer *writer)
         return writer->status;
     enum bb_status status = flush(writer);
     if (status == BB_OK)
-        status = bb_file_sync(writer->file);
+        status = bb_file_sync(writer->file); /* sync S10 */
     if (status == BB_OK) {
         struct bb_file *file = writer->file;
         writer->file = NULL;

@@ -1,3 +1,4 @@
+/* See golden.h. */
 #include "tests/support/golden.h"
 
 #include <errno.h>

@@ -43,7 +43,7 @@ def is_allowed(path, target):
         return True
     if top in APPLICATIONS:
         return target in PUBLIC or target_top in (top, "base") or target in OPENED_TO_TOOLS
-    if top == "examples":
+    if top == "examples" or path.startswith("tests/install/"):
         return target in PUBLIC
     if path.startswith("tests/unit/"):
         layer = path.split("/")[2]
@@ -58,7 +58,7 @@ def check_file(tree, path):
     problems = []
     for line, target, quoted in c_source.includes(tree.text(path)):
         here = f"{path}:{line}: "
-        if path.startswith("examples/"):
+        if path.startswith(("examples/", "tests/install/")):
             if quoted:
                 problems.append(here + f"an example includes as a user does: <...>, not \"{target}\"")
             elif target.startswith("bb/") and not is_allowed(path, target):

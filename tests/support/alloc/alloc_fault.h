@@ -5,8 +5,8 @@
  * C library. Threads: the counters are atomic; a sweep is meaningful where the scenario allocates
  * from one thread, because only then the n-th allocation is the same one in every run.
  */
-#ifndef BB_TESTS_SUPPORT_ALLOC_FAULT_H
-#define BB_TESTS_SUPPORT_ALLOC_FAULT_H
+#ifndef BB_TESTS_SUPPORT_ALLOC_ALLOC_FAULT_H
+#define BB_TESTS_SUPPORT_ALLOC_ALLOC_FAULT_H
 
 #include "bb/base.h"
 
