@@ -12,6 +12,7 @@ struct bb_db_iter {
     struct bb_view *view; /* with a reference */
     struct bb_visible visible;
     struct bb_read_stats stats;
+    struct bb_read_stats *caller_stats; /* or NULL */
 };
 
 enum bb_status bb_snapshot_create(struct bb_db *db, struct bb_snapshot **ret_snapshot)
@@ -61,9 +62,9 @@ enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *
         options = &defaults;
     iter->db = db;
     iter->view = pin_view(db, options->snapshot, &sequence);
-    struct bb_read_stats *stats = options->stats != NULL ? options->stats : &iter->stats;
-    enum bb_status status =
-        bb_view_iter_create(iter->view, db->options.comparator, &options->read, stats, &stream);
+    iter->caller_stats = options->stats;
+    enum bb_status status = bb_view_iter_create(iter->view, db->options.comparator, &options->read,
+                                                &iter->stats, &stream);
     if (status != BB_OK) {
         bb_store_release_view(db, iter->view);
         bb_free(iter);
@@ -80,6 +81,8 @@ void bb_db_iter_destroy(struct bb_db_iter *iter)
         return;
     bb_visible_deinit(&iter->visible);
     bb_readers_add_scan(&iter->db->readers, &iter->stats);
+    if (iter->caller_stats != NULL)
+        bb_read_stats_add(iter->caller_stats, &iter->stats);
     bb_store_release_view(iter->db, iter->view);
     bb_free(iter);
 }

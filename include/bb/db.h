@@ -121,7 +121,7 @@ struct bb_write_options {
 struct bb_get_options {
     const struct bb_snapshot *snapshot; /* NULL: the newest state */
     struct bb_read_options read;
-    struct bb_read_stats *stats; /* added to, when not NULL */
+    struct bb_read_stats *stats; /* added to, when not NULL; by an iterator when it is destroyed */
 };
 
 /* Opens or creates the store in a directory. BB_BUSY names the holder of the lock. BB_NOT_FOUND
