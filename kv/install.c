@@ -46,6 +46,16 @@ void bb_store_publish(struct bb_db *db, struct bb_view *blank, struct bb_write_b
     bb_store_reclaim(db);
 }
 
+struct bb_view *bb_store_pin_view(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    struct bb_view *view = db->view;
+    atomic_fetch_add(&view->references, 1);
+    db->iterator_count++;
+    bb_mutex_unlock(&db->mutex);
+    return view;
+}
+
 void bb_store_release_view(struct bb_db *db, struct bb_view *view)
 {
     bb_mutex_lock(&db->mutex);

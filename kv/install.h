@@ -24,7 +24,9 @@ void bb_store_mark_removed(struct bb_levels *levels, const struct bb_edit *edit)
 /* Releases retired views that nobody reads any more. The mutex is held. */
 void bb_store_reclaim(struct bb_db *db);
 
-/* Gives back an iterator's reference to a view. The mutex is not held. */
+/* A reference to the current view, for longer than a look-up: iterators, statistics. The mutex is not held. */
+struct bb_view *bb_store_pin_view(struct bb_db *db);
+/* Gives such a reference back. The mutex is not held. */
 void bb_store_release_view(struct bb_db *db, struct bb_view *view);
 
 /* Background work has failed, with the calling thread's latest failure, which waiting calls are

@@ -33,35 +33,22 @@ void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
     bb_mutex_unlock(&db->mutex);
 }
 
-/* A reference to the current view and a sequence that it can answer: see lookup.c for the order of
- * the two. */
-static struct bb_view *pin_view(struct bb_db *db, const struct bb_snapshot *snapshot,
-                                uint64_t *ret_sequence)
-{
-    bb_mutex_lock(&db->mutex);
-    struct bb_view *view = db->view;
-    atomic_fetch_add(&view->references, 1);
-    db->iterator_count++;
-    *ret_sequence = snapshot != NULL
-                        ? snapshot->sequence
-                        : atomic_load_explicit(&db->last_sequence, memory_order_acquire);
-    bb_mutex_unlock(&db->mutex);
-    return view;
-}
-
 enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *options,
                                  struct bb_db_iter **ret_iter)
 {
     static const struct bb_get_options defaults;
     struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
     struct bb_iter *stream = NULL;
-    uint64_t sequence = 0;
     if (iter == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
     if (options == NULL)
         options = &defaults;
     iter->db = db;
-    iter->view = pin_view(db, options->snapshot, &sequence);
+    /* The view before the sequence: see lookup.c. */
+    iter->view = bb_store_pin_view(db);
+    uint64_t sequence = options->snapshot != NULL
+                            ? options->snapshot->sequence
+                            : atomic_load_explicit(&db->last_sequence, memory_order_acquire);
     iter->caller_stats = options->stats;
     enum bb_status status = bb_view_iter_create(iter->view, db->options.comparator, &options->read,
                                                 &iter->stats, &stream);

@@ -7,17 +7,6 @@
 #include "kv/memtable.h"
 #include "kv/store.h"
 
-/* A reference to the current view, for looking at it without the mutex. */
-static struct bb_view *pin_view(struct bb_db *db)
-{
-    bb_mutex_lock(&db->mutex);
-    struct bb_view *view = db->view;
-    atomic_fetch_add(&view->references, 1);
-    db->iterator_count++;
-    bb_mutex_unlock(&db->mutex);
-    return view;
-}
-
 static void add_table(struct bb_level_stats *level, const struct bb_table_meta *meta)
 {
     level->table_count++;
@@ -91,7 +80,7 @@ static void describe_writes(struct bb_db *db, struct bb_db_stats *stats)
 void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
 {
     memset(ret_stats, 0, sizeof(*ret_stats));
-    struct bb_view *view = pin_view(db);
+    struct bb_view *view = bb_store_pin_view(db);
     describe_levels(view, ret_stats);
     describe_memory(view, ret_stats);
     bb_store_release_view(db, view);
@@ -153,7 +142,7 @@ static enum bb_status list_levels(struct bb_db *db, const struct bb_levels *leve
 enum bb_status bb_db_tables(struct bb_db *db, struct bb_db_table_list *ret_list)
 {
     struct bb_db_table_list list = {0};
-    struct bb_view *view = pin_view(db);
+    struct bb_view *view = bb_store_pin_view(db);
     enum bb_status status = list_levels(db, view->levels, &list);
     bb_store_release_view(db, view);
     if (status != BB_OK) {
