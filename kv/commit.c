@@ -169,9 +169,6 @@ static enum bb_status write_group(struct bb_db *db, const struct bb_commit *lead
     struct bb_bytes few[16];
     struct bb_bytes *records = few;
     struct group group = measure_group(leader, last);
-    if (leader->sync && db->options.wal_off)
-        return bb_fail(BB_INVALID,
-                       "a synced write needs the log, and the store was opened with wal_off");
     enum bb_status status = bb_store_make_room(db, &group.room);
     if (status != BB_OK)
         return status;
@@ -192,6 +189,10 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
                            const struct bb_batch *batch)
 {
     struct bb_commit commit = {.batch = batch, .sync = options != NULL && options->sync};
+    /* Before the queue: those who would be taken along are not refused. */
+    if (commit.sync && db->options.wal_off)
+        return bb_fail(BB_INVALID,
+                       "a synced write needs the log, and the store was opened with wal_off");
     if (!bb_commit_queue_enter(&db->commits, &commit))
         return bb_commit_result(&commit);
     struct bb_commit *last = bb_commit_queue_take(&db->commits, &commit, GROUP_SIZE_MAX_BYTES);

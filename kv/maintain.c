@@ -24,9 +24,16 @@ static enum bb_status wait_until(struct bb_db *db, const uint64_t *done, uint64_
     return is_done ? BB_OK : failure_of(db);
 }
 
-/* The leader's: freezes what there is. *ret_target: flushed_sequence to wait for. */
+/* The leader's: freezes what there is. *ret_target: flushed_sequence to wait for. The memtable of a
+ * log that has failed is in a table before this returns: whoever leads next must not write behind
+ * it. */
 static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
 {
+    if (db->is_log_failed) {
+        enum bb_status status = bb_store_make_room(db, &(struct bb_room){0});
+        if (status != BB_OK)
+            return status;
+    }
     *ret_target = db->sequence_allocated;
     if (!bb_memtable_is_empty(db->active->memtable))
         return bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
