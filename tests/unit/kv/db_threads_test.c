@@ -1,0 +1,604 @@
+/* Goal: any number of threads may use a store at once: batches are seen whole or not at all, what a
+ * thread has seen it never sees undone, snapshots and iterators stay in their state, and all of it
+ * while memtables are frozen, flushed and compacted.
+ * Method: writers whose batches put one version number under two keys; readers, snapshot readers,
+ * scanners and a thread that flushes and compacts, all of which check what they can know. The
+ * builds with the thread and the address sanitizer see the rest. Then interleavings that are held
+ * in place by a listener that blocks the store's thread. */
+#include "tests/support/store.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/sync.h"
+#include "tests/support/file_fault.h"
+#include "tests/support/rng.h"
+
+/* ---- Everybody at once ---- */
+
+#define WRITERS        3
+#define PAIRS          40 /* keys of each writer: one at each end of the key range */
+#define WRITES         4000
+#define VALUE_SIZE     150
+#define READERS        2
+#define KEY_SIZE       8
+#define PAIR_COUNT     (WRITERS * PAIRS)
+#define VERSION_ABSENT 0
+
+struct crowd {
+    struct bb_db *db;
+    uint64_t seed;
+    _Atomic uint32_t writing;             /* writers that are not done */
+    _Atomic uint64_t version[PAIR_COUNT]; /* acknowledged last; a deletion is a version too */
+    _Atomic uint64_t bad;
+    _Atomic uint64_t checks;
+};
+
+struct member {
+    struct crowd *crowd;
+    struct bb_thread thread;
+    uint32_t index;
+    struct bb_rng rng;
+};
+
+/* "a0007" and "z0007": the halves of a pair are far apart, mostly in different tables. */
+static struct bb_bytes key_of(char half, uint32_t pair, char text[KEY_SIZE])
+{
+    snprintf(text, KEY_SIZE, "%c%04u", half, pair);
+    return bb_bytes_of_text(text);
+}
+
+static void complain(struct crowd *crowd, const char *what, uint32_t pair, uint64_t found,
+                     uint64_t other)
+{
+    fprintf(stderr, "db_threads_test: %s: pair %" PRIu32 ": %" PRIu64 " and %" PRIu64 ": %s\n",
+            what, pair, found, other, bb_error_last()->message);
+    crowd->bad++;
+}
+
+static uint64_t version_of(struct bb_bytes value)
+{
+    uint64_t version = 0;
+    if (value.size == VALUE_SIZE)
+        memcpy(&version, value.data, sizeof(version));
+    return version;
+}
+
+static void write_pair(struct member *member, uint32_t pair, uint64_t version,
+                       struct bb_batch *batch)
+{
+    uint8_t value[VALUE_SIZE] = {0};
+    char left[KEY_SIZE];
+    char right[KEY_SIZE];
+    bool is_delete = version % 7 == 0;
+    bool sync = version % 16 == 0;
+    memcpy(value, &version, sizeof(version));
+    bb_batch_reset(batch);
+    bool ok = true;
+    if (is_delete) {
+        ok &= bb_batch_delete(batch, key_of('a', pair, left)) == BB_OK;
+        ok &= bb_batch_delete(batch, key_of('z', pair, right)) == BB_OK;
+    } else {
+        ok &= bb_batch_put(batch, key_of('a', pair, left), bb_bytes_of(value, sizeof(value))) ==
+              BB_OK;
+        ok &= bb_batch_put(batch, key_of('z', pair, right), bb_bytes_of(value, sizeof(value))) ==
+              BB_OK;
+    }
+    ok &= bb_db_write(member->crowd->db, &(struct bb_write_options){.sync = sync}, batch) == BB_OK;
+    if (!ok)
+        complain(member->crowd, "write", pair, version, 0);
+    member->crowd->version[pair] = version;
+}
+
+static void write_often(void *argument)
+{
+    struct member *member = argument;
+    struct bb_batch *batch = NULL;
+    uint64_t next[PAIRS];
+    for (size_t i = 0; i < PAIRS; i++)
+        next[i] = 1;
+    if (bb_batch_create(&batch) != BB_OK)
+        abort();
+    for (int i = 0; i < WRITES; i++) {
+        uint32_t mine = (uint32_t)bb_rng_below(&member->rng, PAIRS);
+        write_pair(member, member->index * PAIRS + mine, next[mine]++, batch);
+    }
+    bb_batch_destroy(batch);
+    member->crowd->writing--;
+}
+
+static uint64_t get_version(struct crowd *crowd, const struct bb_snapshot *snapshot, char half,
+                            uint32_t pair, struct bb_buf *buf)
+{
+    struct bb_get_options options = {.snapshot = snapshot};
+    char key[KEY_SIZE];
+    enum bb_status status = bb_db_get(crowd->db, &options, key_of(half, pair, key), buf);
+    if (status == BB_NOT_FOUND)
+        return VERSION_ABSENT;
+    uint64_t version = status == BB_OK ? version_of(bb_bytes_of(buf->data, buf->size)) : 0;
+    if (version == 0)
+        complain(crowd, "get", pair, version, (uint64_t)status);
+    return version;
+}
+
+/* What was acknowledged before the get is seen; and nothing goes back. */
+static void read_often(void *argument)
+{
+    struct member *member = argument;
+    struct crowd *crowd = member->crowd;
+    struct bb_buf buf = {0};
+    uint64_t seen[PAIR_COUNT] = {0};
+    while (crowd->writing > 0) {
+        uint32_t pair = (uint32_t)bb_rng_below(&member->rng, PAIR_COUNT);
+        uint64_t acknowledged = crowd->version[pair];
+        uint64_t version =
+            get_version(crowd, NULL, bb_rng_one_in(&member->rng, 2) ? 'a' : 'z', pair, &buf);
+        /* A key is absent before its first version and after every seventh one. */
+        bool was_deleted =
+            version == VERSION_ABSENT && (acknowledged % 7 == 0 || acknowledged % 7 == 6 ||
+                                          crowd->version[pair] != acknowledged);
+        if (!was_deleted && (version < acknowledged || version < seen[pair]))
+            complain(crowd, "an older version than before", pair, version, acknowledged);
+        if (version > seen[pair])
+            seen[pair] = version;
+        crowd->checks++;
+    }
+    bb_buf_deinit(&buf);
+}
+
+/* In a snapshot both halves of a pair are of one batch, and stay. */
+static void look_at_snapshot(struct member *member, struct bb_buf *buf)
+{
+    struct crowd *crowd = member->crowd;
+    struct bb_snapshot *snapshot = NULL;
+    uint64_t versions[PAIR_COUNT];
+    if (bb_snapshot_create(crowd->db, &snapshot) != BB_OK)
+        abort();
+    for (uint32_t pair = 0; pair < PAIR_COUNT; pair++) {
+        versions[pair] = get_version(crowd, snapshot, 'a', pair, buf);
+        uint64_t other = get_version(crowd, snapshot, 'z', pair, buf);
+        if (versions[pair] != other)
+            complain(crowd, "half of a batch", pair, versions[pair], other);
+    }
+    for (uint32_t i = 0; i < 20; i++) {
+        uint32_t pair = (uint32_t)bb_rng_below(&member->rng, PAIR_COUNT);
+        uint64_t again = get_version(crowd, snapshot, 'z', pair, buf);
+        if (again != versions[pair])
+            complain(crowd, "a snapshot has changed", pair, versions[pair], again);
+    }
+    bb_snapshot_release(crowd->db, snapshot);
+    crowd->checks++;
+}
+
+static void look_at_snapshots(void *argument)
+{
+    struct member *member = argument;
+    struct bb_buf buf = {0};
+    while (member->crowd->writing > 0)
+        look_at_snapshot(member, &buf);
+    bb_buf_deinit(&buf);
+}
+
+/* One pass, forward or backward: keys ascend or descend, and the two halves agree. */
+static void scan_once(struct crowd *crowd, bool backward)
+{
+    struct bb_db_iter *iter = NULL;
+    uint64_t versions[2][PAIR_COUNT] = {{0}};
+    char before[KEY_SIZE] = "";
+    if (bb_db_iter_create(crowd->db, NULL, &iter) != BB_OK)
+        abort();
+    for (backward ? bb_db_iter_seek_last(iter) : bb_db_iter_seek_first(iter);
+         bb_db_iter_valid(iter); backward ? bb_db_iter_prev(iter) : bb_db_iter_next(iter)) {
+        char key[KEY_SIZE];
+        snprintf(key, sizeof(key), "%.*s", (int)bb_db_iter_key(iter).size,
+                 (const char *)bb_db_iter_key(iter).data);
+        uint32_t pair = (uint32_t)strtoul(key + 1, NULL, 10) % PAIR_COUNT;
+        int order = strcmp(key, before);
+        if (before[0] != 0 && (backward ? order >= 0 : order <= 0))
+            complain(crowd, "keys out of order", pair, 0, 0);
+        versions[key[0] == 'z'][pair] = version_of(bb_db_iter_value(iter));
+        memcpy(before, key, sizeof(key));
+    }
+    if (bb_db_iter_status(iter) != BB_OK)
+        complain(crowd, "scan", 0, 0, 0);
+    bb_db_iter_destroy(iter);
+    for (uint32_t pair = 0; pair < PAIR_COUNT; pair++) {
+        if (versions[0][pair] != versions[1][pair])
+            complain(crowd, "half of a batch in a scan", pair, versions[0][pair],
+                     versions[1][pair]);
+    }
+    crowd->checks++;
+}
+
+static void scan_often(void *argument)
+{
+    struct member *member = argument;
+    while (member->crowd->writing > 0)
+        scan_once(member->crowd, bb_rng_one_in(&member->rng, 2));
+}
+
+static void maintain_once(struct member *member)
+{
+    struct bb_db *db = member->crowd->db;
+    struct bb_db_stats stats;
+    struct bb_db_table_list list = {0};
+    enum bb_status status = BB_OK;
+    switch (bb_rng_below(&member->rng, 5)) {
+    case 0:
+        status = bb_db_flush(db);
+        break;
+    case 1:
+        status = bb_db_compact(db);
+        break;
+    case 2:
+        status = bb_db_tables(db, &list);
+        bb_db_table_list_deinit(&list);
+        break;
+    case 3:
+        bb_db_stats(db, &stats);
+        break;
+    default:
+        bb_db_clear_cache(db);
+    }
+    if (status != BB_OK)
+        complain(member->crowd, "maintenance", 0, 0, (uint64_t)status);
+}
+
+static void maintain_often(void *argument)
+{
+    struct member *member = argument;
+    while (member->crowd->writing > 0) {
+        maintain_once(member);
+        for (int i = 0; i < 20; i++)
+            (void)sched_yield();
+    }
+}
+
+static void start(struct member *member, struct crowd *crowd, uint32_t index, void (*run)(void *))
+{
+    *member = (struct member){.crowd = crowd, .index = index};
+    bb_rng_init(&member->rng, crowd->seed + index);
+    assert_ok(bb_thread_create(&member->thread, run, member));
+}
+
+static void assert_all_there(struct store *store, const struct crowd *crowd)
+{
+    struct crowd after = {.db = store->db};
+    struct bb_buf buf = {0};
+    for (uint32_t pair = 0; pair < PAIR_COUNT; pair++) {
+        uint64_t expected = crowd->version[pair] % 7 == 0 ? VERSION_ABSENT : crowd->version[pair];
+        assert_int_equal(get_version(&after, NULL, 'a', pair, &buf), expected);
+        assert_int_equal(get_version(&after, NULL, 'z', pair, &buf), expected);
+    }
+    assert_int_equal(after.bad, 0);
+    bb_buf_deinit(&buf);
+}
+
+static void db_threads__everybody_at_once(void **state)
+{
+    (void)state;
+    static struct crowd crowd;
+    static struct member members[WRITERS + READERS + 3];
+    uint32_t count = 0;
+    struct store store;
+    store_init(&store);
+    store.options.deterministic = false;
+    store.options.level0_run_count_compact = 2;
+    store.options.level0_run_count_stop = 4;
+    store_open(&store);
+    crowd = (struct crowd){
+        .db = store.db, .writing = WRITERS, .seed = bb_rng_seed("db_threads_test", 1)};
+    for (uint32_t i = 0; i < WRITERS; i++, count++)
+        start(&members[count], &crowd, i, write_often);
+    for (uint32_t i = 0; i < READERS; i++, count++)
+        start(&members[count], &crowd, count, read_often);
+    start(&members[count], &crowd, count, look_at_snapshots);
+    count++;
+    start(&members[count], &crowd, count, scan_often);
+    count++;
+    start(&members[count], &crowd, count, maintain_often);
+    count++;
+    for (uint32_t i = 0; i < count; i++)
+        bb_thread_join(&members[i].thread);
+    assert_int_equal(crowd.bad, 0);
+    assert_all_there(&store, &crowd);
+    struct bb_db_stats stats = store_stats(&store);
+    printf("%" PRIu64 " flushes, %" PRIu64 " compactions, %" PRIu64 " checks\n", stats.flushes,
+           stats.compactions, (uint64_t)crowd.checks);
+    assert_true(stats.flushes > 2);
+    assert_int_equal(stats.writes, 2 * WRITERS * WRITES);
+    assert_int_equal(stats.last_sequence, stats.writes);
+    store_kill(&store);
+    assert_all_there(&store, &crowd);
+    store_deinit(&store);
+}
+
+/* ---- A synced write is refused without a log; those beside it are not ---- */
+
+static void put_synced_in_vain(void *argument)
+{
+    struct member *member = argument;
+    struct bb_write_options sync = {.sync = true};
+    while (member->crowd->writing > 0) {
+        if (bb_db_put(member->crowd->db, &sync, bb_bytes_of_text("never"), bb_bytes_of_text("")) !=
+            BB_INVALID)
+            complain(member->crowd, "a synced write without a log", 0, 0, 0);
+    }
+}
+
+static void put_plain(void *argument)
+{
+    struct member *member = argument;
+    for (int i = 0; i < 2000; i++) {
+        if (bb_db_put(member->crowd->db, NULL, bb_bytes_of(&i, sizeof(i)), bb_bytes_of_text("")) !=
+            BB_OK)
+            complain(member->crowd, "a plain write", member->index, 0, 0);
+    }
+    member->crowd->writing--;
+}
+
+static void db_threads__refused_writes_take_nobody_along(void **state)
+{
+    (void)state;
+    static struct crowd crowd;
+    static struct member members[4];
+    struct store store;
+    store_init(&store);
+    store.options.wal_off = true;
+    store_open(&store);
+    crowd = (struct crowd){.db = store.db, .writing = 2};
+    for (uint32_t i = 0; i < 4; i++)
+        start(&members[i], &crowd, i, i < 2 ? put_plain : put_synced_in_vain);
+    for (uint32_t i = 0; i < 4; i++)
+        bb_thread_join(&members[i].thread);
+    assert_int_equal(crowd.bad, 0);
+    assert_get(&store, "never", NULL);
+    store_deinit(&store);
+}
+
+/* ---- Interleavings held in place ---- */
+
+/* A gate that the store's thread waits at, inside of a listener. */
+struct gate {
+    struct bb_mutex mutex;
+    struct bb_condition changed;
+    bool is_closed;
+    bool is_waiting; /* somebody stands before it */
+    struct bb_db *db;
+};
+
+static void gate_init(struct gate *gate)
+{
+    *gate = (struct gate){.is_closed = false};
+    bb_mutex_init(&gate->mutex);
+    bb_condition_init(&gate->changed);
+}
+
+static void gate_deinit(struct gate *gate)
+{
+    bb_condition_deinit(&gate->changed);
+    bb_mutex_deinit(&gate->mutex);
+}
+
+static void gate_set(struct gate *gate, bool is_closed)
+{
+    bb_mutex_lock(&gate->mutex);
+    gate->is_closed = is_closed;
+    bb_condition_broadcast(&gate->changed);
+    bb_mutex_unlock(&gate->mutex);
+}
+
+static void gate_wait_for_somebody(struct gate *gate)
+{
+    bb_mutex_lock(&gate->mutex);
+    while (!gate->is_waiting)
+        bb_condition_wait(&gate->changed, &gate->mutex);
+    bb_mutex_unlock(&gate->mutex);
+}
+
+static void stop_at_gate(void *context, const struct bb_event *event)
+{
+    struct gate *gate = context;
+    if (event->kind != BB_EVENT_FLUSH)
+        return;
+    bb_mutex_lock(&gate->mutex);
+    gate->is_waiting = true;
+    bb_condition_broadcast(&gate->changed);
+    while (gate->is_closed)
+        bb_condition_wait(&gate->changed, &gate->mutex);
+    gate->is_waiting = false;
+    bb_mutex_unlock(&gate->mutex);
+}
+
+struct asynchronous {
+    struct bb_db *db;
+    struct bb_thread thread;
+    enum bb_status status;
+    _Atomic bool is_done;
+};
+
+static void flush_asynchronously(void *argument)
+{
+    struct asynchronous *call = argument;
+    call->status = bb_db_flush(call->db);
+    call->is_done = true;
+}
+
+static void put_asynchronously(void *argument)
+{
+    struct asynchronous *call = argument;
+    call->status = bb_db_put(call->db, NULL, bb_bytes_of_text("after"), bb_bytes_of_text("3"));
+    call->is_done = true;
+}
+
+/* Gives others a chance; whatever the test then concludes does not depend on their taking it. */
+static void linger(void)
+{
+    struct timespec pause = {.tv_nsec = 1000000};
+    (void)nanosleep(&pause, NULL);
+}
+
+/* A log fails; a flush freezes its memtable, and the store's thread is busy elsewhere. Whatever is
+ * acknowledged before that flush is done must survive the process: a record in the next log, behind
+ * sequences that the failed one may have lost, would not. */
+static void db_threads__no_write_behind_a_failed_log(void **state)
+{
+    (void)state;
+    struct store store;
+    struct gate gate;
+    struct bb_file_fault *fault = NULL;
+    store_init(&store);
+    gate_init(&gate);
+    fault = bb_file_fault_create(bb_file_memory_system(store.memory));
+    store.options.file_system = bb_file_fault_system(fault);
+    store.options.deterministic = false;
+    store.options.on_event = stop_at_gate;
+    store.options.event_context = &gate;
+    store_open(&store);
+    gate_set(&gate, true);
+    struct asynchronous first = {.db = store.db};
+    struct asynchronous flush = {.db = store.db};
+    struct asynchronous put = {.db = store.db};
+    store_put(&store, "before", "1");
+    assert_ok(bb_thread_create(&first.thread, flush_asynchronously, &first));
+    gate_wait_for_somebody(&gate);
+    /* The store's thread stands still. */
+    store_put(&store, "acknowledged", "2");
+    bb_file_fault_arm(fault, &(struct bb_file_fault_plan){.mode = BB_FILE_FAULT_ERROR,
+                                                          .call = BB_FILE_CALL_APPEND,
+                                                          .path_part = ".wal",
+                                                          .nth = 1});
+    assert_status(bb_db_put(store.db, NULL, bb_bytes_of_text("failed"), bb_bytes_of_text("x")),
+                  BB_IO);
+    bb_file_fault_disarm(fault);
+    assert_ok(bb_thread_create(&flush.thread, flush_asynchronously, &flush));
+    for (int i = 0; i < 50; i++)
+        linger();
+    assert_ok(bb_thread_create(&put.thread, put_asynchronously, &put));
+    for (int i = 0; i < 200 && !put.is_done; i++)
+        linger();
+    /* The process dies. */
+    bool was_acknowledged = put.is_done;
+    struct bb_file_memory *image = bb_file_memory_clone(store.memory);
+    gate_set(&gate, false);
+    bb_thread_join(&first.thread);
+    bb_thread_join(&flush.thread);
+    bb_thread_join(&put.thread);
+    assert_int_equal(first.status, BB_OK);
+    assert_int_equal(flush.status, BB_OK);
+    assert_int_equal(put.status, BB_OK);
+    assert_content(&store, "acknowledged=2 after=3 before=1");
+    store_close(&store);
+    bb_file_fault_destroy(fault);
+    bb_file_memory_destroy(store.memory);
+    store.memory = image;
+    store.options = store_options(image);
+    store_open(&store);
+    assert_get(&store, "acknowledged", "2");
+    if (was_acknowledged)
+        assert_get(&store, "after", "3");
+    store_deinit(&store);
+    gate_deinit(&gate);
+}
+
+/* Held-back bytes of an older log are not lost behind those of a newer one. */
+static void db_threads__buffered_logs_keep_their_order(void **state)
+{
+    (void)state;
+    struct store store;
+    struct gate gate;
+    char value[1000];
+    store_init(&store);
+    gate_init(&gate);
+    memset(value, 'v', sizeof(value));
+    value[sizeof(value) - 1] = 0;
+    store.options.deterministic = false;
+    store.options.wal_buffer_bytes = 100;
+    store.options.on_event = stop_at_gate;
+    store.options.event_context = &gate;
+    store_open(&store);
+    gate_set(&gate, true);
+    struct asynchronous first = {.db = store.db};
+    struct asynchronous second = {.db = store.db};
+    store_put(&store, "before", "1");
+    assert_ok(bb_thread_create(&first.thread, flush_asynchronously, &first));
+    gate_wait_for_somebody(&gate);
+    store_put(&store, "held back", "2"); /* less than the buffer */
+    uint64_t calls = bb_file_memory_calls(store.memory);
+    assert_ok(bb_thread_create(&second.thread, flush_asynchronously, &second));
+    while (bb_file_memory_calls(store.memory) < calls + 3) /* the next log: create, append, names */
+        linger();
+    store_put(&store, "large", value); /* more than the buffer: written through */
+    struct bb_file_memory *image = bb_file_memory_clone(store.memory);
+    gate_set(&gate, false);
+    bb_thread_join(&first.thread);
+    bb_thread_join(&second.thread);
+    store_close(&store);
+    bb_file_memory_destroy(store.memory);
+    store.memory = image;
+    store.options = store_options(image);
+    store_open(&store);
+    assert_get(&store, "before", "1");
+    assert_get(&store, "held back", "2");
+    assert_get(&store, "large", value);
+    store_deinit(&store);
+    gate_deinit(&gate);
+}
+
+/* Listeners are called without a lock held: they may ask the store. */
+static void ask_store(void *context, const struct bb_event *event)
+{
+    struct gate *gate = context;
+    struct bb_db_stats stats;
+    (void)event;
+    bb_mutex_lock(&gate->mutex);
+    struct bb_db *db = gate->db;
+    bb_mutex_unlock(&gate->mutex);
+    if (db == NULL)
+        return;
+    bb_db_stats(db, &stats);
+    if (bb_db_get(db, NULL, bb_bytes_of_text("a"), NULL) != BB_OK)
+        abort();
+    gate->is_waiting = true;
+}
+
+static void db_threads__listeners_may_ask_the_store(void **state)
+{
+    (void)state;
+    for (int deterministic = 0; deterministic < 2; deterministic++) {
+        struct store store;
+        struct gate gate;
+        store_init(&store);
+        gate_init(&gate);
+        store.options.deterministic = deterministic != 0;
+        store.options.on_event = ask_store;
+        store.options.event_context = &gate;
+        store_open(&store);
+        store_put(&store, "a", "1");
+        bb_mutex_lock(&gate.mutex);
+        gate.db = store.db;
+        bb_mutex_unlock(&gate.mutex);
+        assert_ok(bb_db_compact(store.db));
+        store_put(&store, "a", "2");
+        assert_ok(bb_db_compact(store.db));
+        store_close(&store);
+        assert_true(gate.is_waiting);
+        store_deinit(&store);
+        gate_deinit(&gate);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(db_threads__everybody_at_once),
+        cmocka_unit_test(db_threads__refused_writes_take_nobody_along),
+        cmocka_unit_test(db_threads__no_write_behind_a_failed_log),
+        cmocka_unit_test(db_threads__buffered_logs_keep_their_order),
+        cmocka_unit_test(db_threads__listeners_may_ask_the_store),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
