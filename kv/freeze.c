@@ -32,19 +32,36 @@ static enum bb_status create_log(struct bb_db *db, uint64_t number, struct bb_wa
     return BB_OK;
 }
 
+/* The spare one if it has the capacity. */
+static enum bb_status take_memtable(struct bb_db *db, size_t capacity_bytes,
+                                    struct bb_memtable **ret_memtable)
+{
+    struct bb_memtable *memtable = NULL;
+    bb_mutex_lock(&db->mutex);
+    if (capacity_bytes == db->spare.capacity_bytes) {
+        memtable = db->spare.memtable;
+        db->spare.memtable = NULL;
+    }
+    bb_mutex_unlock(&db->mutex);
+    if (memtable == NULL)
+        return bb_memtable_create(db->options.comparator, capacity_bytes, ret_memtable);
+    *ret_memtable = memtable;
+    return BB_OK;
+}
+
 enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes,
                                          struct bb_write_buffer **ret_buffer)
 {
     struct bb_memtable *memtable = NULL;
     struct bb_wal_writer *log = NULL;
     uint64_t number = 0;
-    enum bb_status status = bb_memtable_create(db->options.comparator, capacity_bytes, &memtable);
+    enum bb_status status = take_memtable(db, capacity_bytes, &memtable);
     if (status == BB_OK && !db->options.wal_off) {
         number = atomic_fetch_add(&db->next_file_number, 1);
         status = create_log(db, number, &log);
     }
     if (status == BB_OK)
-        status = bb_write_buffer_create(memtable, log, number, ret_buffer);
+        status = bb_write_buffer_create(memtable, log, number, &db->spare, ret_buffer);
     if (status != BB_OK) {
         if (log != NULL)
             (void)!bb_wal_writer_close(log);

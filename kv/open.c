@@ -330,6 +330,7 @@ static struct bb_db *create_db(const char *directory, const struct bb_db_options
     if (db == NULL)
         return NULL;
     db->options = *options;
+    db->spare.capacity_bytes = options->write_buffer_bytes;
     db->directory = bb_strdup(directory);
     if (db->directory == NULL) {
         bb_free(db);
@@ -360,6 +361,8 @@ static void release_views(struct bb_db *db)
     if (db->active != NULL)
         bb_write_buffer_unref(db->active);
     db->active = NULL;
+    bb_memtable_destroy(db->spare.memtable);
+    db->spare.memtable = NULL;
     bb_mutex_unlock(&db->mutex);
 }
 

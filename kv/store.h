@@ -81,6 +81,7 @@ struct bb_db {
     struct bb_condition work_is_done; /* leaders and flush, compact, wait_idle wait */
     struct bb_view *view;             /* the current one */
     struct bb_view *retired;          /* not current, perhaps still read */
+    struct bb_spare_memtable spare;
     struct bb_snapshots snapshots;
     size_t iterator_count;
     struct bb_error failure; /* of background work; BB_OK when all is well */
