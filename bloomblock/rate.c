@@ -33,17 +33,19 @@ size_t bb_rate_ribbon_size(struct bb_ribbon_shape shape, uint32_t rank)
     return shape.bit_exact ? bb_ribbon_bits_size(shape.size, rank) : (size_t)shape.size * rank;
 }
 
-/* Slots beyond the number of keys with which about every second seed or more solves a band of 64
- * coefficients; simulated, the table with the shares is in docs/filters.md. In the first row the
- * systems are dense or nearly so: a square one is solved by 29 seeds of 100, whatever its size, and
- * where a slot is more than 1.5 % of the filter it is worth 3.5 tries instead of 1.7. */
+/* Slots beyond the number of keys with which at least 45 of 100 seeds solve the system; simulated,
+ * the shares are in docs/filters.md. In the first row, and below GROUPED_DENSE_KEYS_MAX where the
+ * keys fill whole groups, there is none: 29 to 26 seeds of 100 solve a square system, and where the
+ * next size is more than 1.5 % larger, it costs more than 3.5 tries instead of 1.7 do. */
 static const struct {
     uint32_t key_count_max;
     uint32_t spare;
-} spare_slots[] = {{64, 0},   {400, 1},  {600, 2},   {800, 3},   {1000, 4},
-                   {1200, 6}, {1400, 9}, {1600, 14}, {1800, 20}, {BB_RIBBON_KEYS_MAX, 24}};
+} spare_slots[] = {{64, 0},   {700, 1},   {1000, 2},  {1200, 3},
+                   {1400, 6}, {1600, 11}, {1800, 15}, {BB_RIBBON_KEYS_MAX, 20}};
 
-_Static_assert(BB_RIBBON_KEYS_MAX + 24 + BB_RIBBON_GROUP_ROWS <= BB_RIBBON_SLOTS_MAX,
+#define GROUPED_DENSE_KEYS_MAX 512
+
+_Static_assert(BB_RIBBON_KEYS_MAX + 20 + BB_RIBBON_GROUP_ROWS <= BB_RIBBON_SLOTS_MAX,
                "the largest set has a larger shape left to try");
 _Static_assert(BB_RIBBON_SLOTS_MAX == BB_RIBBON_GROUPS_MAX * BB_RIBBON_GROUP_ROWS,
                "the solver has room for the largest filter");
@@ -76,7 +78,8 @@ struct bb_ribbon_shape bb_rate_ribbon_shape(uint32_t key_count, uint32_t rank)
 {
     BB_ASSERT(key_count >= 1 && key_count <= BB_RIBBON_KEYS_MAX);
     uint32_t slots = slots_needed(key_count);
-    struct bb_ribbon_shape grouped = grouped_shape(slots);
+    bool dense = key_count <= GROUPED_DENSE_KEYS_MAX;
+    struct bb_ribbon_shape grouped = grouped_shape(dense ? key_count : slots);
     if (slots > BB_RIBBON_BITS_SLOTS_MAX)
         return grouped;
     struct bb_ribbon_shape exact = bit_exact_shape(slots, rank);

@@ -13,11 +13,11 @@
  * including the smash at the ends: starts are drawn a little past both ends and clamped, which
  * fills the first and last rows as well as the others.
  *
- * The seed changes start and coefficients, by two multiplications that do not depend on each other.
- * It has to change the coefficients: with few rows there is only one start. The fingerprint is the
- * low part of the hash itself; start and coefficients come from parts of the products that depend
- * on all of the hash, never linearly over GF(2) on these bits: a fingerprint that is a linear
- * function of the coefficients is solved by the same rows for every key, member or not.
+ * The seed changes start and coefficients, through two multiplications that do not wait for each
+ * other. It has to change the coefficients: with few rows there is only one start. The fingerprint
+ * is the low part of the hash itself; start and coefficients depend on all of the hash, and not
+ * linearly over GF(2): a fingerprint that is a linear function of the coefficients is solved by the
+ * same rows for every key, member or not.
  *
  * ON DISK: constants and formulas are part of every ribbon filter. Pure functions; any thread.
  */
@@ -38,18 +38,25 @@ struct bb_ribbon_equation {
 
 __extension__ typedef unsigned __int128 bb_ribbon_product;
 
-/* 0 ... 2^32 - 1, to be scaled to the number of starts. The multiplier is odd for every seed. */
+/* The hash under a seed. By exclusive or: what a seed adds to a hash then depends on the hash, and
+ * the tries of a solver are independent. Multipliers that are linear in the seed leave two keys
+ * that agree under some seeds in agreement under many. */
+static inline uint64_t bb_ribbon_seeded(uint64_t hash, uint32_t seed)
+{
+    return hash ^ seed * UINT64_C(0xa0761d6478bd642f);
+}
+
+/* 0 ... 2^32 - 1, to be scaled to the number of starts. */
 static inline uint32_t bb_ribbon_start_hash(uint64_t hash, uint32_t seed)
 {
-    uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15) + seed * UINT64_C(0xa0761d6478bd642e);
-    return (uint32_t)((hash * multiplier) >> 32);
+    return (uint32_t)((bb_ribbon_seeded(hash, seed) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
 /* 64 coefficients, bit 0 set: a row of its own for every key, also where there are few rows. */
 static inline uint64_t bb_ribbon_coefficients(uint64_t hash, uint32_t seed)
 {
-    uint64_t multiplier = UINT64_C(0xe7037ed1a0b428db) + seed * UINT64_C(0x8ebc6af09c88c6e2);
-    bb_ribbon_product product = (bb_ribbon_product)hash * multiplier;
+    bb_ribbon_product product =
+        (bb_ribbon_product)bb_ribbon_seeded(hash, seed) * UINT64_C(0xe7037ed1a0b428db);
     return ((uint64_t)(product >> 64) ^ (uint64_t)product) | 1;
 }
 

@@ -5,6 +5,7 @@
  * leaves once in 10^9 measurements, whatever BB_TEST_SEED is. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
+#include "bloomblock/descriptor.h"
 #include "bloomblock/domain.h"
 #include "bloomblock/rate.h"
 
@@ -146,6 +147,55 @@ static void block_filter_rate__space_at_one_percent(void **state)
     }
 }
 
+/* --- Seeds --- */
+
+/* Of two keys in two slots half of the seeds fail, each for itself: 1 of 256 filters needs more
+ * than eight. Seeds that are not independent show here first. */
+static void block_filter_rate__seeds_are_independent(void **state)
+{
+    (void)state;
+    struct bb_block_filter_format format = format_of(BB_FILTER_RIBBON, 1.0 / 128, key_seed);
+    struct bb_block_filter_builder *builder = builder_of(&format);
+    const uint64_t filters = 40000;
+    uint64_t late = 0;
+    for (uint64_t set = 0; set < filters; set++) {
+        struct group group;
+        group_init(&group, &format, builder, set, 2);
+        late += bb_ribbon_descriptor_decode(group_descriptor(&group, 0)).seed >= 8;
+        group_deinit(&group);
+    }
+    assert_rate(late, filters, 1.0 / 256, "filters of two keys that need a ninth seed");
+    bb_block_filter_builder_destroy(builder);
+}
+
+static double mean_tries(size_t key_count, uint64_t filters)
+{
+    struct bb_block_filter_format format = format_of(BB_FILTER_RIBBON, 1.0 / 128, key_seed);
+    struct bb_block_filter_builder *builder = builder_of(&format);
+    uint64_t tries = 0;
+    for (uint64_t set = 0; set < filters; set++) {
+        struct group group;
+        group_init(&group, &format, builder, set, key_count);
+        tries += bb_ribbon_descriptor_decode(group_descriptor(&group, 0)).seed + 1;
+        group_deinit(&group);
+    }
+    bb_block_filter_builder_destroy(builder);
+    return (double)tries / (double)filters;
+}
+
+static void block_filter_rate__few_seeds_are_tried(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t keys, filters;
+        double tries;
+    } bounds[] = {{30, 1000, 3.9},  {64, 500, 4.1},   {100, 500, 2.1},  {300, 200, 1.3},
+                  {512, 100, 6},    {1000, 100, 2},   {1200, 100, 2.2}, {1400, 100, 2.7},
+                  {1600, 100, 2.5}, {1800, 100, 3.1}, {2000, 100, 2.8}};
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(bounds); i++)
+        assert_true(mean_tries(bounds[i].keys, bounds[i].filters) < bounds[i].tries);
+}
+
 /* --- Independence --- */
 
 struct pair_counts {
@@ -225,6 +275,8 @@ int main(void)
         cmocka_unit_test(block_filter_rate__bloom_kinds_meet_targets),
         cmocka_unit_test(block_filter_rate__bloom_kinds_stay_below_in_expectation),
         cmocka_unit_test(block_filter_rate__space_at_one_percent),
+        cmocka_unit_test(block_filter_rate__seeds_are_independent),
+        cmocka_unit_test(block_filter_rate__few_seeds_are_tried),
         cmocka_unit_test(block_filter_rate__tables_err_independently),
         cmocka_unit_test(block_filter_rate__summary_and_blocks_err_independently),
     };

@@ -1,0 +1,113 @@
+/* Filter envelopes from anywhere: the first byte of the input says what is done with the rest.
+ *
+ *   even   The rest is an envelope. It is read as it is; then magic, version, sizes and checksum
+ * are put right, so that the fields behind them are reached, and it is read again. A view that
+ *          opens is asked, whatever it says; one that does not lets everything through.
+ *   odd    Kind and target rate, then hashes of 8 bytes: an envelope is built, and has to open, to
+ *          describe itself, and to let every one of them through.
+ *
+ * Every envelope lies in memory of exactly its size.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bb/filter.h"
+
+#include "base/assert.h"
+#include "base/coding.h"
+#include "base/hash.h"
+#include "tests/support/must_alloc.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define HEADER_SIZE   64
+#define CHECKSUM_SIZE 8
+#define QUESTIONS     64
+
+static void ask(const uint8_t *data, size_t size)
+{
+    struct bb_bytes bytes = {data, size};
+    struct bb_filter_view view;
+    struct bb_filter_info info;
+    enum bb_status status = bb_filter_view_init(&view, bytes);
+    BB_ASSERT(bb_filter_info(bytes, &info) == status);
+    for (uint64_t i = 0; i < QUESTIONS; i++)
+        BB_ASSERT(bb_filter_may_contain(&view, bb_hash_mix(i)) || status == BB_OK);
+    if (status != BB_OK)
+        return;
+    BB_ASSERT(info.size_bytes == size);
+    BB_ASSERT(info.predicted_rate >= 0 && info.predicted_rate <= 1);
+    BB_ASSERT(info.fill >= 0 && info.fill <= 1);
+    BB_ASSERT(isfinite(info.bits_per_key));
+}
+
+static void repair(uint8_t *data, size_t size)
+{
+    if (size < HEADER_SIZE + CHECKSUM_SIZE)
+        return;
+    memcpy(data, "BBFILTER", 8);
+    bb_store32(data + 8, 0);
+    bb_store16(data + 14, HEADER_SIZE);
+    bb_store64(data + 16, size);
+    bb_store64(data + size - CHECKSUM_SIZE, bb_hash_bytes(data, size - CHECKSUM_SIZE));
+}
+
+static void read_envelope(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = bb_must_realloc(NULL, size);
+    if (size > 0)
+        memcpy(copy, data, size);
+    ask(copy, size);
+    repair(copy, size);
+    ask(copy, size);
+    free(copy);
+}
+
+static void must(enum bb_status status)
+{
+    BB_ASSERT(status == BB_OK);
+}
+
+static void assert_members(const struct bb_buf *envelope, const uint8_t *hashes, size_t count)
+{
+    struct bb_filter_view view;
+    uint8_t *copy = bb_must_realloc(NULL, envelope->size);
+    memcpy(copy, envelope->data, envelope->size);
+    ask(copy, envelope->size);
+    must(bb_filter_view_init(&view, (struct bb_bytes){copy, envelope->size}));
+    for (size_t i = 0; i < count; i++)
+        BB_ASSERT(bb_filter_may_contain(&view, bb_load64(hashes + i * 8)));
+    free(copy);
+}
+
+static void build_envelope(const uint8_t *data, size_t size)
+{
+    if (size < 2)
+        return;
+    struct bb_filter_options options = {.kind =
+                                            (enum bb_filter_kind)(data[0] % (BB_FILTER_BLOOM + 1)),
+                                        .target_rate = exp2(-1 - data[1] % 93 / 4.0),
+                                        .salt = data[0]};
+    struct bb_filter_builder *builder = NULL;
+    struct bb_buf envelope = {0};
+    size_t count = (size - 2) / 8;
+    must(bb_filter_builder_create(&options, &builder));
+    for (size_t i = 0; i < count; i++)
+        must(bb_filter_builder_add(builder, bb_load64(data + 2 + i * 8)));
+    must(bb_filter_builder_finish(builder, &envelope));
+    assert_members(&envelope, data + 2, count);
+    bb_filter_builder_destroy(builder);
+    bb_buf_deinit(&envelope);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return 0;
+    if (data[0] % 2 == 0)
+        read_envelope(data + 1, size - 1);
+    else
+        build_envelope(data + 1, size - 1);
+    return 0;
+}
