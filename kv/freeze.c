@@ -89,18 +89,21 @@ static bool is_level0_full(const struct bb_db *db)
     return bb_levels_table_count(db->view->levels, 0) >= db->options.level0_run_count_stop;
 }
 
-/* Waits with the mutex held until the reason is gone or background work has failed. */
-static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall stall)
+static bool is_stalled(const struct bb_db *db, enum bb_stall reason)
 {
+    return reason == BB_STALL_MEMTABLES ? db->view->frozen_count == BB_FROZEN_MAX
+                                        : is_level0_full(db);
+}
+
+/* Until the reason is gone, or background work has failed while it was there. */
+static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall reason)
+{
+    struct bb_error failure = {.status = BB_OK};
     bb_mutex_lock(&db->mutex);
-    for (;;) {
-        bool is_stalled = stall == BB_STALL_MEMTABLES ? db->view->frozen_count == BB_FROZEN_MAX
-                                                      : is_level0_full(db);
-        if (!is_stalled || db->failure.status != BB_OK)
-            break;
+    while (is_stalled(db, reason) && db->failure.status == BB_OK)
         bb_condition_wait(&db->work_is_done, &db->mutex);
-    }
-    struct bb_error failure = db->failure;
+    if (is_stalled(db, reason))
+        failure = db->failure;
     bb_mutex_unlock(&db->mutex);
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
@@ -182,9 +185,11 @@ static enum bb_status drain(struct bb_db *db)
     if (db->options.deterministic)
         return bb_store_work_all(db);
     bb_mutex_lock(&db->mutex);
-    while (db->view->frozen_count > 0 && db->failure.status == BB_OK)
+    while (db->view->frozen_count > 0 && !db->is_flush_failing)
         bb_condition_wait(&db->work_is_done, &db->mutex);
-    struct bb_error failure = db->failure;
+    struct bb_error failure = {.status = BB_OK};
+    if (db->view->frozen_count > 0)
+        failure = db->failure;
     bb_mutex_unlock(&db->mutex);
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }

@@ -66,13 +66,13 @@ void bb_store_release_view(struct bb_db *db, struct bb_view *view)
     bb_mutex_unlock(&db->mutex);
 }
 
-void bb_store_fail(struct bb_db *db)
+void bb_store_fail(struct bb_db *db, bool is_flush)
 {
     struct bb_event event = {
         .kind = BB_EVENT_ERROR, .level = -1, .message = bb_error_last()->message};
     bb_mutex_lock(&db->mutex);
     db->failure = *bb_error_last();
-    db->is_flush_failing = db->view->frozen_count > 0;
+    db->is_flush_failing = is_flush;
     bb_condition_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
     bb_store_event(db, &event);

@@ -32,7 +32,7 @@ void bb_store_release_view(struct bb_db *db, struct bb_view *view);
 /* Background work has failed, with the calling thread's latest failure, which waiting calls are
  * told until a later piece of work succeeds; when it was a flush, writes too. The mutex is not
  * held. */
-void bb_store_fail(struct bb_db *db);
+void bb_store_fail(struct bb_db *db, bool is_flush);
 /* Background work has succeeded. */
 void bb_store_recovered(struct bb_db *db);
 

@@ -13,11 +13,12 @@ static enum bb_status failure_of(struct bb_db *db)
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
 
-/* Waits until *done reaches target (both guarded by the mutex) or background work fails. */
+/* Waits until *done reaches target or background work fails; for a flush only if a flush does. */
 static enum bb_status wait_until(struct bb_db *db, const uint64_t *done, uint64_t target)
 {
+    bool is_flush = done == &db->flushed_sequence;
     bb_mutex_lock(&db->mutex);
-    while (*done < target && db->failure.status == BB_OK)
+    while (*done < target && (is_flush ? !db->is_flush_failing : db->failure.status == BB_OK))
         bb_condition_wait(&db->work_is_done, &db->mutex);
     bool is_done = *done >= target;
     bb_mutex_unlock(&db->mutex);

@@ -19,13 +19,19 @@ static bool has_frozen(struct bb_db *db)
     return has;
 }
 
-/* The most urgent piece of work. *ret_did: there was one. */
+/* The most urgent piece of work. *ret_did: there was one. A failure is recorded in the store. */
 static enum bb_status work_once(struct bb_db *db, bool *ret_did)
 {
     *ret_did = true;
-    if (has_frozen(db))
-        return bb_store_flush_oldest(db);
-    return bb_store_compact_some(db, ret_did);
+    bool is_flush = has_frozen(db);
+    enum bb_status status =
+        is_flush ? bb_store_flush_oldest(db) : bb_store_compact_some(db, ret_did);
+    if (status == BB_OK)
+        return BB_OK;
+    struct bb_error failure = *bb_error_last();
+    bb_store_fail(db, is_flush);
+    bb_store_abandon_compaction(db);
+    return bb_error_restore(&failure);
 }
 
 void bb_store_signal_work(struct bb_db *db)
@@ -40,11 +46,8 @@ enum bb_status bb_store_work_all(struct bb_db *db)
     enum bb_status status = BB_OK;
     while (did && status == BB_OK)
         status = work_once(db, &did);
-    if (status != BB_OK) {
-        bb_store_abandon_compaction(db);
-        bb_store_fail(db);
+    if (status != BB_OK)
         return status;
-    }
     bb_store_recovered(db);
     return BB_OK;
 }
@@ -92,8 +95,6 @@ static void run(void *argument)
         if (!goes_on)
             break;
         if (work_once(db, &did) != BB_OK) {
-            bb_store_abandon_compaction(db);
-            bb_store_fail(db);
             goes_on = wait_for_retry(db, pause);
             pause = pause * 2 > RETRY_NANOSECONDS_MAX ? RETRY_NANOSECONDS_MAX : pause * 2;
             continue;
