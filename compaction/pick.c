@@ -8,7 +8,7 @@
 
 /* A rewrite for the sake of rates must lower the table's rate by this factor, or it would be done
  * again and again. */
-#define EXCESS_GAIN 0.9
+#define EXCESS_GAIN 0.95
 /* A single run is left alone when its rate is this near to the promise. */
 #define CLOSE 0.05
 /* So many tables of a level are looked at, those with the least overlap first, before the one that
@@ -80,9 +80,7 @@ static double waste_after(const struct bb_levels *levels, const struct bb_pick_o
 static bool keeps_promise(const struct bb_levels *levels, const struct bb_pick_options *options,
                           double waste)
 {
-    /* Rates have a floor, which may lift the sum of the strictest promises. */
-    const double floor = BB_LEVEL_COUNT * BB_FILTER_RATE_MIN;
-    double limit = BB_RATES_FILL * options->target_wasted_reads * (1 + 1e-9) + floor;
+    double limit = BB_RATES_FILL * options->target_wasted_reads * (1 + 1e-9);
     return !options->has_filters || waste <= limit || waste <= bb_rates_expected(levels);
 }
 
@@ -286,7 +284,7 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
     if (best_score >= 1)
         return pick_deeper(levels, options, best, ret_plan);
     if (options->has_filters &&
-        bb_rates_expected(levels) > BB_RATES_SLACK * options->target_wasted_reads)
+        bb_rates_expected(levels) > BB_RATES_EXCESS * options->target_wasted_reads)
         return pick_excess(levels, options, ret_plan);
     return BB_OK;
 }

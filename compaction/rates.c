@@ -6,8 +6,7 @@
 #define UNEVEN_MAX 1.5
 #define UNEVEN_MIN 0.5
 
-/* When others have used up the promise (it was made stricter since), new tables get this part of
- * their share: more bits would not mend what the others break. */
+/* Part of its share that a run gets at least when others have used up the promise. */
 #define SHARE_MIN (1.0 / 16)
 
 /* The tables of a level that stay. */
@@ -25,6 +24,8 @@ struct scene {
     double run_waste; /* of the output run's tables that stay: sum of rate times keys */
     double run_keys;  /* in these */
     double room;      /* keys that the levels above the output's can take before they are full */
+    double rivals;    /* keys that share what is left of the promise with the output */
+    double reserve;   /* the least that runs will waste which are not there yet */
 };
 
 static double smaller(double a, double b)
@@ -95,14 +96,37 @@ static double room_in(const struct bb_rate_request *request, int number, const s
     return larger(0, full - part->keys);
 }
 
+/* Runs that a level will have when it is full, beside those that it has and the output. */
+static double runs_to_come(const struct bb_rate_request *request, int number,
+                           const struct part *part)
+{
+    if (number > 0)
+        return part->tables == 0;
+    double there = (double)part->tables + (request->output_level == 0);
+    return larger(0, (double)request->shape->level0_run_count - there);
+}
+
+/* Flushes may go on without a compaction: a run of level 0 never takes all that is left, and beyond
+ * the planned count a third of it. */
+static double rivals_of(const struct bb_rate_request *request, double room)
+{
+    double runs = (double)request->levels->levels[0].count + 1;
+    bool is_planned = request->shape != NULL && runs <= (double)request->shape->level0_run_count;
+    if (request->output_level > 0)
+        return room;
+    return larger(room, (double)request->output_keys * (is_planned ? 0.25 : 2));
+}
+
 static struct scene look_around(const struct bb_rate_request *request)
 {
     struct scene scene = {0};
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         struct part part = part_that_stays(request, level);
         bool fills_first = level == 0 || level < request->output_level;
-        if (fills_first && request->shape != NULL)
+        if (fills_first && request->shape != NULL) {
             scene.room += room_in(request, level, &part);
+            scene.reserve += runs_to_come(request, level, &part) * BB_FILTER_RATE_MIN;
+        }
         if (level > 0 && level == request->output_level) {
             scene.run_waste = part.rate_keys;
             scene.run_keys = part.keys;
@@ -111,6 +135,7 @@ static struct scene look_around(const struct bb_rate_request *request)
         scene.waste += level == 0 ? part.rates : mean(part.rate_keys, part.keys);
         scene.keys += part.keys;
     }
+    scene.rivals = rivals_of(request, scene.room);
     return scene;
 }
 
@@ -125,12 +150,28 @@ static double keys_min(const struct bb_rate_request *request)
     return (double)(request->output_keys_min > 0 ? request->output_keys_min : request->output_keys);
 }
 
+/* What others leave of the promise. */
+static double left_by(const struct bb_rate_request *request, const struct scene *scene)
+{
+    double fill = request->output_level == 0 ? BB_RATES_FILL_LEVEL0 : BB_RATES_FILL;
+    return fill * request->target - scene->waste - scene->reserve;
+}
+
 /* The rate that brings the sum to BB_RATES_FILL, however many keys there will be. */
 static double limit_of(const struct bb_rate_request *request, const struct scene *scene)
 {
-    double left = BB_RATES_FILL * request->target - scene->waste;
+    double left = left_by(request, scene);
     return smaller(balance(scene, left, (double)request->output_keys),
                    balance(scene, left, keys_min(request)));
+}
+
+/* When nothing is left, new tables get a small part of their share: more bits would not mend what
+ * others break. Below BB_RATES_SLACK the promise holds, and is not broken for that. */
+static double least_of(const struct bb_rate_request *request, const struct scene *scene,
+                       double ideal)
+{
+    double slack = BB_RATES_SLACK * request->target - scene->waste;
+    return slack <= 0 ? ideal * SHARE_MIN : smaller(ideal * SHARE_MIN, slack / 4);
 }
 
 /* The mean rate that the whole run of the output is to have. */
@@ -138,9 +179,10 @@ static double allowance_of(const struct bb_rate_request *request, const struct s
 {
     double run_keys = scene->run_keys + (double)request->output_keys;
     double ideal = request->target * run_keys / (scene->keys + run_keys + scene->room);
-    double left = BB_RATES_FILL * request->target - scene->waste;
-    double allowance = smaller(ideal, left * run_keys / (run_keys + scene->room));
-    return larger(allowance, ideal * SHARE_MIN);
+    double left = left_by(request, scene);
+    if (left <= 0)
+        return least_of(request, scene, ideal);
+    return smaller(ideal, left * run_keys / (run_keys + scene->rivals));
 }
 
 /* No filter only where the promise allows a wasted request each time; a filter of half a bit is

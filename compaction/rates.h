@@ -23,11 +23,14 @@
 #include "compaction/levels.h"
 #include "compaction/shape.h"
 
-/* The sum may pass the promise by this factor; beyond, the greatest excess is rewritten. */
-#define BB_RATES_SLACK 1.1
-/* New tables leave a part of that to levels whose mean shifts: what they bring the sum to at most.
- */
-#define BB_RATES_FILL 1.08
+/* How far the sum may be from the promise, as a factor:
+ * what a compaction may bring it to; a flush, which comes between compactions and has to find
+ * something left; from where on the greatest excess is rewritten; what is never passed, unless the
+ * promise was made stricter since. */
+#define BB_RATES_FILL        1.06
+#define BB_RATES_FILL_LEVEL0 1.08
+#define BB_RATES_EXCESS      1.085
+#define BB_RATES_SLACK       1.1
 
 /* Expected wasted requests per absent look-up: of one level, of all. */
 double bb_rates_level_expected(const struct bb_levels *levels, int level);

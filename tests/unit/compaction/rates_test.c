@@ -1,0 +1,403 @@
+/* Goal: the sum of the filters' rates keeps within the promise at every step of a store's life, is
+ * the promise after a full compaction, and costs little more memory than the least. Method:
+ * drawings for the single rules; loads of many shapes on simulated stores (simulation.h), with
+ * every sum checked after every flush, merge and move. */
+#include "tests/unit/compaction/drawing.h"
+#include "tests/unit/compaction/simulation.h"
+
+#include "base/assert.h"
+
+static const struct bb_shape shape = {.level0_run_count = 4,
+                                      .level0_run_bytes = DRAWN_BYTES,
+                                      .level1_size_bytes = 4 * DRAWN_BYTES,
+                                      .level_size_ratio = 10};
+
+static void assert_near(double found, double expected)
+{
+    if (!(fabs(found - expected) <= 1e-9 * fabs(expected)))
+        fail_msg("%.12g, expected %.12g", found, expected);
+}
+
+/* ---- the rules ---- */
+
+static void rates__expected_adds_runs_and_weighs_tables(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels =
+        draw(&drawn, "0: 9[a-z]*5~0.01 8[a-z]~0.02\n1: 3[a-d]*3~0.1 2[m-q]~0.2\n4: 1[a-z]~0.5");
+    assert_near(bb_rates_level_expected(levels, 0), 0.03);
+    assert_near(bb_rates_level_expected(levels, 1), 0.125);
+    assert_near(bb_rates_level_expected(levels, 2), 0);
+    assert_near(bb_rates_expected(levels), 0.655);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+static int level_of(const struct bb_levels *levels, const struct bb_table_file *file)
+{
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
+            if (bb_levels_table(levels, level, i) == file)
+                return level;
+        }
+    }
+    fail_msg("the drawing has no such table");
+    return 0;
+}
+
+struct question {
+    struct bb_table_file *removed[DRAWN_TABLES_MAX];
+    int removed_levels[DRAWN_TABLES_MAX];
+    struct bb_rate_request request;
+};
+
+/* New tables of `units` drawn units of keys in a level. */
+static void ask(struct question *question, const struct bb_levels *levels, int level,
+                uint64_t units)
+{
+    question->request = (struct bb_rate_request){.levels = levels,
+                                                 .removed = question->removed,
+                                                 .removed_levels = question->removed_levels,
+                                                 .output_level = level,
+                                                 .output_keys = units * DRAWN_KEYS,
+                                                 .shape = &shape,
+                                                 .target = 0.01};
+}
+
+/* In the place of that table, too. */
+static void ask_without(struct question *question, uint64_t number)
+{
+    struct bb_table_file *file = bb_levels_find_number(question->request.levels, number);
+    size_t i = question->request.removed_count++;
+    question->removed[i] = file;
+    question->removed_levels[i] = level_of(question->request.levels, file);
+}
+
+static void rates__first_runs_share_with_those_to_come(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct question question;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "");
+    ask(&question, levels, 0, 1);
+    assert_near(bb_rates_for_run(&question.request), 0.01 / 4);
+    bb_levels_unref(levels);
+    /* Three of four are there, with their quarters each: the fourth gets its own. */
+    levels = draw(&drawn, "0: 3[a-z]~0.0025 2[a-z]~0.0025 1[a-z]~0.0025");
+    ask(&question, levels, 0, 1);
+    assert_near(bb_rates_for_run(&question.request), 0.01 / 4);
+    /* All of them merged leave room for four more. */
+    ask(&question, levels, 1, 3);
+    for (uint64_t number = 1; number <= 3; number++)
+        ask_without(&question, number);
+    assert_near(bb_rates_for_run(&question.request), 0.01 * 3 / 7);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+static void rates__only_run_gets_the_promise(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct question question;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels =
+        draw(&drawn, "0: 3[a-z]~0.1\n1: 2[a-z]*7~0.00001\n3: 1[b-c]*100~0.5");
+    ask(&question, levels, 3, 108);
+    question.request.shape = NULL;
+    for (uint64_t number = 1; number <= 3; number++)
+        ask_without(&question, number);
+    assert_near(bb_rates_for_run(&question.request), 0.01);
+    assert_near(bb_rates_after(&question.request, 0.01), 0.01);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+static void rates__never_beyond_what_others_leave(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct question question;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "2: 1[a-z]*100~0.01");
+    ask(&question, levels, 0, 100); /* its share would be a fifth */
+    assert_near(bb_rates_for_run(&question.request), (0.0008 - 3 * BB_FILTER_RATE_MIN) / 4);
+    ask(&question, levels, 1, 100);
+    double rate = bb_rates_for_run(&question.request);
+    assert_true(bb_rates_after(&question.request, rate) <= 0.01 * BB_RATES_FILL);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+/* A promise that is broken already is not mended by new tables with filters of 24 bits. */
+static void rates__a_broken_promise_costs_no_more_than_some_bits(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct question question;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "2: 1[a-z]*100~0.5");
+    ask(&question, levels, 0, 1);
+    assert_near(bb_rates_for_run(&question.request), 0.01 * 1 / 104 / 16);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+static void rates__a_part_balances_its_run(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct question question;
+    drawn_env_init(&drawn);
+    /* A third of the only run is rewritten; four runs of level 0 are to come. */
+    struct bb_levels *levels = draw(&drawn, "1: 1[a-d]*40~0.0085 2[e-h]*40~0.0095 3[i-z]*40~0.5");
+    ask(&question, levels, 1, 40);
+    ask_without(&question, 3);
+    double rate = bb_rates_for_run(&question.request);
+    double mean = 0.01 * 120 / 124;
+    assert_near(rate, 3 * mean - 0.0085 - 0.0095);
+    assert_near(bb_rates_after(&question.request, rate), mean);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+/* What comes out may have fewer keys than what goes in: the worst of both must keep the promise. */
+static void rates__fewer_keys_than_expected(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct question question;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels =
+        draw(&drawn, "1: 1[a-d]*40~0.013 3[i-z]*40~0.001\n0: 4[i-z]*40~0.0001");
+    ask(&question, levels, 1, 80);
+    question.request.output_keys_min = 40 * DRAWN_KEYS;
+    ask_without(&question, 3);
+    ask_without(&question, 4);
+    double rate = bb_rates_for_run(&question.request);
+    const double limit = 0.01 * BB_RATES_FILL;
+    assert_true((0.013 + rate) / 2 <= limit * (1 + 1e-9));
+    assert_true((0.013 + rate * 2) / 3 <= limit * (1 + 1e-9));
+    assert_near(bb_rates_after(&question.request, rate), (0.013 + rate) / 2);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+static void rates__ends_of_the_scale(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct question question;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "");
+    ask(&question, levels, 1, 10);
+    question.request.shape = NULL;
+    question.request.target = 1; /* a wasted request each time is allowed */
+    assert_near(bb_rates_for_run(&question.request), 1);
+    question.request.target = 0.75;
+    assert_near(bb_rates_for_run(&question.request), BB_FILTER_RATE_MAX);
+    question.request.target = 1e-9;
+    assert_near(bb_rates_for_run(&question.request), BB_FILTER_RATE_MIN);
+    question.request.output_keys = 0;
+    question.request.target = 0.01;
+    assert_near(bb_rates_for_run(&question.request), 0.01);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+/* ---- loads ---- */
+
+enum load {
+    LOAD_UNIFORM,    /* new keys all over */
+    LOAD_UPDATES,    /* the same keys again and again */
+    LOAD_SEQUENTIAL, /* ascending: everything is moved */
+    LOAD_WAVE,       /* new keys around a point that moves on */
+    LOAD_SKEWED,     /* small numbers are more likely */
+    LOAD_DELETES,    /* a third of what is written deletes */
+    LOAD_QUEUE,      /* what comes in at one end goes out at the other */
+    LOAD_COUNT,
+};
+
+static const char *const load_names[] = {"uniform", "updates", "sequential", "wave",
+                                         "skewed",  "deletes", "queue"};
+
+static uint64_t draw_entry(enum load load, struct bb_rng *rng, uint64_t count, uint64_t flush,
+                           uint64_t i)
+{
+    switch (load) {
+    case LOAD_UPDATES:
+        return SIMULATED_PUT(bb_rng_below(rng, count * 20) * 3);
+    case LOAD_SEQUENTIAL:
+        return SIMULATED_PUT(flush * count + i);
+    case LOAD_WAVE:
+        return SIMULATED_PUT(flush * count / 2 + bb_rng_below(rng, count * 4));
+    case LOAD_SKEWED:
+        return SIMULATED_PUT(bb_rng_skewed(rng, UINT32_MAX));
+    case LOAD_DELETES:
+        return bb_rng_below(rng, count * 30) << 1 | bb_rng_one_in(rng, 3);
+    case LOAD_QUEUE:
+        return i % 2 == 0 || flush < 20 ? SIMULATED_PUT(flush * count + i)
+                                        : SIMULATED_DELETE((flush - 20) * count + i + 1);
+    default:
+        return SIMULATED_PUT(bb_rng_next(rng) >> 8);
+    }
+}
+
+struct form {
+    uint32_t run_count;
+    uint32_t size_ratio;
+    uint64_t level1_runs; /* size of level 1 in write buffers */
+    uint64_t run_keys;
+    uint64_t table_keys;
+    double target;
+    uint64_t full_every; /* a full compaction after so many flushes; 0: never */
+};
+
+static const struct form forms[] = {
+    {4, 10, 4, 300, 300, 0.01, 0},   {4, 4, 4, 300, 600, 0.1, 0}, {2, 4, 1, 200, 50, 0.001, 0},
+    {8, 10, 4, 200, 100, 0.0001, 0}, {4, 2, 2, 300, 150, 0.5, 0}, {6, 10, 1, 200, 200, 0.01, 31},
+    {4, 8, 2, 300, 1000, 0.02, 47},
+};
+
+#define FLUSHES 110
+
+static void check_step(const struct simulation *simulation)
+{
+    if (simulation->worst > BB_RATES_SLACK)
+        fail_msg("the rates add up to %.4f times the promise", simulation->worst);
+}
+
+static void check_full(struct simulation *simulation)
+{
+    double target = simulation->options.target_wasted_reads;
+    simulate_full_compaction(simulation);
+    if (bb_levels_key_count(simulation->levels) > 0)
+        assert_true(fabs(bb_rates_expected(simulation->levels) - target) <= 0.05 * target);
+    simulate_compactions(simulation);
+}
+
+static struct simulation *simulation_of(const struct form *form)
+{
+    const struct bb_pick_options options = {
+        .shape = {.level0_run_count = form->run_count,
+                  .level0_run_bytes = form->run_keys * SIMULATED_KEY_BYTES,
+                  .level1_size_bytes = form->level1_runs * form->run_keys * SIMULATED_KEY_BYTES,
+                  .level_size_ratio = form->size_ratio},
+        .has_filters = true,
+        .target_wasted_reads = form->target};
+    return simulation_create(&options, form->table_keys);
+}
+
+static void flush_some(struct simulation *simulation, const struct form *form, enum load load,
+                       struct bb_rng *rng, uint64_t flush)
+{
+    uint64_t *entries = bb_must_realloc(NULL, form->run_keys * sizeof(*entries));
+    /* Some flushes are forced early. */
+    uint64_t count = bb_rng_one_in(rng, 8) ? 1 + bb_rng_below(rng, form->run_keys) : form->run_keys;
+    for (uint64_t i = 0; i < count; i++)
+        entries[i] = draw_entry(load, rng, form->run_keys, flush, i);
+    simulate_flush(simulation, entries, (size_t)count);
+    check_step(simulation);
+    /* Compactions sometimes fall behind. */
+    if (!bb_rng_one_in(rng, 5))
+        simulate_compactions(simulation);
+    check_step(simulation);
+    free(entries);
+}
+
+/* Loads that write each key where the last ones went are moved with the rates of their first level:
+ * they keep less than the promise, for more bits. */
+static bool is_moved(enum load load)
+{
+    return load == LOAD_SEQUENTIAL || load == LOAD_WAVE || load == LOAD_QUEUE;
+}
+
+static void run_load(const struct form *form, enum load load, uint64_t seed)
+{
+    struct simulation *simulation = simulation_of(form);
+    struct bb_rng rng;
+    bb_rng_init(&rng, seed);
+    for (uint64_t flush = 0; flush < FLUSHES; flush++) {
+        flush_some(simulation, form, load, &rng, flush);
+        if (form->full_every > 0 && flush % form->full_every == form->full_every - 1)
+            check_full(simulation);
+    }
+    simulate_compactions(simulation);
+    double excess = simulation_excess_bits(simulation);
+    printf("%-10s runs %u, ratio %2u, promise %-6g: worst sum %.3f, now %.3f; %.2f bits over the "
+           "least; %llu merges, "
+           "%llu moves, %llu for rates\n",
+           load_names[load], form->run_count, form->size_ratio, form->target, simulation->worst,
+           bb_rates_expected(simulation->levels) / form->target, excess,
+           (unsigned long long)simulation->merges, (unsigned long long)simulation->moves,
+           (unsigned long long)simulation->excesses);
+    assert_true(excess < (is_moved(load) ? 5 : 1.5));
+    check_full(simulation);
+    simulation_destroy(simulation);
+}
+
+static void rates__keep_the_promise_at_every_step(void **state)
+{
+    (void)state;
+    uint64_t seed = bb_rng_seed("rates__keep_the_promise_at_every_step", 31);
+    for (int load = 0; load < LOAD_COUNT; load++) {
+        for (size_t i = 0; i < BB_ARRAY_LENGTH(forms); i++)
+            run_load(&forms[i], (enum load)load, seed + (uint64_t)load * 100 + i);
+    }
+}
+
+/* The promise is made ten times stricter: the tables with the greatest excess are rewritten until
+ * it is kept. */
+static void rates__a_stricter_promise_is_kept_in_the_end(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("rates__a_stricter_promise_is_kept_in_the_end", 8));
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(forms); i++) {
+        struct simulation *simulation = simulation_of(&forms[i]);
+        for (uint64_t flush = 0; flush < 60; flush++)
+            flush_some(simulation, &forms[i], LOAD_UNIFORM, &rng, flush);
+        simulation->options.target_wasted_reads /= 10;
+        simulate_compactions(simulation);
+        assert_true(bb_rates_expected(simulation->levels) <=
+                    BB_RATES_SLACK * simulation->options.target_wasted_reads);
+        assert_true(simulation->excesses > 0);
+        simulation->worst = 0;
+        for (uint64_t flush = 60; flush < 90; flush++)
+            flush_some(simulation, &forms[i], LOAD_UNIFORM, &rng, flush);
+        simulation_destroy(simulation);
+    }
+}
+
+static void rates__strictest_promise(void **state)
+{
+    (void)state;
+    struct form form = {4, 10, 4, 300, 300, 1e-6, 0};
+    struct simulation *simulation = simulation_of(&form);
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("rates__strictest_promise", 3));
+    for (uint64_t flush = 0; flush < 60; flush++)
+        flush_some(simulation, &form, LOAD_UNIFORM, &rng, flush);
+    simulation_destroy(simulation);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates__expected_adds_runs_and_weighs_tables),
+        cmocka_unit_test(rates__first_runs_share_with_those_to_come),
+        cmocka_unit_test(rates__only_run_gets_the_promise),
+        cmocka_unit_test(rates__never_beyond_what_others_leave),
+        cmocka_unit_test(rates__a_broken_promise_costs_no_more_than_some_bits),
+        cmocka_unit_test(rates__a_part_balances_its_run),
+        cmocka_unit_test(rates__fewer_keys_than_expected),
+        cmocka_unit_test(rates__ends_of_the_scale),
+        cmocka_unit_test(rates__keep_the_promise_at_every_step),
+        cmocka_unit_test(rates__a_stricter_promise_is_kept_in_the_end),
+        cmocka_unit_test(rates__strictest_promise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
