@@ -1,9 +1,9 @@
 /* Filter envelopes from anywhere: the first byte of the input says what is done with the rest.
  *
- *   even   The rest is an envelope. It is read as it is; then magic, version, sizes and checksum
+/EVEN/ is an envelope. It is read as it is; then magic, version, sizes and checksum
  * are put right, so that the fields behind them are reached, and it is read again. A view that
  *          opens is asked, whatever it says; one that does not lets everything through.
- *   odd    Kind and target rate, then hashes of 8 bytes: an envelope is built, and has to open, to
+/ODD/ and target rate, then hashes of 8 bytes: an envelope is built, and has to open, to
  *          describe itself, and to let every one of them through.
  *
  * Every envelope lies in memory of exactly its size.
@@ -24,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define HEADER_SIZE   64
 #define CHECKSUM_SIZE 8
 #define QUESTIONS     64
+#define BUILD_FROM    240
 
 static void ask(const uint8_t *data, size_t size)
 {
@@ -105,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    if (data[0] % 2 == 0)
+    if (data[0] < BUILD_FROM)
         read_envelope(data + 1, size - 1);
     else
         build_envelope(data + 1, size - 1);

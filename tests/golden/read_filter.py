@@ -1,0 +1,216 @@
+"""Reads filter envelopes and asks them, from docs/filters.md alone."""
+import struct
+
+import xxh3
+
+MASK = (1 << 64) - 1
+NONE, RIBBON, BLOCKED_BLOOM, BLOOM = 1, 2, 3, 4
+BLOCK, ENVELOPE = 0x243F6A8885A308D3, 0xA4093822299F31D0
+
+
+class Corrupt(Exception):
+    pass
+
+
+def check(holds, what):
+    if not holds:
+        raise Corrupt(what)
+
+
+def mix(x):
+    for _ in range(2):
+        x ^= x >> 32
+        x = x * 0xD6E8FEB86659FD93 & MASK
+    return x ^ x >> 32
+
+
+def domain_of(purpose, salt):
+    return mix(mix(salt) ^ purpose)
+
+
+def parity(number):
+    return bin(number).count("1") & 1
+
+
+def clamped_start(start_hash, count, overhang):
+    drawn = start_hash * (count + 2 * overhang) >> 32
+    return min(max(drawn - overhang, 0), count - 1)
+
+
+def equation(h, seed):
+    seeded = h ^ seed * 0xA0761D6478BD642F & MASK
+    start_hash = (seeded * 0x9E3779B97F4A7C15 & MASK) >> 32
+    product = seeded * 0xE7037ED1A0B428DB
+    return start_hash, (product >> 64 ^ product) & MASK | 1
+
+
+def grouped_row(payload, row, rank):
+    return sum((payload[row // 8 * rank + j] >> row % 8 & 1) << j for j in range(rank))
+
+
+def exact_row(payload, row, rank, slots):
+    bits = int.from_bytes(payload, "little")
+    return sum((bits >> j * slots + row & 1) << j for j in range(rank))
+
+
+def split_descriptor(descriptor, rank):
+    """Layout, rank, seed, size in groups or slots, size in bytes."""
+    exact, size = descriptor >> 15, descriptor & 255
+    rank += descriptor >> 14 & 1
+    check(size >= (1 if exact else 8), f"descriptor {descriptor:04x}")
+    return exact, rank, descriptor >> 8 & 63, size, (size * rank + 7) // 8 if exact else size * rank
+
+
+def ask_ribbon(payload, descriptor, table_rank, h):
+    if descriptor == 0:
+        return True
+    exact, rank, seed, size, _ = split_descriptor(descriptor, table_rank)
+    start_hash, coefficients = equation(h, seed)
+    total = 0
+    if exact:
+        width = min(size, 57)
+        start = clamped_start(start_hash, size - width + 1, 20)
+        for i in range(width):
+            if coefficients >> i & 1:
+                total ^= exact_row(payload, start + i, rank, size)
+    else:
+        start = 8 * clamped_start(start_hash, size - 7, 3)
+        for i in range(64):
+            if coefficients >> i & 1:
+                total ^= grouped_row(payload, start + i, rank)
+    return total == h & (1 << rank) - 1
+
+
+def ask_blocked_bloom(payload, lines, probes, x):
+    line = ((x >> 32) * lines >> 32) * 64
+    product = x
+    for i in range(probes):
+        if i % 6 == 0:
+            product = product * 0xAF251AF3B0F025B5 & MASK
+        p = product >> 55 - 9 * (i % 6) & 511
+        if not payload[line + p // 8] >> p % 8 & 1:
+            return False
+    return True
+
+
+def ask_bloom(payload, bits, probes, h):
+    for _ in range(probes):
+        h = h * 0xD1342543DE82EF95 & MASK
+        b = h * bits >> 64
+        if not payload[b // 8] >> b % 8 & 1:
+            return False
+    return True
+
+
+class Envelope:
+    def __init__(self, data):
+        check(len(data) >= 72 and data[:8] == b"BBFILTER", "magic")
+        (self.version, self.kind, header, size, self.salt, self.keys, self.rate, *self.parameters) = struct.unpack_from(
+            "<IHHQQQdQQ", data, 8)
+        check((self.version, header, size) == (0, 64, len(data)), "version or sizes")
+        self.checksum = struct.unpack_from("<Q", data, size - 8)[0]
+        check(xxh3.xxh3_64(data[:-8]) == self.checksum, "checksum")
+        self.payload = data[64:-8]
+        self.shards = []
+        if self.kind == RIBBON and self.keys > 0:
+            self.read_directory()
+        self.domain = domain_of(ENVELOPE, self.salt)
+
+    def read_directory(self):
+        count, rank = self.parameters
+        check(count == (1 if self.keys <= 2000 else (self.keys + 500) // 1000), "number of shards")
+        data = (count + 7) // 8 * 8 + count * 4
+        end = 0
+        for i in range(count):
+            run = i // 8 * 40
+            base = struct.unpack_from("<Q", self.payload, run)[0]
+            descriptor, offset = struct.unpack_from("<HH", self.payload, run + 8 + i % 8 * 4)
+            check(base + offset == end, "offset of a shard")
+            size = split_descriptor(descriptor, rank)[4] if descriptor else 0
+            self.shards.append((descriptor, offset, self.payload[data + end:data + end + size]))
+            end += size
+        check(data + end == len(self.payload), "size of the shards")
+
+    def may_contain(self, key_hash):
+        first, second = self.parameters
+        h = mix(key_hash ^ self.domain)
+        if self.kind == NONE or self.keys == 0:
+            return self.kind == NONE
+        if self.kind == BLOCKED_BLOOM:
+            return ask_blocked_bloom(self.payload, first, second, h)
+        if self.kind == BLOOM:
+            return ask_bloom(self.payload, first, second, h)
+        descriptor, _, payload = self.shards[(h >> 32) * first >> 32]
+        return ask_ribbon(payload, descriptor, second, h)
+
+
+def split_mix(seed, count):
+    numbers = []
+    for i in range(1, count + 1):
+        z = seed + i * 0x9E3779B97F4A7C15 & MASK
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+        numbers.append(z ^ z >> 31)
+    return numbers
+
+
+SECRET_OF_SEED_1 = struct.pack("<24Q", *split_mix(1, 24))
+
+
+def key_hash(i):
+    """The hash of a golden's key number i: XXH3 with a secret instead of its own."""
+    default, xxh3.SECRET = xxh3.SECRET, SECRET_OF_SEED_1
+    try:
+        return xxh3.xxh3_64(b"key-%04d" % i)
+    finally:
+        xxh3.SECRET = default
+
+
+class Text:
+    """Field by field: offset, width, name, value."""
+
+    def __init__(self):
+        self.offset, self.lines = 0, []
+
+    def add(self, width, name, value):
+        self.lines.append(f"{self.offset:6} {width:5}  {name:<23}{value}".rstrip())
+        self.offset += width
+
+    def add_bytes(self, name, data):
+        self.add(len(data), name, "")
+        rows = [data[i:i + 32] for i in range(0, len(data), 32)]
+        self.lines += ["               " + row.hex(" ") for row in rows]
+
+
+def describe(data, members):
+    envelope, text = Envelope(data), Text()
+    text.add(8, "magic", data[:8].decode("ascii"))
+    text.add(4, "version", envelope.version)
+    text.add(2, "kind", envelope.kind)
+    text.add(2, "header size", 64)
+    text.add(8, "envelope size", len(data))
+    text.add(8, "salt", f"0x{envelope.salt:016x}")
+    text.add(8, "key count", envelope.keys)
+    text.add(8, "target rate", "%.17g" % envelope.rate)
+    text.add(8, "parameter 0", envelope.parameters[0])
+    text.add(8, "parameter 1", envelope.parameters[1])
+    if envelope.shards:
+        text.add(8, "base of shards 0 to 7", 0)
+        for descriptor, offset, _ in envelope.shards:
+            exact, rank, seed, size, _ = split_descriptor(descriptor, envelope.parameters[1])
+            layout, unit = ("bit-exact", "slots") if exact else ("byte-grouped", "groups")
+            text.add(2, "descriptor", f"0x{descriptor:04x}: {layout}, rank {rank}, seed {seed}, {size} {unit}")
+            text.add(2, "offset from base", offset)
+        for _, _, payload in envelope.shards:
+            text.add_bytes("payload of a shard", payload)
+    elif envelope.kind == BLOCKED_BLOOM:
+        for i in range(0, len(envelope.payload), 64):
+            text.add_bytes("line", envelope.payload[i:i + 64])
+    elif envelope.kind == BLOOM:
+        text.add_bytes("bits", envelope.payload)
+    text.add(8, "checksum", f"0x{envelope.checksum:016x}")
+    check(all(envelope.may_contain(key_hash(i)) for i in range(members)) or envelope.keys == 0, "a member is denied")
+    passing = [i for i in range(10000, 12000) if envelope.may_contain(key_hash(i))]
+    text.lines.append(f"members: {members}, key-0000 and so on, secret of seed 1")
+    text.lines.append(" ".join(["foreign keys that pass, from key-10000 on:", *map(str, passing[:8])]))
+    return "\n".join(text.lines) + "\n"
