@@ -25,7 +25,8 @@ void history_begin(struct history *history, const struct history_operation *oper
     }
     history->commits = bb_must_grow(history->commits, history->commit_count,
                                     &history->commit_capacity, sizeof(*history->commits));
-    history->commits[history->commit_count++] = history->operation_count;
+    history->commits[history->commit_count++] =
+        (struct history_commit){.end = history->operation_count};
 }
 
 void history_end(struct history *history, bool is_durable)
@@ -33,6 +34,11 @@ void history_end(struct history *history, bool is_durable)
     history->acknowledged = history->operation_count;
     if (is_durable)
         history->durable = history->operation_count;
+}
+
+void history_fail(struct history *history)
+{
+    history->commits[history->commit_count - 1].has_failed = true;
 }
 
 struct bb_bytes history_key(uint32_t key, char *buffer)
@@ -49,12 +55,21 @@ struct bb_bytes history_value(const struct history *history, uint64_t sequence, 
     return bb_bytes_of(buffer, size);
 }
 
-/* The sequence whose value each key has, 0 for none. */
-static void state_at(const struct history *history, uint64_t sequence, uint64_t state[HISTORY_KEYS])
+/* The sequence whose value each key has, 0 for none. with_failed: the commit that ends at
+ * `sequence` took effect although it failed. */
+static void state_at(const struct history *history, uint64_t sequence, bool with_failed,
+                     uint64_t state[HISTORY_KEYS])
 {
+    uint64_t s = 1;
     memset(state, 0, HISTORY_KEYS * sizeof(*state));
-    for (uint64_t s = 1; s <= sequence; s++)
-        state[history->operations[s - 1].key] = history->operations[s - 1].is_put ? s : 0;
+    for (size_t i = 0; i < history->commit_count && history->commits[i].end <= sequence; i++) {
+        const struct history_commit *commit = &history->commits[i];
+        bool is_there = !commit->has_failed || (with_failed && commit->end == sequence);
+        for (; s <= commit->end; s++) {
+            if (is_there)
+                state[history->operations[s - 1].key] = history->operations[s - 1].is_put ? s : 0;
+        }
+    }
 }
 
 static int compare_key(const struct history *history, uint32_t key, uint64_t wanted,
@@ -93,12 +108,10 @@ static size_t count_scan(struct bb_db *db)
     return status == BB_OK ? count : SIZE_MAX;
 }
 
-int history_compare(const struct history *history, uint64_t sequence, struct bb_db *db,
-                    char *message, size_t size)
+static int compare_state(const struct history *history, const uint64_t state[HISTORY_KEYS],
+                         struct bb_db *db, char *message, size_t size)
 {
-    uint64_t state[HISTORY_KEYS];
     size_t present = 0;
-    state_at(history, sequence, state);
     for (uint32_t key = 0; key < HISTORY_KEYS; key++) {
         present += state[key] != 0;
         if (compare_key(history, key, state[key], db, message, size) != 0)
@@ -111,13 +124,30 @@ int history_compare(const struct history *history, uint64_t sequence, struct bb_
     return 1;
 }
 
+static const struct history_commit *commit_at(const struct history *history, uint64_t sequence)
+{
+    for (size_t i = 0; i < history->commit_count; i++) {
+        if (history->commits[i].end == sequence)
+            return &history->commits[i];
+    }
+    return NULL;
+}
+
+int history_compare(const struct history *history, uint64_t sequence, struct bb_db *db,
+                    char *message, size_t size)
+{
+    const struct history_commit *commit = commit_at(history, sequence);
+    uint64_t state[HISTORY_KEYS];
+    state_at(history, sequence, false, state);
+    if (compare_state(history, state, db, message, size) == 0)
+        return 0;
+    if (commit == NULL || !commit->has_failed)
+        return 1;
+    state_at(history, sequence, true, state);
+    return compare_state(history, state, db, message, size);
+}
+
 bool history_is_commit(const struct history *history, uint64_t sequence)
 {
-    if (sequence == 0)
-        return true;
-    for (size_t i = 0; i < history->commit_count; i++) {
-        if (history->commits[i] == sequence)
-            return true;
-    }
-    return false;
+    return sequence == 0 || commit_at(history, sequence) != NULL;
 }

@@ -2,7 +2,8 @@
  * compared whole.
  *
  * Keys are numbers below HISTORY_KEYS. A value names the sequence that wrote it and is padded to
- * its size.
+ * its size. A commit that returned an error has used up its sequences; it may be there, whole, as
+ * long as nothing follows it, and is gone for good once something does.
  */
 #ifndef BB_TESTS_CRASH_HISTORY_H
 #define BB_TESTS_CRASH_HISTORY_H
@@ -17,12 +18,17 @@ struct history_operation {
     uint32_t value_size;
 };
 
+/* Operations from the one behind the commit before, up to `end`. */
+struct history_commit {
+    uint64_t end; /* its last sequence */
+    bool has_failed;
+};
+
 struct history {
     struct history_operation *operations; /* the i-th has sequence i + 1 */
     size_t operation_count;
     size_t operation_capacity;
-    uint64_t
-        *commits; /* last sequence of each commit that was begun, ascending; the empty store is 0 */
+    struct history_commit *commits; /* those that were begun, ascending; the empty store is none */
     size_t commit_count;
     size_t commit_capacity;
     uint64_t acknowledged; /* commits up to here have returned */
@@ -33,7 +39,11 @@ void history_deinit(struct history *history);
 /* A commit is about to be written; its operations follow one another in sequence. */
 void history_begin(struct history *history, const struct history_operation *operations,
                    size_t count);
+/* The commit that was begun last, if any, was acknowledged. is_durable: and everything so far is
+ * safe from loss of power. */
 void history_end(struct history *history, bool is_durable);
+/* The commit that was begun last returned an error. */
+void history_fail(struct history *history);
 
 /* key: at least 16 bytes. */
 struct bb_bytes history_key(uint32_t key, char *buffer);

@@ -1,0 +1,81 @@
+/* A store on a file system in memory that fails before every call in turn.
+ *
+ * A workload calls the functions below. Before every call that changes a file or a directory, and
+ * at its end, images of what a disk may hold are made: nothing unsynced, names without bytes, bytes
+ * without names, everything, and drawn mixtures. A store is opened on each; the first breach of the
+ * promise of docs/durability.md ends the process with a message.
+ *
+ * Threads: the workload's thread and the worker of its store. While one of them makes images the
+ * other one waits, at the gate or in a call of the store.
+ */
+#ifndef BB_TESTS_CRASH_CRASH_RUN_H
+#define BB_TESTS_CRASH_CRASH_RUN_H
+
+#include "base/sync.h"
+#include "tests/crash/history.h"
+#include "tests/support/file_memory.h"
+
+#define CRASH_DIRECTORY "/data/store"
+
+/* What happens to the worker's calls. */
+enum crash_gate {
+    CRASH_GATE_OPEN,
+    CRASH_GATE_HELD,    /* they wait */
+    CRASH_GATE_REFUSED, /* they fail, and change nothing */
+};
+
+struct crash_run {
+    const char *workload;
+    uint64_t seed;
+    uint64_t mixtures;        /* drawn images for each call */
+    uint64_t nested_interval; /* of so many images one fails a second time, before each call of its
+                                 recovery */
+    bool
+        keeps_process_death; /* what was acknowledged survives the process: no options against it */
+    struct bb_db_options options; /* for the next opening */
+    struct bb_file_memory *memory;
+    struct bb_db *db;
+    struct history history;
+
+    uint64_t calls; /* for which images were made */
+    uint64_t logs;  /* created by the workload's thread */
+    uint64_t images;
+    uint64_t nested_images;
+
+    /* One call of the workload's thread that is to fail. */
+    enum bb_file_call refused_call;
+    const char *refused_path; /* a part of it; NULL: none is to fail */
+
+    pthread_t thread; /* the workload's */
+    struct bb_mutex mutex;
+    struct bb_condition gate_changed;
+    enum crash_gate gate; /* guarded by mutex */
+};
+
+void crash_run_init(struct crash_run *run, const char *workload, uint64_t seed, uint64_t mixtures);
+/* Images of the end, and a line with the counts. The store must be closed. */
+void crash_run_deinit(struct crash_run *run);
+
+void crash_open(struct crash_run *run);
+void crash_close(struct crash_run *run);
+/* The process dies: what the system has been given stays. */
+void crash_kill(struct crash_run *run);
+void crash_put(struct crash_run *run, uint32_t key, uint32_t value_size, bool sync);
+void crash_delete(struct crash_run *run, uint32_t key, bool sync);
+/* At most 8 operations of 900 bytes, every third a deletion. */
+void crash_batch(struct crash_run *run, uint32_t first_key, size_t count, bool sync);
+/* Puts, none synced, until the write buffer was frozen and another log is in use. */
+void crash_fill_log(struct crash_run *run, uint32_t value_size);
+void crash_flush(struct crash_run *run);
+void crash_compact(struct crash_run *run);
+void crash_wait_idle(struct crash_run *run);
+
+/* The next call of the kind on a path with this part fails and changes nothing. */
+void crash_refuse(struct crash_run *run, enum bb_file_call call, const char *path_part);
+/* Each of these runs into the refused call. */
+void crash_put_failing(struct crash_run *run, uint32_t key, uint32_t value_size, bool sync);
+void crash_flush_failing(struct crash_run *run);
+
+void crash_set_gate(struct crash_run *run, enum crash_gate gate);
+
+#endif
