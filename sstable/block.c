@@ -130,6 +130,7 @@ static void compute_prefixes(struct bb_block *block)
     size_t common =
         bb_bytes_shared_prefix(bb_block_record_suffix(&first), bb_block_record_suffix(&last));
     block->common_size = (uint32_t)common;
+    block->common_number = bb_bytes_prefix64(bb_bytes_of(first.suffix, common));
     for (uint32_t i = 0; i < block->restart_count; i++) {
         struct bb_block_record record = record_of_restart(block, i);
         /* Keys between two that share a prefix share it too; one that is out of order may be
@@ -174,22 +175,29 @@ static uint32_t find_by_comparison(const struct bb_block *block,
     return from;
 }
 
+/* < 0, 0, > 0: the common prefix before the key, a prefix of it, behind it. A short one is compared
+ * as a number: the first entry would be one more cache line to wait for. */
+static int compare_common(const struct bb_block *block, struct bb_bytes key)
+{
+    if (block->common_size <= sizeof(uint64_t))
+        return bb_prefix_compare(block->common_number, block->common_size, key);
+    struct bb_block_record first = record_of_restart(block, 0);
+    size_t shorter = key.size < block->common_size ? key.size : block->common_size;
+    int order = shorter == 0 ? 0 : memcmp(first.suffix, key.data, shorter);
+    return order != 0 ? order : shorter < block->common_size;
+}
+
 uint32_t bb_block_find_restart(const struct bb_block *block, const struct bb_comparator *comparator,
                                struct bb_bytes key, uint64_t sequence)
 {
     uint32_t count = block->restart_count;
     if (comparator != NULL)
         return find_by_comparison(block, comparator, key, sequence, 0, count);
-
-    struct bb_block_record first = record_of_restart(block, 0);
-    uint32_t common = block->common_size;
-    uint32_t shorter = key.size < common ? (uint32_t)key.size : common;
-    int order = shorter == 0 ? 0 : memcmp(first.suffix, key.data, shorter);
+    int order = compare_common(block, key);
     if (order != 0)
         return order < 0 ? count : 0;
-    if (shorter < common)
-        return 0;
 
+    uint32_t common = block->common_size;
     uint64_t number =
         bb_bytes_prefix64(common == 0 ? key : bb_bytes_of(key.data + common, key.size - common));
     uint32_t below = bb_prefix_search(block->prefixes, count, number);

@@ -24,9 +24,10 @@ struct bb_block {
     uint64_t *prefixes;        /* one per restart; NULL before the block is indexed */
     uint32_t *restarts;        /* offsets of the restart entries */
     uint8_t *payload;
+    uint64_t common_number; /* first eight bytes of the prefix of all restart keys */
+    uint32_t common_size;   /* of that prefix; 0 when not bytewise */
     uint32_t restart_count;
     uint32_t entries_size;
-    uint32_t common_size; /* prefix of all restart keys; 0 when not bytewise */
     uint32_t raw_size;
     uint32_t capacity;      /* of payload */
     uint32_t restart_room;  /* bytes */

@@ -34,18 +34,11 @@ static int compare_suffix(const struct bb_fence_index *index, uint32_t i,
 static int compare_common(const struct bb_fence_index *index, struct bb_bytes key)
 {
     uint32_t size = index->common_size;
-    if (size == 0)
-        return 0;
-    if (size <= sizeof(uint64_t) && key.size >= size) {
-        uint64_t mask = UINT64_MAX << (64 - 8 * size);
-        uint64_t number = bb_bytes_prefix64(key) & mask;
-        return (index->common_number > number) - (index->common_number < number);
-    }
+    if (size <= sizeof(uint64_t))
+        return bb_prefix_compare(index->common_number, size, key);
     size_t shorter = key.size < size ? key.size : size;
     int order = shorter == 0 ? 0 : memcmp(index->common, key.data, shorter);
-    if (order != 0)
-        return order;
-    return shorter < size;
+    return order != 0 ? order : shorter < size;
 }
 
 static struct bb_bytes behind_common(const struct bb_fence_index *index, struct bb_bytes key)

@@ -1,8 +1,10 @@
-/* Binary search over ascending 64-bit numbers without branches. */
+/* Searching by eight bytes of a key at a time, as 64-bit numbers (bb_bytes_prefix64). */
 #ifndef BB_SSTABLE_PREFIX_SEARCH_H
 #define BB_SSTABLE_PREFIX_SEARCH_H
 
 #include <stdint.h>
+
+#include "base/bytes.h"
 
 /* How many of the numbers are below `number`. The number of steps depends on count alone, and the
  * choice in each is a conditional move: the outcome of a comparison is as good as random, a branch
@@ -26,6 +28,19 @@ static inline uint32_t bb_prefix_search(const uint64_t *numbers, uint32_t count,
 static inline uint32_t bb_prefix_ties(const uint64_t *numbers, uint32_t count, uint64_t number)
 {
     return number == UINT64_MAX ? count : bb_prefix_search(numbers, count, number + 1);
+}
+
+/* A prefix of up to eight bytes, given as a number, against a key: < 0 the prefix is before the
+ * key, 0 the key begins with it, > 0 it is behind. */
+static inline int bb_prefix_compare(uint64_t prefix, uint32_t prefix_size, struct bb_bytes key)
+{
+    if (prefix_size == 0)
+        return 0;
+    uint64_t number = bb_bytes_prefix64(key) & UINT64_MAX << (64 - 8 * prefix_size);
+    if (number != prefix)
+        return prefix < number ? -1 : 1;
+    /* Zeros that pad a short key look like zeros of the prefix. */
+    return key.size < prefix_size;
 }
 
 #endif
