@@ -1,0 +1,62 @@
+/* What a workload has written to a store, write by write, and what of it may be found there when
+ * some of the writes have failed.
+ *
+ *     acknowledged    the write returned BB_OK: it is there, unless a later one is
+ *     failed          it returned an error: it may be there or not, whole, unless a later one was
+ *                     acknowledged
+ *     durable         acknowledged, and survives the loss of power
+ *
+ * Keys are numbers below DIARY_KEYS. A value names the write that wrote it.
+ */
+#ifndef BB_TESTS_FAULT_DIARY_H
+#define BB_TESTS_FAULT_DIARY_H
+
+#include "bb/db.h"
+
+#define DIARY_KEYS      32
+#define DIARY_VALUE_MIN 16
+#define DIARY_VALUE_MAX 4096
+
+struct diary_operation {
+    uint32_t key;
+    bool is_put;
+    uint32_t value_size;
+    uint64_t write; /* number of the write it belongs to, from 1 */
+};
+
+struct diary {
+    struct diary_operation *operations; /* in order; owned */
+    size_t operation_count;
+    size_t operation_capacity;
+    bool *acknowledged; /* by number of the write; owned */
+    uint64_t write_count;
+    size_t write_capacity;
+    uint64_t durable; /* acknowledged writes up to here are durable */
+};
+
+void diary_deinit(struct diary *diary);
+
+/* Begins the next write and gives its number. */
+uint64_t diary_begin(struct diary *diary);
+void diary_add(struct diary *diary, uint32_t key, bool is_put, uint32_t value_size);
+void diary_end(struct diary *diary, bool is_acknowledged);
+/* What was acknowledged so far is durable from now on. */
+void diary_set_durable(struct diary *diary);
+
+/* buffer: 16 bytes. */
+struct bb_bytes diary_key(uint32_t key, char *buffer);
+/* buffer: DIARY_VALUE_MAX bytes. */
+struct bb_bytes diary_value(const struct diary_operation *operation, uint8_t *buffer);
+
+enum diary_scope {
+    DIARY_LIVE,    /* all that was acknowledged must be there: the process lives on, or died */
+    DIARY_DURABLE, /* only what was durable must be: the power failed */
+};
+
+/* Reads everything, by get and by scan, and says what must not be so: NULL, or a sentence (valid
+ * until the next call). failures NULL: every read must succeed. Else reads may give errors, which
+ * are added up there. */
+const char *diary_check(const struct diary *diary, struct bb_db *db, enum diary_scope scope,
+                        uint64_t *failures);
+
+#endif

@@ -1,0 +1,220 @@
+/* See script.h. */
+#include "tests/fault/script.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct bb_db_options script_options(struct bb_file_system *system)
+{
+    return (struct bb_db_options){
+        .create_if_missing = true,
+        .file_system = system,
+        .write_buffer_bytes = 64 * 1024,
+        .cache_bytes = 64 * 1024,
+        .block_size_bytes = 512,
+        .table_size_bytes = 16 * 1024,
+        .level0_run_count_compact = 2,
+        .level0_run_count_stop = 4,
+        .level1_size_bytes = 32 * 1024,
+        .level_size_ratio = 2,
+        .open_tables_max = 16,
+        .deterministic = true,
+    };
+}
+
+void script_init(struct script *script, struct bb_file_system *system)
+{
+    *script = (struct script){.system = system};
+}
+
+void script_deinit(struct script *script)
+{
+    diary_deinit(&script->diary);
+}
+
+/* Every status of the store comes by here. */
+static bool is_ok(struct script *script, enum bb_status status)
+{
+    if (status == BB_OK)
+        return true;
+    script->failure_count++;
+    script->failures[(unsigned)status % SCRIPT_STATUSES]++;
+    if (bb_error_last()->status != status || bb_error_last()->message[0] == 0)
+        snprintf(script->wrong, sizeof(script->wrong), "\"%s\" without its message",
+                 bb_status_name(status));
+    return false;
+}
+
+static void hear(void *context, const struct bb_event *event)
+{
+    struct script *script = context;
+    script->errors_told += event->kind == BB_EVENT_ERROR || event->kind == BB_EVENT_RECOVERY;
+}
+
+void script_open(struct script *script)
+{
+    struct bb_db_options options = script_options(script->system);
+    options.on_event = hear;
+    options.event_context = script;
+    if (script->db != NULL)
+        return;
+    if (is_ok(script, bb_db_open(SCRIPT_PATH, &options, &script->db)))
+        diary_set_durable(&script->diary);
+    else
+        script->db = NULL;
+}
+
+void script_close(struct script *script)
+{
+    if (script->db == NULL)
+        return;
+    if (is_ok(script, bb_db_close(script->db)))
+        diary_set_durable(&script->diary);
+    script->db = NULL;
+}
+
+static void ended(struct script *script, enum bb_status status, bool is_durable)
+{
+    bool ok = is_ok(script, status);
+    diary_end(&script->diary, ok);
+    if (ok && is_durable)
+        diary_set_durable(&script->diary);
+}
+
+void script_put(struct script *script, uint32_t key, uint32_t value_size, bool sync)
+{
+    char name[16];
+    uint8_t value[DIARY_VALUE_MAX];
+    struct diary *diary = &script->diary;
+    if (script->db == NULL)
+        return;
+    (void)diary_begin(diary);
+    diary_add(diary, key, true, value_size);
+    ended(script,
+          bb_db_put(script->db, &(struct bb_write_options){.sync = sync}, diary_key(key, name),
+                    diary_value(&diary->operations[diary->operation_count - 1], value)),
+          sync);
+}
+
+static void erase(struct script *script, uint32_t key, bool sync)
+{
+    char name[16];
+    if (script->db == NULL)
+        return;
+    (void)diary_begin(&script->diary);
+    diary_add(&script->diary, key, false, 0);
+    ended(script,
+          bb_db_delete(script->db, &(struct bb_write_options){.sync = sync}, diary_key(key, name)),
+          sync);
+}
+
+static enum bb_status add_to_batch(struct diary *diary, struct bb_batch *batch, uint32_t key,
+                                   bool is_put)
+{
+    char name[16];
+    uint8_t value[DIARY_VALUE_MAX];
+    diary_add(diary, key, is_put, is_put ? 200 : 0);
+    if (!is_put)
+        return bb_batch_delete(batch, diary_key(key, name));
+    return bb_batch_put(batch, diary_key(key, name),
+                        diary_value(&diary->operations[diary->operation_count - 1], value));
+}
+
+static void write_batch(struct script *script, uint32_t first, uint32_t count, bool sync)
+{
+    struct bb_batch *batch = NULL;
+    enum bb_status status = BB_OK;
+    if (script->db == NULL)
+        return;
+    (void)diary_begin(&script->diary);
+    status = bb_batch_create(&batch);
+    for (uint32_t i = 0; i < count && status == BB_OK; i++)
+        status = add_to_batch(&script->diary, batch, (first + i) % DIARY_KEYS, i % 4 != 3);
+    if (status == BB_OK)
+        status = bb_db_write(script->db, &(struct bb_write_options){.sync = sync}, batch);
+    ended(script, status, sync);
+    bb_batch_destroy(batch);
+}
+
+static void flush(struct script *script)
+{
+    if (script->db != NULL && is_ok(script, bb_db_flush(script->db)))
+        diary_set_durable(&script->diary);
+}
+
+static void compact(struct script *script)
+{
+    if (script->db != NULL && is_ok(script, bb_db_compact(script->db)))
+        diary_set_durable(&script->diary);
+}
+
+/* Reads may fail, but not lie. */
+static void look(struct script *script)
+{
+    if (script->db == NULL)
+        return;
+    const char *wrong = diary_check(&script->diary, script->db, DIARY_LIVE, &script->failure_count);
+    if (wrong != NULL)
+        snprintf(script->wrong, sizeof(script->wrong), "%s", wrong);
+}
+
+static void fill(struct script *script, uint32_t count, uint32_t step)
+{
+    for (uint32_t i = 0; i < count; i++)
+        script_put(script, i * step % DIARY_KEYS, 3000, i % 10 == 9);
+}
+
+static void take_snapshot_over_compaction(struct script *script)
+{
+    struct bb_snapshot *snapshot = NULL;
+    if (script->db == NULL || !is_ok(script, bb_snapshot_create(script->db, &snapshot)))
+        return;
+    script_put(script, 5, 100, false);
+    erase(script, 6, false);
+    compact(script);
+    bb_snapshot_release(script->db, snapshot);
+}
+
+/* Each part leaves something in the log for the next opening. */
+static void first_part(struct script *script)
+{
+    script_open(script);
+    script_put(script, 1, 100, false);
+    script_put(script, 2, 100, true);
+    erase(script, 1, false);
+    write_batch(script, 3, 6, false);
+    write_batch(script, 4, 5, true);
+    flush(script);
+    script_put(script, 1, 50, false);
+    look(script);
+    script_close(script);
+}
+
+static void second_part(struct script *script)
+{
+    script_open(script);
+    write_batch(script, 7, 4, false);
+    take_snapshot_over_compaction(script);
+    fill(script, script->is_short ? 4 : 50, 7);
+    look(script);
+    script_close(script);
+}
+
+static void third_part(struct script *script)
+{
+    script_open(script);
+    script_put(script, 3, 100, true);
+    flush(script);
+    erase(script, 2, true);
+    flush(script);
+    compact(script);
+    write_batch(script, 20, 8, false);
+    look(script);
+}
+
+void script_run(struct script *script)
+{
+    first_part(script);
+    second_part(script);
+    third_part(script);
+}
