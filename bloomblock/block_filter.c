@@ -1,3 +1,4 @@
+/* The filters of a table, asked and described: formats, descriptors, the way to the kind. */
 #include "bloomblock/block_filter.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "bloomblock/rate.h"
 #include "bloomblock/ribbon.h"
 #include "bloomblock/ribbon_bits.h"
-#include "bloomblock/shard.h"
+#include "bloomblock/shard_hash.h"
 
 _Static_assert(BB_FILTER_GROUP_KEYS_MAX == BB_RIBBON_KEYS_MAX,
                "the largest group without shards is the largest ribbon");

@@ -1,3 +1,5 @@
+/* The filters of a table, group after group: hashes are collected, sorted, cut into shards,
+ * encoded. */
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/coding.h"

@@ -1,3 +1,4 @@
+/* Bloom filters in lines of 64 bytes. */
 #include "bloomblock/blocked_bloom.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The classic Bloom filter. */
 #include "bloomblock/bloom.h"
 
 #include "base/coding.h"

@@ -1,3 +1,4 @@
+/* Writing the frame of a stand-alone filter, and checking one that comes from anywhere. */
 #include "bloomblock/envelope.h"
 
 #include "base/coding.h"

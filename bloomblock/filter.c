@@ -15,8 +15,8 @@
 #include "bloomblock/rate.h"
 #include "bloomblock/ribbon.h"
 #include "bloomblock/ribbon_bits.h"
-#include "bloomblock/shard.h"
 #include "bloomblock/shard_directory.h"
+#include "bloomblock/shard_hash.h"
 
 static const char *const kind_names[] = {
     [BB_FILTER_DEFAULT] = "default",

@@ -189,7 +189,7 @@ static void choose_parameters(struct bb_envelope *envelope)
         envelope->parameters[1] = bb_rate_ribbon_rank(target);
     } else if (envelope->kind == BB_FILTER_BLOCKED_BLOOM) {
         envelope->parameters[1] = bb_rate_blocked_bloom_probes(target);
-        bb_rate_line_init(&line, (uint32_t)envelope->parameters[1]);
+        bb_rate_line_init(&line, (uint32_t)envelope->parameters[1], key_count);
         envelope->parameters[0] = bb_rate_blocked_bloom_lines(&line, key_count, target);
     } else {
         envelope->parameters[1] =

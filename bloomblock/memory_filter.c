@@ -1,3 +1,4 @@
+/* The filter in front of a memtable: relaxed atomic words, any number of writers and readers. */
 #include "bloomblock/memory_filter.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* All mathematics of the filters, in double precision; docs/filters.md derives the formulas. */
 #include "bloomblock/rate.h"
 
 #include <math.h>
@@ -132,9 +133,9 @@ static void throw_balls(double states[BB_BLOOM_PROBES_MAX + 1], uint32_t probes,
 
 /* --- Classic Bloom --- */
 
-/* Up to so many keys the rate is computed exactly; beyond, the moments are off by less than 1e-5
- * of it (at 25 probes; 1e-7 at 7). */
-#define EXACT_KEYS 64
+/* Up to so many keys the rate is computed exactly; beyond, the moments are off by less than 1e-4
+ * of it (at 25 probes; 1e-6 at 7). */
+#define EXACT_KEYS 24
 
 static double bloom_exact(uint64_t key_count, double bits, uint32_t probes)
 {
@@ -261,13 +262,13 @@ uint32_t bb_rate_bloom_best_probes(uint64_t key_count, double target_rate, uint6
 
 /* --- Blocked Bloom --- */
 
-void bb_rate_line_init(struct bb_rate_line *line, uint32_t probes)
+void bb_rate_line_init(struct bb_rate_line *line, uint32_t probes, uint64_t key_count)
 {
     double states[BB_BLOOM_PROBES_MAX + 1];
     BB_ASSERT(probes >= 1 && probes <= BB_BLOOM_PROBES_MAX);
     line->probes = probes;
     distinct_cells(states, probes, BB_LINE_BITS);
-    for (uint32_t keys = 0; keys < BB_RATE_LINE_KEYS; keys++) {
+    for (uint32_t keys = 0; keys < BB_RATE_LINE_KEYS && keys <= key_count; keys++) {
         line->rate[keys] = states[0];
         throw_balls(states, probes, BB_LINE_BITS, probes);
     }
@@ -297,7 +298,8 @@ double bb_rate_blocked_bloom(const struct bb_rate_line *line, uint64_t key_count
     double rest = 1;
     double rate = 0;
     uint32_t j = 0;
-    for (; j < BB_RATE_LINE_KEYS && (weight > WEIGHT_MIN || j < keys / lines); j++) {
+    for (; j < BB_RATE_LINE_KEYS && j <= key_count && (weight > WEIGHT_MIN || j < keys / lines);
+         j++) {
         rate += weight * line->rate[j];
         rest -= weight;
         weight *= (keys - j) / ((j + 1) * (lines - 1));

@@ -45,7 +45,7 @@ struct bb_ribbon_shape bb_rate_ribbon_larger(struct bb_ribbon_shape shape);
 /* --- Classic Bloom --- */
 
 /* The expectation of (set bits / bits)^probes: exact for small sets, by moments for large ones
- * (relative error below 1e-5). bits is not 0. */
+ * (relative error below 1e-4). bits is not 0. */
 double bb_rate_bloom(uint64_t key_count, uint64_t bits, uint32_t probes);
 /* The best number of probes for many keys. */
 uint32_t bb_rate_bloom_probes(double target_rate);
@@ -58,12 +58,13 @@ uint32_t bb_rate_bloom_best_probes(uint64_t key_count, double target_rate, uint6
 
 #define BB_RATE_LINE_KEYS 768
 
-/* rate[j]: the rate of a line that holds j keys. A table, because every mixture needs all of it. */
+/* rate[j]: the rate of a line that holds j keys. A table, because every mixture needs all of it.
+ * Filled for up to key_count keys, the most of any filter that it is used for. */
 struct bb_rate_line {
     uint32_t probes;
     double rate[BB_RATE_LINE_KEYS];
 };
-void bb_rate_line_init(struct bb_rate_line *line, uint32_t probes);
+void bb_rate_line_init(struct bb_rate_line *line, uint32_t probes, uint64_t key_count);
 
 /* The mixture over the binomially distributed keys of a line. line_count is not 0. */
 double bb_rate_blocked_bloom(const struct bb_rate_line *line, uint64_t key_count,

@@ -1,3 +1,4 @@
+/* The byte-grouped ribbon, written and asked. */
 #include "bloomblock/ribbon.h"
 
 #include "bloomblock/descriptor.h"

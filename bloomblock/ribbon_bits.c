@@ -1,3 +1,4 @@
+/* The bit-exact ribbon, written and asked. */
 #include "bloomblock/ribbon_bits.h"
 
 #include "bloomblock/descriptor.h"

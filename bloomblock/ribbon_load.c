@@ -1,3 +1,4 @@
+/* Loads at the end of a buffer: off the fast path. */
 #include "bloomblock/ribbon_load.h"
 
 uint64_t bb_ribbon_load_tail(const uint8_t *data, size_t readable, size_t offset)

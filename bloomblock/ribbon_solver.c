@@ -1,3 +1,4 @@
+/* Banding and back substitution. */
 #include "bloomblock/ribbon_solver.h"
 
 #include <string.h>

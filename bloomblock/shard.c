@@ -1,3 +1,4 @@
+/* How the keys of one filter become its payload, and which of two sizes it takes. */
 #include "bloomblock/shard.h"
 
 #include "base/assert.h"
@@ -7,6 +8,7 @@
 #include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon.h"
 #include "bloomblock/ribbon_bits.h"
+#include "bloomblock/shard_hash.h"
 
 /* Bytes per key of a set so large that roundings do not show. */
 #define LARGE_SET (UINT64_C(1) << 24)
@@ -16,7 +18,7 @@ static double large_set_bytes(struct bb_shard_builder *builder)
     const struct bb_block_filter_format *format = &builder->format;
     if (format->kind == BB_FILTER_BLOOM)
         return (double)bb_rate_bloom_bits(LARGE_SET, format->rank, format->target_rate) / 8;
-    bb_rate_line_init(&builder->line, format->rank);
+    bb_rate_line_init(&builder->line, format->rank, LARGE_SET);
     return (double)BB_LINE_SIZE *
            (double)bb_rate_blocked_bloom_lines(&builder->line, LARGE_SET, format->target_rate);
 }

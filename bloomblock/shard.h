@@ -12,7 +12,6 @@
 #ifndef BB_BLOOMBLOCK_SHARD_H
 #define BB_BLOOMBLOCK_SHARD_H
 
-#include "base/hash.h"
 #include "bloomblock/block_filter.h"
 #include "bloomblock/rate.h"
 #include "bloomblock/ribbon_solver.h"
@@ -36,22 +35,9 @@ void bb_shard_builder_reset(struct bb_shard_builder *builder);
 
 /* How many shards a set of so many keys is cut into: 1 up to BB_FILTER_GROUP_KEYS_MAX. */
 uint64_t bb_shard_count(uint64_t key_count);
-/* The shard of a domain hash: shards are ranges of hashes, in order. shard_count up to 2^32 - 1. */
-static inline uint32_t bb_shard_of(uint64_t domain_hash, uint32_t shard_count)
-{
-    return bb_hash_range(domain_hash, shard_count);
-}
-
 /* The end of the shard that begins at start, in the sorted hashes of all shards. */
 size_t bb_shard_end(const uint64_t *hashes, size_t count, size_t start, uint32_t shard,
                     uint32_t shard_count);
-
-/* The hash as a blocked Bloom filter takes it: the shard took the high half, so the line is chosen
- * by the low one. */
-static inline uint64_t bb_shard_line_hash(uint64_t domain_hash)
-{
-    return domain_hash << 32 | domain_hash >> 32;
-}
 
 /* Makes the filter of count distinct domain hashes: appends its payload. weight: see above; keys of
  * the group / its shards. No keys, or more than

@@ -59,7 +59,7 @@ static void assert_mixture(uint64_t key_count, uint32_t lines, uint32_t probes)
     double predicted = 0, squares = 0;
     uint64_t passed = 0;
     const uint64_t filters = 2000, questions = 100;
-    bb_rate_line_init(&line, probes);
+    bb_rate_line_init(&line, probes, UINT64_MAX);
     for (uint64_t f = 0; f < filters; f++) {
         memset(payload, 0, sizeof(payload));
         for (uint64_t i = 0; i < key_count; i++)
