@@ -222,6 +222,31 @@ static void envelope__corrupt_bits_behind_the_last(void **state)
     bb_buf_deinit(&envelope);
 }
 
+/* A shard that could not be built has the descriptor 0 and no payload: what falls into it passes.
+ */
+static void envelope__shards_without_filter_say_maybe(void **state)
+{
+    (void)state;
+    struct bb_buf envelope = sample(1);
+    size_t entry = PAYLOAD + 8 + 2 * 4, last_shard = bb_load16(envelope.data + entry) & 255;
+    struct bb_filter_view view;
+    struct bb_filter_info info;
+    envelope.size -= last_shard; /* of rank 1: a byte per group */
+    bb_store64(envelope.data + SIZE, envelope.size);
+    bb_store16(envelope.data + entry, 0);
+    envelope_repair(&envelope);
+    assert_ok(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
+    assert_ok(bb_filter_info(bb_buf_bytes(&envelope), &info));
+    assert_true(fabs(info.predicted_rate - 2.0 / 3) < 1e-12);
+    for (uint64_t i = 0; i < 2600; i++)
+        assert_true(bb_filter_may_contain(&view, member_hash(1, i)));
+    uint64_t passed = 0;
+    for (uint64_t i = 0; i < 10000; i++)
+        passed += bb_filter_may_contain(&view, foreign_hash(i));
+    assert_rate(passed, 10000, 2.0 / 3, "foreign keys of two shards and a gap");
+    bb_buf_deinit(&envelope);
+}
+
 /* --- Shard directory --- */
 
 static void envelope__directory_keeps_every_entry(void **state)
@@ -264,6 +289,7 @@ int main(void)
         cmocka_unit_test(envelope__corrupt_parameters),
         cmocka_unit_test(envelope__corrupt_directory),
         cmocka_unit_test(envelope__corrupt_bits_behind_the_last),
+        cmocka_unit_test(envelope__shards_without_filter_say_maybe),
         cmocka_unit_test(envelope__directory_keeps_every_entry),
     };
     keys_init("envelope");
