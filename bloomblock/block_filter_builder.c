@@ -90,8 +90,9 @@ static enum bb_status append_shards(struct bb_block_filter_builder *builder, uin
     for (uint32_t shard = 0; shard < shard_count && status == BB_OK; shard++) {
         uint16_t descriptor = 0;
         size_t end = bb_shard_end(builder->hashes, builder->count, start, shard, shard_count);
-        status = bb_shard_encode(&builder->shards, builder->hashes + start, end - start, weight,
-                                 payload, &descriptor);
+        const uint64_t *hashes = end == start ? NULL : builder->hashes + start;
+        status =
+            bb_shard_encode(&builder->shards, hashes, end - start, weight, payload, &descriptor);
         if (status == BB_OK)
             status = bb_append_u16(descriptors, descriptor);
         start = end;
