@@ -262,21 +262,22 @@ static void merge__equal_prefixes_need_the_whole_key(void **state)
 static void merge__equal_entries_order_by_stream(void **state)
 {
     (void)state;
-    struct deck deck;
-    deck_init(&deck, 3, NULL);
-    static const char *const values[] = {"newest", "newer", "old"};
-    for (size_t i = 0; i < 3; i++) {
-        struct bb_entry entry = {.key = bb_bytes_of_text("k"),
-                                 .sequence = 7,
-                                 .kind = BB_ENTRY_PUT,
-                                 .value = bb_bytes_of_text(values[i])};
-        deck_add(&deck, i, &entry);
+    for (size_t streams = 2; streams <= 9; streams++) {
+        struct deck deck;
+        deck_init(&deck, streams, NULL);
+        for (size_t i = 0; i < streams; i++) {
+            struct bb_entry entry = {.key = bb_bytes_of_text("k"),
+                                     .sequence = 7,
+                                     .kind = BB_ENTRY_PUT,
+                                     .value = bb_bytes_of(&i, sizeof(i))};
+            deck_add(&deck, i, &entry);
+        }
+        deck_sort(&deck);
+        struct bb_iter *merge = deck_merge(&deck, NULL);
+        check_both_ways(&deck.all, merge);
+        bb_iter_destroy(merge);
+        deck_deinit(&deck);
     }
-    deck_sort(&deck);
-    struct bb_iter *merge = deck_merge(&deck, NULL);
-    check_both_ways(&deck.all, merge);
-    bb_iter_destroy(merge);
-    deck_deinit(&deck);
 }
 
 /* ---- failures ---- */

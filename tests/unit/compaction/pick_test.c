@@ -138,6 +138,22 @@ static void pick__the_next_candidate_keeps_the_promise(void **state)
                 "size -> 2: 1/2 2/4");
 }
 
+/* With twenty tables that would break the promise, and only one that would not, though it overlaps
+ * much. */
+static void pick__the_greatest_rate_is_the_last_resort(void **state)
+{
+    (void)state;
+    struct bb_buf drawing = {0};
+    assert_ok(bb_buf_print(&drawing, "1:"));
+    for (int i = 1; i <= 20; i++)
+        assert_ok(bb_buf_print(&drawing, " %d[a%02d-a%02d]*2~0.0001", i, i, i));
+    assert_ok(
+        bb_buf_print(&drawing, " 21[b-c]*2~0.08\n2: 22[b-bb]*30~0.0001\n6: 23[x-z]*3000~0.0065"));
+    assert_ok(bb_buf_append(&drawing, "", 1));
+    assert_pick((const char *)drawing.data, "size -> 2: 1/21 2/22");
+    bb_buf_deinit(&drawing);
+}
+
 static void pick__an_excess_is_rewritten_in_its_place(void **state)
 {
     (void)state;
@@ -250,6 +266,7 @@ int main(void)
         cmocka_unit_test(pick__what_overlaps_nothing_is_moved),
         cmocka_unit_test(pick__a_move_must_keep_the_promise),
         cmocka_unit_test(pick__the_next_candidate_keeps_the_promise),
+        cmocka_unit_test(pick__the_greatest_rate_is_the_last_resort),
         cmocka_unit_test(pick__an_excess_is_rewritten_in_its_place),
         cmocka_unit_test(pick__rate_of_a_plan),
         cmocka_unit_test(pick_all__takes_everything),

@@ -132,6 +132,26 @@ static void rates__never_beyond_what_others_leave(void **state)
     drawn_env_deinit(&drawn);
 }
 
+/* Flushes may go on without a compaction: each one beyond the planned count takes a part of what is
+ * left. */
+static void rates__flushes_never_take_all_that_is_left(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct question question;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels =
+        draw(&drawn, "0: 4[a-z]~0.0025 3[a-z]~0.0025 2[a-z]~0.0025 1[a-z]~0.0025");
+    ask(&question, levels, 0, 1);
+    assert_near(bb_rates_for_run(&question.request), 0.0008 / 3);
+    bb_levels_unref(levels);
+    levels = draw(&drawn, "0: 3[a-z]~0.0025 2[a-z]~0.003 1[a-z]~0.005");
+    ask(&question, levels, 0, 1);
+    assert_near(bb_rates_for_run(&question.request), 0.0003 / 1.25);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
 /* A promise that is broken already is not mended by new tables with filters of 24 bits. */
 static void rates__a_broken_promise_costs_no_more_than_some_bits(void **state)
 {
@@ -172,16 +192,16 @@ static void rates__fewer_keys_than_expected(void **state)
     struct question question;
     drawn_env_init(&drawn);
     struct bb_levels *levels =
-        draw(&drawn, "1: 1[a-d]*40~0.013 3[i-z]*40~0.001\n0: 4[i-z]*40~0.0001");
+        draw(&drawn, "1: 1[a-d]*40~0.02 3[i-z]*40~0.001\n0: 4[i-z]*40~0.0001");
     ask(&question, levels, 1, 80);
     question.request.output_keys_min = 40 * DRAWN_KEYS;
     ask_without(&question, 3);
     ask_without(&question, 4);
     double rate = bb_rates_for_run(&question.request);
     const double limit = 0.01 * BB_RATES_FILL;
-    assert_true((0.013 + rate) / 2 <= limit * (1 + 1e-9));
-    assert_true((0.013 + rate * 2) / 3 <= limit * (1 + 1e-9));
-    assert_near(bb_rates_after(&question.request, rate), (0.013 + rate) / 2);
+    assert_true((0.02 + rate) / 2 <= limit * (1 + 1e-9));
+    assert_true((0.02 + rate * 2) / 3 <= limit * (1 + 1e-9));
+    assert_near(bb_rates_after(&question.request, rate), (0.02 + rate) / 2);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
 }
@@ -391,6 +411,7 @@ int main(void)
         cmocka_unit_test(rates__first_runs_share_with_those_to_come),
         cmocka_unit_test(rates__only_run_gets_the_promise),
         cmocka_unit_test(rates__never_beyond_what_others_leave),
+        cmocka_unit_test(rates__flushes_never_take_all_that_is_left),
         cmocka_unit_test(rates__a_broken_promise_costs_no_more_than_some_bits),
         cmocka_unit_test(rates__a_part_balances_its_run),
         cmocka_unit_test(rates__fewer_keys_than_expected),

@@ -33,13 +33,13 @@ static inline enum bb_status shelf_path(void *context, uint64_t number, struct b
     return status == BB_OK ? bb_buf_append(path, "", 1) : status;
 }
 
+/* Without the product's memory, so that no test of it meets a table that stays behind. */
 static inline void shelf_remove(void *context, uint64_t number)
 {
     struct shelf *shelf = context;
-    struct bb_buf path = {0};
-    if (shelf_path(context, number, &path) == BB_OK)
-        assert_int_equal(shelf->system->ops->remove(shelf->system, (const char *)path.data), BB_OK);
-    bb_buf_deinit(&path);
+    char path[32];
+    snprintf(path, sizeof(path), "/%06" PRIu64, number);
+    assert_int_equal(shelf->system->ops->remove(shelf->system, path), BB_OK);
     shelf->removed_count++;
 }
 

@@ -1,0 +1,562 @@
+/* Goal: a compaction writes exactly what must survive, cut where it may be cut, and a failed one
+ * leaves everything as it was. Method: random runs of real tables in memory, merged under random
+ * snapshots, steps and table sizes, beside a judge that walks a sorted list and knows the
+ * definition of what is needed; every call of the file seam failing in turn; inputs that are not
+ * what their properties say. */
+#include "tests/unit/compaction/shelf.h"
+
+#include "compaction/compact.h"
+#include "tests/support/file_fault.h"
+
+#define RUNS_MAX      4
+#define TABLES_MAX    200
+#define SNAPSHOTS_MAX 4
+
+/* A store's levels: runs of level 0, a run each in level 1 and 2 and, below the output, in level 3.
+ */
+struct store {
+    struct shelf shelf;
+    const struct bb_comparator *comparator;
+    struct bb_entry_array inputs; /* of the levels that will be merged */
+    struct bb_levels *levels;
+    uint64_t snapshots[SNAPSHOTS_MAX];
+    size_t snapshot_count;
+};
+
+/* One of few keys, so that there are many versions. */
+static struct bb_bytes draw_key(struct bb_rng *rng, uint8_t *key, uint64_t key_count)
+{
+    uint64_t number = bb_rng_below(rng, key_count);
+    memset(key, 'k', 4);
+    key[4] = (uint8_t)(number >> 8);
+    key[5] = (uint8_t)number;
+    return bb_bytes_of(key, 4 + 2 + number % 3 * (number % 2));
+}
+
+/* Entries with sequences from *sequence on, in sorted order; the array also gets them. */
+static void draw_run(struct store *store, struct bb_rng *rng, size_t count, uint64_t *sequence,
+                     uint64_t key_count, struct bb_entry_array *run)
+{
+    uint8_t key[8] = {0};
+    uint8_t value[60];
+    run->comparator = store->comparator;
+    for (size_t i = 0; i < count; i++) {
+        struct bb_entry entry = {.key = draw_key(rng, key, key_count), .sequence = ++*sequence};
+        memset(value, (int)(*sequence & 0xff), sizeof(value));
+        if (!bb_rng_one_in(rng, 3)) {
+            entry.kind = BB_ENTRY_PUT;
+            entry.value = bb_bytes_of(value, bb_rng_below(rng, sizeof(value)));
+        }
+        bb_entry_array_add(run, &entry);
+    }
+    bb_entry_array_sort(run);
+}
+
+static void add_run(struct store *store, struct bb_rng *rng, int level, size_t count,
+                    uint64_t *sequence, uint64_t key_count)
+{
+    struct bb_table_file *files[TABLES_MAX];
+    struct bb_level_change changes[TABLES_MAX];
+    struct bb_levels *next = NULL;
+    struct bb_entry_array run = {0};
+    draw_run(store, rng, count, sequence, key_count, &run);
+    size_t tables =
+        shelf_put_run(&store->shelf, &run, level == 0 ? run.count + 1 : 1 + run.count / 4, files);
+    for (size_t i = 0; i < tables; i++)
+        changes[i] = (struct bb_level_change){.level = level, .file = files[i]};
+    assert_ok(bb_levels_apply(store->levels, NULL, 0, changes, tables, &next));
+    bb_levels_unref(store->levels);
+    store->levels = next;
+    for (size_t i = 0; i < tables; i++)
+        bb_table_file_unref(files[i]);
+    for (size_t i = 0; i < run.count && level < 3; i++)
+        bb_entry_array_add(&store->inputs, &run.entries[i]);
+    bb_entry_array_deinit(&run);
+}
+
+static void store_init(struct store *store, struct bb_rng *rng,
+                       const struct bb_comparator *comparator)
+{
+    uint64_t sequence = 0;
+    uint64_t key_count = 1 + bb_rng_below(rng, 2) * 700 + bb_rng_skewed(rng, 400);
+    *store = (struct store){.comparator = comparator, .inputs = {.comparator = comparator}};
+    shelf_init(&store->shelf, comparator);
+    assert_ok(bb_levels_create_empty(comparator, &store->levels));
+    /* The oldest first: greater sequences are newer. */
+    for (int level = 3; level > 0; level--)
+        add_run(store, rng, level, (size_t)bb_rng_skewed(rng, 300), &sequence, key_count);
+    for (uint64_t runs = 1 + bb_rng_below(rng, RUNS_MAX); runs > 0; runs--)
+        add_run(store, rng, 0, 1 + (size_t)bb_rng_below(rng, 60), &sequence, key_count);
+    bb_entry_array_sort(&store->inputs);
+    while (store->snapshot_count < SNAPSHOTS_MAX && bb_rng_one_in(rng, 2)) {
+        uint64_t after =
+            store->snapshot_count == 0 ? 0 : store->snapshots[store->snapshot_count - 1] + 1;
+        store->snapshots[store->snapshot_count++] = after + bb_rng_below(rng, sequence);
+    }
+}
+
+static void store_deinit(struct store *store)
+{
+    bb_levels_unref(store->levels);
+    bb_entry_array_deinit(&store->inputs);
+    shelf_deinit(&store->shelf);
+}
+
+/* Levels 0, 1 and 2 into level 2. */
+static void store_plan(const struct store *store, struct bb_plan *plan)
+{
+    assert_ok(bb_plan_init(plan, store->levels, BB_PLAN_REQUEST, 2));
+    for (int level = 0; level <= 2; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(store->levels, level); i++)
+            bb_plan_add(plan, level, bb_levels_table(store->levels, level, i));
+    }
+}
+
+static struct bb_compact_options options_of(struct store *store, uint64_t table_size_bytes)
+{
+    struct bb_compact_options options = {.env = &store->shelf.env,
+                                         .table = store->shelf.env.options,
+                                         .table_size_bytes = table_size_bytes,
+                                         .snapshots = store->snapshots,
+                                         .snapshot_count = store->snapshot_count,
+                                         .new_number = shelf_number,
+                                         .context = &store->shelf};
+    options.table.filter_rate = 0.02;
+    return options;
+}
+
+/* ---- the judge ---- */
+
+static bool is_below(const struct store *store, struct bb_bytes key)
+{
+    for (size_t i = 0; i < bb_levels_table_count(store->levels, 3); i++) {
+        if (bb_table_file_covers(bb_levels_table(store->levels, 3, i), store->comparator, key))
+            return true;
+    }
+    return false;
+}
+
+static bool is_needed(const struct store *store, size_t index)
+{
+    const struct bb_entry *entry = &store->inputs.entries[index];
+    bool is_newest = index == 0 || !is_same_key(&store->inputs, index - 1, index);
+    bool is_seen = is_newest;
+    bool has_older_reader = false;
+    for (size_t i = 0; i < store->snapshot_count; i++) {
+        uint64_t snapshot = store->snapshots[i];
+        is_seen = is_seen || (snapshot >= entry->sequence &&
+                              snapshot < store->inputs.entries[index - 1].sequence);
+        has_older_reader = has_older_reader || snapshot < entry->sequence;
+    }
+    bool is_idle =
+        entry->kind == BB_ENTRY_DELETE && !has_older_reader && !is_below(store, entry->key);
+    return is_seen && !is_idle;
+}
+
+static void expect(const struct store *store, struct bb_entry_array *ret_expected)
+{
+    ret_expected->comparator = store->comparator;
+    for (size_t i = 0; i < store->inputs.count; i++) {
+        if (is_needed(store, i))
+            bb_entry_array_add(ret_expected, &store->inputs.entries[i]);
+    }
+}
+
+/* ---- what comes out ---- */
+
+static void read_output(struct store *store, const struct bb_compact_output *output,
+                        struct bb_entry_array *all)
+{
+    static const struct bb_read_options options;
+    struct bb_table *table = NULL;
+    struct bb_iter *iter = NULL;
+    struct bb_buf path = {0};
+    size_t before = all->count;
+    assert_ok(shelf_path(&store->shelf, output->number, &path));
+    assert_ok(bb_table_open((const char *)path.data, &store->shelf.env.options, &table));
+    assert_ok(bb_table_iter_create(table, &options, NULL, &iter));
+    bb_entry_array_read(all, iter);
+    assert_int_equal(iter->status, BB_OK);
+    assert_int_equal(all->count - before, output->meta.entry_count);
+    if (before > 0)
+        assert_false(is_same_key(all, before - 1, before)); /* versions of a key are in one table */
+    bb_iter_destroy(iter);
+    bb_table_close(table);
+    bb_buf_deinit(&path);
+}
+
+static uint64_t overlap_below(const struct store *store, const struct bb_table_meta *meta)
+{
+    uint64_t bytes = 0;
+    size_t first = 0;
+    size_t end = 0;
+    bb_levels_find_overlap(store->levels, 3, bb_buf_bytes(&meta->smallest),
+                           bb_buf_bytes(&meta->largest), &first, &end);
+    for (size_t i = first; i < end; i++)
+        bytes += bb_levels_table(store->levels, 3, i)->meta.file_size;
+    return bytes;
+}
+
+static uint64_t largest_below(const struct store *store)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < bb_levels_table_count(store->levels, 3); i++) {
+        uint64_t size = bb_levels_table(store->levels, 3, i)->meta.file_size;
+        bytes = size > bytes ? size : bytes;
+    }
+    return bytes;
+}
+
+static void check_result(struct store *store, const struct bb_compaction *compaction,
+                         uint64_t table_size_bytes)
+{
+    struct bb_entry_array found = {.comparator = store->comparator};
+    struct bb_entry_array expected = {0};
+    size_t count = 0;
+    uint64_t written = 0;
+    const struct bb_compact_output *outputs = bb_compaction_outputs(compaction, &count);
+    const struct bb_compact_counts *counts = bb_compaction_counts(compaction);
+    for (size_t i = 0; i < count; i++) {
+        read_output(store, &outputs[i], &found);
+        written += outputs[i].meta.file_size;
+        assert_true(outputs[i].meta.filter_rate == 0.02);
+        /* It may end before the table below that was too much does, and begins in one that it did
+         * not count. */
+        assert_true(overlap_below(store, &outputs[i].meta) <=
+                    10 * table_size_bytes + 3 * largest_below(store));
+    }
+    expect(store, &expected);
+    assert_true(bb_entry_array_equal(&found, &expected));
+    assert_int_equal(counts->entries_in, store->inputs.count);
+    assert_int_equal(counts->entries_kept, expected.count);
+    assert_int_equal(counts->entries_dropped, store->inputs.count - expected.count);
+    assert_int_equal(counts->bytes_written, written);
+    bb_entry_array_deinit(&found);
+    bb_entry_array_deinit(&expected);
+}
+
+static enum bb_status run_all(struct bb_compaction *compaction, uint64_t step)
+{
+    bool is_done = false;
+    enum bb_status status = BB_OK;
+    while (status == BB_OK && !is_done)
+        status = bb_compaction_step(compaction, step, &is_done);
+    return status;
+}
+
+static int compare_backward(void *context, struct bb_bytes a, struct bb_bytes b)
+{
+    (void)context;
+    return bb_bytes_compare(b, a);
+}
+
+static const struct bb_comparator backward = {.name = "backward", .compare = compare_backward};
+
+static void compact__keeps_what_is_needed(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    size_t cuts = 0;
+    bb_rng_init(&rng, bb_rng_seed("compact__keeps_what_is_needed", 17));
+    for (int round = 0; round < 150; round++) {
+        struct store store;
+        struct bb_plan plan = {0};
+        struct bb_compaction *compaction = NULL;
+        size_t count = 0;
+        uint64_t table_size_bytes = 300 + bb_rng_skewed(&rng, 10000);
+        store_init(&store, &rng, round % 5 == 4 ? &backward : NULL);
+        store_plan(&store, &plan);
+        struct bb_compact_options options = options_of(&store, table_size_bytes);
+        assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
+        assert_null(plan.inputs);
+        assert_ok(run_all(compaction, 1 + bb_rng_skewed(&rng, 500)));
+        check_result(&store, compaction, table_size_bytes);
+        (void)bb_compaction_outputs(compaction, &count);
+        cuts += count > 1;
+        bb_compaction_destroy(compaction); /* not committed: the outputs go */
+        assert_int_equal(store.shelf.removed_count, count);
+        store_deinit(&store);
+    }
+    assert_true(cuts > 50);
+}
+
+static void compact__committed_outputs_stay(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct store store;
+    struct bb_plan plan = {0};
+    struct bb_compaction *compaction = NULL;
+    size_t count = 0;
+    bb_rng_init(&rng, 4);
+    store_init(&store, &rng, NULL);
+    store_plan(&store, &plan);
+    struct bb_compact_options options = options_of(&store, 2000);
+    assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
+    assert_ok(run_all(compaction, 100));
+    const struct bb_compact_output *outputs = bb_compaction_outputs(compaction, &count);
+    uint64_t number = outputs[count - 1].number;
+    assert_true(count > 1);
+    bb_compaction_commit(compaction);
+    bb_compaction_destroy(compaction);
+    assert_int_equal(store.shelf.removed_count, 0);
+    assert_true(shelf_has(&store.shelf, number));
+    store_deinit(&store);
+}
+
+static void compact__abandoned_half_way(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, 5);
+    for (uint64_t steps = 0; steps < 30; steps++) {
+        struct store store;
+        struct bb_plan plan = {0};
+        struct bb_compaction *compaction = NULL;
+        bool is_done = false;
+        store_init(&store, &rng, NULL);
+        uint64_t inputs_end = store.shelf.last_number;
+        store_plan(&store, &plan);
+        struct bb_compact_options options = options_of(&store, 500);
+        assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
+        for (uint64_t i = 0; i < steps && !is_done; i++)
+            assert_ok(bb_compaction_step(compaction, 7, &is_done));
+        bb_compaction_destroy(compaction);
+        for (uint64_t number = 1; number <= store.shelf.last_number; number++)
+            assert_int_equal(shelf_has(&store.shelf, number), number <= inputs_end);
+        store_deinit(&store);
+    }
+}
+
+/* Entries that lie far apart over a level with much in between: cut long before the wished size. */
+static void compact__cuts_where_too_much_lies_below(void **state)
+{
+    (void)state;
+    enum { BELOW = 60 };
+    struct store store = {0};
+    struct bb_plan plan = {0};
+    struct bb_compaction *compaction = NULL;
+    struct bb_level_change changes[BELOW + 1];
+    struct bb_table_file *files[BELOW];
+    struct bb_entry_array below = {0};
+    size_t count = 0;
+    char key[16];
+    char value[600];
+    memset(value, 'v', sizeof(value));
+    value[sizeof(value) - 1] = '\0';
+    shelf_init(&store.shelf, NULL);
+    for (int i = 0; i < BELOW; i++) {
+        snprintf(key, sizeof(key), "%03d", i);
+        bb_entry_array_add_text(&below, key, 1, value);
+        bb_entry_array_add_text(&store.inputs, key, 2, "");
+    }
+    assert_int_equal(shelf_put_run(&store.shelf, &below, 1, files), BELOW);
+    for (size_t i = 0; i < BELOW; i++)
+        changes[i] = (struct bb_level_change){.level = 3, .file = files[i]};
+    changes[BELOW].level = 0;
+    changes[BELOW].file = shelf_put(&store.shelf, &store.inputs, 0, BELOW);
+    struct bb_levels *empty = NULL;
+    assert_ok(bb_levels_create_empty(NULL, &empty));
+    assert_ok(bb_levels_apply(empty, NULL, 0, changes, BELOW + 1, &store.levels));
+    store_plan(&store, &plan);
+    /* Ten of the tables below are the limit. */
+    uint64_t table_size_bytes = files[0]->meta.file_size;
+    struct bb_compact_options options = options_of(&store, table_size_bytes);
+    assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
+    assert_ok(run_all(compaction, 1000));
+    const struct bb_compact_output *outputs = bb_compaction_outputs(compaction, &count);
+    assert_int_equal(count, (BELOW + 10) / 11);
+    for (size_t i = 0; i < count; i++)
+        assert_true(outputs[i].meta.entry_count <= 11);
+    check_result(&store, compaction, table_size_bytes);
+    bb_compaction_destroy(compaction);
+    for (size_t i = 0; i <= BELOW; i++)
+        bb_table_file_unref(changes[i].file);
+    bb_levels_unref(empty);
+    bb_entry_array_deinit(&below);
+    store_deinit(&store);
+}
+
+static void compact__everything_deleted_leaves_nothing(void **state)
+{
+    (void)state;
+    struct store store = {0};
+    struct bb_plan plan = {0};
+    struct bb_compaction *compaction = NULL;
+    struct bb_level_change changes[2];
+    struct bb_entry_array old = {0};
+    struct bb_entry_array new = {0};
+    size_t count = 99;
+    shelf_init(&store.shelf, NULL);
+    bb_entry_array_add_text(&old, "key", 1, "value");
+    bb_entry_array_add_text(&new, "key", 2, NULL);
+    changes[0] = (struct bb_level_change){.level = 2, .file = shelf_put(&store.shelf, &old, 0, 1)};
+    changes[1] = (struct bb_level_change){.level = 0, .file = shelf_put(&store.shelf, &new, 0, 1)};
+    struct bb_levels *empty = NULL;
+    assert_ok(bb_levels_create_empty(NULL, &empty));
+    assert_ok(bb_levels_apply(empty, NULL, 0, changes, 2, &store.levels));
+    store_plan(&store, &plan);
+    struct bb_compact_options options = options_of(&store, 500);
+    assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
+    assert_ok(run_all(compaction, 1));
+    (void)bb_compaction_outputs(compaction, &count);
+    assert_int_equal(count, 0);
+    assert_int_equal(bb_compaction_counts(compaction)->entries_dropped, 2);
+    bb_compaction_destroy(compaction);
+    for (size_t i = 0; i < 2; i++)
+        bb_table_file_unref(changes[i].file);
+    bb_levels_unref(empty);
+    bb_entry_array_deinit(&old);
+    bb_entry_array_deinit(&new);
+    store_deinit(&store);
+}
+
+/* An input with fewer entries than its properties say: the rest was lost somewhere, and must not be
+ * lost for good. */
+static void compact__corrupt_entry_count(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct store store;
+    struct bb_plan plan = {0};
+    struct bb_compaction *compaction = NULL;
+    bb_rng_init(&rng, 6);
+    store_init(&store, &rng, NULL);
+    bb_levels_table(store.levels, 0, 0)->meta.entry_count++;
+    store_plan(&store, &plan);
+    struct bb_compact_options options = options_of(&store, 500);
+    assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
+    assert_status(run_all(compaction, 50), BB_CORRUPT);
+    bb_compaction_destroy(compaction);
+    assert_true(store.shelf.removed_count > 0);
+    store_deinit(&store);
+}
+
+/* ---- failures of the file seam ---- */
+
+/* One compaction with the n-th call of a kind failing; false when there were fewer calls. */
+static bool compact_with_fault(enum bb_file_call call, uint64_t nth)
+{
+    struct bb_rng rng;
+    struct store store;
+    struct bb_plan plan = {0};
+    struct bb_compaction *compaction = NULL;
+    bb_rng_init(&rng, 9);
+    store_init(&store, &rng, NULL);
+    struct bb_file_fault *fault = bb_file_fault_create(store.shelf.system);
+    store.shelf.env.options.file_system = bb_file_fault_system(fault);
+    uint64_t inputs_end = store.shelf.last_number;
+    const struct bb_file_fault_plan fails = {.mode = BB_FILE_FAULT_ERROR, .call = call, .nth = nth};
+    store_plan(&store, &plan);
+    struct bb_compact_options options = options_of(&store, 600);
+    bb_file_fault_arm(fault, &fails);
+    enum bb_status status = bb_compaction_create(&plan, store.levels, &options, &compaction);
+    if (status == BB_OK)
+        status = run_all(compaction, 40);
+    bool was_hit = bb_file_fault_hits(fault) > 0;
+    bb_file_fault_disarm(fault);
+    assert_int_equal(status, was_hit ? BB_IO : BB_OK);
+    assert_int_equal(bb_file_fault_writes_after_failure(fault), 0);
+    if (status == BB_OK)
+        check_result(&store, compaction, 600);
+    bb_compaction_destroy(compaction);
+    for (uint64_t number = 1; number <= store.shelf.last_number; number++)
+        assert_int_equal(shelf_has(&store.shelf, number), number <= inputs_end);
+    bb_levels_unref(store.levels);
+    store.levels = NULL;
+    bb_file_fault_destroy(fault);
+    store_deinit(&store);
+    return was_hit;
+}
+
+static void compact__any_call_may_fail(void **state)
+{
+    (void)state;
+    static const enum bb_file_call calls[] = {BB_FILE_CALL_OPEN,   BB_FILE_CALL_READ_AT,
+                                              BB_FILE_CALL_CREATE, BB_FILE_CALL_APPEND,
+                                              BB_FILE_CALL_SYNC,   BB_FILE_CALL_CLOSE};
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        uint64_t nth = 1;
+        while (compact_with_fault(calls[i], nth))
+            nth++;
+        assert_true(nth > 2);
+    }
+}
+
+/* ---- a stream to one table ---- */
+
+static void compact_to_table__drops_what_nobody_sees(void **state)
+{
+    (void)state;
+    struct shelf shelf;
+    struct bb_entry_array array = {0};
+    struct bb_entry_array found = {0};
+    struct bb_entry_array expected = {0};
+    struct bb_table_meta meta = {0};
+    const uint64_t snapshots[] = {4};
+    shelf_init(&shelf, NULL);
+    for (uint64_t sequence = 1; sequence <= 6; sequence++)
+        bb_entry_array_add_text(&array, "a", sequence, "value");
+    bb_entry_array_add_text(&array, "b", 3, "value");
+    bb_entry_array_add_text(&array, "b", 7, NULL);
+    bb_entry_array_sort(&array);
+    bb_entry_array_add_text(&expected, "a", 6, "value");
+    bb_entry_array_add_text(&expected, "a", 4, "value");
+    bb_entry_array_add_text(&expected, "b", 7, NULL);
+    bb_entry_array_add_text(&expected, "b", 3, "value");
+    struct bb_iter *iter = bb_entry_array_iter(&array);
+    assert_ok(bb_compact_to_table(iter, "/000001", &shelf.env.options, snapshots, 1, &meta));
+    assert_int_equal(meta.entry_count, 4);
+    assert_int_equal(meta.key_count, 2);
+    assert_int_equal(meta.tombstone_count, 1);
+    struct store store = {.shelf = shelf};
+    struct bb_compact_output output = {.number = 1, .meta = meta};
+    read_output(&store, &output, &found);
+    assert_true(bb_entry_array_equal(&found, &expected));
+    bb_iter_destroy(iter);
+    bb_table_meta_deinit(&meta);
+    bb_entry_array_deinit(&array);
+    bb_entry_array_deinit(&found);
+    bb_entry_array_deinit(&expected);
+    shelf_deinit(&shelf);
+}
+
+static void compact_to_table__failure_leaves_no_file(void **state)
+{
+    (void)state;
+    for (uint64_t move = 1; move <= 5; move++) {
+        struct shelf shelf;
+        struct bb_entry_array array = {0};
+        struct bb_table_meta meta = {0};
+        shelf_init(&shelf, NULL);
+        for (uint64_t i = 0; i < 4; i++)
+            bb_entry_array_add_text(&array, "key", 9 - i, "value");
+        struct bb_iter *iter = bb_entry_array_iter(&array);
+        bb_array_iter_fail(iter, move, BB_IO);
+        assert_status(bb_compact_to_table(iter, "/000001", &shelf.env.options, NULL, 0, &meta),
+                      BB_IO);
+        assert_false(shelf_has(&shelf, 1));
+        assert_ok(bb_compact_to_table(iter, "/000001", &shelf.env.options, NULL, 0, &meta));
+        assert_int_equal(meta.entry_count, 1);
+        bb_iter_destroy(iter);
+        bb_table_meta_deinit(&meta);
+        bb_entry_array_deinit(&array);
+        shelf_deinit(&shelf);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compact__keeps_what_is_needed),
+        cmocka_unit_test(compact__committed_outputs_stay),
+        cmocka_unit_test(compact__abandoned_half_way),
+        cmocka_unit_test(compact__cuts_where_too_much_lies_below),
+        cmocka_unit_test(compact__everything_deleted_leaves_nothing),
+        cmocka_unit_test(compact__corrupt_entry_count),
+        cmocka_unit_test(compact__any_call_may_fail),
+        cmocka_unit_test(compact_to_table__drops_what_nobody_sees),
+        cmocka_unit_test(compact_to_table__failure_leaves_no_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
