@@ -74,14 +74,6 @@ static size_t ref_frozen(struct bb_db *db, struct bb_write_buffer **buffers)
     return count;
 }
 
-static void unref_all(struct bb_db *db, struct bb_write_buffer **buffers, size_t count)
-{
-    bb_mutex_lock(&db->mutex);
-    for (size_t i = 0; i < count; i++)
-        bb_write_buffer_unref(buffers[i]);
-    bb_mutex_unlock(&db->mutex);
-}
-
 enum bb_status bb_store_sync_logs(struct bb_db *db)
 {
     struct bb_write_buffer *frozen[BB_FROZEN_MAX];
@@ -91,7 +83,8 @@ enum bb_status bb_store_sync_logs(struct bb_db *db)
         if (frozen[i]->log != NULL)
             status = bb_wal_writer_sync(frozen[i]->log); /* sync S7 */
     }
-    unref_all(db, frozen, count);
+    for (size_t i = 0; i < count; i++)
+        bb_write_buffer_unref(frozen[i]);
     if (status == BB_OK && db->active->log != NULL)
         status = bb_wal_writer_sync(db->active->log); /* sync S8 */
     return status;

@@ -137,21 +137,25 @@ enum bb_status bb_store_flush_oldest(struct bb_db *db)
                     db->system->ops->now(db->system) - begin);
     }
     bb_edit_deinit(&edit);
-    bb_mutex_lock(&db->mutex);
     bb_write_buffer_unref(buffer);
-    bb_mutex_unlock(&db->mutex);
     return status;
 }
 
-/* A manifest whose last record is in doubt, or that has grown long, is followed by a new one. */
+static enum bb_status rotate_manifest(struct bb_db *db)
+{
+    return bb_manifest_rotate(db->manifest, atomic_fetch_add(&db->next_file_number, 1));
+}
+
+enum bb_status bb_store_mend_manifest(struct bb_db *db)
+{
+    return bb_manifest_is_poisoned(db->manifest) ? rotate_manifest(db) : BB_OK;
+}
+
 static enum bb_status append_edit(struct bb_db *db, struct bb_edit *edit)
 {
-    if (bb_manifest_is_poisoned(db->manifest) || bb_manifest_is_due(db->manifest)) {
-        enum bb_status status =
-            bb_manifest_rotate(db->manifest, atomic_fetch_add(&db->next_file_number, 1));
-        if (status != BB_OK)
-            return status;
-    }
+    enum bb_status status = bb_manifest_is_due(db->manifest) ? rotate_manifest(db) : BB_OK;
+    if (status != BB_OK)
+        return status;
     /* Looked at last: a rotation takes a number too. */
     edit->next_file_number = atomic_load(&db->next_file_number);
     return bb_manifest_append(db->manifest, edit);
@@ -172,6 +176,7 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
     bb_store_publish(db, blank, db->view->active, frozen, count, levels);
     bb_condition_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
+    bb_store_reclaim(db);
 }
 
 enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,

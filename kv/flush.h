@@ -22,4 +22,8 @@ BB_MUST_CHECK enum bb_status bb_store_write_table(struct bb_db *db, struct bb_me
 BB_MUST_CHECK enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
                                               struct bb_write_buffer *flushed);
 
+/* The worker's, before other work. A manifest whose last record is in doubt is followed by a new
+ * one: else whatever is made next could not be named, and would stay behind as an orphan. */
+BB_MUST_CHECK enum bb_status bb_store_mend_manifest(struct bb_db *db);
+
 #endif

@@ -36,13 +36,7 @@ static enum bb_status create_log(struct bb_db *db, uint64_t number, struct bb_wa
 static enum bb_status take_memtable(struct bb_db *db, size_t capacity_bytes,
                                     struct bb_memtable **ret_memtable)
 {
-    struct bb_memtable *memtable = NULL;
-    bb_mutex_lock(&db->mutex);
-    if (capacity_bytes == db->spare.capacity_bytes) {
-        memtable = db->spare.memtable;
-        db->spare.memtable = NULL;
-    }
-    bb_mutex_unlock(&db->mutex);
+    struct bb_memtable *memtable = bb_spare_memtable_take(&db->spare, capacity_bytes);
     if (memtable == NULL)
         return bb_memtable_create(db->options.comparator, capacity_bytes, ret_memtable);
     *ret_memtable = memtable;
@@ -145,6 +139,7 @@ static void swap_active(struct bb_db *db, struct bb_view *blank, struct bb_write
     db->active = buffer;
     bb_store_signal_work(db);
     bb_mutex_unlock(&db->mutex);
+    bb_store_reclaim(db);
     db->is_log_failed = false;
 }
 

@@ -12,15 +12,17 @@ static void retire(struct bb_db *db, struct bb_view *view)
     db->retired = view;
 }
 
-/* The announcements are looked at before the references: an iterator takes its reference while it
- * announces. */
+/* Final for a retired view: announcements of it are taken back, and references are taken of the
+ * current view alone. */
 static bool is_unused(struct bb_db *db, const struct bb_view *view)
 {
     return !bb_readers_is_used(&db->readers, view) && atomic_load(&view->references) == 0;
 }
 
-void bb_store_reclaim(struct bb_db *db)
+/* Unlinks the retired views that nobody reads any more; the mutex is held. */
+static struct bb_view *take_unused(struct bb_db *db)
 {
+    struct bb_view *unused = NULL;
     struct bb_view **link = &db->retired;
     while (*link != NULL) {
         struct bb_view *view = *link;
@@ -29,8 +31,28 @@ void bb_store_reclaim(struct bb_db *db)
             continue;
         }
         *link = view->next_retired;
-        bb_view_destroy(view);
+        view->next_retired = unused;
+        unused = view;
     }
+    return unused;
+}
+
+/* The mutex is not held: files are closed and removed here. */
+static void destroy_views(struct bb_view *view)
+{
+    while (view != NULL) {
+        struct bb_view *next = view->next_retired;
+        bb_view_destroy(view);
+        view = next;
+    }
+}
+
+void bb_store_reclaim(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    struct bb_view *unused = take_unused(db);
+    bb_mutex_unlock(&db->mutex);
+    destroy_views(unused);
 }
 
 void bb_store_publish(struct bb_db *db, struct bb_view *blank, struct bb_write_buffer *active,
@@ -43,7 +65,6 @@ void bb_store_publish(struct bb_db *db, struct bb_view *blank, struct bb_write_b
     bb_readers_publish(&db->readers, blank);
     if (old != NULL)
         retire(db, old);
-    bb_store_reclaim(db);
 }
 
 struct bb_view *bb_store_pin_view(struct bb_db *db)
@@ -62,8 +83,9 @@ void bb_store_release_view(struct bb_db *db, struct bb_view *view)
     BB_ASSERT(db->iterator_count > 0);
     db->iterator_count--;
     atomic_fetch_sub(&view->references, 1);
-    bb_store_reclaim(db);
+    struct bb_view *unused = take_unused(db);
     bb_mutex_unlock(&db->mutex);
+    destroy_views(unused);
 }
 
 void bb_store_fail(struct bb_db *db, bool is_flush)

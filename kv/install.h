@@ -7,7 +7,7 @@
 #include "kv/store.h"
 
 /* Makes `blank` (from bb_view_create) the current view and lets it show this. The mutex is held.
- * Takes the blank. */
+ * Takes the blank. Call bb_store_reclaim when the mutex is free again. */
 void bb_store_publish(struct bb_db *db, struct bb_view *blank, struct bb_write_buffer *active,
                       struct bb_write_buffer *const *frozen, size_t frozen_count,
                       struct bb_levels *levels);
@@ -21,10 +21,12 @@ BB_MUST_CHECK enum bb_status bb_store_apply_edit(struct bb_db *db, struct bb_lev
  * durable. */
 void bb_store_mark_removed(struct bb_levels *levels, const struct bb_edit *edit);
 
-/* Releases retired views that nobody reads any more. The mutex is held. */
+/* Releases retired views that nobody reads any more, with their logs and tables, whose files may be
+ * closed and removed here. The mutex is not held. */
 void bb_store_reclaim(struct bb_db *db);
 
-/* A reference to the current view, for longer than a look-up: iterators, statistics. The mutex is not held. */
+/* A reference to the current view, for longer than a look-up: iterators, statistics. The mutex is
+ * not held. */
 struct bb_view *bb_store_pin_view(struct bb_db *db);
 /* Gives such a reference back. The mutex is not held. */
 void bb_store_release_view(struct bb_db *db, struct bb_view *view);

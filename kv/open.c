@@ -330,7 +330,6 @@ static struct bb_db *create_db(const char *directory, const struct bb_db_options
     if (db == NULL)
         return NULL;
     db->options = *options;
-    db->spare.capacity_bytes = options->write_buffer_bytes;
     db->directory = bb_strdup(directory);
     if (db->directory == NULL) {
         bb_free(db);
@@ -341,6 +340,7 @@ static struct bb_db *create_db(const char *directory, const struct bb_db_options
     bb_condition_init(&db->work_is_done);
     bb_commit_queue_init(&db->commits);
     bb_snapshots_init(&db->snapshots);
+    bb_spare_memtable_init(&db->spare, options->write_buffer_bytes);
     bb_table_env_init(&db->table_env);
     db->table_env.path = table_path;
     db->table_env.remove = remove_table_file;
@@ -348,10 +348,10 @@ static struct bb_db *create_db(const char *directory, const struct bb_db_options
     return db;
 }
 
-/* The current view is nobody's any more: all views, buffers and levels go. */
+/* The current view is nobody's any more, and there is no other thread: all views, buffers and
+ * levels go. */
 static void release_views(struct bb_db *db)
 {
-    bb_mutex_lock(&db->mutex);
     if (db->view != NULL) {
         atomic_fetch_sub(&db->view->references, 1);
         bb_view_destroy(db->view);
@@ -361,9 +361,7 @@ static void release_views(struct bb_db *db)
     if (db->active != NULL)
         bb_write_buffer_unref(db->active);
     db->active = NULL;
-    bb_memtable_destroy(db->spare.memtable);
-    db->spare.memtable = NULL;
-    bb_mutex_unlock(&db->mutex);
+    bb_spare_memtable_deinit(&db->spare);
 }
 
 /* Releases whatever there is; for a store that was half opened too. */
@@ -401,9 +399,6 @@ static enum bb_status open_db(struct bb_db *db)
         status = make_directory(&opening);
     if (status == BB_OK)
         status = check_is_store(&opening);
-    /* Where there is no store and none may be made, not even a lock file is left behind. */
-    if (status == BB_OK && !db->options.create_if_missing)
-        status = find_or_create(&opening);
     if (status == BB_OK)
         status = take_lock(db);
     if (status == BB_OK)

@@ -6,6 +6,7 @@
 #include "kv/install.h"
 #include "kv/memtable.h"
 #include "kv/store.h"
+#include "kv/target.h"
 
 static void add_table(struct bb_level_stats *level, const struct bb_table_meta *meta)
 {
@@ -64,7 +65,6 @@ static void describe_writes(struct bb_db *db, struct bb_db_stats *stats)
     stats->commits = atomic_load_explicit(&db->commit_count, memory_order_relaxed);
     stats->wal_bytes = atomic_load_explicit(&db->wal_bytes, memory_order_relaxed);
     stats->last_sequence = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
-    stats->target_wasted_reads = db->options.target_wasted_reads;
     bb_mutex_lock(&db->mutex);
     struct bb_store_counts counts = db->counts;
     bb_mutex_unlock(&db->mutex);
@@ -83,6 +83,7 @@ void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
     struct bb_view *view = bb_store_pin_view(db);
     describe_levels(view, ret_stats);
     describe_memory(view, ret_stats);
+    ret_stats->target_wasted_reads = bb_target_wasted_reads(db, view->levels);
     bb_store_release_view(db, view);
     describe_reads(db, ret_stats);
     describe_writes(db, ret_stats);

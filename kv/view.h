@@ -1,8 +1,8 @@
 /* What a reader sees: the active memtable, the frozen ones, the levels. A value: made whole, never
  * changed.
  *
- * Threads: made, published and released under the store's mutex; read by anybody who has it pinned
- * (kv/readers.h) or holds a reference.
+ * Threads: made and published under the store's mutex, destroyed without it; read by anybody who
+ * has it pinned (kv/readers.h) or holds a reference.
  */
 #ifndef BB_KV_VIEW_H
 #define BB_KV_VIEW_H

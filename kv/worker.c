@@ -24,8 +24,9 @@ static enum bb_status work_once(struct bb_db *db, bool *ret_did)
 {
     *ret_did = true;
     bool is_flush = has_frozen(db);
-    enum bb_status status =
-        is_flush ? bb_store_flush_oldest(db) : bb_store_compact_some(db, ret_did);
+    enum bb_status status = bb_store_mend_manifest(db);
+    if (status == BB_OK)
+        status = is_flush ? bb_store_flush_oldest(db) : bb_store_compact_some(db, ret_did);
     if (status == BB_OK)
         return BB_OK;
     struct bb_error failure = *bb_error_last();
