@@ -3,8 +3,8 @@
  * while memtables are frozen, flushed and compacted.
  * Method: writers whose batches put one version number under two keys; readers, snapshot readers,
  * scanners and a thread that flushes and compacts, all of which check what they can know. The
- * builds with the thread and the address sanitizer see the rest. Then interleavings that are held
- * in place by a listener that blocks the store's thread. */
+ * builds with the thread and the address sanitizer see the rest. Interleavings that are held in
+ * place are in db_interleavings_test.c. */
 #include "tests/support/store.h"
 
 #include <inttypes.h>
@@ -359,195 +359,6 @@ static void db_threads__refused_writes_take_nobody_along(void **state)
     store_deinit(&store);
 }
 
-/* ---- Interleavings held in place ---- */
-
-/* A gate that the store's thread waits at, inside of a listener. */
-struct gate {
-    struct bb_mutex mutex;
-    struct bb_condition changed;
-    bool is_closed;
-    bool is_waiting; /* somebody stands before it */
-    struct bb_db *db;
-};
-
-static void gate_init(struct gate *gate)
-{
-    *gate = (struct gate){.is_closed = false};
-    bb_mutex_init(&gate->mutex);
-    bb_condition_init(&gate->changed);
-}
-
-static void gate_deinit(struct gate *gate)
-{
-    bb_condition_deinit(&gate->changed);
-    bb_mutex_deinit(&gate->mutex);
-}
-
-static void gate_set(struct gate *gate, bool is_closed)
-{
-    bb_mutex_lock(&gate->mutex);
-    gate->is_closed = is_closed;
-    bb_condition_broadcast(&gate->changed);
-    bb_mutex_unlock(&gate->mutex);
-}
-
-static void gate_wait_for_somebody(struct gate *gate)
-{
-    bb_mutex_lock(&gate->mutex);
-    while (!gate->is_waiting)
-        bb_condition_wait(&gate->changed, &gate->mutex);
-    bb_mutex_unlock(&gate->mutex);
-}
-
-static void stop_at_gate(void *context, const struct bb_event *event)
-{
-    struct gate *gate = context;
-    if (event->kind != BB_EVENT_FLUSH)
-        return;
-    bb_mutex_lock(&gate->mutex);
-    gate->is_waiting = true;
-    bb_condition_broadcast(&gate->changed);
-    while (gate->is_closed)
-        bb_condition_wait(&gate->changed, &gate->mutex);
-    gate->is_waiting = false;
-    bb_mutex_unlock(&gate->mutex);
-}
-
-struct asynchronous {
-    struct bb_db *db;
-    struct bb_thread thread;
-    enum bb_status status;
-    _Atomic bool is_done;
-};
-
-static void flush_asynchronously(void *argument)
-{
-    struct asynchronous *call = argument;
-    call->status = bb_db_flush(call->db);
-    call->is_done = true;
-}
-
-static void put_asynchronously(void *argument)
-{
-    struct asynchronous *call = argument;
-    call->status = bb_db_put(call->db, NULL, bb_bytes_of_text("after"), bb_bytes_of_text("3"));
-    call->is_done = true;
-}
-
-/* Gives others a chance; whatever the test then concludes does not depend on their taking it. */
-static void linger(void)
-{
-    struct timespec pause = {.tv_nsec = 1000000};
-    (void)nanosleep(&pause, NULL);
-}
-
-/* A log fails; a flush freezes its memtable, and the store's thread is busy elsewhere. Whatever is
- * acknowledged before that flush is done must survive the process: a record in the next log, behind
- * sequences that the failed one may have lost, would not. */
-static void db_threads__no_write_behind_a_failed_log(void **state)
-{
-    (void)state;
-    struct store store;
-    struct gate gate;
-    struct bb_file_fault *fault = NULL;
-    store_init(&store);
-    gate_init(&gate);
-    fault = bb_file_fault_create(bb_file_memory_system(store.memory));
-    store.options.file_system = bb_file_fault_system(fault);
-    store.options.deterministic = false;
-    store.options.on_event = stop_at_gate;
-    store.options.event_context = &gate;
-    store_open(&store);
-    gate_set(&gate, true);
-    struct asynchronous first = {.db = store.db};
-    struct asynchronous flush = {.db = store.db};
-    struct asynchronous put = {.db = store.db};
-    store_put(&store, "before", "1");
-    assert_ok(bb_thread_create(&first.thread, flush_asynchronously, &first));
-    gate_wait_for_somebody(&gate);
-    /* The store's thread stands still. */
-    store_put(&store, "acknowledged", "2");
-    bb_file_fault_arm(fault, &(struct bb_file_fault_plan){.mode = BB_FILE_FAULT_ERROR,
-                                                          .call = BB_FILE_CALL_APPEND,
-                                                          .path_part = ".wal",
-                                                          .nth = 1});
-    assert_status(bb_db_put(store.db, NULL, bb_bytes_of_text("failed"), bb_bytes_of_text("x")),
-                  BB_IO);
-    bb_file_fault_disarm(fault);
-    assert_ok(bb_thread_create(&flush.thread, flush_asynchronously, &flush));
-    for (int i = 0; i < 50; i++)
-        linger();
-    assert_ok(bb_thread_create(&put.thread, put_asynchronously, &put));
-    for (int i = 0; i < 200 && !put.is_done; i++)
-        linger();
-    /* The process dies. */
-    bool was_acknowledged = put.is_done;
-    struct bb_file_memory *image = bb_file_memory_clone(store.memory);
-    gate_set(&gate, false);
-    bb_thread_join(&first.thread);
-    bb_thread_join(&flush.thread);
-    bb_thread_join(&put.thread);
-    assert_int_equal(first.status, BB_OK);
-    assert_int_equal(flush.status, BB_OK);
-    assert_int_equal(put.status, BB_OK);
-    assert_content(&store, "acknowledged=2 after=3 before=1");
-    store_close(&store);
-    bb_file_fault_destroy(fault);
-    bb_file_memory_destroy(store.memory);
-    store.memory = image;
-    store.options = store_options(image);
-    store_open(&store);
-    assert_get(&store, "acknowledged", "2");
-    if (was_acknowledged)
-        assert_get(&store, "after", "3");
-    store_deinit(&store);
-    gate_deinit(&gate);
-}
-
-/* Held-back bytes of an older log are not lost behind those of a newer one. */
-static void db_threads__buffered_logs_keep_their_order(void **state)
-{
-    (void)state;
-    struct store store;
-    struct gate gate;
-    char value[1000];
-    store_init(&store);
-    gate_init(&gate);
-    memset(value, 'v', sizeof(value));
-    value[sizeof(value) - 1] = 0;
-    store.options.deterministic = false;
-    store.options.wal_buffer_bytes = 100;
-    store.options.on_event = stop_at_gate;
-    store.options.event_context = &gate;
-    store_open(&store);
-    gate_set(&gate, true);
-    struct asynchronous first = {.db = store.db};
-    struct asynchronous second = {.db = store.db};
-    store_put(&store, "before", "1");
-    assert_ok(bb_thread_create(&first.thread, flush_asynchronously, &first));
-    gate_wait_for_somebody(&gate);
-    store_put(&store, "held back", "2"); /* less than the buffer */
-    uint64_t calls = bb_file_memory_calls(store.memory);
-    assert_ok(bb_thread_create(&second.thread, flush_asynchronously, &second));
-    while (bb_file_memory_calls(store.memory) < calls + 3) /* the next log: create, append, names */
-        linger();
-    store_put(&store, "large", value); /* more than the buffer: written through */
-    struct bb_file_memory *image = bb_file_memory_clone(store.memory);
-    gate_set(&gate, false);
-    bb_thread_join(&first.thread);
-    bb_thread_join(&second.thread);
-    store_close(&store);
-    bb_file_memory_destroy(store.memory);
-    store.memory = image;
-    store.options = store_options(image);
-    store_open(&store);
-    assert_get(&store, "before", "1");
-    assert_get(&store, "held back", "2");
-    assert_get(&store, "large", value);
-    store_deinit(&store);
-    gate_deinit(&gate);
-}
-
 /* Listeners are called without a lock held: they may ask the store. */
 static void ask_store(void *context, const struct bb_event *event)
 {
@@ -596,8 +407,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(db_threads__everybody_at_once),
         cmocka_unit_test(db_threads__refused_writes_take_nobody_along),
-        cmocka_unit_test(db_threads__no_write_behind_a_failed_log),
-        cmocka_unit_test(db_threads__buffered_logs_keep_their_order),
         cmocka_unit_test(db_threads__listeners_may_ask_the_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
