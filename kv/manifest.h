@@ -41,6 +41,11 @@ struct bb_manifest_report {
     char dropped[256];      /* why the tail ended, for a person; empty when whole */
 };
 
+/* For a failure that a torn manifest may explain, because the state is that before its last change:
+ * says so in front of the latest message. Returns status. */
+enum bb_status bb_manifest_report_context(enum bb_status status,
+                                          const struct bb_manifest_report *report);
+
 /* Identity of a new store: random id; secret copied, or random when NULL. BB_INVALID when the
  * comparator's name is empty or too long. comparator NULL: bytewise. */
 BB_MUST_CHECK enum bb_status bb_manifest_identity_new(struct bb_file_system *fs,

@@ -156,3 +156,12 @@ enum bb_status bb_manifest_load(struct bb_file_system *fs, const char *directory
     bb_buf_deinit(&path);
     return status;
 }
+
+enum bb_status bb_manifest_report_context(enum bb_status status,
+                                          const struct bb_manifest_report *report)
+{
+    if (status != BB_CORRUPT || report->is_whole)
+        return status;
+    return bb_fail_context(status, "MANIFEST-%06" PRIu64 " ends early (%s), and before that",
+                           report->number, report->dropped);
+}

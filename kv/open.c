@@ -165,7 +165,9 @@ static enum bb_status read_manifest(struct opening *opening)
     if (status == BB_OK)
         status = bb_manifest_check_comparator(&opening->state.identity, db->options.comparator);
     if (status == BB_OK)
-        status = bb_directory_check_complete(db->directory, &opening->directory, &opening->state);
+        status = bb_manifest_report_context(
+            bb_directory_check_complete(db->directory, &opening->directory, &opening->state),
+            &opening->manifest);
     if (status == BB_OK)
         status =
             bb_directory_next_number(db->directory, &opening->directory, &opening->state, &next);
@@ -293,14 +295,14 @@ static enum bb_status recover(struct opening *opening)
         status = bb_replay_logs(db, &opening->directory, &opening->state, &opening->levels,
                                 &opening->replay);
     if (status == BB_OK)
+        status = bb_replay_keep_cut_logs(db, &opening->replay);
+    if (status == BB_OK)
         status = start_buffer(opening);
     if (status == BB_OK) {
         db->sequence_allocated = opening->state.last_sequence;
         atomic_init(&db->last_sequence, opening->state.last_sequence);
         status = publish_manifest(opening);
     }
-    if (status == BB_OK)
-        status = bb_replay_keep_cut_logs(db, &opening->replay);
     if (status == BB_OK)
         remove_orphans(opening);
     return status;

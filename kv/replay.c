@@ -266,6 +266,40 @@ enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_directory *direc
     return status;
 }
 
+#define COPY_SIZE ((size_t)64 * 1024)
+
+static enum bb_status copy_bytes(struct bb_file *from, struct bb_file *to)
+{
+    uint8_t *buffer = bb_alloc(COPY_SIZE);
+    uint64_t offset = 0;
+    size_t size = COPY_SIZE;
+    enum bb_status status =
+        buffer == NULL ? bb_fail(BB_NO_MEMORY, "no memory for copying a log") : BB_OK;
+    while (status == BB_OK && size == COPY_SIZE) {
+        status = bb_file_read_at(from, offset, buffer, COPY_SIZE, &size);
+        if (status == BB_OK && size > 0)
+            status = bb_file_append(to, (struct bb_bytes){.data = buffer, .size = size});
+        offset += size;
+    }
+    bb_free(buffer);
+    return status == BB_OK ? bb_file_sync(to) : status; /* sync S13 */
+}
+
+static enum bb_status copy_log(struct bb_file_system *fs, const char *from, const char *to)
+{
+    struct bb_file *source = NULL;
+    struct bb_file *copy = NULL;
+    enum bb_status status = bb_file_open(fs, from, &source);
+    if (status == BB_OK)
+        status = bb_file_create(fs, to, &copy);
+    if (status == BB_OK)
+        status = copy_bytes(source, copy);
+    struct bb_error failure = *bb_error_last();
+    enum bb_status closed = bb_file_close(copy);
+    (void)!bb_file_close(source);
+    return status == BB_OK ? closed : bb_error_restore(&failure);
+}
+
 static enum bb_status keep_log(struct bb_db *db, uint64_t number)
 {
     struct bb_buf from = {0};
@@ -273,9 +307,11 @@ static enum bb_status keep_log(struct bb_db *db, uint64_t number)
     enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, number, &from);
     if (status == BB_OK)
         status = bb_buf_print(&to, "%s.damaged%c", (const char *)from.data, 0);
+    /* What has this name already is an earlier attempt's copy of the same log, perhaps of a part. */
     if (status == BB_OK)
-        status =
-            db->system->ops->rename(db->system, (const char *)from.data, (const char *)to.data);
+        status = db->system->ops->remove(db->system, (const char *)to.data);
+    if (status == BB_OK || status == BB_NOT_FOUND)
+        status = copy_log(db->system, (const char *)from.data, (const char *)to.data);
     bb_buf_deinit(&from);
     bb_buf_deinit(&to);
     return status;

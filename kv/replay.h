@@ -29,9 +29,9 @@ BB_MUST_CHECK enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_di
                                             struct bb_levels **levels,
                                             struct bb_replay_report *ret_report);
 
-/* With recover_point_in_time: logs that were cut get a name that is not the store's
+/* With recover_point_in_time: copies logs that were cut to names that are not the store's
  * ("NUMBER.wal.damaged"), so that what was dropped is not removed with them. Else nothing. Call it
- * when the new manifest is in force. */
+ * before the new manifest is published: publishing makes the names durable. */
 BB_MUST_CHECK enum bb_status bb_replay_keep_cut_logs(struct bb_db *db,
                                                      const struct bb_replay_report *report);
 

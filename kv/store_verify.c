@@ -161,7 +161,8 @@ static enum bb_status read_metadata(struct verification *v)
     if (status == BB_OK)
         status = bb_manifest_check_comparator(&v->state.identity, v->options.comparator);
     if (status == BB_OK)
-        status = bb_directory_check_complete(v->path, &v->directory, &v->state);
+        status = bb_manifest_report_context(
+            bb_directory_check_complete(v->path, &v->directory, &v->state), &v->manifest);
     return status;
 }
 
