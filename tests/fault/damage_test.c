@@ -1,0 +1,280 @@
+/* Goal: whatever has happened to one file of a store, opening it gives the right content or a clear
+ * error that names what is wrong; a failed opening changes nothing, so that what was damaged can be
+ * put back; and verifying finds every damage that matters.
+ * Method: a killed store (tests/fault/sample.h); each of its files missing, empty, cut, doubled,
+ * overwritten, exchanged for others, from another store. Photographs of the directory before and
+ * after. */
+#include "tests/fault/sample.h"
+
+#include <stdlib.h>
+
+#include "tests/support/must_alloc.h"
+
+struct damage {
+    const char *name;
+    struct bb_bytes (*change)(const struct bb_bytes original, const struct sample *other,
+                              const char *file, uint8_t *memory);
+};
+
+/* memory has room for twice the largest file. */
+#define DAMAGE_SIZE_MAX (1 << 20)
+
+static struct bb_bytes emptied(struct bb_bytes original, const struct sample *other,
+                               const char *file, uint8_t *memory)
+{
+    (void)original;
+    (void)other;
+    (void)file;
+    return bb_bytes_of(memory, 0);
+}
+
+static struct bb_bytes cut(struct bb_bytes original, uint8_t *memory, size_t size)
+{
+    if (size > 0)
+        memcpy(memory, original.data, size);
+    return bb_bytes_of(memory, size);
+}
+
+static struct bb_bytes without_a_byte(struct bb_bytes original, const struct sample *other,
+                                      const char *file, uint8_t *memory)
+{
+    (void)other;
+    (void)file;
+    return cut(original, memory, original.size - 1);
+}
+
+static struct bb_bytes halved(struct bb_bytes original, const struct sample *other,
+                              const char *file, uint8_t *memory)
+{
+    (void)other;
+    (void)file;
+    return cut(original, memory, original.size / 2);
+}
+
+static struct bb_bytes first_bytes(struct bb_bytes original, const struct sample *other,
+                                   const char *file, uint8_t *memory)
+{
+    (void)other;
+    (void)file;
+    return cut(original, memory, original.size < 7 ? original.size : 7);
+}
+
+static struct bb_bytes doubled(struct bb_bytes original, const struct sample *other,
+                               const char *file, uint8_t *memory)
+{
+    (void)other;
+    (void)file;
+    memcpy(memory, original.data, original.size);
+    memcpy(memory + original.size, original.data, original.size);
+    return bb_bytes_of(memory, 2 * original.size);
+}
+
+static struct bb_bytes zeroed(struct bb_bytes original, const struct sample *other,
+                              const char *file, uint8_t *memory)
+{
+    (void)other;
+    (void)file;
+    return bb_bytes_of(memset(memory, 0, original.size), original.size);
+}
+
+static struct bb_bytes ones(struct bb_bytes original, const struct sample *other, const char *file,
+                            uint8_t *memory)
+{
+    (void)other;
+    (void)file;
+    return bb_bytes_of(memset(memory, 0xff, original.size), original.size);
+}
+
+static struct bb_bytes one_bit_off(struct bb_bytes original, const struct sample *other,
+                                   const char *file, uint8_t *memory)
+{
+    (void)other;
+    (void)file;
+    struct bb_bytes copy = cut(original, memory, original.size);
+    memory[original.size / 3] ^= 4;
+    return copy;
+}
+
+static bool is_alike(const char *a, const char *b)
+{
+    return strcmp(sample_suffix(a), sample_suffix(b)) == 0 ||
+           (strncmp(a, "MANIFEST", 8) == 0 && strncmp(b, "MANIFEST", 8) == 0);
+}
+
+/* The file of that kind of another store, which nothing is wrong with. */
+static struct bb_bytes of_another_store(struct bb_bytes original, const struct sample *other,
+                                        const char *file, uint8_t *memory)
+{
+    for (size_t i = 0; i < other->photo.count; i++) {
+        const struct photo_file *candidate = &other->photo.files[i];
+        if (is_alike(candidate->name, file) && strcmp(file, "CURRENT") != 0)
+            return cut(candidate->bytes, memory, candidate->bytes.size);
+    }
+    (void)original;
+    return bb_bytes_of("MANIFEST-000777\n", 16);
+}
+
+/* A file of another kind of this store. */
+static struct bb_bytes of_another_kind(struct bb_bytes original, const struct sample *other,
+                                       const char *file, uint8_t *memory)
+{
+    (void)original;
+    for (size_t i = 0; i < other->photo.count; i++) {
+        const struct photo_file *candidate = &other->photo.files[i];
+        if (!is_alike(candidate->name, file) && candidate->bytes.size > 100)
+            return cut(candidate->bytes, memory, candidate->bytes.size);
+    }
+    return bb_bytes_of(memory, 0);
+}
+
+static const struct damage damages[] = {
+    {"missing", NULL},
+    {"empty", emptied},
+    {"without its last byte", without_a_byte},
+    {"cut to its half", halved},
+    {"cut to seven bytes", first_bytes},
+    {"doubled", doubled},
+    {"zeros", zeroed},
+    {"ones", ones},
+    {"one bit off", one_bit_off},
+    {"of another store", of_another_store},
+    {"of another kind", of_another_kind},
+};
+
+static void apply(struct bb_file_memory *memory, const struct damage *damage,
+                  const struct photo_file *file, const struct sample *other)
+{
+    struct bb_file_system *fs = bb_file_memory_system(memory);
+    uint8_t *room = bb_must_realloc(NULL, DAMAGE_SIZE_MAX);
+    char path[128];
+    snprintf(path, sizeof(path), STORE_PATH "/%s", file->name);
+    assert_true(file->bytes.size * 2 <= DAMAGE_SIZE_MAX);
+    if (damage->change == NULL) {
+        assert_ok(fs->ops->remove(fs, path));
+        assert_ok(fs->ops->sync_directory(fs, STORE_PATH));
+    } else {
+        bb_file_memory_put(memory, path, damage->change(file->bytes, other, file->name, room));
+    }
+    free(room);
+}
+
+/* ---- What opening may do ---- */
+
+/* Foreign files stay as they are, and nothing that could not be understood is gone. */
+static void assert_kept(const struct photo *before, struct bb_file_memory *memory)
+{
+    struct photo after;
+    photo_take(&after, memory, STORE_PATH);
+    const struct photo_file *notes = photo_find(&after, "notes.txt");
+    assert_non_null(notes);
+    assert_true(bb_bytes_equal(notes->bytes, photo_find(before, "notes.txt")->bytes));
+    photo_deinit(&after);
+}
+
+static void fail_case(const char *file, const char *damage, const char *what)
+{
+    print_error("%s %s: %s\n    %s\n", file, damage, what, bb_error_last()->message);
+    fail();
+}
+
+static void check_opened(struct bb_db *db, const char *file, const char *damage)
+{
+    bool is_table = strcmp(sample_suffix(file), ".bbt") == 0;
+    if (!sample_shows(db, SAMPLE_COMMITS, is_table) &&
+        !(strcmp(sample_suffix(file), ".wal") == 0 && sample_shows_prefix(db)))
+        fail_case(file, damage, "the content is wrong");
+    assert_ok(bb_db_close(db));
+}
+
+/* The error names what is wrong, nothing was changed, and the store is whole once the file is back.
+ */
+static void check_refused(struct bb_file_memory *memory, enum bb_status status,
+                          const struct photo *before, const struct photo_file *file,
+                          const char *damage)
+{
+    struct bb_db_options options = store_options(memory);
+    struct bb_db *db = NULL;
+    struct photo after;
+    char path[128];
+    if (status != BB_CORRUPT && status != BB_UNSUPPORTED)
+        fail_case(file->name, damage, bb_status_name(status));
+    /* A manifest that is sound, but not this store's, is found out by what it says of other files.
+     */
+    if (strstr(bb_error_last()->message, file->name) == NULL &&
+        (strncmp(file->name, "MANIFEST", 8) != 0 ||
+         strstr(bb_error_last()->message, "the manifest") == NULL))
+        fail_case(file->name, damage, "the message does not name it");
+    photo_take(&after, memory, STORE_PATH);
+    const char *difference = photo_difference(before, &after, "LOCK");
+    if (difference != NULL)
+        fail_case(file->name, damage, difference);
+    photo_deinit(&after);
+    snprintf(path, sizeof(path), STORE_PATH "/%s", file->name);
+    bb_file_memory_put(memory, path, file->bytes);
+    assert_ok(bb_db_open(STORE_PATH, &options, &db));
+    if (!sample_shows(db, SAMPLE_COMMITS, false))
+        fail_case(file->name, damage, "what was repaired shows something else");
+    assert_ok(bb_db_close(db));
+}
+
+static bool try_damage(const struct sample *sample, const struct sample *other,
+                       const struct photo_file *file, const struct damage *damage)
+{
+    struct bb_file_memory *memory = bb_file_memory_clone(sample->memory);
+    struct bb_db_options options = store_options(memory);
+    struct bb_db_verify_report report;
+    struct bb_db *db = NULL;
+    struct photo before;
+    apply(memory, damage, file, other);
+    photo_take(&before, memory, STORE_PATH);
+    enum bb_status verified = bb_db_verify(STORE_PATH, &options, &report);
+    enum bb_status status = bb_db_open(STORE_PATH, &options, &db);
+    if (status == BB_OK) {
+        check_opened(db, file->name, damage->name);
+        assert_kept(&before, memory);
+    } else {
+        if (verified == BB_OK)
+            fail_case(file->name, damage->name, "verify found nothing wrong");
+        check_refused(memory, status, &before, file, damage->name);
+    }
+    /* Damage of a table's bytes is found by verifying, at the latest. */
+    if (verified == BB_OK && strcmp(sample_suffix(file->name), ".bbt") == 0)
+        fail_case(file->name, damage->name, "verify found nothing wrong");
+    photo_deinit(&before);
+    bb_file_memory_destroy(memory);
+    return status != BB_OK;
+}
+
+static bool is_of_the_store(const char *name)
+{
+    return strcmp(name, "LOCK") != 0 && strcmp(name, "notes.txt") != 0;
+}
+
+static void damage__each_file_in_each_way(void **state)
+{
+    (void)state;
+    struct sample sample = sample_create(1, 0);
+    struct sample other = sample_create(2, 1000);
+    size_t refused = 0;
+    size_t cases = 0;
+    for (size_t i = 0; i < sample.photo.count; i++) {
+        const struct photo_file *file = &sample.photo.files[i];
+        for (size_t j = 0; j < sizeof(damages) / sizeof(damages[0]) && is_of_the_store(file->name);
+             j++) {
+            refused += try_damage(&sample, &other, file, &damages[j]);
+            cases++;
+        }
+    }
+    printf("%zu cases, %zu refused\n", cases, refused);
+    assert_true(cases >= 60 && refused >= 40);
+    sample_destroy(&sample);
+    sample_destroy(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damage__each_file_in_each_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
