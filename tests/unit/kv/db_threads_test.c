@@ -359,55 +359,11 @@ static void db_threads__refused_writes_take_nobody_along(void **state)
     store_deinit(&store);
 }
 
-/* Listeners are called without a lock held: they may ask the store. */
-static void ask_store(void *context, const struct bb_event *event)
-{
-    struct gate *gate = context;
-    struct bb_db_stats stats;
-    (void)event;
-    bb_mutex_lock(&gate->mutex);
-    struct bb_db *db = gate->db;
-    bb_mutex_unlock(&gate->mutex);
-    if (db == NULL)
-        return;
-    bb_db_stats(db, &stats);
-    if (bb_db_get(db, NULL, bb_bytes_of_text("a"), NULL) != BB_OK)
-        abort();
-    gate->is_waiting = true;
-}
-
-static void db_threads__listeners_may_ask_the_store(void **state)
-{
-    (void)state;
-    for (int deterministic = 0; deterministic < 2; deterministic++) {
-        struct store store;
-        struct gate gate;
-        store_init(&store);
-        gate_init(&gate);
-        store.options.deterministic = deterministic != 0;
-        store.options.on_event = ask_store;
-        store.options.event_context = &gate;
-        store_open(&store);
-        store_put(&store, "a", "1");
-        bb_mutex_lock(&gate.mutex);
-        gate.db = store.db;
-        bb_mutex_unlock(&gate.mutex);
-        assert_ok(bb_db_compact(store.db));
-        store_put(&store, "a", "2");
-        assert_ok(bb_db_compact(store.db));
-        store_close(&store);
-        assert_true(gate.is_waiting);
-        store_deinit(&store);
-        gate_deinit(&gate);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(db_threads__everybody_at_once),
         cmocka_unit_test(db_threads__refused_writes_take_nobody_along),
-        cmocka_unit_test(db_threads__listeners_may_ask_the_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
