@@ -64,7 +64,7 @@ static enum bb_status get_one(struct get *get, const char *argument)
 
 static enum bb_status get_all(struct get *get, const struct arguments *arguments)
 {
-    enum bb_status status = store_open(&get->store, arguments->values[0], &get->db);
+    enum bb_status status = store_open_to_read(&get->store, arguments->values[0], &get->db);
     get->has_many = arguments->count > 2;
     for (size_t i = 1; i < arguments->count && status == BB_OK && !get->out.has_failed; i++)
         status = get_one(get, arguments->values[i]);

@@ -170,7 +170,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct bb_db *db = NULL;
     enum bb_status status = decode_range(&scan);
     if (status == BB_OK)
-        status = store_open(&scan.store, arguments.values[0], &db);
+        status = store_open_to_read(&scan.store, arguments.values[0], &db);
     if (status == BB_OK)
         status = scan_store(&scan, db);
     if (status != BB_OK)

@@ -18,7 +18,7 @@ struct stat_report {
 
 static enum bb_status read_store(struct stat_report *report, const char *directory)
 {
-    enum bb_status status = store_open(&report->store, directory, &report->db);
+    enum bb_status status = store_open_to_read(&report->store, directory, &report->db);
     if (status != BB_OK)
         return status;
     bb_db_stats(report->db, &report->stats);

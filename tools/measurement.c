@@ -155,9 +155,7 @@ static enum bb_status execute_half(struct half *half)
 static enum bb_status open_half(struct half *half)
 {
     enum bb_status status =
-        store_open(half->measurement->store, half->measurement->directory, &half->db);
-    if (status == BB_OK)
-        status = bb_db_wait_idle(half->db);
+        store_open_to_read(half->measurement->store, half->measurement->directory, &half->db);
     if (status == BB_OK)
         status = bb_db_tables(half->db, &half->tables);
     return status;
@@ -197,8 +195,8 @@ static bool are_tables_equal(const struct bb_db_table_list *a, const struct bb_d
     return true;
 }
 
-/* Opening may write a table out of the log, and compactions may be due: once that is done, later
- * openings find the store as the last one left it. */
+/* Opening may write a table out of the log: once that is done, later openings find the store as the
+ * last one left it. */
 static enum bb_status settle(struct measurement *measurement)
 {
     struct half half = {.measurement = measurement};

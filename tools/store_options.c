@@ -103,6 +103,15 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
     return bb_db_open(directory, db, ret_db);
 }
 
+/* WHY deterministic: work is then done by writes alone. The options are not kept in the store, so a
+ * reader that was not told of --target or --level1-size would begin to rewrite it. */
+enum bb_status store_open_to_read(struct store_options *store, const char *directory,
+                                  struct bb_db **ret_db)
+{
+    store->db.deterministic = true;
+    return store_open(store, directory, ret_db);
+}
+
 enum exit_code store_close(const struct command *command, struct bb_db *db, enum exit_code code)
 {
     enum bb_status status = bb_db_close(db);

@@ -27,6 +27,11 @@ struct option_group store_options_group(const struct store_options *store);
 BB_MUST_CHECK enum bb_status store_open(struct store_options *store, const char *directory,
                                         struct bb_db **ret_db);
 
+/* The same for a command that only reads: nothing is compacted on its account, whatever options it
+ * was or was not given. */
+BB_MUST_CHECK enum bb_status store_open_to_read(struct store_options *store, const char *directory,
+                                                struct bb_db **ret_db);
+
 /* Closes; the exit code is code, unless closing fails and nothing had failed before. db may be
  * NULL. */
 enum exit_code store_close(const struct command *command, struct bb_db *db, enum exit_code code);
