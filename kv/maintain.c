@@ -68,25 +68,30 @@ static uint64_t request_compaction(struct bb_db *db)
     return ticket;
 }
 
-enum bb_status bb_db_compact(struct bb_db *db)
+/* In deterministic mode: the work is done here. */
+static enum bb_status work_as_leader(struct bb_db *db)
 {
     struct bb_commit commit;
+    bb_store_become_leader(db, &commit);
+    enum bb_status status = bb_store_work_all(db);
+    bb_store_release_leader(db, &commit);
+    return status;
+}
+
+enum bb_status bb_db_compact(struct bb_db *db)
+{
     enum bb_status status = bb_db_flush(db);
     if (status != BB_OK)
         return status;
-    if (!db->options.deterministic)
-        return wait_until(db, &db->compact_done, request_compaction(db));
-    bb_store_become_leader(db, &commit);
-    request_compaction(db);
-    status = bb_store_work_all(db);
-    bb_store_release_leader(db, &commit);
-    return status;
+    uint64_t ticket = request_compaction(db);
+    return db->options.deterministic ? work_as_leader(db)
+                                     : wait_until(db, &db->compact_done, ticket);
 }
 
 enum bb_status bb_db_wait_idle(struct bb_db *db)
 {
     if (db->options.deterministic)
-        return failure_of(db);
+        return work_as_leader(db);
     bb_mutex_lock(&db->mutex);
     while (db->work_signals_done < db->work_signals && db->failure.status == BB_OK)
         bb_condition_wait(&db->work_is_done, &db->mutex);
