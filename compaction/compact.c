@@ -176,9 +176,9 @@ static enum bb_status open_output(struct bb_compaction *c)
 
 static enum bb_status close_output(struct bb_compaction *c)
 {
-    struct bb_compact_output *output = &c->outputs[c->output_count];
     if (c->builder == NULL)
         return BB_OK;
+    struct bb_compact_output *output = &c->outputs[c->output_count];
     enum bb_status status = bb_table_builder_finish(c->builder, &output->meta);
     if (status != BB_OK)
         return status;
