@@ -250,7 +250,7 @@ void crash_run_init(struct crash_run *run, const char *workload, uint64_t seed, 
     *run = (struct crash_run){.workload = workload,
                               .seed = seed,
                               .mixtures = mixtures,
-                              .nested_interval = mixtures >= 10 ? 1 : 3,
+                              .nested_interval = mixtures >= 10 ? 1 : 5,
                               .keeps_process_death = true,
                               .memory = bb_file_memory_create(seed),
                               .thread = pthread_self()};

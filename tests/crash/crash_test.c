@@ -6,7 +6,7 @@
  * sources, and this test or manifest_test fails then: scripts/remove_syncs shows it.
  *
  * BB_TEST_CRASH_SEEDS sets the number of drawn images per call (default 3; from 10 on the power
- * fails a second time in every image, else in every third), BB_TEST_SEED their seed.
+ * fails a second time in every image, else in every fifth), BB_TEST_SEED their seed.
  */
 #include <stdio.h>
 #include <stdlib.h>
