@@ -1,17 +1,17 @@
 /* The inside of a store: what its parts share. Each part is a file:
  *
- *     recover   open and close            freeze    room for the next write: new memtable, new log
- *     commit    put, delete, write        flush     a frozen memtable becomes a table
- *     lookup    get                       worker    background work: flush before compaction
- *     scan      iterators, snapshots      install   a change of the levels becomes durable and
- * visible
+ *     open      open and close            freeze    room for the next write: new memtable, new log
+ *     replay    the logs of before        flush     a frozen memtable becomes a table
+ *     commit    put, delete, write        worker    background work: flush before compaction
+ *     lookup    get                       maintain  flush, compact, wait until idle
+ *     scan      iterators, snapshots      install   a change of the levels becomes durable and shown
  *
  * Two roles and a mutex:
  *   - The leader of the commit queue writes log and active memtable, and freezes.
- *   - The worker (the background thread, or in deterministic mode the leader) flushes and compacts
- * and alone writes the manifest.
+ *   - The worker (the background thread, or in deterministic mode the leader) flushes and compacts,
+ *     and alone writes the manifest.
  *   - The mutex guards what both of them and the readers' bookkeeping share. It is not held over
- * I/O.
+ *     I/O.
  */
 #ifndef BB_KV_STORE_H
 #define BB_KV_STORE_H
@@ -65,8 +65,8 @@ struct bb_db {
     struct bb_commit_queue commits;
     struct bb_write_buffer *active; /* that of the current view */
     uint64_t sequence_allocated;    /* given out, committed or not */
-    bool is_log_failed; /* nothing may be appended: a new log, and what was acknowledged to tables
-                           first */
+    /* Nothing may be appended: a new log, and what was acknowledged to tables first. */
+    bool is_log_failed;
 
     /* Shared by leader and worker. */
     _Atomic uint64_t next_file_number;
@@ -89,9 +89,10 @@ struct bb_db {
                                 fill up */
     bool is_closing;
     uint64_t flushed_sequence; /* everything up to here is in tables */
-    uint64_t work_signals;     /* how often work may have become due, */
-    uint64_t
-        work_signals_done; /* and how many of these the worker has answered by finding nothing */
+    /* How often work may have become due, and how many of these the worker has answered by finding
+     * nothing. */
+    uint64_t work_signals;
+    uint64_t work_signals_done;
     uint64_t compact_requested; /* tickets of bb_db_compact, requested and done */
     uint64_t compact_done;
     struct bb_store_counts counts;
