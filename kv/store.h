@@ -4,7 +4,7 @@
  *     replay    the logs of before        flush     a frozen memtable becomes a table
  *     commit    put, delete, write        worker    background work: flush before compaction
  *     lookup    get                       maintain  flush, compact, wait until idle
- *     scan      iterators, snapshots      install   a change of the levels becomes durable and shown
+ *     scan      iterators, snapshots      install   a change of the levels is made durable
  *
  * Two roles and a mutex:
  *   - The leader of the commit queue writes log and active memtable, and freezes.
