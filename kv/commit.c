@@ -188,7 +188,11 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
                        "a synced write needs the log, and the store was opened with wal_off");
     if (!bb_commit_queue_enter(&db->commits, &commit))
         return bb_commit_result(&commit);
-    struct bb_commit *last = bb_commit_queue_take(&db->commits, &commit, GROUP_SIZE_MAX_BYTES);
+    /* A group fits into a write buffer as it is meant to be. */
+    size_t size_max = GROUP_SIZE_MAX_BYTES;
+    if (size_max > db->options.write_buffer_bytes / 4)
+        size_max = (size_t)db->options.write_buffer_bytes / 4;
+    struct bb_commit *last = bb_commit_queue_take(&db->commits, &commit, size_max);
     enum bb_status status = write_group(db, &commit, last);
     bb_commit_queue_leave(&db->commits, last, status);
     return status;

@@ -194,7 +194,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_iter_status(const struct bb_db_iter *i
 BB_API BB_MUST_CHECK enum bb_status bb_db_flush(struct bb_db *db);
 /* Flushes, and merges all runs into one (the whole key range). */
 BB_API BB_MUST_CHECK enum bb_status bb_db_compact(struct bb_db *db);
-/* Waits until no flush or compaction is due. */
+/* Waits until no flush or compaction is due; beside a steady writer that may take as long as it
+ * writes. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_wait_idle(struct bb_db *db);
 
 /* One level of the live version. */
