@@ -324,7 +324,7 @@ static void readers__views_come_and_go(void **state)
     /* Sums taken meanwhile never shrink, and disturb nothing. */
     for (uint64_t gets = 0; store.running > 0; gets = sum.gets) {
         publish_next(&store);
-        if (++store.published % 64 == 0)
+        if (++store.published % 600 == 0)
             bb_readers_sum(&store.readers, &sum);
         assert_true(sum.gets >= gets);
     }
