@@ -241,6 +241,19 @@ static enum bb_status fill(struct bb_levels *levels, const struct change *change
     return status;
 }
 
+/* Half of the newest run and half of what was: one that was flushed early says little. */
+static uint64_t run_keys_after(const struct bb_levels *old, const struct bb_levels *levels)
+{
+    const struct bb_level *level0 = &levels->levels[0];
+    if (level0->count == 0)
+        return old->level0_run_keys;
+    uint64_t newest = level0->files[0]->meta.key_count;
+    bool is_new = bb_levels_find_number(old, level0->files[0]->number) == NULL;
+    if (!is_new)
+        return old->level0_run_keys;
+    return old->level0_run_keys == 0 ? newest : (old->level0_run_keys + newest) / 2;
+}
+
 enum bb_status bb_levels_apply(const struct bb_levels *levels, const uint64_t *removed,
                                size_t removed_count, const struct bb_level_change *added,
                                size_t added_count, struct bb_levels **ret_levels)
@@ -258,6 +271,7 @@ enum bb_status bb_levels_apply(const struct bb_levels *levels, const uint64_t *r
         bb_levels_unref(made);
         return status;
     }
+    made->level0_run_keys = run_keys_after(levels, made);
     *ret_levels = made;
     return BB_OK;
 }

@@ -30,6 +30,9 @@ struct bb_levels {
     _Atomic uint32_t references;
     const struct bb_comparator *comparator; /* borrowed */
     struct bb_level levels[BB_LEVEL_COUNT];
+    /* About how many keys a run of level 0 has: the last ones there were, also when none is left.
+     * 0: there was none yet. */
+    uint64_t level0_run_keys;
 };
 
 /* No tables, one reference. */

@@ -77,21 +77,33 @@ static struct part part_that_stays(const struct bb_rate_request *request, int nu
     return part.tables == 0 ? (struct part){0} : part;
 }
 
+/* Level 0 is packed otherwise: it counts only while there is nothing else. */
 static double keys_per_byte(const struct bb_levels *levels)
 {
     double bytes = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+    double keys = 0;
+    for (int level = BB_LEVEL_COUNT - 1; level > 0 || (level == 0 && bytes == 0); level--) {
         bytes += (double)levels->levels[level].file_bytes;
-    return bytes == 0 ? 0 : (double)bb_levels_key_count(levels) / bytes;
+        keys += (double)levels->levels[level].key_count;
+    }
+    return bytes == 0 ? 0 : keys / bytes;
 }
 
-/* Keys that a level can still take. Level 0 counts runs; those to come are taken to be like the one
- * being written. */
+/* Keys that level 0 can still take, beside an output there. What is to come is taken to be like the
+ * output, else like the last runs: the write buffer's size says little of the table it becomes. */
+static double room_in_level0(const struct bb_rate_request *request, const struct part *part)
+{
+    bool is_output = request->output_level == 0;
+    double there = (double)part->tables + is_output;
+    double run_keys =
+        is_output ? (double)request->output_keys : (double)request->levels->level0_run_keys;
+    return larger(0, (double)request->shape->level0_run_count - there) * run_keys;
+}
+
 static double room_in(const struct bb_rate_request *request, int number, const struct part *part)
 {
-    if (request->output_level == 0)
-        return larger(0, (double)request->shape->level0_run_count - (double)part->tables - 1) *
-               (double)request->output_keys;
+    if (number == 0)
+        return room_in_level0(request, part);
     double full = bb_shape_level_bytes(request->shape, number) * keys_per_byte(request->levels);
     return larger(0, full - part->keys);
 }

@@ -6,16 +6,13 @@
 
 struct bb_shape {
     uint32_t level0_run_count; /* level 0 is merged from so many runs on */
-    uint64_t level0_run_bytes; /* of one run: the write buffer */
     uint64_t level1_size_bytes;
     uint32_t level_size_ratio; /* each deeper level is so many times larger */
 };
 
-/* Bytes at which a level is full. */
+/* Bytes at which a level below level 0 is full. */
 static inline double bb_shape_level_bytes(const struct bb_shape *shape, int level)
 {
-    if (level == 0)
-        return (double)shape->level0_run_count * (double)shape->level0_run_bytes;
     double bytes = (double)shape->level1_size_bytes;
     for (int i = 1; i < level; i++)
         bytes *= shape->level_size_ratio;

@@ -43,7 +43,6 @@ struct bb_shape bb_target_shape(const struct bb_db *db)
 {
     return (struct bb_shape){
         .level0_run_count = db->options.level0_run_count_compact,
-        .level0_run_bytes = db->options.write_buffer_bytes,
         .level1_size_bytes = db->options.level1_size_bytes,
         .level_size_ratio = db->options.level_size_ratio,
     };

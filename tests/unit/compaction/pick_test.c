@@ -5,12 +5,10 @@
 #include "compaction/pick.h"
 
 /* Level 1 is full with 4 drawn units, level 2 with 40; level 0 with 3 runs. */
-static const struct bb_pick_options plain = {.shape = {.level0_run_count = 3,
-                                                       .level0_run_bytes = DRAWN_BYTES,
-                                                       .level1_size_bytes = 4 * DRAWN_BYTES,
-                                                       .level_size_ratio = 10},
-                                             .has_filters = true,
-                                             .target_wasted_reads = 0.01};
+static const struct bb_pick_options plain = {
+    .shape = {.level0_run_count = 3, .level1_size_bytes = 4 * DRAWN_BYTES, .level_size_ratio = 10},
+    .has_filters = true,
+    .target_wasted_reads = 0.01};
 
 static const char *reason_name(enum bb_plan_reason reason)
 {

@@ -7,10 +7,8 @@
 
 #include "base/assert.h"
 
-static const struct bb_shape shape = {.level0_run_count = 4,
-                                      .level0_run_bytes = DRAWN_BYTES,
-                                      .level1_size_bytes = 4 * DRAWN_BYTES,
-                                      .level_size_ratio = 10};
+static const struct bb_shape shape = {
+    .level0_run_count = 4, .level1_size_bytes = 4 * DRAWN_BYTES, .level_size_ratio = 10};
 
 static void assert_near(double found, double expected)
 {
@@ -172,14 +170,20 @@ static void rates__a_part_balances_its_run(void **state)
     struct drawn_env drawn;
     struct question question;
     drawn_env_init(&drawn);
-    /* A third of the only run is rewritten; four runs of level 0 are to come. */
-    struct bb_levels *levels = draw(&drawn, "1: 1[a-d]*40~0.0085 2[e-h]*40~0.0095 3[i-z]*40~0.5");
+    const uint64_t gone = 9;
+    struct bb_levels *levels = NULL;
+    struct bb_levels *before =
+        draw(&drawn, "0: 9[a-z]\n1: 1[a-d]*40~0.0085 2[e-h]*40~0.0095 3[i-z]*40~0.5");
+    assert_ok(redraw(&drawn, before, &gone, 1, "", &levels));
+    assert_int_equal(levels->level0_run_keys, DRAWN_KEYS);
+    /* A third of the only run is rewritten; four runs of level 0 are to come, like the last one. */
     ask(&question, levels, 1, 40);
     ask_without(&question, 3);
     double rate = bb_rates_for_run(&question.request);
     double mean = 0.01 * 120 / 124;
     assert_near(rate, 3 * mean - 0.0085 - 0.0095);
     assert_near(bb_rates_after(&question.request, rate), mean);
+    bb_levels_unref(before);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
 }
@@ -303,7 +307,6 @@ static struct simulation *simulation_of(const struct form *form)
 {
     const struct bb_pick_options options = {
         .shape = {.level0_run_count = form->run_count,
-                  .level0_run_bytes = form->run_keys * SIMULATED_KEY_BYTES,
                   .level1_size_bytes = form->level1_runs * form->run_keys * SIMULATED_KEY_BYTES,
                   .level_size_ratio = form->size_ratio},
         .has_filters = true,
