@@ -24,6 +24,7 @@
 #ifndef BB_BLOOMBLOCK_ENVELOPE_H
 #define BB_BLOOMBLOCK_ENVELOPE_H
 
+#include "base/status.h"
 #include "bb/filter.h"
 
 #define BB_ENVELOPE_MAGIC         "BBFILTER"
@@ -31,6 +32,20 @@
 #define BB_ENVELOPE_HEADER_SIZE   64
 #define BB_ENVELOPE_CHECKSUM_SIZE 8
 #define BB_ENVELOPE_SIZE_MIN      (BB_ENVELOPE_HEADER_SIZE + BB_ENVELOPE_CHECKSUM_SIZE)
+
+/* Where fields stand. */
+enum bb_envelope_field {
+    BB_ENVELOPE_AT_MAGIC = 0,
+    BB_ENVELOPE_AT_VERSION = 8,
+    BB_ENVELOPE_AT_KIND = 12,
+    BB_ENVELOPE_AT_HEADER_SIZE = 14,
+    BB_ENVELOPE_AT_SIZE = 16,
+    BB_ENVELOPE_AT_SALT = 24,
+    BB_ENVELOPE_AT_KEY_COUNT = 32,
+    BB_ENVELOPE_AT_TARGET_RATE = 40,
+    BB_ENVELOPE_AT_PARAMETER_0 = 48,
+    BB_ENVELOPE_AT_PARAMETER_1 = 56,
+};
 
 struct bb_envelope {
     uint32_t version;
@@ -47,10 +62,25 @@ struct bb_envelope {
 BB_MUST_CHECK enum bb_status bb_envelope_decode(struct bb_bytes bytes,
                                                 struct bb_envelope *ret_envelope);
 
+/* The part of it that is the same for all kinds: size, checksum, number of keys. */
+BB_MUST_CHECK enum bb_status bb_envelope_decode_frame(struct bb_bytes bytes,
+                                                      struct bb_envelope *ret_envelope);
+
 /* Appends the header, in which the size is still missing; the payload is ignored. The caller
  * appends the payload, and then finishes the envelope that begins at offset start of the buffer. */
 BB_MUST_CHECK enum bb_status bb_envelope_encode(const struct bb_envelope *envelope,
                                                 struct bb_buf *buf);
 BB_MUST_CHECK enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start);
+
+/* --- For the checks of the kinds --- */
+
+/* Where envelopes come from, for bb_corrupt: offsets count from the first byte of the envelope. */
+extern const struct bb_place bb_envelope_place;
+
+/* Fails with BB_CORRUPT: parameter number, which is called name, does not fit the rest. */
+enum bb_status bb_envelope_bad_parameter(const struct bb_envelope *envelope, unsigned number,
+                                         const char *name) __attribute__((cold));
+/* The parameters are 0, and there is no payload. */
+enum bb_status bb_envelope_check_without_payload(const struct bb_envelope *envelope);
 
 #endif

@@ -1,0 +1,99 @@
+/* The kinds by number and by name, and the one that is no filter. */
+#include "bloomblock/kind.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/status.h"
+
+static const struct {
+    const char *name;
+    const struct bb_kind_ops *ops;
+} kinds[] = {
+    [BB_FILTER_DEFAULT] = {"default", NULL},
+    [BB_FILTER_NONE] = {"none", &bb_kind_none},
+    [BB_FILTER_RIBBON] = {"ribbon", &bb_kind_ribbon},
+    [BB_FILTER_BLOCKED_BLOOM] = {"blocked-bloom", &bb_kind_blocked_bloom},
+    [BB_FILTER_BLOOM] = {"bloom", &bb_kind_bloom},
+    [BB_FILTER_SPLIT_BLOCK] = {"split-block", NULL},
+    [BB_FILTER_COUNTING] = {"counting", NULL},
+    [BB_FILTER_SCALABLE] = {"scalable", NULL},
+    [BB_FILTER_PARTITIONED] = {"partitioned", NULL},
+};
+
+const struct bb_kind_ops *bb_kind_ops(enum bb_filter_kind kind)
+{
+    size_t index = (size_t)kind;
+    return index < BB_ARRAY_LENGTH(kinds) ? kinds[index].ops : NULL;
+}
+
+const char *bb_filter_kind_name(enum bb_filter_kind kind)
+{
+    size_t index = (size_t)kind;
+    return index < BB_ARRAY_LENGTH(kinds) ? kinds[index].name : NULL;
+}
+
+enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_kind)
+{
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(kinds); i++) {
+        if (strcmp(kinds[i].name, name) != 0)
+            continue;
+        if (i != BB_FILTER_DEFAULT && kinds[i].ops == NULL)
+            return bb_fail(BB_UNSUPPORTED, "filters of kind %s are not there yet", name);
+        *ret_kind = (enum bb_filter_kind)i;
+        return BB_OK;
+    }
+    return bb_fail(BB_INVALID,
+                   "there are no filters of kind \"%s\"; "
+                   "there are default, none, ribbon, blocked-bloom, bloom",
+                   name);
+}
+
+/* --- None --- */
+
+static bool everything_may_be_there(const struct bb_filter_view *view, uint64_t hash)
+{
+    (void)view;
+    (void)hash;
+    return true;
+}
+
+static const struct bb_kind_probe *none_probe(const struct bb_envelope *envelope,
+                                              struct bb_filter_view *view)
+{
+    static const struct bb_kind_probe probe = {everything_may_be_there};
+    (void)envelope;
+    (void)view;
+    return &probe;
+}
+
+static enum bb_status none_choose(struct bb_envelope *envelope)
+{
+    (void)envelope;
+    return BB_OK;
+}
+
+static enum bb_status none_append(const struct bb_envelope *envelope, const uint64_t *hashes,
+                                  struct bb_buf *buf)
+{
+    (void)envelope;
+    (void)hashes;
+    (void)buf;
+    return BB_OK;
+}
+
+static void none_describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
+{
+    (void)envelope;
+    info->predicted_rate = 1;
+}
+
+const struct bb_kind_ops bb_kind_none = {
+    .answers_without_keys = true,
+    .choose = none_choose,
+    .append = none_append,
+    .check = bb_envelope_check_without_payload,
+    .probe = none_probe,
+    .describe = none_describe,
+};

@@ -1,0 +1,74 @@
+/* The Bloom filter in lines of 64 bytes that stands alone. Parameters: lines, probes. */
+#include "bloomblock/kind.h"
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "bloomblock/blocked_bloom.h"
+#include "bloomblock/bloom.h"
+#include "bloomblock/rate.h"
+
+static enum bb_status choose(struct bb_envelope *envelope)
+{
+    struct bb_rate_line line;
+    uint32_t probes = bb_rate_blocked_bloom_probes(envelope->target_rate);
+    bb_rate_line_init(&line, probes, envelope->key_count);
+    envelope->parameters[0] =
+        bb_rate_blocked_bloom_lines(&line, envelope->key_count, envelope->target_rate);
+    envelope->parameters[1] = probes;
+    return BB_OK;
+}
+
+static enum bb_status append(const struct bb_envelope *envelope, const uint64_t *hashes,
+                             struct bb_buf *buf)
+{
+    uint32_t lines = (uint32_t)envelope->parameters[0];
+    uint8_t *payload = NULL;
+    enum bb_status status = bb_buf_extend(buf, (size_t)lines * BB_LINE_SIZE, &payload);
+    for (uint64_t i = 0; i < envelope->key_count && status == BB_OK; i++)
+        bb_blocked_bloom_add(payload, lines, (uint32_t)envelope->parameters[1], hashes[i]);
+    return status;
+}
+
+static enum bb_status check(const struct bb_envelope *envelope)
+{
+    uint64_t lines = envelope->parameters[0];
+    if (lines < 1 || lines > UINT32_MAX || lines * BB_LINE_SIZE != envelope->payload.size)
+        return bb_envelope_bad_parameter(envelope, 0, "number of lines");
+    if (envelope->parameters[1] < 1 || envelope->parameters[1] > BB_BLOOM_PROBES_MAX)
+        return bb_envelope_bad_parameter(envelope, 1, "number of probes");
+    return BB_OK;
+}
+
+static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
+{
+    return bb_blocked_bloom_may_contain(
+        view->payload.data, (uint32_t)view->parameters[BB_VIEW_SIZE],
+        (uint32_t)view->parameters[BB_VIEW_PROBES], bb_view_domain_hash(view, hash));
+}
+
+static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
+                                         struct bb_filter_view *view)
+{
+    static const struct bb_kind_probe portable = {may_contain};
+    (void)envelope;
+    (void)view;
+    return &portable;
+}
+
+static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
+{
+    struct bb_bytes payload = envelope->payload;
+    double set_bits = (double)bb_bloom_set_count(payload.data, payload.size);
+    info->bits_per_probe = (uint32_t)envelope->parameters[1];
+    info->fill = set_bits / ((double)payload.size * 8);
+    info->predicted_rate = bb_blocked_bloom_rate(payload.data, (uint32_t)envelope->parameters[0],
+                                                 info->bits_per_probe);
+}
+
+const struct bb_kind_ops bb_kind_blocked_bloom = {
+    .choose = choose,
+    .append = append,
+    .check = check,
+    .probe = probe,
+    .describe = describe,
+};

@@ -1,0 +1,187 @@
+/* The ribbon that stands alone: shards behind a directory (shard_directory.h). Parameters: shards,
+ * rank. */
+#include "bloomblock/kind.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "bloomblock/block_filter.h"
+#include "bloomblock/descriptor.h"
+#include "bloomblock/rate.h"
+#include "bloomblock/ribbon.h"
+#include "bloomblock/ribbon_bits.h"
+#include "bloomblock/shard.h"
+#include "bloomblock/shard_directory.h"
+#include "bloomblock/shard_hash.h"
+
+_Static_assert((BB_SHARD_RUN_COUNT - 1) * BB_RIBBON_GROUPS_MAX * BB_RIBBON_RANK_MAX <= UINT16_MAX,
+               "offsets inside a run of shards fit into 16 bits");
+
+/* --- Writing --- */
+
+static enum bb_status choose(struct bb_envelope *envelope)
+{
+    envelope->parameters[0] = bb_shard_count(envelope->key_count);
+    envelope->parameters[1] = bb_rate_ribbon_rank(envelope->target_rate);
+    return BB_OK;
+}
+
+/* The shards behind the directory, whose room begins at offset directory of the buffer. */
+static enum bb_status append_shards(const struct bb_envelope *envelope, const uint64_t *hashes,
+                                    struct bb_shard_builder *shards, size_t directory,
+                                    struct bb_buf *buf)
+{
+    uint32_t shard_count = (uint32_t)envelope->parameters[0];
+    size_t count = (size_t)envelope->key_count;
+    size_t data = buf->size;
+    double weight = (double)count / shard_count;
+    size_t start = 0;
+    for (uint32_t i = 0; i < shard_count; i++) {
+        struct bb_shard_entry entry = {.offset = buf->size - data};
+        size_t end = bb_shard_end(hashes, count, start, i, shard_count);
+        enum bb_status status =
+            bb_shard_encode(shards, hashes + start, end - start, weight, buf, &entry.descriptor);
+        if (status != BB_OK)
+            return status;
+        bb_shard_directory_store(buf->data + directory, i, entry);
+        start = end;
+    }
+    return BB_OK;
+}
+
+static enum bb_status append(const struct bb_envelope *envelope, const uint64_t *hashes,
+                             struct bb_buf *buf)
+{
+    struct bb_block_filter_format format;
+    size_t directory = buf->size;
+    uint8_t *room = NULL;
+    struct bb_shard_builder *shards = bb_alloc(sizeof(*shards));
+    enum bb_status status =
+        shards == NULL
+            ? bb_fail(BB_NO_MEMORY, "no memory for a filter's solver (%zu bytes)", sizeof(*shards))
+            : bb_block_filter_format_init(&format, BB_FILTER_RIBBON, envelope->target_rate, 0);
+    if (status == BB_OK)
+        status = bb_buf_extend(
+            buf, (size_t)bb_shard_directory_size((uint32_t)envelope->parameters[0]), &room);
+    if (status == BB_OK) {
+        bb_shard_builder_init(shards, &format);
+        status = append_shards(envelope, hashes, shards, directory, buf);
+    }
+    bb_free(shards);
+    return status;
+}
+
+/* --- Reading --- */
+
+/* Every descriptor is possible, and the offsets are the sums of the sizes. */
+static enum bb_status check_directory(const struct bb_envelope *envelope, uint32_t shard_count)
+{
+    const uint8_t *directory = envelope->payload.data;
+    uint64_t directory_size = bb_shard_directory_size(shard_count);
+    struct bb_block_filter_format format = {.kind = BB_FILTER_RIBBON,
+                                            .rank = (uint32_t)envelope->parameters[1]};
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < shard_count; i++) {
+        struct bb_shard_entry entry = bb_shard_directory_entry(directory, i);
+        size_t size = 0;
+        if (entry.offset != end)
+            return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
+                              "shard %u of %u is at %llu of the payloads, expected %llu", i,
+                              shard_count, (unsigned long long)entry.offset,
+                              (unsigned long long)end);
+        if (!bb_block_filter_size(&format, entry.descriptor, &size))
+            return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
+                              "shard %u of %u has the descriptor %04x, which does not exist", i,
+                              shard_count, entry.descriptor);
+        end += size;
+    }
+    if (end != envelope->payload.size - directory_size)
+        return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + directory_size,
+                          "%llu bytes of shards, the directory says %llu",
+                          (unsigned long long)(envelope->payload.size - directory_size),
+                          (unsigned long long)end);
+    return BB_OK;
+}
+
+static enum bb_status check(const struct bb_envelope *envelope)
+{
+    uint64_t shard_count = envelope->parameters[0];
+    uint64_t rank = envelope->parameters[1];
+    if (shard_count != bb_shard_count(envelope->key_count) ||
+        bb_shard_directory_size((uint32_t)shard_count) > envelope->payload.size)
+        return bb_envelope_bad_parameter(envelope, 0, "number of shards");
+    if (rank < 1 || rank >= BB_RIBBON_RANK_MAX)
+        return bb_envelope_bad_parameter(envelope, 1, "rank");
+    return check_directory(envelope, (uint32_t)shard_count);
+}
+
+/* BB_VIEW_OWN: offset of the first shard's payload. */
+static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
+{
+    uint64_t hash = bb_view_domain_hash(view, key_hash);
+    uint32_t shard = bb_shard_of(hash, (uint32_t)view->parameters[BB_VIEW_SIZE]);
+    struct bb_shard_entry entry = bb_shard_directory_entry(view->payload.data, shard);
+    if (entry.descriptor == BB_DESCRIPTOR_NONE)
+        return true;
+    size_t offset = (size_t)(view->parameters[BB_VIEW_OWN] + entry.offset);
+    const uint8_t *payload = view->payload.data + offset;
+    size_t readable = view->payload.size - offset;
+    uint32_t rank = (uint32_t)view->parameters[BB_VIEW_PROBES];
+    if (bb_ribbon_descriptor_is_bit_exact(entry.descriptor))
+        return bb_ribbon_bits_may_contain_bounded(payload, readable, entry.descriptor, rank, hash);
+    return bb_ribbon_may_contain_bounded(payload, readable, entry.descriptor, rank, hash);
+}
+
+static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
+                                         struct bb_filter_view *view)
+{
+    static const struct bb_kind_probe portable = {may_contain};
+    view->parameters[BB_VIEW_OWN] = bb_shard_directory_size((uint32_t)envelope->parameters[0]);
+    return &portable;
+}
+
+/* --- Description --- */
+
+static struct bb_block_filter_info shard_info(const struct bb_envelope *envelope,
+                                              const struct bb_block_filter_format *format,
+                                              const uint8_t *shards, uint32_t shard)
+{
+    struct bb_block_filter_info info = {0};
+    struct bb_shard_entry entry = bb_shard_directory_entry(envelope->payload.data, shard);
+    size_t size = 0;
+    bool possible = bb_block_filter_size(format, entry.descriptor, &size) &&
+                    bb_block_filter_info(format, entry.descriptor,
+                                         (struct bb_bytes){shards + entry.offset, size}, &info);
+    BB_ASSERT(possible); /* the envelope was checked */
+    return info;
+}
+
+/* Foreign keys are spread over the shards evenly, however many keys these have. */
+static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
+{
+    struct bb_block_filter_format format = {.kind = BB_FILTER_RIBBON,
+                                            .rank = (uint32_t)envelope->parameters[1]};
+    uint32_t shard_count = (uint32_t)envelope->parameters[0];
+    const uint8_t *shards = envelope->payload.data + bb_shard_directory_size(shard_count);
+    double rates = 0, bits = 0, set_bits = 0;
+    info->bits_per_probe = format.rank;
+    for (uint32_t i = 0; i < shard_count; i++) {
+        struct bb_block_filter_info shard = shard_info(envelope, &format, shards, i);
+        rates += shard.predicted_rate;
+        bits += (double)shard.slots * shard.bits_per_probe;
+        set_bits += (double)shard.slots * shard.bits_per_probe * shard.fill;
+        if (shard.bits_per_probe > info->bits_per_probe)
+            info->bits_per_probe = shard.bits_per_probe;
+    }
+    info->predicted_rate = rates / shard_count;
+    info->fill = bits > 0 ? set_bits / bits : 0;
+}
+
+const struct bb_kind_ops bb_kind_ribbon = {
+    .choose = choose,
+    .append = append,
+    .check = check,
+    .probe = probe,
+    .describe = describe,
+};
