@@ -1,0 +1,67 @@
+/* Ribbons cut into shards: encoding and checking. See the header. */
+#include "bloomblock/sharded_ribbon.h"
+
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/status.h"
+
+struct bb_shard_set bb_shard_set_of(const uint64_t *hashes, size_t count)
+{
+    return (struct bb_shard_set){
+        .hashes = hashes, .count = count, .shard_count = (uint32_t)bb_shard_count(count)};
+}
+
+/* The next shard, into the directory whose room begins at offset directory of the buffer. */
+static enum bb_status append_shard(struct bb_shard_builder *builder, struct bb_shard_set *set,
+                                   size_t directory, size_t payloads, uint32_t shard,
+                                   struct bb_buf *buf)
+{
+    struct bb_shard_entry entry = {.offset = buf->size - payloads};
+    size_t end =
+        bb_shard_end(set->hashes, set->count, set->next_hash, set->next_shard, set->shard_count);
+    const uint64_t *hashes = end == set->next_hash ? NULL : set->hashes + set->next_hash;
+    double weight = (double)set->count / set->shard_count;
+    enum bb_status status =
+        bb_shard_encode(builder, hashes, end - set->next_hash, weight, buf, &entry.descriptor);
+    if (status != BB_OK)
+        return status;
+    bb_shard_directory_store(buf->data + directory, shard, entry);
+    set->next_hash = end;
+    set->next_shard++;
+    return BB_OK;
+}
+
+enum bb_status bb_sharded_ribbon_encode(struct bb_shard_builder *builder, struct bb_shard_set *set,
+                                        uint32_t shard_count, struct bb_buf *buf)
+{
+    BB_DEBUG_ASSERT(shard_count <= set->shard_count - set->next_shard);
+    size_t directory = buf->size;
+    uint8_t *room = NULL;
+    enum bb_status status = bb_buf_extend(buf, (size_t)bb_shard_directory_size(shard_count), &room);
+    size_t payloads = buf->size;
+    for (uint32_t i = 0; i < shard_count && status == BB_OK; i++)
+        status = append_shard(builder, set, directory, payloads, i, buf);
+    if (status != BB_OK)
+        buf->size = directory;
+    return status;
+}
+
+bool bb_sharded_ribbon_check(const struct bb_block_filter_format *format, struct bb_bytes payload,
+                             uint32_t shard_count, uint32_t *ret_shard)
+{
+    uint64_t directory_size = bb_shard_directory_size(shard_count);
+    uint64_t end = 0;
+    *ret_shard = shard_count;
+    if (directory_size > payload.size)
+        return false;
+    for (uint32_t i = 0; i < shard_count; i++) {
+        struct bb_shard_entry entry = bb_shard_directory_entry(payload.data, i);
+        size_t size = 0;
+        if (entry.offset != end || !bb_block_filter_size(format, entry.descriptor, &size)) {
+            *ret_shard = i;
+            return false;
+        }
+        end += size;
+    }
+    return end == payload.size - directory_size;
+}

@@ -1,0 +1,67 @@
+/* A set too large for one ribbon: cut into shards of about 1,000 keys by ranges of the hash, with a
+ * directory that finds a shard in one look.
+ *
+ *     payload    | directory (shard_directory.h) | shard 0 | shard 1 | ... |
+ *
+ * A whole set is one payload (a filter that stands alone), or several, each with a run of
+ * consecutive shards ("chunks" of a table's summary): a chunk is complete in itself, so that it can
+ * be read, checked and evicted without the others.
+ *
+ * A shard's ribbon alone costs 2 % over the limit at 1,000 keys; what the directory adds is 0.04
+ * bits per key. One system of equations for all keys would need far more spare rows: at 4,000 keys
+ * 2 %, and growing.
+ *
+ * Threads: one set and its builder, one thread; the rest are pure functions.
+ */
+#ifndef BB_BLOOMBLOCK_SHARDED_RIBBON_H
+#define BB_BLOOMBLOCK_SHARDED_RIBBON_H
+
+#include "bloomblock/shard.h"
+#include "bloomblock/shard_directory.h"
+#include "bloomblock/shard_hash.h"
+
+/* The hashes of a set on their way into its shards. */
+struct bb_shard_set {
+    const uint64_t *hashes; /* borrowed: domain hashes, sorted, each once */
+    size_t count;
+    uint32_t shard_count; /* of the whole set: bb_shard_count(count) */
+    /* How far it is. */
+    uint32_t next_shard;
+    size_t next_hash;
+};
+
+struct bb_shard_set bb_shard_set_of(const uint64_t *hashes, size_t count);
+
+/* Appends the payload of the next shard_count shards. On failure the buffer is as before, the set
+ * is not. REQUIRES: so many shards are left. */
+BB_MUST_CHECK enum bb_status bb_sharded_ribbon_encode(struct bb_shard_builder *builder,
+                                                      struct bb_shard_set *set,
+                                                      uint32_t shard_count, struct bb_buf *buf);
+
+/* Is this a payload of so many shards, every descriptor possible, every offset the sum of the sizes
+ * before, and nothing behind the last? If not, *ret_shard is the first that is wrong, or
+ * shard_count when it is the size. Probes rely on it. */
+BB_MUST_CHECK bool bb_sharded_ribbon_check(const struct bb_block_filter_format *format,
+                                           struct bb_bytes payload, uint32_t shard_count,
+                                           uint32_t *ret_shard);
+
+/* Where the ribbon of a shard is in the payload, and its descriptor. */
+static inline struct bb_shard_entry bb_sharded_ribbon_find(const uint8_t *payload,
+                                                           uint32_t shard_count, uint32_t shard)
+{
+    struct bb_shard_entry entry = bb_shard_directory_entry(payload, shard);
+    entry.offset += bb_shard_directory_size(shard_count);
+    return entry;
+}
+
+/* May the shard contain the key? shard counts from the payload's first. BB_FILTER_PAD_BYTES behind
+ * the payload must be readable. */
+static inline bool bb_sharded_ribbon_may_contain(const struct bb_block_filter_format *format,
+                                                 const uint8_t *payload, uint32_t shard_count,
+                                                 uint32_t shard, struct bb_block_filter_key key)
+{
+    struct bb_shard_entry entry = bb_sharded_ribbon_find(payload, shard_count, shard);
+    return bb_block_filter_may_contain(format, entry.descriptor, payload + entry.offset, key);
+}
+
+#endif
