@@ -116,6 +116,81 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_info(struct bb_bytes envelope,
 /* False: the hash was certainly not added. Any thread. */
 BB_API bool bb_filter_may_contain(const struct bb_filter_view *view, uint64_t hash);
 
+/* --- Filters in files of their own --- */
+
+/* How keys become the hashes of a filter. ON DISK: the values never change. */
+enum bb_filter_hash {
+    BB_FILTER_HASH_KEYED = 1, /* bb_hash_key under a secret that is kept beside the filter. Who can
+                                 read the file can make keys that collide. */
+};
+
+/* The bytes in front of the envelope. */
+#define BB_FILTER_FILE_HEADER_SIZE 256
+
+/* What a filter's file holds: all that is needed to ask it for keys. docs/filters.md draws it. */
+struct bb_filter_file {
+    enum bb_filter_hash hash;
+    struct bb_hash_secret secret;
+    struct bb_bytes envelope; /* borrowed */
+};
+
+/* Appends header and envelope, as finished by a builder, to *buf: the contents of a file. Give the
+ * file mode 0600 (it holds the secret), and replace files whole: another name, sync, rename.
+ * BB_INVALID for an envelope that can not be one. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_file_encode(const struct bb_filter_file *file,
+                                                          struct bb_buf *buf);
+/* Takes the contents apart; ret_file->envelope borrows them. Checks the header and that the
+ * envelope is the one it was written with; the envelope itself is checked by bb_filter_view_init.
+ * BB_CORRUPT with the offset; BB_UNSUPPORTED for newer versions and other hashes. Threads: any. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_file_decode(struct bb_bytes bytes,
+                                                          struct bb_filter_file *ret_file);
+/* The hash of a key, to be asked of the filter or added to it. Threads: any. */
+BB_API uint64_t bb_filter_file_hash(const struct bb_filter_file *file, struct bb_bytes key);
+
+/* --- Sets from bits ---
+ *
+ * Filters of the Bloom kinds can be counted, united and compared. Two filters go together if they
+ * have the same kind, salt and probes (and their keys were hashed under the same secret, which the
+ * bits do not tell), and the same size, or one a whole multiple of the other's: then the larger one
+ * is folded. Anything else is BB_INVALID with the reason. A ribbon's bits mark no keys:
+ * BB_UNSUPPORTED. Damaged envelopes: as bb_filter_info. docs/filters.md has the mathematics. Any
+ * thread. */
+
+/* A number that bits suggest, and how far off it is: the root mean square of the error over the
+ * hashes. A standard error of INFINITY: the bits tell nothing, the value is a bound. */
+struct bb_filter_estimate {
+    double value;
+    double standard_error;
+};
+
+/* How many distinct keys the bits show; INFINITY when all of them are set. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_filter_estimate_keys(struct bb_bytes envelope, struct bb_filter_estimate *ret_key_count);
+
+/* Appends an envelope that contains what either filter contains; with the same bits as if it had
+ * been built from all keys. Its size is that of the smaller one, its target rate the larger of the
+ * two; what it really passes is the predicted rate of bb_filter_info. Its key count is the estimate
+ * from its bits, rounded, not below either count and not above their sum; exact if one is 0.
+ * *envelope is owned by the caller and holds neither of the two. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_union(struct bb_bytes first, struct bb_bytes second,
+                                                    struct bb_buf *envelope);
+
+/* Estimates of two sets; each within what the others allow. */
+struct bb_filter_comparison {
+    struct bb_filter_estimate first;
+    struct bb_filter_estimate second;
+    struct bb_filter_estimate either;     /* union */
+    struct bb_filter_estimate both;       /* intersection */
+    struct bb_filter_estimate first_only; /* differences */
+    struct bb_filter_estimate second_only;
+    struct bb_filter_estimate jaccard; /* both / either; 1 for two empty sets */
+};
+
+/* The standard error of what is small is that of what is large: an intersection of two sets of a
+ * million keys at 10 bits each is known to +- 500, whatever its size. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_compare(struct bb_bytes first, struct bb_bytes second,
+                                                      struct bb_filter_comparison *ret_comparison);
+
 /* A run of the store for the allocation of rates: see bb_filter_allocate. */
 struct bb_filter_run {
     uint64_t key_count;
