@@ -110,10 +110,18 @@ enum bb_status bb_posix_list(struct bb_file_system *fs, const char *directory,
     return BB_OK;
 }
 
+/* Callers tell a directory that may not be opened from one that could not be synced. */
+static bool is_forbidden(const char *path)
+{
+    return access(path, R_OK) != 0 && (errno == EACCES || errno == EPERM);
+}
+
 enum bb_status bb_posix_sync_directory(struct bb_file_system *fs, const char *path)
 {
     int fd = -1;
     enum bb_status status = open_directory(path, &fd);
+    if (status != BB_OK && is_forbidden(path))
+        return bb_fail(BB_READ_ONLY, "%s: there is no permission to open it, nor to sync it", path);
     if (status != BB_OK)
         return status;
     if (fsync(fd) != 0)

@@ -75,6 +75,7 @@ struct bb_file_system_ops {
     /* Mode 0700. BB_EXISTS when anything has the name. The parent is not synced. */
     enum bb_status (*make_directory)(struct bb_file_system *fs, const char *path);
     enum bb_status (*remove_directory)(struct bb_file_system *fs, const char *path);
+    /* BB_READ_ONLY: it may not be opened (no permission), so nothing was synced. */
     enum bb_status (*sync_directory)(struct bb_file_system *fs, const char *path);
     /* BB_NOT_FOUND when nothing has the name; *ret_is_directory false for anything but a directory.
      */

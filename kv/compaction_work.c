@@ -121,8 +121,8 @@ static enum bb_status describe_result(const struct bb_compaction *compaction, st
     return status;
 }
 
-/* An edit that failed may still turn out durable: its outputs are then left for the next opening to
- * judge. */
+/* An edit that failed may still turn out durable: its outputs are not the compaction's to remove
+ * (kv/orphans.h). */
 static enum bb_status finish(struct bb_db *db)
 {
     struct bb_edit edit;

@@ -148,7 +148,13 @@ static enum bb_status rotate_manifest(struct bb_db *db)
 
 enum bb_status bb_store_mend_manifest(struct bb_db *db)
 {
-    return bb_manifest_is_poisoned(db->manifest) ? rotate_manifest(db) : BB_OK;
+    if (!bb_manifest_is_poisoned(db->manifest))
+        return BB_OK;
+    enum bb_status status = rotate_manifest(db);
+    /* The new manifest is in force, and has no record of them. */
+    if (status == BB_OK)
+        bb_orphans_remove(&db->orphans, &db->table_env);
+    return status;
 }
 
 static enum bb_status append_edit(struct bb_db *db, struct bb_edit *edit)
@@ -179,6 +185,14 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
     bb_store_reclaim(db);
 }
 
+/* The edit has failed. Unless its record was begun, its tables are certainly nobody's. */
+static void disown(struct bb_db *db, const struct bb_edit *edit)
+{
+    bb_orphans_add(&db->orphans, edit, db->levels);
+    if (!bb_manifest_is_poisoned(db->manifest))
+        bb_orphans_remove(&db->orphans, &db->table_env);
+}
+
 enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
                                 struct bb_write_buffer *flushed)
 {
@@ -194,6 +208,7 @@ enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
     if (status != BB_OK) {
         bb_view_destroy(blank);
         bb_levels_unref(levels);
+        disown(db, edit);
         return status;
     }
     bb_store_mark_removed(db->levels, edit);

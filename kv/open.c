@@ -125,8 +125,10 @@ static enum bb_status create_store(struct opening *opening)
     if (status != BB_OK)
         return status;
     status = sync_parent(db);
-    /* A parent that may not be read can only matter if the directory is new in it. */
-    if (status != BB_OK && !opening->made_directory)
+    /* A parent that may not be opened can only matter if the directory is new in it. One that was
+     * opened and could not be synced may have lost it: an attempt that was killed may have made it
+     * just now. */
+    if (status == BB_READ_ONLY && !opening->made_directory)
         status = BB_OK;
     if (status == BB_OK)
         status = bb_manifest_identity_new(db->system, db->options.comparator, db->options.secret,
@@ -371,6 +373,7 @@ static enum bb_status destroy_db(struct bb_db *db)
 {
     release_views(db);
     bb_levels_unref(db->levels);
+    bb_orphans_deinit(&db->orphans);
     enum bb_status status = bb_manifest_close(db->manifest);
     bb_table_env_deinit(&db->table_env);
     if (db->cache != NULL)

@@ -5,6 +5,7 @@
  *     commit    put, delete, write        worker    background work: flush before compaction
  *     lookup    get                       maintain  flush, compact, wait until idle
  *     scan      iterators, snapshots      install   a change of the levels is made durable
+ *                                         orphans   tables whose change could not be made durable
  *
  * Two roles and a mutex:
  *   - The leader of the commit queue writes log and active memtable, and freezes.
@@ -24,6 +25,7 @@
 #include "compaction/levels.h"
 #include "compaction/table_file.h"
 #include "kv/commit_queue.h"
+#include "kv/orphans.h"
 #include "kv/readers.h"
 #include "kv/snapshots.h"
 #include "kv/view.h"
@@ -99,6 +101,7 @@ struct bb_db {
 
     /* The worker's. */
     struct bb_manifest *manifest;
+    struct bb_orphans orphans;        /* tables that are in doubt as long as the manifest is */
     struct bb_levels *levels;         /* those of the current view, with a reference */
     struct bb_compaction *compaction; /* in progress, or NULL */
     uint64_t compact_ticket;          /* the request that it serves, or 0 */

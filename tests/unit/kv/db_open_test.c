@@ -4,8 +4,10 @@
  * where the defaults are meant. */
 #include "tests/support/store.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
+#include "tests/support/file_fault.h"
 #include "tests/support/rng.h"
 #include "tests/support/temp_dir.h"
 
@@ -100,6 +102,47 @@ static void db_open__parent_must_be_there(void **state)
     assert_message("not a directory");
     store_open(&store);
     store_deinit(&store);
+}
+
+/* What an opening says when the parent's sync fails in this way. */
+static enum bb_status open_beside(struct store *store, int error_number)
+{
+    struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store->memory));
+    struct bb_db *db = NULL;
+    bb_file_fault_arm(fault, &(struct bb_file_fault_plan){.call = BB_FILE_CALL_SYNC_DIRECTORY,
+                                                          .nth = 1,
+                                                          .error_number = error_number});
+    store->options.file_system = bb_file_fault_system(fault);
+    enum bb_status status = bb_db_open(STORE_PATH, &store->options, &db);
+    assert_int_equal(bb_file_fault_hits(fault), 1);
+    if (status == BB_OK)
+        assert_ok(bb_db_close(db));
+    bb_file_fault_destroy(fault);
+    store->options.file_system = bb_file_memory_system(store->memory);
+    return status;
+}
+
+/* A directory that is new must be durable in its parent; of one that was there that is only unknown
+ * if the parent may not be opened. A sync that fails is a failure in both cases. */
+static void db_open__parent_is_synced(void **state)
+{
+    (void)state;
+    for (int was_there = 0; was_there < 2; was_there++) {
+        struct store store;
+        store_init(&store);
+        struct bb_file_system *fs = bb_file_memory_system(store.memory);
+        if (was_there)
+            assert_ok(fs->ops->make_directory(fs, STORE_PATH));
+        assert_int_equal(open_beside(&store, EIO), BB_IO);
+        assert_false(exists(&store, STORE_PATH "/CURRENT"));
+        bb_file_memory_destroy(store.memory);
+        store_init(&store);
+        fs = bb_file_memory_system(store.memory);
+        if (was_there)
+            assert_ok(fs->ops->make_directory(fs, STORE_PATH));
+        assert_int_equal(open_beside(&store, EROFS), was_there ? BB_OK : BB_READ_ONLY);
+        bb_file_memory_destroy(store.memory);
+    }
 }
 
 static void db_open__options_are_checked_first(void **state)
@@ -479,6 +522,7 @@ int main(void)
         cmocka_unit_test(db_open__leaves_another_directory_alone),
         cmocka_unit_test(db_open__error_if_exists),
         cmocka_unit_test(db_open__parent_must_be_there),
+        cmocka_unit_test(db_open__parent_is_synced),
         cmocka_unit_test(db_open__options_are_checked_first),
         cmocka_unit_test(db_open__slashes_at_the_end),
         cmocka_unit_test(db_open__by_default),
