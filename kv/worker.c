@@ -11,6 +11,10 @@
 #define RETRY_NANOSECONDS_MIN UINT64_C(100000000)
 #define RETRY_NANOSECONDS_MAX UINT64_C(10000000000)
 
+/* While nothing is due but old views are still read: how often they are looked at. */
+#define RECLAIM_NANOSECONDS_MIN UINT64_C(1000000)
+#define RECLAIM_NANOSECONDS_MAX UINT64_C(10000000000)
+
 static bool has_frozen(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
@@ -49,21 +53,39 @@ enum bb_status bb_store_work_all(struct bb_db *db)
         status = work_once(db, &did);
     if (status != BB_OK)
         return status;
+    bb_store_reclaim(db);
     bb_store_recovered(db);
     return BB_OK;
 }
 
-/* Waits for a signal that came after `seen`, or for the end. */
-static bool wait_for_work(struct bb_db *db, uint64_t seen)
+/* Waits for a signal that came after `seen`, or for the end; but only for a while as long as a
+ * look- up may still keep an old view. True: the signal came. */
+static bool wait_idly(struct bb_db *db, uint64_t seen, uint64_t nanoseconds)
 {
     bb_mutex_lock(&db->mutex);
     db->work_signals_done = seen;
     bb_condition_broadcast(&db->work_is_done);
-    while (!db->is_closing && db->work_signals == seen)
-        bb_condition_wait(&db->work_is_due, &db->mutex);
-    bool goes_on = !db->is_closing;
+    bool is_due = true;
+    while (is_due && !db->is_closing && db->work_signals == seen) {
+        if (db->retired == NULL)
+            bb_condition_wait(&db->work_is_due, &db->mutex);
+        else
+            is_due = bb_condition_wait_for(&db->work_is_due, &db->mutex, nanoseconds);
+    }
     bb_mutex_unlock(&db->mutex);
-    return goes_on;
+    return is_due;
+}
+
+/* Nothing is due: what old views keep in memory and on disk goes as soon as nobody reads them, and
+ * not only with the next write. */
+static void wait_for_work(struct bb_db *db, uint64_t seen)
+{
+    uint64_t pause = RECLAIM_NANOSECONDS_MIN;
+    bb_store_reclaim(db);
+    while (!wait_idly(db, seen, pause)) {
+        bb_store_reclaim(db);
+        pause = pause * 2 > RECLAIM_NANOSECONDS_MAX ? RECLAIM_NANOSECONDS_MAX : pause * 2;
+    }
 }
 
 static bool wait_for_retry(struct bb_db *db, uint64_t nanoseconds)
@@ -103,7 +125,7 @@ static void run(void *argument)
         pause = RETRY_NANOSECONDS_MIN;
         bb_store_recovered(db);
         if (!did)
-            goes_on = wait_for_work(db, seen);
+            wait_for_work(db, seen);
     }
 }
 
