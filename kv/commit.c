@@ -182,6 +182,8 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
                            const struct bb_batch *batch)
 {
     struct bb_commit commit = {.batch = batch, .sync = options != NULL && options->sync};
+    if (batch == NULL)
+        return bb_fail(BB_INVALID, "a write has no batch");
     /* Before the queue: those who would be taken along are not refused. */
     if (commit.sync && db->options.wal_off)
         return bb_fail(BB_INVALID,
