@@ -4,21 +4,6 @@
 #include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon_load.h"
 
-static uint8_t encode_column(const uint32_t *rows, uint32_t column)
-{
-    uint32_t byte = 0;
-    for (uint32_t i = 0; i < BB_RIBBON_GROUP_ROWS; i++)
-        byte |= ((rows[i] >> column) & 1) << i;
-    return (uint8_t)byte;
-}
-
-void bb_ribbon_encode(const uint32_t *rows, uint32_t group_count, uint32_t rank, uint8_t *payload)
-{
-    for (uint32_t group = 0; group < group_count; group++)
-        for (uint32_t column = 0; column < rank; column++)
-            *payload++ = encode_column(rows + (size_t)group * BB_RIBBON_GROUP_ROWS, column);
-}
-
 /* The sums of eight columns, of which the first stands in byte first_byte of the payload. */
 static inline uint32_t sum_columns(struct bb_ribbon_bytes bytes, size_t first_byte, uint32_t rank,
                                    uint64_t coefficients)

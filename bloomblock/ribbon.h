@@ -45,9 +45,6 @@ static inline struct bb_ribbon_equation bb_ribbon_equation(uint64_t hash, uint32
                                        .coefficients = bb_ribbon_coefficients(hash, seed)};
 }
 
-/* Writes rows, 8 * group_count of rank bits each, as group_count * rank bytes. */
-void bb_ribbon_encode(const uint32_t *rows, uint32_t group_count, uint32_t rank, uint8_t *payload);
-
 /* May the filter contain the hash? rank is the table's, of the shorter step; the descriptor adds
  * its own. Reads up to 64 bytes past the payload, whatever they hold. True for descriptors that do
  * not exist. */

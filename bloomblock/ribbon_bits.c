@@ -4,16 +4,6 @@
 #include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon_load.h"
 
-void bb_ribbon_bits_encode(const uint32_t *rows, uint32_t slot_count, uint32_t rank,
-                           uint8_t *payload)
-{
-    memset(payload, 0, bb_ribbon_bits_size(slot_count, rank));
-    size_t position = 0;
-    for (uint32_t column = 0; column < rank; column++)
-        for (uint32_t i = 0; i < slot_count; i++, position++)
-            payload[position / 8] |= (uint8_t)(((rows[i] >> column) & 1) << (position % 8));
-}
-
 /* --- The probe ---
  *
  * The parity of a column is its 64 bits folded in half six times. Folding two columns into the two

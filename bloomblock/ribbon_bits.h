@@ -40,10 +40,6 @@ static inline struct bb_ribbon_equation bb_ribbon_bits_equation(uint64_t hash, u
         .coefficients = bb_ribbon_coefficients(hash, seed) & ((UINT64_C(1) << width) - 1)};
 }
 
-/* Writes rows, slot_count of rank bits each, as bb_ribbon_bits_size bytes. */
-void bb_ribbon_bits_encode(const uint32_t *rows, uint32_t slot_count, uint32_t rank,
-                           uint8_t *payload);
-
 /* As bb_ribbon_may_contain and bb_ribbon_may_contain_bounded. */
 bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                                 uint64_t hash);

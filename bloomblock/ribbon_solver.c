@@ -1,61 +1,57 @@
-/* Banding and back substitution. */
+/* Back substitution from the band. */
 #include "bloomblock/ribbon_solver.h"
 
 #include <string.h>
 
-#include "base/assert.h"
+#include "bloomblock/ribbon_spread.h"
 
-void bb_ribbon_solver_reset(struct bb_ribbon_solver *solver, uint32_t slot_count, uint32_t rank)
+#define GROUP_ROWS BB_RIBBON_SLAB_WIDTH
+
+void bb_ribbon_solver_init(struct bb_ribbon_solver *solver)
 {
-    BB_ASSERT(slot_count <= BB_RIBBON_SLOTS_MAX && rank >= 1 && rank <= BB_RIBBON_RANK_MAX);
-    solver->slot_count = slot_count;
-    solver->rank = rank;
-    memset(solver->coefficients, 0, slot_count * sizeof(solver->coefficients[0]));
+    solver->band.cpu = bb_cpu_best();
 }
 
-bool bb_ribbon_solver_add(struct bb_ribbon_solver *solver, struct bb_ribbon_equation equation)
+/* What the rows behind the group add to one of its rows: bit 0 of byte j is for column j. */
+static inline uint64_t sum_behind(uint64_t coefficients, const uint64_t *group)
 {
-    uint32_t pivot = equation.start;
-    uint64_t coefficients = equation.coefficients;
-    uint32_t result = equation.fingerprint & bb_ribbon_rank_mask(solver->rank);
-    for (;;) {
-        BB_DEBUG_ASSERT(pivot < solver->slot_count);
-        if (solver->coefficients[pivot] == 0) {
-            solver->coefficients[pivot] = coefficients;
-            solver->results[pivot] = result;
-            return true;
-        }
-        coefficients ^= solver->coefficients[pivot];
-        result ^= solver->results[pivot];
-        if (coefficients == 0)
-            return result == 0;
-        uint32_t gap = (uint32_t)__builtin_ctzll(coefficients);
-        coefficients >>= gap;
-        pivot += gap;
-    }
+    uint64_t sum = 0;
+    for (uint32_t t = 1; t < 8; t++)
+        sum ^= (coefficients >> (8 * t) & 0xff) * BB_EVERY_BYTE & group[t];
+    return bb_ribbon_parities(sum);
 }
 
-/* The row at a pivot from the rows behind it. below[j], bit i: column j of row pivot + i, for the
- * rows behind the pivot; bit 0 is taken up by this call. */
-static uint32_t substitute(uint64_t below[BB_RIBBON_RANK_MAX], uint32_t rank, uint64_t coefficients,
-                           uint32_t result)
+/* The rows of a group from the groups behind it, which follow it in memory. */
+static inline uint64_t substitute(const uint64_t *pivots, const uint64_t *results, uint32_t slab,
+                                  const uint64_t *group)
 {
-    uint32_t row = 0;
-    for (uint32_t j = 0; j < rank; j++) {
-        uint64_t column = below[j] << 1;
-        uint32_t bit = ((uint32_t)__builtin_parityll(column & coefficients) ^ (result >> j)) & 1;
-        below[j] = column | bit;
-        row |= bit << j;
+    uint64_t rows = 0;
+    uint64_t square = 0; /* byte i: coefficients of row i inside of the group */
+    for (uint32_t i = 0; i < GROUP_ROWS; i++) {
+        uint64_t result = results[i] >> slab & BB_EVERY_BYTE;
+        rows |= (sum_behind(pivots[i], group) ^ result) << i;
+        square |= (pivots[i] & 0xff) << (8 * i);
     }
-    return row;
+    square = bb_ribbon_transpose(square); /* byte i: which rows of the group have row i */
+    for (uint32_t i = GROUP_ROWS - 1; i > 0; i--) {
+        uint64_t before = square >> (8 * i) & ((1u << i) - 1);
+        rows ^= (rows >> i & BB_EVERY_BYTE) * before;
+    }
+    return rows;
 }
 
-void bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)
+bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)
 {
-    uint64_t below[BB_RIBBON_RANK_MAX] = {0};
-    for (uint32_t pivot = solver->slot_count; pivot-- > 0;) {
-        uint64_t coefficients = solver->coefficients[pivot];
-        uint32_t result = coefficients == 0 ? 0 : solver->results[pivot];
-        solver->rows[pivot] = substitute(below, solver->rank, coefficients, result);
+    const struct bb_ribbon_band *band = &solver->band;
+    if (!bb_ribbon_band_finish(&solver->band))
+        return false;
+    uint32_t group_count = bb_ribbon_band_group_count(band);
+    for (uint32_t slab = 0; slab < bb_ribbon_slab_count(band->rank); slab++) {
+        uint64_t *words = solver->rows.slabs[slab];
+        memset(words + group_count, 0, 8 * sizeof(words[0]));
+        for (uint32_t g = group_count; g-- > 0;)
+            words[g] = substitute(band->pivots + (size_t)g * GROUP_ROWS,
+                                  band->results + (size_t)g * GROUP_ROWS, slab, words + g);
     }
+    return true;
 }

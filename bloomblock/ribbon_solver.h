@@ -1,35 +1,43 @@
 /* Solves a ribbon's equations: keys in, rows out. Both layouts use it.
  *
- * Every equation is brought into the band, a triangular system with at most one equation per pivot
- * row, as it comes (Gaussian elimination on the fly); the rows follow by back substitution from
- * the last to the first. An equation that reduces to 0 = 0 says nothing new (the same key again)
- * and is fine; 0 = something is a contradiction, and the builder tries another seed.
+ * The equations are brought into the band (ribbon_band.h); the rows follow by back substitution
+ * from the last to the first. Where the equations contradict each other, the builder tries another
+ * seed.
  *
- * Memory: 33 kB for the largest filter, so that it stays in the first-level cache.
- * Threads: one solver, one thread.
+ * The solution does not depend on the order in which the equations come or are treated: which rows
+ * no equation determines follows from the equations, and these are 0.
+ *
+ * Memory: 68 kB for the largest filter, half of it for 1,000 keys, which stays in the first-level
+ * cache. Threads: one solver, one thread.
  */
 #ifndef BB_BLOOMBLOCK_RIBBON_SOLVER_H
 #define BB_BLOOMBLOCK_RIBBON_SOLVER_H
 
-#include "bloomblock/ribbon_equation.h"
-
-#define BB_RIBBON_SLOTS_MAX 2040
+#include "bloomblock/ribbon_band.h"
 
 struct bb_ribbon_solver {
-    uint32_t slot_count;
-    uint32_t rank;
-    uint64_t coefficients[BB_RIBBON_SLOTS_MAX]; /* 0: no equation has this pivot; else bit 0 set */
-    uint32_t results[BB_RIBBON_SLOTS_MAX];
-    uint32_t rows[BB_RIBBON_SLOTS_MAX]; /* the solution */
+    struct bb_ribbon_band band;
+    struct bb_ribbon_rows rows; /* the solution */
 };
 
+/* With the best instructions that the processor has. */
+void bb_ribbon_solver_init(struct bb_ribbon_solver *solver);
+
 /* Begins a system of slot_count rows of rank bits. */
-void bb_ribbon_solver_reset(struct bb_ribbon_solver *solver, uint32_t slot_count, uint32_t rank);
+static inline void bb_ribbon_solver_reset(struct bb_ribbon_solver *solver, uint32_t slot_count,
+                                          uint32_t rank)
+{
+    bb_ribbon_band_reset(&solver->band, slot_count, rank);
+}
 
-/* False: contradicts the equations before it. No coefficient may reach past the last slot. */
-bool bb_ribbon_solver_add(struct bb_ribbon_solver *solver, struct bb_ribbon_equation equation);
+/* See bb_ribbon_band_add. */
+static inline void bb_ribbon_solver_add(struct bb_ribbon_solver *solver,
+                                        struct bb_ribbon_equation equation)
+{
+    bb_ribbon_band_add(&solver->band, equation);
+}
 
-/* Computes rows. Rows that no equation determines are 0. */
-void bb_ribbon_solver_finish(struct bb_ribbon_solver *solver);
+/* Computes rows; false as bb_ribbon_band_finish. */
+bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver);
 
 #endif

@@ -29,6 +29,7 @@ void bb_shard_builder_init(struct bb_shard_builder *builder,
     builder->format = *format;
     builder->excess = 0;
     builder->bytes_per_key = 0;
+    bb_ribbon_solver_init(&builder->solver);
     if (format->kind == BB_FILTER_BLOOM || format->kind == BB_FILTER_BLOCKED_BLOOM)
         builder->bytes_per_key = large_set_bytes(builder) / (double)LARGE_SET;
 }
@@ -71,11 +72,9 @@ static bool solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_
         struct bb_ribbon_equation equation =
             shape.bit_exact ? bb_ribbon_bits_equation(hashes[i], seed, shape.size)
                             : bb_ribbon_equation(hashes[i], seed, shape.size);
-        if (!bb_ribbon_solver_add(solver, equation))
-            return false;
+        bb_ribbon_solver_add(solver, equation);
     }
-    bb_ribbon_solver_finish(solver);
-    return true;
+    return bb_ribbon_solver_finish(solver);
 }
 
 static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
@@ -111,13 +110,13 @@ static enum bb_status append_ribbon(const struct bb_ribbon_solver *solver,
     struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
     uint8_t *bytes = NULL;
     enum bb_status status =
-        bb_buf_extend(payload, bb_rate_ribbon_size(shape, solver->rank), &bytes);
+        bb_buf_extend(payload, bb_rate_ribbon_size(shape, solver->band.rank), &bytes);
     if (status != BB_OK)
         return status;
     if (shape.bit_exact)
-        bb_ribbon_bits_encode(solver->rows, shape.size, solver->rank, bytes);
+        bb_ribbon_rows_encode_bits(&solver->rows, shape.size, solver->band.rank, bytes);
     else
-        bb_ribbon_encode(solver->rows, shape.size, solver->rank, bytes);
+        bb_ribbon_rows_encode(&solver->rows, shape.size, solver->band.rank, bytes);
     return BB_OK;
 }
 

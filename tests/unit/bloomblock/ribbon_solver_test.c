@@ -1,7 +1,11 @@
-/* Goal: a system that has a solution is solved, one that has none is refused, and nothing else.
- * Method: random bands, dense and wide ones, against elimination over the whole matrix. */
+/* Goal: a system that has a solution is solved, one that has none is refused, and nothing else; and
+ * the solution is the same whatever instructions compute it, in whatever order equations come.
+ * Method: random bands, dense and wide ones, against elimination over the whole matrix; filters of
+ * all sizes against the simple solver below. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
+#include "bloomblock/ribbon.h"
+#include "bloomblock/ribbon_bits.h"
 #include "bloomblock/ribbon_solver.h"
 
 #define SLOTS_MAX 96
@@ -57,21 +61,100 @@ static bool is_solvable(struct matrix_row *rows, uint32_t count)
     return true;
 }
 
-/* Sum of the rows that an equation names. */
-static uint32_t sum_of(const uint32_t *rows, struct bb_ribbon_equation equation)
+/* --- The simple solver: one equation after the other into the band --- */
+
+struct simple_solver {
+    uint32_t slot_count;
+    uint32_t rank;
+    uint64_t coefficients[BB_RIBBON_SLOTS_MAX]; /* 0: no equation has this pivot; else bit 0 set */
+    uint32_t results[BB_RIBBON_SLOTS_MAX];
+    uint32_t rows[BB_RIBBON_SLOTS_MAX];
+};
+
+static void simple_reset(struct simple_solver *simple, uint32_t slot_count, uint32_t rank)
+{
+    *simple = (struct simple_solver){.slot_count = slot_count, .rank = rank};
+}
+
+static bool simple_add(struct simple_solver *simple, struct bb_ribbon_equation equation)
+{
+    uint32_t pivot = equation.start;
+    uint64_t coefficients = equation.coefficients;
+    uint32_t result = equation.fingerprint & bb_ribbon_rank_mask(simple->rank);
+    while (coefficients != 0) {
+        uint32_t gap = (uint32_t)__builtin_ctzll(coefficients);
+        coefficients >>= gap;
+        pivot += gap;
+        if (simple->coefficients[pivot] == 0) {
+            simple->coefficients[pivot] = coefficients;
+            simple->results[pivot] = result;
+            return true;
+        }
+        coefficients ^= simple->coefficients[pivot];
+        result ^= simple->results[pivot];
+    }
+    return result == 0;
+}
+
+/* The rows that an equation names, added up. */
+static uint32_t sum_of(const uint32_t *rows, uint64_t coefficients)
 {
     uint32_t sum = 0;
-    for (uint32_t i = 0; i < 64; i++)
-        if (equation.coefficients >> i & 1)
-            sum ^= rows[equation.start + i];
+    for (; coefficients != 0; coefficients &= coefficients - 1)
+        sum ^= rows[__builtin_ctzll(coefficients)];
     return sum;
 }
 
+static void simple_finish(struct simple_solver *simple)
+{
+    for (uint32_t i = simple->slot_count; i-- > 0;) {
+        uint64_t coefficients = simple->coefficients[i];
+        if (coefficients != 0)
+            simple->rows[i] = simple->results[i] ^ sum_of(simple->rows + i, coefficients & ~1ull);
+    }
+}
+
+/* --- Random systems --- */
+
+/* The equations in any order: solved, or not, as the rows say. Gives whether they were. */
+static bool assert_solution(struct bb_ribbon_solver *solver, enum bb_cpu cpu,
+                            const struct bb_ribbon_equation *equations, uint32_t count,
+                            const struct simple_solver *simple, bool solvable)
+{
+    solver->band.cpu = cpu;
+    bb_ribbon_solver_reset(solver, simple->slot_count, simple->rank);
+    for (uint32_t i = 0; i < count; i++)
+        bb_ribbon_solver_add(solver, equations[(i * 7 + (uint32_t)cpu) % count]);
+    assert_int_equal(bb_ribbon_solver_finish(solver), solvable);
+    for (uint32_t i = 0; i < simple->slot_count && solvable; i++)
+        assert_int_equal(bb_ribbon_rows_get(&solver->rows, i, simple->rank), simple->rows[i]);
+    return solvable;
+}
+
+/* count is not a multiple of 7. */
+static bool assert_solutions(struct bb_ribbon_solver *solver,
+                             const struct bb_ribbon_equation *equations, uint32_t count,
+                             uint32_t slots, uint32_t rank)
+{
+    static struct simple_solver simple;
+    bool solvable = true;
+    simple_reset(&simple, slots, rank);
+    for (uint32_t i = 0; i < count && solvable; i++)
+        solvable = simple_add(&simple, equations[i]);
+    simple_finish(&simple);
+    for (int cpu = 0; cpu < BB_CPU_COUNT; cpu++)
+        if (bb_cpu_has((enum bb_cpu)cpu))
+            assert_solution(solver, (enum bb_cpu)cpu, equations, count, &simple, solvable);
+    return solvable;
+}
+
+/* Starts anywhere, but no further than 64 rows from their group of eight on. */
 static struct bb_ribbon_equation random_equation(struct bb_rng *rng, uint32_t slots, uint32_t width)
 {
-    uint32_t last_start = slots - width;
-    uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
-    return (struct bb_ribbon_equation){.start = (uint32_t)bb_rng_below(rng, last_start + 1),
+    uint32_t start = (uint32_t)bb_rng_below(rng, slots - width + 1);
+    uint32_t kept = width + start % 8 > 64 ? 64 - start % 8 : width;
+    uint64_t mask = kept == 64 ? UINT64_MAX : (UINT64_C(1) << kept) - 1;
+    return (struct bb_ribbon_equation){.start = start,
                                        .fingerprint = (uint32_t)bb_rng_next(rng),
                                        .coefficients = (bb_rng_next(rng) & mask) | 1};
 }
@@ -82,25 +165,14 @@ static bool assert_system(struct bb_rng *rng, struct bb_ribbon_solver *solver, u
 {
     struct bb_ribbon_equation equations[KEYS_MAX];
     struct matrix_row rows[KEYS_MAX];
-    bool solved = true;
-    bb_ribbon_solver_reset(solver, slots, rank);
     for (uint32_t i = 0; i < keys; i++) {
         bool again = i > 0 && bb_rng_one_in(rng, 10);
         equations[i] = again ? equations[i - 1] : random_equation(rng, slots, width);
         rows[i] = row_of(equations[i], rank);
-        solved = solved && bb_ribbon_solver_add(solver, equations[i]);
     }
-    assert_int_equal(solved, is_solvable(rows, keys));
-    if (!solved)
-        return false;
-    bb_ribbon_solver_finish(solver);
-    for (uint32_t i = 0; i < keys; i++)
-        assert_int_equal((sum_of(solver->rows, equations[i]) ^ equations[i].fingerprint) &
-                             bb_ribbon_rank_mask(rank),
-                         0);
-    for (uint32_t i = 0; i < slots; i++)
-        assert_int_equal(solver->rows[i] & ~bb_ribbon_rank_mask(rank), 0);
-    return true;
+    bool solved = assert_solutions(solver, equations, keys - (keys % 7 == 0), slots, rank);
+    assert_int_equal(solved, is_solvable(rows, keys - (keys % 7 == 0)));
+    return solved;
 }
 
 static void ribbon_solver__solves_what_can_be_solved(void **state)
@@ -121,26 +193,89 @@ static void ribbon_solver__solves_what_can_be_solved(void **state)
     assert_in_range(solvable, systems / 4, systems * 31 / 32);
 }
 
+/* --- Filters --- */
+
+/* keys of a filter, solved under the seed; gives whether that was possible. */
+static bool assert_filter(struct bb_ribbon_solver *solver, bool bit_exact, uint32_t size,
+                          uint32_t keys, uint32_t rank, uint32_t seed)
+{
+    static struct bb_ribbon_equation equations[BB_RIBBON_SLOTS_MAX];
+    keys -= keys % 7 == 0;
+    for (uint32_t i = 0; i < keys; i++) {
+        uint64_t hash = member_hash(((uint64_t)size << 8) + seed, i);
+        equations[i] = bit_exact ? bb_ribbon_bits_equation(hash, seed, size)
+                                 : bb_ribbon_equation(hash, seed, size);
+    }
+    return assert_solutions(solver, equations, keys, bit_exact ? size : size * 8, rank);
+}
+
+/* With few rows to spare, so that some seeds solve the system and some do not. */
+static void ribbon_solver__filters_of_all_sizes(void **state)
+{
+    (void)state;
+    static struct bb_ribbon_solver solver;
+    uint32_t solved = 0, filters = 0;
+    for (uint32_t size = 2; size <= 255; size += 1 + size / 40)
+        for (uint32_t seed = 0; seed < 4; seed++) {
+            uint32_t rank = 1 + (size + seed * 7) % BB_RIBBON_RANK_MAX;
+            uint32_t groups = size < BB_RIBBON_GROUPS_MIN ? BB_RIBBON_GROUPS_MIN : size;
+            solved += assert_filter(&solver, true, size, size - 1, rank, seed);
+            solved += assert_filter(&solver, false, groups, groups * 8 - 1 - groups * groups / 2000,
+                                    rank, seed);
+            filters += 2;
+        }
+    assert_in_range(solved, filters / 4, filters * 15 / 16);
+}
+
 static void ribbon_solver__largest_system(void **state)
 {
     (void)state;
     static struct bb_ribbon_solver solver;
     struct bb_ribbon_equation last = {BB_RIBBON_SLOTS_MAX - 64, 5, UINT64_C(1) << 63 | 1};
+    bb_ribbon_solver_init(&solver);
+    assert_int_equal(solver.band.cpu, bb_cpu_best());
     bb_ribbon_solver_reset(&solver, BB_RIBBON_SLOTS_MAX, BB_RIBBON_RANK_MAX);
-    assert_true(bb_ribbon_solver_add(&solver, last));
-    assert_true(bb_ribbon_solver_add(&solver, last));
+    bb_ribbon_solver_add(&solver, last);
+    bb_ribbon_solver_add(&solver, last);
+    assert_true(bb_ribbon_solver_finish(&solver));
+    assert_int_equal(
+        bb_ribbon_rows_get(&solver.rows, BB_RIBBON_SLOTS_MAX - 64, BB_RIBBON_RANK_MAX) ^
+            bb_ribbon_rows_get(&solver.rows, BB_RIBBON_SLOTS_MAX - 1, BB_RIBBON_RANK_MAX),
+        5);
     last.fingerprint = 6;
-    assert_false(bb_ribbon_solver_add(&solver, last));
-    bb_ribbon_solver_finish(&solver);
-    assert_int_equal(solver.rows[BB_RIBBON_SLOTS_MAX - 64] ^ solver.rows[BB_RIBBON_SLOTS_MAX - 1],
-                     5);
+    bb_ribbon_solver_add(&solver, last);
+    assert_false(bb_ribbon_solver_finish(&solver));
+}
+
+/* Hashes that somebody chose: as many as there can be start in one group. */
+static void ribbon_solver__too_many_for_their_rows(void **state)
+{
+    (void)state;
+    static struct bb_ribbon_solver solver;
+    struct bb_rng rng;
+    bb_rng_init(&rng, key_seed);
+    for (uint32_t count = BB_RIBBON_POOL_MAX; count <= BB_RIBBON_SLOTS_MAX; count += 61)
+        for (int cpu = 0; cpu < BB_CPU_COUNT; cpu++) {
+            if (!bb_cpu_has((enum bb_cpu)cpu))
+                continue;
+            solver.band.cpu = (enum bb_cpu)cpu;
+            bb_ribbon_solver_reset(&solver, BB_RIBBON_SLOTS_MAX, 7);
+            for (uint32_t i = 0; i < count; i++)
+                bb_ribbon_solver_add(
+                    &solver, (struct bb_ribbon_equation){.start = 800,
+                                                         .fingerprint = 1,
+                                                         .coefficients = bb_rng_next(&rng)});
+            assert_false(bb_ribbon_solver_finish(&solver));
+        }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ribbon_solver__solves_what_can_be_solved),
+        cmocka_unit_test(ribbon_solver__filters_of_all_sizes),
         cmocka_unit_test(ribbon_solver__largest_system),
+        cmocka_unit_test(ribbon_solver__too_many_for_their_rows),
     };
     keys_init("ribbon_solver");
     return cmocka_run_group_tests(tests, NULL, NULL);

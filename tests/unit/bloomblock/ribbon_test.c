@@ -12,26 +12,35 @@
 struct filter {
     struct bb_ribbon_descriptor parts;
     uint32_t rank; /* of the table; the filter's is rank + step */
-    uint32_t rows[BB_RIBBON_SLOTS_MAX];
+    struct bb_ribbon_rows rows;
     uint8_t payload[BB_RIBBON_SLOTS_MAX * BB_RIBBON_RANK_MAX / 8];
     size_t size;
     struct guarded bounded;
     struct guarded padded;
 };
 
+/* Random rows of rank bits; 0 behind the last. */
+static void rows_fill(struct bb_ribbon_rows *rows, uint32_t slots, uint32_t rank,
+                      struct bb_rng *rng)
+{
+    memset(rows, 0, sizeof(*rows));
+    for (uint32_t i = 0; i < slots; i++)
+        for (uint32_t j = 0; j < rank; j++)
+            rows->slabs[j / 8][i / 8] |= (bb_rng_next(rng) & 1) << bb_ribbon_rows_shift(i, j);
+}
+
 static void filter_init(struct filter *filter, struct bb_rng *rng)
 {
     uint32_t rank = filter->rank + filter->parts.step;
     uint32_t slots = filter->parts.bit_exact ? filter->parts.size : filter->parts.size * 8;
     uint8_t padded[sizeof(filter->payload) + BB_FILTER_PAD_BYTES];
-    for (uint32_t i = 0; i < slots; i++)
-        filter->rows[i] = (uint32_t)bb_rng_next(rng) & bb_ribbon_rank_mask(rank);
+    rows_fill(&filter->rows, slots, rank, rng);
     if (filter->parts.bit_exact) {
         filter->size = bb_ribbon_bits_size(slots, rank);
-        bb_ribbon_bits_encode(filter->rows, slots, rank, filter->payload);
+        bb_ribbon_rows_encode_bits(&filter->rows, slots, rank, filter->payload);
     } else {
         filter->size = (size_t)filter->parts.size * rank;
-        bb_ribbon_encode(filter->rows, filter->parts.size, rank, filter->payload);
+        bb_ribbon_rows_encode(&filter->rows, filter->parts.size, rank, filter->payload);
     }
     memcpy(padded, filter->payload, filter->size);
     bb_rng_bytes(rng, padded + filter->size, BB_FILTER_PAD_BYTES);
@@ -54,11 +63,12 @@ static struct bb_ribbon_equation equation_of(const struct filter *filter, uint64
 
 static bool holds(const struct filter *filter, struct bb_ribbon_equation equation)
 {
-    uint32_t sum = equation.fingerprint;
+    uint32_t rank = filter->rank + filter->parts.step;
+    uint32_t sum = equation.fingerprint & bb_ribbon_rank_mask(rank);
     for (uint32_t i = 0; i < 64; i++)
         if (equation.coefficients >> i & 1)
-            sum ^= filter->rows[equation.start + i];
-    return (sum & bb_ribbon_rank_mask(filter->rank + filter->parts.step)) == 0;
+            sum ^= bb_ribbon_rows_get(&filter->rows, equation.start + i, rank);
+    return sum == 0;
 }
 
 /* Gives whether the probes said yes. */
@@ -144,20 +154,21 @@ static void assert_members(bool bit_exact, uint32_t size, uint32_t rank, uint32_
     uint8_t payload[BB_RIBBON_SLOTS_MAX * BB_RIBBON_RANK_MAX / 8 + BB_FILTER_PAD_BYTES];
     uint64_t set = ((uint64_t)seed << 16) + size;
     uint64_t keys = slots * 8 / 10;
+    bb_ribbon_solver_init(&solver);
     bb_ribbon_solver_reset(&solver, slots, rank);
     for (uint64_t i = 0; i < keys; i++) {
         uint64_t hash = member_hash(set, i);
-        if (!bb_ribbon_solver_add(&solver, bit_exact ? bb_ribbon_bits_equation(hash, seed, size)
-                                                     : bb_ribbon_equation(hash, seed, size)))
-            return; /* happens to a few of the smallest */
+        bb_ribbon_solver_add(&solver, bit_exact ? bb_ribbon_bits_equation(hash, seed, size)
+                                                : bb_ribbon_equation(hash, seed, size));
     }
-    bb_ribbon_solver_finish(&solver);
+    if (!bb_ribbon_solver_finish(&solver))
+        return; /* happens to a few of the smallest */
     memset(payload, 0xff, sizeof(payload));
     uint16_t descriptor = bb_ribbon_descriptor_encode(parts);
     if (bit_exact)
-        bb_ribbon_bits_encode(solver.rows, size, rank, payload);
+        bb_ribbon_rows_encode_bits(&solver.rows, size, rank, payload);
     else
-        bb_ribbon_encode(solver.rows, size, rank, payload);
+        bb_ribbon_rows_encode(&solver.rows, size, rank, payload);
     for (uint64_t i = 0; i < keys; i++) {
         uint64_t hash = member_hash(set, i);
         assert_true(bit_exact ? bb_ribbon_bits_may_contain(payload, descriptor, rank, hash)

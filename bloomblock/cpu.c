@@ -1,0 +1,55 @@
+/* What the processor can do. */
+#include "bloomblock/cpu.h"
+
+#if BB_CPU_X86
+/* gcc and clang look at the processor, and at what the operating system saves of it, before main.
+ */
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+}
+
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vpopcntdq") &&
+           __builtin_cpu_supports("avx512bitalg");
+}
+#else
+static bool has_avx2(void)
+{
+    return false;
+}
+
+static bool has_avx512(void)
+{
+    return false;
+}
+#endif
+
+bool bb_cpu_has(enum bb_cpu cpu)
+{
+    switch (cpu) {
+    case BB_CPU_PORTABLE:
+        return true;
+    case BB_CPU_AVX2:
+        return has_avx2();
+    case BB_CPU_AVX512:
+        return has_avx512();
+    default:
+        return false;
+    }
+}
+
+enum bb_cpu bb_cpu_best(void)
+{
+    return has_avx512() ? BB_CPU_AVX512 : has_avx2() ? BB_CPU_AVX2 : BB_CPU_PORTABLE;
+}
+
+const char *bb_cpu_name(enum bb_cpu cpu)
+{
+    static const char *const names[] = {"portable", "avx2", "avx512"};
+    return names[cpu];
+}

@@ -1,0 +1,43 @@
+/* The instruction sets that filters are asked with. Every probe is written in C without any of them
+ * (portable), and some once more for wider vectors; all forms of a probe give the same answers.
+ * Which one is used is settled when a filter view or the format of a table's filters is made, by a
+ * pointer to a function: there is no state of the program, and tests take each form in turn.
+ *
+ * Threads: any.
+ */
+#ifndef BB_BLOOMBLOCK_CPU_H
+#define BB_BLOOMBLOCK_CPU_H
+
+#include <stdbool.h>
+
+/* In rising order: whoever has one has those before it. */
+enum bb_cpu {
+    BB_CPU_PORTABLE,
+    BB_CPU_AVX2,   /* and BMI2, POPCNT: Intel from Haswell, AMD from Zen on */
+    BB_CPU_AVX512, /* F, BW, DQ, VL, VBMI, VPOPCNTDQ, BITALG: Intel from Ice Lake, AMD from Zen 4 on
+                    */
+    BB_CPU_COUNT,
+};
+
+/* Whether processor, operating system and this build have it. */
+bool bb_cpu_has(enum bb_cpu cpu);
+/* The last one that is there. */
+enum bb_cpu bb_cpu_best(void);
+/* "portable", "avx2", "avx512"; static. */
+const char *bb_cpu_name(enum bb_cpu cpu);
+
+/* Whether the forms for x86 are part of this build. */
+#if defined(__x86_64__)
+#define BB_CPU_X86 1
+#else
+#define BB_CPU_X86 0
+#endif
+
+/* On the functions that are compiled for one of them; the rest of the library is for any processor
+ * of the architecture. */
+#define BB_CPU_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
+#define BB_CPU_TARGET_AVX512                                                                       \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,"         \
+                          "avx512bitalg,avx2,bmi,bmi2,popcnt")))
+
+#endif
