@@ -29,6 +29,7 @@ extern const struct command command_compact;
 extern const struct command command_stat;
 extern const struct command command_dump;
 extern const struct command command_filters;
+extern const struct command command_filter;
 extern const struct command command_verify;
 extern const struct command command_measure;
 

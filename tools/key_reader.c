@@ -20,7 +20,8 @@ static char *const standard_input_alone[] = {standard_input};
 
 void key_reader_init(struct key_reader *reader, char *const *paths, size_t path_count)
 {
-    *reader = (struct key_reader){.paths = paths, .path_count = path_count, .fd = -1};
+    *reader =
+        (struct key_reader){.paths = paths, .path_count = path_count, .terminator = '\n', .fd = -1};
     if (path_count == 0) {
         reader->paths = standard_input_alone;
         reader->path_count = 1;
@@ -102,26 +103,26 @@ static enum bb_status read_more(struct key_reader *reader)
     return BB_OK;
 }
 
-/* The next line without its newline; BB_NOT_FOUND at the end of the file. */
+/* The next line without its end; BB_NOT_FOUND at the end of the file. */
 static enum bb_status next_line(struct key_reader *reader, struct bb_bytes *ret_line)
 {
     size_t searched = 0;
     for (;;) {
         size_t size = reader->buffer.size - reader->start;
         const uint8_t *data = size == 0 ? NULL : reader->buffer.data + reader->start;
-        const uint8_t *newline =
-            size == searched ? NULL : memchr(data + searched, '\n', size - searched);
-        if (newline == NULL && !reader->is_at_end) {
+        const uint8_t *end =
+            size == searched ? NULL : memchr(data + searched, reader->terminator, size - searched);
+        if (end == NULL && !reader->is_at_end) {
             searched = size;
             enum bb_status status = read_more(reader);
             if (status != BB_OK)
                 return status;
             continue;
         }
-        if (newline == NULL && size == 0)
+        if (end == NULL && size == 0)
             return BB_NOT_FOUND;
-        *ret_line = bb_bytes_of(data, newline == NULL ? size : (size_t)(newline - data));
-        reader->start += ret_line->size + (newline == NULL ? 0 : 1);
+        *ret_line = bb_bytes_of(data, end == NULL ? size : (size_t)(end - data));
+        reader->start += ret_line->size + (end == NULL ? 0 : 1);
         reader->line++;
         return BB_OK;
     }

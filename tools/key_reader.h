@@ -3,7 +3,8 @@
  *     KEY\n                       the line is the key, whatever bytes it has; the value is empty
  *     KEY \t VALUE \n   (is_tsv)  the first tab splits; without a tab the value is empty
  *
- * Nothing is trimmed: an empty line is the empty key. The last line needs no newline. With is_hex
+ * Nothing is trimmed: an empty line is the empty key. The last line needs no newline. With another
+ * terminator "lines" end with that byte, and newlines are bytes of the key like others. With is_hex
  * key and value are hexadecimal digits, for bytes that lines can not hold. Memory: the longest
  * line. Threads: one.
  */
@@ -18,6 +19,7 @@ struct key_reader {
     size_t path_count;
     bool is_tsv;
     bool is_hex;
+    char terminator;           /* set to a newline by init */
     struct progress *progress; /* bytes read are added; may be NULL */
 
     size_t path_index;

@@ -64,6 +64,10 @@ struct bb_filter_options {
     double target_rate; /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; 0 means 0.01 */
     uint64_t salt; /* Makes this filter's false positives independent of other filters'; kept in the
                       envelope. */
+    /* Bloom kinds: size and probes, of a plan or of a filter that this one is to be united with,
+     * whatever the keys turn out to be; target_rate is then only noted down. 0: what meets
+     * target_rate for the keys that were added. */
+    uint64_t parameters[2];
 };
 
 /* Collects hashes. One thread at a time. Memory: 8 bytes per hash until finish. Sticky after a
@@ -127,16 +131,18 @@ enum bb_filter_hash {
 /* The bytes in front of the envelope. */
 #define BB_FILTER_FILE_HEADER_SIZE 256
 
-/* What a filter's file holds: all that is needed to ask it for keys. docs/filters.md draws it. */
+/* What a filter's file holds: all that is needed to ask it for keys. docs/format-filter-file.md
+ * draws it. */
 struct bb_filter_file {
     enum bb_filter_hash hash;
     struct bb_hash_secret secret;
-    struct bb_bytes envelope; /* borrowed */
+    uint64_t planned_key_count; /* how many keys it was sized for; 0: those that it has */
+    struct bb_bytes envelope;   /* borrowed */
 };
 
 /* Appends header and envelope, as finished by a builder, to *buf: the contents of a file. Give the
  * file mode 0600 (it holds the secret), and replace files whole: another name, sync, rename.
- * BB_INVALID for an envelope that can not be one. */
+ * BB_INVALID for fields or an envelope that can not be. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_file_encode(const struct bb_filter_file *file,
                                                           struct bb_buf *buf);
 /* Takes the contents apart; ret_file->envelope borrows them. Checks the header and that the
@@ -190,6 +196,71 @@ struct bb_filter_comparison {
  * million keys at 10 bits each is known to +- 500, whatever its size. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_compare(struct bb_bytes first, struct bb_bytes second,
                                                       struct bb_filter_comparison *ret_comparison);
+
+/* --- Sizing ---
+ *
+ * Keys, rate and memory of a filter: any two of them give the third. Nobody needs bits per key.
+ *
+ *     struct bb_filter_question question = {.key_count = 1000000, .size_bytes = 1 << 20};
+ *     bb_filter_plan(&question, &plan);             // plan.target_rate is the least that fits
+ *
+ * and then options.target_rate = plan.target_rate. More keys or a lower rate never take fewer
+ * bytes, more memory never gives a higher rate, and there are no holes between. */
+
+/* How parameters follow from a rate. */
+enum bb_filter_policy {
+    BB_FILTER_POLICY_EXACT =
+        0, /* the least memory with which the predicted rate meets the target */
+    /* What ClickHouse's index bloom_filter(rate) takes for so many distinct values: whole bits per
+     * key out of a table, up to 19, and as few probes as the table allows. Kind BB_FILTER_BLOOM,
+     * from keys and rate only. Like the original it gives 19 bits and 13 probes for rates in
+     * [0.221, 0.237), never passes fewer than 1.09e-4, and passes 0.4 where 0.283 to 0.4 is asked
+     * for; predicted_rate says so. Build it with options.parameters. */
+    BB_FILTER_POLICY_CLICKHOUSE = 1,
+};
+
+/* Exactly two of the three numbers are given; the third is 0. */
+struct bb_filter_question {
+    enum bb_filter_kind kind;
+    enum bb_filter_policy policy;
+    uint64_t key_count;  /* distinct keys, at most BB_FILTER_KEY_COUNT_MAX */
+    double target_rate;  /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX */
+    uint64_t size_bytes; /* of the whole envelope */
+};
+
+struct bb_filter_plan {
+    enum bb_filter_kind kind;
+    uint64_t key_count;
+    double target_rate; /* for struct bb_filter_options */
+    /* The whole envelope. Bloom kinds, and ribbons up to 2,000 keys: what the builder writes, to
+     * the byte (a ribbon that no seed solves, once in 10^8 filters, takes one size more). Ribbons
+     * of more keys: a bound that the builder stays below; docs/filters.md says how close. */
+    uint64_t size_bytes;
+    double bits_per_key;
+    double predicted_rate;   /* the expectation for these parameters; at most target_rate */
+    uint32_t bits_per_probe; /* as in struct bb_filter_info */
+    uint64_t parameters[2];  /* of the envelope: for struct bb_filter_options */
+    /* Lines of 64 bytes that a question touches, in the mean: what it costs outside the cache. */
+    double member_cache_lines;  /* for a key of the set */
+    double foreign_cache_lines; /* for any other */
+};
+
+/* Answers a question. Memory beyond what BB_FILTER_RATE_MIN or BB_FILTER_KEY_COUNT_MAX keys take is
+ * left over: size_bytes of the plan says how much is used. BB_INVALID: not two numbers given; a
+ * rate outside of its range; memory too small for the keys at BB_FILTER_RATE_MAX, or for one key.
+ * BB_TOO_LARGE: more keys than a filter can have. BB_UNSUPPORTED: as bb_filter_builder_create, and
+ * questions that the policy has no answer to. Takes microseconds for two of the questions and
+ * milliseconds for the others. Any thread. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_plan(const struct bb_filter_question *question,
+                                                   struct bb_filter_plan *ret_plan);
+
+/* What a filter of given parameters is with so many keys, 0 among them: size, predicted rate, cost;
+ * target_rate becomes the predicted one. The parameters are those of the envelope (docs/filters.md,
+ * section 6); a ribbon's rate is that of its rank. BB_INVALID for parameters that are impossible.
+ */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_predict(enum bb_filter_kind kind, uint64_t key_count,
+                                                      const uint64_t parameters[2],
+                                                      struct bb_filter_plan *ret_plan);
 
 /* A run of the store for the allocation of rates: see bb_filter_allocate. */
 struct bb_filter_run {

@@ -12,36 +12,45 @@ import unittest
 from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, words
 
 COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure"]
+FILTER_COMMANDS = ["filter create", "filter check", "filter info"]
+ALL_COMMANDS = COMMANDS + FILTER_COMMANDS
 
 
 class Help(ToolTest):
     def test_help_of_the_tool_names_every_command_and_exit_code(self):
         for option in ("--help", "-h", "help"):
             text = self.ok(option).text
-            for command in COMMANDS:
-                self.assertIn(f"\n  {command}", text)
+            for command in [*COMMANDS, "filter"]:
+                self.assertIn(f"\n  {command} ", text)
             for code in range(7):
                 self.assertIn(f"\n  {code}  ", text)
 
+    def test_help_of_the_filter_commands_names_each(self):
+        for option in ("--help", "-h", "help"):
+            text = self.ok("filter", option).text
+            self.assertTrue(text.startswith("usage: bloomblock filter "), text)
+            for command in FILTER_COMMANDS:
+                self.assertIn(f"\n  {command} ", text)
+
     def test_help_of_each_command_has_usage_examples_and_options(self):
-        for command in COMMANDS:
-            text = self.ok(command, "--help").text
+        for command in ALL_COMMANDS:
+            text = self.ok(*command.split(), "--help").text
             self.assertTrue(text.startswith(f"usage: bloomblock {command} "), text)
             self.assertIn("Example", text)
             self.assertIn("--json", text)
-            self.assertEqual(self.ok(command, "nonsense", "-h").text, text)
+            self.assertEqual(self.ok(*command.split(), "nonsense", "-h").text, text)
 
     def test_help_fits_a_terminal(self):
-        for command in [None, *COMMANDS]:
-            for line in self.ok(*filter(None, [command]), "--help").lines:
+        for command in ["", "filter", *ALL_COMMANDS]:
+            for line in self.ok(*command.split(), "--help").lines:
                 self.assertLessEqual(len(line), 110, line)
 
     def test_every_command_and_option_is_in_the_documentation(self):
         with open(os.path.join(SOURCE, "docs", "tools.md"), encoding="utf-8") as file:
             page = file.read()
-        for command in COMMANDS:
+        for command in ALL_COMMANDS:
             self.assertIn(f"`bloomblock {command}", page)
-            for line in self.ok(command, "--help").lines:
+            for line in self.ok(*command.split(), "--help").lines:
                 if line.startswith("  --"):
                     self.assertIn(f"`{line.split()[0]}", page, f"option of {command}")
 
@@ -54,11 +63,14 @@ class CommandLine(ToolTest):
         self.expect(USAGE)
         self.assertIn("frobnicate", self.expect(USAGE, "frobnicate").err)
         self.assertIn("--json", self.expect(USAGE, "--json").err)
+        self.assertIn("missing", self.expect(USAGE, "filter").err)
+        self.assertIn("frobnicate", self.expect(USAGE, "filter", "frobnicate").err)
+        self.assertIn("--json", self.expect(USAGE, "filter", "--json").err)
 
     def test_an_unknown_option_is_named(self):
-        for command in COMMANDS:
+        for command in ALL_COMMANDS:
             for option in ("--frobnicate", "--frobnicate=3", "-x"):
-                result = self.expect(USAGE, command, "a", "b", option)
+                result = self.expect(USAGE, *command.split(), "a", "b", option)
                 self.assertIn(option.split("=")[0], result.err)
                 self.assertIn(f"{command} --help", result.err)
                 self.assertEqual(result.out, b"")
@@ -67,10 +79,10 @@ class CommandLine(ToolTest):
         self.expect(USAGE, "scan", self.store, "--lim", "3")
 
     def test_missing_and_surplus_arguments(self):
-        for command in COMMANDS:
-            self.assertIn("missing", self.expect(USAGE, command).err)
-        for command in ("scan", "compact", "stat", "dump", "filters", "verify"):
-            self.assertIn('"surplus"', self.expect(USAGE, command, "a", "surplus").err)
+        for command in ALL_COMMANDS:
+            self.assertIn("missing", self.expect(USAGE, *command.split()).err)
+        for command in ("scan", "compact", "stat", "dump", "filters", "verify", "filter info"):
+            self.assertIn('"surplus"', self.expect(USAGE, *command.split(), "a", "surplus").err)
         self.assertIn("missing", self.expect(USAGE, "get", self.store).err)
         self.assertIn("--keys", self.expect(USAGE, "measure", self.store).err)
 

@@ -1,0 +1,360 @@
+"""filter create, check and info: filters in files, good, damaged, foreign and newer.
+
+Method: filters of known keys are asked for members (no one may ever be denied) and for strangers (about as many as
+predicted pass); files are spoilt byte by byte and by truncation; places that can not be written are tried.
+"""
+import os
+import re
+import stat
+import struct
+import subprocess
+import sys
+import unittest
+
+from tool import ABSENT, BINARY, CORRUPT, FOUND, IO, SOURCE, UNSUPPORTED, USAGE, ToolTest, main, run, test_random, words
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SOURCE, "tests", "golden"))
+import xxh3  # noqa: E402
+
+HEADER = 256
+KINDS = ["ribbon", "bloom", "blocked-bloom"]
+
+
+def lines_of(keys):
+    return "".join(f"{key}\n" for key in keys)
+
+
+class FilterTest(ToolTest):
+    COUNT = 3000
+
+    def setUp(self):
+        super().setUp()
+        self.filter = self.path("keys.bbf")
+        self.keys = words(self.COUNT)
+        self.strangers = words(20000, "stranger")
+
+    def create(self, *options, keys=None, path=None):
+        """The report as JSON."""
+        return self.ok("filter", "create", path or self.filter, *options, "--json",
+                       stdin=lines_of(self.keys if keys is None else keys)).json
+
+    def content(self, path=None):
+        with open(path or self.filter, "rb") as file:
+            return file.read()
+
+    def spoil(self, content):
+        return self.write("spoilt.bbf", bytes(content))
+
+    def maybe_count(self, keys, path=None):
+        result = run("filter", "check", path or self.filter, "--count", "--json", stdin=lines_of(keys))
+        self.assertIn(result.code, (FOUND, ABSENT))
+        self.assertEqual(result.json["keys"], len(keys))
+        return result.json["maybe"]
+
+    def leftovers(self):
+        return [name for name in os.listdir(self.directory) if ".tmp-" in name]
+
+
+class Create(FilterTest):
+    def test_members_are_never_denied_and_strangers_pass_as_predicted(self):
+        for kind in KINDS:
+            for rate in ("0.1", "0.01"):
+                report = self.create("--kind", kind, "--rate", rate, "--force")
+                self.assertEqual((report["kind"], report["keys"]), (kind, self.COUNT))
+                self.assertEqual(report["target_rate"], float(rate))
+                self.assertLess(report["predicted_rate"], 1.2 * float(rate))
+                self.assertEqual(self.maybe_count(self.keys), self.COUNT)
+                expected = report["predicted_rate"] * len(self.strangers)
+                self.assertAlmostEqual(self.maybe_count(self.strangers), expected, delta=6 * expected ** 0.5 + 6)
+
+    def test_files_and_standard_input_give_the_same_filter(self):
+        half = self.COUNT // 2
+        one, two = self.write("one", lines_of(self.keys[:half])), self.write("two", lines_of(self.keys[half:]))
+        variants = [([one, two], b""), ([two, one], b""), ([], lines_of(self.keys)), ([one, "-"], self.content(two)),
+                    ([one, two, one], b"")]
+        contents = []
+        for paths, stdin in variants:
+            self.ok("filter", "create", self.filter, *paths, "--secret-seed", "7", "--force", stdin=stdin)
+            contents.append(self.content())
+        self.assertEqual(len(set(contents)), 1)
+
+    def test_secrets_are_random_unless_asked_for(self):
+        self.create()
+        one = self.content()
+        self.create("--force")
+        self.assertNotEqual(one[24:216], self.content()[24:216])
+        self.create("--force", "--like", self.write("one.bbf", one))
+        self.assertEqual(one, self.content())
+
+    def test_like_takes_kind_rate_and_salt_and_options_come_first(self):
+        self.create("--kind", "bloom", "--rate", "0.05")
+        other = self.path("other.bbf")
+        report = self.create("--like", self.filter, path=other, keys=["a"])
+        self.assertEqual((report["kind"], report["target_rate"]), ("bloom", 0.05))
+        self.assertEqual(self.content(other)[24:216], self.content()[24:216])
+        report = self.create("--like", self.filter, "--kind", "ribbon", "--rate", "0.1", "--force", path=other)
+        self.assertEqual((report["kind"], report["target_rate"]), ("ribbon", 0.1))
+        self.expect(USAGE, "filter", "create", self.path("x"), "--like", self.filter, "--secret-seed", "1")
+
+    def test_no_keys_and_the_empty_key(self):
+        self.assertEqual(self.create(keys=[])["keys"], 0)
+        self.assertEqual(self.maybe_count(["", "a"]), 0)
+        self.assertEqual(self.create("--force", keys=[""])["keys"], 1)
+        self.expect(FOUND, "filter", "check", self.filter, "--key", "")
+
+    def test_binary_keys(self):
+        keys = [b"\0", b"\0\0", b"a\nb", b"", b"\xff\xfe", b"tab\tkey", b"back\\slash"]
+        path = self.write("keys", b"".join(key + b"\0" for key in keys if b"\0" not in key))
+        self.ok("filter", "create", self.filter, path, "--null")
+        self.assertEqual(run("filter", "check", self.filter, path, "--null", "--count", "--json").json["absent"], 0)
+        listed = self.ok("filter", "check", self.filter, path, "--null", "--maybe", "--raw").out
+        self.assertEqual(listed, self.content(path))
+        path = self.write("keys", "".join(key.hex() + "\n" for key in keys))
+        self.ok("filter", "create", self.filter, path, "--hex", "--force")
+        self.assertEqual(self.ok("filter", "check", self.filter, path, "--hex", "--maybe").out, self.content(path))
+        self.ok("filter", "check", self.filter, "--hex", "--key", "0000")
+        path = self.write("keys", b"a\0b\nc\n")
+        self.assertEqual(self.create("--force", keys=["c", "a\0b"])["keys"], 2)
+        self.ok("filter", "check", self.filter, path)
+
+    def test_the_file_is_private_and_whole(self):
+        old = os.umask(0)
+        try:
+            self.create()
+        finally:
+            os.umask(old)
+        self.assertEqual(stat.S_IMODE(os.stat(self.filter).st_mode), 0o600)
+        self.assertEqual(self.leftovers(), [])
+
+    def test_nothing_is_overwritten_unless_forced(self):
+        self.create()
+        before = self.content()
+        self.assertIn("--force", self.expect(IO, "filter", "create", self.filter, stdin="a\n").err)
+        self.assertEqual(self.content(), before)
+        self.create("--force", keys=["a"])
+        self.assertNotEqual(self.content(), before)
+
+    def test_a_failure_leaves_the_old_file(self):
+        self.create()
+        before = self.content()
+        self.expect(IO, "filter", "create", self.filter, "/does/not/exist", "--force")
+        self.expect(USAGE, "filter", "create", self.filter, "--force", "--hex", stdin="xyz\n")
+        self.expect(USAGE, "filter", "create", self.filter, "--force", stdin="k" * 70000)
+        self.expect(USAGE, "filter", "create", self.filter, "--force", "--rate", "0.9")
+        self.assertEqual(self.content(), before)
+        self.assertEqual(self.leftovers(), [])
+
+    def test_links_are_followed(self):
+        self.create()
+        link = self.path("link")
+        os.symlink(self.filter, link)
+        self.expect(IO, "filter", "create", link, stdin="a\n")
+        self.create("--force", keys=["a"], path=link)
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(self.ok("filter", "info", self.filter, "--json").json["keys"], 1)
+        self.ok("filter", "check", link, "--key", "a")
+
+    def test_places_that_can_not_be_written(self):
+        self.expect(IO, "filter", "create", "/does/not/exist/x", stdin="a\n")
+        self.expect(IO, "filter", "create", "/proc/x", stdin="a\n")
+        self.expect(USAGE, "filter", "create", self.directory, "--force", stdin="a\n")
+        self.expect(USAGE, "filter", "create", "/dev/null", "--force", stdin="a\n")
+        self.expect(USAGE, "filter", "create", self.path("x") + "/", stdin="a\n")
+        self.expect(USAGE, "filter", "create", "", stdin="a\n")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_an_unwritable_directory(self):
+        os.mkdir(self.path("closed"), 0o500)
+        self.assertIn("closed", self.expect(IO, "filter", "create", self.path("closed/x"), stdin="a\n").err)
+
+    def test_options_are_checked(self):
+        for case in (["--rate", "0"], ["--rate", "0.6"], ["--rate", "1e-9"], ["--kind", "sieve"], ["--kind"],
+                     ["--secret-seed", "x"]):
+            self.expect(USAGE, "filter", "create", self.filter, *case, stdin="a\n")
+        self.assertFalse(os.path.exists(self.filter))
+
+    def test_text_report(self):
+        result = self.ok("filter", "create", self.filter, "--secret-seed", "1", stdin=lines_of(self.keys))
+        self.assertRegex(result.text, r"keys.bbf: ribbon, 3,000 keys, [0-9.]+ KiB, [67]\.\d\d bits per key; "
+                                      r"predicted rate 0\.0\d+, target 0\.01000\n$")
+
+
+class Check(FilterTest):
+    def setUp(self):
+        super().setUp()
+        self.create()
+        self.absent = [key for key in self.strangers[:300]
+                       if run("filter", "check", self.filter, "--key", key, "--quiet").code == ABSENT][:100]
+
+    def test_answers_and_exit_codes(self):
+        result = self.ok("filter", "check", self.filter, "--key", self.keys[0])
+        self.assertEqual(result.text, f"maybe\t{self.keys[0]}\n")
+        result = self.expect(ABSENT, "filter", "check", self.filter, "--key", self.absent[0])
+        self.assertEqual(result.text, f"absent\t{self.absent[0]}\n")
+        self.assertEqual(self.ok("filter", "check", self.filter, "--key", self.keys[0], "--quiet").out, b"")
+        self.ok("filter", "check", self.filter, stdin=lines_of(self.keys))
+        self.ok("filter", "check", self.filter, stdin="")
+
+    def test_lists(self):
+        mixed = [key for pair in zip(self.keys, self.absent) for key in pair]
+        stdin = lines_of(mixed)
+        lines = self.expect(ABSENT, "filter", "check", self.filter, stdin=stdin).lines
+        self.assertEqual(lines, [f"{'absent' if i % 2 else 'maybe'}\t{key}" for i, key in enumerate(mixed)])
+        for option, listed in (("--absent", mixed[1::2]), ("--maybe", mixed[::2])):
+            self.assertEqual(self.expect(ABSENT, "filter", "check", self.filter, option, stdin=stdin).lines, listed)
+        text = self.expect(ABSENT, "filter", "check", self.filter, "--count", stdin=stdin).text
+        self.assertEqual(text, "200 keys: 100 maybe (50 %), 100 absent\n")
+
+    def test_json(self):
+        document = self.expect(ABSENT, "filter", "check", self.filter, "--json",
+                               stdin=lines_of([self.keys[0], self.absent[0]])).json
+        self.assertEqual(document, {"answers": [{"key": self.keys[0], "answer": "maybe"},
+                                                {"key": self.absent[0], "answer": "absent"}],
+                                    "keys": 2, "maybe": 1, "absent": 1, "sound": True, "complete": True})
+        self.assertEqual(self.ok("filter", "check", self.filter, "--json", stdin="").json["answers"], [])
+        self.assertNotIn("answers", self.ok("filter", "check", self.filter, "--json", "--count", stdin="").json)
+
+    def test_keys_are_escaped_unless_raw(self):
+        keys = b"\x1b[31m\nback\\slash\n"
+        lines = run("filter", "check", self.filter, stdin=keys).lines
+        self.assertEqual([line.split("\t")[1] for line in lines], ["\\x1b[31m", "back\\\\slash"])
+        self.assertEqual(run("filter", "check", self.filter, "--absent", "--raw", stdin=keys).out, keys)
+
+    def test_options_that_exclude_each_other(self):
+        for options in (["--absent", "--maybe"], ["--raw", "--json"], ["--key", "a", self.write("x", "")]):
+            self.expect(USAGE, "filter", "check", self.filter, *options)
+
+    def test_inputs_that_can_not_be_read(self):
+        self.assertIn("/does/not/exist", self.expect(IO, "filter", "check", "/does/not/exist", stdin="a\n").err)
+        self.assertIn("/does/not/exist", self.expect(IO, "filter", "check", self.filter, "/does/not/exist").err)
+        self.assertIn("line 2", self.expect(USAGE, "filter", "check", self.filter, "--hex", stdin="00\nx\n").err)
+        document = self.expect(IO, "filter", "check", self.filter, "/does/not/exist", "--json").json
+        self.assertFalse(document["complete"])
+
+    def test_a_bare_envelope_can_not_be_asked(self):
+        path = self.write("bare", self.content()[HEADER:])
+        self.assertIn("secret", self.expect(USAGE, "filter", "check", path, "--key", "a").err)
+        self.assertIn("secret", self.expect(USAGE, "filter", "create", self.path("x"), "--like", path).err)
+
+
+class Info(FilterTest):
+    def test_fields(self):
+        for kind in KINDS:
+            created = self.create("--kind", kind, "--force")
+            document = self.ok("filter", "info", self.filter, "--json").json
+            self.assertEqual({name: document[name] for name in created}, created)
+            self.assertEqual((document["sound"], document["bare_envelope"]), (True, False))
+            self.assertEqual(document["file_bytes"], os.path.getsize(self.filter))
+            self.assertEqual(document["envelope_bytes"] + HEADER, document["file_bytes"])
+            self.assertAlmostEqual(document["bits_per_key"], document["envelope_bytes"] * 8 / self.COUNT, delta=1e-6)
+            self.assertLess(document["limit_bits_per_key"], document["bits_per_key"])
+            text = self.ok("filter", "info", self.filter).text
+            for expected in (kind, "3,000", "0.01000", "sound"):
+                self.assertIn(expected, text)
+
+    def test_the_secret_is_not_shown(self):
+        self.create()
+        secret = self.content()[24:216].hex()
+        for options in ([], ["--json"]):
+            self.assertNotIn(secret[:16], self.ok("filter", "info", self.filter, *options).text)
+
+    def test_a_bare_envelope(self):
+        self.create()
+        path = self.write("bare", self.content()[HEADER:])
+        document = self.ok("filter", "info", path, "--json").json
+        self.assertEqual((document["bare_envelope"], document["keys"], document["hash"]), (True, self.COUNT, "unknown"))
+        bad = bytearray(self.content(path))
+        bad[len(bad) // 2] ^= 1
+        self.assertRegex(self.expect(CORRUPT, "filter", "info", self.spoil(bad)).err, r"at offset \d+")
+
+
+class Hostile(FilterTest):
+    COUNT = 200
+
+    def setUp(self):
+        super().setUp()
+        self.create()
+        self.good = self.content()
+
+    def expect_damaged(self, code, path, *needles):
+        """info says what is wrong, check lets everything through, create --like refuses."""
+        result = self.expect(code, "filter", "info", path, "--json")
+        self.assertFalse(result.json["sound"])
+        for needle in (path, *needles):
+            self.assertIn(needle, result.err)
+            self.assertIn(needle, result.json["message"])
+        result = self.expect(code, "filter", "check", path, stdin="a\nb\n")
+        self.assertEqual(result.lines, ["maybe\ta", "maybe\tb"])
+        self.assertIn("rules nothing out", result.err)
+        self.expect(code, "filter", "create", self.path("other"), "--like", path)
+
+    def test_truncated(self):
+        for size in (0, 1, 7, 8, 255, 256, 300, 327, 328, len(self.good) - 1):
+            self.expect_damaged(CORRUPT, self.spoil(self.good[:size]), "at offset")
+        self.expect_damaged(CORRUPT, self.spoil(self.good + b"\0"), "at offset 16")
+
+    def test_flipped_bits(self):
+        rng = test_random()
+        for position in [*rng.sample(range(len(self.good)), 25), 0, 12, 14, 16, 24, 215, 216, 224, 248, HEADER]:
+            bad = bytearray(self.good)
+            bad[position] ^= 1 << rng.randrange(8)
+            if position in range(8, 12) or position in range(HEADER + 8, HEADER + 12):
+                self.expect_damaged(UNSUPPORTED, self.spoil(bad), "version")
+            else:
+                self.expect_damaged(CORRUPT, self.spoil(bad), "at offset")
+
+    def test_foreign_files(self):
+        for content in (b"x", b"x" * 5000, b"\0" * 5000, os.urandom(5000), b"SQLite format 3\0" * 500):
+            self.expect_damaged(CORRUPT, self.spoil(content), "at offset 0")
+        self.load(["a"])
+        self.expect_damaged(CORRUPT, self.tables()[0], "at offset 0")
+
+    def test_a_newer_version_and_an_unknown_hash_are_unsupported(self):
+        for offset, width, value in ((8, "<I", 1), (12, "<H", 99)):
+            bad = bytearray(self.good)
+            struct.pack_into(width, bad, offset, value)
+            struct.pack_into("<Q", bad, 248, xxh3.xxh3_64(bytes(bad[:248])))
+            self.expect_damaged(UNSUPPORTED, self.spoil(bad), str(value))
+
+    def test_the_header_of_another_filter(self):
+        self.create("--force", keys=self.strangers[:self.COUNT])
+        other = self.content()
+        self.expect_damaged(CORRUPT, self.spoil(other[:HEADER] + self.good[HEADER:]), "at offset")
+
+    def test_no_regular_files(self):
+        os.mkfifo(self.path("fifo"))
+        for path in (self.path("fifo"), self.directory, "/dev/null"):
+            self.assertIn(run("filter", "info", path).code, (USAGE, IO))
+            self.assertIn(run("filter", "check", path, "--key", "a").code, (USAGE, IO))
+
+
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?")
+
+
+class Documentation(FilterTest):
+    """The examples of docs/tools.md print what they are shown to print; figures may differ by a tenth."""
+
+    def assert_alike(self, shown, found):
+        self.assertEqual(NUMBER.sub("#", shown), NUMBER.sub("#", found))
+        for one, other in zip(NUMBER.findall(shown), NUMBER.findall(found)):
+            one, other = (float(number.replace(",", "")) for number in (one, other))
+            self.assertAlmostEqual(one, other, delta=0.1 * one, msg=f"{shown}\n{found}")
+
+    def test_examples(self):
+        with open(os.path.join(SOURCE, "docs", "tools.md"), encoding="utf-8") as file:
+            blocks = re.findall(r"```console\n(.*?)```", file.read(), re.DOTALL)
+        self.assertTrue(blocks)
+        os.mkdir(self.path("bin"))
+        os.symlink(BINARY, self.path("bin/bloomblock"))
+        environment = dict(os.environ, PATH=self.path("bin") + ":" + os.environ["PATH"])
+        for block in blocks:
+            for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, shown = example.partition("\n")
+                process = subprocess.run(["bash", "-c", command], cwd=self.directory, env=environment, timeout=60,
+                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                self.assert_alike(shown, process.stdout.decode())
+
+
+if __name__ == "__main__":
+    main()

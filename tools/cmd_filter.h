@@ -1,0 +1,11 @@
+/* The sub-commands of `bloomblock filter`, each in a file of its own. */
+#ifndef BB_TOOLS_CMD_FILTER_H
+#define BB_TOOLS_CMD_FILTER_H
+
+#include "tools/command.h"
+
+extern const struct command command_filter_create;
+extern const struct command command_filter_check;
+extern const struct command command_filter_info;
+
+#endif

@@ -1,0 +1,45 @@
+/* See filter_report.h. */
+#include "tools/filter_report.h"
+
+#include <math.h>
+
+#include "base/bytes.h"
+#include "tools/number_text.h"
+
+double filter_report_limit(double rate)
+{
+    return rate > 0 && rate < 1 ? -log2(rate) : 0;
+}
+
+bool filter_report_is_overfull(const struct bb_filter_info *info,
+                               const struct bb_filter_file *parts)
+{
+    return parts->planned_key_count != 0 && info->key_count > parts->planned_key_count;
+}
+
+void filter_report_line(struct output *out, const char *path, const struct bb_filter_info *info)
+{
+    output_bytes(out, bb_bytes_of_text(path), false);
+    output_print(out, ": %s, %s keys, %s, %.2f bits per key; predicted rate %s, target %s\n",
+                 bb_filter_kind_name(info->kind), number_grouped(info->key_count).text,
+                 number_bytes(info->size_bytes).text, info->bits_per_key,
+                 number_rate(info->predicted_rate).text, number_rate(info->target_rate).text);
+}
+
+void filter_report_json(json_t *object, const struct bb_filter_info *info,
+                        const struct bb_filter_file *parts)
+{
+    json_set_text(object, "kind", bb_filter_kind_name(info->kind));
+    json_set_count(object, "version", info->version);
+    json_set_count(object, "keys", info->key_count);
+    json_set_count(object, "planned_keys", parts->planned_key_count);
+    json_set_bool(object, "overfull", filter_report_is_overfull(info, parts));
+    json_set_count(object, "envelope_bytes", info->size_bytes);
+    json_set_real(object, "bits_per_key", info->bits_per_key);
+    json_set_real(object, "limit_bits_per_key", filter_report_limit(info->predicted_rate));
+    json_set_real(object, "target_rate", info->target_rate);
+    json_set_real(object, "predicted_rate", info->predicted_rate);
+    json_set_real(object, "fill", info->fill);
+    json_set_count(object, "bits_per_probe", info->bits_per_probe);
+    json_set_hex64(object, "salt", info->salt);
+}

@@ -1,0 +1,23 @@
+/* What a filter is, for people and for programs: shared by the commands that make, change and
+ * describe filters. */
+#ifndef BB_TOOLS_FILTER_REPORT_H
+#define BB_TOOLS_FILTER_REPORT_H
+
+#include "bb/filter.h"
+#include "tools/output.h"
+
+/* Bits per key that no filter of that rate can do without: log2(1 / rate); 0 for rate 0 or 1. */
+double filter_report_limit(double rate);
+/* One line: keys, size, bits per key, predicted rate beside its target. */
+void filter_report_line(struct output *out, const char *path, const struct bb_filter_info *info);
+/* Fields of an object. */
+void filter_report_json(json_t *object, const struct bb_filter_info *info,
+                        const struct bb_filter_file *parts);
+
+/* Does it hold more keys than it was sized for? Then more absent keys than the target may pass.
+ * (The predicted rate alone does not tell: it is above the target by accident for every second
+ * filter that has its bits from chance.) */
+bool filter_report_is_overfull(const struct bb_filter_info *info,
+                               const struct bb_filter_file *parts);
+
+#endif
