@@ -341,6 +341,18 @@ struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t
     return item;
 }
 
+struct bb_cache_item *bb_block_cache_peek(struct bb_block_cache *cache, uint64_t owner,
+                                          uint64_t offset)
+{
+    struct place place = place_of(cache, owner, offset);
+    bb_mutex_lock(&place.shard->mutex);
+    struct bb_cache_item *item = *find_link(place, owner, offset);
+    if (item != NULL)
+        pin(place.shard, item);
+    bb_mutex_unlock(&place.shard->mutex);
+    return item;
+}
+
 bool bb_block_cache_contains(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
 {
     struct place place = place_of(cache, owner, offset);

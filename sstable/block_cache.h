@@ -41,6 +41,9 @@ uint64_t bb_block_cache_new_owner(struct bb_block_cache *cache);
 /* Pins and returns the item, or NULL. Counts a hit or a miss. */
 struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t owner,
                                           uint64_t offset);
+/* The same, and counts nothing: for accounts, not for reading. */
+struct bb_cache_item *bb_block_cache_peek(struct bb_block_cache *cache, uint64_t owner,
+                                          uint64_t offset);
 /* Is it there? Changes no order and counts nothing. */
 bool bb_block_cache_contains(struct bb_block_cache *cache, uint64_t owner, uint64_t offset);
 /* Puts a freshly loaded item in and leaves it pinned by the caller. When another thread was

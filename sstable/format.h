@@ -1,7 +1,7 @@
 /* Every constant of the table format, and what must hold between them. The picture of the bytes is
  * docs/format.md.
  *
- *     file := (block* index page)* root properties directory footer
+ *     file := (block* index page)* [summary] root properties directory footer
  */
 #ifndef BB_SSTABLE_FORMAT_H
 #define BB_SSTABLE_FORMAT_H
@@ -32,6 +32,8 @@ enum bb_stored_type {
     BB_STORED_SECTION = 4,   /* a section of the directory */
     BB_STORED_DIRECTORY = 5, /* the directory */
     BB_STORED_FOOTER = 6,    /* the footer */
+    BB_STORED_SUMMARY = 7,   /* a chunk of the summary */
+    BB_STORED_CHUNKS = 8,    /* the summary's list of its chunks */
 };
 #define BB_CHECKSUM_SIZE 8
 
@@ -87,10 +89,18 @@ enum bb_stored_type {
 enum bb_section_id {
     BB_SECTION_ROOT = 1,
     BB_SECTION_PROPERTIES = 2,
-    BB_SECTION_SUMMARY = 3,          /* reserved */
+    BB_SECTION_SUMMARY = 3,
     BB_SECTION_RANGE_TOMBSTONES = 4, /* reserved */
     BB_SECTION_ZONES = 5,            /* reserved */
 };
+
+/* Summary: chunks | list of chunks | u32 size of the list | u64 checksum. A chunk has as many
+ * shards as make about 64 KiB, a power of two. Hashes of so many keys are sorted and cut at once:
+ * 64 MiB. */
+#define BB_SUMMARY_TAIL_SIZE       12
+#define BB_SUMMARY_CHUNK_SIZE      (64 * 1024)
+#define BB_SUMMARY_CHUNK_SHIFT_MAX 10
+#define BB_SUMMARY_PART_KEYS       (8 * 1024 * 1024)
 
 #define BB_TABLE_ID_SIZE 16
 #define BB_FOOTER_SIZE   64
@@ -103,7 +113,7 @@ enum bb_section_id {
 
 /* Written into every table, and changed whenever the same entries and options give other bytes:
  * verify compares rebuilt filters only with those of the same builder. */
-#define BB_BUILDER_ID "bloomblock 0.1.0 layout 1"
+#define BB_BUILDER_ID "bloomblock 0.1.0 layout 2"
 
 static_assert(sizeof(BB_TABLE_MAGIC) - 1 == BB_TABLE_MAGIC_SIZE, "the magic has eight bytes");
 static_assert(BB_BLOCK_TRAILER_SIZE == 1 + 4 + BB_CHECKSUM_SIZE, "the trailer's fields");

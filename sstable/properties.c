@@ -28,6 +28,7 @@ static const struct bb_property_field fields[] = {
     FIELD(23, NUMBER, data_size, 0),
     FIELD(24, NUMBER, index_size, 0),
     FIELD(25, NUMBER, filter_size, 0),
+    FIELD(26, NUMBER, summary_size, 0),
     FIELD(32, BYTES, smallest, 0),
     FIELD(33, BYTES, largest, 0),
     FIELD(34, NUMBER, sequence_min, 0),
@@ -41,6 +42,8 @@ static const struct bb_property_field fields[] = {
     FIELD(66, NUMBER, filter_rank, 0),
     FIELD(67, NUMBER, filter_salt, 0),
     FIELD(68, NUMBER, filter_granularity, 0),
+    FIELD(69, REAL, summary_rate, 0),
+    FIELD(70, NUMBER, summary_rank, 0),
     FIELD(80, NUMBER, hash_id, 0),
     FIELD(81, SECRET, hash_secret, BB_HASH_SECRET_SIZE),
 };
@@ -185,6 +188,12 @@ static enum bb_status check_counts(const struct bb_properties *p, struct bb_plac
     return status;
 }
 
+/* 1 stands for "no filter". */
+static bool is_rate(double rate)
+{
+    return rate == 1 || (rate >= BB_FILTER_RATE_MIN && rate <= BB_FILTER_RATE_MAX);
+}
+
 static enum bb_status check_filters(const struct bb_properties *p, struct bb_place place)
 {
     enum bb_status status =
@@ -195,11 +204,14 @@ static enum bb_status check_filters(const struct bb_properties *p, struct bb_pla
         status = check_range(place, "filter_kind", p->filter_kind, BB_FILTER_NONE, UINT32_MAX);
     if (status != BB_OK)
         return status;
-    if (p->filter_kind == BB_FILTER_NONE)
-        return p->filter_rate == 1 ? BB_OK
-                                   : bb_corrupt(place, 0, "no filters, of rate %g", p->filter_rate);
-    if (!(p->filter_rate >= BB_FILTER_RATE_MIN && p->filter_rate <= BB_FILTER_RATE_MAX))
-        return bb_corrupt(place, 0, "filters of rate %g", p->filter_rate);
+    if (!is_rate(p->summary_rate) || !is_rate(p->filter_rate))
+        return bb_corrupt(place, 0, "filters of rate %g, a summary of rate %g", p->filter_rate,
+                          p->summary_rate);
+    double block_rate = bb_properties_block_rate(p);
+    if (p->filter_kind == BB_FILTER_NONE ? block_rate != 1
+                                         : block_rate == 1 || !is_rate(block_rate))
+        return bb_corrupt(place, 0, "filters of kind %" PRIu64 ", of rate %g", p->filter_kind,
+                          block_rate);
     return BB_OK;
 }
 

@@ -28,9 +28,10 @@ struct bb_properties {
     uint64_t page_count;
     uint64_t key_bytes; /* of all entries */
     uint64_t value_bytes;
-    uint64_t data_size;   /* data blocks as stored */
-    uint64_t index_size;  /* index pages as stored, filters included */
-    uint64_t filter_size; /* filter areas with their checksums */
+    uint64_t data_size;    /* data blocks as stored */
+    uint64_t index_size;   /* index pages as stored, filters included */
+    uint64_t filter_size;  /* filter areas with their checksums */
+    uint64_t summary_size; /* of the section; 0: none */
 
     struct bb_buf smallest; /* bounds of the entries, inclusive */
     struct bb_buf largest;
@@ -42,14 +43,22 @@ struct bb_properties {
     uint64_t compression;
     uint64_t index_page_size_bytes;
 
-    uint64_t filter_kind;
-    double filter_rate;
-    uint64_t filter_rank;
-    uint64_t filter_salt;
+    uint64_t filter_kind; /* of the blocks' filters */
+    double filter_rate;   /* of these and the summary together */
+    uint64_t filter_rank; /* of the blocks' filters */
+    uint64_t filter_salt; /* of these and the summary */
     uint64_t filter_granularity;
+    double summary_rate; /* 1: no summary */
+    uint64_t summary_rank;
     uint64_t hash_id;
     struct bb_buf hash_secret; /* 192 bytes; not to be shown */
 };
+
+/* The target of the blocks' filters alone. */
+static inline double bb_properties_block_rate(const struct bb_properties *properties)
+{
+    return properties->filter_rate / properties->summary_rate;
+}
 
 void bb_properties_deinit(struct bb_properties *properties);
 BB_MUST_CHECK enum bb_status bb_properties_encode(const struct bb_properties *properties,

@@ -151,6 +151,29 @@ static enum bb_status load_root(struct bb_table *table, const struct tail *tail)
     return BB_OK;
 }
 
+/* A table may have lost its summary: nothing else needs it. */
+static void set_up_summary(struct bb_table *table, const struct bb_table_options *options)
+{
+    const struct bb_properties *p = &table->properties;
+    const struct bb_section *section = bb_directory_find(&table->directory, BB_SECTION_SUMMARY);
+    if (p->summary_rate == 1)
+        return;
+    table->has_summary = section != NULL && section->size == p->summary_size &&
+                         section->size >= BB_SUMMARY_TAIL_SIZE &&
+                         bb_summary_format_restore(&table->summary_format, p->summary_rate,
+                                                   p->filter_salt, p->summary_rank);
+    table->has_unusable_summary = !table->has_summary;
+    if (!table->has_summary)
+        return;
+    table->asks_summary = options->summary_residency != BB_SUMMARY_UNUSED;
+    table->summary_residency = options->summary_residency;
+    table->summary_reading =
+        (struct bb_summary_reading){.comparator = table->comparator,
+                                    .table = table->id,
+                                    .place = bb_table_place(table, section->offset),
+                                    .size = section->size};
+}
+
 /* Filters of a kind that we do not know are as good as none: they are counted, never believed. */
 static void set_up_filters(struct bb_table *table, const struct bb_table_options *options)
 {
@@ -159,14 +182,15 @@ static void set_up_filters(struct bb_table *table, const struct bb_table_options
     table->takes_given_hash =
         options->secret != NULL &&
         memcmp(options->secret->bytes, table->secret.bytes, sizeof(table->secret.bytes)) == 0;
-    if (p->filter_kind == BB_FILTER_NONE)
-        return;
     if (table->comparator != NULL && table->comparator->equates_different_bytes)
         return;
-    table->has_filters =
-        bb_block_filter_format_restore(&table->filter_format, (enum bb_filter_kind)p->filter_kind,
-                                       p->filter_rate, p->filter_salt, (uint32_t)p->filter_rank);
-    table->has_unusable_filters = !table->has_filters;
+    if (p->filter_kind != BB_FILTER_NONE) {
+        table->has_filters = bb_block_filter_format_restore(
+            &table->filter_format, (enum bb_filter_kind)p->filter_kind, bb_properties_block_rate(p),
+            p->filter_salt, (uint32_t)p->filter_rank);
+        table->has_unusable_filters = !table->has_filters;
+    }
+    set_up_summary(table, options);
 }
 
 static enum bb_status load_parts(struct bb_table *table, struct tail *tail)
@@ -246,6 +270,8 @@ enum bb_status bb_table_open(const char *path, const struct bb_table_options *op
         bb_table_close(table);
         return status;
     }
+    bb_bounds_init(&table->bounds, table->comparator, bb_buf_bytes(&table->meta.smallest),
+                   bb_buf_bytes(&table->meta.largest));
     set_up_filters(table, &resolved);
     if (table->cache != NULL)
         table->cache_owner = bb_block_cache_new_owner(table->cache);
@@ -267,6 +293,7 @@ void bb_table_close(struct bb_table *table)
     if (table == NULL)
         return;
     release_pages(table);
+    bb_summary_destroy(atomic_load_explicit(&table->summary, memory_order_relaxed));
     if (table->cache != NULL && table->cache_owner != 0)
         bb_block_cache_drop_owner(table->cache, table->cache_owner);
     bb_table_meta_deinit(&table->meta);

@@ -2,21 +2,24 @@
  *
  *     table.c        opening, closing, what is known of it
  *     table_read.c   index pages and data blocks: from memory, cache or file
+ *     table_summary.c the summary: from memory, cache or file
  *     table_get.c    one look-up
  *     table_iter.c   all entries in order
  *     table_walk.c   its parts, for tools and verification
  *
- * Threads: constant after opening but for the page slots, which are atomic.
+ * Threads: constant after opening but for the page slots and the summary, which are atomic.
  */
 #ifndef BB_SSTABLE_TABLE_H
 #define BB_SSTABLE_TABLE_H
 
 #include "base/file.h"
 #include "sstable/block.h"
+#include "sstable/bounds.h"
 #include "sstable/footer.h"
 #include "sstable/index_page.h"
 #include "sstable/properties.h"
 #include "sstable/root.h"
+#include "sstable/summary.h"
 
 struct bb_table {
     struct bb_file_system *own_fs; /* owned; NULL when the options name one */
@@ -33,6 +36,7 @@ struct bb_table {
     struct bb_properties properties;
     struct bb_root root;
     struct bb_table_meta meta;
+    struct bb_bounds bounds;
 
     bool has_filters;          /* filter_format is set */
     bool has_unusable_filters; /* there are filters, of a form that this version cannot ask */
@@ -40,8 +44,16 @@ struct bb_table {
     struct bb_hash_secret secret;
     bool takes_given_hash; /* the options' secret is the table's */
 
+    bool asks_summary;         /* has_summary, and it is not to be left in the file */
+    bool has_summary;          /* summary_format is set */
+    bool has_unusable_summary; /* there should be one, of a form that this version can ask */
+    enum bb_summary_residency summary_residency;
+    struct bb_block_filter_format summary_format;
+    struct bb_summary_reading summary_reading;
+    _Atomic(struct bb_summary *) summary; /* NULL until first used */
+
     _Atomic(struct bb_index_page *) *pages; /* pinned pages, one slot each, NULL until first used */
-    _Atomic uint64_t pinned_bytes;
+    _Atomic uint64_t pinned_bytes;          /* of pages and summary */
 };
 
 /* table_read.c. stats may not be NULL. */
@@ -51,6 +63,8 @@ BB_MUST_CHECK enum bb_status bb_table_page_acquire(struct bb_table *table, uint3
                                                    struct bb_read_stats *stats,
                                                    struct bb_index_page **ret_page);
 void bb_table_page_release(struct bb_table *table, struct bb_index_page *page);
+/* The page if it is in memory, until the release; else NULL. Reads nothing and counts nothing. */
+struct bb_index_page *bb_table_page_peek(struct bb_table *table, uint32_t index);
 
 /* The block of an ordinal of a page; one reference, given back by bb_block_unref. */
 BB_MUST_CHECK enum bb_status bb_table_block_acquire(struct bb_table *table,
@@ -67,6 +81,21 @@ BB_MUST_CHECK enum bb_status bb_table_page_load(struct bb_table *table, uint32_t
 BB_MUST_CHECK enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset,
                                                   uint32_t size, struct bb_read_stats *stats,
                                                   struct bb_block **ret_stored);
+
+/* table_summary.c */
+
+/* May the table contain the key, as far as its summary knows? True when it cannot be asked, which
+ * is counted. key_hash: under the table's secret. REQUIRES: has_summary. */
+bool bb_table_summary_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t key_hash,
+                                  struct bb_read_stats *stats);
+/* For tools and verification, fresh from the file: the list of the summary, owned by the caller,
+ * and then its chunks, the bytes into *stored (replaced). BB_CORRUPT. REQUIRES: has_summary. */
+BB_MUST_CHECK enum bb_status bb_table_summary_load(struct bb_table *table,
+                                                   struct bb_read_stats *stats,
+                                                   struct bb_summary **ret_summary);
+BB_MUST_CHECK enum bb_status
+bb_table_summary_chunk_load(struct bb_table *table, const struct bb_summary *summary,
+                            uint32_t chunk, struct bb_read_stats *stats, struct bb_buf *stored);
 
 static inline struct bb_place bb_table_place(const struct bb_table *table, uint64_t offset)
 {

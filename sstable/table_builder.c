@@ -12,7 +12,9 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
+#include "sstable/filter_split.h"
 #include "sstable/stored_block.h"
+#include "sstable/summary.h"
 #include "sstable/table_meta.h"
 #include "sstable/table_options.h"
 
@@ -25,23 +27,48 @@ static enum bb_status stick(struct bb_table_builder *builder, enum bb_status sta
 
 /* ---- creating ---- */
 
-static enum bb_status create_filters(struct bb_table_builder *builder)
+static enum bb_status create_filters(struct bb_table_builder *builder, double rate)
 {
     struct bb_properties *p = &builder->properties;
     struct bb_block_filter_format format = {0};
-    p->filter_kind = builder->options.filter_kind;
-    p->filter_rate = builder->options.filter_rate;
-    p->filter_granularity = builder->options.filter_granularity;
+    p->filter_kind = rate == 1 ? BB_FILTER_NONE : builder->options.filter_kind;
     if (p->filter_kind == BB_FILTER_NONE)
         return BB_OK;
-    /* Any part of a random id is a salt that no other table has. */
-    p->filter_salt = builder->id.low;
-    enum bb_status status = bb_block_filter_format_init(
-        &format, builder->options.filter_kind, builder->options.filter_rate, p->filter_salt);
+    enum bb_status status =
+        bb_block_filter_format_init(&format, builder->options.filter_kind, rate, p->filter_salt);
     if (status != BB_OK)
         return status;
     p->filter_rank = format.rank;
     return bb_block_filter_builder_create(&format, &builder->filters);
+}
+
+static enum bb_status create_summary(struct bb_table_builder *builder, double rate)
+{
+    struct bb_properties *p = &builder->properties;
+    struct bb_block_filter_format format = {0};
+    p->summary_rate = rate;
+    builder->summary_part_keys = BB_SUMMARY_PART_KEYS;
+    if (rate == 1)
+        return BB_OK;
+    enum bb_status status = bb_summary_format_init(&format, rate, p->filter_salt);
+    if (status != BB_OK)
+        return status;
+    p->summary_rank = format.rank;
+    return bb_summary_builder_create(&format, builder->options.comparator, &builder->summary);
+}
+
+static enum bb_status create_all_filters(struct bb_table_builder *builder)
+{
+    struct bb_properties *p = &builder->properties;
+    const struct bb_table_options *options = &builder->options;
+    struct bb_filter_split split = bb_filter_split(options->filter_rate, options->summary_bits);
+    p->filter_rate = options->filter_rate;
+    p->filter_granularity = options->filter_granularity;
+    /* Any part of a random id is a salt that no other table has. */
+    if (p->filter_rate != 1)
+        p->filter_salt = builder->id.low;
+    enum bb_status status = create_filters(builder, split.block_rate);
+    return status == BB_OK ? create_summary(builder, split.summary_rate) : status;
 }
 
 static enum bb_status fill_properties(struct bb_table_builder *builder)
@@ -95,7 +122,7 @@ static enum bb_status set_up(struct bb_table_builder *builder, const char *path)
     if (status == BB_OK)
         status = fill_properties(builder);
     if (status == BB_OK)
-        status = create_filters(builder);
+        status = create_all_filters(builder);
     if (status == BB_OK)
         status = bb_table_writer_open(&builder->writer, fs, path);
     return status;
@@ -132,6 +159,7 @@ void bb_table_builder_destroy(struct bb_table_builder *builder)
     bb_index_page_builder_deinit(&builder->page);
     bb_root_builder_deinit(&builder->root);
     bb_block_filter_builder_destroy(builder->filters);
+    bb_summary_builder_destroy(builder->summary);
     bb_properties_deinit(&builder->properties);
     bb_buf_deinit(&builder->stored);
     if (builder->own_fs != NULL)
@@ -251,16 +279,40 @@ static enum bb_status check_order(const struct bb_table_builder *builder,
 
 /* A key goes once into each group that holds one of its versions: one that runs on into a new group
  * is added again. */
-static enum bb_status add_to_filter(struct bb_table_builder *builder, struct bb_bytes key,
-                                    bool is_new_key)
+static enum bb_status add_to_filter(struct bb_table_builder *builder, bool is_new_key)
 {
     if (builder->filters == NULL)
         return BB_OK;
-    if (is_new_key)
-        builder->last_hash = bb_hash_key(&builder->secret, key);
-    else if (bb_block_filter_builder_key_count(builder->filters) > 0)
+    if (!is_new_key && bb_block_filter_builder_key_count(builder->filters) > 0)
         return BB_OK;
     return bb_block_filter_builder_add(builder->filters, builder->last_hash);
+}
+
+/* A key goes once into the summary; where there are too many, the summary goes on with a part for
+ * the keys from this one on. */
+static enum bb_status add_to_summary(struct bb_table_builder *builder, struct bb_bytes key)
+{
+    enum bb_status status = BB_OK;
+    if (bb_summary_builder_key_count(builder->summary) == builder->summary_part_keys) {
+        struct bb_fence fence =
+            bb_fence_between(builder->options.comparator, bb_buf_bytes(&builder->block.last_key),
+                             builder->last_sequence, key);
+        status = bb_summary_builder_cut(builder->summary, &fence);
+    }
+    return status == BB_OK ? bb_summary_builder_add(builder->summary, builder->last_hash) : status;
+}
+
+static enum bb_status add_to_filters(struct bb_table_builder *builder, struct bb_bytes key,
+                                     bool is_new_key)
+{
+    enum bb_status status = BB_OK;
+    if (builder->filters == NULL && builder->summary == NULL)
+        return BB_OK;
+    if (is_new_key)
+        builder->last_hash = bb_hash_key(&builder->secret, key);
+    if (is_new_key && builder->summary != NULL)
+        status = add_to_summary(builder, key);
+    return status == BB_OK ? add_to_filter(builder, is_new_key) : status;
 }
 
 static void count_entry(struct bb_table_builder *builder, const struct bb_entry *entry,
@@ -294,7 +346,7 @@ static enum bb_status add_entry(struct bb_table_builder *builder, const struct b
     if (status == BB_OK && builder->block.entry_count == 0)
         status = start_block(builder, entry);
     if (status == BB_OK)
-        status = add_to_filter(builder, entry->key, is_new_key);
+        status = add_to_filters(builder, entry->key, is_new_key);
     if (status == BB_OK && builder->properties.entry_count == 0)
         status = bb_buf_assign(&builder->properties.smallest, entry->key);
     if (status == BB_OK)

@@ -9,6 +9,7 @@
 #include "sstable/index_page_builder.h"
 #include "sstable/properties.h"
 #include "sstable/root.h"
+#include "sstable/summary_builder.h"
 #include "sstable/table_writer.h"
 
 struct bb_table_builder {
@@ -23,15 +24,24 @@ struct bb_table_builder {
 
     struct bb_block_builder block; /* its last_key is that of the last entry */
     uint64_t last_sequence;
-    uint64_t last_hash; /* of the last key; set when there are filters */
+    uint64_t last_hash; /* of the last key; set when there are filters or a summary */
     struct bb_index_page_builder page;
     struct bb_root_builder root;
     struct bb_block_filter_builder *filters; /* the open group; NULL without filters */
     uint32_t group_blocks;                   /* closed blocks of the open group */
+    struct bb_summary_builder *summary;      /* NULL without */
+    size_t summary_part_keys;                /* at which a part of the summary ends */
     struct bb_buf stored;                    /* a block, page or section in its stored form */
 };
 
-/* table_finish.c: root, properties, directory, footer. */
+/* For tests: a smaller part of the summary than BB_SUMMARY_PART_KEYS. Before the first entry. */
+static inline void bb_table_builder_set_summary_part(struct bb_table_builder *builder,
+                                                     size_t key_count)
+{
+    builder->summary_part_keys = key_count;
+}
+
+/* table_finish.c: summary, root, properties, directory, footer. */
 BB_MUST_CHECK enum bb_status bb_table_builder_write_end(struct bb_table_builder *builder);
 
 #endif

@@ -1,21 +1,43 @@
-/* The end of a table: root, properties, directory, footer. One thread. */
+/* The end of a table: summary, root, properties, directory, footer. One thread. */
 #include "sstable/footer.h"
 #include "sstable/table_builder.h"
 
-/* Writes the section in builder->stored and enters it into the directory. */
-static enum bb_status write_section(struct bb_table_builder *builder,
-                                    struct bb_directory *directory, enum bb_section_id id)
+/* Writes a section and enters it into the directory. */
+static enum bb_status write_bytes(struct bb_table_builder *builder, struct bb_directory *directory,
+                                  enum bb_section_id id, uint16_t flags, struct bb_bytes bytes)
 {
-    struct bb_bytes bytes = bb_buf_bytes(&builder->stored);
     uint64_t offset = builder->writer.offset;
     directory->sections[directory->count++] = (struct bb_section){
         .id = (uint16_t)id,
-        .flags = BB_SECTION_FLAG_INCOMPATIBLE,
+        .flags = flags,
         .offset = offset,
         .size = bytes.size,
         .checksum = bb_checksum(builder->id, BB_STORED_SECTION, offset, bytes.data, bytes.size),
     };
     return bb_table_writer_append(&builder->writer, bytes);
+}
+
+/* The same of what stands in builder->stored, and must be understood. */
+static enum bb_status write_section(struct bb_table_builder *builder,
+                                    struct bb_directory *directory, enum bb_section_id id)
+{
+    return write_bytes(builder, directory, id, BB_SECTION_FLAG_INCOMPATIBLE,
+                       bb_buf_bytes(&builder->stored));
+}
+
+/* In front of root and properties, which are read at once with what stands behind them. */
+static enum bb_status write_summary(struct bb_table_builder *builder,
+                                    struct bb_directory *directory)
+{
+    struct bb_bytes section = {0};
+    if (builder->summary == NULL)
+        return BB_OK;
+    enum bb_status status =
+        bb_summary_builder_finish(builder->summary, builder->id, builder->writer.offset, &section);
+    if (status != BB_OK)
+        return status;
+    builder->properties.summary_size = section.size;
+    return write_bytes(builder, directory, BB_SECTION_SUMMARY, 0, section);
 }
 
 static enum bb_status write_root(struct bb_table_builder *builder, struct bb_directory *directory)
@@ -53,7 +75,9 @@ enum bb_status bb_table_builder_write_end(struct bb_table_builder *builder)
     struct bb_footer footer = {.format_version = BB_FORMAT_VERSION};
     uint8_t bytes[BB_FOOTER_SIZE];
     memcpy(footer.table_id, builder->properties.table_id.data, BB_TABLE_ID_SIZE);
-    enum bb_status status = write_root(builder, &directory);
+    enum bb_status status = write_summary(builder, &directory);
+    if (status == BB_OK)
+        status = write_root(builder, &directory);
     if (status == BB_OK)
         status = write_properties(builder, &directory);
     if (status == BB_OK)

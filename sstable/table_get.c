@@ -1,4 +1,5 @@
-/* One look-up in one table: root -> index page -> filter -> block. Any thread. */
+/* One look-up in one table: bounds -> summary -> root -> index page -> filter -> block. Any thread.
+ */
 #include "sstable/table.h"
 
 #include "base/assert.h"
@@ -7,22 +8,10 @@ struct lookup {
     struct bb_table *table;
     const struct bb_read_options *options;
     struct bb_bytes key;
-    uint64_t key_hash;
+    uint64_t key_hash; /* under the table's secret */
     uint64_t sequence;
     struct bb_read_stats *stats;
 };
-
-/* Bounds can only be missed at either end of the root. */
-static bool is_out_of_bounds(const struct lookup *lookup, uint32_t page_index)
-{
-    const struct bb_table *table = lookup->table;
-    const struct bb_comparator *comparator = table->comparator;
-    if (page_index == 0 &&
-        bb_key_compare(comparator, lookup->key, bb_buf_bytes(&table->meta.smallest)) < 0)
-        return true;
-    return page_index + 1 == table->root.page_count &&
-           bb_key_compare(comparator, lookup->key, bb_buf_bytes(&table->meta.largest)) > 0;
-}
 
 /* May the block hold the key, as far as its filter knows? */
 static bool ask_filter(const struct lookup *lookup, const struct bb_index_page *page,
@@ -35,24 +24,63 @@ static bool ask_filter(const struct lookup *lookup, const struct bb_index_page *
         lookup->stats->damaged_filters += page->has_damaged_filters || table->has_unusable_filters;
         return true;
     }
-    uint64_t hash =
-        table->takes_given_hash ? lookup->key_hash : bb_hash_key(&table->secret, lookup->key);
-    struct bb_block_filter_key key = bb_block_filter_key(&table->filter_format, hash);
+    struct bb_block_filter_key key = bb_block_filter_key(&table->filter_format, lookup->key_hash);
     return bb_index_page_may_contain(page, &table->filter_format, ordinal, key);
+}
+
+static bool is_block_cached(const struct lookup *lookup, const struct bb_index_page *page,
+                            uint32_t ordinal)
+{
+    const struct bb_table *table = lookup->table;
+    return bb_block_cache_contains(table->cache, table->cache_owner,
+                                   bb_index_page_block_offset(page, ordinal));
 }
 
 /* A request for a block that is not made; and, if the caller wants to know, a read. */
 static void account_avoided(const struct lookup *lookup, const struct bb_index_page *page,
                             uint32_t ordinal)
 {
-    const struct bb_table *table = lookup->table;
     lookup->stats->avoided_requests++;
-    if (!lookup->options->account_avoided)
-        return;
-    bool is_cached =
-        table->cache != NULL && bb_block_cache_contains(table->cache, table->cache_owner,
-                                                        bb_index_page_block_offset(page, ordinal));
-    lookup->stats->avoided_reads += !is_cached;
+    if (lookup->options->account_avoided)
+        lookup->stats->avoided_reads +=
+            lookup->table->cache == NULL || !is_block_cached(lookup, page, ordinal);
+}
+
+/* Is the block cached that the search would have come to? The search is made up for. But no index
+ * page is read: where it is not in memory, its blocks are hardly. */
+static bool is_unsearched_cached(const struct lookup *lookup)
+{
+    struct bb_table *table = lookup->table;
+    uint32_t index = bb_root_find(&table->root, table->comparator, lookup->key, lookup->sequence);
+    struct bb_index_page *page = bb_table_page_peek(table, index);
+    if (page == NULL)
+        return false;
+    uint32_t ordinal = bb_index_page_find(page, table->comparator, lookup->key, lookup->sequence);
+    bool is_cached = is_block_cached(lookup, page, ordinal);
+    bb_table_page_release(table, page);
+    return is_cached;
+}
+
+/* The same account where nothing was searched yet. */
+static void account_summary(const struct lookup *lookup)
+{
+    lookup->stats->avoided_requests++;
+    if (lookup->options->account_avoided)
+        lookup->stats->avoided_reads +=
+            lookup->table->cache == NULL || !is_unsearched_cached(lookup);
+}
+
+/* May the table hold the key, as far as its summary knows? */
+static bool ask_summary(const struct lookup *lookup)
+{
+    struct bb_table *table = lookup->table;
+    if (lookup->options->ignore_filters)
+        return true;
+    if (!table->asks_summary) {
+        lookup->stats->damaged_filters += table->has_unusable_summary;
+        return true;
+    }
+    return bb_table_summary_may_contain(table, lookup->key, lookup->key_hash, lookup->stats);
 }
 
 static enum bb_visit classify(const struct bb_block_match *match)
@@ -106,6 +134,23 @@ static enum bb_status visit_page(const struct lookup *lookup, uint32_t page_inde
     return status;
 }
 
+static enum bb_status visit_table(const struct lookup *lookup, struct bb_buf *value,
+                                  uint64_t *ret_sequence, enum bb_visit *ret_visit)
+{
+    struct bb_table *table = lookup->table;
+    if (!bb_bounds_contain(&table->bounds, table->comparator, lookup->key)) {
+        *ret_visit = BB_VISIT_OUT_OF_BOUNDS;
+        return BB_OK;
+    }
+    if (!ask_summary(lookup)) {
+        account_summary(lookup);
+        *ret_visit = BB_VISIT_SUMMARY_NEGATIVE;
+        return BB_OK;
+    }
+    uint32_t page = bb_root_find(&table->root, table->comparator, lookup->key, lookup->sequence);
+    return visit_page(lookup, page, value, ret_sequence, ret_visit);
+}
+
 enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options *options,
                             struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
                             struct bb_read_stats *stats, struct bb_buf *value,
@@ -117,15 +162,12 @@ enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options
         .table = table,
         .options = options == NULL ? &defaults : options,
         .key = key,
-        .key_hash = key_hash,
+        .key_hash = table->takes_given_hash ? key_hash : bb_hash_key(&table->secret, key),
         .sequence = sequence,
         .stats = stats == NULL ? &unwanted : stats,
     };
-    enum bb_visit visit = BB_VISIT_OUT_OF_BOUNDS;
-    enum bb_status status = BB_OK;
-    uint32_t page_index = bb_root_find(&table->root, table->comparator, key, sequence);
-    if (!is_out_of_bounds(&lookup, page_index))
-        status = visit_page(&lookup, page_index, value, ret_sequence, &visit);
+    enum bb_visit visit = BB_VISIT_COUNT;
+    enum bb_status status = visit_table(&lookup, value, ret_sequence, &visit);
     if (status != BB_OK)
         return status;
     lookup.stats->visits[visit]++;

@@ -2,6 +2,7 @@
 #include "sstable/table_options.h"
 
 #include "base/status.h"
+#include "sstable/filter_split.h"
 #include "sstable/format.h"
 
 #define FILTER_RATE_DEFAULT 0.01
@@ -30,6 +31,8 @@ static void fill_defaults(struct bb_table_options *options)
         options->filter_granularity = 1;
     if (options->index_page_size_bytes == 0)
         options->index_page_size_bytes = BB_PAGE_SIZE_DEFAULT;
+    if (options->summary_bits == BB_SUMMARY_DEFAULT)
+        options->summary_bits = BB_SUMMARY_NONE;
 }
 
 static enum bb_status check_filters(const struct bb_table_options *options)
@@ -51,6 +54,14 @@ static enum bb_status check_filters(const struct bb_table_options *options)
         return bb_fail(BB_INVALID,
                        "option filter_rate is %g: %g ... %g, or 1 for none, are allowed", rate,
                        BB_FILTER_RATE_MIN, BB_FILTER_RATE_MAX);
+    double bits = options->summary_bits;
+    if (bits != BB_SUMMARY_NONE && bits != BB_SUMMARY_ALL &&
+        !(bits >= BB_SUMMARY_BITS_MIN && bits <= BB_SUMMARY_BITS_MAX))
+        return bb_fail(
+            BB_INVALID,
+            "option summary_bits is %g: %g ... %g, BB_SUMMARY_NONE and BB_SUMMARY_ALL are "
+            "allowed",
+            bits, BB_SUMMARY_BITS_MIN, BB_SUMMARY_BITS_MAX);
     return BB_OK;
 }
 
@@ -72,6 +83,13 @@ static enum bb_status check_options(const struct bb_table_options *options)
                              BB_INDEX_CACHED);
     if (status == BB_OK && options->index_residency == BB_INDEX_CACHED && options->cache == NULL)
         status = bb_fail(BB_INVALID, "option index_residency asks for a cache, and there is none");
+    if (status == BB_OK)
+        status = check_range("summary_residency", (uint64_t)options->summary_residency,
+                             BB_SUMMARY_PINNED, BB_SUMMARY_UNUSED);
+    if (status == BB_OK && options->summary_residency == BB_SUMMARY_CACHED &&
+        options->cache == NULL)
+        status =
+            bb_fail(BB_INVALID, "option summary_residency asks for a cache, and there is none");
     if (status == BB_OK)
         status = check_filters(options);
     return status;
@@ -98,6 +116,7 @@ enum bb_status bb_table_options_resolve(const struct bb_table_options *options,
     if (!has_filters) {
         resolved.filter_kind = BB_FILTER_NONE;
         resolved.filter_rate = 1;
+        resolved.summary_bits = BB_SUMMARY_NONE;
     }
     *ret_options = resolved;
     return BB_OK;

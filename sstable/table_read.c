@@ -130,6 +130,14 @@ enum bb_status bb_table_page_acquire(struct bb_table *table, uint32_t index,
     return BB_OK;
 }
 
+struct bb_index_page *bb_table_page_peek(struct bb_table *table, uint32_t index)
+{
+    if (table->index_residency != BB_INDEX_CACHED)
+        return atomic_load_explicit(&table->pages[index], memory_order_acquire);
+    return (struct bb_index_page *)bb_block_cache_peek(table->cache, table->cache_owner,
+                                                       table->root.pages[index].page_offset);
+}
+
 void bb_table_page_release(struct bb_table *table, struct bb_index_page *page)
 {
     if (table->index_residency == BB_INDEX_CACHED)

@@ -11,12 +11,14 @@
 
 #include "base/assert.h"
 #include "sstable/table_walk.h"
+#include "sstable/verify_summary.h"
 
 struct verification {
     struct bb_table *table;
     struct bb_table_walk walk;
     struct bb_properties counted;            /* what the entries add up to */
     struct bb_block_filter_builder *rebuilt; /* NULL: nothing to compare with */
+    struct bb_summary_verifier *summary;     /* NULL: none */
     struct bb_buf descriptors;
     struct bb_buf payload;
     struct bb_buf last_key;
@@ -66,6 +68,11 @@ static enum bb_status check_filter_form(const struct verification *v)
     const struct bb_table *table = v->table;
     const struct bb_properties *p = &table->properties;
     struct bb_place place = {.file = table->file->path, .offset = 0};
+    if (table->has_unusable_summary)
+        return bb_corrupt(place, 0,
+                          "a summary of rate %g and rank %" PRIu64 " in %" PRIu64
+                          " bytes is not there, or not possible",
+                          p->summary_rate, p->summary_rank, p->summary_size);
     if (!table->has_unusable_filters)
         return BB_OK;
     if (p->filter_kind > BB_FILTER_BLOOM)
@@ -76,21 +83,28 @@ static enum bb_status check_filter_form(const struct verification *v)
                       p->filter_rank);
 }
 
+/* What this builder wrote can be built again. */
+static bool is_our_own(const struct bb_table *table)
+{
+    return bb_bytes_equal(bb_buf_bytes(&table->properties.builder),
+                          bb_bytes_of_text(BB_BUILDER_ID));
+}
+
 static enum bb_status create_rebuilt(struct verification *v)
 {
     const struct bb_table *table = v->table;
     const struct bb_properties *p = &table->properties;
     struct bb_block_filter_format format = {0};
-    if (!table->has_filters ||
-        !bb_bytes_equal(bb_buf_bytes(&p->builder), bb_bytes_of_text(BB_BUILDER_ID)))
+    if (!table->has_filters || !is_our_own(table))
         return BB_OK;
+    double rate = bb_properties_block_rate(p);
     enum bb_status status = bb_block_filter_format_init(
-        &format, (enum bb_filter_kind)p->filter_kind, p->filter_rate, p->filter_salt);
+        &format, (enum bb_filter_kind)p->filter_kind, rate, p->filter_salt);
     if (status != BB_OK)
         return status;
     if (format.rank != p->filter_rank)
         return bb_corrupt(bb_table_place(table, 0), 0,
-                          "filters of rate %g have rank %" PRIu64 ", expected %u", p->filter_rate,
+                          "filters of rate %g have rank %" PRIu64 ", expected %u", rate,
                           p->filter_rank, format.rank);
     return bb_block_filter_builder_create(&format, &v->rebuilt);
 }
@@ -215,6 +229,9 @@ static enum bb_status verify_entry(struct verification *v, const struct bb_entry
         status = verify_fence(v, entry);
     if (status == BB_OK)
         status = verify_order(v, entry, &is_new_key);
+    if (status == BB_OK && is_new_key && v->summary != NULL)
+        status = bb_summary_verifier_add(v->summary, place_of_block(v), bb_buf_bytes(&v->last_key),
+                                         v->last_sequence, entry->key);
     if (status == BB_OK)
         status = verify_member(v, entry->key, is_new_key);
     if (status == BB_OK && v->counted.entry_count == 0)
@@ -313,6 +330,7 @@ static enum bb_status verify_properties(const struct verification *v)
         {"data_size", said->data_size, counted->data_size},
         {"index_size", said->index_size, counted->index_size},
         {"filter_size", said->filter_size, counted->filter_size},
+        {"summary_size", said->summary_size, counted->summary_size},
         {"sequence_min", said->sequence_min, counted->sequence_min},
         {"sequence_max", said->sequence_max, counted->sequence_max},
     };
@@ -330,13 +348,19 @@ static enum bb_status verify_properties(const struct verification *v)
 
 static enum bb_status verify_table(struct verification *v)
 {
+    const struct bb_section *summary = bb_directory_find(&v->table->directory, BB_SECTION_SUMMARY);
+    v->counted.summary_size = summary == NULL ? 0 : summary->size;
     enum bb_status status = verify_sections(v->table);
     if (status == BB_OK)
         status = check_filter_form(v);
     if (status == BB_OK)
         status = create_rebuilt(v);
+    if (status == BB_OK && v->table->has_summary)
+        status = bb_summary_verifier_create(v->table, is_our_own(v->table), &v->summary);
     if (status == BB_OK)
         status = verify_blocks(v);
+    if (status == BB_OK && v->summary != NULL)
+        status = bb_summary_verifier_finish(v->summary, &v->report);
     if (status == BB_OK)
         status = verify_properties(v);
     v->report.entries = v->counted.entry_count;
@@ -358,6 +382,7 @@ enum bb_status bb_table_verify(const char *path, const struct bb_table_options *
         *ret_report = v.report;
     bb_table_walk_deinit(&v.walk);
     bb_block_filter_builder_destroy(v.rebuilt);
+    bb_summary_verifier_destroy(v.summary);
     bb_properties_deinit(&v.counted);
     bb_buf_deinit(&v.descriptors);
     bb_buf_deinit(&v.payload);

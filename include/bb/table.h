@@ -108,6 +108,21 @@ enum bb_index_residency {
 
 #define BB_GRANULARITY_PAGE UINT32_MAX
 
+/* The table summary: one filter over all keys of the table, asked before any search in the index.
+ * Its rate and that of the blocks' filters multiply, so that their bits add up: together they cost
+ * what one of them costs alone for the same filter_rate. How many of the bits per key stand in the
+ * summary (summary_bits): */
+#define BB_SUMMARY_DEFAULT 0.0 /* a default that was measured; none for kinds other than ribbon */
+#define BB_SUMMARY_NONE    (-1.0) /* no summary: all bits in the blocks' filters */
+#define BB_SUMMARY_ALL     (-2.0) /* all bits in the summary, no filters of blocks */
+
+/* Where the summary of an open table lives. It is read on first use. */
+enum bb_summary_residency {
+    BB_SUMMARY_PINNED = 0, /* in memory while the table is open */
+    BB_SUMMARY_CACHED = 1, /* in the block cache, in pieces of about 64 KiB (needs a cache) */
+    BB_SUMMARY_UNUSED = 2, /* left in the file: only the blocks' filters are asked */
+};
+
 struct bb_block_cache; /* see below */
 struct bb_file_system; /* base/file.h; NULL in options means the operating system's files */
 
@@ -135,6 +150,12 @@ struct bb_table_options {
     struct bb_block_cache
         *cache; /* borrowed while the table is open; NULL: every request reads the file */
     enum bb_index_residency index_residency;
+    enum bb_summary_residency summary_residency;
+
+    /* For writing: of filter_rate's bits per key, about how many the summary gets. 1 ... 24, or one
+     * of BB_SUMMARY_*. The filters of the blocks get the nearest whole number of the rest, and none
+     * below 2: then the summary has all. */
+    double summary_bits;
 };
 
 /* What is known of a table without opening it. Owned: bb_table_meta_deinit. */
@@ -145,8 +166,9 @@ struct bb_table_meta {
     uint64_t key_count;   /* distinct keys */
     uint64_t tombstone_count;
     uint64_t block_count;
-    uint64_t raw_bytes; /* keys and values */
-    uint64_t filter_bytes;
+    uint64_t raw_bytes;     /* keys and values */
+    uint64_t filter_bytes;  /* as stored, the summary included */
+    uint64_t summary_bytes; /* of these, the summary */
     uint64_t sequence_min;
     uint64_t sequence_max;
     double filter_rate;     /* the target the filters were built for; 1: no filters */
@@ -156,8 +178,9 @@ struct bb_table_meta {
 BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
 
 /* Builder. Call order: create (add)* finish destroy; destroying before finish removes the file.
- * Memory: one block, one index page with its filters, the root (some 30 bytes per page). Sticky
- * after a failure. */
+ * Memory: one block, one index page with its filters, the root (some 30 bytes per page); and with a
+ * summary 8 bytes per key, at most 64 MiB, besides the summary itself as it will be stored (about
+ * summary_bits / 8 bytes per key). Sticky after a failure. */
 struct bb_table_builder;
 /* Creates the file; BB_EXISTS when the name is taken. Options are copied. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_create(const char *path,
@@ -177,7 +200,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_builder_finish(struct bb_table_buil
 
 /* What a look-up's visit to a table ended in: exactly one of these. */
 enum bb_visit {
-    BB_VISIT_SUMMARY_NEGATIVE, /* the table summary said no */
+    BB_VISIT_SUMMARY_NEGATIVE, /* the table summary said no: nothing was searched */
     BB_VISIT_FILTER_NEGATIVE,  /* the block's filter said no: no data block was touched */
     BB_VISIT_FALSE_POSITIVE,   /* a block was asked for; the table holds no entry of the key */
     BB_VISIT_TOMBSTONE,        /* the newest visible entry is a deletion */
@@ -202,10 +225,12 @@ struct bb_read_stats {
     uint64_t
         avoided_reads; /* of these, blocks that were not in the cache (only with account_avoided) */
     uint64_t damaged_filters; /* filters that could not be used and were passed over */
+    uint64_t summary_reads;   /* reads of the summary or a part of it: one pread each */
+    uint64_t summary_read_bytes;
 };
 
 struct bb_read_options {
-    bool ignore_filters;  /* as if the table had none */
+    bool ignore_filters;  /* as if the table had none, nor a summary */
     bool account_avoided; /* also find out whether an avoided block was cached: costs a cache
                              look-up per negative */
     bool bypass_fill;     /* blocks read do not enter the cache */
@@ -222,7 +247,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_open(const char *path,
 BB_API void bb_table_close(struct bb_table *table);
 /* Borrowed while the table is open. */
 BB_API const struct bb_table_meta *bb_table_meta(const struct bb_table *table);
-/* Bytes that the open table keeps in memory outside the cache (root, pinned index pages). */
+/* Bytes that the open table keeps in memory outside the cache (root, pinned index pages, pinned
+ * summary). */
 BB_API uint64_t bb_table_memory(const struct bb_table *table);
 
 /* Finds the newest version of key with a sequence of at most `sequence`.
@@ -269,7 +295,9 @@ struct bb_table_verify_report {
     uint64_t keys;
     uint64_t filters;
     uint64_t filters_compared; /* rebuilt and found equal byte for byte */
-    uint64_t bytes;            /* all of the file */
+    uint64_t summary_chunks;   /* pieces of the summary that were read, each asked for its keys */
+    uint64_t summary_chunks_compared; /* of these, in a summary that was rebuilt and found equal */
+    uint64_t bytes;                   /* all of the file */
 };
 
 /* Reads every byte of the file and checks every checksum, order, count, bound and filter: each

@@ -3,30 +3,36 @@
 
     read_table.py FILE      prints what the .txt beside a golden holds
 
-Every byte has to be accounted for, and every rule of the page that binds a writer is checked.
+Every byte has to be accounted for, and every rule of the page that binds a writer is checked. The summary is asked for
+every key, as docs/filters.md says.
 """
 import struct
 import sys
 
+import xxh3
+from read_filter import ask_ribbon, domain_of, split_descriptor
 from xxh3 import MASK, u32, u64, xxh3_64
 
 MAGIC = bytes.fromhex("894242540d0a1a0a")
-BLOCK, FENCES, FILTERS, SECTION, DIRECTORY, FOOTER = 1, 2, 3, 4, 5, 6
+BLOCK, FENCES, FILTERS, SECTION, DIRECTORY, FOOTER, SUMMARY, CHUNKS = 1, 2, 3, 4, 5, 6, 7, 8
+SUMMARY_DOMAIN = 0x13198A2E03707344
 KEY_MAX, VALUE_MAX, SEQUENCE_MAX = 1 << 16, 1 << 30, (1 << 56) - 1
 RAW_MAX = (1 << 24) + 65536 + (1 << 30) + 20 + 65536
 NUMBER, REAL, TEXT, KEY, HEX, SECRET = range(6)
 SHOWN_MAX, ENTRIES_MAX = 48, 12  # of a value, of the entries of a block
+ASKED_MAX = 1000  # keys of which the summary is asked
 
 PROPERTIES = {
     1: ("format_version", NUMBER), 2: ("table_id", HEX), 3: ("comparator", TEXT), 4: ("builder", TEXT),
     16: ("entry_count", NUMBER), 17: ("key_count", NUMBER), 18: ("tombstone_count", NUMBER),
     19: ("block_count", NUMBER), 20: ("page_count", NUMBER), 21: ("key_bytes", NUMBER),
     22: ("value_bytes", NUMBER), 23: ("data_size", NUMBER), 24: ("index_size", NUMBER),
-    25: ("filter_size", NUMBER), 32: ("smallest", KEY), 33: ("largest", KEY), 34: ("sequence_min", NUMBER),
-    35: ("sequence_max", NUMBER), 48: ("block_size_bytes", NUMBER), 49: ("restart_interval", NUMBER),
-    50: ("compression", NUMBER), 51: ("index_page_size_bytes", NUMBER), 64: ("filter_kind", NUMBER),
-    65: ("filter_rate", REAL), 66: ("filter_rank", NUMBER), 67: ("filter_salt", NUMBER),
-    68: ("filter_granularity", NUMBER), 80: ("hash_id", NUMBER), 81: ("hash_secret", SECRET),
+    25: ("filter_size", NUMBER), 26: ("summary_size", NUMBER), 32: ("smallest", KEY), 33: ("largest", KEY),
+    34: ("sequence_min", NUMBER), 35: ("sequence_max", NUMBER), 48: ("block_size_bytes", NUMBER),
+    49: ("restart_interval", NUMBER), 50: ("compression", NUMBER), 51: ("index_page_size_bytes", NUMBER),
+    64: ("filter_kind", NUMBER), 65: ("filter_rate", REAL), 66: ("filter_rank", NUMBER), 67: ("filter_salt", NUMBER),
+    68: ("filter_granularity", NUMBER), 69: ("summary_rate", REAL), 70: ("summary_rank", NUMBER),
+    80: ("hash_id", NUMBER), 81: ("hash_secret", SECRET),
 }
 
 
@@ -48,6 +54,15 @@ def mix(x):
 
 def u16(data, at):
     return struct.unpack_from("<H", data, at)[0]
+
+
+def hash_key(secret, key):
+    """XXH3 with a secret instead of its own."""
+    default, xxh3.SECRET = xxh3.SECRET, secret
+    try:
+        return xxh3_64(key)
+    finally:
+        xxh3.SECRET = default
 
 
 class Cursor:
@@ -132,6 +147,7 @@ class Table:
         self.entries = self.keys = self.tombstones = self.key_bytes = self.value_bytes = 0
         self.sequences = []
         self.last = None
+        self.distinct = []
         self.blocks = 0
         self.filter_size = 0
 
@@ -153,6 +169,7 @@ class Table:
         for number, page in enumerate(self.pages):
             at = self.read_page(number, at, *page)
         must(at == self.sections[0][2], "the pages do not end where the sections start")
+        self.read_summary()
         self.check_counts()
         self.say_end()
         return "\n".join(self.lines) + "\n"
@@ -178,7 +195,7 @@ class Table:
         for i in range(count):
             section = struct.unpack_from("<HHQQQ", self.data, self.directory_at + 28 * i)
             must(not self.sections or section[2] == sum(self.sections[-1][2:4]), "a gap between sections")
-            must(section[0] in (1, 2) or not section[1] & 1, "unknown section")
+            must(section[0] in (1, 2, 3) or not section[1] & 1, "unknown section")
             self.check(SECTION, section[2], section[3], section[4], f"section {section[0]}")
             self.sections.append(section)
         must(sum(self.sections[-1][2:4]) == self.directory_at, "a gap before the directory")
@@ -381,13 +398,77 @@ class Table:
         must(self.last is None or self.before(self.last, entry), "entries out of order")
         if self.last is None:
             must(key == self.properties["smallest"], "smallest")
-        self.keys += self.last is None or self.last[0] != key
+        if self.last is None or self.last[0] != key:
+            self.keys += 1
+            self.distinct.append(key)
         self.entries += 1
         self.tombstones += kind == 0
         self.key_bytes += len(key)
         self.value_bytes += len(value)
         self.sequences.append(sequence)
         self.last = entry
+
+    def read_summary(self):
+        places = [section for section in self.sections if section[0] == 3]
+        must((self.properties["summary_rate"] == 1) == (not places), "a summary, or none")
+        if not places:
+            must(self.properties["summary_size"] == 0, "the size of no summary")
+            return
+        at, size = places[0][2:4]
+        must(size == self.properties["summary_size"], "size of the summary")
+        end = at + size
+        list_size = u32(self.data, end - 12)
+        start = end - 12 - list_size
+        must(start >= at, "size of the list")
+        self.check(CHUNKS, start, list_size + 4, u64(self.data, end - 8), "list of the summary")
+        cursor = Cursor(self.data[start:end - 12])
+        shift = cursor.varint(10)
+        parts = [(cursor.varint(), cursor.varint()) for _ in range(cursor.varint())]
+        counts = [min(shards - first, 1 << shift) for _, shards in parts for first in range(0, shards, 1 << shift)]
+        sizes = [cursor.varint() for _ in counts]
+        fences = self.read_fences(cursor, len(parts) - 1)
+        must(at + sum(sizes) == start, "sizes of the chunks")
+        for number, (keys, shards) in enumerate(parts):
+            fence = f", from {quoted(fences[number - 1][0])}" if number else ""
+            must(not number or fences[number - 1][1] == SEQUENCE_MAX, "a part that begins within a key")
+            self.say(f"part {number} of the summary: {keys} keys, {shards} shards{fence}")
+        self.shards = []
+        for number, (count, size) in enumerate(zip(counts, sizes)):
+            self.read_chunk(number, at, size, count)
+            at += size
+        self.ask_summary(parts, [fence[0] for fence in fences])
+
+    def read_chunk(self, number, at, size, count):
+        chunk = self.data[at:at + size - 8]
+        self.check(SUMMARY, at, size - 8, u64(self.data, at + size - 8), "chunk")
+        self.say(f"chunk {number} of the summary: {size} bytes, {count} shards")
+        rank = self.properties["summary_rank"]
+        payloads = (count + 7) // 8 * 8 + 4 * count
+        end = 0
+        for i in range(count):
+            run = i // 8 * 40
+            descriptor, offset = u16(chunk, run + 8 + i % 8 * 4), u16(chunk, run + 10 + i % 8 * 4)
+            must(u64(chunk, run) + offset == end, "offset of a shard")
+            shard_size = split_descriptor(descriptor, rank)[4] if descriptor else 0
+            payload = chunk[payloads + end:payloads + end + shard_size]
+            end += shard_size
+            shown = quoted(payload) if shard_size > SHOWN_MAX else payload.hex()
+            self.say(f"  shard {len(self.shards)}: descriptor {descriptor:04x}, {shard_size} bytes {shown}")
+            self.shards.append((payload, descriptor))
+        must(payloads + end == len(chunk), "size of a chunk")
+
+    def ask_summary(self, parts, fences):
+        domain = domain_of(SUMMARY_DOMAIN, self.properties["filter_salt"])
+        counted = [0] * len(parts)
+        for place, key in enumerate(self.distinct):
+            part = sum(not self.before((key, SEQUENCE_MAX), (fence, SEQUENCE_MAX)) for fence in fences)
+            counted[part] += 1
+            if place % (1 + len(self.distinct) // ASKED_MAX):
+                continue
+            h = mix(hash_key(self.properties["hash_secret"], key) ^ domain)
+            shard = sum(shards for _, shards in parts[:part]) + ((h >> 32) * parts[part][1] >> 32)
+            must(ask_ribbon(*self.shards[shard], self.properties["summary_rank"], h), f"the summary denies {quoted(key)}")
+        must(counted == [keys for keys, _ in parts], "keys of the parts")
 
     def check_counts(self):
         p = self.properties

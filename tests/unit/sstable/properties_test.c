@@ -29,6 +29,7 @@ static struct bb_properties sample(void)
         .data_size = 5,
         .index_size = 4,
         .filter_size = 3,
+        .summary_size = 2,
         .sequence_min = 100,
         .sequence_max = BB_SEQUENCE_MAX,
         .block_size_bytes = 4096,
@@ -40,6 +41,8 @@ static struct bb_properties sample(void)
         .filter_rank = 6,
         .filter_salt = UINT64_MAX,
         .filter_granularity = BB_GRANULARITY_PAGE,
+        .summary_rate = 0.08,
+        .summary_rank = 3,
         .hash_id = BB_HASH_ID_XXH3,
     };
     assign(&p.table_id, "0123456789abcdef", 16);
@@ -160,7 +163,7 @@ static void properties__unknown_ids(void **state)
 {
     (void)state;
     struct bb_properties found = {0};
-    static const uint16_t ids[] = {0, 5, 70, 0x7fff};
+    static const uint16_t ids[] = {0, 5, 75, 0x7fff};
     for (size_t i = 0; i < 4; i++) {
         struct bb_buf section = section_with(ids[i], true, bb_bytes_of_text("whatever"));
         assert_ok(bb_properties_decode(bb_buf_bytes(&section), place, &found));
@@ -223,6 +226,11 @@ CHANGE(negative_rate, p->filter_rate = -0.01)
 CHANGE(rate_over_half, p->filter_rate = 0.6)
 CHANGE(not_a_rate, p->filter_rate = (double)NAN)
 CHANGE(rate_without_filters, p->filter_kind = BB_FILTER_NONE)
+CHANGE(summary_rate_of_nothing, p->summary_rate = 0)
+CHANGE(summary_not_a_rate, p->summary_rate = (double)NAN)
+CHANGE(summary_rate_over_half, p->summary_rate = 0.7)
+CHANGE(nothing_left_for_blocks, p->summary_rate = 0.01)
+CHANGE(more_than_the_whole, p->summary_rate = 0.001)
 CHANGE(newer_format, p->format_version = 1)
 CHANGE(other_hash, p->hash_id = 2)
 
@@ -244,6 +252,11 @@ static void properties__corrupt_ranges(void **state)
     check_range(rate_over_half, BB_CORRUPT, "rate");
     check_range(not_a_rate, BB_CORRUPT, "rate");
     check_range(rate_without_filters, BB_CORRUPT, "rate");
+    check_range(summary_rate_of_nothing, BB_CORRUPT, "rate");
+    check_range(summary_not_a_rate, BB_CORRUPT, "rate");
+    check_range(summary_rate_over_half, BB_CORRUPT, "rate");
+    check_range(nothing_left_for_blocks, BB_CORRUPT, "rate 1");
+    check_range(more_than_the_whole, BB_CORRUPT, "rate 10");
     check_range(newer_format, BB_UNSUPPORTED, "version 1, this version reads up to 0");
     check_range(other_hash, BB_UNSUPPORTED, "hash 2");
 }

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "sstable/table_builder.h"
 #include "sstable/table_walk.h"
 #include "tests/support/golden.h"
 
@@ -97,6 +98,58 @@ static void print_page(struct bb_buf *text, const struct bb_table *table, uint32
                            page->base_offset, page->group_count, page->shard_count));
 }
 
+/* A shard per line. */
+static void print_chunk(struct bb_buf *text, struct bb_table *table,
+                        const struct bb_summary *summary, uint32_t chunk)
+{
+    struct bb_read_stats stats = {0};
+    struct bb_buf stored = {0};
+    uint64_t first = 0;
+    uint32_t shards = bb_summary_chunk_shards(summary, chunk, &first);
+    assert_ok(bb_table_summary_chunk_load(table, summary, chunk, &stats, &stored));
+    assert_ok(bb_buf_print(text, "chunk %u of the summary: %zu bytes, %u shards\n", chunk,
+                           stored.size, shards));
+    for (uint32_t i = 0; i < shards; i++) {
+        struct bb_shard_entry entry = bb_sharded_ribbon_find(stored.data, shards, i);
+        size_t size = 0;
+        assert_true(bb_block_filter_size(&table->summary_format, entry.descriptor, &size));
+        assert_ok(bb_buf_print(text, "  shard %" PRIu64 ": descriptor %04x, %zu bytes ", first + i,
+                               entry.descriptor, size));
+        if (size > SHOWN_MAX)
+            print_quoted(text, bb_bytes_of(stored.data + entry.offset, size));
+        else
+            print_hexadecimal(text, bb_bytes_of(stored.data + entry.offset, size));
+        assert_ok(bb_buf_print(text, "\n"));
+    }
+    bb_buf_deinit(&stored);
+}
+
+static void print_summary(struct bb_buf *text, struct bb_table *table)
+{
+    struct bb_summary *summary = NULL;
+    struct bb_read_stats stats = {0};
+    if (!table->has_summary)
+        return;
+    assert_ok(bb_table_summary_load(table, &stats, &summary));
+    for (uint32_t i = 0; i < summary->part_count; i++) {
+        assert_ok(bb_buf_print(text, "part %u of the summary: %" PRIu64 " keys, %u shards", i,
+                               summary->parts[i].key_count, summary->parts[i].shard_count));
+        if (i > 0) {
+            struct bb_buf key = {0};
+            struct bb_fence fence = bb_fence_index_get(&summary->fences, i - 1);
+            assert_ok(bb_buf_append(&key, summary->fences.common, summary->fences.common_size));
+            assert_ok(bb_buf_append(&key, fence.key.data, fence.key.size));
+            assert_ok(bb_buf_print(text, ", from "));
+            print_quoted(text, bb_buf_bytes(&key));
+            bb_buf_deinit(&key);
+        }
+        assert_ok(bb_buf_print(text, "\n"));
+    }
+    for (uint32_t i = 0; i < summary->chunk_count; i++)
+        print_chunk(text, table, summary, i);
+    bb_summary_destroy(summary);
+}
+
 static void print_end(struct bb_buf *text, const struct bb_table *table)
 {
     size_t count = 0;
@@ -133,6 +186,7 @@ static void print_table(struct bb_buf *text, const struct bb_table_options *opti
         assert_ok(bb_table_walk_next(&walk, &has_block));
     }
     bb_table_walk_deinit(&walk);
+    print_summary(text, table);
     print_end(text, table);
     bb_table_close(table);
 }
@@ -143,6 +197,7 @@ struct golden {
     struct bb_file_memory *memory;
     struct bb_hash_secret secret;
     struct bb_table_options options;
+    size_t summary_part; /* keys; 0: any number */
     struct entry_list list;
     struct bb_buf text;
 };
@@ -153,6 +208,19 @@ static void golden_init(struct golden *golden, uint64_t seed)
     bb_hash_secret_from_seed(seed, &golden->secret);
     golden->options.file_system = bb_file_memory_system(golden->memory);
     golden->options.secret = &golden->secret;
+    golden->options.summary_bits = BB_SUMMARY_NONE;
+}
+
+static void build_parts(struct golden *golden)
+{
+    struct bb_table_builder *builder = NULL;
+    assert_ok(bb_table_builder_create(FIXTURE_PATH, &golden->options, &builder));
+    if (golden->summary_part > 0)
+        bb_table_builder_set_summary_part(builder, golden->summary_part);
+    for (size_t i = 0; i < golden->list.count; i++)
+        assert_ok(bb_table_builder_add(builder, &golden->list.entries[i]));
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
 }
 
 /* Builds the table and its listing. */
@@ -160,7 +228,7 @@ static struct bb_bytes golden_build(struct golden *golden)
 {
     size_t size = 0;
     entry_list_sort(&golden->list, golden->options.comparator);
-    build_table(FIXTURE_PATH, &golden->options, &golden->list, NULL);
+    build_parts(golden);
     print_table(&golden->text, &golden->options);
     const uint8_t *bytes = bb_file_memory_bytes(golden->memory, FIXTURE_PATH, &size);
     return bb_bytes_of(bytes, size);
@@ -276,12 +344,55 @@ static void table_golden__without_filters(void **state)
     golden_deinit(&golden);
 }
 
+/* A summary of three parts, the second and third with a fence each, and filters of blocks. */
+static void table_golden__summary(void **state)
+{
+    (void)state;
+    struct golden golden;
+    golden_init(&golden, 6);
+    golden.options.block_size_bytes = 400;
+    golden.options.summary_bits = 4;
+    golden.summary_part = 100;
+    for (uint64_t i = 0; i < 250; i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "key %04" PRIu64, i * 7);
+        entry_list_add_text(&golden.list, key, i + 1, "value");
+        if (i == 99 || i == 100)
+            entry_list_add_text(&golden.list, key, 1000, NULL);
+    }
+    struct bb_bytes table = golden_build(&golden);
+    assert_golden("table_summary.bin", table);
+    assert_golden("table_summary.txt", bb_buf_bytes(&golden.text));
+    golden_deinit(&golden);
+}
+
+/* A summary alone, of two chunks, under another order. */
+static void table_golden__summary_alone(void **state)
+{
+    (void)state;
+    struct golden golden;
+    golden_init(&golden, 7);
+    golden.options.comparator = &backwards;
+    golden.options.filter_rate = 1e-7;
+    golden.options.summary_bits = BB_SUMMARY_ALL;
+    for (uint64_t i = 0; i < 17000; i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "%05" PRIu64, i);
+        entry_list_add_text(&golden.list, key, 1, "");
+    }
+    struct bb_bytes table = golden_build(&golden);
+    assert_golden("table_summary_alone.bin", table);
+    assert_golden("table_summary_alone.txt", bb_buf_bytes(&golden.text));
+    golden_deinit(&golden);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_golden__small),           cmocka_unit_test(table_golden__pages),
         cmocka_unit_test(table_golden__large_blocks),    cmocka_unit_test(table_golden__backwards),
-        cmocka_unit_test(table_golden__without_filters),
+        cmocka_unit_test(table_golden__without_filters), cmocka_unit_test(table_golden__summary),
+        cmocka_unit_test(table_golden__summary_alone),
     };
     return cmocka_run_group_tests_name("table_golden", tests, NULL, NULL);
 }

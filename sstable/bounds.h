@@ -1,0 +1,27 @@
+/* The bounds of a table's keys, ready to be compared: every look-up begins here.
+ *
+ * Behind the prefix that both bounds share, eight bytes of each stand as a number. A key whose
+ * number lies strictly between them is inside; only one that equals either needs whole
+ * comparisons, and under a comparator that is not bytewise every key does.
+ * Threads: constant after init.
+ */
+#ifndef BB_SSTABLE_BOUNDS_H
+#define BB_SSTABLE_BOUNDS_H
+
+#include "base/bytes.h"
+
+struct bb_bounds {
+    uint64_t low; /* below high, or there are no numbers */
+    uint64_t high;
+    uint64_t common_number; /* the first eight bytes of what the bounds share */
+    uint32_t common_size;
+    struct bb_bytes smallest; /* borrowed; inclusive */
+    struct bb_bytes largest;
+};
+
+void bb_bounds_init(struct bb_bounds *bounds, const struct bb_comparator *comparator,
+                    struct bb_bytes smallest, struct bb_bytes largest);
+bool bb_bounds_contain(const struct bb_bounds *bounds, const struct bb_comparator *comparator,
+                       struct bb_bytes key);
+
+#endif

@@ -1,0 +1,32 @@
+/* How the bits of a table's filters are split. See the header. */
+#include "sstable/filter_split.h"
+
+#include <math.h>
+
+/* Bits of the blocks' filters: the nearest whole number of what the summary leaves, and not so many
+ * that less than a bit is left for it. */
+static int block_bits(double filter_rate, double summary_bits)
+{
+    double bits = log2(1 / filter_rate);
+    int rank = (int)floor(bits - summary_bits + 0.5);
+    if (bits - rank < BB_SUMMARY_BITS_MIN)
+        rank--;
+    return rank;
+}
+
+struct bb_filter_split bb_filter_split(double filter_rate, double summary_bits)
+{
+    struct bb_filter_split blocks_alone = {.summary_rate = 1, .block_rate = filter_rate};
+    struct bb_filter_split summary_alone = {.summary_rate = filter_rate, .block_rate = 1};
+    if (filter_rate == 1 || summary_bits == BB_SUMMARY_NONE)
+        return blocks_alone;
+    if (summary_bits == BB_SUMMARY_ALL)
+        return summary_alone;
+    int rank = block_bits(filter_rate, summary_bits);
+    if (rank < BB_BLOCK_FILTER_BITS_MIN)
+        return summary_alone;
+    /* A power of two: neither the product nor the quotient is rounded. */
+    double block_rate = ldexp(1, -rank);
+    return (struct bb_filter_split){.summary_rate = filter_rate / block_rate,
+                                    .block_rate = block_rate};
+}

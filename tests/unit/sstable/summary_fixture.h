@@ -1,0 +1,108 @@
+/* What the tests of summaries share: a table of numbered keys in a file system in memory, built
+ * with parts as small as wanted. Key number i is present where i is even, absent where it is odd.
+ */
+#ifndef BB_TESTS_UNIT_SSTABLE_SUMMARY_FIXTURE_H
+#define BB_TESTS_UNIT_SSTABLE_SUMMARY_FIXTURE_H
+
+#include "tests/unit/sstable/table_fixture.h"
+
+#include "base/hash.h"
+#include "sstable/table.h"
+#include "sstable/table_builder.h"
+
+struct summary_world {
+    struct bb_file_memory *memory;
+    struct bb_hash_secret secret;
+    struct bb_table_options options;
+    size_t part_keys; /* 0: as many as there are */
+    size_t key_count;
+    struct bb_table *table;
+    struct bb_read_stats stats;
+    struct bb_buf value;
+};
+
+static inline struct bb_bytes numbered_key(size_t i, char text[24])
+{
+    snprintf(text, 24, "key %012zu", i);
+    return bb_bytes_of_text(text);
+}
+
+static inline void world_init(struct summary_world *world, uint64_t seed, double summary_bits)
+{
+    *world = (struct summary_world){.memory = bb_file_memory_create(seed)};
+    bb_hash_secret_from_seed(seed, &world->secret);
+    world->options.file_system = bb_file_memory_system(world->memory);
+    world->options.secret = &world->secret;
+    world->options.summary_bits = summary_bits;
+}
+
+static inline void world_close(struct summary_world *world)
+{
+    bb_table_close(world->table);
+    world->table = NULL;
+}
+
+static inline void world_deinit(struct summary_world *world)
+{
+    world_close(world);
+    bb_buf_deinit(&world->value);
+    if (world->options.cache != NULL)
+        bb_block_cache_destroy(world->options.cache);
+    bb_file_memory_destroy(world->memory);
+}
+
+/* Writes the present keys below 2 * key_count, in the comparator's order. */
+static inline void world_build(struct summary_world *world, size_t key_count)
+{
+    struct bb_table_builder *builder = NULL;
+    bool is_backwards = world->options.comparator != NULL;
+    struct bb_file_system *fs = world->options.file_system;
+    enum bb_status removed = fs->ops->remove(fs, FIXTURE_PATH);
+    assert_true(removed == BB_OK || removed == BB_NOT_FOUND);
+    assert_ok(bb_table_builder_create(FIXTURE_PATH, &world->options, &builder));
+    if (world->part_keys > 0)
+        bb_table_builder_set_summary_part(builder, world->part_keys);
+    for (size_t i = 0; i < key_count; i++) {
+        char text[24];
+        struct bb_entry entry = {.sequence = 1, .kind = BB_ENTRY_PUT};
+        entry.key = numbered_key(2 * (is_backwards ? key_count - 1 - i : i), text);
+        entry.value = bb_bytes_of_text("value");
+        assert_ok(bb_table_builder_add(builder, &entry));
+    }
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+    world->key_count = key_count;
+}
+
+static inline void world_open(struct summary_world *world)
+{
+    assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &world->table));
+}
+
+static inline enum bb_visit world_get(struct summary_world *world,
+                                      const struct bb_read_options *options, size_t i)
+{
+    char text[24];
+    uint64_t sequence = 0;
+    enum bb_visit visit = BB_VISIT_COUNT;
+    struct bb_bytes key = numbered_key(i, text);
+    assert_ok(bb_table_get(world->table, options, key, bb_hash_key(&world->secret, key),
+                           BB_SEQUENCE_MAX, &world->stats, &world->value, &sequence, &visit));
+    return visit;
+}
+
+static inline void assert_members(struct summary_world *world)
+{
+    for (size_t i = 0; i < world->key_count; i++)
+        assert_int_equal(world_get(world, NULL, 2 * i), BB_VISIT_PRESENT);
+}
+
+/* Number of absent keys inside the bounds. */
+static inline size_t ask_absent(struct summary_world *world, const struct bb_read_options *options)
+{
+    for (size_t i = 0; i + 1 < world->key_count; i++)
+        (void)world_get(world, options, 2 * i + 1);
+    return world->key_count - 1;
+}
+
+#endif

@@ -1,0 +1,486 @@
+/* Goal: the summary never denies a key of its table, its rate and that of the blocks' filters
+ * multiply, and whether it is pinned, cached, left out or damaged changes no answer. Method: tables
+ * of all sizes, of one part and of many, every key asked; absent keys counted; damage with every
+ * checksum put right. */
+#include "tests/unit/sstable/summary_fixture.h"
+
+#include <math.h>
+
+#include "tests/unit/sstable/table_patch.h"
+
+static uint64_t visits(const struct summary_world *world, enum bb_visit visit)
+{
+    return world->stats.visits[visit];
+}
+
+static void check_verified(struct summary_world *world)
+{
+    struct bb_table_verify_report report = {0};
+    assert_ok(bb_table_verify(FIXTURE_PATH, &world->options, &report));
+    assert_true(report.summary_chunks > 0);
+    assert_true(report.summary_chunks_compared == report.summary_chunks);
+}
+
+static void check_size(double bits, size_t key_count, size_t part_keys)
+{
+    struct summary_world world;
+    world_init(&world, key_count, bits);
+    world.options.block_size_bytes = 512;
+    world.part_keys = part_keys;
+    world_build(&world, key_count);
+    world_open(&world);
+    assert_members(&world);
+    assert_true(visits(&world, BB_VISIT_PRESENT) == key_count);
+    assert_true(world.stats.damaged_filters == 0);
+    if (key_count > 0 && part_keys > 0)
+        assert_int_equal(world.table->summary->part_count, (key_count + part_keys - 1) / part_keys);
+    check_verified(&world);
+    world_deinit(&world);
+}
+
+static void summary__every_member_of_every_size(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 2, 3, 8, 63, 64, 65, 500, 2000, 2001, 5000, 30000};
+    static const double bits[] = {1, 4, 24, BB_SUMMARY_ALL};
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(sizes); i++)
+        for (size_t j = 0; j < BB_ARRAY_LENGTH(bits); j++)
+            check_size(bits[j], sizes[i], 0);
+}
+
+/* Parts as builders with little memory make them. */
+static void summary__every_member_of_many_parts(void **state)
+{
+    (void)state;
+    static const size_t parts[] = {1, 7, 100, 999, 2500};
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(parts); i++) {
+        check_size(4, 1000, parts[i]);
+        check_size(BB_SUMMARY_ALL, 5000, parts[i]);
+    }
+}
+
+/* count of asked happen with a probability, up to six deviations. */
+static void assert_share(uint64_t count, uint64_t asked, double rate, const char *what)
+{
+    double expected = (double)asked * rate;
+    double band = 6 * sqrt(expected) + 6;
+    print_message("%-28s %8llu of %llu, expected %.0f\n", what, (unsigned long long)count,
+                  (unsigned long long)asked, expected);
+    assert_true(fabs((double)count - expected) <= band);
+}
+
+static void check_rates(double bits, double rate, double summary_rate, uint32_t granularity)
+{
+    struct summary_world world;
+    world_init(&world, 40, bits);
+    world.options.filter_rate = rate;
+    world.options.filter_granularity = granularity;
+    world_build(&world, 150000);
+    world_open(&world);
+    size_t asked = ask_absent(&world, NULL);
+    uint64_t passed = asked - visits(&world, BB_VISIT_SUMMARY_NEGATIVE);
+    assert_share(passed, asked, summary_rate, "pass the summary");
+    assert_share(visits(&world, BB_VISIT_FALSE_POSITIVE), asked, rate, "pass both");
+    assert_true(world.stats.avoided_requests + world.stats.block_requests == asked);
+    world_deinit(&world);
+}
+
+/* With the same constants in both stages, what passes one would pass the other. */
+static void summary__rates_multiply(void **state)
+{
+    (void)state;
+    check_rates(BB_SUMMARY_NONE, 0.01, 1, 1);
+    check_rates(4, 0.01, 0.08, 1);
+    check_rates(3, 0.01, 0.16, 1);
+    check_rates(5, 0.01, 0.04, 1);
+    check_rates(2, 0.01, 0.32, 1);
+    check_rates(BB_SUMMARY_ALL, 0.01, 0.01, 1);
+    check_rates(4, 0.1, 0.1, 1); /* too few bits to be split */
+    check_rates(4, 0.01, 0.08, BB_GRANULARITY_PAGE);
+}
+
+static void summary__block_filters_keep_their_own_rank(void **state)
+{
+    (void)state;
+    struct summary_world world;
+    world_init(&world, 3, 4);
+    world_build(&world, 3000);
+    world_open(&world);
+    assert_int_equal(world.table->properties.filter_rank, 3);
+    assert_true(world.table->filter_format.target_rate == 0.125);
+    assert_true(world.table->properties.summary_rate == 0.08);
+    assert_int_equal(world.table->properties.summary_rank, 3);
+    const struct bb_table_meta *meta = bb_table_meta(world.table);
+    assert_true(meta->filter_rate == 0.01);
+    assert_true(meta->summary_bytes == world.table->properties.summary_size);
+    assert_true(meta->filter_bytes == world.table->properties.filter_size + meta->summary_bytes);
+    world_deinit(&world);
+}
+
+/* ---- residency ---- */
+
+/* Block requests and answers do not depend on where the summary is. */
+static void check_residency(enum bb_summary_residency residency, enum bb_visit negative)
+{
+    struct summary_world world;
+    world_init(&world, 7, 4);
+    world.part_keys = 30000;
+    world_build(&world, 70000);
+    assert_ok(bb_block_cache_create(UINT64_C(1) << 26, &world.options.cache));
+    world.options.summary_residency = residency;
+    world_open(&world);
+    uint64_t before = bb_table_memory(world.table);
+    assert_members(&world);
+    world.stats = (struct bb_read_stats){0};
+    size_t asked = ask_absent(&world, NULL);
+    assert_true(visits(&world, negative) > asked * 3 / 4);
+    assert_true(visits(&world, BB_VISIT_SUMMARY_NEGATIVE) == 0 ||
+                negative == BB_VISIT_SUMMARY_NEGATIVE);
+    assert_true(world.stats.summary_reads == 0); /* all in memory by now */
+    uint64_t size = bb_table_meta(world.table)->summary_bytes;
+    uint64_t grown = bb_table_memory(world.table) - before;
+    uint64_t pages = bb_table_meta(world.table)->block_count * 200;
+    if (residency == BB_SUMMARY_PINNED)
+        assert_true(grown > size);
+    else
+        assert_true(grown < pages + 2000);
+    world_deinit(&world);
+}
+
+static void summary__residency(void **state)
+{
+    (void)state;
+    check_residency(BB_SUMMARY_PINNED, BB_VISIT_SUMMARY_NEGATIVE);
+    check_residency(BB_SUMMARY_CACHED, BB_VISIT_SUMMARY_NEGATIVE);
+    check_residency(BB_SUMMARY_UNUSED, BB_VISIT_FILTER_NEGATIVE);
+}
+
+/* A cache that holds no chunk for long. */
+static void summary__cached_and_evicted(void **state)
+{
+    (void)state;
+    struct summary_world world;
+    world_init(&world, 8, 4);
+    world_build(&world, 200000);
+    assert_ok(bb_block_cache_create(4096, &world.options.cache));
+    world.options.summary_residency = BB_SUMMARY_CACHED;
+    world_open(&world);
+    size_t asked = 0;
+    for (; asked < 2000; asked++)
+        (void)world_get(&world, NULL, 2 * asked * 97 + 1);
+    assert_true(world.stats.summary_reads > 500);
+    assert_true(visits(&world, BB_VISIT_SUMMARY_NEGATIVE) > asked * 3 / 4);
+    assert_true(visits(&world, BB_VISIT_PRESENT) == 0);
+    world_deinit(&world);
+}
+
+static void summary__ignored_with_the_filters(void **state)
+{
+    (void)state;
+    struct bb_read_options options = {.ignore_filters = true};
+    struct summary_world world;
+    world_init(&world, 9, 4);
+    world_build(&world, 3000);
+    world_open(&world);
+    size_t asked = ask_absent(&world, &options);
+    assert_true(visits(&world, BB_VISIT_FALSE_POSITIVE) == asked);
+    assert_true(world.stats.summary_reads == 0);
+    assert_true(world.stats.block_requests == asked && world.stats.avoided_requests == 0);
+    world_deinit(&world);
+}
+
+/* ---- accounts ---- */
+
+/* Avoided and made are what is made without filters: to the unit for requests, and for reads where
+ * the cache cannot tell two runs apart. */
+static void check_account(uint64_t cache_bytes, bool is_warm)
+{
+    struct bb_read_options with = {.account_avoided = true};
+    struct bb_read_options without = {.ignore_filters = true};
+    struct summary_world world;
+    world_init(&world, 10, 4);
+    world_build(&world, 20000);
+    if (cache_bytes > 0)
+        assert_ok(bb_block_cache_create(cache_bytes, &world.options.cache));
+    world_open(&world);
+    if (is_warm)
+        (void)ask_absent(&world, &without);
+    world.stats = (struct bb_read_stats){0};
+    (void)ask_absent(&world, &with);
+    struct bb_read_stats made = world.stats;
+    world.stats = (struct bb_read_stats){0};
+    (void)ask_absent(&world, &without);
+    assert_true(made.avoided_requests + made.block_requests == world.stats.block_requests);
+    if (cache_bytes == 0 || is_warm)
+        assert_true(made.avoided_reads + made.block_reads == world.stats.block_reads);
+    assert_true(is_warm || made.avoided_reads > 0);
+    world_deinit(&world);
+}
+
+static void summary__accounts(void **state)
+{
+    (void)state;
+    check_account(0, false);
+    check_account(UINT64_C(1) << 26, false);
+    check_account(UINT64_C(1) << 26, true);
+}
+
+/* ---- orders and versions ---- */
+
+static void summary__another_order(void **state)
+{
+    (void)state;
+    struct summary_world world;
+    world_init(&world, 11, 4);
+    world.options.comparator = &backwards;
+    world.part_keys = 700;
+    world_build(&world, 5000);
+    world_open(&world);
+    assert_members(&world);
+    size_t asked = ask_absent(&world, NULL);
+    assert_true(visits(&world, BB_VISIT_SUMMARY_NEGATIVE) > asked * 3 / 4);
+    check_verified(&world);
+    world_deinit(&world);
+}
+
+/* Many versions of a key, over borders of blocks, pages and parts: counted once, and every snapshot
+ * sees what the list says. */
+static void summary__versions(void **state)
+{
+    (void)state;
+    struct summary_world world;
+    struct entry_list list = {0};
+    struct bb_table_builder *builder = NULL;
+    world_init(&world, 12, 4);
+    world.options.block_size_bytes = 64;
+    world.options.index_page_size_bytes = 256;
+    for (size_t i = 0; i < 60; i++) {
+        char text[24];
+        for (uint64_t version = 0; version < (i % 3 == 0 ? 1 : 30); version++)
+            entry_list_add(&list, numbered_key(2 * i, text), 100 - 2 * version,
+                           version % 4 == 1 ? BB_ENTRY_DELETE : BB_ENTRY_PUT, (struct bb_bytes){0});
+    }
+    assert_ok(bb_table_builder_create(FIXTURE_PATH, &world.options, &builder));
+    bb_table_builder_set_summary_part(builder, 8);
+    for (size_t i = 0; i < list.count; i++)
+        assert_ok(bb_table_builder_add(builder, &list.entries[i]));
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+    world_open(&world);
+    for (size_t i = 0; i < 119; i++) {
+        for (uint64_t snapshot = 0; snapshot < 104; snapshot++) {
+            char text[24];
+            struct bb_bytes key = numbered_key(i, text);
+            const struct bb_entry *expected = NULL;
+            enum bb_visit visit = BB_VISIT_COUNT;
+            uint64_t sequence = 0;
+            enum bb_visit wanted = entry_list_get(&list, key, snapshot, NULL, &expected);
+            assert_ok(bb_table_get(world.table, NULL, key, bb_hash_key(&world.secret, key),
+                                   snapshot, NULL, &world.value, &sequence, &visit));
+            if (i % 2 == 0)
+                assert_int_equal(visit, wanted);
+            else
+                assert_true(visit == BB_VISIT_SUMMARY_NEGATIVE ||
+                            visit == BB_VISIT_FILTER_NEGATIVE || visit == BB_VISIT_FALSE_POSITIVE);
+        }
+    }
+    assert_int_equal(world.table->summary->part_count, 8);
+    check_verified(&world);
+    entry_list_deinit(&list);
+    world_deinit(&world);
+}
+
+/* ---- bad bytes ---- */
+
+/* Reads a table whose summary section was replaced, with its checksums right: nothing but the
+ * summary is lost. */
+static void check_patched(struct summary_world *world, struct table_parts *parts,
+                          bool is_summary_lost)
+{
+    struct bb_table_verify_report report;
+    parts_write(parts, world->memory);
+    world_open(world);
+    world->stats = (struct bb_read_stats){0};
+    assert_members(world);
+    assert_int_equal(world->stats.damaged_filters > 0, is_summary_lost);
+    world_close(world);
+    if (is_summary_lost)
+        assert_status(bb_table_verify(FIXTURE_PATH, &world->options, &report), BB_CORRUPT);
+}
+
+/* The list of a summary of one part with one chunk, sealed. */
+static void seal_list(struct table_parts *parts)
+{
+    const struct bb_buf *section = parts_section(parts, BB_SECTION_SUMMARY);
+    size_t list = bb_load32(section->data + section->size - BB_SUMMARY_TAIL_SIZE);
+    size_t checked = section->size - BB_CHECKSUM_SIZE;
+    size_t start = section->size - BB_SUMMARY_TAIL_SIZE - list;
+    if (list > section->size - BB_SUMMARY_TAIL_SIZE)
+        return;
+    uint64_t offset = parts->data.size + start;
+    bb_store64(section->data + checked, bb_checksum(parts->id, BB_STORED_CHUNKS, offset,
+                                                    section->data + start, checked - start));
+}
+
+/* Sizes and counts that promise more than there is are refused before memory is asked for. */
+static void summary__absurd_lists(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list;
+        size_t size;
+    } lists[] = {
+        {"\x0b\x01\x01\x01\x10\x00", 6},                  /* shift */
+        {"\x07\x00\x10\x00", 4},                          /* no part */
+        {"\x07\xff\xff\xff\xff\x0f\x01\x01\x10\x00", 10}, /* parts */
+        {"\x07\x01\x01\xff\xff\xff\xff\x0f\x10\x00", 10}, /* shards */
+        {"\x00\x01\x01\xff\xff\xff\xff\x0f\x10\x00", 10}, /* chunks */
+        {"\x07\x01\x01\x00\x10\x00", 6},                  /* no shard */
+        {"\x07\x01\x00\x01\x10\x00", 6},                  /* no key */
+        {"\x07\x01\x01\x01\xff\xff\xff\xff\x0f\x00", 10}, /* size */
+        {"\x07\x01\x01\x01\x01\x00", 6},                  /* too small */
+        {"\x07\x01\x01\x01", 4},                          /* it ends */
+        {"", 0},                                          /* nothing */
+    };
+    struct summary_world world;
+    struct table_parts parts;
+    world_init(&world, 13, 4);
+    world_build(&world, 200);
+    parts_read(&parts, world.memory);
+    struct bb_buf *section = parts_section(&parts, BB_SECTION_SUMMARY);
+    size_t list_size = bb_load32(section->data + section->size - BB_SUMMARY_TAIL_SIZE);
+    size_t chunks_size = section->size - BB_SUMMARY_TAIL_SIZE - list_size;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(lists); i++) {
+        section->size = chunks_size;
+        assert_ok(bb_buf_append(section, lists[i].list, lists[i].size));
+        assert_ok(bb_append_u32(section, (uint32_t)lists[i].size));
+        assert_ok(bb_append_u64(section, 0));
+        seal_list(&parts);
+        parts_set_number(&parts, 26, section->size);
+        check_patched(&world, &parts, true);
+    }
+    bb_store32(section->data + section->size - BB_SUMMARY_TAIL_SIZE, UINT32_MAX);
+    check_patched(&world, &parts, true);
+    parts_deinit(&parts);
+    world_deinit(&world);
+}
+
+/* Every bit of a chunk and of the list, the checksums put right or left as they are. */
+static void check_flips(bool is_sealed)
+{
+    struct summary_world world;
+    struct table_parts parts;
+    world_init(&world, 14, 4);
+    world_build(&world, 40);
+    parts_read(&parts, world.memory);
+    struct bb_buf *section = parts_section(&parts, BB_SECTION_SUMMARY);
+    size_t list_size = bb_load32(section->data + section->size - BB_SUMMARY_TAIL_SIZE);
+    size_t chunk_size = section->size - BB_SUMMARY_TAIL_SIZE - list_size - BB_CHECKSUM_SIZE;
+    for (size_t bit = 0; bit < section->size * 8; bit++) {
+        section->data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        bool is_in_payload = bit / 8 >= 12 && bit / 8 < chunk_size;
+        bool is_seed = bit / 8 == 9 && bit % 8 < 6;
+        if (is_sealed && bit / 8 >= chunk_size + BB_CHECKSUM_SIZE)
+            seal_list(&parts);
+        if (!is_sealed || !(is_in_payload || is_seed)) {
+            parts_write(&parts, world.memory);
+            world_open(&world);
+            assert_members(&world);
+            world_close(&world);
+        }
+        section->data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        seal_list(&parts);
+    }
+    parts_deinit(&parts);
+    world_deinit(&world);
+}
+
+static void summary__every_bit(void **state)
+{
+    (void)state;
+    check_flips(false);
+    check_flips(true);
+}
+
+/* Damage in one of several chunks costs that chunk alone. */
+static void check_damaged_chunk(enum bb_summary_residency residency)
+{
+    struct summary_world world;
+    struct table_parts parts;
+    struct bb_table_verify_report report;
+    world_init(&world, 15, 4);
+    world_build(&world, 300000);
+    assert_ok(bb_block_cache_create(UINT64_C(1) << 27, &world.options.cache));
+    world.options.summary_residency = residency;
+    parts_read(&parts, world.memory);
+    parts_section(&parts, BB_SECTION_SUMMARY)->data[100]++;
+    parts_write(&parts, world.memory);
+    world_open(&world);
+    size_t asked = 0;
+    for (; asked < 30000; asked++) {
+        assert_int_equal(world_get(&world, NULL, 2 * asked), BB_VISIT_PRESENT);
+        (void)world_get(&world, NULL, 2 * asked + 1);
+    }
+    /* The first of three chunks, with 128 of 300 shards. */
+    assert_share(world.stats.damaged_filters, 2 * asked, 128.0 / 300, "meet the damaged chunk");
+    assert_share(visits(&world, BB_VISIT_SUMMARY_NEGATIVE), asked, 0.92 * 172 / 300,
+                 "are denied by the others");
+    assert_true(world.stats.summary_reads < 10);
+    assert_status(bb_table_verify(FIXTURE_PATH, &world.options, &report), BB_CORRUPT);
+    parts_deinit(&parts);
+    world_deinit(&world);
+}
+
+static void summary__damaged_chunk(void **state)
+{
+    (void)state;
+    check_damaged_chunk(BB_SUMMARY_PINNED);
+    check_damaged_chunk(BB_SUMMARY_CACHED);
+}
+
+/* Without its summary, or with properties that this version cannot follow, a table is read. */
+static void summary__lost(void **state)
+{
+    (void)state;
+    struct summary_world world;
+    struct table_parts parts;
+    world_init(&world, 16, 4);
+    world_build(&world, 200);
+    parts_read(&parts, world.memory);
+    parts_set_number(&parts, 70, 25);
+    check_patched(&world, &parts, true);
+    parts_set_number(&parts, 70, 3);
+    check_patched(&world, &parts, false);
+    assert_int_equal(parts.directory.sections[0].id, BB_SECTION_SUMMARY);
+    bb_buf_deinit(&parts.sections[0]);
+    parts.directory.count--;
+    for (size_t i = 0; i < parts.directory.count; i++) {
+        parts.directory.sections[i] = parts.directory.sections[i + 1];
+        parts.sections[i] = parts.sections[i + 1];
+    }
+    parts.sections[parts.directory.count] = (struct bb_buf){0};
+    check_patched(&world, &parts, true);
+    parts_deinit(&parts);
+    world_deinit(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(summary__every_member_of_every_size),
+        cmocka_unit_test(summary__every_member_of_many_parts),
+        cmocka_unit_test(summary__rates_multiply),
+        cmocka_unit_test(summary__block_filters_keep_their_own_rank),
+        cmocka_unit_test(summary__residency),
+        cmocka_unit_test(summary__cached_and_evicted),
+        cmocka_unit_test(summary__ignored_with_the_filters),
+        cmocka_unit_test(summary__accounts),
+        cmocka_unit_test(summary__another_order),
+        cmocka_unit_test(summary__versions),
+        cmocka_unit_test(summary__absurd_lists),
+        cmocka_unit_test(summary__every_bit),
+        cmocka_unit_test(summary__damaged_chunk),
+        cmocka_unit_test(summary__lost),
+    };
+    return cmocka_run_group_tests_name("summary", tests, NULL, NULL);
+}
