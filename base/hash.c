@@ -19,6 +19,11 @@ uint64_t bb_hash_key(const struct bb_hash_secret *secret, struct bb_bytes key)
     return XXH3_64bits_withSecret(key.data, key.size, secret->bytes, BB_HASH_SECRET_SIZE);
 }
 
+uint64_t bb_hash_xxh64(struct bb_bytes bytes)
+{
+    return XXH64(bytes.data, bytes.size, 0);
+}
+
 uint64_t bb_hash_bytes(const void *data, size_t size)
 {
     return XXH3_64bits(data, size);

@@ -49,6 +49,38 @@ enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start)
     return bb_append_u64(buf, bb_hash_bytes(buf->data + start, checked_size));
 }
 
+enum bb_status bb_envelope_append(const struct bb_envelope *envelope, struct bb_buf *buf)
+{
+    size_t start = buf->size;
+    enum bb_status status = bb_envelope_encode(envelope, buf);
+    if (status == BB_OK)
+        status = bb_buf_append(buf, envelope->payload.data, envelope->payload.size);
+    if (status == BB_OK)
+        status = bb_envelope_finish(buf, start);
+    if (status != BB_OK)
+        buf->size = start;
+    return status;
+}
+
+enum bb_status bb_envelope_check_plan(uint64_t key_count, double target_rate)
+{
+    if (key_count > BB_FILTER_KEY_COUNT_MAX)
+        return bb_fail(BB_TOO_LARGE, "a filter of %llu keys: the limit is %llu",
+                       (unsigned long long)key_count, (unsigned long long)BB_FILTER_KEY_COUNT_MAX);
+    if (!(target_rate >= BB_FILTER_RATE_MIN && target_rate <= BB_FILTER_RATE_MAX))
+        return bb_fail(BB_INVALID, "the filter's target rate is %g, allowed are %g to %g",
+                       target_rate, BB_FILTER_RATE_MIN, BB_FILTER_RATE_MAX);
+    return BB_OK;
+}
+
+enum bb_status bb_envelope_check_kind(const struct bb_envelope *envelope, enum bb_filter_kind kind)
+{
+    if (envelope->kind == kind)
+        return BB_OK;
+    return bb_fail(BB_INVALID, "the filter is of kind %s, expected %s",
+                   bb_filter_kind_name(envelope->kind), bb_filter_kind_name(kind));
+}
+
 /* Magic, version and size: what has to be right before the checksum can be found. */
 static enum bb_status check_frame(struct bb_bytes bytes)
 {
@@ -119,6 +151,25 @@ enum bb_status bb_envelope_check_without_payload(const struct bb_envelope *envel
     if (envelope->payload.size != 0)
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
                           "%zu bytes of payload, expected none", envelope->payload.size);
+    return BB_OK;
+}
+
+static bool is_zero(const uint8_t *data, size_t size)
+{
+    return size == 0 || (data[0] == 0 && memcmp(data, data + 1, size - 1) == 0);
+}
+
+enum bb_status bb_envelope_check_bits(const struct bb_envelope *envelope, size_t start,
+                                      uint64_t bit_count, uint64_t key_count)
+{
+    const uint8_t *bits = envelope->payload.data + start;
+    size_t size = (size_t)(bit_count / 8 + (bit_count % 8 != 0));
+    if (bit_count % 8 != 0 && bits[size - 1] >> (bit_count % 8) != 0)
+        return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + start + size - 1,
+                          "bits are set behind the last one of the filter");
+    if (key_count > 0 && is_zero(bits, size))
+        return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + start,
+                          "no bit is set for %llu keys", (unsigned long long)key_count);
     return BB_OK;
 }
 

@@ -9,10 +9,9 @@
  *      24  salt             8
  *      32  key count        8   distinct hashes
  *      40  target rate      8   IEEE 754 double; 1 for kind none
- *      48  parameter 0      8   ribbon: shards        blocked Bloom: lines    Bloom: bits
- *      56  parameter 1      8   ribbon: rank          blocked Bloom: probes   Bloom: probes
- *      64  payload              ribbon: directory of shards (shard_directory.h), their payloads
- *                               blocked Bloom: lines    Bloom: bits
+ *      48  parameter 0      8   ribbon: shards; other kinds: lines, blocks, bits: see kind_*.c
+ *      56  parameter 1      8   ribbon: rank; other kinds: probes
+ *      64  payload              as the kind has it
  *          checksum         8   XXH3-64 of all bytes before it
  *
  * Integers are little-endian. A filter of no keys has parameters 0 and no payload, and says
@@ -71,6 +70,15 @@ BB_MUST_CHECK enum bb_status bb_envelope_decode_frame(struct bb_bytes bytes,
 BB_MUST_CHECK enum bb_status bb_envelope_encode(const struct bb_envelope *envelope,
                                                 struct bb_buf *buf);
 BB_MUST_CHECK enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start);
+/* All of it at once: header, payload, checksum. On failure the buffer is as it was. */
+BB_MUST_CHECK enum bb_status bb_envelope_append(const struct bb_envelope *envelope,
+                                                struct bb_buf *buf);
+
+/* BB_INVALID for a target rate that cannot be asked for, BB_TOO_LARGE for too many keys. */
+BB_MUST_CHECK enum bb_status bb_envelope_check_plan(uint64_t key_count, double target_rate);
+/* BB_INVALID unless the envelope is of that kind. */
+BB_MUST_CHECK enum bb_status bb_envelope_check_kind(const struct bb_envelope *envelope,
+                                                    enum bb_filter_kind kind);
 
 /* --- For the checks of the kinds --- */
 
@@ -82,5 +90,9 @@ enum bb_status bb_envelope_bad_parameter(const struct bb_envelope *envelope, uns
                                          const char *name) __attribute__((cold));
 /* The parameters are 0, and there is no payload. */
 enum bb_status bb_envelope_check_without_payload(const struct bb_envelope *envelope);
+/* The bit_count bits from start of the payload on, to the end of a byte, are as they must be: none
+ * set behind the last one, and not all zero if there are keys. */
+enum bb_status bb_envelope_check_bits(const struct bb_envelope *envelope, size_t start,
+                                      uint64_t bit_count, uint64_t key_count);
 
 #endif

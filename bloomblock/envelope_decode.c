@@ -19,9 +19,11 @@ static enum bb_status check_kind(const struct bb_envelope *envelope)
 static enum bb_status check_target(const struct bb_envelope *envelope)
 {
     double rate = envelope->target_rate;
-    bool possible = envelope->kind == BB_FILTER_NONE
-                        ? rate == 1
-                        : rate >= BB_FILTER_RATE_MIN && rate <= BB_FILTER_RATE_MAX;
+    bool possible = rate >= BB_FILTER_RATE_MIN && rate <= BB_FILTER_RATE_MAX;
+    if (rate == 1)
+        possible = bb_kind_ops(envelope->kind)->may_have_no_target;
+    else if (envelope->kind == BB_FILTER_NONE)
+        possible = false;
     if (!possible)
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_AT_TARGET_RATE, "target rate is %g", rate);
     return BB_OK;

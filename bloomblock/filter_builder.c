@@ -11,8 +11,9 @@
 
 struct bb_filter_builder {
     struct bb_filter_options options; /* resolved */
+    const struct bb_kind_ops *ops;
     uint64_t domain;
-    uint64_t *hashes; /* owned; domain hashes */
+    uint64_t *hashes; /* owned; domain hashes, or key hashes where the kind takes these */
     size_t count;
     size_t capacity;
     enum bb_status status; /* the first failure */
@@ -27,11 +28,15 @@ static enum bb_status resolve(struct bb_filter_options *options)
         options->kind = BB_FILTER_RIBBON;
     if (bb_kind_ops(options->kind) == NULL)
         return bb_fail(BB_UNSUPPORTED, "filters of kind %s are not there yet", name);
+    if (options->salt != 0 && bb_kind_ops(options->kind)->takes_key_hashes)
+        return bb_fail(BB_INVALID,
+                       "the salt is %016llx: filters of kind %s have none, it must be 0",
+                       (unsigned long long)options->salt, name);
     if (options->target_rate == 0)
         options->target_rate = TARGET_RATE_DEFAULT;
-    if (!(options->target_rate >= BB_FILTER_RATE_MIN && options->target_rate <= BB_FILTER_RATE_MAX))
-        return bb_fail(BB_INVALID, "the filter's target rate is %g, allowed are %g to %g",
-                       options->target_rate, BB_FILTER_RATE_MIN, BB_FILTER_RATE_MAX);
+    enum bb_status status = bb_envelope_check_plan(0, options->target_rate);
+    if (status != BB_OK)
+        return status;
     if (options->kind == BB_FILTER_NONE)
         options->target_rate = 1;
     return BB_OK;
@@ -48,6 +53,7 @@ enum bb_status bb_filter_builder_create(const struct bb_filter_options *options,
     if (builder == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a filter builder");
     builder->options = resolved;
+    builder->ops = bb_kind_ops(resolved.kind);
     builder->domain = bb_domain(BB_DOMAIN_ENVELOPE, resolved.salt);
     *ret_builder = builder;
     return BB_OK;
@@ -79,14 +85,15 @@ enum bb_status bb_filter_builder_add(struct bb_filter_builder *builder, uint64_t
 {
     if (builder->status != BB_OK)
         return builder->status;
-    uint64_t domain_hash = bb_domain_hash(builder->domain, hash);
-    if (builder->count > 0 && builder->hashes[builder->count - 1] == domain_hash)
+    if (!builder->ops->takes_key_hashes)
+        hash = bb_domain_hash(builder->domain, hash);
+    if (builder->count > 0 && builder->hashes[builder->count - 1] == hash)
         return BB_OK;
     if (builder->count == builder->capacity)
         builder->status = grow(builder);
     if (builder->status != BB_OK)
         return builder->status;
-    builder->hashes[builder->count++] = domain_hash;
+    builder->hashes[builder->count++] = hash;
     return BB_OK;
 }
 
@@ -95,7 +102,7 @@ enum bb_status bb_filter_builder_add(struct bb_filter_builder *builder, uint64_t
 static enum bb_status append_envelope(const struct bb_filter_builder *builder,
                                       struct bb_envelope *fields, struct bb_buf *buf)
 {
-    const struct bb_kind_ops *ops = bb_kind_ops(fields->kind);
+    const struct bb_kind_ops *ops = builder->ops;
     bool empty = bb_kind_is_empty(ops, fields);
     size_t start = buf->size;
     enum bb_status status = empty ? BB_OK : ops->choose(fields);

@@ -16,7 +16,7 @@ static const struct {
     [BB_FILTER_RIBBON] = {"ribbon", &bb_kind_ribbon},
     [BB_FILTER_BLOCKED_BLOOM] = {"blocked-bloom", &bb_kind_blocked_bloom},
     [BB_FILTER_BLOOM] = {"bloom", &bb_kind_bloom},
-    [BB_FILTER_SPLIT_BLOCK] = {"split-block", NULL},
+    [BB_FILTER_SPLIT_BLOCK] = {"split-block", &bb_kind_split_block},
     [BB_FILTER_COUNTING] = {"counting", NULL},
     [BB_FILTER_SCALABLE] = {"scalable", NULL},
     [BB_FILTER_PARTITIONED] = {"partitioned", NULL},
@@ -46,7 +46,7 @@ enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_ki
     }
     return bb_fail(BB_INVALID,
                    "there are no filters of kind \"%s\"; "
-                   "there are default, none, ribbon, blocked-bloom, bloom",
+                   "there are default, none, ribbon, blocked-bloom, bloom, split-block",
                    name);
 }
 
@@ -91,6 +91,7 @@ static void none_describe(const struct bb_envelope *envelope, struct bb_filter_i
 
 const struct bb_kind_ops bb_kind_none = {
     .answers_without_keys = true,
+    .may_have_no_target = true,
     .choose = none_choose,
     .append = none_append,
     .check = bb_envelope_check_without_payload,

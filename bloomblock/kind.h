@@ -33,6 +33,10 @@ struct bb_kind_ops {
     /* A key count of 0 is nothing special. Of other kinds a filter of no keys has no payload and
      * parameters of 0, says "absent" to everything, and reaches none of the functions below. */
     bool answers_without_keys;
+    /* Hashes are taken as they are, without a domain; the salt is 0. */
+    bool takes_key_hashes;
+    /* A target rate of 1 may be stored: nobody asked for one. */
+    bool may_have_no_target;
 
     /* Sets the parameters that meet the target for the envelope's key count. */
     enum bb_status (*choose)(struct bb_envelope *envelope);
@@ -54,6 +58,7 @@ extern const struct bb_kind_ops bb_kind_none;
 extern const struct bb_kind_ops bb_kind_ribbon;
 extern const struct bb_kind_ops bb_kind_blocked_bloom;
 extern const struct bb_kind_ops bb_kind_bloom;
+extern const struct bb_kind_ops bb_kind_split_block;
 
 /* NULL for DEFAULT, for values that are no kind, and for kinds that are not there yet. */
 const struct bb_kind_ops *bb_kind_ops(enum bb_filter_kind kind);

@@ -87,6 +87,10 @@ struct bb_hash_secret {
 /* XXH3-64 of a key under a secret (xxHash specification, XXH3_64bits_withSecret). Thread-safe. */
 BB_API uint64_t bb_hash_key(const struct bb_hash_secret *secret, struct bb_bytes key);
 
+/* XXH64 with seed 0 (xxHash specification): the hash of Parquet's and other formats' filters. It
+ * has no secret: anybody can choose values that collide. Thread-safe. */
+BB_API uint64_t bb_hash_xxh64(struct bb_bytes bytes);
+
 /* A secret drawn from the operating system. BB_IO if it has no randomness to give. */
 BB_API BB_MUST_CHECK enum bb_status bb_hash_secret_random(struct bb_hash_secret *ret_secret);
 

@@ -40,7 +40,8 @@ enum bb_filter_kind {
     BB_FILTER_BLOCKED_BLOOM =
         3,               /* Bloom in 64-byte lines: quick to build, for sets that live briefly. */
     BB_FILTER_BLOOM = 4, /* Classic Bloom with any number of bits and independent probes. */
-    BB_FILTER_SPLIT_BLOCK = 5, /* Reserved: Parquet's split-block Bloom. */
+    BB_FILTER_SPLIT_BLOCK = 5, /* Parquet's split-block Bloom, bit for bit: for interchange. Takes
+                                  hashes as they are; the salt must be 0. */
     BB_FILTER_COUNTING = 6,    /* Reserved. */
     BB_FILTER_SCALABLE = 7,    /* Reserved. */
     BB_FILTER_PARTITIONED = 8, /* Reserved. */
@@ -282,4 +283,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_allocate(struct bb_filter_run *run
 #ifdef __cplusplus
 }
 #endif
+
+#include "bb/filter_sets.h"
+
 #endif

@@ -4,7 +4,7 @@ import struct
 import xxh3
 
 MASK = (1 << 64) - 1
-NONE, RIBBON, BLOCKED_BLOOM, BLOOM = 1, 2, 3, 4
+NONE, RIBBON, BLOCKED_BLOOM, BLOOM, SPLIT_BLOCK = 1, 2, 3, 4, 5
 BLOCK, ENVELOPE = 0x243F6A8885A308D3, 0xA4093822299F31D0
 
 
@@ -102,6 +102,18 @@ def ask_bloom(payload, bits, probes, h):
     return True
 
 
+SPLIT_BLOCK_SALTS = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31)
+
+
+def ask_split_block(payload, blocks, key_hash):
+    block = (key_hash >> 32) * blocks >> 32
+    for i, salt in enumerate(SPLIT_BLOCK_SALTS):
+        word = struct.unpack_from("<I", payload, block * 32 + i * 4)[0]
+        if not word >> ((key_hash & 0xFFFFFFFF) * salt % 2**32 >> 27) & 1:
+            return False
+    return True
+
+
 class Envelope:
     def __init__(self, data):
         check(len(data) >= 72 and data[:8] == b"BBFILTER", "magic")
@@ -114,6 +126,8 @@ class Envelope:
         self.shards = []
         if self.kind == RIBBON and self.keys > 0:
             self.read_directory()
+        if self.kind == SPLIT_BLOCK and self.keys > 0:
+            check(self.salt == 0 and self.parameters == [len(self.payload) // 32, 8], "split-block")
         self.domain = domain_of(ENVELOPE, self.salt)
 
     def read_directory(self):
@@ -138,6 +152,8 @@ class Envelope:
             return self.kind == NONE
         if self.kind == BLOCKED_BLOOM:
             return ask_blocked_bloom(self.payload, first, second, h)
+        if self.kind == SPLIT_BLOCK:
+            return ask_split_block(self.payload, first, key_hash)
         if self.kind == BLOOM:
             return ask_bloom(self.payload, first, second, h)
         descriptor, _, payload = self.shards[(h >> 32) * first >> 32]
@@ -206,6 +222,9 @@ def describe(data, members):
     elif envelope.kind == BLOCKED_BLOOM:
         for i in range(0, len(envelope.payload), 64):
             text.add_bytes("line", envelope.payload[i:i + 64])
+    elif envelope.kind == SPLIT_BLOCK:
+        for i in range(0, len(envelope.payload), 32):
+            text.add_bytes("block", envelope.payload[i:i + 32])
     elif envelope.kind == BLOOM:
         text.add_bytes("bits", envelope.payload)
     text.add(8, "checksum", f"0x{envelope.checksum:016x}")

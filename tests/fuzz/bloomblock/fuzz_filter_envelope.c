@@ -86,10 +86,12 @@ static void build_envelope(const uint8_t *data, size_t size)
 {
     if (size < 2)
         return;
-    struct bb_filter_options options = {.kind =
-                                            (enum bb_filter_kind)(data[0] % (BB_FILTER_BLOOM + 1)),
-                                        .target_rate = exp2(-1 - data[1] % 93 / 4.0),
-                                        .salt = data[0]};
+    struct bb_filter_options options = {
+        .kind = (enum bb_filter_kind)(data[0] % (BB_FILTER_SPLIT_BLOCK + 1)),
+        .target_rate = exp2(-1 - data[1] % 93 / 4.0),
+        .salt = data[0]};
+    if (options.kind == BB_FILTER_SPLIT_BLOCK)
+        options.salt = 0;
     struct bb_filter_builder *builder = NULL;
     struct bb_buf envelope = {0};
     size_t count = (size - 2) / 8;

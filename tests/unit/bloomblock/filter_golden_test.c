@@ -19,7 +19,7 @@ static uint64_t golden_hash(uint64_t i)
 static struct bb_buf build(enum bb_filter_kind kind, double target, uint64_t count)
 {
     struct bb_filter_options options = {
-        .kind = kind, .target_rate = target, .salt = UINT64_C(0x0123456789abcdef)};
+        .kind = kind, .target_rate = target, .salt = salt_of(kind, UINT64_C(0x0123456789abcdef))};
     struct bb_filter_builder *builder = NULL;
     struct bb_buf envelope = {0};
     assert_ok(bb_filter_builder_create(&options, &builder));
@@ -158,6 +158,9 @@ static struct bb_buf describe(const struct bb_buf *envelope, uint64_t count)
     else if (kind == BB_FILTER_BLOCKED_BLOOM)
         for (uint64_t i = 0; i < parameters[0]; i++)
             dump_bytes(&dump, 64, "line");
+    else if (kind == BB_FILTER_SPLIT_BLOCK)
+        for (uint64_t i = 0; i < parameters[0]; i++)
+            dump_bytes(&dump, 32, "block");
     else if (kind == BB_FILTER_BLOOM)
         dump_bytes(&dump, (size_t)(parameters[0] + 7) / 8, "bits");
     dump_hex(&dump, 8, "checksum");
@@ -225,6 +228,12 @@ static void filter_golden__bloom(void **state)
     assert_envelope("bloom", BB_FILTER_BLOOM, 0.01, 30);
 }
 
+static void filter_golden__split_block(void **state)
+{
+    (void)state;
+    assert_envelope("split_block", BB_FILTER_SPLIT_BLOCK, 0.01, 40);
+}
+
 static void filter_golden__none(void **state)
 {
     (void)state;
@@ -240,6 +249,7 @@ int main(void)
         cmocka_unit_test(filter_golden__ribbon_of_no_keys),
         cmocka_unit_test(filter_golden__blocked_bloom),
         cmocka_unit_test(filter_golden__bloom),
+        cmocka_unit_test(filter_golden__split_block),
         cmocka_unit_test(filter_golden__none),
     };
     keys_init("filter_golden");

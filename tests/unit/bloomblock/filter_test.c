@@ -4,7 +4,7 @@
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 static const enum bb_filter_kind kinds[] = {BB_FILTER_RIBBON, BB_FILTER_BLOCKED_BLOOM,
-                                            BB_FILTER_BLOOM};
+                                            BB_FILTER_BLOOM, BB_FILTER_SPLIT_BLOCK};
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
 /* --- Kinds --- */
@@ -12,7 +12,7 @@ static const enum bb_filter_kind kinds[] = {BB_FILTER_RIBBON, BB_FILTER_BLOCKED_
 static void filter__kinds_have_names(void **state)
 {
     (void)state;
-    for (int kind = BB_FILTER_DEFAULT; kind <= BB_FILTER_BLOOM; kind++) {
+    for (int kind = BB_FILTER_DEFAULT; kind <= BB_FILTER_SPLIT_BLOCK; kind++) {
         enum bb_filter_kind found = BB_FILTER_PARTITIONED;
         assert_ok(bb_filter_kind_find(bb_filter_kind_name((enum bb_filter_kind)kind), &found));
         assert_int_equal(found, kind);
@@ -27,14 +27,14 @@ static void filter__reserved_and_unknown_kinds_are_refused(void **state)
     (void)state;
     enum bb_filter_kind found = BB_FILTER_NONE;
     struct bb_filter_builder *builder = NULL;
-    for (int kind = BB_FILTER_SPLIT_BLOCK; kind <= BB_FILTER_PARTITIONED; kind++) {
+    for (int kind = BB_FILTER_COUNTING; kind <= BB_FILTER_PARTITIONED; kind++) {
         struct bb_filter_options options = {.kind = (enum bb_filter_kind)kind};
         assert_status(bb_filter_kind_find(bb_filter_kind_name(options.kind), &found),
                       BB_UNSUPPORTED);
         assert_status(bb_filter_builder_create(&options, &builder), BB_UNSUPPORTED);
     }
     assert_status(bb_filter_kind_find("cuckoo", &found), BB_INVALID);
-    assert_message("there are default, none, ribbon, blocked-bloom, bloom");
+    assert_message("there are default, none, ribbon, blocked-bloom, bloom, split-block");
     struct bb_filter_options options = {.kind = (enum bb_filter_kind)9};
     assert_status(bb_filter_builder_create(&options, &builder), BB_INVALID);
     assert_int_equal(found, BB_FILTER_NONE);
@@ -77,7 +77,7 @@ static void assert_filter(enum bb_filter_kind kind, double target, uint64_t coun
     assert_rate(passed, questions, info.predicted_rate, "foreign keys of an envelope");
     assert_int_equal(info.key_count, count);
     assert_int_equal(info.size_bytes, envelope.size);
-    assert_true(info.target_rate == target && info.salt == count);
+    assert_true(info.target_rate == target && info.salt == salt_of(kind, count));
     assert_true(kind != BB_FILTER_RIBBON || info.predicted_rate <= target * (1 + 1e-9));
     guarded_free(&copy);
     bb_buf_deinit(&envelope);
@@ -171,7 +171,8 @@ static void filter__repetitions_and_order_do_not_matter(void **state)
     (void)state;
     for (size_t k = 0; k < KIND_COUNT; k++) {
         struct bb_buf plain = envelope_of(kinds[k], 0.01, 7, 3000);
-        struct bb_filter_options options = {.kind = kinds[k], .target_rate = 0.01, .salt = 7};
+        struct bb_filter_options options = {
+            .kind = kinds[k], .target_rate = 0.01, .salt = salt_of(kinds[k], 7)};
         struct bb_filter_builder *builder = NULL;
         struct bb_buf repeated = {0};
         assert_ok(bb_filter_builder_create(&options, &builder));
