@@ -27,4 +27,11 @@ static inline uint32_t bb_hash_range(uint64_t hash, uint32_t count)
     return (uint32_t)(((hash >> 32) * count) >> 32);
 }
 
+/* The same for any number of places: uses all bits. */
+static inline uint64_t bb_hash_range64(uint64_t hash, uint64_t count)
+{
+    __extension__ typedef unsigned __int128 product;
+    return (uint64_t)(((product)hash * count) >> 64);
+}
+
 #endif

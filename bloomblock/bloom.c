@@ -3,22 +3,10 @@
 
 #include "base/coding.h"
 
-__extension__ typedef unsigned __int128 product;
-
-/* ON DISK. Odd, without a pattern; one of the 64-bit multipliers of Steele and Vigna,
- * "Computationally easy, spectrally good multipliers", 2021. */
-#define REMIX UINT64_C(0xd1342543de82ef95)
-
-static inline uint64_t scale(uint64_t value, uint64_t count)
-{
-    return (uint64_t)(((product)value * count) >> 64);
-}
-
 void bb_bloom_add(uint8_t *payload, uint64_t bit_count, uint32_t probes, uint64_t hash)
 {
     for (uint32_t i = 0; i < probes; i++) {
-        hash *= REMIX;
-        uint64_t bit = scale(hash, bit_count);
+        uint64_t bit = bb_bloom_next(&hash, bit_count);
         payload[bit / 8] |= (uint8_t)(1 << (bit % 8));
     }
 }
@@ -27,8 +15,7 @@ bool bb_bloom_may_contain(const uint8_t *payload, uint64_t bit_count, uint32_t p
                           uint64_t hash)
 {
     for (uint32_t i = 0; i < probes; i++) {
-        hash *= REMIX;
-        uint64_t bit = scale(hash, bit_count);
+        uint64_t bit = bb_bloom_next(&hash, bit_count);
         if ((payload[bit / 8] >> (bit % 8) & 1) == 0)
             return false;
     }

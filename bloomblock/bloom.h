@@ -16,11 +16,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
+
 #define BB_BLOOM_PROBES_MAX 30
 
 static inline size_t bb_bloom_size(uint64_t bit_count)
 {
     return (size_t)(bit_count / 8 + (bit_count % 8 != 0));
+}
+
+/* ON DISK. Odd, without a pattern; one of the 64-bit multipliers of Steele and Vigna,
+ * "Computationally easy, spectrally good multipliers", 2021. */
+#define BB_BLOOM_REMIX UINT64_C(0xd1342543de82ef95)
+
+/* The next position of a key, among bit_count. *state begins as the key's hash. */
+static inline uint64_t bb_bloom_next(uint64_t *state, uint64_t bit_count)
+{
+    *state *= BB_BLOOM_REMIX;
+    return bb_hash_range64(*state, bit_count);
 }
 
 /* bit_count is not 0. */

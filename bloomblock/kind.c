@@ -19,7 +19,7 @@ static const struct {
     [BB_FILTER_SPLIT_BLOCK] = {"split-block", &bb_kind_split_block},
     [BB_FILTER_COUNTING] = {"counting", NULL},
     [BB_FILTER_SCALABLE] = {"scalable", NULL},
-    [BB_FILTER_PARTITIONED] = {"partitioned", NULL},
+    [BB_FILTER_PARTITIONED] = {"partitioned", &bb_kind_partitioned},
 };
 
 const struct bb_kind_ops *bb_kind_ops(enum bb_filter_kind kind)
@@ -44,10 +44,11 @@ enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_ki
         *ret_kind = (enum bb_filter_kind)i;
         return BB_OK;
     }
-    return bb_fail(BB_INVALID,
-                   "there are no filters of kind \"%s\"; "
-                   "there are default, none, ribbon, blocked-bloom, bloom, split-block",
-                   name);
+    return bb_fail(
+        BB_INVALID,
+        "there are no filters of kind \"%s\"; "
+        "there are default, none, ribbon, blocked-bloom, bloom, split-block, partitioned",
+        name);
 }
 
 /* --- None --- */

@@ -50,7 +50,7 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
                                          struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe portable = {may_contain};
+    static const struct bb_kind_probe portable = {.may_contain = may_contain};
     (void)envelope;
     (void)view;
     return &portable;

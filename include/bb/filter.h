@@ -44,7 +44,7 @@ enum bb_filter_kind {
                                   hashes as they are; the salt must be 0. */
     BB_FILTER_COUNTING = 6,    /* Reserved. */
     BB_FILTER_SCALABLE = 7,    /* Reserved. */
-    BB_FILTER_PARTITIONED = 8, /* Reserved. */
+    BB_FILTER_PARTITIONED = 8, /* Bloom with a slice of the bits for each probe. */
 };
 
 /* Stable lower-case name: "ribbon", "blocked-bloom", ... NULL for an unknown value. */

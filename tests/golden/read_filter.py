@@ -4,7 +4,7 @@ import struct
 import xxh3
 
 MASK = (1 << 64) - 1
-NONE, RIBBON, BLOCKED_BLOOM, BLOOM, SPLIT_BLOCK = 1, 2, 3, 4, 5
+NONE, RIBBON, BLOCKED_BLOOM, BLOOM, SPLIT_BLOCK, PARTITIONED = 1, 2, 3, 4, 5, 8
 BLOCK, ENVELOPE = 0x243F6A8885A308D3, 0xA4093822299F31D0
 
 
@@ -102,6 +102,15 @@ def ask_bloom(payload, bits, probes, h):
     return True
 
 
+def ask_partitioned(payload, width, probes, h):
+    for i in range(probes):
+        h = h * 0xD1342543DE82EF95 & MASK
+        b = i * width + (h * width >> 64)
+        if not payload[b // 8] >> b % 8 & 1:
+            return False
+    return True
+
+
 SPLIT_BLOCK_SALTS = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31)
 
 
@@ -154,6 +163,8 @@ class Envelope:
             return ask_blocked_bloom(self.payload, first, second, h)
         if self.kind == SPLIT_BLOCK:
             return ask_split_block(self.payload, first, key_hash)
+        if self.kind == PARTITIONED:
+            return ask_partitioned(self.payload, first // second, second, h)
         if self.kind == BLOOM:
             return ask_bloom(self.payload, first, second, h)
         descriptor, _, payload = self.shards[(h >> 32) * first >> 32]
@@ -225,7 +236,7 @@ def describe(data, members):
     elif envelope.kind == SPLIT_BLOCK:
         for i in range(0, len(envelope.payload), 32):
             text.add_bytes("block", envelope.payload[i:i + 32])
-    elif envelope.kind == BLOOM:
+    elif envelope.kind in (BLOOM, PARTITIONED):
         text.add_bytes("bits", envelope.payload)
     text.add(8, "checksum", f"0x{envelope.checksum:016x}")
     check(all(envelope.may_contain(key_hash(i)) for i in range(members)) or envelope.keys == 0, "a member is denied")

@@ -7,7 +7,7 @@
 #include "bloomblock/shard_directory.h"
 
 /* One small envelope of every kind, and one of several shards. */
-#define SAMPLE_COUNT 7
+#define SAMPLE_COUNT 8
 
 static struct bb_buf sample(int number)
 {
@@ -24,8 +24,10 @@ static struct bb_buf sample(int number)
         return envelope_of(BB_FILTER_NONE, 0, 1, 30);
     case 5:
         return envelope_of(BB_FILTER_RIBBON, 0.01, 1, 0);
-    default:
+    case 6:
         return envelope_of(BB_FILTER_SPLIT_BLOCK, 0.01, 1, 60);
+    default:
+        return envelope_of(BB_FILTER_PARTITIONED, 0.01, 1, 30);
     }
 }
 
@@ -96,7 +98,7 @@ static void envelope__corrupt_kind(void **state)
 {
     (void)state;
     assert_field_refused(0, KIND, 2, BB_FILTER_DEFAULT, BB_CORRUPT, "kind 0");
-    for (uint16_t kind = BB_FILTER_COUNTING; kind < 20; kind++)
+    for (uint16_t kind = 20; kind < 40; kind++)
         assert_field_refused(0, KIND, 2, kind, BB_UNSUPPORTED, "has kind");
     assert_field_refused(0, KIND, 2, 0xffff, BB_UNSUPPORTED, "has kind");
     assert_field_refused(0, KIND, 2, BB_FILTER_NONE, BB_CORRUPT, "target rate");

@@ -51,10 +51,27 @@ static void kind__split_block(void **state)
     assert_kind(envelope_of(BB_FILTER_SPLIT_BLOCK, 0.01, 1, 60), changes, BB_ARRAY_LENGTH(changes));
 }
 
+static void kind__partitioned(void **state)
+{
+    (void)state;
+    struct bb_buf envelope = envelope_of(BB_FILTER_PARTITIONED, 0.01, 1, 30);
+    uint64_t bits = bb_load64(envelope.data + PARAMETER_0);
+    uint64_t probes = bb_load64(envelope.data + PARAMETER_1);
+    assert_true(bits % probes == 0 && bits % 8 != 0);
+    const struct change changes[] = {
+        {KEY_COUNT, 8, 0, C, "parameter 0"},
+        {PARAMETER_0, 8, bits + 1, C, "number of bits"},
+        {PARAMETER_0, 8, bits - probes, C, "bits"}, /* behind the last, or bytes too many */
+        {PARAMETER_1, 8, 11, C, "number of bits"},
+        {PAYLOAD + bits / 8, 1, 0x80, C, "bits are set behind the last one"},
+    };
+    assert_kind(envelope, changes, BB_ARRAY_LENGTH(changes));
+}
+
 static void kind__no_bits_for_some_keys_are_refused(void **state)
 {
     (void)state;
-    static const enum bb_filter_kind kinds[] = {BB_FILTER_SPLIT_BLOCK};
+    static const enum bb_filter_kind kinds[] = {BB_FILTER_SPLIT_BLOCK, BB_FILTER_PARTITIONED};
     for (size_t k = 0; k < BB_ARRAY_LENGTH(kinds); k++) {
         struct bb_buf envelope = envelope_of(kinds[k], 0.01, 1, 60);
         memset(envelope.data + PAYLOAD, 0, envelope.size - PAYLOAD - 8);
@@ -69,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kind__split_block),
+        cmocka_unit_test(kind__partitioned),
         cmocka_unit_test(kind__no_bits_for_some_keys_are_refused),
     };
     keys_init("kind");
