@@ -31,8 +31,8 @@ static bool begins_as_bounds(const struct bb_bounds *bounds, struct bb_bytes key
     return key.size >= size && memcmp(bounds->smallest.data, key.data, size) == 0;
 }
 
-bool bb_bounds_contain(const struct bb_bounds *bounds, const struct bb_comparator *comparator,
-                       struct bb_bytes key)
+bool bb_bounds_contain_any(const struct bb_bounds *bounds, const struct bb_comparator *comparator,
+                           struct bb_bytes key)
 {
     if (bounds->low < bounds->high && begins_as_bounds(bounds, key)) {
         uint64_t number = bb_bytes_prefix64(bytes_behind(key, bounds->common_size));

@@ -9,6 +9,7 @@
 #define BB_SSTABLE_BOUNDS_H
 
 #include "base/bytes.h"
+#include "base/coding.h"
 
 struct bb_bounds {
     uint64_t low; /* below high, or there are no numbers */
@@ -21,7 +22,20 @@ struct bb_bounds {
 
 void bb_bounds_init(struct bb_bounds *bounds, const struct bb_comparator *comparator,
                     struct bb_bytes smallest, struct bb_bytes largest);
-bool bb_bounds_contain(const struct bb_bounds *bounds, const struct bb_comparator *comparator,
-                       struct bb_bytes key);
+/* The same as below, for all keys. */
+bool bb_bounds_contain_any(const struct bb_bounds *bounds, const struct bb_comparator *comparator,
+                           struct bb_bytes key);
+
+static inline bool bb_bounds_contain(const struct bb_bounds *bounds,
+                                     const struct bb_comparator *comparator, struct bb_bytes key)
+{
+    /* The usual case without a call: nothing in common, and not a short key. */
+    if (bounds->common_size == 0 && key.size >= sizeof(uint64_t)) {
+        uint64_t number = __builtin_bswap64(bb_load64(key.data));
+        if (bounds->low < number && number < bounds->high)
+            return true;
+    }
+    return bb_bounds_contain_any(bounds, comparator, key);
+}
 
 #endif

@@ -214,6 +214,7 @@ static enum bb_status read_list(const struct bb_summary_reading *reading, struct
         return bad_list(reading, list, &cursor, problem);
     if (bb_cursor_left(&copy) > 0)
         return bad_list(reading, list, &cursor, "bytes behind its fences");
+    summary->only_part = summary->parts[0];
     return BB_OK;
 }
 

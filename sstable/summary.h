@@ -21,6 +21,7 @@
 #define BB_SSTABLE_SUMMARY_H
 
 #include "base/status.h"
+#include "bloomblock/descriptor.h"
 #include "bloomblock/sharded_ribbon.h"
 #include "sstable/block_cache.h"
 #include "sstable/checksum.h"
@@ -37,8 +38,9 @@ struct bb_summary {
     /* Pinned: offset in chunks << 16 | descriptor, of each shard. NULL: chunks are in the cache. */
     uint64_t *places;
     uint8_t *chunks;
+    struct bb_summary_part only_part; /* of a single one a copy, in the same cache line */
+    uint32_t part_count;              /* 0: the list is damaged, there is nothing to be asked */
     const struct bb_summary_part *parts;
-    uint32_t part_count; /* 0: the list is damaged, there is nothing to be asked */
     uint32_t chunk_shift;
     uint32_t chunk_count;
     uint64_t shard_count;
@@ -122,18 +124,18 @@ static inline uint32_t bb_summary_shard(const struct bb_summary_part *part,
 }
 
 /* REQUIRES: places. */
-static inline uint64_t bb_summary_place(const struct bb_summary *summary, uint32_t part,
+static inline uint64_t bb_summary_place(const struct bb_summary *summary,
+                                        const struct bb_summary_part *part,
                                         struct bb_block_filter_key key)
 {
-    const struct bb_summary_part *p = &summary->parts[part];
-    return summary->places[p->first_shard + bb_summary_shard(p, key)];
+    return summary->places[part->first_shard + bb_summary_shard(part, key)];
 }
 
 static inline bool bb_summary_may_contain(const struct bb_summary *summary,
                                           const struct bb_block_filter_format *format,
                                           uint64_t place, struct bb_block_filter_key key)
 {
-    if (place == BB_SUMMARY_DAMAGED)
+    if ((uint16_t)place == BB_DESCRIPTOR_NONE) /* or a damaged one: then there is no payload */
         return true;
     return bb_block_filter_may_contain(format, (uint16_t)place, summary->chunks + (place >> 16),
                                        key);

@@ -157,20 +157,24 @@ enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options
                             uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
     static const struct bb_read_options defaults = {0};
-    struct bb_read_stats unwanted = {0};
+    struct bb_read_stats unwanted;
+    if (stats == NULL) {
+        unwanted = (struct bb_read_stats){0};
+        stats = &unwanted;
+    }
     struct lookup lookup = {
         .table = table,
         .options = options == NULL ? &defaults : options,
         .key = key,
         .key_hash = table->takes_given_hash ? key_hash : bb_hash_key(&table->secret, key),
         .sequence = sequence,
-        .stats = stats == NULL ? &unwanted : stats,
+        .stats = stats,
     };
     enum bb_visit visit = BB_VISIT_COUNT;
     enum bb_status status = visit_table(&lookup, value, ret_sequence, &visit);
     if (status != BB_OK)
         return status;
-    lookup.stats->visits[visit]++;
+    stats->visits[visit]++;
     *ret_visit = visit;
     return BB_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "bloomblock/domain.h"
 
 /* Most lists fit: one read instead of two. */
 #define TAIL_SIZE 1024
@@ -229,21 +230,35 @@ static bool ask_cached(struct bb_table *table, const struct bb_summary *summary,
 
 /* ---- questions ---- */
 
-bool bb_table_summary_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t key_hash,
-                                  struct bb_read_stats *stats)
+/* Everything but the usual: several parts, a cache, damage, the first time. */
+static __attribute__((noinline)) bool ask_any(struct bb_table *table, struct bb_summary *summary,
+                                              struct bb_bytes key,
+                                              struct bb_block_filter_key filter_key,
+                                              struct bb_read_stats *stats)
 {
-    struct bb_summary *summary = atomic_load_explicit(&table->summary, memory_order_acquire);
-    if (__builtin_expect(summary == NULL, 0))
+    if (summary == NULL)
         summary = load_once(table, stats);
-    if (__builtin_expect(summary == NULL || summary->part_count == 0, 0)) {
+    if (summary == NULL || summary->part_count == 0) {
         stats->damaged_filters++;
         return true;
     }
-    struct bb_block_filter_key filter_key = bb_block_filter_key(&table->summary_format, key_hash);
     uint32_t part = bb_summary_part(summary, table->comparator, key);
     if (summary->places == NULL)
         return ask_cached(table, summary, &summary->parts[part], filter_key, stats);
-    uint64_t place = bb_summary_place(summary, part, filter_key);
+    uint64_t place = bb_summary_place(summary, &summary->parts[part], filter_key);
     stats->damaged_filters += place == BB_SUMMARY_DAMAGED;
     return bb_summary_may_contain(summary, &table->summary_format, place, filter_key);
+}
+
+bool bb_table_summary_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t key_hash,
+                                  struct bb_read_stats *stats)
+{
+    const struct bb_block_filter_format *format = &table->summary_format;
+    struct bb_summary *summary = atomic_load_explicit(&table->summary, memory_order_acquire);
+    struct bb_block_filter_key filter_key = {.hash = bb_domain_hash(format->domain, key_hash)};
+    if (summary == NULL || summary->places == NULL || summary->part_count != 1)
+        return ask_any(table, summary, key, filter_key, stats);
+    uint64_t place = bb_summary_place(summary, &summary->only_part, filter_key);
+    stats->damaged_filters += place == BB_SUMMARY_DAMAGED;
+    return bb_summary_may_contain(summary, format, place, filter_key);
 }

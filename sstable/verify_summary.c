@@ -105,7 +105,7 @@ static enum bb_status ask(const struct bb_summary_verifier *v, struct bb_place p
 {
     const struct bb_block_filter_format *format = &v->table->summary_format;
     struct bb_block_filter_key filter_key = bb_block_filter_key(format, hash);
-    uint64_t where = bb_summary_place(v->summary, v->part, filter_key);
+    uint64_t where = bb_summary_place(v->summary, &v->summary->parts[v->part], filter_key);
     if (bb_summary_may_contain(v->summary, format, where, filter_key))
         return BB_OK;
     char text[64];

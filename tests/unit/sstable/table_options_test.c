@@ -3,6 +3,8 @@
  * its limits. */
 #include "tests/support/assert_status.h"
 
+#include <math.h>
+
 #include "sstable/format.h"
 #include "sstable/table_options.h"
 
@@ -87,6 +89,21 @@ static void table_options__filters(void **state)
     assert_status(bb_table_options_resolve(&unknown, &o), BB_UNSUPPORTED);
 }
 
+static void table_options__summary(void **state)
+{
+    (void)state;
+    static const double refused[] = {-3, -0.5, 0.5, 24.5, 1e300, (double)NAN};
+    for (size_t i = 0; i < 6; i++)
+        assert_refused((struct bb_table_options){.summary_bits = refused[i]}, "summary_bits");
+    static const double taken[] = {BB_SUMMARY_NONE, BB_SUMMARY_ALL, 1, 3.5, 24};
+    for (size_t i = 0; i < 5; i++)
+        assert_taken((struct bb_table_options){.summary_bits = taken[i]});
+    assert_refused((struct bb_table_options){.summary_residency = (enum bb_summary_residency)3},
+                   "summary_residency");
+    assert_refused((struct bb_table_options){.summary_residency = BB_SUMMARY_CACHED}, "cache");
+    assert_taken((struct bb_table_options){.summary_residency = BB_SUMMARY_UNUSED});
+}
+
 static int compare_nothing(void *context, struct bb_bytes a, struct bb_bytes b)
 {
     (void)context;
@@ -111,17 +128,16 @@ static void table_options__without_filters(void **state)
         assert_ok(bb_table_options_resolve(&given[i], &o));
         assert_int_equal(o.filter_kind, BB_FILTER_NONE);
         assert_true(o.filter_rate == 1);
+        assert_true(o.summary_bits == BB_SUMMARY_NONE);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_options__defaults),
-        cmocka_unit_test(table_options__shorter_struct),
-        cmocka_unit_test(table_options__ranges),
-        cmocka_unit_test(table_options__filters),
-        cmocka_unit_test(table_options__without_filters),
+        cmocka_unit_test(table_options__defaults), cmocka_unit_test(table_options__shorter_struct),
+        cmocka_unit_test(table_options__ranges),   cmocka_unit_test(table_options__filters),
+        cmocka_unit_test(table_options__summary),  cmocka_unit_test(table_options__without_filters),
     };
     return cmocka_run_group_tests_name("table_options", tests, NULL, NULL);
 }

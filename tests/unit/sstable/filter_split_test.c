@@ -1,0 +1,65 @@
+/* Goal: however the bits are split, the two rates multiply to the whole, both can be built, and the
+ * blocks' bits are a whole number. Method: rates and wishes all over their ranges. */
+#include "tests/support/assert_status.h"
+
+#include <math.h>
+
+#include "sstable/filter_split.h"
+
+static bool is_rate(double rate)
+{
+    return rate == 1 || (rate >= BB_FILTER_RATE_MIN && rate <= BB_FILTER_RATE_MAX);
+}
+
+static void filter_split__every_rate(void **state)
+{
+    (void)state;
+    for (double rate = BB_FILTER_RATE_MAX; rate >= BB_FILTER_RATE_MIN; rate *= 0.93)
+        for (double bits = BB_SUMMARY_BITS_MIN; bits <= BB_SUMMARY_BITS_MAX; bits += 0.25) {
+            struct bb_filter_split split = bb_filter_split(rate, bits);
+            assert_true(split.summary_rate * split.block_rate == rate);
+            assert_true(rate / split.summary_rate == split.block_rate);
+            assert_true(is_rate(split.summary_rate) && is_rate(split.block_rate));
+            assert_true(split.summary_rate < 1);
+            double block_bits = -log2(split.block_rate);
+            assert_true(block_bits == floor(block_bits));
+            assert_true(block_bits == 0 || block_bits >= BB_BLOCK_FILTER_BITS_MIN);
+            double summary_bits = -log2(split.summary_rate);
+            if (block_bits > 0 && bits > 2)
+                assert_true(fabs(summary_bits - bits) <= 0.5 + 1e-9);
+        }
+}
+
+static void assert_split(double rate, double bits, double summary_rate, double block_rate)
+{
+    struct bb_filter_split split = bb_filter_split(rate, bits);
+    assert_true(split.summary_rate == summary_rate);
+    assert_true(split.block_rate == block_rate);
+}
+
+static void filter_split__known(void **state)
+{
+    (void)state;
+    assert_split(0.01, 4, 0.08, 0.125);
+    assert_split(0.01, 5, 0.04, 0.25);
+    assert_split(0.01, 5.2, 0.01, 1); /* one bit is left */
+    assert_split(0.01, 1, 0.32, 0.03125);
+    assert_split(0.01, 24, 0.01, 1);
+    assert_split(0.1, 4, 0.1, 1);
+    assert_split(0.5, 1, 0.5, 1);
+    assert_split(0x1p-8, 4, 0x1p-4, 0x1p-4);
+    assert_split(BB_FILTER_RATE_MIN, 4, 0x1p-4, 0x1p-20);
+    assert_split(BB_FILTER_RATE_MIN, BB_SUMMARY_ALL, BB_FILTER_RATE_MIN, 1);
+    assert_split(0.01, BB_SUMMARY_NONE, 1, 0.01);
+    assert_split(1, BB_SUMMARY_NONE, 1, 1);
+    assert_split(1, BB_SUMMARY_ALL, 1, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(filter_split__every_rate),
+        cmocka_unit_test(filter_split__known),
+    };
+    return cmocka_run_group_tests_name("filter_split", tests, NULL, NULL);
+}
