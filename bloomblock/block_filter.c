@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/status.h"
+#include "bloomblock/blocked_bloom_avx.h"
 #include "bloomblock/blocked_bloom.h"
 #include "bloomblock/bloom.h"
 #include "bloomblock/descriptor.h"
@@ -15,6 +16,77 @@
 
 _Static_assert(BB_FILTER_GROUP_KEYS_MAX == BB_RIBBON_KEYS_MAX,
                "the largest group without shards is the largest ribbon");
+
+/* --- Probes --- */
+
+static bool everything_may_be_there(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                                    uint64_t hash)
+{
+    (void)payload;
+    (void)descriptor;
+    (void)rank;
+    (void)hash;
+    return true;
+}
+
+static bool bits_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t probes,
+                             uint64_t hash)
+{
+    return descriptor == BB_DESCRIPTOR_NONE ||
+           bb_bloom_may_contain(payload, (uint64_t)descriptor * 8, probes, hash);
+}
+
+static bool lines_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t probes,
+                              uint64_t hash)
+{
+    return descriptor == BB_DESCRIPTOR_NONE ||
+           bb_blocked_bloom_may_contain(payload, descriptor, probes, bb_shard_line_hash(hash));
+}
+
+#if BB_CPU_X86
+static bool lines_may_contain_avx2(const uint8_t *payload, uint16_t descriptor, uint32_t probes,
+                                   uint64_t hash)
+{
+    return descriptor == BB_DESCRIPTOR_NONE ||
+           bb_blocked_bloom_avx2(payload, descriptor, probes, bb_shard_line_hash(hash));
+}
+
+static bool lines_may_contain_avx512(const uint8_t *payload, uint16_t descriptor, uint32_t probes,
+                                     uint64_t hash)
+{
+    return descriptor == BB_DESCRIPTOR_NONE ||
+           bb_blocked_bloom_avx512(payload, descriptor, probes, bb_shard_line_hash(hash));
+}
+#endif
+
+static bb_ribbon_probe *lines_probe(enum bb_cpu cpu)
+{
+#if BB_CPU_X86
+    if (cpu != BB_CPU_PORTABLE)
+        return cpu == BB_CPU_AVX2 ? lines_may_contain_avx2 : lines_may_contain_avx512;
+#endif
+    (void)cpu;
+    return lines_may_contain;
+}
+
+static struct bb_ribbon_probes same_for_all(bb_ribbon_probe *probe)
+{
+    return (struct bb_ribbon_probes){{probe, probe}};
+}
+
+void bb_block_filter_format_use(struct bb_block_filter_format *format, enum bb_cpu cpu)
+{
+    if (format->kind == BB_FILTER_RIBBON)
+        format->probes = *bb_ribbon_probes_of(cpu, format->rank);
+    else if (format->kind == BB_FILTER_BLOCKED_BLOOM)
+        format->probes = same_for_all(lines_probe(cpu));
+    else if (format->kind == BB_FILTER_BLOOM)
+        format->probes = same_for_all(bits_may_contain);
+    else
+        format->probes = same_for_all(everything_may_be_there);
+}
+
+/* --- Formats --- */
 
 static uint32_t best_rank(enum bb_filter_kind kind, double target_rate)
 {
@@ -46,6 +118,18 @@ static bool rate_is_possible(double target_rate)
     return target_rate >= BB_FILTER_RATE_MIN && target_rate <= BB_FILTER_RATE_MAX;
 }
 
+static struct bb_block_filter_format format_of(enum bb_filter_kind kind, double target_rate,
+                                               uint64_t salt, uint32_t rank)
+{
+    struct bb_block_filter_format format = {.kind = kind,
+                                            .target_rate = target_rate,
+                                            .salt = salt,
+                                            .rank = rank,
+                                            .domain = bb_domain(BB_DOMAIN_BLOCK, salt)};
+    bb_block_filter_format_use(&format, bb_cpu_best());
+    return format;
+}
+
 bool bb_block_filter_format_restore(struct bb_block_filter_format *format, enum bb_filter_kind kind,
                                     double target_rate, uint64_t salt, uint32_t rank)
 {
@@ -54,11 +138,7 @@ bool bb_block_filter_format_restore(struct bb_block_filter_format *format, enum 
                         : kind_is_possible(kind) && rate_is_possible(target_rate) && rank >= 1 &&
                               rank <= rank_max(kind);
     if (possible)
-        *format = (struct bb_block_filter_format){.kind = kind,
-                                                  .target_rate = target_rate,
-                                                  .salt = salt,
-                                                  .rank = rank,
-                                                  .domain = bb_domain(BB_DOMAIN_BLOCK, salt)};
+        *format = format_of(kind, target_rate, salt, rank);
     return possible;
 }
 
@@ -76,11 +156,7 @@ enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format
     if (kind != BB_FILTER_NONE && !rate_is_possible(target_rate))
         return bb_fail(BB_INVALID, "the filters' target rate is %g, allowed are %g to %g",
                        target_rate, BB_FILTER_RATE_MIN, BB_FILTER_RATE_MAX);
-    *format = (struct bb_block_filter_format){.kind = kind,
-                                              .target_rate = target_rate,
-                                              .salt = salt,
-                                              .rank = best_rank(kind, target_rate),
-                                              .domain = bb_domain(BB_DOMAIN_BLOCK, salt)};
+    *format = format_of(kind, target_rate, salt, best_rank(kind, target_rate));
     return BB_OK;
 }
 
@@ -126,26 +202,6 @@ struct bb_block_filter_key bb_block_filter_key(const struct bb_block_filter_form
 uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_count)
 {
     return bb_shard_of(key.hash, shard_count);
-}
-
-bool bb_block_filter_may_contain(const struct bb_block_filter_format *format, uint16_t descriptor,
-                                 const uint8_t *payload, struct bb_block_filter_key key)
-{
-    if (descriptor == BB_DESCRIPTOR_NONE)
-        return true;
-    switch (format->kind) {
-    case BB_FILTER_RIBBON:
-        return bb_ribbon_descriptor_is_bit_exact(descriptor)
-                   ? bb_ribbon_bits_may_contain(payload, descriptor, format->rank, key.hash)
-                   : bb_ribbon_may_contain(payload, descriptor, format->rank, key.hash);
-    case BB_FILTER_BLOCKED_BLOOM:
-        return bb_blocked_bloom_may_contain(payload, descriptor, format->rank,
-                                            bb_shard_line_hash(key.hash));
-    case BB_FILTER_BLOOM:
-        return bb_bloom_may_contain(payload, (uint64_t)descriptor * 8, format->rank, key.hash);
-    default:
-        return true;
-    }
 }
 
 static void ribbon_info(const struct bb_block_filter_format *format, uint16_t descriptor,

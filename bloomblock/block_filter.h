@@ -22,6 +22,7 @@
 #define BB_BLOOMBLOCK_BLOCK_FILTER_H
 
 #include "bb/filter.h"
+#include "bloomblock/ribbon_probe.h"
 
 #define BB_FILTER_GROUP_KEYS_MAX   2000
 #define BB_FILTER_GROUP_SHARDS_MAX 65535
@@ -33,8 +34,9 @@ struct bb_block_filter_format {
     uint64_t salt;            /* of the table */
     uint32_t rank; /* ribbon: fingerprint bits r of the shorter step, 1 ... 24; Bloom kinds: probes
                       k, 1 ... 30 */
-    /* Derived, not stored: the multipliers of this domain and salt. */
-    uint64_t domain;
+    /* Derived, not stored. */
+    uint64_t domain;                /* the multipliers of this domain and salt */
+    struct bb_ribbon_probes probes; /* by the descriptor's highest bit; of Bloom kinds both alike */
 };
 
 /* The parameters that meet target_rate. BB_INVALID outside the allowed rates; NONE needs no rate.
@@ -47,6 +49,10 @@ BB_MUST_CHECK enum bb_status bb_block_filter_format_init(struct bb_block_filter_
 BB_MUST_CHECK bool bb_block_filter_format_restore(struct bb_block_filter_format *format,
                                                   enum bb_filter_kind kind, double target_rate,
                                                   uint64_t salt, uint32_t rank);
+
+/* Asks in another form than the processor's best; for tests and measurements. The processor has it.
+ */
+void bb_block_filter_format_use(struct bb_block_filter_format *format, enum bb_cpu cpu);
 
 /* Builds the filters of one table, group after group: init (add* finish)* deinit.
  * Keeps the dithering error from filter to filter, so that the mean rate over the table is the
@@ -89,8 +95,12 @@ uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_co
 /* May the filter contain the key? payload must have the size that the descriptor gives, and
  * BB_FILTER_PAD_BYTES more readable bytes behind it (any content: it never changes the answer). */
 #define BB_FILTER_PAD_BYTES 64
-bool bb_block_filter_may_contain(const struct bb_block_filter_format *format, uint16_t descriptor,
-                                 const uint8_t *payload, struct bb_block_filter_key key);
+static inline bool bb_block_filter_may_contain(const struct bb_block_filter_format *format,
+                                               uint16_t descriptor, const uint8_t *payload,
+                                               struct bb_block_filter_key key)
+{
+    return bb_ribbon_ask(&format->probes, payload, descriptor, format->rank, key.hash);
+}
 
 /* For tools: what one filter is. */
 struct bb_block_filter_info {

@@ -16,7 +16,7 @@ static bool nothing_is_there(const struct bb_filter_view *view, uint64_t hash)
 static const struct bb_kind_probe *probe_of(const struct bb_envelope *envelope,
                                             struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe empty = {nothing_is_there};
+    static const struct bb_kind_probe empty = {.may_contain = nothing_is_there};
     const struct bb_kind_ops *ops = bb_kind_ops(envelope->kind);
     return bb_kind_is_empty(ops, envelope) ? &empty : ops->probe(envelope, view);
 }
@@ -34,6 +34,7 @@ enum bb_status bb_filter_view_init(struct bb_filter_view *view, struct bb_bytes 
     view->parameters[BB_VIEW_PROBES] = envelope.parameters[1];
     view->parameters[BB_VIEW_DOMAIN] = bb_domain(BB_DOMAIN_ENVELOPE, envelope.salt);
     view->kind = probe_of(&envelope, view);
+    bb_view_use(view, bb_cpu_best());
     return BB_OK;
 }
 

@@ -63,7 +63,7 @@ static bool everything_may_be_there(const struct bb_filter_view *view, uint64_t 
 static const struct bb_kind_probe *none_probe(const struct bb_envelope *envelope,
                                               struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe probe = {everything_may_be_there};
+    static const struct bb_kind_probe probe = {.may_contain = everything_may_be_there};
     (void)envelope;
     (void)view;
     return &probe;

@@ -7,6 +7,7 @@
 #ifndef BB_BLOOMBLOCK_KIND_H
 #define BB_BLOOMBLOCK_KIND_H
 
+#include "bloomblock/cpu.h"
 #include "bloomblock/domain.h"
 #include "bloomblock/envelope.h"
 
@@ -14,7 +15,23 @@
 struct bb_kind_probe {
     /* hash: as the user gave it. The view and its payload were checked. */
     bool (*may_contain)(const struct bb_filter_view *view, uint64_t hash);
+    /* Sets view->probe to the form for an instruction set that the processor has. NULL: there is
+     * one form. */
+    void (*use)(struct bb_filter_view *view, enum bb_cpu cpu);
+    /* Fetches what may_contain will read into the cache. NULL: nothing is fetched. */
+    void (*prefetch)(const struct bb_filter_view *view, uint64_t hash);
+    /* Asks up to 64 hashes; bit i is the answer to hash i. NULL: they are asked one by one. */
+    uint64_t (*may_contain_many)(const struct bb_filter_view *view, const uint64_t *hashes,
+                                 size_t count);
 };
+
+/* Asks the view in another form than the processor's best; for tests and measurements. */
+static inline void bb_view_use(struct bb_filter_view *view, enum bb_cpu cpu)
+{
+    const struct bb_kind_probe *probe = view->kind;
+    if (probe != NULL && probe->use != NULL)
+        probe->use(view, cpu);
+}
 
 /* What the numbers of a view mean. */
 enum bb_view_parameter {
@@ -52,6 +69,9 @@ struct bb_kind_ops {
                                          struct bb_filter_view *view);
     /* Fills what is not the same for all kinds: predicted rate, fill, bits per probe. */
     void (*describe)(const struct bb_envelope *envelope, struct bb_filter_info *info);
+    /* Sets the marks of one more key in the payload of a view. hash: as the user gave it. NULL for
+     * kinds whose payload is made for all keys at once, or that count what is added. */
+    void (*insert)(const struct bb_filter_view *view, uint8_t *payload, uint64_t hash);
 };
 
 extern const struct bb_kind_ops bb_kind_none;

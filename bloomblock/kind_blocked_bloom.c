@@ -3,18 +3,14 @@
 
 #include "base/buf.h"
 #include "base/status.h"
-#include "bloomblock/blocked_bloom.h"
+#include "bloomblock/blocked_bloom_probe.h"
 #include "bloomblock/bloom.h"
 #include "bloomblock/rate.h"
 
 static enum bb_status choose(struct bb_envelope *envelope)
 {
-    struct bb_rate_line line;
-    uint32_t probes = bb_rate_blocked_bloom_probes(envelope->target_rate);
-    bb_rate_line_init(&line, probes, envelope->key_count);
-    envelope->parameters[0] =
-        bb_rate_blocked_bloom_lines(&line, envelope->key_count, envelope->target_rate);
-    envelope->parameters[1] = probes;
+    envelope->parameters[1] = bb_rate_blocked_bloom_best_probes(
+        envelope->key_count, envelope->target_rate, &envelope->parameters[0]);
     return BB_OK;
 }
 
@@ -41,18 +37,24 @@ static enum bb_status check(const struct bb_envelope *envelope)
 
 static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
 {
-    return bb_blocked_bloom_may_contain(
-        view->payload.data, (uint32_t)view->parameters[BB_VIEW_SIZE],
-        (uint32_t)view->parameters[BB_VIEW_PROBES], bb_view_domain_hash(view, hash));
+    const struct bb_blocked_bloom_probe *probe = view->probe;
+    return probe->may_contain(view->payload.data, (uint32_t)view->parameters[BB_VIEW_SIZE],
+                              (uint32_t)view->parameters[BB_VIEW_PROBES],
+                              bb_view_domain_hash(view, hash));
+}
+
+static void use(struct bb_filter_view *view, enum bb_cpu cpu)
+{
+    view->probe = bb_blocked_bloom_probe_of(cpu);
 }
 
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
                                          struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe portable = {may_contain};
+    static const struct bb_kind_probe lines = {.may_contain = may_contain, .use = use};
     (void)envelope;
     (void)view;
-    return &portable;
+    return &lines;
 }
 
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
@@ -65,10 +67,18 @@ static void describe(const struct bb_envelope *envelope, struct bb_filter_info *
                                                  info->bits_per_probe);
 }
 
+static void insert(const struct bb_filter_view *view, uint8_t *payload, uint64_t hash)
+{
+    bb_blocked_bloom_add(payload, (uint32_t)view->parameters[BB_VIEW_SIZE],
+                         (uint32_t)view->parameters[BB_VIEW_PROBES],
+                         bb_view_domain_hash(view, hash));
+}
+
 const struct bb_kind_ops bb_kind_blocked_bloom = {
     .choose = choose,
     .append = append,
     .check = check,
     .probe = probe,
     .describe = describe,
+    .insert = insert,
 };

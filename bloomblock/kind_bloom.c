@@ -50,7 +50,7 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
                                          struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe portable = {may_contain};
+    static const struct bb_kind_probe portable = {.may_contain = may_contain};
     (void)envelope;
     (void)view;
     return &portable;
@@ -65,10 +65,17 @@ static void describe(const struct bb_envelope *envelope, struct bb_filter_info *
     info->predicted_rate = pow(info->fill, info->bits_per_probe);
 }
 
+static void insert(const struct bb_filter_view *view, uint8_t *payload, uint64_t hash)
+{
+    bb_bloom_add(payload, view->parameters[BB_VIEW_SIZE],
+                 (uint32_t)view->parameters[BB_VIEW_PROBES], bb_view_domain_hash(view, hash));
+}
+
 const struct bb_kind_ops bb_kind_bloom = {
     .choose = choose,
     .append = append,
     .check = check,
     .probe = probe,
     .describe = describe,
+    .insert = insert,
 };

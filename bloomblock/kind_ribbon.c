@@ -7,14 +7,15 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "bloomblock/block_filter.h"
-#include "bloomblock/descriptor.h"
 #include "bloomblock/rate.h"
 #include "bloomblock/ribbon.h"
-#include "bloomblock/ribbon_bits.h"
+#include "bloomblock/ribbon_probe.h"
 #include "bloomblock/shard.h"
 #include "bloomblock/shard_directory.h"
 #include "bloomblock/shard_hash.h"
 
+_Static_assert(BB_ENVELOPE_CHECKSUM_SIZE >= BB_RIBBON_PAD_BYTES,
+               "what stands behind the last ribbon is as much as probes may read");
 _Static_assert((BB_SHARD_RUN_COUNT - 1) * BB_RIBBON_GROUPS_MAX * BB_RIBBON_RANK_MAX <= UINT16_MAX,
                "offsets inside a run of shards fit into 16 bits");
 
@@ -116,29 +117,29 @@ static enum bb_status check(const struct bb_envelope *envelope)
     return check_directory(envelope, (uint32_t)shard_count);
 }
 
-/* BB_VIEW_OWN: offset of the first shard's payload. */
+/* BB_VIEW_OWN: offset of the first shard's payload. Behind the last one stands the checksum, which
+ * probes may read. */
 static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
 {
+    const uint8_t *payload = view->payload.data;
     uint64_t hash = bb_view_domain_hash(view, key_hash);
     uint32_t shard = bb_shard_of(hash, (uint32_t)view->parameters[BB_VIEW_SIZE]);
-    struct bb_shard_entry entry = bb_shard_directory_entry(view->payload.data, shard);
-    if (entry.descriptor == BB_DESCRIPTOR_NONE)
-        return true;
-    size_t offset = (size_t)(view->parameters[BB_VIEW_OWN] + entry.offset);
-    const uint8_t *payload = view->payload.data + offset;
-    size_t readable = view->payload.size - offset;
-    uint32_t rank = (uint32_t)view->parameters[BB_VIEW_PROBES];
-    if (bb_ribbon_descriptor_is_bit_exact(entry.descriptor))
-        return bb_ribbon_bits_may_contain_bounded(payload, readable, entry.descriptor, rank, hash);
-    return bb_ribbon_may_contain_bounded(payload, readable, entry.descriptor, rank, hash);
+    struct bb_shard_entry entry = bb_shard_directory_entry(payload, shard);
+    return bb_ribbon_ask(view->probe, payload + view->parameters[BB_VIEW_OWN] + entry.offset,
+                         entry.descriptor, (uint32_t)view->parameters[BB_VIEW_PROBES], hash);
+}
+
+static void use(struct bb_filter_view *view, enum bb_cpu cpu)
+{
+    view->probe = bb_ribbon_probes_of(cpu, (uint32_t)view->parameters[BB_VIEW_PROBES]);
 }
 
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
                                          struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe portable = {may_contain};
+    static const struct bb_kind_probe sharded = {.may_contain = may_contain, .use = use};
     view->parameters[BB_VIEW_OWN] = bb_shard_directory_size((uint32_t)envelope->parameters[0]);
-    return &portable;
+    return &sharded;
 }
 
 /* --- Description --- */

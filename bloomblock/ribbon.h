@@ -45,13 +45,8 @@ static inline struct bb_ribbon_equation bb_ribbon_equation(uint64_t hash, uint32
                                        .coefficients = bb_ribbon_coefficients(hash, seed)};
 }
 
-/* May the filter contain the hash? rank is the table's, of the shorter step; the descriptor adds
- * its own. Reads up to 64 bytes past the payload, whatever they hold. True for descriptors that do
- * not exist. */
+/* May the filter contain the hash? The portable form of ribbon_probe.h, which says what is read. */
 bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                            uint64_t hash);
-/* The same answer from the readable bytes from payload on alone. */
-bool bb_ribbon_may_contain_bounded(const uint8_t *payload, size_t readable, uint16_t descriptor,
-                                   uint32_t rank, uint64_t hash);
 
 #endif

@@ -40,10 +40,8 @@ static inline struct bb_ribbon_equation bb_ribbon_bits_equation(uint64_t hash, u
         .coefficients = bb_ribbon_coefficients(hash, seed) & ((UINT64_C(1) << width) - 1)};
 }
 
-/* As bb_ribbon_may_contain and bb_ribbon_may_contain_bounded. */
+/* May the filter contain the hash? The portable form of ribbon_probe.h, which says what is read. */
 bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                                 uint64_t hash);
-bool bb_ribbon_bits_may_contain_bounded(const uint8_t *payload, size_t readable,
-                                        uint16_t descriptor, uint32_t rank, uint64_t hash);
 
 #endif

@@ -104,7 +104,8 @@ struct bb_filter_info {
 
 /* A filter ready for questions; borrows the envelope's bytes, which must outlive it. Copyable. */
 struct bb_filter_view {
-    const void *kind; /* internal; NULL in a zeroed view, which answers "may contain" */
+    const void *kind;  /* internal; NULL in a zeroed view, which answers "may contain" */
+    const void *probe; /* internal: the form for this processor's instruction set */
     struct bb_bytes payload;
     uint64_t salt;
     uint64_t parameters[4];
@@ -121,12 +122,25 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_info(struct bb_bytes envelope,
 /* False: the hash was certainly not added. Any thread. */
 BB_API bool bb_filter_may_contain(const struct bb_filter_view *view, uint64_t hash);
 
+/* Adds keys to a finished filter of a Bloom kind, in place: the same bits as if it had been built
+ * with them and these parameters. *ret_inserted counts those that it did not let through before; so
+ * does the key count, which may stay a little too low for that. The more keys beyond those it was
+ * sized for, the higher the predicted rate. hashes: in any order, as often as they come. On failure
+ * nothing was changed. BB_UNSUPPORTED, with the reason, for other kinds; BB_INVALID for a filter of
+ * no keys, which has no room; damaged envelopes as bb_filter_info. The whole filter is read each
+ * time: give many hashes at once. No view may be asked meanwhile. */
+BB_API BB_MUST_CHECK enum bb_status bb_filter_insert(struct bb_buf *envelope,
+                                                     const uint64_t *hashes, size_t count,
+                                                     uint64_t *ret_inserted);
+
 /* --- Filters in files of their own --- */
 
 /* How keys become the hashes of a filter. ON DISK: the values never change. */
 enum bb_filter_hash {
     BB_FILTER_HASH_KEYED = 1, /* bb_hash_key under a secret that is kept beside the filter. Who can
                                  read the file can make keys that collide. */
+    BB_FILTER_HASH_XXH64 = 2, /* bb_hash_xxh64, without a secret: Parquet's. Anybody can make keys
+                                 that collide. */
 };
 
 /* The bytes in front of the envelope. */
@@ -136,7 +150,7 @@ enum bb_filter_hash {
  * draws it. */
 struct bb_filter_file {
     enum bb_filter_hash hash;
-    struct bb_hash_secret secret;
+    struct bb_hash_secret secret; /* hash keyed; else ignored, and zeros when decoded */
     uint64_t planned_key_count; /* how many keys it was sized for; 0: those that it has */
     struct bb_bytes envelope;   /* borrowed */
 };

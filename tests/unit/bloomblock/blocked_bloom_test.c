@@ -1,9 +1,11 @@
 /* Goal: a blocked Bloom filter denies no member, stays inside one line per key, and passes foreign
- * keys at the rate of the binomial mixture. Method: all members asked; set bits counted by line;
- * the mean rate over many filters against rate.h. */
+ * keys at the rate of the binomial mixture; all forms of the probe answer alike and read nothing
+ * but the lines. Method: all members asked; set bits counted by line; the mean rate over many
+ * filters against rate.h; lines of any fill and alignment, behind an unreadable page and before
+ * one. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
-#include "bloomblock/blocked_bloom.h"
+#include "bloomblock/blocked_bloom_probe.h"
 #include "bloomblock/bloom.h"
 #include "bloomblock/rate.h"
 
@@ -23,6 +25,43 @@ static void blocked_bloom__no_member_is_denied(void **state)
                 assert_true(
                     bb_blocked_bloom_may_contain(payload, lines, probes, member_hash(probes, i)));
         }
+}
+
+static uint32_t assert_forms(const uint8_t *bytes, uint32_t lines, uint32_t probes, uint64_t hash)
+{
+    bool expected = bb_blocked_bloom_may_contain(bytes, lines, probes, hash);
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
+        if (bb_cpu_has(cpu))
+            assert_int_equal(
+                bb_blocked_bloom_probe_of(cpu)->may_contain(bytes, lines, probes, hash), expected);
+    bb_blocked_bloom_prefetch(bytes, lines, hash);
+    return expected;
+}
+
+static void blocked_bloom__all_forms_answer_alike(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct guarded room = guarded_copy(payload, sizeof(payload));
+    uint64_t yes = 0, asked = 0;
+    bb_rng_init(&rng, key_seed);
+    for (uint32_t probes = 1; probes <= BB_BLOOM_PROBES_MAX; probes++)
+        for (uint32_t lines = 1; lines <= 16; lines++) {
+            size_t size = (size_t)lines * BB_LINE_SIZE;
+            uint8_t *places[] = {room.start, room.data + sizeof(payload) - size,
+                                 room.start + lines * 7 + probes};
+            memset(payload, 0, size);
+            uint64_t keys = lines * bb_rng_between(&rng, 1, 2000 / probes);
+            for (uint64_t i = 0; i < keys; i++)
+                bb_blocked_bloom_add(payload, lines, probes, member_hash(i, i));
+            for (size_t place = 0; place < 3; place++) {
+                memcpy(places[place], payload, size);
+                for (uint32_t i = 0; i < 100; i++, asked++)
+                    yes += assert_forms(places[place], lines, probes, bb_rng_next(&rng));
+            }
+        }
+    assert_in_range(yes, asked / 20, asked - asked / 20);
+    guarded_free(&room);
 }
 
 static void blocked_bloom__a_key_sets_bits_of_its_line_alone(void **state)
@@ -97,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocked_bloom__no_member_is_denied),
+        cmocka_unit_test(blocked_bloom__all_forms_answer_alike),
         cmocka_unit_test(blocked_bloom__a_key_sets_bits_of_its_line_alone),
         cmocka_unit_test(blocked_bloom__positions_are_even),
         cmocka_unit_test(blocked_bloom__rate_is_the_mixture),

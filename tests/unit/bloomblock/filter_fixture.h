@@ -55,10 +55,12 @@ static inline void assert_rate(uint64_t passed, uint64_t asked, double rate, con
 
 /* --- Memory --- */
 
-/* A copy of bytes that ends at a page which may not be touched. */
+/* A copy of bytes that ends at a page which may not be touched; room before it begins behind
+ * another one. */
 struct guarded {
     uint8_t *pages;
     size_t pages_size;
+    uint8_t *start; /* of the room: at least a page before data */
     uint8_t *data;
 };
 
@@ -66,12 +68,14 @@ static inline struct guarded guarded_copy(const uint8_t *data, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t body = (size + page - 1) / page * page + page;
-    struct guarded copy = {.pages_size = body + page};
+    struct guarded copy = {.pages_size = page + body + page};
     copy.pages =
         mmap(NULL, copy.pages_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(copy.pages != MAP_FAILED);
-    assert_int_equal(mprotect(copy.pages + body, page, PROT_NONE), 0);
-    copy.data = copy.pages + body - size;
+    copy.start = copy.pages + page;
+    assert_int_equal(mprotect(copy.pages, page, PROT_NONE), 0);
+    assert_int_equal(mprotect(copy.start + body, page, PROT_NONE), 0);
+    copy.data = copy.start + body - size;
     if (size > 0)
         memcpy(copy.data, data, size);
     return copy;

@@ -1,0 +1,42 @@
+/* The ways of asking a ribbon: which function answers, on this processor, for a rank.
+ *
+ * Both layouts, in all forms, read the payload and at most BB_RIBBON_PAD_BYTES behind it, whatever
+ * these hold. A filter that stands alone has its checksum there.
+ *
+ * Pure functions; any thread.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_PROBE_H
+#define BB_BLOOMBLOCK_RIBBON_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bloomblock/cpu.h"
+
+#define BB_RIBBON_PAD_BYTES 8
+
+/* May the ribbon contain the hash? The descriptor's layout is the function's; true for sizes that
+ * do not exist. rank is the table's, of the shorter step. */
+typedef bool bb_ribbon_probe(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                             uint64_t hash);
+
+/* Byte-grouped and bit-exact, in the order of the descriptor's bit. */
+struct bb_ribbon_probes {
+    bb_ribbon_probe *layouts[2];
+};
+
+/* For a processor that has the instruction set. rank: 1 ... BB_RIBBON_RANK_MAX - 1. Constant. */
+const struct bb_ribbon_probes *bb_ribbon_probes_of(enum bb_cpu cpu, uint32_t rank);
+
+/* One jump instead of two where both layouts occur. */
+static inline bool bb_ribbon_ask(const struct bb_ribbon_probes *probes, const uint8_t *payload,
+                                 uint16_t descriptor, uint32_t rank, uint64_t hash)
+{
+    return probes->layouts[descriptor >> 15](payload, descriptor, rank, hash);
+}
+
+/* Fetches what such a question will read into the first-level cache. Touches nothing. */
+void bb_ribbon_prefetch(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
+
+#endif
