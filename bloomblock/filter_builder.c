@@ -1,4 +1,6 @@
 /* Filters that stand alone: collecting hashes and writing the envelope (bb/filter.h). */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/status.h"
@@ -18,6 +20,17 @@ struct bb_filter_builder {
     size_t capacity;
     enum bb_status status; /* the first failure */
 };
+
+static enum bb_status check_parameters(const struct bb_filter_options *options)
+{
+    struct bb_filter_plan plan;
+    if (options->parameters[0] == 0 && options->parameters[1] == 0)
+        return BB_OK;
+    if (options->kind == BB_FILTER_NONE || options->kind == BB_FILTER_RIBBON)
+        return bb_fail(BB_INVALID, "the parameters of a %s filter follow from its keys",
+                       bb_filter_kind_name(options->kind));
+    return bb_filter_predict(options->kind, 1, options->parameters, &plan);
+}
 
 static enum bb_status resolve(struct bb_filter_options *options)
 {
@@ -39,7 +52,7 @@ static enum bb_status resolve(struct bb_filter_options *options)
         return status;
     if (options->kind == BB_FILTER_NONE)
         options->target_rate = 1;
-    return BB_OK;
+    return check_parameters(options);
 }
 
 enum bb_status bb_filter_builder_create(const struct bb_filter_options *options,
@@ -99,13 +112,24 @@ enum bb_status bb_filter_builder_add(struct bb_filter_builder *builder, uint64_t
 
 /* --- The envelope --- */
 
+/* Those that were given, or those that meet the target. */
+static enum bb_status choose_parameters(const struct bb_filter_builder *builder,
+                                        struct bb_envelope *fields)
+{
+    const uint64_t *given = builder->options.parameters;
+    if (given[0] == 0)
+        return bb_kind_ops(fields->kind)->choose(fields);
+    memcpy(fields->parameters, given, sizeof(fields->parameters));
+    return BB_OK;
+}
+
 static enum bb_status append_envelope(const struct bb_filter_builder *builder,
                                       struct bb_envelope *fields, struct bb_buf *buf)
 {
     const struct bb_kind_ops *ops = builder->ops;
     bool empty = bb_kind_is_empty(ops, fields);
     size_t start = buf->size;
-    enum bb_status status = empty ? BB_OK : ops->choose(fields);
+    enum bb_status status = empty ? BB_OK : choose_parameters(builder, fields);
     if (status == BB_OK)
         status = bb_envelope_encode(fields, buf);
     if (status == BB_OK && !empty)

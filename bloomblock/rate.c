@@ -268,15 +268,22 @@ void bb_rate_line_init(struct bb_rate_line *line, uint32_t probes, uint64_t key_
     BB_ASSERT(probes >= 1 && probes <= BB_BLOOM_PROBES_MAX);
     line->probes = probes;
     distinct_cells(states, probes, BB_LINE_BITS);
-    for (uint32_t keys = 0; keys < BB_RATE_LINE_KEYS && keys <= key_count; keys++) {
+    line->filled = key_count < BB_RATE_LINE_KEYS ? (uint32_t)key_count + 1 : BB_RATE_LINE_KEYS;
+    for (uint32_t keys = 0; keys < line->filled; keys++) {
         line->rate[keys] = states[0];
         throw_balls(states, probes, BB_LINE_BITS, probes);
     }
 }
 
+/* The binomial weight of a line with so many is below 1e-24. */
+uint64_t bb_rate_line_keys(double mean_keys)
+{
+    return (uint64_t)(mean_keys + 12 * sqrt(mean_keys) + 48);
+}
+
 static double line_rate(const struct bb_rate_line *line, uint64_t key_count)
 {
-    return key_count < BB_RATE_LINE_KEYS ? line->rate[key_count] : 1;
+    return key_count < line->filled ? line->rate[key_count] : 1;
 }
 
 /* Keys per line beyond which the mixture is taken as 1: above any target, and where the binomial
@@ -298,13 +305,12 @@ double bb_rate_blocked_bloom(const struct bb_rate_line *line, uint64_t key_count
     double rest = 1;
     double rate = 0;
     uint32_t j = 0;
-    for (; j < BB_RATE_LINE_KEYS && j <= key_count && (weight > WEIGHT_MIN || j < keys / lines);
-         j++) {
+    for (; j < line->filled && j <= key_count && (weight > WEIGHT_MIN || j < keys / lines); j++) {
         rate += weight * line->rate[j];
         rest -= weight;
         weight *= (keys - j) / ((j + 1) * (lines - 1));
     }
-    return j == BB_RATE_LINE_KEYS && rest > 0 ? rate + rest : rate;
+    return j == line->filled && j <= key_count && rest > 0 ? rate + rest : rate;
 }
 
 /* log2(1 / rate) up to which k probes need the fewest lines; computed from the Poisson mixture. */
@@ -336,4 +342,27 @@ uint64_t bb_rate_blocked_bloom_lines(const struct bb_rate_line *line, uint64_t k
             low = middle;
     }
     return high;
+}
+
+/* The table of probes is rounded, and so are sizes to whole lines: near its steps a neighbour may
+ * need a line less. Further away none does (computed for every rate). */
+uint32_t bb_rate_blocked_bloom_best_probes(uint64_t key_count, double target_rate,
+                                           uint64_t *ret_lines)
+{
+    struct bb_rate_line line;
+    uint32_t usual = bb_rate_blocked_bloom_probes(target_rate);
+    uint32_t best = usual;
+    uint64_t best_lines = UINT64_MAX;
+    const uint32_t tried[] = {usual, usual + 1, usual > 1 ? usual - 1 : usual};
+    uint64_t line_keys = bb_rate_line_keys(BB_LINE_BITS / bb_rate_limit(target_rate));
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(tried); i++) {
+        bb_rate_line_init(&line, tried[i], key_count < line_keys ? key_count : line_keys);
+        uint64_t lines = bb_rate_blocked_bloom_lines(&line, key_count, target_rate);
+        if (lines < best_lines) {
+            best = tried[i];
+            best_lines = lines;
+        }
+    }
+    *ret_lines = best_lines;
+    return best;
 }

@@ -75,13 +75,17 @@ uint64_t bb_rate_split_block_count(uint64_t key_count, double target_rate);
 
 #define BB_RATE_LINE_KEYS 768
 
-/* rate[j]: the rate of a line that holds j keys. A table, because every mixture needs all of it.
- * Filled for up to key_count keys, the most of any filter that it is used for. */
+/* rate[j]: the rate of a line that holds j keys, up to filled of them; more are taken to pass
+ * everything. A table, because every mixture needs all of it. */
 struct bb_rate_line {
     uint32_t probes;
+    uint32_t filled;
     double rate[BB_RATE_LINE_KEYS];
 };
+/* Filled for up to key_count keys, the most of any line: of the filter, or bb_rate_line_keys. */
 void bb_rate_line_init(struct bb_rate_line *line, uint32_t probes, uint64_t key_count);
+/* More keys than a line ever has when lines have so many in the mean. */
+uint64_t bb_rate_line_keys(double mean_keys);
 
 /* The mixture over the binomially distributed keys of a line. line_count is not 0. */
 double bb_rate_blocked_bloom(const struct bb_rate_line *line, uint64_t key_count,
@@ -91,5 +95,9 @@ uint32_t bb_rate_blocked_bloom_probes(double target_rate);
 /* The least number of lines that meets the target; at least 1. */
 uint64_t bb_rate_blocked_bloom_lines(const struct bb_rate_line *line, uint64_t key_count,
                                      double target_rate);
+/* The number of probes that needs the fewest lines for so many keys; of several, the best for many
+ * keys. */
+uint32_t bb_rate_blocked_bloom_best_probes(uint64_t key_count, double target_rate,
+                                           uint64_t *ret_lines);
 
 #endif

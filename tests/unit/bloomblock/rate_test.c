@@ -332,6 +332,23 @@ static void rate__split_block_sizes_meet_targets_without_holes(void **state)
     }
 }
 
+static void rate__blocked_bloom_best_probes_are_the_best(void **state)
+{
+    (void)state;
+    struct bb_rate_line line;
+    static const uint64_t counts[] = {1, 2, 9, 20, 30, 64, 100, 300, 1000, 100000};
+    for (size_t c = 0; c < BB_ARRAY_LENGTH(counts); c++)
+        for (int i = 0; i < TARGET_COUNT; i += 5) {
+            uint64_t lines = 0;
+            uint32_t best = bb_rate_blocked_bloom_best_probes(counts[c], target_of(i), &lines);
+            for (uint32_t probes = 1; probes <= BB_BLOOM_PROBES_MAX; probes += 1 + probes / 9) {
+                bb_rate_line_init(&line, probes, counts[c]);
+                uint64_t other = bb_rate_blocked_bloom_lines(&line, counts[c], target_of(i));
+                assert_true(probes == best ? other == lines : other >= lines);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +367,7 @@ int main(void)
         cmocka_unit_test(rate__blocked_bloom_is_the_binomial_mixture),
         cmocka_unit_test(rate__blocked_bloom_sizes_meet_targets_without_holes),
         cmocka_unit_test(rate__blocked_bloom_probes_need_the_fewest_lines),
+        cmocka_unit_test(rate__blocked_bloom_best_probes_are_the_best),
         cmocka_unit_test(rate__partitioned_is_a_product_of_slices),
         cmocka_unit_test(rate__partitioned_sizes_meet_targets_without_holes),
         cmocka_unit_test(rate__split_block_is_the_binomial_mixture),

@@ -1,0 +1,60 @@
+/* Sizing of the Bloom kinds. */
+#include "bloomblock/plan.h"
+
+#include <math.h>
+
+#include "bloomblock/blocked_bloom.h"
+#include "bloomblock/bloom.h"
+#include "bloomblock/rate.h"
+
+/* More than any rate takes. */
+#define BITS_MAX (BB_FILTER_KEY_COUNT_MAX * 64)
+
+static bool probes_are_possible(const struct bb_filter_plan *plan)
+{
+    return plan->parameters[1] >= 1 && plan->parameters[1] <= BB_BLOOM_PROBES_MAX;
+}
+
+/* A foreign key's probes end at the first bit that is not set. */
+static void add_cost(struct bb_filter_plan *plan, double bits)
+{
+    double probes = plan->bits_per_probe;
+    double lines = ceil(bits / BB_LINE_BITS);
+    double fill = -expm1((double)plan->key_count * probes * log1p(-1 / bits));
+    double looked_at = fill < 1 ? (1 - pow(fill, probes)) / (1 - fill) : probes;
+    plan->member_cache_lines = bb_plan_distinct(probes, lines);
+    plan->foreign_cache_lines = bb_plan_distinct(looked_at, lines);
+}
+
+enum bb_status bb_plan_bloom(struct bb_filter_plan *plan)
+{
+    uint64_t bits = plan->parameters[0];
+    if (bits < 1 || bits > BITS_MAX)
+        return bb_plan_bad_parameter(plan, 0, "number of bits");
+    if (!probes_are_possible(plan))
+        return bb_plan_bad_parameter(plan, 1, "number of probes");
+    plan->bits_per_probe = (uint32_t)plan->parameters[1];
+    plan->size_bytes = bb_bloom_size(bits);
+    plan->predicted_rate = bb_rate_bloom(plan->key_count, bits, plan->bits_per_probe);
+    add_cost(plan, (double)bits);
+    return BB_OK;
+}
+
+enum bb_status bb_plan_blocked_bloom(struct bb_filter_plan *plan)
+{
+    struct bb_rate_line line;
+    uint64_t lines = plan->parameters[0];
+    if (lines < 1 || lines > UINT32_MAX)
+        return bb_plan_bad_parameter(plan, 0, "number of lines");
+    if (!probes_are_possible(plan))
+        return bb_plan_bad_parameter(plan, 1, "number of probes");
+    plan->bits_per_probe = (uint32_t)plan->parameters[1];
+    plan->size_bytes = lines * BB_LINE_SIZE;
+    uint64_t line_keys = bb_rate_line_keys((double)plan->key_count / (double)lines);
+    bb_rate_line_init(&line, plan->bits_per_probe,
+                      plan->key_count < line_keys ? plan->key_count : line_keys);
+    plan->predicted_rate = bb_rate_blocked_bloom(&line, plan->key_count, lines);
+    plan->member_cache_lines = 1;
+    plan->foreign_cache_lines = 1;
+    return BB_OK;
+}
