@@ -49,6 +49,13 @@ enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start)
     return bb_append_u64(buf, bb_hash_bytes(buf->data + start, checked_size));
 }
 
+void bb_envelope_recount(struct bb_buf *envelope, uint64_t key_count)
+{
+    size_t checked_size = envelope->size - BB_ENVELOPE_CHECKSUM_SIZE;
+    bb_store64(envelope->data + BB_ENVELOPE_AT_KEY_COUNT, key_count);
+    bb_store64(envelope->data + checked_size, bb_hash_bytes(envelope->data, checked_size));
+}
+
 enum bb_status bb_envelope_append(const struct bb_envelope *envelope, struct bb_buf *buf)
 {
     size_t start = buf->size;

@@ -70,6 +70,8 @@ BB_MUST_CHECK enum bb_status bb_envelope_decode_frame(struct bb_bytes bytes,
 BB_MUST_CHECK enum bb_status bb_envelope_encode(const struct bb_envelope *envelope,
                                                 struct bb_buf *buf);
 BB_MUST_CHECK enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start);
+/* Gives a finished envelope another key count and the checksum of what its bytes are now. */
+void bb_envelope_recount(struct bb_buf *envelope, uint64_t key_count);
 /* All of it at once: header, payload, checksum. On failure the buffer is as it was. */
 BB_MUST_CHECK enum bb_status bb_envelope_append(const struct bb_envelope *envelope,
                                                 struct bb_buf *buf);

@@ -51,7 +51,7 @@ static const struct bb_place nowhere = {.file = "filter file", .offset = 0};
 
 static bool is_known(enum bb_filter_hash hash)
 {
-    return hash == BB_FILTER_HASH_KEYED;
+    return hash == BB_FILTER_HASH_KEYED || hash == BB_FILTER_HASH_XXH64;
 }
 
 static uint64_t seal_of(struct bb_bytes envelope)
@@ -182,5 +182,7 @@ enum bb_status bb_filter_file_decode(struct bb_bytes bytes, struct bb_filter_fil
 
 uint64_t bb_filter_file_hash(const struct bb_filter_file *file, struct bb_bytes key)
 {
+    if (file->hash == BB_FILTER_HASH_XXH64)
+        return bb_hash_xxh64(key);
     return bb_hash_key(&file->secret, key);
 }

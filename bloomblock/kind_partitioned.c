@@ -67,10 +67,18 @@ static void describe(const struct bb_envelope *envelope, struct bb_filter_info *
         payload.data, envelope->parameters[0] / envelope->parameters[1], info->bits_per_probe);
 }
 
+static void insert(const struct bb_filter_view *view, uint8_t *payload, uint64_t hash)
+{
+    bb_partitioned_bloom_add(payload, view->parameters[BB_VIEW_OWN],
+                             (uint32_t)view->parameters[BB_VIEW_PROBES],
+                             bb_view_domain_hash(view, hash));
+}
+
 const struct bb_kind_ops bb_kind_partitioned = {
     .choose = choose,
     .append = append,
     .check = check,
     .probe = probe,
     .describe = describe,
+    .insert = insert,
 };

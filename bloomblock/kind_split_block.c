@@ -66,6 +66,11 @@ static void describe(const struct bb_envelope *envelope, struct bb_filter_info *
         bb_split_block_rate(bitset.data, (uint32_t)envelope->parameters[0], 1, 1);
 }
 
+static void insert(const struct bb_filter_view *view, uint8_t *payload, uint64_t hash)
+{
+    bb_split_block_add(payload, (uint32_t)view->parameters[BB_VIEW_SIZE], hash);
+}
+
 const struct bb_kind_ops bb_kind_split_block = {
     .takes_key_hashes = true,
     .may_have_no_target = true,
@@ -74,4 +79,5 @@ const struct bb_kind_ops bb_kind_split_block = {
     .check = check,
     .probe = probe,
     .describe = describe,
+    .insert = insert,
 };

@@ -94,6 +94,27 @@ static void filter_file__hashes_are_those_of_the_secret(void **state)
     bb_buf_deinit(&file);
 }
 
+static void filter_file__hashes_without_a_secret_have_none(void **state)
+{
+    (void)state;
+    struct bb_buf envelope = envelope_of(BB_FILTER_SPLIT_BLOCK, 0.01, 0, 10), file = {0};
+    struct bb_filter_file parts = parts_of(&envelope, 1);
+    struct bb_bytes key = bb_bytes_of("a key", 5);
+    parts.hash = BB_FILTER_HASH_XXH64;
+    assert_ok(bb_filter_file_encode(&parts, &file));
+    assert_ok(bb_filter_file_decode(bb_buf_bytes(&file), &parts));
+    assert_int_equal(parts.hash, BB_FILTER_HASH_XXH64);
+    assert_int_equal(bb_filter_file_hash(&parts, key), bb_hash_xxh64(key));
+    for (size_t i = 0; i < BB_HASH_SECRET_SIZE; i++)
+        assert_int_equal(parts.secret.bytes[i], 0);
+    file.data[24 + 100] = 1;
+    bb_store64(file.data + CHECKSUM, bb_hash_bytes(file.data, CHECKSUM));
+    assert_status(decode(&file, file.size), BB_CORRUPT);
+    assert_message("at offset 24: a secret for hash 2");
+    bb_buf_deinit(&envelope);
+    bb_buf_deinit(&file);
+}
+
 static void filter_file__what_is_no_file_is_not_encoded(void **state)
 {
     (void)state;
@@ -298,6 +319,7 @@ int main(void)
         cmocka_unit_test(filter_file__comes_back_as_it_went_in),
         cmocka_unit_test(filter_file__is_appended),
         cmocka_unit_test(filter_file__hashes_are_those_of_the_secret),
+        cmocka_unit_test(filter_file__hashes_without_a_secret_have_none),
         cmocka_unit_test(filter_file__what_is_no_file_is_not_encoded),
         cmocka_unit_test(filter_file__truncations_are_refused),
         cmocka_unit_test(filter_file__bit_flips_are_refused),
