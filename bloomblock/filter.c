@@ -52,17 +52,6 @@ enum bb_status bb_filter_info(struct bb_bytes bytes, struct bb_filter_info *ret_
     enum bb_status status = bb_envelope_decode(bytes, &envelope);
     if (status != BB_OK)
         return status;
-    struct bb_filter_info info = {.kind = envelope.kind,
-                                  .version = envelope.version,
-                                  .key_count = envelope.key_count,
-                                  .size_bytes = bytes.size,
-                                  .target_rate = envelope.target_rate,
-                                  .salt = envelope.salt};
-    const struct bb_kind_ops *ops = bb_kind_ops(envelope.kind);
-    if (info.key_count > 0)
-        info.bits_per_key = (double)bytes.size * 8 / (double)info.key_count;
-    if (!bb_kind_is_empty(ops, &envelope))
-        ops->describe(&envelope, &info);
-    *ret_info = info;
+    *ret_info = bb_kind_describe(&envelope);
     return BB_OK;
 }

@@ -8,8 +8,7 @@
 #include "bloomblock/hash_sort.h"
 #include "bloomblock/kind.h"
 
-#define TARGET_RATE_DEFAULT 0.01
-#define CAPACITY_MIN        1024
+#define CAPACITY_MIN 1024
 
 struct bb_filter_builder {
     struct bb_filter_options options; /* resolved */
@@ -46,7 +45,7 @@ static enum bb_status resolve(struct bb_filter_options *options)
                        "the salt is %016llx: filters of kind %s have none, it must be 0",
                        (unsigned long long)options->salt, name);
     if (options->target_rate == 0)
-        options->target_rate = TARGET_RATE_DEFAULT;
+        options->target_rate = BB_ENVELOPE_RATE_DEFAULT;
     enum bb_status status = bb_envelope_check_plan(0, options->target_rate);
     if (status != BB_OK)
         return status;

@@ -17,7 +17,7 @@ static const struct {
     [BB_FILTER_BLOCKED_BLOOM] = {"blocked-bloom", &bb_kind_blocked_bloom},
     [BB_FILTER_BLOOM] = {"bloom", &bb_kind_bloom},
     [BB_FILTER_SPLIT_BLOCK] = {"split-block", &bb_kind_split_block},
-    [BB_FILTER_COUNTING] = {"counting", NULL},
+    [BB_FILTER_COUNTING] = {"counting", &bb_kind_counting},
     [BB_FILTER_SCALABLE] = {"scalable", NULL},
     [BB_FILTER_PARTITIONED] = {"partitioned", &bb_kind_partitioned},
 };
@@ -47,8 +47,24 @@ enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_ki
     return bb_fail(
         BB_INVALID,
         "there are no filters of kind \"%s\"; "
-        "there are default, none, ribbon, blocked-bloom, bloom, split-block, partitioned",
+        "there are default, none, ribbon, blocked-bloom, bloom, split-block, counting, partitioned",
         name);
+}
+
+struct bb_filter_info bb_kind_describe(const struct bb_envelope *envelope)
+{
+    const struct bb_kind_ops *ops = bb_kind_ops(envelope->kind);
+    struct bb_filter_info info = {.kind = envelope->kind,
+                                  .version = envelope->version,
+                                  .key_count = envelope->key_count,
+                                  .size_bytes = envelope->payload.size + BB_ENVELOPE_SIZE_MIN,
+                                  .target_rate = envelope->target_rate,
+                                  .salt = envelope->salt};
+    if (info.key_count > 0)
+        info.bits_per_key = (double)info.size_bytes * 8 / (double)info.key_count;
+    if (!bb_kind_is_empty(ops, envelope))
+        ops->describe(envelope, &info);
+    return info;
 }
 
 /* --- None --- */

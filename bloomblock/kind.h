@@ -79,10 +79,14 @@ extern const struct bb_kind_ops bb_kind_ribbon;
 extern const struct bb_kind_ops bb_kind_blocked_bloom;
 extern const struct bb_kind_ops bb_kind_bloom;
 extern const struct bb_kind_ops bb_kind_split_block;
+extern const struct bb_kind_ops bb_kind_counting;
 extern const struct bb_kind_ops bb_kind_partitioned;
 
 /* NULL for DEFAULT, for values that are no kind, and for kinds that are not there yet. */
 const struct bb_kind_ops *bb_kind_ops(enum bb_filter_kind kind);
+
+/* All that is known of a checked envelope. */
+struct bb_filter_info bb_kind_describe(const struct bb_envelope *envelope);
 
 /* Nothing was added, and that is all there is to say. */
 static inline bool bb_kind_is_empty(const struct bb_kind_ops *ops,

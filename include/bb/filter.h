@@ -42,7 +42,7 @@ enum bb_filter_kind {
     BB_FILTER_BLOOM = 4, /* Classic Bloom with any number of bits and independent probes. */
     BB_FILTER_SPLIT_BLOCK = 5, /* Parquet's split-block Bloom, bit for bit: for interchange. Takes
                                   hashes as they are; the salt must be 0. */
-    BB_FILTER_COUNTING = 6,    /* Reserved. */
+    BB_FILTER_COUNTING = 6,    /* Bloom with counters: keys can be removed (bb/filter_sets.h). */
     BB_FILTER_SCALABLE = 7,    /* Reserved. */
     BB_FILTER_PARTITIONED = 8, /* Bloom with a slice of the bits for each probe. */
 };
@@ -100,6 +100,7 @@ struct bb_filter_info {
     uint32_t
         bits_per_probe; /* ribbon: fingerprint bits of the larger shards; Bloom kinds: probes k */
     uint64_t salt;
+    uint64_t saturated_count; /* counters that are full and stay so; 0 but for kinds that count */
 };
 
 /* A filter ready for questions; borrows the envelope's bytes, which must outlive it. Copyable. */

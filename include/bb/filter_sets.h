@@ -57,6 +57,61 @@ bb_split_block_fold(struct bb_bytes envelope, uint64_t block_count, struct bb_bu
 BB_API BB_MUST_CHECK enum bb_status
 bb_split_block_fold_to_rate(struct bb_bytes envelope, double target_rate, struct bb_buf *folded);
 
+/* --- Counting filters: keys can be removed ---
+ *
+ * BB_FILTER_COUNTING has a counter of 4 bits where a classic Bloom filter has a bit, so it takes
+ * four times the memory. It is a set with repetitions: a key that was added twice has to be removed
+ * twice. A counter that has reached 15 stays there, since nobody knows how far it went: keys that
+ * name it can be removed, and it goes on saying that they may be there, so that no member is ever
+ * denied. bb_filter_info.saturated_count tells how many there are: none to be expected as long as
+ * no more keys are in it than planned and none is added more than 14 times.
+ *
+ * Removing a key that was never added, but passes by accident, takes away what belongs to others,
+ * which may then be denied: remove only what was added.
+ *
+ * One thread at a time for changes; questions from any number of threads while nobody changes it.
+ * Source: Fan, Cao, Almeida, Broder, "Summary cache", SIGCOMM 1998. */
+
+struct bb_filter_info; /* bb/filter.h */
+
+struct bb_counting_filter_options {
+    uint64_t key_count; /* at a time, as planned: 1 ... BB_FILTER_KEY_COUNT_MAX; more may be added,
+                           and the rate rises */
+    double target_rate; /* at that many keys; 0 means 0.01 */
+    uint64_t salt;
+};
+
+struct bb_counting_filter;
+
+/* BB_INVALID, BB_TOO_LARGE for options outside the limits; BB_NO_MEMORY. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_counting_filter_create(const struct bb_counting_filter_options *options,
+                          struct bb_counting_filter **ret_filter);
+BB_API void bb_counting_filter_destroy(struct bb_counting_filter *filter);
+/* BB_TOO_LARGE when it holds BB_FILTER_KEY_COUNT_MAX keys. */
+BB_API BB_MUST_CHECK enum bb_status bb_counting_filter_add(struct bb_counting_filter *filter,
+                                                           uint64_t hash);
+/* BB_NOT_FOUND, and nothing is changed, if the key is certainly not there. */
+BB_API BB_MUST_CHECK enum bb_status bb_counting_filter_remove(struct bb_counting_filter *filter,
+                                                              uint64_t hash);
+/* False: the hash is certainly not there. */
+BB_API bool bb_counting_filter_may_contain(const struct bb_counting_filter *filter, uint64_t hash);
+/* As bb_filter_info of its envelope; the key count is that of keys added less removed. A predicted
+ * rate above the target: it holds more than planned. Reads all counters. */
+BB_API void bb_counting_filter_info(const struct bb_counting_filter *filter,
+                                    struct bb_filter_info *ret_info);
+
+/* Appends its envelope, from which it can be decoded and changed further. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_counting_filter_encode(const struct bb_counting_filter *filter, struct bb_buf *envelope);
+/* A copy of what an envelope holds. Fails like bb_filter_view_init; BB_INVALID for other kinds. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_counting_filter_decode(struct bb_bytes envelope, struct bb_counting_filter **ret_filter);
+/* Appends the envelope of the classic Bloom filter (BB_FILTER_BLOOM) with the same answers in a
+ * quarter of the space; bit for bit the one of the same keys with these bits and probes. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_counting_filter_encode_bloom(const struct bb_counting_filter *filter, struct bb_buf *envelope);
+
 #ifdef __cplusplus
 }
 #endif

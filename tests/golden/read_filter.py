@@ -4,7 +4,7 @@ import struct
 import xxh3
 
 MASK = (1 << 64) - 1
-NONE, RIBBON, BLOCKED_BLOOM, BLOOM, SPLIT_BLOCK, PARTITIONED = 1, 2, 3, 4, 5, 8
+NONE, RIBBON, BLOCKED_BLOOM, BLOOM, SPLIT_BLOCK, COUNTING, PARTITIONED = 1, 2, 3, 4, 5, 6, 8
 BLOCK, ENVELOPE = 0x243F6A8885A308D3, 0xA4093822299F31D0
 
 
@@ -102,6 +102,15 @@ def ask_bloom(payload, bits, probes, h):
     return True
 
 
+def ask_counting(payload, counters, probes, h):
+    for _ in range(probes):
+        h = h * 0xD1342543DE82EF95 & MASK
+        c = h * counters >> 64
+        if not payload[c // 2] >> c % 2 * 4 & 15:
+            return False
+    return True
+
+
 def ask_partitioned(payload, width, probes, h):
     for i in range(probes):
         h = h * 0xD1342543DE82EF95 & MASK
@@ -135,6 +144,11 @@ class Envelope:
         self.shards = []
         if self.kind == RIBBON and self.keys > 0:
             self.read_directory()
+        if self.kind == COUNTING:
+            check((self.parameters[0] + 1) // 2 == len(self.payload), "number of counters")
+            sums = sum((byte & 15) + (byte >> 4) for byte in self.payload)
+            full = any(15 in (byte & 15, byte >> 4) for byte in self.payload)
+            check(full or sums == self.keys * self.parameters[1], "sum of the counters")
         if self.kind == SPLIT_BLOCK and self.keys > 0:
             check(self.salt == 0 and self.parameters == [len(self.payload) // 32, 8], "split-block")
         self.domain = domain_of(ENVELOPE, self.salt)
@@ -157,12 +171,14 @@ class Envelope:
     def may_contain(self, key_hash):
         first, second = self.parameters
         h = mix(key_hash ^ self.domain)
-        if self.kind == NONE or self.keys == 0:
+        if self.kind == NONE or (self.keys == 0 and self.kind != COUNTING):
             return self.kind == NONE
         if self.kind == BLOCKED_BLOOM:
             return ask_blocked_bloom(self.payload, first, second, h)
         if self.kind == SPLIT_BLOCK:
             return ask_split_block(self.payload, first, key_hash)
+        if self.kind == COUNTING:
+            return ask_counting(self.payload, first, second, h)
         if self.kind == PARTITIONED:
             return ask_partitioned(self.payload, first // second, second, h)
         if self.kind == BLOOM:
@@ -236,6 +252,8 @@ def describe(data, members):
     elif envelope.kind == SPLIT_BLOCK:
         for i in range(0, len(envelope.payload), 32):
             text.add_bytes("block", envelope.payload[i:i + 32])
+    elif envelope.kind == COUNTING:
+        text.add_bytes("counters", envelope.payload)
     elif envelope.kind in (BLOOM, PARTITIONED):
         text.add_bytes("bits", envelope.payload)
     text.add(8, "checksum", f"0x{envelope.checksum:016x}")

@@ -7,7 +7,7 @@
 #include "bloomblock/shard_directory.h"
 
 /* One small envelope of every kind, and one of several shards. */
-#define SAMPLE_COUNT 8
+#define SAMPLE_COUNT 9
 
 static struct bb_buf sample(int number)
 {
@@ -26,8 +26,10 @@ static struct bb_buf sample(int number)
         return envelope_of(BB_FILTER_RIBBON, 0.01, 1, 0);
     case 6:
         return envelope_of(BB_FILTER_SPLIT_BLOCK, 0.01, 1, 60);
-    default:
+    case 7:
         return envelope_of(BB_FILTER_PARTITIONED, 0.01, 1, 30);
+    default:
+        return envelope_of(BB_FILTER_COUNTING, 0.01, 1, 20);
     }
 }
 

@@ -161,6 +161,8 @@ static struct bb_buf describe(const struct bb_buf *envelope, uint64_t count)
     else if (kind == BB_FILTER_SPLIT_BLOCK)
         for (uint64_t i = 0; i < parameters[0]; i++)
             dump_bytes(&dump, 32, "block");
+    else if (kind == BB_FILTER_COUNTING)
+        dump_bytes(&dump, (size_t)(parameters[0] + 1) / 2, "counters");
     else if (kind == BB_FILTER_BLOOM || kind == BB_FILTER_PARTITIONED)
         dump_bytes(&dump, (size_t)(parameters[0] + 7) / 8, "bits");
     dump_hex(&dump, 8, "checksum");
@@ -234,6 +236,12 @@ static void filter_golden__split_block(void **state)
     assert_envelope("split_block", BB_FILTER_SPLIT_BLOCK, 0.01, 40);
 }
 
+static void filter_golden__counting(void **state)
+{
+    (void)state;
+    assert_envelope("counting", BB_FILTER_COUNTING, 0.01, 30);
+}
+
 static void filter_golden__partitioned(void **state)
 {
     (void)state;
@@ -256,6 +264,7 @@ int main(void)
         cmocka_unit_test(filter_golden__blocked_bloom),
         cmocka_unit_test(filter_golden__bloom),
         cmocka_unit_test(filter_golden__split_block),
+        cmocka_unit_test(filter_golden__counting),
         cmocka_unit_test(filter_golden__partitioned),
         cmocka_unit_test(filter_golden__none),
     };

@@ -68,10 +68,29 @@ static void kind__partitioned(void **state)
     assert_kind(envelope, changes, BB_ARRAY_LENGTH(changes));
 }
 
+static void kind__counting(void **state)
+{
+    (void)state;
+    struct bb_buf envelope = envelope_of(BB_FILTER_COUNTING, 0.01, 1, 24);
+    uint64_t counters = bb_load64(envelope.data + PARAMETER_0);
+    uint64_t probes = bb_load64(envelope.data + PARAMETER_1);
+    assert_int_equal(counters % 2, 1);
+    const struct change changes[] = {
+        {KEY_COUNT, 8, 0, C, "0 keys of"},
+        {KEY_COUNT, 8, 25, C, "the counters add up to"},
+        {PARAMETER_0, 8, counters - 1, C, "number of counters"},
+        {PARAMETER_0, 8, counters + 2, C, "number of counters"},
+        {PARAMETER_1, 8, probes + 1, C, "the counters add up to"},
+        {PAYLOAD + counters / 2, 1, 0x10, C, "bits are set behind the last one"},
+    };
+    assert_kind(envelope, changes, BB_ARRAY_LENGTH(changes));
+}
+
 static void kind__no_bits_for_some_keys_are_refused(void **state)
 {
     (void)state;
-    static const enum bb_filter_kind kinds[] = {BB_FILTER_SPLIT_BLOCK, BB_FILTER_PARTITIONED};
+    static const enum bb_filter_kind kinds[] = {BB_FILTER_SPLIT_BLOCK, BB_FILTER_COUNTING,
+                                                BB_FILTER_PARTITIONED};
     for (size_t k = 0; k < BB_ARRAY_LENGTH(kinds); k++) {
         struct bb_buf envelope = envelope_of(kinds[k], 0.01, 1, 60);
         memset(envelope.data + PAYLOAD, 0, envelope.size - PAYLOAD - 8);
@@ -86,6 +105,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kind__split_block),
+        cmocka_unit_test(kind__counting),
         cmocka_unit_test(kind__partitioned),
         cmocka_unit_test(kind__no_bits_for_some_keys_are_refused),
     };
