@@ -5,6 +5,7 @@
 
 #include "base/coding.h"
 #include "base/hash.h"
+#include "sstable/filter_split.h"
 
 #define KEY_SIZE   16
 #define VALUE_SIZE 8
@@ -78,7 +79,8 @@ static double wasted_per_absent(const struct bb_table_options *options, struct b
     return (double)stats.visits[BB_VISIT_FALSE_POSITIVE] / (double)count;
 }
 
-static void check_space(uint32_t keys_per_block, double bits_per_key_max)
+static void check_space(double summary_bits, uint32_t granularity, uint32_t keys_per_block,
+                        size_t key_count, double bits_per_key_max)
 {
     uint64_t seed = bb_rng_seed("filter_space", 3 * (uint64_t)keys_per_block);
     struct bb_file_memory *memory = bb_file_memory_create(seed);
@@ -87,13 +89,15 @@ static void check_space(uint32_t keys_per_block, double bits_per_key_max)
     struct bb_hash_secret secret;
     bb_rng_init(&rng, seed);
     bb_hash_secret_from_seed(seed, &secret);
-    keys_init(&keys, &rng, (size_t)keys_per_block * 640);
+    keys_init(&keys, &rng, key_count - key_count % keys_per_block);
     struct bb_table_options options = {
         .file_system = bb_file_memory_system(memory),
         .block_size_bytes = keys_per_block * ENTRY_SIZE + TAIL_SIZE,
         .restart_interval = 1,
         .compression = BB_COMPRESSION_NONE,
         .filter_rate = TARGET,
+        .summary_bits = summary_bits,
+        .filter_granularity = granularity,
         .secret = &secret,
     };
     uint64_t with = build("/with", &options, &keys, keys_per_block);
@@ -111,37 +115,45 @@ static void check_space(uint32_t keys_per_block, double bits_per_key_max)
     bb_file_memory_destroy(memory);
 }
 
-static void filter_space__30_keys(void **state)
+static void filter_space__blocks_alone(void **state)
 {
     (void)state;
-    check_space(30, 8.0);
+    check_space(BB_SUMMARY_NONE, 1, 30, 640 * 30, 8.0);
+    check_space(BB_SUMMARY_NONE, 1, 100, 640 * 100, 7.2);
+    check_space(BB_SUMMARY_NONE, 1, 300, 640 * 300, 6.95);
+    check_space(BB_SUMMARY_NONE, 1, 1000, 640 * 1000, 6.85);
 }
 
-static void filter_space__100_keys(void **state)
+/* 4, 16 and 64 KiB of entries of 117 bytes. */
+static void filter_space__default_split(void **state)
 {
     (void)state;
-    check_space(100, 7.2);
+    check_space(BB_SUMMARY_BITS_DEFAULT, 1, 35, 200000, 7.7);
+    check_space(BB_SUMMARY_BITS_DEFAULT, 1, 140, 200000, 7.2);
+    check_space(BB_SUMMARY_BITS_DEFAULT, 1, 560, 200000, 7.1);
 }
 
-static void filter_space__300_keys(void **state)
+/* A ribbon for each index page instead of each block. */
+static void filter_space__pages(void **state)
 {
     (void)state;
-    check_space(300, 6.95);
+    check_space(BB_SUMMARY_BITS_DEFAULT, BB_GRANULARITY_PAGE, 35, 200000, 7.0);
+    check_space(BB_SUMMARY_NONE, BB_GRANULARITY_PAGE, 35, 200000, 7.0);
 }
 
-static void filter_space__1000_keys(void **state)
+static void filter_space__summary_alone(void **state)
 {
     (void)state;
-    check_space(1000, 6.85);
+    check_space(BB_SUMMARY_ALL, 1, 35, 1000000, 6.90);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(filter_space__30_keys),
-        cmocka_unit_test(filter_space__100_keys),
-        cmocka_unit_test(filter_space__300_keys),
-        cmocka_unit_test(filter_space__1000_keys),
+        cmocka_unit_test(filter_space__blocks_alone),
+        cmocka_unit_test(filter_space__default_split),
+        cmocka_unit_test(filter_space__pages),
+        cmocka_unit_test(filter_space__summary_alone),
     };
     return cmocka_run_group_tests_name("filter_space", tests, NULL, NULL);
 }

@@ -20,7 +20,8 @@ static struct bb_table_options options_of(struct bb_file_memory *memory)
     return (struct bb_table_options){.file_system = bb_file_memory_system(memory),
                                      .secret = &secret,
                                      .block_size_bytes = 256,
-                                     .index_page_size_bytes = 512};
+                                     .index_page_size_bytes = 512,
+                                     .summary_bits = 4};
 }
 
 static enum bb_status add_entries(struct bb_table_builder *builder, int count)
@@ -153,6 +154,7 @@ static void table__warm_get_allocates_nothing(void **state)
     assert_ok(bb_block_cache_create(8 << 20, &options.cache));
     for (int residency = 0; residency < 2; residency++) {
         options.index_residency = residency == 0 ? BB_INDEX_PINNED : BB_INDEX_CACHED;
+        options.summary_residency = residency == 0 ? BB_SUMMARY_PINNED : BB_SUMMARY_CACHED;
         assert_ok(bb_table_open(PATH, &options, &table));
         for (int round = 0; round < 2; round++) {
             uint64_t before = bb_alloc_fault_requests();

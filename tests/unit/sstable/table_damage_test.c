@@ -35,7 +35,8 @@ static void fill_lists(struct damage *damage, size_t key_count)
     }
 }
 
-static void damage_init(struct damage *damage, size_t key_count, uint32_t block_size)
+static void damage_init_split(struct damage *damage, size_t key_count, uint32_t block_size,
+                              double summary_bits)
 {
     const uint8_t *bytes = NULL;
     *damage = (struct damage){0};
@@ -45,10 +46,16 @@ static void damage_init(struct damage *damage, size_t key_count, uint32_t block_
     damage->options.secret = &damage->secret;
     damage->options.block_size_bytes = block_size;
     damage->options.index_page_size_bytes = 256;
+    damage->options.summary_bits = summary_bits;
     fill_lists(damage, key_count);
     build_table(FIXTURE_PATH, &damage->options, &damage->list, NULL);
     bytes = bb_file_memory_bytes(damage->memory, FIXTURE_PATH, &damage->size);
     damage->bytes = memcpy(bb_must_realloc(NULL, damage->size), bytes, damage->size);
+}
+
+static void damage_init(struct damage *damage, size_t key_count, uint32_t block_size)
+{
+    damage_init_split(damage, key_count, block_size, BB_SUMMARY_DEFAULT);
 }
 
 static void damage_deinit(struct damage *damage)
@@ -81,7 +88,8 @@ static void check_key(struct damage *damage, struct bb_table *table, struct bb_b
     if (status != BB_OK) {
         check_error(damage, status);
     } else if (expected == NULL) {
-        assert_true(visit == wanted || visit == BB_VISIT_FILTER_NEGATIVE);
+        assert_true(visit == wanted || visit == BB_VISIT_FILTER_NEGATIVE ||
+                    visit == BB_VISIT_SUMMARY_NEGATIVE);
     } else {
         assert_int_equal(visit, wanted);
         assert_true(sequence == expected->sequence);
@@ -141,7 +149,9 @@ static void check_sound(struct damage *damage)
     assert_ok(bb_table_verify(FIXTURE_PATH, &damage->options, &report));
     assert_true(report.bytes == damage->size);
     assert_true(report.entries == damage->list.count);
-    assert_true(report.filters > 0 && report.filters_compared == report.filters);
+    assert_true(report.filters + report.summary_chunks > 0);
+    assert_true(report.filters_compared == report.filters);
+    assert_true(report.summary_chunks_compared == report.summary_chunks);
 }
 
 /* Every stride-th bit of the file, one at a time. */
@@ -168,9 +178,12 @@ static void table_damage__every_bit(void **state)
 {
     (void)state;
     struct damage damage;
-    damage_init(&damage, 40, 128);
-    flip_bits(&damage, 1);
-    damage_deinit(&damage);
+    static const double splits[] = {BB_SUMMARY_NONE, 4, BB_SUMMARY_ALL};
+    for (size_t i = 0; i < 3; i++) {
+        damage_init_split(&damage, 40, 128, splits[i]);
+        flip_bits(&damage, 1);
+        damage_deinit(&damage);
+    }
 }
 
 /* Larger, so that there are several pages and fences in the root; a stride that meets every bit

@@ -54,14 +54,15 @@ static void check_get(struct world *world, struct bb_table *table, const struct 
     enum bb_visit wanted = entry_list_get(list, key, sequence, comparator, &expected);
     assert_ok(bb_table_get(table, &options, key, bb_hash_key(&world->secret, key), sequence, &stats,
                            value, &found_sequence, &visit));
-    if (wanted == BB_VISIT_FALSE_POSITIVE && visit == BB_VISIT_FILTER_NEGATIVE)
+    bool is_denied = visit == BB_VISIT_FILTER_NEGATIVE || visit == BB_VISIT_SUMMARY_NEGATIVE;
+    if (wanted == BB_VISIT_FALSE_POSITIVE && is_denied)
         wanted = visit;
     assert_int_equal(visit, wanted);
     assert_true(stats.visits[visit] == 1);
     bool is_inside = visit != BB_VISIT_OUT_OF_BOUNDS;
     assert_true(stats.block_requests + stats.avoided_requests == is_inside);
-    assert_true(stats.avoided_requests == (visit == BB_VISIT_FILTER_NEGATIVE));
-    assert_true(stats.page_requests == is_inside);
+    assert_true(stats.avoided_requests == is_denied);
+    assert_true(stats.page_requests == (is_inside && visit != BB_VISIT_SUMMARY_NEGATIVE));
     if (expected != NULL)
         assert_true(found_sequence == expected->sequence);
     if (visit == BB_VISIT_PRESENT)
@@ -197,6 +198,11 @@ static void draw_options(struct world *world)
         assert_ok(bb_block_cache_create(bb_rng_one_in(rng, 2) ? 1 << 14 : 1 << 20, &o->cache));
     if (o->cache != NULL && bb_rng_one_in(rng, 2))
         o->index_residency = BB_INDEX_CACHED;
+    static const double splits[] = {BB_SUMMARY_NONE, BB_SUMMARY_DEFAULT, 2, 4, BB_SUMMARY_ALL};
+    o->summary_bits = splits[bb_rng_below(rng, 5)];
+    o->summary_residency = (enum bb_summary_residency)bb_rng_below(rng, 3);
+    if (o->cache == NULL && o->summary_residency == BB_SUMMARY_CACHED)
+        o->summary_residency = BB_SUMMARY_PINNED;
 }
 
 static void table__random_options(void **state)
@@ -262,6 +268,7 @@ static void table__sharded_groups(void **state)
     struct entry_list list = {0};
     world_init(&world, 3);
     world.options.block_size_bytes = 1 << 20;
+    world.options.summary_bits = 4;
     assert_ok(bb_block_cache_create(16 << 20, &world.options.cache));
     for (uint32_t i = 0; i < 9000; i++) {
         char key[32];

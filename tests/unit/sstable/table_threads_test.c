@@ -82,7 +82,8 @@ static void table__threads(void **state)
     struct bb_table_options options = {.file_system = bb_file_memory_system(memory),
                                        .secret = &secret,
                                        .block_size_bytes = 256,
-                                       .index_page_size_bytes = 512};
+                                       .index_page_size_bytes = 512,
+                                       .summary_bits = 4};
     for (int i = 0; i < KEYS; i++) {
         char key[16];
         snprintf(key, sizeof(key), "%06d", 2 * i);
@@ -94,6 +95,7 @@ static void table__threads(void **state)
         if (round % 3 > 0)
             assert_ok(bb_block_cache_create(1 << 16, &options.cache));
         options.index_residency = round % 3 == 2 ? BB_INDEX_CACHED : BB_INDEX_PINNED;
+        options.summary_residency = round % 3 == 2 ? BB_SUMMARY_CACHED : BB_SUMMARY_PINNED;
         check_round(&options, round);
         if (options.cache != NULL)
             bb_block_cache_destroy(options.cache);

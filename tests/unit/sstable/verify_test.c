@@ -43,6 +43,7 @@ static void world_init(struct world *world, enum bb_filter_kind kind)
         .compression = BB_COMPRESSION_NONE,
         .filter_kind = kind,
         .index_page_size_bytes = 1024,
+        .summary_bits = BB_SUMMARY_NONE,
     };
     for (int i = 0; i < 2500; i++) {
         char key[16];
@@ -93,6 +94,7 @@ static void check_random_table(uint64_t seed)
     static const enum bb_filter_kind kinds[] = {BB_FILTER_NONE, BB_FILTER_RIBBON,
                                                 BB_FILTER_BLOCKED_BLOOM, BB_FILTER_BLOOM};
     static const uint32_t granularities[] = {1, 2, 5, BB_GRANULARITY_PAGE};
+    static const double splits[] = {BB_SUMMARY_NONE, BB_SUMMARY_DEFAULT, 4, BB_SUMMARY_ALL};
     struct bb_file_memory *memory = bb_file_memory_create(seed);
     struct bb_rng rng;
     struct entry_list list = {0};
@@ -106,6 +108,7 @@ static void check_random_table(uint64_t seed)
         .filter_granularity = granularities[bb_rng_below(&rng, 4)],
         .index_page_size_bytes = (uint32_t)bb_rng_between(&rng, 256, 5000),
         .comparator = bb_rng_one_in(&rng, 3) ? &backwards : NULL,
+        .summary_bits = splits[bb_rng_below(&rng, 4)],
     };
     entry_list_add_random(&list, &rng, bb_rng_between(&rng, 1, 500), 100);
     entry_list_sort(&list, options.comparator);
@@ -113,7 +116,9 @@ static void check_random_table(uint64_t seed)
     assert_ok(bb_table_verify(FIXTURE_PATH, &options, &report));
     assert_int_equal(report.entries, list.count);
     assert_int_equal(report.filters_compared, report.filters);
-    assert_int_equal(report.filters > 0, options.filter_kind != BB_FILTER_NONE);
+    assert_int_equal(report.summary_chunks_compared, report.summary_chunks);
+    assert_int_equal(report.filters + report.summary_chunks > 0,
+                     options.filter_kind != BB_FILTER_NONE);
     entry_list_deinit(&list);
     bb_file_memory_destroy(memory);
 }
@@ -197,12 +202,83 @@ static void verify__filters_where_there_are_none(void **state)
     assert_defect(&world, "in a table without");
 }
 
+/* ---- summary ---- */
+
+/* A table with a summary of one chunk, of which a byte of the last shard is changed. */
+static void summary_init(struct world *world, uint8_t change)
+{
+    world_init(world, BB_FILTER_RIBBON);
+    world->options.summary_bits = 4;
+    assert_ok(world->options.file_system->ops->remove(world->options.file_system, FIXTURE_PATH));
+    build_table(FIXTURE_PATH, &world->options, &world->list, NULL);
+    parts_deinit(&world->parts);
+    parts_read(&world->parts, world->memory);
+    struct bb_buf *section = parts_section(&world->parts, BB_SECTION_SUMMARY);
+    size_t list = bb_load32(section->data + section->size - BB_SUMMARY_TAIL_SIZE);
+    size_t checked = section->size - BB_SUMMARY_TAIL_SIZE - list - BB_CHECKSUM_SIZE;
+    section->data[checked - 1] ^= change;
+    bb_store64(section->data + checked,
+               bb_checksum(world->parts.id, BB_STORED_SUMMARY, world->parts.data.size,
+                           section->data, checked));
+}
+
+static void verify__summary(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_table_verify_report report = {0};
+    summary_init(&world, 0);
+    parts_write(&world.parts, world.memory);
+    assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
+    assert_true(report.summary_chunks == 1 && report.summary_chunks_compared == 1);
+    assert_true(report.filters == report.blocks);
+    /* Left out of look-ups, it is verified all the same. */
+    world.options.summary_residency = BB_SUMMARY_UNUSED;
+    assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
+    assert_true(report.summary_chunks == 1);
+    world_deinit(&world);
+    summary_init(&world, 0xff);
+    assert_defect(&world, "summary");
+}
+
+static void verify__summary_of_another_builder(void **state)
+{
+    (void)state;
+    struct world world;
+    struct bb_table_verify_report report = {0};
+    summary_init(&world, 0);
+    parts_set_property(&world.parts, 4, bb_bytes_of_text("somebody else"));
+    parts_write(&world.parts, world.memory);
+    assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
+    assert_true(report.summary_chunks == 1 && report.summary_chunks_compared == 0);
+    world_deinit(&world);
+    summary_init(&world, 0xff);
+    parts_set_property(&world.parts, 4, bb_bytes_of_text("somebody else"));
+    assert_defect(&world, "denies the key");
+}
+
+static void verify__summary_of_other_keys(void **state)
+{
+    (void)state;
+    struct world world;
+    summary_init(&world, 0);
+    struct bb_buf *section = parts_section(&world.parts, BB_SECTION_SUMMARY);
+    size_t list = bb_load32(section->data + section->size - BB_SUMMARY_TAIL_SIZE);
+    size_t start = section->size - BB_SUMMARY_TAIL_SIZE - list;
+    size_t checked = section->size - BB_CHECKSUM_SIZE;
+    section->data[start + 2]++; /* the lowest bits of the keys of part 0 */
+    bb_store64(section->data + checked,
+               bb_checksum(world.parts.id, BB_STORED_CHUNKS, world.parts.data.size + start,
+                           section->data + start, checked - start));
+    assert_defect(&world, "counted 2500");
+}
+
 /* ---- properties ---- */
 
 static void verify__numbers_that_do_not_add_up(void **state)
 {
     (void)state;
-    static const uint16_t ids[] = {16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 34, 35};
+    static const uint16_t ids[] = {16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 34, 35};
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         struct world world;
         world_init(&world, BB_FILTER_RIBBON);
@@ -357,6 +433,9 @@ int main(void)
         cmocka_unit_test(verify__filter_of_another_builder),
         cmocka_unit_test(verify__filters_of_an_unknown_kind),
         cmocka_unit_test(verify__filters_where_there_are_none),
+        cmocka_unit_test(verify__summary),
+        cmocka_unit_test(verify__summary_of_another_builder),
+        cmocka_unit_test(verify__summary_of_other_keys),
         cmocka_unit_test(verify__numbers_that_do_not_add_up),
         cmocka_unit_test(verify__bounds_that_are_none),
         cmocka_unit_test(verify__another_rank),
