@@ -10,6 +10,7 @@
 #include "base/coding.h"
 #include "base/hash.h"
 #include "sstable/table_walk.h"
+#include "tests/fuzz/sstable/summary_repair.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
 
@@ -114,8 +115,11 @@ static void repair_sections(const struct repair *repair, uint8_t *directory, uin
     for (uint64_t at = 0; at + BB_SECTION_ENTRY_SIZE <= size; at += BB_SECTION_ENTRY_SIZE) {
         uint64_t offset = bb_load64(directory + at + 4);
         uint64_t section_size = bb_load64(directory + at + 12);
-        if (is_inside(repair, offset, section_size))
-            bb_store64(directory + at + 20, seal(repair, BB_STORED_SECTION, offset, section_size));
+        if (!is_inside(repair, offset, section_size))
+            continue;
+        if (bb_load16(directory + at) == BB_SECTION_SUMMARY)
+            summary_repair(repair->bytes + offset, section_size, repair->id, offset);
+        bb_store64(directory + at + 20, seal(repair, BB_STORED_SECTION, offset, section_size));
     }
 }
 

@@ -1,0 +1,111 @@
+/* Summaries from anywhere. A byte says how the section is read (rank, order), the rest is the
+ * section, whose checksums are put right.
+ *
+ * What loads is pinned, and keys are asked of every part: each has a shard, each shard a place in
+ * its chunk or none. A chunk that passes its check answers alike from its directory and from its
+ * places. The memory that a list claims is bounded by the section.
+ */
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "tests/fuzz/sstable/summary_repair.h"
+#include "tests/support/must_alloc.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define OFFSET    UINT64_C(1000000)
+#define QUESTIONS 200
+
+static const struct bb_table_id table = {.low = 1, .high = 2};
+
+static int compare_backwards(void *context, struct bb_bytes a, struct bb_bytes b)
+{
+    (void)context;
+    return bb_bytes_compare(b, a);
+}
+static const struct bb_comparator backwards = {.name = "backwards", .compare = compare_backwards};
+
+struct world {
+    struct bb_summary_reading reading;
+    struct bb_block_filter_format format;
+    struct bb_summary *summary;
+    const uint8_t *section;
+};
+
+/* Of a good chunk, the answer of its own directory. */
+static bool ask_directory(const struct world *world, uint32_t part, struct bb_block_filter_key key)
+{
+    const struct bb_summary *summary = world->summary;
+    const struct bb_summary_part *p = &summary->parts[part];
+    uint32_t shard = bb_summary_shard(p, key);
+    uint32_t chunk = p->first_chunk + (shard >> summary->chunk_shift);
+    uint64_t first = 0;
+    uint32_t count = bb_summary_chunk_shards(summary, chunk, &first);
+    const uint8_t *stored = summary->chunks + bb_summary_chunk_offset(summary, chunk);
+    if (bb_summary_chunk_check(summary, &world->reading, &world->format, chunk, stored) != BB_OK)
+        return true;
+    return bb_sharded_ribbon_may_contain(&world->format, stored, count,
+                                         (uint32_t)(p->first_shard + shard - first), key);
+}
+
+static void ask(const struct world *world, struct bb_bytes text)
+{
+    for (uint64_t i = 0; i < QUESTIONS; i++) {
+        struct bb_bytes key = {.data = text.data, .size = text.size == 0 ? 0 : i % text.size};
+        uint32_t part = bb_summary_part(world->summary, world->reading.comparator, key);
+        BB_ASSERT(part < world->summary->part_count);
+        struct bb_block_filter_key hash = bb_block_filter_key(&world->format, bb_hash_mix(i));
+        uint64_t place = bb_summary_place(world->summary, &world->summary->parts[part], hash);
+        bool answer = bb_summary_may_contain(world->summary, &world->format, place, hash);
+        BB_ASSERT(answer == ask_directory(world, part, hash));
+    }
+}
+
+static void pin(const struct world *world)
+{
+    struct bb_summary *summary = world->summary;
+    if (bb_summary_pin(summary) != BB_OK)
+        return;
+    BB_ASSERT(summary->memory_size < 40 * world->reading.size + 1000);
+    memcpy(summary->chunks, world->section, (size_t)summary->chunk_ends[summary->chunk_count - 1]);
+    for (uint32_t i = 0; i < summary->chunk_count; i++)
+        if (bb_summary_chunk_check(summary, &world->reading, &world->format, i,
+                                   summary->chunks + bb_summary_chunk_offset(summary, i)) == BB_OK)
+            bb_summary_pin_chunk(summary, i);
+}
+
+static void use(uint8_t how, const uint8_t *section, size_t size)
+{
+    struct world world = {
+        .reading = {.comparator = how & 1 ? &backwards : NULL,
+                    .table = table,
+                    .place = {.offset = OFFSET},
+                    .size = size},
+        .section = section,
+    };
+    uint64_t list_size = 0;
+    if (!bb_summary_format_restore(&world.format, 0.01, 5, 1 + (how >> 1) % 24) ||
+        bb_summary_list_size(&world.reading, section + size - BB_SUMMARY_TAIL_SIZE, &list_size) !=
+            BB_OK)
+        return;
+    struct bb_bytes list = {.data = section + (size - list_size), .size = (size_t)list_size};
+    if (bb_summary_create(&world.reading, list, &world.summary) != BB_OK)
+        return;
+    pin(&world);
+    if (world.summary->places != NULL)
+        ask(&world, list);
+    bb_summary_destroy(world.summary);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 1 + BB_SUMMARY_TAIL_SIZE)
+        return 0;
+    uint8_t *section = bb_must_realloc(NULL, size - 1);
+    memcpy(section, data + 1, size - 1);
+    summary_repair(section, size - 1, table, OFFSET);
+    use(data[0], section, size - 1);
+    free(section);
+    return 0;
+}
