@@ -26,11 +26,13 @@ enum bb_cpu bb_cpu_best(void);
 /* "portable", "avx2", "avx512"; static. */
 const char *bb_cpu_name(enum bb_cpu cpu);
 
-/* Whether the forms for x86 are part of this build. */
+/* Whether the forms for x86 are part of this build; -DBB_CPU_X86=0 leaves them out. */
+#ifndef BB_CPU_X86
 #if defined(__x86_64__)
 #define BB_CPU_X86 1
 #else
 #define BB_CPU_X86 0
+#endif
 #endif
 
 /* On the functions that are compiled for one of them; the rest of the library is for any processor

@@ -11,6 +11,8 @@
 #include "bloomblock/domain.h"
 #include "bloomblock/envelope.h"
 
+#define BB_KIND_BATCH 64 /* questions in one word of answers */
+
 /* How a view is asked; view->kind points to one. Which one is chosen when the view is made. */
 struct bb_kind_probe {
     /* hash: as the user gave it. The view and its payload were checked. */
@@ -20,7 +22,8 @@ struct bb_kind_probe {
     void (*use)(struct bb_filter_view *view, enum bb_cpu cpu);
     /* Fetches what may_contain will read into the cache. NULL: nothing is fetched. */
     void (*prefetch)(const struct bb_filter_view *view, uint64_t hash);
-    /* Asks up to 64 hashes; bit i is the answer to hash i. NULL: they are asked one by one. */
+    /* Asks up to BB_KIND_BATCH hashes; bit i is the answer to hash i. NULL: they are asked one by
+     * one. */
     uint64_t (*may_contain_many)(const struct bb_filter_view *view, const uint64_t *hashes,
                                  size_t count);
 };

@@ -43,6 +43,12 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
                               bb_view_domain_hash(view, hash));
 }
 
+static void prefetch(const struct bb_filter_view *view, uint64_t hash)
+{
+    bb_blocked_bloom_prefetch(view->payload.data, (uint32_t)view->parameters[BB_VIEW_SIZE],
+                              bb_view_domain_hash(view, hash));
+}
+
 static void use(struct bb_filter_view *view, enum bb_cpu cpu)
 {
     view->probe = bb_blocked_bloom_probe_of(cpu);
@@ -51,7 +57,8 @@ static void use(struct bb_filter_view *view, enum bb_cpu cpu)
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
                                          struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe lines = {.may_contain = may_contain, .use = use};
+    static const struct bb_kind_probe lines = {
+        .may_contain = may_contain, .use = use, .prefetch = prefetch};
     (void)envelope;
     (void)view;
     return &lines;

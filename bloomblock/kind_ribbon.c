@@ -117,16 +117,60 @@ static enum bb_status check(const struct bb_envelope *envelope)
     return check_directory(envelope, (uint32_t)shard_count);
 }
 
-/* BB_VIEW_OWN: offset of the first shard's payload. Behind the last one stands the checksum, which
- * probes may read. */
-static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
+/* A question on its way: the ribbon of its shard. */
+struct question {
+    uint64_t hash; /* in the domain */
+    const uint8_t *payload;
+    uint16_t descriptor;
+};
+
+/* BB_VIEW_OWN: offset of the first shard's payload. */
+static inline struct question question_of(const struct bb_filter_view *view, uint64_t key_hash)
 {
     const uint8_t *payload = view->payload.data;
     uint64_t hash = bb_view_domain_hash(view, key_hash);
     uint32_t shard = bb_shard_of(hash, (uint32_t)view->parameters[BB_VIEW_SIZE]);
     struct bb_shard_entry entry = bb_shard_directory_entry(payload, shard);
-    return bb_ribbon_ask(view->probe, payload + view->parameters[BB_VIEW_OWN] + entry.offset,
-                         entry.descriptor, (uint32_t)view->parameters[BB_VIEW_PROBES], hash);
+    return (struct question){.hash = hash,
+                             .payload = payload + view->parameters[BB_VIEW_OWN] + entry.offset,
+                             .descriptor = entry.descriptor};
+}
+
+/* Behind the last ribbon stands the checksum, which probes may read. */
+static inline bool ask(const struct bb_filter_view *view, struct question question)
+{
+    return bb_ribbon_ask(view->probe, question.payload, question.descriptor,
+                         (uint32_t)view->parameters[BB_VIEW_PROBES], question.hash);
+}
+
+static inline struct question fetch(const struct bb_filter_view *view, uint64_t key_hash)
+{
+    struct question question = question_of(view, key_hash);
+    bb_ribbon_prefetch(question.payload, question.descriptor,
+                       (uint32_t)view->parameters[BB_VIEW_PROBES], question.hash);
+    return question;
+}
+
+static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
+{
+    return ask(view, question_of(view, key_hash));
+}
+
+static void prefetch(const struct bb_filter_view *view, uint64_t key_hash)
+{
+    (void)fetch(view, key_hash);
+}
+
+static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,
+                                 size_t count)
+{
+    struct question questions[BB_KIND_BATCH];
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++)
+        questions[i] = fetch(view, hashes[i]);
+    for (size_t i = 0; i < count; i++)
+        bits |= (uint64_t)ask(view, questions[i]) << i;
+    return bits;
 }
 
 static void use(struct bb_filter_view *view, enum bb_cpu cpu)
@@ -137,7 +181,10 @@ static void use(struct bb_filter_view *view, enum bb_cpu cpu)
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
                                          struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe sharded = {.may_contain = may_contain, .use = use};
+    static const struct bb_kind_probe sharded = {.may_contain = may_contain,
+                                                 .use = use,
+                                                 .prefetch = prefetch,
+                                                 .may_contain_many = may_contain_many};
     view->parameters[BB_VIEW_OWN] = bb_shard_directory_size((uint32_t)envelope->parameters[0]);
     return &sharded;
 }

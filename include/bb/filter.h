@@ -123,6 +123,19 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_info(struct bb_bytes envelope,
 /* False: the hash was certainly not added. Any thread. */
 BB_API bool bb_filter_may_contain(const struct bb_filter_view *view, uint64_t hash);
 
+/* Batches: the same answers, with the memory that they need fetched in advance, so that the misses
+ * of the cache overlap. Worth it where filters do not fit into the caches: there a question alone
+ * waits for memory once or twice. Bit i % 64 of ret_bits[i / 64] is the answer to question i, 1 for
+ * "may contain"; ret_bits has (count + 63) / 64 words, and bits behind the last question are 0. Any
+ * thread. */
+
+/* count hashes asked of one filter. */
+BB_API void bb_filter_may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,
+                                       size_t count, uint64_t *ret_bits);
+/* One hash asked of view_count filters, of any kinds: the runs of a store, newest first. */
+BB_API void bb_filter_may_contain_each(const struct bb_filter_view *views, size_t view_count,
+                                       uint64_t hash, uint64_t *ret_bits);
+
 /* Adds keys to a finished filter of a Bloom kind, in place: the same bits as if it had been built
  * with them and these parameters. *ret_inserted counts those that it did not let through before; so
  * does the key count, which may stay a little too low for that. The more keys beyond those it was

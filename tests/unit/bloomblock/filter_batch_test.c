@@ -1,0 +1,125 @@
+/* Goal: batches answer what single questions do, whatever the number of hashes or filters, and
+ * write their answers and nothing else. Method: filters of all kinds, of no keys, of no bytes,
+ * damaged; every number of questions around the sizes of words. */
+#include "tests/unit/bloomblock/envelope_fixture.h"
+
+#include "bloomblock/kind.h"
+
+#define QUESTIONS 300
+#define WORDS     (QUESTIONS / 64 + 2)
+#define VIEWS     130
+
+static void assert_bits(const uint64_t *bits, const bool *answers, size_t count)
+{
+    size_t words = (count + 63) / 64;
+    for (size_t i = 0; i < words * 64; i++)
+        assert_int_equal(bits[i / 64] >> (i % 64) & 1, i < count && answers[i]);
+    assert_true(bits[words] == UINT64_C(0x5555555555555555)); /* untouched */
+}
+
+static void assert_many(const struct bb_filter_view *view, const uint64_t *hashes)
+{
+    bool answers[QUESTIONS];
+    uint64_t bits[WORDS];
+    for (size_t i = 0; i < QUESTIONS; i++)
+        answers[i] = bb_filter_may_contain(view, hashes[i]);
+    for (size_t count = 0; count <= QUESTIONS; count += count < 140 ? 1 : 13) {
+        memset(bits, 0x55, sizeof(bits));
+        bb_filter_may_contain_many(view, hashes, count, bits);
+        assert_bits(bits, answers, count);
+    }
+}
+
+/* Two kinds of keys, mixed. */
+static void draw(uint64_t *hashes, uint64_t set, uint64_t key_count)
+{
+    for (uint64_t i = 0; i < QUESTIONS; i++)
+        hashes[i] = i % 3 == 0 && key_count > 0 ? member_hash(set, i % key_count) : foreign_hash(i);
+}
+
+static bool exists(enum bb_filter_kind kind)
+{
+    struct bb_filter_options options = {.kind = kind};
+    struct bb_filter_builder *builder = NULL;
+    bool there = bb_filter_builder_create(&options, &builder) == BB_OK;
+    bb_filter_builder_destroy(builder);
+    return there;
+}
+
+static void filter_batch__many_hashes(void **state)
+{
+    (void)state;
+    static const uint64_t key_counts[] = {0, 1, 40, 300, 1000, 30000};
+    uint64_t hashes[QUESTIONS];
+    for (enum bb_filter_kind kind = BB_FILTER_NONE; kind < 32; kind++)
+        for (size_t n = 0; n < BB_ARRAY_LENGTH(key_counts) && exists(kind); n++) {
+            struct bb_buf envelope = envelope_of(kind, 0.2, n, key_counts[n]);
+            struct bb_filter_view view;
+            assert_ok(bb_filter_view_init(&view, (struct bb_bytes){envelope.data, envelope.size}));
+            draw(hashes, n, key_counts[n]);
+            for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
+                if (bb_cpu_has(cpu)) {
+                    bb_view_use(&view, cpu);
+                    assert_many(&view, hashes);
+                }
+            bb_buf_deinit(&envelope);
+        }
+}
+
+static void filter_batch__a_view_without_a_filter_lets_all_through(void **state)
+{
+    (void)state;
+    struct bb_filter_view view = {0};
+    uint64_t hashes[QUESTIONS];
+    draw(hashes, 0, 0);
+    assert_many(&view, hashes);
+    assert_status(bb_filter_view_init(&view, (struct bb_bytes){NULL, 0}), BB_CORRUPT);
+    assert_many(&view, hashes);
+}
+
+static void assert_each(const struct bb_filter_view *views, uint64_t hash)
+{
+    bool answers[VIEWS];
+    uint64_t bits[VIEWS / 64 + 2];
+    for (size_t i = 0; i < VIEWS; i++)
+        answers[i] = bb_filter_may_contain(&views[i], hash);
+    for (size_t count = 0; count <= VIEWS; count++) {
+        memset(bits, 0x55, sizeof(bits));
+        bb_filter_may_contain_each(views, count, hash, bits);
+        assert_bits(bits, answers, count);
+    }
+}
+
+static void filter_batch__many_filters(void **state)
+{
+    (void)state;
+    static struct bb_buf envelopes[VIEWS];
+    static struct bb_filter_view views[VIEWS];
+    for (uint64_t i = 0; i < VIEWS; i++) {
+        enum bb_filter_kind kind = (enum bb_filter_kind)(1 + i % 9);
+        if (!exists(kind))
+            continue; /* a view of zeros */
+        envelopes[i] = envelope_of(kind, 0.3, i, i % 11 == 10 ? 0 : i * 37);
+        envelopes[i].data[envelopes[i].size - 1] ^= i % 17 == 16;
+        enum bb_status status =
+            bb_filter_view_init(&views[i], (struct bb_bytes){envelopes[i].data, envelopes[i].size});
+        assert_int_equal(status, i % 17 == 16 ? BB_CORRUPT : BB_OK);
+    }
+    for (uint64_t i = 0; i < 40; i++) {
+        assert_each(views, foreign_hash(i));
+        assert_each(views, member_hash(i, 0));
+    }
+    for (size_t i = 0; i < VIEWS; i++)
+        bb_buf_deinit(&envelopes[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(filter_batch__many_hashes),
+        cmocka_unit_test(filter_batch__a_view_without_a_filter_lets_all_through),
+        cmocka_unit_test(filter_batch__many_filters),
+    };
+    keys_init("filter_batch");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+/* Goal: no filter of any kind denies a member, in any form of its probe, asked alone or in batches;
+ * all forms give foreign keys the same answer; nothing outside an envelope is read. Method: filters
+ * of n = 0 ... 4,096 keys at several rates, of every kind that can be built, and of blocks; every
+ * member is asked in every form. Envelopes end at an unreadable page.
+ *
+ * BB_TEST_PROBES: about so many questions to members, 4,000,000 by default. From some 50,000,000
+ * per kind on every n is there for every kind; more are asked of other sets of keys, at other
+ * rates. */
+#include "tests/unit/bloomblock/envelope_fixture.h"
+
+#include "bloomblock/kind.h"
+
+#define KEYS_MAX      4096
+#define FOREIGN_COUNT 64
+#define KIND_END      32 /* behind the last kind, with room for those to come */
+
+static const double rates[] = {0.3, 0.01, 1.0 / 128, 0.0005, 1e-5, BB_FILTER_RATE_MIN};
+
+#define RATE_COUNT (sizeof(rates) / sizeof(rates[0]))
+
+static uint64_t probes_wanted(void)
+{
+    const char *text = getenv("BB_TEST_PROBES");
+    return text == NULL ? 4000000 : strtoull(text, NULL, 10);
+}
+
+/* Which n are taken: every stride-th of a turn, from an offset that the seed gives, one rate after
+ * the other. Several turns with other keys and rates when one is not enough. */
+struct slice {
+    uint64_t turns;
+    uint64_t stride;
+};
+
+/* probes_per_key: questions per member, over all kinds and forms. */
+static struct slice slice_of(uint64_t probes_per_key, uint64_t probes)
+{
+    uint64_t turn = (uint64_t)KEYS_MAX * (KEYS_MAX + 1) / 2 * probes_per_key;
+    if (probes >= turn)
+        return (struct slice){.turns = (probes + turn - 1) / turn, .stride = 1};
+    return (struct slice){.turns = 1, .stride = turn / (probes + 1) + 1};
+}
+
+static uint32_t form_count(void)
+{
+    uint32_t count = 0;
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
+        count += bb_cpu_has(cpu);
+    return count;
+}
+
+/* --- Filters that stand alone --- */
+
+static bool can_be_built(enum bb_filter_kind kind)
+{
+    struct bb_filter_options options = {.kind = kind, .target_rate = 0.01};
+    struct bb_filter_builder *builder = NULL;
+    if (bb_filter_kind_name(kind) == NULL || kind == BB_FILTER_NONE ||
+        bb_filter_builder_create(&options, &builder) != BB_OK)
+        return false;
+    bb_filter_builder_destroy(builder);
+    return true;
+}
+
+static void fail_member(enum bb_filter_kind kind, double rate, uint64_t set, uint64_t count,
+                        enum bb_cpu cpu, uint64_t i)
+{
+    print_error("%s at %g, %llu keys of set %llu, %s: member %llu is denied\n",
+                bb_filter_kind_name(kind), rate, (unsigned long long)count, (unsigned long long)set,
+                bb_cpu_name(cpu), (unsigned long long)i);
+    fail();
+}
+
+/* The first denied of the hashes, or count. */
+static uint64_t first_denied(const struct bb_filter_view *view, const uint64_t *hashes,
+                             uint64_t count)
+{
+    static uint64_t bits[KEYS_MAX / 64 + 1];
+    bb_filter_may_contain_many(view, hashes, (size_t)count, bits);
+    for (uint64_t i = 0; i < count; i++)
+        if (!(bits[i / 64] >> (i % 64) & 1) || !bb_filter_may_contain(view, hashes[i]))
+            return i;
+    return count;
+}
+
+static uint64_t foreign_answers(const struct bb_filter_view *view)
+{
+    uint64_t answers = 0, many = 0, hashes[FOREIGN_COUNT];
+    for (uint64_t i = 0; i < FOREIGN_COUNT; i++) {
+        hashes[i] = foreign_hash(i);
+        answers |= (uint64_t)bb_filter_may_contain(view, hashes[i]) << i;
+    }
+    bb_filter_may_contain_many(view, hashes, FOREIGN_COUNT, &many);
+    assert_int_equal(many, answers);
+    return answers;
+}
+
+/* Gives how often members were asked. */
+static uint64_t assert_filter(enum bb_filter_kind kind, double rate, uint64_t set, uint64_t count)
+{
+    static uint64_t hashes[KEYS_MAX];
+    struct bb_buf envelope = envelope_of(kind, rate, set, count);
+    struct guarded guarded = guarded_copy(envelope.data, envelope.size);
+    struct bb_filter_view view;
+    uint64_t portable = 0, asked = 0;
+    for (uint64_t i = 0; i < count; i++)
+        hashes[i] = member_hash(set, i);
+    assert_ok(bb_filter_view_init(&view, (struct bb_bytes){guarded.data, envelope.size}));
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
+        if (!bb_cpu_has(cpu))
+            continue;
+        bb_view_use(&view, cpu);
+        uint64_t denied = first_denied(&view, hashes, count);
+        if (denied < count)
+            fail_member(kind, rate, set, count, cpu, denied);
+        uint64_t answers = foreign_answers(&view);
+        if (cpu == BB_CPU_PORTABLE)
+            portable = answers;
+        assert_int_equal(answers, portable);
+        asked += 2 * count;
+    }
+    guarded_free(&guarded);
+    bb_buf_deinit(&envelope);
+    return asked;
+}
+
+static uint64_t assert_filters(enum bb_filter_kind kind, struct slice slice)
+{
+    uint64_t asked = 0;
+    for (uint64_t turn = 0; turn < slice.turns; turn++) {
+        uint64_t set = (uint64_t)kind << 16 | turn, rate = turn;
+        for (uint64_t n = (key_seed + set) % slice.stride; n <= KEYS_MAX; n += slice.stride)
+            asked += assert_filter(kind, rates[rate++ % RATE_COUNT], set, n);
+    }
+    return asked;
+}
+
+static void filter_probe__no_member_is_denied(void **state)
+{
+    (void)state;
+    uint64_t kinds = 0, asked = 0;
+    for (enum bb_filter_kind kind = BB_FILTER_NONE; kind < KIND_END; kind++)
+        kinds += can_be_built(kind);
+    assert_true(kinds >= 3);
+    struct slice slice = slice_of(kinds * 2 * form_count(), probes_wanted());
+    for (enum bb_filter_kind kind = BB_FILTER_NONE; kind < KIND_END; kind++)
+        if (can_be_built(kind))
+            asked += assert_filters(kind, slice);
+    print_message("%llu kinds, every %llu. n, %llu times: %llu questions to members\n",
+                  (unsigned long long)kinds, (unsigned long long)slice.stride,
+                  (unsigned long long)slice.turns, (unsigned long long)asked);
+    assert_true(asked > 0);
+}
+
+/* --- Filters of blocks --- */
+
+static const enum bb_filter_kind block_kinds[] = {BB_FILTER_RIBBON, BB_FILTER_BLOCKED_BLOOM,
+                                                  BB_FILTER_BLOOM};
+
+static uint64_t assert_group(struct bb_block_filter_format *format,
+                             struct bb_block_filter_builder *builder, uint64_t set, uint64_t count)
+{
+    struct group group;
+    uint64_t portable = 0, asked = 0;
+    group_init(&group, format, builder, set, (size_t)count);
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
+        if (!bb_cpu_has(cpu))
+            continue;
+        uint64_t answers = 0;
+        bb_block_filter_format_use(format, cpu);
+        assert_group_has(&group, set, (size_t)count);
+        for (uint64_t i = 0; i < FOREIGN_COUNT; i++)
+            answers |= (uint64_t)group_may_contain(&group, foreign_hash(i)) << i;
+        if (cpu == BB_CPU_PORTABLE)
+            portable = answers;
+        assert_int_equal(answers, portable);
+        asked += count;
+    }
+    group_deinit(&group);
+    return asked;
+}
+
+static uint64_t assert_groups(enum bb_filter_kind kind, double rate, uint64_t set,
+                              struct slice slice)
+{
+    struct bb_block_filter_format format = format_of(kind, rate, set);
+    struct bb_block_filter_builder *builder = builder_of(&format);
+    uint64_t asked = 0;
+    for (uint64_t turn = 0; turn < slice.turns; turn++)
+        for (uint64_t n = (key_seed + set) % slice.stride; n <= KEYS_MAX; n += slice.stride)
+            asked += assert_group(&format, builder, set + turn, n);
+    bb_block_filter_builder_destroy(builder);
+    return asked;
+}
+
+static void filter_probe__no_member_is_denied_by_a_block(void **state)
+{
+    (void)state;
+    uint64_t asked = 0;
+    struct slice slice =
+        slice_of(BB_ARRAY_LENGTH(block_kinds) * RATE_COUNT * form_count(), probes_wanted() / 4);
+    for (size_t kind = 0; kind < BB_ARRAY_LENGTH(block_kinds); kind++)
+        for (size_t rate = 0; rate < RATE_COUNT; rate++)
+            asked += assert_groups(block_kinds[kind], rates[rate], (kind << 8 | rate) << 8, slice);
+    print_message("filters of blocks, every %llu. n: %llu questions to members\n",
+                  (unsigned long long)slice.stride, (unsigned long long)asked);
+    assert_true(asked > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(filter_probe__no_member_is_denied),
+        cmocka_unit_test(filter_probe__no_member_is_denied_by_a_block),
+    };
+    keys_init("filter_probe");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
