@@ -6,6 +6,7 @@
 #include "base/coding.h"
 #include "bloomblock/blocked_bloom.h"
 #include "bloomblock/bloom.h"
+#include "bloomblock/split_block.h"
 
 enum bb_status bb_cells_of(const struct bb_envelope *envelope, struct bb_cells *ret_cells)
 {
@@ -19,6 +20,15 @@ enum bb_status bb_cells_of(const struct bb_envelope *envelope, struct bb_cells *
         break;
     case BB_FILTER_BLOCKED_BLOOM:
         cells.unit_bits = BB_LINE_BITS;
+        break;
+    case BB_FILTER_SPLIT_BLOCK:
+        cells.unit_bits = BB_SPLIT_BLOCK_BITS;
+        cells.words = BB_SPLIT_BLOCK_WORDS;
+        break;
+    case BB_FILTER_PARTITIONED:
+        cells.slices = cells.probes;
+        if (cells.slices > 0)
+            cells.unit_count /= cells.slices;
         break;
     case BB_FILTER_RIBBON:
         return bb_fail(BB_UNSUPPORTED,

@@ -15,6 +15,8 @@ static const bb_plan_complete completes[] = {
     [BB_FILTER_RIBBON] = bb_plan_ribbon,
     [BB_FILTER_BLOCKED_BLOOM] = bb_plan_blocked_bloom,
     [BB_FILTER_BLOOM] = bb_plan_bloom,
+    [BB_FILTER_SPLIT_BLOCK] = bb_plan_split_block,
+    [BB_FILTER_PARTITIONED] = bb_plan_partitioned,
 };
 
 /* --- For the functions of the kinds --- */

@@ -6,6 +6,7 @@
 #include "bloomblock/blocked_bloom.h"
 #include "bloomblock/bloom.h"
 #include "bloomblock/rate.h"
+#include "bloomblock/split_block.h"
 
 /* More than any rate takes. */
 #define BITS_MAX (BB_FILTER_KEY_COUNT_MAX * 64)
@@ -54,6 +55,36 @@ enum bb_status bb_plan_blocked_bloom(struct bb_filter_plan *plan)
     bb_rate_line_init(&line, plan->bits_per_probe,
                       plan->key_count < line_keys ? plan->key_count : line_keys);
     plan->predicted_rate = bb_rate_blocked_bloom(&line, plan->key_count, lines);
+    plan->member_cache_lines = 1;
+    plan->foreign_cache_lines = 1;
+    return BB_OK;
+}
+
+enum bb_status bb_plan_partitioned(struct bb_filter_plan *plan)
+{
+    uint64_t bits = plan->parameters[0];
+    if (!probes_are_possible(plan))
+        return bb_plan_bad_parameter(plan, 1, "number of probes");
+    if (bits < 1 || bits > BITS_MAX || bits % plan->parameters[1] != 0)
+        return bb_plan_bad_parameter(plan, 0, "number of bits");
+    plan->bits_per_probe = (uint32_t)plan->parameters[1];
+    plan->size_bytes = bb_bloom_size(bits);
+    plan->predicted_rate =
+        bb_rate_partitioned(plan->key_count, bits / plan->bits_per_probe, plan->bits_per_probe);
+    add_cost(plan, (double)bits);
+    return BB_OK;
+}
+
+enum bb_status bb_plan_split_block(struct bb_filter_plan *plan)
+{
+    uint64_t blocks = plan->parameters[0];
+    if (blocks < 1 || blocks > BB_SPLIT_BLOCK_COUNT_MAX)
+        return bb_plan_bad_parameter(plan, 0, "number of blocks");
+    if (plan->parameters[1] != BB_SPLIT_BLOCK_WORDS)
+        return bb_plan_bad_parameter(plan, 1, "number of probes");
+    plan->bits_per_probe = BB_SPLIT_BLOCK_WORDS;
+    plan->size_bytes = blocks * BB_SPLIT_BLOCK_SIZE;
+    plan->predicted_rate = bb_rate_split_block(plan->key_count, blocks);
     plan->member_cache_lines = 1;
     plan->foreign_cache_lines = 1;
     return BB_OK;

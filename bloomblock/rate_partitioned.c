@@ -1,6 +1,7 @@
 /* Rates and sizes of Bloom filters with a slice of bits for every probe. */
 #include <math.h>
 
+#include "bloomblock/bloom.h"
 #include "bloomblock/rate.h"
 
 double bb_rate_partitioned(uint64_t key_count, uint64_t width, uint32_t probes)
@@ -24,13 +25,14 @@ uint64_t bb_rate_partitioned_width(uint64_t key_count, uint32_t probes, double t
     return least;
 }
 
+/* All numbers are tried: of small sets, with slices of a few bits, more probes than usual may fit
+ * better, and a lower target must not find a smaller size than a higher one did. */
 uint32_t bb_rate_partitioned_best_probes(uint64_t key_count, double target_rate,
                                          uint64_t *ret_width)
 {
-    uint32_t most = bb_rate_ribbon_rank(target_rate) + 1;
     uint32_t best = 1;
     uint64_t best_width = bb_rate_partitioned_width(key_count, 1, target_rate);
-    for (uint32_t probes = 2; probes <= most; probes++) {
+    for (uint32_t probes = 2; probes <= BB_BLOOM_PROBES_MAX; probes++) {
         uint64_t width = bb_rate_partitioned_width(key_count, probes, target_rate);
         if (width * probes < best_width * best) {
             best = probes;

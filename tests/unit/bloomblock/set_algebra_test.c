@@ -7,6 +7,8 @@
 #include "bloomblock/bloom.h"
 #include "bloomblock/domain.h"
 #include "bloomblock/envelope.h"
+#include "bloomblock/partitioned_bloom.h"
+#include "bloomblock/split_block.h"
 
 struct shape {
     enum bb_filter_kind kind;
@@ -16,37 +18,63 @@ struct shape {
 
 static const struct shape classic = {BB_FILTER_BLOOM, 9600, 7};
 static const struct shape blocked = {BB_FILTER_BLOCKED_BLOOM, 20, 6};
+static const struct shape split = {BB_FILTER_SPLIT_BLOCK, 42, 8};
+static const struct shape partitioned = {BB_FILTER_PARTITIONED, 1371, 7};
 
+/* Units are counted in each slice. */
 static size_t payload_size(struct shape shape)
 {
-    return shape.kind == BB_FILTER_BLOOM ? bb_bloom_size(shape.units) : shape.units * BB_LINE_SIZE;
+    switch (shape.kind) {
+    case BB_FILTER_BLOCKED_BLOOM:
+        return shape.units * BB_LINE_SIZE;
+    case BB_FILTER_SPLIT_BLOCK:
+        return shape.units * BB_SPLIT_BLOCK_SIZE;
+    case BB_FILTER_PARTITIONED:
+        return bb_bloom_size(shape.units * shape.probes);
+    default:
+        return bb_bloom_size(shape.units);
+    }
 }
 
 static void add_key(struct shape shape, uint8_t *payload, uint64_t hash)
 {
-    if (shape.kind == BB_FILTER_BLOOM)
-        bb_bloom_add(payload, shape.units, shape.probes, hash);
-    else
+    switch (shape.kind) {
+    case BB_FILTER_BLOCKED_BLOOM:
         bb_blocked_bloom_add(payload, (uint32_t)shape.units, shape.probes, hash);
+        break;
+    case BB_FILTER_SPLIT_BLOCK:
+        bb_split_block_add(payload, (uint32_t)shape.units, hash);
+        break;
+    case BB_FILTER_PARTITIONED:
+        bb_partitioned_bloom_add(payload, shape.units, shape.probes, hash);
+        break;
+    default:
+        bb_bloom_add(payload, shape.units, shape.probes, hash);
+    }
 }
 
-/* Members begin ... end - 1 of a set, in a filter of that very shape. */
-static struct bb_buf filter_of(struct shape shape, uint64_t salt, uint64_t begin, uint64_t end)
+/* Members begin ... end - 1 of a set, in a filter of that very shape. The salt is the set's number,
+ * but for split blocks, which have none. */
+static struct bb_buf filter_of(struct shape shape, uint64_t set, uint64_t begin, uint64_t end)
 {
-    uint64_t domain = bb_domain(BB_DOMAIN_ENVELOPE, salt);
+    bool raw = shape.kind == BB_FILTER_SPLIT_BLOCK;
+    uint64_t slices = shape.kind == BB_FILTER_PARTITIONED ? shape.probes : 1;
+    uint64_t domain = bb_domain(BB_DOMAIN_ENVELOPE, set);
     struct bb_buf buf = {0};
     struct bb_envelope fields = {.kind = shape.kind,
-                                 .salt = salt,
+                                 .salt = raw ? 0 : set,
                                  .key_count = end - begin,
                                  .target_rate = 0.01,
-                                 .parameters = {shape.units, shape.probes}};
+                                 .parameters = {shape.units * slices, shape.probes}};
     uint8_t *payload = NULL;
     if (begin == end)
         memset(fields.parameters, 0, sizeof(fields.parameters));
     assert_ok(bb_envelope_encode(&fields, &buf));
     assert_ok(bb_buf_extend(&buf, begin == end ? 0 : payload_size(shape), &payload));
-    for (uint64_t i = begin; i < end; i++)
-        add_key(shape, payload, bb_domain_hash(domain, member_hash(salt, i)));
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t hash = member_hash(set, i);
+        add_key(shape, payload, raw ? hash : bb_domain_hash(domain, hash));
+    }
     assert_ok(bb_envelope_finish(&buf, 0));
     return buf;
 }
@@ -98,7 +126,10 @@ static void set_algebra__counts_err_as_they_say(void **state)
         {{BB_FILTER_BLOOM, 2000, 1}, 1500},        {{BB_FILTER_BLOOM, 24000, 17}, 1000},
         {{BB_FILTER_BLOCKED_BLOOM, 1, 7}, 50},     {{BB_FILTER_BLOCKED_BLOOM, 2, 7}, 100},
         {{BB_FILTER_BLOCKED_BLOOM, 20, 6}, 1000},  {{BB_FILTER_BLOCKED_BLOOM, 40, 14}, 700},
-        {{BB_FILTER_BLOCKED_BLOOM, 100, 6}, 9000}, {{BB_FILTER_BLOCKED_BLOOM, 100, 6}, 20}};
+        {{BB_FILTER_BLOCKED_BLOOM, 100, 6}, 9000}, {{BB_FILTER_BLOCKED_BLOOM, 100, 6}, 20},
+        {{BB_FILTER_SPLIT_BLOCK, 42, 8}, 1000},    {{BB_FILTER_SPLIT_BLOCK, 1, 8}, 30},
+        {{BB_FILTER_SPLIT_BLOCK, 42, 8}, 4000},    {{BB_FILTER_SPLIT_BLOCK, 42, 8}, 30},
+        {{BB_FILTER_PARTITIONED, 1371, 7}, 1000},  {{BB_FILTER_PARTITIONED, 100, 3}, 200}};
     for (size_t c = 0; c < BB_ARRAY_LENGTH(cases); c++) {
         struct errors errors = {0};
         char what[100];
@@ -157,6 +188,8 @@ static void set_algebra__comparisons_err_as_they_say(void **state)
     check_comparisons((struct shape){BB_FILTER_BLOCKED_BLOOM, 40, 14},
                       (struct shape){BB_FILTER_BLOCKED_BLOOM, 40, 14},
                       (struct sets){400, 200, 700});
+    check_comparisons(split, split, (struct sets){600, 400, 1000});
+    check_comparisons(partitioned, partitioned, (struct sets){600, 400, 1000});
 }
 
 static void set_algebra__folded_filters_compare(void **state)
@@ -168,6 +201,12 @@ static void set_algebra__folded_filters_compare(void **state)
     larger = blocked;
     larger.units *= 4;
     check_comparisons(larger, blocked, (struct sets){600, 400, 1000});
+    larger = split;
+    larger.units *= 2;
+    check_comparisons(larger, split, (struct sets){600, 400, 1000});
+    larger = partitioned;
+    larger.units *= 5;
+    check_comparisons(larger, partitioned, (struct sets){600, 400, 1000});
 }
 
 /* --- Unions --- */
@@ -197,7 +236,7 @@ static void check_union(struct shape shape, const uint64_t factors[2])
     assert_ok(bb_filter_info(bb_buf_bytes(&expected), &alone));
     assert_true(info.predicted_rate == alone.predicted_rate && info.fill == alone.fill);
     assert_int_equal(info.kind, shape.kind);
-    assert_int_equal(info.salt, 5);
+    assert_int_equal(info.salt, shape.kind == BB_FILTER_SPLIT_BLOCK ? 0 : 5);
     assert_in_range(info.key_count, 820, 980);
     for (int i = 0; i < 2; i++)
         bb_buf_deinit(&filters[i]);
@@ -212,7 +251,9 @@ static void set_algebra__a_union_is_the_filter_of_all_keys(void **state)
     static const struct shape shapes[] = {
         {BB_FILTER_BLOOM, 9600, 7},       {BB_FILTER_BLOOM, 9601, 5},
         {BB_FILTER_BLOOM, 6007, 1},       {BB_FILTER_BLOOM, 8009, 20},
-        {BB_FILTER_BLOCKED_BLOOM, 20, 6}, {BB_FILTER_BLOCKED_BLOOM, 13, 13}};
+        {BB_FILTER_BLOCKED_BLOOM, 20, 6}, {BB_FILTER_BLOCKED_BLOOM, 13, 13},
+        {BB_FILTER_SPLIT_BLOCK, 40, 8},   {BB_FILTER_SPLIT_BLOCK, 37, 8},
+        {BB_FILTER_PARTITIONED, 1371, 7}, {BB_FILTER_PARTITIONED, 1024, 10}};
     for (size_t s = 0; s < BB_ARRAY_LENGTH(shapes); s++)
         for (size_t f = 0; f < BB_ARRAY_LENGTH(factors); f++)
             check_union(shapes[s], factors[f]);
@@ -222,14 +263,17 @@ static void set_algebra__a_union_is_the_filter_of_all_keys(void **state)
 static void set_algebra__folding_holds_at_every_size(void **state)
 {
     (void)state;
-    for (int lines = 0; lines < 2; lines++)
-        for (uint64_t units = 1; units <= (lines ? 12 : 64); units++)
+    static const struct shape shapes[] = {{BB_FILTER_BLOOM, 64, 3},
+                                          {BB_FILTER_BLOCKED_BLOOM, 12, 3},
+                                          {BB_FILTER_SPLIT_BLOCK, 12, 8},
+                                          {BB_FILTER_PARTITIONED, 30, 3}};
+    for (size_t s = 0; s < BB_ARRAY_LENGTH(shapes); s++)
+        for (uint64_t units = 1; units <= shapes[s].units; units++)
             for (uint64_t factor = 1; factor <= 8; factor++) {
-                struct shape shape = {lines ? BB_FILTER_BLOCKED_BLOOM : BB_FILTER_BLOOM, units, 3};
+                struct shape shape = {shapes[s].kind, units, shapes[s].probes};
+                struct shape larger = {shapes[s].kind, units * factor, shapes[s].probes};
                 struct bb_buf expected = filter_of(shape, 9, 0, 5 + units / 4);
-                shape.units *= factor;
-                struct bb_buf large = filter_of(shape, 9, 0, 5 + units / 4);
-                shape.units /= factor;
+                struct bb_buf large = filter_of(larger, 9, 0, 5 + units / 4);
                 struct bb_buf small = filter_of(shape, 9, 0, 1), found = {0};
                 assert_ok(bb_filter_union(bb_buf_bytes(&large), bb_buf_bytes(&small), &found));
                 assert_same_payload(&found, &expected);
