@@ -9,9 +9,8 @@
 #include "tools/output.h"
 
 static const struct command *const commands[] = {
-    &command_filter_create,
-    &command_filter_check,
-    &command_filter_info,
+    &command_filter_create, &command_filter_add,   &command_filter_check,
+    &command_filter_info,   &command_filter_union, &command_filter_plan,
 };
 
 static enum exit_code print_help(const struct command *group)
@@ -60,7 +59,7 @@ static enum exit_code run(const struct command *group, int argc, char **argv)
 
 const struct command command_filter = {
     .name = "filter",
-    .summary = "filters alone in files: create, check, info",
+    .summary = "filters alone in files: create, add, check, info, union, plan",
     .arguments = "COMMAND [OPTION...] [ARGUMENT...]",
     .description =
         "A filter is a small summary of a set of keys. Asked for a key it answers \"absent\", "

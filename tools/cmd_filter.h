@@ -5,7 +5,10 @@
 #include "tools/command.h"
 
 extern const struct command command_filter_create;
+extern const struct command command_filter_add;
 extern const struct command command_filter_check;
 extern const struct command command_filter_info;
+extern const struct command command_filter_union;
+extern const struct command command_filter_plan;
 
 #endif

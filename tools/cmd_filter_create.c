@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "tools/cmd_filter.h"
 #include "tools/filter_file.h"
+#include "tools/filter_growth.h"
 #include "tools/filter_keys.h"
 #include "tools/filter_report.h"
 #include "tools/options.h"
@@ -17,8 +18,9 @@ struct create {
     const char *secret_seed;
     bool is_replacing;
     /* At work. */
-    struct bb_filter_file parts;
+    struct bb_filter_file parts; /* with --keys, planned_key_count is set from the beginning */
     struct bb_filter_builder *builder;
+    struct filter_growth growth; /* with --keys, instead of the builder */
     struct bb_buf envelope;
     struct bb_filter_info info;
 };
@@ -35,27 +37,42 @@ static enum bb_status be_like(struct create *create)
         status = filter_file_context(&other, create->like_path,
                                      bb_filter_info(other.parts.envelope, &info));
     if (status == BB_OK) {
-        create->parts = other.parts;
+        create->parts.hash = other.parts.hash;
+        create->parts.secret = other.parts.secret;
         create->options.salt = info.salt;
         if (create->options.kind == BB_FILTER_DEFAULT)
             create->options.kind = info.kind;
         if (create->options.target_rate == 0)
             create->options.target_rate = info.target_rate;
+        if (create->parts.planned_key_count == 0 && filter_growth_takes(create->options.kind))
+            create->parts.planned_key_count = other.parts.planned_key_count;
     }
     filter_file_deinit(&other);
     return status;
 }
 
-static enum bb_status choose_secret(struct create *create)
+/* Parquet's kind has Parquet's hash, which knows no secret. */
+static enum bb_status choose_hash(struct create *create)
 {
     uint64_t seed = 0;
-    create->parts.hash = BB_FILTER_HASH_KEYED;
+    bool is_parquet = create->options.kind == BB_FILTER_SPLIT_BLOCK;
+    create->parts.hash = is_parquet ? BB_FILTER_HASH_XXH64 : BB_FILTER_HASH_KEYED;
     if (create->secret_seed == NULL)
-        return bb_hash_secret_random(&create->parts.secret);
+        return is_parquet ? BB_OK : bb_hash_secret_random(&create->parts.secret);
     enum bb_status status = option_size_decode("secret-seed", create->secret_seed, &seed);
+    if (status == BB_OK && is_parquet)
+        return bb_fail(BB_INVALID, "option --secret-seed: split-block filters have no secret");
     if (status == BB_OK)
         bb_hash_secret_from_seed(seed, &create->parts.secret);
     return status;
+}
+
+static enum bb_status check_like(const struct create *create)
+{
+    bool is_parquet = create->options.kind == BB_FILTER_SPLIT_BLOCK;
+    if (is_parquet != (create->parts.hash == BB_FILTER_HASH_XXH64))
+        return bb_fail(BB_INVALID, "option --like: split-block filters have another hash");
+    return BB_OK;
 }
 
 static enum bb_status apply_options(struct create *create, const char *path)
@@ -64,16 +81,39 @@ static enum bb_status apply_options(struct create *create, const char *path)
         return bb_fail(BB_INVALID, "option --like excludes --secret-seed");
     enum bb_status status = filter_file_check_target(path, create->is_replacing);
     if (status == BB_OK)
-        status = create->like_path != NULL ? be_like(create) : choose_secret(create);
+        status = create->like_path != NULL ? be_like(create) : choose_hash(create);
     if (status == BB_OK)
-        status = bb_filter_builder_create(&create->options, &create->builder);
-    return status;
+        status = check_like(create);
+    if (status != BB_OK)
+        return status;
+    if (create->parts.planned_key_count != 0)
+        return filter_growth_init(&create->growth, &create->options,
+                                  create->parts.planned_key_count);
+    return bb_filter_builder_create(&create->options, &create->builder);
 }
 
 static enum bb_status add_key(void *context, struct bb_bytes key)
 {
     struct create *create = context;
-    return bb_filter_builder_add(create->builder, bb_filter_file_hash(&create->parts, key));
+    uint64_t hash = bb_filter_file_hash(&create->parts, key);
+    if (create->builder == NULL)
+        return filter_growth_add(&create->growth, hash);
+    return bb_filter_builder_add(create->builder, hash);
+}
+
+static enum bb_status finish(struct create *create)
+{
+    enum bb_status status = create->builder == NULL
+                                ? filter_growth_finish(&create->growth)
+                                : bb_filter_builder_finish(create->builder, &create->envelope);
+    if (status != BB_OK)
+        return status;
+    create->parts.envelope =
+        bb_buf_bytes(create->builder == NULL ? &create->growth.envelope : &create->envelope);
+    status = bb_filter_info(create->parts.envelope, &create->info);
+    if (status == BB_OK && create->builder != NULL && filter_growth_takes(create->info.kind))
+        create->parts.planned_key_count = create->info.key_count;
+    return status;
 }
 
 static enum bb_status build(struct create *create, const struct arguments *arguments)
@@ -84,11 +124,7 @@ static enum bb_status build(struct create *create, const struct arguments *argum
         status = filter_keys_visit(&create->keys, "reading keys", arguments->values + 1,
                                    arguments->count - 1, add_key, create);
     if (status == BB_OK)
-        status = bb_filter_builder_finish(create->builder, &create->envelope);
-    if (status != BB_OK)
-        return status;
-    create->parts.envelope = bb_buf_bytes(&create->envelope);
-    status = bb_filter_info(create->parts.envelope, &create->info);
+        status = finish(create);
     return status == BB_OK ? filter_file_write(path, &create->parts, create->is_replacing) : status;
 }
 
@@ -109,11 +145,13 @@ static bool parse(struct create *create, const struct command *command, int argc
 {
     const struct option own[] = {
         {"kind", "KIND", OPTION_FILTER_KIND, &create->options.kind,
-         "ribbon (the smallest), bloom, blocked-bloom, none"},
+         "ribbon (the smallest, the default), bloom, blocked-bloom, split-block, partitioned"},
         {"rate", "RATE", OPTION_REAL, &create->options.target_rate,
          "absent keys that may pass: 0.01 is one in a hundred (0.01)"},
+        {"keys", "N", OPTION_COUNT, &create->parts.planned_key_count,
+         "room for so many keys, added now or later, not for a ribbon"},
         {"like", "FILTER", OPTION_TEXT, &create->like_path,
-         "secret and salt, kind and rate of another filter"},
+         "secret and salt, kind, rate and room of another filter"},
         {"force", NULL, OPTION_FLAG, &create->is_replacing, "replace a file that exists"},
         {"hex", NULL, OPTION_FLAG, &create->keys.is_hex, "keys are hexadecimal digits"},
         {"null", NULL, OPTION_FLAG, &create->keys.is_null,
@@ -134,11 +172,14 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (!parse(&create, command, argc, argv, &arguments, &code))
         return code;
     enum bb_status status = build(&create, &arguments);
-    if (status == BB_OK)
+    if (status == BB_OK) {
         report(&create, arguments.values[0]);
-    else
+        code = filter_report_overfull(command, &create.info, &create.parts);
+    } else {
         code = command_fail(command, status);
+    }
     bb_filter_builder_destroy(create.builder);
+    filter_growth_deinit(&create.growth);
     bb_buf_deinit(&create.envelope);
     return output_finish(&create.out, command, code);
 }
@@ -154,17 +195,27 @@ const struct command command_filter_create = {
         "share of\n"
         "absent keys may pass, and the filter takes as few bits as that needs. Eight bytes of "
         "memory per key\n"
-        "are needed meanwhile.\n"
+        "are needed meanwhile; with --keys only the filter's own.\n"
+        "\n"
+        "A ribbon takes no keys later. The Bloom kinds do (`filter add`), up to the number "
+        "they were\n"
+        "made for: give --keys when more are to come. split-block is Parquet's filter, bit for "
+        "bit, "
+        "with its\n"
+        "hash. When there are more keys than planned more of the absent ones pass: the exit code "
+        "is "
+        "7.\n"
         "\n"
         "OUT appears whole or not at all, and is for its owner alone (mode 0600): it holds the "
         "secret that keeps\n"
-        "others from choosing keys that pass. Filters that are to be united need one secret: "
-        "--like.\n"
+        "others from choosing keys that pass. Filters that are to be united need one secret and "
+        "one "
+        "size: --like.\n"
         "\n"
         "Examples:\n"
         "  bloomblock filter create words.bbf /usr/share/dict/words\n"
         "  bloomblock filter create words.bbf /usr/share/dict/words --rate 0.001 --force\n"
-        "  zcat seen.gz | bloomblock filter create seen.bbf --kind blocked-bloom\n"
+        "  zcat seen.gz | bloomblock filter create seen.bbf --kind blocked-bloom --keys 5000000\n"
         "  find . -print0 | bloomblock filter create files.bbf --null\n",
     .argument_count_min = 1,
     .argument_count_max = ARGUMENT_COUNT_ANY,

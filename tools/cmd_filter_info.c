@@ -18,8 +18,17 @@ struct info {
 
 static const char *hash_text(const struct filter_file *file)
 {
-    return file->is_bare ? "not known: this is an envelope alone"
-                         : "XXH3-64 under a secret of its own (not shown)";
+    if (file->is_bare)
+        return "not known: this is an envelope alone";
+    return file->parts.hash == BB_FILTER_HASH_XXH64 ? "XXH64 with seed 0, no secret"
+                                                    : "XXH3-64 under a secret (not shown)";
+}
+
+static const char *hash_name(const struct filter_file *file)
+{
+    if (file->is_bare)
+        return "unknown";
+    return file->parts.hash == BB_FILTER_HASH_XXH64 ? "xxh64" : "xxh3-64-secret";
 }
 
 static void write_text(struct info *info)
@@ -56,7 +65,7 @@ static void write_json(struct info *info)
     json_set_text(document, "file", info->path);
     json_set_bool(document, "sound", true);
     json_set_bool(document, "bare_envelope", info->file.is_bare);
-    json_set_text(document, "hash", info->file.is_bare ? "unknown" : "xxh3-64-secret");
+    json_set_text(document, "hash", hash_name(&info->file));
     json_set_count(document, "file_bytes", info->file.contents.size);
     filter_report_json(document, &info->filter, &info->file.parts);
     output_json(&info->out, document);

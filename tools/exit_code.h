@@ -14,6 +14,7 @@ enum exit_code {
     EXIT_CORRUPT = 4,      /* bytes of a file are not what they must be */
     EXIT_UNSUPPORTED = 5,  /* a newer format */
     EXIT_INCONSISTENT = 6, /* measure: the sums of the accounting do not agree */
+    EXIT_OVERFULL = 7,     /* filter: done, but it holds more keys than planned */
 };
 
 /* BB_NOT_FOUND is EXIT_IO here: it means that a file or store is missing. An absent key is the

@@ -2,6 +2,7 @@
 #include "tools/filter_report.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/bytes.h"
 #include "tools/number_text.h"
@@ -15,6 +16,22 @@ bool filter_report_is_overfull(const struct bb_filter_info *info,
                                const struct bb_filter_file *parts)
 {
     return parts->planned_key_count != 0 && info->key_count > parts->planned_key_count;
+}
+
+enum exit_code filter_report_overfull(const struct command *command,
+                                      const struct bb_filter_info *info,
+                                      const struct bb_filter_file *parts)
+{
+    char message[256] = "";
+    if (!filter_report_is_overfull(info, parts))
+        return EXIT_FOUND;
+    snprintf(message, sizeof(message),
+             "the filter holds %s keys, %s were planned: it now passes %s of absent keys, %s were "
+             "asked for",
+             number_grouped(info->key_count).text, number_grouped(parts->planned_key_count).text,
+             number_rate(info->predicted_rate).text, number_rate(info->target_rate).text);
+    command_warn(command, message);
+    return EXIT_OVERFULL;
 }
 
 void filter_report_line(struct output *out, const char *path, const struct bb_filter_info *info)

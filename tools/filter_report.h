@@ -19,5 +19,9 @@ void filter_report_json(json_t *object, const struct bb_filter_info *info,
  * filter that has its bits from chance.) */
 bool filter_report_is_overfull(const struct bb_filter_info *info,
                                const struct bb_filter_file *parts);
+/* Says so on stderr; EXIT_OVERFULL, or EXIT_FOUND when it does not. */
+enum exit_code filter_report_overfull(const struct command *command,
+                                      const struct bb_filter_info *info,
+                                      const struct bb_filter_file *parts);
 
 #endif

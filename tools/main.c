@@ -42,7 +42,8 @@ static const char exit_codes[] =
     "  3  input or output: the system refused, no such store, in use, disk full\n"
     "  4  corrupt: bytes of a file are not what they must be\n"
     "  5  unsupported: written by a newer version\n"
-    "  6  measure: the accounting of reads does not add up\n";
+    "  6  measure: the accounting of reads does not add up\n"
+    "  7  filter create, filter add: done, but the filter holds more keys than planned\n";
 
 /* The tool as a command of its own, for messages and output that belong to no sub-command. */
 static const struct command tool = {.name = "help"};

@@ -12,7 +12,7 @@ import unittest
 from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, words
 
 COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure"]
-FILTER_COMMANDS = ["filter create", "filter check", "filter info"]
+FILTER_COMMANDS = ["filter create", "filter add", "filter check", "filter info", "filter union", "filter plan"]
 ALL_COMMANDS = COMMANDS + FILTER_COMMANDS
 
 
@@ -22,7 +22,7 @@ class Help(ToolTest):
             text = self.ok(option).text
             for command in [*COMMANDS, "filter"]:
                 self.assertIn(f"\n  {command} ", text)
-            for code in range(7):
+            for code in range(8):
                 self.assertIn(f"\n  {code}  ", text)
 
     def test_help_of_the_filter_commands_names_each(self):
@@ -70,7 +70,7 @@ class CommandLine(ToolTest):
     def test_an_unknown_option_is_named(self):
         for command in ALL_COMMANDS:
             for option in ("--frobnicate", "--frobnicate=3", "-x"):
-                result = self.expect(USAGE, *command.split(), "a", "b", option)
+                result = self.expect(USAGE, *command.split(), "a", "b", "c", option)
                 self.assertIn(option.split("=")[0], result.err)
                 self.assertIn(f"{command} --help", result.err)
                 self.assertEqual(result.out, b"")
@@ -80,9 +80,11 @@ class CommandLine(ToolTest):
 
     def test_missing_and_surplus_arguments(self):
         for command in ALL_COMMANDS:
-            self.assertIn("missing", self.expect(USAGE, *command.split()).err)
+            if command != "filter plan":
+                self.assertIn("missing", self.expect(USAGE, *command.split()).err)
         for command in ("scan", "compact", "stat", "dump", "filters", "verify", "filter info"):
             self.assertIn('"surplus"', self.expect(USAGE, *command.split(), "a", "surplus").err)
+        self.assertIn('"surplus"', self.expect(USAGE, "filter", "plan", "surplus").err)
         self.assertIn("missing", self.expect(USAGE, "get", self.store).err)
         self.assertIn("--keys", self.expect(USAGE, "measure", self.store).err)
 

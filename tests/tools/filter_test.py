@@ -11,49 +11,14 @@ import subprocess
 import sys
 import unittest
 
-from tool import ABSENT, BINARY, CORRUPT, FOUND, IO, SOURCE, UNSUPPORTED, USAGE, ToolTest, main, run, test_random, words
+from filter_case import HEADER, FilterTest, lines_of
+from tool import ABSENT, BINARY, CORRUPT, FOUND, IO, SOURCE, UNSUPPORTED, USAGE, main, run, test_random
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "tests", "golden"))
 import xxh3  # noqa: E402
 
-HEADER = 256
-KINDS = ["ribbon", "bloom", "blocked-bloom"]
-
-
-def lines_of(keys):
-    return "".join(f"{key}\n" for key in keys)
-
-
-class FilterTest(ToolTest):
-    COUNT = 3000
-
-    def setUp(self):
-        super().setUp()
-        self.filter = self.path("keys.bbf")
-        self.keys = words(self.COUNT)
-        self.strangers = words(20000, "stranger")
-
-    def create(self, *options, keys=None, path=None):
-        """The report as JSON."""
-        return self.ok("filter", "create", path or self.filter, *options, "--json",
-                       stdin=lines_of(self.keys if keys is None else keys)).json
-
-    def content(self, path=None):
-        with open(path or self.filter, "rb") as file:
-            return file.read()
-
-    def spoil(self, content):
-        return self.write("spoilt.bbf", bytes(content))
-
-    def maybe_count(self, keys, path=None):
-        result = run("filter", "check", path or self.filter, "--count", "--json", stdin=lines_of(keys))
-        self.assertIn(result.code, (FOUND, ABSENT))
-        self.assertEqual(result.json["keys"], len(keys))
-        return result.json["maybe"]
-
-    def leftovers(self):
-        return [name for name in os.listdir(self.directory) if ".tmp-" in name]
+KINDS = ["ribbon", "bloom", "blocked-bloom", "split-block", "partitioned"]
 
 
 class Create(FilterTest):

@@ -6,7 +6,8 @@
 
 #include "base/bytes.h"
 
-static const enum bb_filter_kind kinds[] = {BB_FILTER_BLOOM, BB_FILTER_BLOCKED_BLOOM};
+static const enum bb_filter_kind kinds[] = {BB_FILTER_BLOOM, BB_FILTER_BLOCKED_BLOOM,
+                                            BB_FILTER_SPLIT_BLOCK, BB_FILTER_PARTITIONED};
 
 #define PAYLOAD 64
 

@@ -1,0 +1,238 @@
+"""filter add, union and plan: filters that grow, are laid over each other, and are thought of beforehand.
+
+Method: what is added or united must be, bit for bit, what is made of all keys in one go; estimates must lie within
+their standard errors; what is planned must be what is then built.
+"""
+import math
+import os
+import stat
+import subprocess
+import time
+
+from filter_case import HEADER, FilterTest, lines_of
+from tool import BINARY, CORRUPT, FOUND, IO, OVERFULL, UNSUPPORTED, USAGE, main, run, words
+
+KINDS = ["ribbon", "bloom", "blocked-bloom", "split-block", "partitioned"]
+GROWING = ["bloom", "blocked-bloom", "split-block", "partitioned"]
+
+
+class Add(FilterTest):
+    def add(self, keys, code=FOUND):
+        return self.expect(code, "filter", "add", self.filter, "--json", stdin=lines_of(keys)).json
+
+    def test_added_keys_are_there_and_the_bits_are_those_of_one_go(self):
+        for kind in GROWING:
+            options = ["--kind", kind, "--keys", str(self.COUNT), "--force"]
+            options += [] if kind == "split-block" else ["--secret-seed", "1"]
+            self.create(*options)
+            whole = self.content()
+            self.create(*options, keys=self.keys[:1000])
+            for start in range(1000, self.COUNT, 500):
+                report = self.add(self.keys[start - 100:start + 500])
+                self.assertEqual(report["keys_read"], 600)
+                self.assertLessEqual(report["keys_new"], 500)
+            self.assertEqual(self.maybe_count(self.keys), self.COUNT)
+            grown = self.content()
+            self.assertEqual(grown[HEADER + 40:-8], whole[HEADER + 40:-8])
+            self.assertGreaterEqual(report["keys"], 0.98 * self.COUNT)
+            self.assertEqual(stat.S_IMODE(os.stat(self.filter).st_mode), 0o600)
+
+    def test_a_filter_of_no_keys_keeps_its_room(self):
+        for kind in GROWING:
+            self.assertEqual(self.create("--kind", kind, "--keys", str(self.COUNT), "--force", keys=[])["keys"], 0)
+            self.assertEqual(self.maybe_count(self.keys), 0)
+            self.assertEqual(self.add([])["keys"], 0)
+            report = self.add(self.keys)
+            self.assertEqual((report["keys"], report["overfull"]), (self.COUNT, False))
+            self.assertEqual(self.maybe_count(self.keys), self.COUNT)
+
+    def test_a_filter_of_no_keys_and_no_plan_is_made_for_what_comes(self):
+        self.create("--kind", "bloom", keys=[])
+        report = self.add(self.keys)
+        self.assertEqual((report["keys"], report["planned_keys"]), (self.COUNT, self.COUNT))
+        self.assertLess(report["predicted_rate"], 0.012)
+
+    def test_more_keys_than_planned_are_taken_and_told(self):
+        for kind in GROWING:
+            self.create("--kind", kind, "--force")
+            keys = lines_of(self.strangers[:4000])
+            result = self.expect(OVERFULL, "filter", "add", self.filter, "--json", stdin=keys)
+            self.assertIn("3,000 were planned", result.err)
+            report = result.json
+            self.assertTrue(report["overfull"])
+            self.assertGreater(report["predicted_rate"], 0.05)
+            self.assertEqual(self.maybe_count(self.keys + self.strangers[:4000]), self.COUNT + 4000)
+            others = words(5000, "other")
+            expected = report["predicted_rate"] * len(others)
+            self.assertAlmostEqual(self.maybe_count(others), expected, delta=6 * expected ** 0.5 + 6)
+            self.assertIn("OVERFULL", self.ok("filter", "info", self.filter).text)
+        result = self.expect(OVERFULL, "filter", "create", self.filter, "--kind", "bloom", "--keys", "10", "--force",
+                             stdin=lines_of(self.keys[:20]))
+        self.assertIn("10 were planned", result.err)
+
+    def test_refusals_leave_the_file(self):
+        self.create()
+        before = self.content()
+        self.assertIn("as a whole", self.expect(UNSUPPORTED, "filter", "add", self.filter, stdin="a\n").err)
+        self.assertIn("as a whole", self.expect(UNSUPPORTED, "filter", "create", self.path("x"), "--keys", "5").err)
+        self.create("--kind", "bloom", "--force")
+        before = self.content()
+        self.expect(IO, "filter", "add", self.filter, "/does/not/exist")
+        self.expect(USAGE, "filter", "add", self.filter, "--hex", stdin="00\nx\n")
+        self.assertEqual(self.content(), before)
+        bad = bytearray(before)
+        bad[-20] ^= 1
+        self.assertIn("at offset", self.expect(CORRUPT, "filter", "add", self.spoil(bad), stdin="a\n").err)
+        self.assertEqual(self.content(self.path("spoilt.bbf")), bad)
+        self.expect(USAGE, "filter", "add", self.write("bare", before[HEADER:]), stdin="a\n")
+        self.expect(IO, "filter", "add", "/does/not/exist", stdin="a\n")
+        self.assertEqual(self.leftovers(), [])
+
+    def test_two_at_a_time_exclude_each_other(self):
+        self.create("--kind", "bloom")
+        with subprocess.Popen([BINARY, "filter", "add", self.filter], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdin.write(b"a\n")
+            process.stdin.flush()
+            deadline = time.monotonic() + 30
+            while run("filter", "add", self.filter, stdin="").code != IO:
+                self.assertLess(time.monotonic(), deadline)
+            self.assertIn("another command", self.expect(IO, "filter", "add", self.filter, stdin="b\n").err)
+            self.assertEqual(self.maybe_count(self.keys), self.COUNT)
+            process.communicate()
+            self.assertEqual(process.returncode, OVERFULL)
+        self.ok("filter", "check", self.filter, "--key", "a")
+
+    def test_keys_come_in_batches(self):
+        """More keys than are inserted at a time."""
+        count = 1100000
+        keys = "".join(f"{i}\n" for i in range(count))
+        self.ok("filter", "create", self.filter, "--kind", "blocked-bloom", "--keys", str(count), "--rate", "0.1",
+                stdin=keys)
+        document = self.ok("filter", "check", self.filter, "--count", "--json", stdin=keys).json
+        self.assertEqual(document["absent"], 0)
+
+
+class Union(FilterTest):
+    def setUp(self):
+        super().setUp()
+        self.other, self.out = self.path("other.bbf"), self.path("union.bbf")
+
+    def make(self, kind, room=4000):
+        """Filters of the keys 0 to 1999 and 1000 to 2999, to be united."""
+        self.create("--kind", kind, "--keys", str(room), "--force", keys=self.keys[:2000])
+        self.create("--like", self.filter, "--force", keys=self.keys[1000:], path=self.other)
+
+    def assert_near(self, estimate, expected):
+        self.assertAlmostEqual(estimate["value"], expected, delta=6 * estimate["standard_error"] + 2)
+
+    def test_a_union_is_the_filter_of_all_keys(self):
+        for kind in GROWING:
+            self.make(kind)
+            document = self.ok("filter", "union", self.out, self.filter, self.other, "--force", "--json").json
+            self.assertEqual(self.maybe_count(self.keys, self.out), self.COUNT)
+            self.create("--like", self.filter, "--force", path=self.path("whole"))
+            whole, united = self.content(self.path("whole")), self.content(self.out)
+            self.assertEqual(whole[HEADER + 40:-8], united[HEADER + 40:-8])
+            self.assertEqual(stat.S_IMODE(os.stat(self.out).st_mode), 0o600)
+            for part, expected in (("union", 3000), ("both", 1000), ("first_only", 1000), ("second_only", 1000)):
+                self.assert_near(document[part], expected)
+            for row in document["inputs"]:
+                self.assert_near(row, 2000)
+            self.assertEqual([row["file"] for row in document["inputs"]], [self.filter, self.other])
+            self.assertAlmostEqual(document["jaccard"]["value"], 1 / 3, delta=0.1)
+
+    def test_three_and_text(self):
+        self.make("bloom")
+        result = self.ok("filter", "union", self.out, self.filter, self.other, self.filter)
+        self.assertRegex(result.lines[-1], r"union.bbf: bloom, [23],\d+ keys")
+        self.assertEqual(self.maybe_count(self.keys, self.out), self.COUNT)
+        text = self.ok("filter", "union", self.out, self.filter, self.other, "--force").text
+        for expected in ("both (intersection)", "standard error", "all of them (union)"):
+            self.assertIn(expected, text)
+
+    def test_a_union_that_holds_more_than_planned(self):
+        self.make("bloom", room=2000)
+        result = self.expect(OVERFULL, "filter", "union", self.out, self.filter, self.other)
+        self.assertIn("2,000 were planned", result.err)
+        self.assertEqual(self.maybe_count(self.keys, self.out), self.COUNT)
+
+    def test_what_does_not_go_together_is_refused_with_the_reason(self):
+        self.make("bloom")
+        cases = [(["--kind", "bloom", "--keys", "4000"], USAGE, "secret"),
+                 (["--like", self.filter, "--kind", "blocked-bloom"], USAGE, "kind"),
+                 (["--like", self.filter, "--keys", "4100"], USAGE, "multiple"),
+                 (["--like", self.filter, "--rate", "0.2"], USAGE, "bits of one filter"),
+                 (["--kind", "ribbon"], USAGE, "secret")]
+        for options, code, reason in cases:
+            self.create(*options, "--force", path=self.other)
+            self.assertIn(reason, self.expect(code, "filter", "union", self.out, self.filter, self.other).err)
+        self.create("--force", path=self.other)
+        self.create("--like", self.other, "--force")
+        self.assertIn("ribbon", self.expect(UNSUPPORTED, "filter", "union", self.out, self.filter, self.other).err)
+        self.assertFalse(os.path.exists(self.out))
+
+    def test_files_that_can_not_be_read_or_written(self):
+        self.make("bloom")
+        self.expect(IO, "filter", "union", self.out, self.filter, "/does/not/exist")
+        self.expect(IO, "filter", "union", self.filter, self.filter, self.other)
+        self.expect(CORRUPT, "filter", "union", self.out, self.filter, self.spoil(self.content()[:-1]))
+        self.expect(USAGE, "filter", "union", self.out, self.filter, self.write("bare", self.content()[HEADER:]))
+
+
+class Plan(FilterTest):
+    def plan(self, *options):
+        return self.ok("filter", "plan", *options, "--json").json
+
+    def test_what_is_planned_is_what_is_built(self):
+        document = self.plan("--keys", str(self.COUNT), "--rate", "0.01")
+        plans = {row["kind"]: row for row in document["plans"]}
+        self.assertLessEqual(set(KINDS), set(plans))
+        for kind in KINDS:
+            report = self.create("--kind", kind, "--force")
+            if kind == "ribbon":
+                self.assertLessEqual(report["envelope_bytes"], plans[kind]["bytes"])
+            else:
+                self.assertEqual(report["envelope_bytes"], plans[kind]["bytes"])
+            self.assertLessEqual(plans[kind]["predicted_rate"], 0.01)
+            self.assertGreater(plans[kind]["bits_per_key"], document["limit"]["bits_per_key"])
+
+    def test_each_two_of_the_three_numbers(self):
+        limit = self.plan("--keys", "1000000", "--rate", "0.01")["limit"]
+        self.assertAlmostEqual(limit["bits_per_key"], math.log2(100), delta=1e-9)
+        self.assertAlmostEqual(limit["bytes"], 1e6 * math.log2(100) / 8, delta=1)
+        document = self.plan("--keys", "1000000", "--size", "1M")
+        for row in document["plans"]:
+            self.assertLessEqual(row["bytes"], 1 << 20)
+            self.assertGreaterEqual(row["target_rate"], document["limit"]["target_rate"])
+        self.assertAlmostEqual(document["limit"]["target_rate"], 2 ** -(8.388608), delta=1e-6)
+        document = self.plan("--rate", "0.01", "--size", "1M")
+        for row in document["plans"]:
+            self.assertLessEqual(row["bytes"], 1 << 20)
+            self.assertLess(row["keys"], document["limit"]["keys"])
+
+    def test_text_and_choice_of_kinds(self):
+        lines = self.ok("filter", "plan", "--keys", "1000", "--rate", "0.01").lines
+        self.assertTrue(lines[0].startswith("kind "), lines)
+        for kind in [*KINDS, "limit"]:
+            self.assertTrue(any(line.startswith(f"{kind} ") for line in lines), kind)
+        self.assertEqual([row["kind"] for row in self.plan("--keys", "9", "--rate", "0.1", "--kind", "bloom")["plans"]],
+                         ["bloom"])
+
+    def test_the_table_of_clickhouse(self):
+        plans = {row["kind"]: row for row in self.plan("--keys", "100000", "--rate", "0.23", "--policy",
+                                                       "clickhouse")["plans"]}
+        self.assertAlmostEqual(plans["clickhouse"]["bits_per_key"], 19, delta=0.1)
+        self.assertLess(plans["bloom"]["bits_per_key"], 4)
+        self.expect(USAGE, "filter", "plan", "--keys", "1", "--rate", "0.1", "--policy", "x")
+
+    def test_questions_without_an_answer(self):
+        for options in ([], ["--keys", "5"], ["--keys", "5", "--rate", "0.1", "--size", "5"],
+                        ["--keys", "5", "--rate", "0.9"], ["--keys", "5000", "--size", "10"],
+                        ["--rate", "0.1", "--size", "3"], ["--keys", "99999999999", "--rate", "0.1"],
+                        ["--keys", "5000", "--size", "10", "--kind", "bloom"]):
+            self.expect(USAGE, "filter", "plan", *options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+/* See filter_growth.h. */
+#include "tools/filter_growth.h"
+
+#include "base/buf.h"
+#include "base/status.h"
+
+/* Of bb/filter.h. */
+#define TARGET_RATE_DEFAULT 0.01
+
+/* Hashes that are added together: each time the whole filter is read and checked. */
+#define BATCH_BYTES ((size_t)8 * 1024 * 1024)
+
+bool filter_growth_takes(enum bb_filter_kind kind)
+{
+    return kind == BB_FILTER_BLOOM || kind == BB_FILTER_BLOCKED_BLOOM ||
+           kind == BB_FILTER_SPLIT_BLOCK || kind == BB_FILTER_PARTITIONED;
+}
+
+static enum bb_status check_kind(enum bb_filter_kind kind)
+{
+    if (filter_growth_takes(kind))
+        return BB_OK;
+    return bb_fail(BB_UNSUPPORTED,
+                   "a %s filter is made for its keys as a whole and takes no more; kinds that do "
+                   "are bloom, blocked-bloom, split-block and partitioned",
+                   bb_filter_kind_name(kind));
+}
+
+/* The parameters with which a filter of no keys becomes one. */
+static enum bb_status make_room(struct filter_growth *growth, uint64_t planned_key_count)
+{
+    struct bb_filter_question question = {.kind = growth->options.kind,
+                                          .key_count = planned_key_count,
+                                          .target_rate = growth->options.target_rate};
+    struct bb_filter_plan plan;
+    if (planned_key_count == 0)
+        return BB_OK;
+    enum bb_status status = bb_filter_plan(&question, &plan);
+    if (status != BB_OK)
+        return status;
+    growth->options.parameters[0] = plan.parameters[0];
+    growth->options.parameters[1] = plan.parameters[1];
+    return BB_OK;
+}
+
+enum bb_status filter_growth_init(struct filter_growth *growth,
+                                  const struct bb_filter_options *options,
+                                  uint64_t planned_key_count)
+{
+    *growth = (struct filter_growth){.options = *options};
+    if (growth->options.kind == BB_FILTER_DEFAULT)
+        growth->options.kind = BB_FILTER_RIBBON;
+    if (growth->options.target_rate == 0)
+        growth->options.target_rate = TARGET_RATE_DEFAULT;
+    enum bb_status status = check_kind(growth->options.kind);
+    return status == BB_OK ? make_room(growth, planned_key_count) : status;
+}
+
+enum bb_status filter_growth_load(struct filter_growth *growth, struct bb_bytes envelope,
+                                  uint64_t planned_key_count)
+{
+    struct bb_filter_info info;
+    *growth = (struct filter_growth){0};
+    enum bb_status status = bb_filter_info(envelope, &info);
+    if (status != BB_OK)
+        return status;
+    growth->options = (struct bb_filter_options){
+        .kind = info.kind, .target_rate = info.target_rate, .salt = info.salt};
+    status = check_kind(info.kind);
+    if (status == BB_OK && info.key_count == 0)
+        return make_room(growth, planned_key_count);
+    return status == BB_OK ? bb_buf_assign(&growth->envelope, envelope) : status;
+}
+
+void filter_growth_deinit(struct filter_growth *growth)
+{
+    bb_buf_deinit(&growth->envelope);
+    bb_buf_deinit(&growth->hashes);
+}
+
+/* The first keys, or none. */
+static enum bb_status build(struct filter_growth *growth, const uint64_t *hashes, size_t count,
+                            uint64_t *ret_inserted)
+{
+    struct bb_filter_builder *builder = NULL;
+    struct bb_filter_info info;
+    enum bb_status status = bb_filter_builder_create(&growth->options, &builder);
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = bb_filter_builder_add(builder, hashes[i]);
+    if (status == BB_OK)
+        status = bb_filter_builder_finish(builder, &growth->envelope);
+    if (status == BB_OK)
+        status = bb_filter_info(bb_buf_bytes(&growth->envelope), &info);
+    if (status == BB_OK)
+        *ret_inserted = info.key_count;
+    bb_filter_builder_destroy(builder);
+    return status;
+}
+
+static enum bb_status add_batch(struct filter_growth *growth)
+{
+    const uint64_t *hashes = (const uint64_t *)(const void *)growth->hashes.data;
+    size_t count = growth->hashes.size / sizeof(hashes[0]);
+    uint64_t inserted = 0;
+    enum bb_status status = growth->envelope.size == 0
+                                ? build(growth, hashes, count, &inserted)
+                                : bb_filter_insert(&growth->envelope, hashes, count, &inserted);
+    growth->new_count += inserted;
+    bb_buf_reset(&growth->hashes);
+    return status;
+}
+
+enum bb_status filter_growth_add(struct filter_growth *growth, uint64_t hash)
+{
+    growth->read_count++;
+    enum bb_status status = bb_buf_append(&growth->hashes, &hash, sizeof(hash));
+    /* Without a plan the first batch is all keys: the filter is sized for it. */
+    bool has_room = growth->envelope.size != 0 || growth->options.parameters[0] != 0;
+    bool is_full = has_room && growth->hashes.size >= BATCH_BYTES;
+    return status == BB_OK && is_full ? add_batch(growth) : status;
+}
+
+enum bb_status filter_growth_finish(struct filter_growth *growth)
+{
+    bool is_done = growth->hashes.size == 0 && growth->envelope.size != 0;
+    return is_done ? BB_OK : add_batch(growth);
+}

@@ -1,0 +1,35 @@
+/* A filter that keys are added to, batch by batch: as much memory as the filter takes, and a batch,
+ * however many keys come. Threads: one. */
+#ifndef BB_TOOLS_FILTER_GROWTH_H
+#define BB_TOOLS_FILTER_GROWTH_H
+
+#include "bb/filter.h"
+
+struct filter_growth {
+    struct bb_filter_options options; /* of the filter, with the parameters that give it room */
+    struct bb_buf envelope;           /* of all batches so far; empty: there was none */
+    struct bb_buf hashes;             /* uint64_t each: the batch */
+    uint64_t read_count;              /* keys that came */
+    uint64_t new_count;               /* of them, not let through before */
+};
+
+/* Does a kind take keys after it was made? */
+bool filter_growth_takes(enum bb_filter_kind kind);
+
+/* A new filter with room for so many keys. BB_UNSUPPORTED, with the reason, for kinds that are made
+ * for their keys as a whole. Owned in any case: filter_growth_deinit. */
+BB_MUST_CHECK enum bb_status filter_growth_init(struct filter_growth *growth,
+                                                const struct bb_filter_options *options,
+                                                uint64_t planned_key_count);
+/* A filter that exists (copied); planned_key_count gives it room if it has no keys yet. Refuses as
+ * init does. Owned in any case. */
+BB_MUST_CHECK enum bb_status filter_growth_load(struct filter_growth *growth,
+                                                struct bb_bytes envelope,
+                                                uint64_t planned_key_count);
+void filter_growth_deinit(struct filter_growth *growth);
+
+BB_MUST_CHECK enum bb_status filter_growth_add(struct filter_growth *growth, uint64_t hash);
+/* growth->envelope then holds all keys. */
+BB_MUST_CHECK enum bb_status filter_growth_finish(struct filter_growth *growth);
+
+#endif
