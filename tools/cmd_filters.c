@@ -84,10 +84,21 @@ static void add_row(struct text_table *table, const struct filters *filters,
     text_table_add(table, "%s", number_rate(rate_of(row->passed, row->asked)).text);
 }
 
-static void add_total(struct text_table *table, const struct filters *filters,
-                      const struct filter_total *total)
+/* The end of a row: how many keys were asked for, and what became of them. */
+static void add_measured(struct text_table *table, const struct filters *filters, uint64_t asked,
+                         uint64_t passed)
 {
-    text_table_add(table, "total");
+    if (filters->absent_path == NULL)
+        return;
+    text_table_add(table, "%" PRIu64, asked);
+    text_table_add(table, "%" PRIu64, passed);
+    text_table_add(table, "%s", number_rate(rate_of(passed, asked)).text);
+}
+
+static void add_blocks(struct text_table *table, const struct filters *filters, const char *name,
+                       const struct filter_total *total)
+{
+    text_table_add(table, "%s", name);
     text_table_add(table, "-");
     text_table_add(table, "%" PRIu64, total->keys);
     text_table_add(table, "%" PRIu64, total->bits);
@@ -97,23 +108,60 @@ static void add_total(struct text_table *table, const struct filters *filters,
     text_table_add(table, "-");
     text_table_add(table, "%.3f", total->fill);
     text_table_add(table, "%s", number_rate(total->predicted_rate).text);
-    if (filters->absent_path == NULL)
-        return;
-    text_table_add(table, "%" PRIu64, total->asked);
-    text_table_add(table, "%" PRIu64, total->passed);
-    text_table_add(table, "%s", number_rate(rate_of(total->passed, total->asked)).text);
+    add_measured(table, filters, total->asked, total->passed);
 }
 
-static void write_summary(struct filters *filters, const struct filter_total *total)
+static void add_summary(struct text_table *table, const struct filters *filters)
+{
+    const struct filter_list *list = &filters->list;
+    const struct filter_summary *summary = &list->summary;
+    text_table_add(table, "summary");
+    text_table_add(table, "%" PRIu64, summary->shard_count);
+    text_table_add(table, "%" PRIu64, summary->keys);
+    text_table_add(table, "%" PRIu64, summary->bits);
+    text_table_add(table, "%.2f", bits_per_key(summary->bits, summary->keys));
+    text_table_add(table, "%s", summary->is_damaged ? "damaged" : "ribbon");
+    text_table_add(table, "-");
+    text_table_add(table, "%.2f", summary->bits_per_probe);
+    text_table_add(table, "%.3f", summary->fill);
+    text_table_add(table, "%s", number_rate(summary->predicted_rate).text);
+    add_measured(table, filters, list->summary_asked, list->summary_passed);
+}
+
+/* Of both stages together: rates multiply. */
+static void add_total(struct text_table *table, const struct filters *filters,
+                      const struct filter_total *total)
+{
+    const struct filter_list *list = &filters->list;
+    uint64_t bits = total->bits + list->summary.bits;
+    text_table_add(table, "total");
+    text_table_add(table, "-");
+    text_table_add(table, "%" PRIu64, total->keys);
+    text_table_add(table, "%" PRIu64, bits);
+    text_table_add(table, "%.2f", bits_per_key(bits, total->keys));
+    for (int i = 0; i < 4; i++)
+        text_table_add(table, "-");
+    text_table_add(table, "%s", number_rate(filter_list_rate(list)).text);
+    add_measured(table, filters, total->asked, list->both_passed);
+}
+
+static void write_end(struct filters *filters, const struct filter_total *total)
 {
     struct output *out = &filters->out;
     const struct bb_properties *p = &filters->table->properties;
+    uint64_t stored = p->filter_size + p->summary_size;
     output_print(out, "\ntarget %s, predicted from the filters %s",
-                 number_rate(p->filter_rate).text, number_rate(total->predicted_rate).text);
+                 number_rate(p->filter_rate).text,
+                 number_rate(filter_list_rate(&filters->list)).text);
     if (filters->absent_path != NULL)
-        output_print(out, ", measured %s", number_rate(rate_of(total->passed, total->asked)).text);
-    output_print(out, "\nstored with checksums: %s, %.2f bits per key\n",
-                 number_bytes(p->filter_size).text, bits_per_key(8 * p->filter_size, total->keys));
+        output_print(out, ", measured %s",
+                     number_rate(rate_of(filters->list.both_passed, total->asked)).text);
+    output_print(out, "\nstored with checksums: %s, %.2f bits per key\n", number_bytes(stored).text,
+                 bits_per_key(8 * stored, total->keys));
+    if (p->summary_rate != 1)
+        output_print(out, "of these the summary, of target %s: %s in %" PRIu32 " chunks\n",
+                     number_rate(p->summary_rate).text, number_bytes(p->summary_size).text,
+                     filters->list.summary.chunk_count);
     if (filters->absent_path == NULL)
         return;
     output_print(out,
@@ -139,14 +187,20 @@ static void write_text(struct filters *filters)
     text_table_init(&table, headers, column_count);
     for (size_t i = 0; i < filters->list.count && i < filters->limit; i++)
         add_row(&table, filters, &filters->list.rows[i]);
-    add_total(&table, filters, &total);
+    if (filters->list.summary.is_there) {
+        add_blocks(&table, filters, "blocks", &total);
+        add_summary(&table, filters);
+        add_total(&table, filters, &total);
+    } else {
+        add_blocks(&table, filters, "total", &total);
+    }
     text_table_write(&table, &filters->out);
     text_table_deinit(&table);
     if (filters->list.count > filters->limit)
         output_print(&filters->out,
                      "(%" PRIu64 " of %zu filters; --limit 0 shows all; the total is of all)\n",
                      filters->limit, filters->list.count);
-    write_summary(filters, &total);
+    write_end(filters, &total);
 }
 
 /* ---- JSON ---- */
@@ -179,28 +233,73 @@ static json_t *row_json(const struct filters *filters, const struct filter_row *
     return object;
 }
 
-static json_t *total_json(const struct filters *filters)
+static void set_measured(json_t *object, const struct filters *filters, uint64_t asked,
+                         uint64_t passed)
 {
-    struct filter_total total = filter_list_total(&filters->list);
-    const struct bb_properties *p = &filters->table->properties;
+    if (filters->absent_path == NULL)
+        return;
+    json_set_count(object, "asked", asked);
+    json_set_count(object, "passed", passed);
+    json_set_real(object, "measured_rate", rate_of(passed, asked));
+}
+
+static json_t *blocks_json(const struct filters *filters, const struct filter_total *total)
+{
     json_t *object = json_object();
     json_set_count(object, "filters", filters->list.count);
-    json_set_count(object, "keys", total.keys);
-    json_set_count(object, "bits", total.bits);
-    json_set_real(object, "bits_per_key", bits_per_key(total.bits, total.keys));
-    json_set_count(object, "stored_bytes", p->filter_size);
-    json_set_real(object, "stored_bits_per_key", bits_per_key(8 * p->filter_size, total.keys));
-    json_set_real(object, "fill", total.fill);
+    json_set_count(object, "bits", total->bits);
+    json_set_real(object, "bits_per_key", bits_per_key(total->bits, total->keys));
+    json_set_count(object, "stored_bytes", filters->table->properties.filter_size);
+    json_set_real(object, "fill", total->fill);
+    json_set_real(object, "target_rate", bb_properties_block_rate(&filters->table->properties));
+    json_set_real(object, "predicted_rate", total->predicted_rate);
+    set_measured(object, filters, total->asked, total->passed);
+    return object;
+}
+
+static json_t *summary_json(const struct filters *filters)
+{
+    const struct filter_list *list = &filters->list;
+    const struct filter_summary *summary = &list->summary;
+    json_t *object = json_object();
+    json_set_count(object, "parts", summary->part_count);
+    json_set_count(object, "chunks", summary->chunk_count);
+    json_set_count(object, "damaged_chunks", summary->damaged_chunks);
+    json_set_bool(object, "damaged", summary->is_damaged);
+    json_set_count(object, "shards", summary->shard_count);
+    json_set_count(object, "keys", summary->keys);
+    json_set_count(object, "stored_bytes", summary->bits / 8);
+    json_set_real(object, "bits_per_key", bits_per_key(summary->bits, summary->keys));
+    json_set_real(object, "bits_per_probe", summary->bits_per_probe);
+    json_set_real(object, "fill", summary->fill);
+    json_set_real(object, "target_rate", summary->target_rate);
+    json_set_real(object, "predicted_rate", summary->predicted_rate);
+    set_measured(object, filters, list->summary_asked, list->summary_passed);
+    return object;
+}
+
+static json_t *total_json(const struct filters *filters, const struct filter_total *total)
+{
+    const struct filter_list *list = &filters->list;
+    const struct bb_properties *p = &filters->table->properties;
+    uint64_t bits = total->bits + list->summary.bits;
+    uint64_t stored = p->filter_size + p->summary_size;
+    json_t *object = json_object();
+    json_set_count(object, "filters", list->count);
+    json_set_count(object, "keys", total->keys);
+    json_set_count(object, "bits", bits);
+    json_set_real(object, "bits_per_key", bits_per_key(bits, total->keys));
+    json_set_count(object, "stored_bytes", stored);
+    json_set_real(object, "stored_bits_per_key", bits_per_key(8 * stored, total->keys));
+    json_set_real(object, "fill", total->fill);
     json_set_real(object, "target_rate", p->filter_rate);
-    json_set_real(object, "predicted_rate", total.predicted_rate);
+    json_set_real(object, "predicted_rate", filter_list_rate(list));
+    set_measured(object, filters, total->asked, list->both_passed);
     if (filters->absent_path != NULL) {
-        json_set_count(object, "asked", total.asked);
-        json_set_count(object, "passed", total.passed);
-        json_set_real(object, "measured_rate", rate_of(total.passed, total.asked));
-        json_set_count(object, "lookups", filters->list.lookups);
-        json_set_count(object, "out_of_bounds", filters->list.outside);
-        json_set_count(object, "in_table", filters->list.inside);
-        json_set_count(object, "unread", filters->list.unread);
+        json_set_count(object, "lookups", list->lookups);
+        json_set_count(object, "out_of_bounds", list->outside);
+        json_set_count(object, "in_table", list->inside);
+        json_set_count(object, "unread", list->unread);
     }
     return object;
 }
@@ -215,7 +314,12 @@ static void write_json(struct filters *filters)
     for (size_t i = 0; i < filters->list.count && i < filters->limit; i++)
         json_array_append_new(rows, row_json(filters, &filters->list.rows[i]));
     json_object_set_new(document, "filters", rows);
-    json_object_set_new(document, "total", total_json(filters));
+    struct filter_total total = filter_list_total(&filters->list);
+    if (filters->list.summary.is_there) {
+        json_object_set_new(document, "blocks", blocks_json(filters, &total));
+        json_object_set_new(document, "summary", summary_json(filters));
+    }
+    json_object_set_new(document, "total", total_json(filters, &total));
     json_set_count(document, "damaged_parts", filters->list.damaged_parts);
     output_json(&filters->out, document);
 }
@@ -295,9 +399,11 @@ const struct command command_filters = {
         "bits\n"
         "predict. With --absent each key of the file that the table does not hold is asked for, "
         "and the row\n"
-        "says how many keys came to the filter and how many it let pass. Rates in the total are "
+        "says how many keys came to the filter and how many it let pass. Rates of all blocks are "
         "weighted by\n"
-        "keys, and stand beside the target. Damaged filters answer \"may be there\" and are shown "
+        "keys. A table with a summary has a row for it, and the total's rate is the product of the "
+        "two, beside\n"
+        "the target. Damaged filters answer \"may be there\" and are shown "
         "as damaged.\n"
         "\n"
         "Examples:\n"

@@ -19,8 +19,13 @@ static void report_table(struct output *out, const struct bb_table_verify_report
                      number_bytes(report->bytes).text, number_grouped(report->blocks).text,
                      number_grouped(report->pages).text, number_grouped(report->entries).text,
                      number_grouped(report->keys).text, number_grouped(report->filters).text);
-        output_print(out, "%s were rebuilt and are the same\n",
+        output_print(out, "%s were rebuilt and are the same",
                      number_grouped(report->filters_compared).text);
+        if (report->summary_chunks > 0)
+            output_print(out, "; a summary of %s chunks, of which %s were",
+                         number_grouped(report->summary_chunks).text,
+                         number_grouped(report->summary_chunks_compared).text);
+        output_print(out, "\n");
         return;
     }
     json_t *document = json_object();
@@ -33,6 +38,8 @@ static void report_table(struct output *out, const struct bb_table_verify_report
     json_set_count(document, "keys", report->keys);
     json_set_count(document, "filters", report->filters);
     json_set_count(document, "filters_compared", report->filters_compared);
+    json_set_count(document, "summary_chunks", report->summary_chunks);
+    json_set_count(document, "summary_chunks_compared", report->summary_chunks_compared);
     output_json(out, document);
 }
 

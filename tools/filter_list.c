@@ -171,6 +171,18 @@ static enum bb_status read_blocks(struct reading *reading)
     return status;
 }
 
+static enum bb_status read_summary(struct filter_list *list, struct bb_table *table)
+{
+    enum bb_status status = filter_summary_read(table, &list->summary);
+    const struct filter_summary *summary = &list->summary;
+    if (status != BB_OK || !(summary->is_damaged || summary->damaged_chunks > 0))
+        return status;
+    if (list->damaged_parts++ == 0)
+        snprintf(list->first_damage, sizeof(list->first_damage), "%s: the summary is damaged",
+                 table->file->path);
+    return BB_OK;
+}
+
 enum bb_status filter_list_read(struct bb_table *table, struct filter_list *ret_list)
 {
     struct reading reading = {0};
@@ -181,7 +193,9 @@ enum bb_status filter_list_read(struct bb_table *table, struct filter_list *ret_
         return bb_fail(BB_NO_MEMORY, "no memory for the filters of %" PRIu32 " index pages",
                        page_count);
     bb_table_walk_init(&reading.walk, table);
-    enum bb_status status = read_blocks(&reading);
+    enum bb_status status = read_summary(&reading.list, table);
+    if (status == BB_OK)
+        status = read_blocks(&reading);
     bb_table_walk_deinit(&reading.walk);
     bb_buf_deinit(&reading.last_key);
     if (status != BB_OK) {
@@ -217,11 +231,17 @@ static enum bb_status ask_absent(struct filter_list *list, struct bb_table *tabl
     struct filter_row *row = find_group(list, page_index, bb_index_page_group(page, ordinal));
     if (row != NULL) {
         row += shard_of(table, row, key);
-        struct bb_block_filter_key probe =
-            bb_block_filter_key(&table->filter_format, bb_hash_key(&table->secret, key));
+        uint64_t hash = bb_hash_key(&table->secret, key);
+        struct bb_block_filter_key probe = bb_block_filter_key(&table->filter_format, hash);
+        bool passes_summary =
+            !table->has_summary || bb_table_summary_may_contain(table, key, hash, reads);
+        bool passes = row->state != FILTER_GOOD ||
+                      bb_index_page_may_contain(page, &table->filter_format, ordinal, probe);
         row->asked++;
-        row->passed += row->state != FILTER_GOOD ||
-                       bb_index_page_may_contain(page, &table->filter_format, ordinal, probe);
+        row->passed += passes;
+        list->summary_asked++;
+        list->summary_passed += passes_summary;
+        list->both_passed += passes_summary && passes;
     }
     bb_table_page_release(table, page);
     return BB_OK;
@@ -284,4 +304,9 @@ struct filter_total filter_list_total(const struct filter_list *list)
     if (good_keys > 0)
         total.fill /= (double)good_keys;
     return total;
+}
+
+double filter_list_rate(const struct filter_list *list)
+{
+    return filter_list_total(list).predicted_rate * list->summary.predicted_rate;
 }

@@ -2,12 +2,13 @@
  *
  * A filter serves a group of consecutive blocks of an index page, or, where the group is large, the
  * share of the group's keys that a hash assigns to it ("shard"). Rows stand in the order of the
- * file.
+ * file. Beside them stands the summary, which is asked before all of them.
  */
 #ifndef BB_TOOLS_FILTER_LIST_H
 #define BB_TOOLS_FILTER_LIST_H
 
 #include "sstable/table_walk.h"
+#include "tools/filter_summary.h"
 #include "tools/key_list.h"
 
 enum filter_state {
@@ -36,6 +37,10 @@ struct filter_list {
     struct filter_row *rows; /* owned */
     size_t count;
     size_t *page_rows; /* first row of each page, one more than pages; owned */
+    struct filter_summary summary;
+    uint64_t summary_asked;  /* absent keys that came to it */
+    uint64_t summary_passed; /* of these, let through */
+    uint64_t both_passed;    /* of these, let through by the block's filter too */
     uint64_t damaged_parts;
     char first_damage[1024];
     uint64_t outside; /* absent keys beyond the table's bounds: no filter is asked */
@@ -55,7 +60,8 @@ struct filter_total {
     uint64_t passed;
 };
 
-/* Reads all pages and blocks. Damaged ones are counted and passed over. Owned: filter_list_deinit.
+/* Reads summary, all pages and blocks. Damaged ones are counted and passed over. Owned:
+ * filter_list_deinit.
  */
 BB_MUST_CHECK enum bb_status filter_list_read(struct bb_table *table, struct filter_list *ret_list);
 void filter_list_deinit(struct filter_list *list);
@@ -65,6 +71,8 @@ BB_MUST_CHECK enum bb_status filter_list_ask(struct filter_list *list, struct bb
                                              const struct key_list *keys);
 
 struct filter_total filter_list_total(const struct filter_list *list);
+/* The rate to be expected of summary and blocks together. */
+double filter_list_rate(const struct filter_list *list);
 /* Bits of a row: payload and descriptor. */
 uint64_t filter_row_bits(const struct filter_row *row);
 

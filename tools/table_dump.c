@@ -92,6 +92,21 @@ enum bb_status table_dump_note_filters(struct table_dump *dump, uint32_t page_in
     return status;
 }
 
+enum bb_status table_dump_note_summary(struct table_dump *dump)
+{
+    const struct bb_section *section =
+        bb_directory_find(&dump->table->directory, BB_SECTION_SUMMARY);
+    uint64_t offset = section == NULL ? dump->table->footer.directory_offset : section->offset;
+    struct bb_buf text = {0};
+    enum bb_status status =
+        bb_buf_print(&text, "%s: at offset %" PRIu64 ": the summary is damaged; no key is lost",
+                     dump->table->file->path, offset);
+    if (status == BB_OK)
+        status = note(dump, offset, &text);
+    bb_buf_deinit(&text);
+    return status;
+}
+
 static void write_damages(struct table_dump *dump)
 {
     if (dump->document != NULL) {
@@ -106,8 +121,9 @@ static void write_damages(struct table_dump *dump)
 
 enum bb_status table_dump_write(struct table_dump *dump)
 {
-    table_dump_write_ends(dump);
-    enum bb_status status = table_dump_write_pages(dump);
+    enum bb_status status = table_dump_write_ends(dump);
+    if (status == BB_OK)
+        status = table_dump_write_pages(dump);
     if (status == BB_OK && dump->with_blocks)
         status = table_dump_write_blocks(dump);
     if (status == BB_OK && dump->with_entries)

@@ -35,8 +35,8 @@ void table_dump_deinit(struct table_dump *dump);
 BB_MUST_CHECK enum bb_status table_dump_write(struct table_dump *dump);
 bool table_dump_found_damage(const struct table_dump *dump);
 
-/* table_dump_ends.c: footer, sections, properties. */
-void table_dump_write_ends(struct table_dump *dump);
+/* table_dump_ends.c: footer, sections, summary, properties. */
+BB_MUST_CHECK enum bb_status table_dump_write_ends(struct table_dump *dump);
 
 /* table_dump_blocks.c: pages, blocks, entries. */
 BB_MUST_CHECK enum bb_status table_dump_write_pages(struct table_dump *dump);
@@ -49,5 +49,7 @@ BB_MUST_CHECK enum bb_status table_dump_note_damage(struct table_dump *dump, uin
                                                     struct bb_bytes end_key);
 /* The same of the filters of an index page, with which no key is lost. */
 BB_MUST_CHECK enum bb_status table_dump_note_filters(struct table_dump *dump, uint32_t page_index);
+/* The same of the summary. */
+BB_MUST_CHECK enum bb_status table_dump_note_summary(struct table_dump *dump);
 
 #endif

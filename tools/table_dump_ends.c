@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/buf.h"
+#include "tools/filter_summary.h"
 #include "tools/number_text.h"
 #include "tools/table_dump.h"
 #include "tools/text_table.h"
@@ -194,7 +195,54 @@ static void write_footer_json(struct table_dump *dump)
     json_object_set_new(dump->document, "sections", sections_json(table));
 }
 
-void table_dump_write_ends(struct table_dump *dump)
+static double bits_per_key(const struct filter_summary *summary)
+{
+    return summary->keys == 0 ? 0 : (double)summary->bits / (double)summary->keys;
+}
+
+static void write_summary_text(struct output *out, const struct filter_summary *summary)
+{
+    output_print(out, "\nsummary\n");
+    output_print(out, "  %-22s %" PRIu64 " in %" PRIu32 " parts, %" PRIu64 " shards\n", "keys",
+                 summary->keys, summary->part_count, summary->shard_count);
+    output_print(out, "  %-22s %" PRIu32 ", of which %" PRIu32 " are damaged\n", "chunks",
+                 summary->chunk_count, summary->damaged_chunks);
+    output_print(out, "  %-22s %.2f\n", "bits per key", bits_per_key(summary));
+    output_print(out, "  %-22s target %s, predicted %s\n", "rate",
+                 number_rate(summary->target_rate).text, number_rate(summary->predicted_rate).text);
+}
+
+static void write_summary_json(json_t *document, const struct filter_summary *summary)
+{
+    json_t *object = json_object();
+    json_set_bool(object, "damaged", summary->is_damaged);
+    json_set_count(object, "keys", summary->keys);
+    json_set_count(object, "parts", summary->part_count);
+    json_set_count(object, "shards", summary->shard_count);
+    json_set_count(object, "chunks", summary->chunk_count);
+    json_set_count(object, "damaged_chunks", summary->damaged_chunks);
+    json_set_real(object, "bits_per_key", bits_per_key(summary));
+    json_set_real(object, "target_rate", summary->target_rate);
+    json_set_real(object, "predicted_rate", summary->predicted_rate);
+    json_object_set_new(document, "summary", object);
+}
+
+static enum bb_status write_summary(struct table_dump *dump)
+{
+    struct filter_summary summary = {0};
+    enum bb_status status = filter_summary_read(dump->table, &summary);
+    if (status != BB_OK || !summary.is_there)
+        return status;
+    if (dump->document != NULL)
+        write_summary_json(dump->document, &summary);
+    else
+        write_summary_text(dump->out, &summary);
+    if (summary.is_damaged || summary.damaged_chunks > 0)
+        status = table_dump_note_summary(dump);
+    return status;
+}
+
+enum bb_status table_dump_write_ends(struct table_dump *dump)
 {
     const struct bb_table *table = dump->table;
     if (dump->document != NULL) {
@@ -208,5 +256,7 @@ void table_dump_write_ends(struct table_dump *dump)
         output_print(dump->out, "\n");
         write_parts_text(dump);
     }
+    enum bb_status status = write_summary(dump);
     write_properties(dump);
+    return status;
 }

@@ -168,9 +168,12 @@ class Filters(TableTest):
         dump = self.ok("dump", path, "--json").json
         self.assertEqual(len(rows), dump["properties"]["block_count"])
         self.assertEqual(sum(row["keys"] for row in rows), self.COUNT)
-        for field in ("keys", "bits", "asked", "passed"):
-            self.assertEqual(sum(row[field] for row in rows), total[field])
-        self.assertEqual(total["stored_bytes"], dump["properties"]["filter_size"])
+        blocks = document.get("blocks", total)
+        self.assertEqual(sum(row["keys"] for row in rows), total["keys"])
+        for field in ("bits", "asked", "passed"):
+            self.assertEqual(sum(row[field] for row in rows), blocks[field])
+        self.assertEqual(total["stored_bytes"],
+                         dump["properties"]["filter_size"] + dump["properties"]["summary_size"])
         self.assertAlmostEqual(total["predicted_rate"], total["target_rate"], delta=0.1 * total["target_rate"])
         rate = total["predicted_rate"]
         self.assertAlmostEqual(total["passed"], rate * total["asked"], delta=6 * (rate * total["asked"]) ** 0.5)
