@@ -6,6 +6,7 @@
 #include "base/coding.h"
 #include "bloomblock/blocked_bloom.h"
 #include "bloomblock/bloom.h"
+#include "bloomblock/counting_bloom.h"
 #include "bloomblock/split_block.h"
 
 enum bb_status bb_cells_of(const struct bb_envelope *envelope, struct bb_cells *ret_cells)
@@ -17,6 +18,7 @@ enum bb_status bb_cells_of(const struct bb_envelope *envelope, struct bb_cells *
                              .probes = (uint32_t)envelope->parameters[1]};
     switch (envelope->kind) {
     case BB_FILTER_BLOOM:
+    case BB_FILTER_COUNTING:
         break;
     case BB_FILTER_BLOCKED_BLOOM:
         cells.unit_bits = BB_LINE_BITS;
@@ -49,6 +51,14 @@ double bb_cells_hit(const struct bb_cells *cells)
     return -expm1(bb_cells_rivals(cells) * log1p(-chance));
 }
 
+uint64_t bb_cells_set_count(const struct bb_envelope *envelope)
+{
+    struct bb_bytes payload = envelope->payload;
+    if (envelope->kind == BB_FILTER_COUNTING)
+        return bb_counting_bloom_sums(payload.data, payload.size).used;
+    return bb_bloom_set_count(payload.data, payload.size);
+}
+
 /* --- Folding --- */
 
 static void fold_lines(const struct bb_cells *cells, uint64_t factor, const uint8_t *payload,
@@ -74,15 +84,27 @@ static void fold_bits(uint64_t factor, const uint8_t *payload, size_t size, uint
             set_bit(into, ((uint64_t)byte * 8 + (uint64_t)__builtin_ctz(rest)) / factor);
 }
 
-void bb_cells_fold(const struct bb_cells *cells, uint64_t factor, const uint8_t *payload,
-                   uint8_t *into)
+static void fold_counters(uint64_t factor, struct bb_bytes counters, uint8_t *into)
 {
-    size_t size = bb_bloom_size(bb_cells_count(cells) * factor);
-    if (cells->unit_bits > 1)
-        fold_lines(cells, factor, payload, into);
+    for (size_t byte = 0; byte < counters.size; byte++) {
+        if ((counters.data[byte] & 0x0f) != 0)
+            set_bit(into, (uint64_t)byte * 2 / factor);
+        if ((counters.data[byte] & 0xf0) != 0)
+            set_bit(into, ((uint64_t)byte * 2 + 1) / factor);
+    }
+}
+
+void bb_cells_fold(const struct bb_cells *cells, uint64_t factor,
+                   const struct bb_envelope *envelope, uint8_t *into)
+{
+    struct bb_bytes payload = envelope->payload;
+    if (envelope->kind == BB_FILTER_COUNTING)
+        fold_counters(factor, payload, into);
+    else if (cells->unit_bits > 1)
+        fold_lines(cells, factor, payload.data, into);
     else if (factor > 1)
-        fold_bits(factor, payload, size, into);
+        fold_bits(factor, payload.data, payload.size, into);
     else
-        for (size_t byte = 0; byte < size; byte++)
-            into[byte] |= payload[byte];
+        for (size_t byte = 0; byte < payload.size; byte++)
+            into[byte] |= payload.data[byte];
 }

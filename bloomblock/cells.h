@@ -28,8 +28,8 @@ struct bb_cells {
     uint32_t probes;
 };
 
-/* The cells of a checked envelope that has keys. BB_UNSUPPORTED, with the reason, for kinds whose
- * bits are not marks of keys. */
+/* The cells of a checked envelope that has a payload; those of a counting filter are bits, for its
+ * counters. BB_UNSUPPORTED, with the reason, for kinds whose bits are not marks of keys. */
 BB_MUST_CHECK enum bb_status bb_cells_of(const struct bb_envelope *envelope,
                                          struct bb_cells *ret_cells);
 
@@ -54,9 +54,12 @@ static inline uint32_t bb_cells_rivals(const struct bb_cells *cells)
 /* The probability that a key sets a given bit of the line that it picked. */
 double bb_cells_hit(const struct bb_cells *cells);
 
+/* How many bits are set, or counters above 0. */
+uint64_t bb_cells_set_count(const struct bb_envelope *envelope);
+
 /* Sets in the bits of into, which are of these cells, what is set in a filter of factor times as
- * many units. factor is not 0. */
-void bb_cells_fold(const struct bb_cells *cells, uint64_t factor, const uint8_t *payload,
-                   uint8_t *into);
+ * many units; counters above 0 are set bits. factor is not 0. */
+void bb_cells_fold(const struct bb_cells *cells, uint64_t factor,
+                   const struct bb_envelope *envelope, uint8_t *into);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "bloomblock/blocked_bloom.h"
 #include "bloomblock/bloom.h"
+#include "bloomblock/counting_bloom.h"
 #include "bloomblock/rate.h"
 #include "bloomblock/split_block.h"
 
@@ -20,25 +21,37 @@ static bool probes_are_possible(const struct bb_filter_plan *plan)
 static void add_cost(struct bb_filter_plan *plan, double bits)
 {
     double probes = plan->bits_per_probe;
-    double lines = ceil(bits / BB_LINE_BITS);
+    double lines = ceil((double)plan->size_bytes / BB_LINE_SIZE);
     double fill = -expm1((double)plan->key_count * probes * log1p(-1 / bits));
     double looked_at = fill < 1 ? (1 - pow(fill, probes)) / (1 - fill) : probes;
     plan->member_cache_lines = bb_plan_distinct(probes, lines);
     plan->foreign_cache_lines = bb_plan_distinct(looked_at, lines);
 }
 
-enum bb_status bb_plan_bloom(struct bb_filter_plan *plan)
+/* Of bits, or of counters in their place. */
+static enum bb_status plan_classic(struct bb_filter_plan *plan, const char *name)
 {
     uint64_t bits = plan->parameters[0];
     if (bits < 1 || bits > BITS_MAX)
-        return bb_plan_bad_parameter(plan, 0, "number of bits");
+        return bb_plan_bad_parameter(plan, 0, name);
     if (!probes_are_possible(plan))
         return bb_plan_bad_parameter(plan, 1, "number of probes");
     plan->bits_per_probe = (uint32_t)plan->parameters[1];
-    plan->size_bytes = bb_bloom_size(bits);
     plan->predicted_rate = bb_rate_bloom(plan->key_count, bits, plan->bits_per_probe);
+    plan->size_bytes =
+        plan->kind == BB_FILTER_COUNTING ? bb_counting_bloom_size(bits) : bb_bloom_size(bits);
     add_cost(plan, (double)bits);
     return BB_OK;
+}
+
+enum bb_status bb_plan_bloom(struct bb_filter_plan *plan)
+{
+    return plan_classic(plan, "number of bits");
+}
+
+enum bb_status bb_plan_counting(struct bb_filter_plan *plan)
+{
+    return plan_classic(plan, "number of counters");
 }
 
 enum bb_status bb_plan_blocked_bloom(struct bb_filter_plan *plan)

@@ -8,6 +8,7 @@
  * differences, intersections and ratios need.
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/status.h"
@@ -98,8 +99,7 @@ enum bb_status bb_filter_estimate_keys(struct bb_bytes bytes,
     if (envelope.payload.size == 0)
         cells = unset_cells;
     struct counter counter = counter_of(&cells);
-    uint64_t set_bits = bb_bloom_set_count(envelope.payload.data, envelope.payload.size);
-    double keys = keys_of(&counter, set_bits);
+    double keys = keys_of(&counter, bb_cells_set_count(&envelope));
     *ret_key_count = estimate_of(keys, 0, (double)INFINITY, noise(&counter, keys));
     return BB_OK;
 }
@@ -112,10 +112,16 @@ struct overlay {
     struct bb_cells cells; /* of both, folded */
 };
 
+/* A counting filter is the classic one of its keys. */
+static enum bb_filter_kind kind_of_bits(const struct bb_envelope *envelope)
+{
+    return envelope->kind == BB_FILTER_COUNTING ? BB_FILTER_BLOOM : envelope->kind;
+}
+
 static enum bb_status check_agreement(const struct bb_envelope *first,
                                       const struct bb_envelope *second)
 {
-    if (first->kind != second->kind)
+    if (kind_of_bits(first) != kind_of_bits(second))
         return bb_fail(BB_INVALID, "the filters are of the kinds %s and %s",
                        bb_filter_kind_name(first->kind), bb_filter_kind_name(second->kind));
     if (first->salt != second->salt)
@@ -172,8 +178,7 @@ static enum bb_status overlay_init(struct overlay *overlay, struct bb_bytes firs
 static void overlay_fold(const struct overlay *overlay, int which, uint8_t *into)
 {
     if (overlay->factors[which] > 0)
-        bb_cells_fold(&overlay->cells, overlay->factors[which],
-                      overlay->envelopes[which].payload.data, into);
+        bb_cells_fold(&overlay->cells, overlay->factors[which], &overlay->envelopes[which], into);
 }
 
 static size_t overlay_size(const struct overlay *overlay)
@@ -183,13 +188,21 @@ static size_t overlay_size(const struct overlay *overlay)
 
 /* --- Union --- */
 
+/* The fewest distinct keys that the count of a filter can stand for: a counting one counts
+ * repetitions. */
+static uint64_t least_key_count(const struct bb_envelope *envelope)
+{
+    return envelope->kind == BB_FILTER_COUNTING ? envelope->key_count > 0 : envelope->key_count;
+}
+
 /* Distinct keys of the union, as far as its bits tell: no fewer than either set has, no more than
  * both together. */
 static uint64_t key_count_of(const struct overlay *overlay, const uint8_t *payload)
 {
-    uint64_t counts[2] = {overlay->envelopes[0].key_count, overlay->envelopes[1].key_count};
-    uint64_t most = counts[0] + counts[1];
+    const struct bb_envelope *first = &overlay->envelopes[0], *second = &overlay->envelopes[1];
+    uint64_t counts[2] = {least_key_count(first), least_key_count(second)};
     uint64_t least = counts[0] > counts[1] ? counts[0] : counts[1];
+    uint64_t most = first->key_count + second->key_count;
     if (least == most)
         return most;
     if (most > BB_FILTER_KEY_COUNT_MAX)
@@ -208,7 +221,10 @@ static enum bb_status append_union(const struct overlay *overlay, struct bb_buf 
     const struct bb_envelope *second = &overlay->envelopes[1];
     size_t start = envelope->size;
     struct bb_envelope fields = overlay->factors[1] == 1 ? *second : *first;
+    fields.kind = kind_of_bits(first);
     fields.key_count = key_count_of(overlay, bits->data);
+    if (fields.key_count == 0)
+        memset(fields.parameters, 0, sizeof(fields.parameters));
     fields.target_rate =
         first->target_rate > second->target_rate ? first->target_rate : second->target_rate;
     enum bb_status status = bb_envelope_encode(&fields, envelope);

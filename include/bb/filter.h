@@ -187,7 +187,8 @@ BB_API uint64_t bb_filter_file_hash(const struct bb_filter_file *file, struct bb
  * Filters of the Bloom kinds can be counted, united and compared. Two filters go together if they
  * have the same kind, salt and probes (and their keys were hashed under the same secret, which the
  * bits do not tell), and the same size, or one a whole multiple of the other's: then the larger one
- * is folded. Anything else is BB_INVALID with the reason. A ribbon's bits mark no keys:
+ * is folded. A counting filter counts as the classic one of its keys. Anything else is BB_INVALID
+ * with the reason. A ribbon's bits mark no keys:
  * BB_UNSUPPORTED. Damaged envelopes: as bb_filter_info. docs/filters.md has the mathematics. Any
  * thread. */
 

@@ -321,6 +321,60 @@ static void set_algebra__unions_keep_within_their_counts(void **state)
     }
 }
 
+/* --- Counting filters --- */
+
+/* The classic filter of what is in the counting one. */
+static void set_algebra__counters_are_bits_to_it(void **state)
+{
+    (void)state;
+    struct bb_filter_options options = {
+        .kind = BB_FILTER_COUNTING, .salt = 6, .parameters = {9600, 7}};
+    struct bb_buf counting = {0}, found = {0}, expected = filter_of(classic, 6, 0, 900);
+    struct bb_buf bits = filter_of(classic, 6, 0, 600), other = filter_of(classic, 6, 400, 900);
+    struct bb_filter_estimate of_counters, of_bits;
+    struct bb_filter_comparison compared;
+    struct bb_filter_info info;
+    envelope_append(&counting, &options, 6, 600);
+    assert_ok(bb_filter_estimate_keys(bb_buf_bytes(&counting), &of_counters));
+    assert_ok(bb_filter_estimate_keys(bb_buf_bytes(&bits), &of_bits));
+    assert_memory_equal(&of_counters, &of_bits, sizeof(of_bits));
+    assert_ok(bb_filter_compare(bb_buf_bytes(&counting), bb_buf_bytes(&bits), &compared));
+    assert_true(compared.jaccard.value == 1 && compared.first_only.value == 0);
+    assert_ok(bb_filter_union(bb_buf_bytes(&counting), bb_buf_bytes(&other), &found));
+    assert_same_payload(&found, &expected);
+    assert_ok(bb_filter_info(bb_buf_bytes(&found), &info));
+    assert_int_equal(info.kind, BB_FILTER_BLOOM);
+    assert_in_range(info.key_count, 850, 950);
+    bb_buf_deinit(&counting);
+    bb_buf_deinit(&found);
+    bb_buf_deinit(&expected);
+    bb_buf_deinit(&bits);
+    bb_buf_deinit(&other);
+}
+
+static void set_algebra__counters_fold_and_may_count_nothing(void **state)
+{
+    (void)state;
+    struct bb_filter_options options = {
+        .kind = BB_FILTER_COUNTING, .salt = 6, .parameters = {9600 * 3, 7}};
+    struct bb_buf larger = {0}, none = {0}, found = {0};
+    struct bb_buf expected = filter_of(classic, 6, 0, 600), some = filter_of(classic, 6, 0, 1);
+    struct bb_filter_info info;
+    envelope_append(&larger, &options, 6, 600);
+    envelope_append(&none, &options, 6, 0);
+    assert_ok(bb_filter_union(bb_buf_bytes(&larger), bb_buf_bytes(&some), &found));
+    assert_same_payload(&found, &expected);
+    found.size = 0;
+    assert_ok(bb_filter_union(bb_buf_bytes(&none), bb_buf_bytes(&none), &found));
+    assert_ok(bb_filter_info(bb_buf_bytes(&found), &info));
+    assert_true(info.kind == BB_FILTER_BLOOM && info.key_count == 0 && found.size == 72);
+    bb_buf_deinit(&larger);
+    bb_buf_deinit(&none);
+    bb_buf_deinit(&found);
+    bb_buf_deinit(&expected);
+    bb_buf_deinit(&some);
+}
+
 /* --- Corners --- */
 
 static void set_algebra__no_keys_are_counted_and_united(void **state)
@@ -461,6 +515,8 @@ int main(void)
         cmocka_unit_test(set_algebra__folding_holds_at_every_size),
         cmocka_unit_test(set_algebra__unions_deny_no_member),
         cmocka_unit_test(set_algebra__unions_keep_within_their_counts),
+        cmocka_unit_test(set_algebra__counters_are_bits_to_it),
+        cmocka_unit_test(set_algebra__counters_fold_and_may_count_nothing),
         cmocka_unit_test(set_algebra__no_keys_are_counted_and_united),
         cmocka_unit_test(set_algebra__full_filters_say_that_they_say_nothing),
         cmocka_unit_test(set_algebra__estimates_keep_within_the_possible),
