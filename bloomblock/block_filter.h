@@ -34,6 +34,9 @@ struct bb_block_filter_format {
     uint64_t salt;            /* of the table */
     uint32_t rank; /* ribbon: fingerprint bits r of the shorter step, 1 ... 24; Bloom kinds: probes
                       k, 1 ... 30 */
+    /* For builders, not stored with the filters: share of slots that ribbons have beyond their
+     * keys, 0 ... BB_FILTER_SLACK_MAX. 0 after init: the least space. */
+    double slack;
     /* Derived, not stored. */
     uint64_t domain;                /* the multipliers of this domain and salt */
     struct bb_ribbon_probes probes; /* by the descriptor's highest bit; of Bloom kinds both alike */

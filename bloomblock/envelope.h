@@ -55,6 +55,7 @@ struct bb_envelope {
     double target_rate;
     uint64_t parameters[2];
     struct bb_bytes payload; /* borrowed */
+    double slack;            /* for building, not stored */
 };
 
 /* Checks everything there is to check: size, checksum, and every field against the others, shard

@@ -49,6 +49,9 @@ static enum bb_status resolve(struct bb_filter_options *options)
     enum bb_status status = bb_envelope_check_plan(0, options->target_rate);
     if (status != BB_OK)
         return status;
+    if (!(options->slack >= 0 && options->slack <= BB_FILTER_SLACK_MAX))
+        return bb_fail(BB_INVALID, "the filter's slack is %g, allowed are 0 to %g", options->slack,
+                       BB_FILTER_SLACK_MAX);
     if (options->kind == BB_FILTER_NONE)
         options->target_rate = 1;
     return check_parameters(options);
@@ -148,7 +151,8 @@ enum bb_status bb_filter_builder_finish(struct bb_filter_builder *builder, struc
     struct bb_envelope fields = {.kind = builder->options.kind,
                                  .salt = builder->options.salt,
                                  .key_count = builder->count,
-                                 .target_rate = builder->options.target_rate};
+                                 .target_rate = builder->options.target_rate,
+                                 .slack = builder->options.slack};
     builder->status = append_envelope(builder, &fields, envelope);
     if (builder->status == BB_OK)
         builder->count = 0;

@@ -66,6 +66,7 @@ static enum bb_status append(const struct bb_envelope *envelope, const uint64_t 
         status = bb_buf_extend(
             buf, (size_t)bb_shard_directory_size((uint32_t)envelope->parameters[0]), &room);
     if (status == BB_OK) {
+        format.slack = envelope->slack;
         bb_shard_builder_init(shards, &format);
         status = append_shards(envelope, hashes, shards, directory, buf);
     }

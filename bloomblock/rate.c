@@ -47,16 +47,21 @@ static const struct {
 #define GROUPED_DENSE_KEYS_MAX 512
 
 _Static_assert(BB_RIBBON_KEYS_MAX + 20 + BB_RIBBON_GROUP_ROWS <= BB_RIBBON_SLOTS_MAX,
-               "the largest set has a larger shape left to try");
+               "the largest set has its spare slots, and a larger shape left to try");
 _Static_assert(BB_RIBBON_SLOTS_MAX == BB_RIBBON_GROUPS_MAX * BB_RIBBON_GROUP_ROWS,
                "the solver has room for the largest filter");
 
-static uint32_t slots_needed(uint32_t key_count)
+/* The most slots that leave a larger shape to try. */
+#define SLOTS_TRIED_MAX (BB_RIBBON_SLOTS_MAX - BB_RIBBON_GROUP_ROWS)
+
+static uint32_t slots_needed(uint32_t key_count, double slack)
 {
     size_t i = 0;
     while (spare_slots[i].key_count_max < key_count)
         i++;
-    return key_count + spare_slots[i].spare;
+    uint32_t wanted = (uint32_t)ceil(key_count * slack);
+    uint32_t slots = key_count + (wanted > spare_slots[i].spare ? wanted : spare_slots[i].spare);
+    return slots < SLOTS_TRIED_MAX ? slots : SLOTS_TRIED_MAX;
 }
 
 static struct bb_ribbon_shape grouped_shape(uint32_t slots)
@@ -77,9 +82,14 @@ static struct bb_ribbon_shape bit_exact_shape(uint32_t slots, uint32_t rank)
 
 struct bb_ribbon_shape bb_rate_ribbon_shape(uint32_t key_count, uint32_t rank)
 {
+    return bb_rate_ribbon_slack_shape(key_count, rank, 0);
+}
+
+struct bb_ribbon_shape bb_rate_ribbon_slack_shape(uint32_t key_count, uint32_t rank, double slack)
+{
     BB_ASSERT(key_count >= 1 && key_count <= BB_RIBBON_KEYS_MAX);
-    uint32_t slots = slots_needed(key_count);
-    bool dense = key_count <= GROUPED_DENSE_KEYS_MAX;
+    uint32_t slots = slots_needed(key_count, slack);
+    bool dense = slack == 0 && key_count <= GROUPED_DENSE_KEYS_MAX;
     struct bb_ribbon_shape grouped = grouped_shape(dense ? key_count : slots);
     if (slots > BB_RIBBON_BITS_SLOTS_MAX)
         return grouped;

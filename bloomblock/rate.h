@@ -38,6 +38,9 @@ size_t bb_rate_ribbon_size(struct bb_ribbon_shape shape, uint32_t rank);
 /* The layout of fewer bytes for 1 ... BB_RIBBON_KEYS_MAX keys, with the most slots that these bytes
  * hold; byte-grouped where they tie, for its quicker probe. */
 struct bb_ribbon_shape bb_rate_ribbon_shape(uint32_t key_count, uint32_t rank);
+/* The same with slack * key_count slots more than keys, 0 <= slack <= BB_FILTER_SLACK_MAX, as far
+ * as one filter has so many: fewer seeds are tried. */
+struct bb_ribbon_shape bb_rate_ribbon_slack_shape(uint32_t key_count, uint32_t rank, double slack);
 /* What comes after a shape that 64 seeds could not solve. size is 0 when there is nothing larger.
  */
 struct bb_ribbon_shape bb_rate_ribbon_larger(struct bb_ribbon_shape shape);

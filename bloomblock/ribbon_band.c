@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#include "base/coding.h"
 #include "bloomblock/ribbon_spread.h"
 
-#define GROUP_ROWS BB_RIBBON_SLAB_WIDTH
-#define LANES      8 /* equations that are treated at once; the pool is padded with zeros */
-#define HOLE_WORDS (BB_RIBBON_POOL_MAX / 64)
+#define GROUP_ROWS  BB_RIBBON_SLAB_WIDTH
+#define LANES       8 /* equations that are treated at once; the pool is padded with zeros */
+#define HOLE_WORDS  (BB_RIBBON_POOL_MAX / 64)
+#define FRONT_WORDS 2
 
 void bb_ribbon_band_reset(struct bb_ribbon_band *band, uint32_t slot_count, uint32_t rank)
 {
@@ -18,6 +20,7 @@ void bb_ribbon_band_reset(struct bb_ribbon_band *band, uint32_t slot_count, uint
     memset(band->group_sizes, 0, bb_ribbon_band_group_count(band) * sizeof(band->group_sizes[0]));
 }
 
+/* Behind count all is 0. */
 struct pool {
     uint32_t count;
     uint64_t holes[HOLE_WORDS]; /* bit i: equation i has become a pivot */
@@ -88,17 +91,54 @@ static inline bool admit(struct pool *pool, const struct bb_ribbon_band *band,
     return true;
 }
 
-/* An equation that has the row, or the number of lanes. */
-static inline uint32_t find_pivot(const struct pool *pool, uint32_t lanes, uint32_t row)
+/* The number of equations, rounded up. */
+static inline uint32_t lanes_of(const struct pool *pool)
 {
-    for (uint32_t i = 0; i < lanes; i += LANES) {
-        uint32_t having = 0;
-        for (uint32_t j = 0; j < LANES; j++)
-            having |= (uint32_t)(pool->coefficients[i + j] >> row & 1) << j;
-        if (having != 0)
-            return i + (uint32_t)__builtin_ctz(having);
-    }
+    return (pool->count + LANES - 1) / LANES * LANES;
+}
+
+/* The coefficients of the first equations for the rows of the group, a byte each. Among so many one
+ * almost always has the row that a pivot is wanted for, and they are kept up to date apart. */
+struct front {
+    uint64_t words[FRONT_WORDS];
+};
+
+static inline struct front front_of(const struct pool *pool)
+{
+    uint8_t bytes[FRONT_WORDS * 8];
+    struct front front;
+    for (uint32_t i = 0; i < FRONT_WORDS * 8; i++)
+        bytes[i] = (uint8_t)pool->coefficients[i];
+    for (uint32_t i = 0; i < FRONT_WORDS; i++)
+        front.words[i] = bb_load64(bytes + (size_t)i * 8);
+    return front;
+}
+
+static inline void front_eliminate(struct front *front, uint32_t row, uint64_t pivot)
+{
+    for (uint32_t i = 0; i < FRONT_WORDS; i++)
+        front->words[i] ^= (front->words[i] >> row & BB_EVERY_BYTE) * (pivot & 0xff);
+}
+
+/* An equation behind the front that has the row, or lanes. */
+static inline uint32_t find_behind(const struct pool *pool, uint32_t lanes, uint32_t row)
+{
+    for (uint32_t i = FRONT_WORDS * 8; i < lanes; i++)
+        if ((pool->coefficients[i] >> row & 1) != 0)
+            return i;
     return lanes;
+}
+
+/* An equation that has the row, or a number from lanes on. */
+static inline uint32_t find_pivot(const struct pool *pool, const struct front *front,
+                                  uint32_t lanes, uint32_t row)
+{
+    for (uint32_t i = 0; i < FRONT_WORDS; i++) {
+        uint64_t having = front->words[i] >> row & BB_EVERY_BYTE;
+        if (having != 0)
+            return i * 8 + (uint32_t)__builtin_ctzll(having) / 8;
+    }
+    return find_behind(pool, lanes, row);
 }
 
 /* Adds the pivot to all that have the row, itself included: what is left of it is a hole of zeros.
@@ -117,16 +157,18 @@ static inline void eliminate(struct pool *pool, uint32_t lanes, uint32_t row, ui
 /* Pivots for the eight rows of the group. */
 static inline void eliminate_group(struct pool *pool, uint64_t *pivots, uint64_t *results)
 {
-    uint32_t lanes = (pool->count + LANES - 1) / LANES * LANES;
+    uint32_t lanes = lanes_of(pool);
+    struct front front = front_of(pool);
     for (uint32_t row = 0; row < GROUP_ROWS; row++) {
-        uint32_t i = find_pivot(pool, lanes, row);
-        if (i == lanes) {
+        uint32_t i = find_pivot(pool, &front, lanes, row);
+        if (i >= lanes) {
             pivots[row] = results[row] = 0;
             continue;
         }
         pivots[row] = pool->coefficients[i];
         results[row] = pool->results[i];
         pool->holes[i / 64] |= UINT64_C(1) << (i % 64);
+        front_eliminate(&front, row, pivots[row]);
         eliminate(pool, lanes, row, pivots[row], results[row]);
     }
 }
@@ -135,10 +177,11 @@ static inline void eliminate_group(struct pool *pool, uint64_t *pivots, uint64_t
 static inline bool advance(struct pool *pool)
 {
     uint64_t wrong = 0;
-    for (uint32_t i = 0; i < pool->count; i++) {
-        wrong |= pool->coefficients[i] == 0 ? pool->results[i] : 0;
-        pool->coefficients[i] >>= GROUP_ROWS;
-    }
+    for (uint32_t i = 0; i < lanes_of(pool); i += LANES)
+        for (uint32_t j = i; j < i + LANES; j++) {
+            wrong |= pool->coefficients[j] == 0 ? pool->results[j] : 0;
+            pool->coefficients[j] >>= GROUP_ROWS;
+        }
     return wrong == 0;
 }
 

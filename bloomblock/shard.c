@@ -91,9 +91,9 @@ static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes,
 /* All seeds, then all with one more slot or group: that both fail happens once in 10^33 filters.
  * The rows of the solved shape are in the solver. */
 static bool solve_shape(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                        struct bb_ribbon_descriptor *parts, uint32_t rank)
+                        double slack, uint32_t rank, struct bb_ribbon_descriptor *parts)
 {
-    struct bb_ribbon_shape shape = bb_rate_ribbon_shape((uint32_t)count, rank);
+    struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape((uint32_t)count, rank, slack);
     bool solved = solve_seeds(solver, hashes, count, shape, rank, &parts->seed);
     if (!solved) {
         shape = bb_rate_ribbon_larger(shape);
@@ -127,7 +127,8 @@ static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint
     uint32_t rank = builder->format.rank;
     struct bb_ribbon_descriptor parts = {0};
     parts.step = excess_with(builder, weight, bb_rate_ribbon(rank)) > 0;
-    if (!solve_shape(&builder->solver, hashes, count, &parts, rank + parts.step))
+    if (!solve_shape(&builder->solver, hashes, count, builder->format.slack, rank + parts.step,
+                     &parts))
         return BB_OK;
     enum bb_status status = append_ribbon(&builder->solver, parts, payload);
     if (status != BB_OK)
@@ -202,13 +203,15 @@ enum bb_status bb_shard_encode(struct bb_shard_builder *builder, const uint64_t 
 }
 
 /* A group more per shard for roundings, one for the second attempt, and the least groups. */
-static size_t ribbon_size_limit(uint32_t rank, size_t count)
+static size_t ribbon_size_limit(uint32_t rank, size_t count, double slack)
 {
     size_t shards = bb_shard_count(count);
     if (shards == 1)
-        return bb_rate_ribbon_size(bb_rate_ribbon_shape((uint32_t)count, rank), rank) + rank;
+        return bb_rate_ribbon_size(bb_rate_ribbon_slack_shape((uint32_t)count, rank, slack), rank) +
+               rank;
     size_t groups_per_shard = BB_RIBBON_GROUPS_MIN + 5;
-    return (count / BB_RIBBON_GROUP_ROWS + shards * groups_per_shard) * rank;
+    size_t groups = (size_t)((double)count * (1 + slack)) / BB_RIBBON_GROUP_ROWS;
+    return (groups + shards * groups_per_shard) * rank;
 }
 
 size_t bb_shard_size_limit(const struct bb_shard_builder *builder, size_t count)
@@ -216,7 +219,7 @@ size_t bb_shard_size_limit(const struct bb_shard_builder *builder, size_t count)
     if (count == 0 || builder->format.kind == BB_FILTER_NONE)
         return 0;
     if (builder->format.kind == BB_FILTER_RIBBON)
-        return ribbon_size_limit(builder->format.rank + 1, count);
+        return ribbon_size_limit(builder->format.rank + 1, count, builder->format.slack);
     /* Small sets need a little more per key than large ones; a line covers it, and rounding. */
     size_t large = (size_t)((double)count * builder->bytes_per_key);
     return large + (size_t)bb_shard_count(count) * 2 * BB_LINE_SIZE;

@@ -168,9 +168,10 @@ static void block_filter_rate__seeds_are_independent(void **state)
     bb_block_filter_builder_destroy(builder);
 }
 
-static double mean_tries(size_t key_count, uint64_t filters)
+static double mean_tries(size_t key_count, uint64_t filters, double slack)
 {
     struct bb_block_filter_format format = format_of(BB_FILTER_RIBBON, 1.0 / 128, key_seed);
+    format.slack = slack;
     struct bb_block_filter_builder *builder = builder_of(&format);
     uint64_t tries = 0;
     for (uint64_t set = 0; set < filters; set++) {
@@ -193,7 +194,16 @@ static void block_filter_rate__few_seeds_are_tried(void **state)
                   {512, 100, 6},    {1000, 100, 2},   {1200, 100, 2.2}, {1400, 100, 2.7},
                   {1600, 100, 2.5}, {1800, 100, 3.1}, {2000, 100, 2.8}};
     for (size_t i = 0; i < BB_ARRAY_LENGTH(bounds); i++)
-        assert_true(mean_tries(bounds[i].keys, bounds[i].filters) < bounds[i].tries);
+        assert_true(mean_tries(bounds[i].keys, bounds[i].filters, 0) < bounds[i].tries);
+}
+
+static void block_filter_rate__slack_saves_seeds(void **state)
+{
+    (void)state;
+    assert_true(mean_tries(30, 1000, 0.03) < 1.6);
+    assert_true(mean_tries(100, 500, 0.03) < 1.25);
+    assert_true(mean_tries(1000, 200, 0.03) < 1.3);
+    assert_true(mean_tries(1000, 200, 0.06) < 1.1);
 }
 
 /* --- Independence --- */
@@ -277,6 +287,7 @@ int main(void)
         cmocka_unit_test(block_filter_rate__space_at_one_percent),
         cmocka_unit_test(block_filter_rate__seeds_are_independent),
         cmocka_unit_test(block_filter_rate__few_seeds_are_tried),
+        cmocka_unit_test(block_filter_rate__slack_saves_seeds),
         cmocka_unit_test(block_filter_rate__tables_err_independently),
         cmocka_unit_test(block_filter_rate__summary_and_blocks_err_independently),
     };

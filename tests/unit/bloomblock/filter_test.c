@@ -57,6 +57,19 @@ static void filter__impossible_targets_are_refused(void **state)
     }
 }
 
+static void filter__impossible_slacks_are_refused(void **state)
+{
+    (void)state;
+    static const double slacks[] = {-0.01, 0.2500001, 1, (double)NAN};
+    struct bb_filter_builder *builder = NULL;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(slacks); i++) {
+        struct bb_filter_options options = {.slack = slacks[i]};
+        assert_status(bb_filter_builder_create(&options, &builder), BB_INVALID);
+        assert_message("slack is");
+        assert_message("allowed are 0 to 0.25");
+    }
+}
+
 /* --- Answers --- */
 
 /* The view reads a copy that ends at an unreadable page. */
@@ -112,6 +125,36 @@ static void filter__many_shards_cost_little(void **state)
     assert_int_equal(info.bits_per_probe, 7);
     assert_true(info.fill > 0.48 && info.fill < 0.51);
     bb_buf_deinit(&envelope);
+}
+
+/* More bytes for more slack, the same rate, and all members. */
+static void filter__slack_costs_what_it_says(void **state)
+{
+    (void)state;
+    static const double slacks[] = {0, 0.03, 0.06, BB_FILTER_SLACK_MAX};
+    static const uint64_t counts[] = {1, 30, 100, 1000, 20000};
+    for (size_t c = 0; c < BB_ARRAY_LENGTH(counts); c++)
+        for (size_t i = 0; i < BB_ARRAY_LENGTH(slacks); i++) {
+            struct bb_filter_options options = {.target_rate = 1.0 / 256, .slack = slacks[i]};
+            struct bb_filter_builder *builder = NULL;
+            struct bb_buf envelope = {0};
+            struct bb_filter_view view;
+            struct bb_filter_info info;
+            assert_ok(bb_filter_builder_create(&options, &builder));
+            for (uint64_t k = 0; k < counts[c]; k++)
+                assert_ok(bb_filter_builder_add(builder, member_hash(c, k)));
+            assert_ok(bb_filter_builder_finish(builder, &envelope));
+            assert_ok(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
+            for (uint64_t k = 0; k < counts[c]; k++)
+                assert_true(bb_filter_may_contain(&view, member_hash(c, k)));
+            assert_ok(bb_filter_info(bb_buf_bytes(&envelope), &info));
+            assert_true(info.predicted_rate == 1.0 / 256);
+            double least = (double)counts[c] * (1 + slacks[i]);
+            assert_true((double)envelope.size >= least);
+            assert_true((double)envelope.size < least * 1.03 + 120);
+            bb_filter_builder_destroy(builder);
+            bb_buf_deinit(&envelope);
+        }
 }
 
 static void filter__no_keys_say_absent(void **state)
@@ -256,8 +299,10 @@ int main(void)
         cmocka_unit_test(filter__kinds_have_names),
         cmocka_unit_test(filter__reserved_and_unknown_kinds_are_refused),
         cmocka_unit_test(filter__impossible_targets_are_refused),
+        cmocka_unit_test(filter__impossible_slacks_are_refused),
         cmocka_unit_test(filter__no_member_is_denied),
         cmocka_unit_test(filter__many_shards_cost_little),
+        cmocka_unit_test(filter__slack_costs_what_it_says),
         cmocka_unit_test(filter__no_keys_say_absent),
         cmocka_unit_test(filter__kind_none_says_maybe),
         cmocka_unit_test(filter__zeroed_view_says_maybe),

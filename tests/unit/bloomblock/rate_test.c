@@ -8,6 +8,7 @@
 #include "bloomblock/bloom.h"
 #include "bloomblock/rate.h"
 #include "bloomblock/ribbon.h"
+#include "bloomblock/ribbon_rows.h"
 #include "tests/support/must_alloc.h"
 
 static void assert_close(double found, double expected, double relative)
@@ -84,6 +85,25 @@ static void rate__ribbon_shapes_can_grow_once(void **state)
         }
     struct bb_ribbon_shape last = {.size = BB_RIBBON_GROUPS_MAX};
     assert_int_equal(bb_rate_ribbon_larger(last).size, 0);
+}
+
+static void rate__ribbon_slack_is_what_was_asked_for(void **state)
+{
+    (void)state;
+    static const double slacks[] = {0, 0.001, 0.03, 0.06, 0.1, BB_FILTER_SLACK_MAX};
+    for (uint32_t rank = 1; rank <= BB_RIBBON_RANK_MAX; rank += 6)
+        for (uint32_t n = 1; n <= BB_RIBBON_KEYS_MAX; n++) {
+            uint32_t previous = slots_of(bb_rate_ribbon_shape(n, rank));
+            for (size_t i = 0; i < BB_ARRAY_LENGTH(slacks); i++) {
+                struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape(n, rank, slacks[i]);
+                uint32_t slots = slots_of(shape);
+                double wanted = fmin(n * (1 + slacks[i]), BB_RIBBON_SLOTS_MAX - 8);
+                assert_true(slots >= previous && slots > wanted - 1e-6);
+                assert_true(slots < fmax(wanted, n + 20) + 8 || slots == 64);
+                assert_true(slots_of(bb_rate_ribbon_larger(shape)) > slots);
+                previous = slots;
+            }
+        }
 }
 
 static void rate__ribbon_layout_is_the_smaller_one(void **state)
@@ -356,6 +376,7 @@ int main(void)
         cmocka_unit_test(rate__ribbon_rank_is_the_last_that_does_not_undercut),
         cmocka_unit_test(rate__ribbon_shapes_are_monotone_and_hold_their_keys),
         cmocka_unit_test(rate__ribbon_shapes_can_grow_once),
+        cmocka_unit_test(rate__ribbon_slack_is_what_was_asked_for),
         cmocka_unit_test(rate__ribbon_layout_is_the_smaller_one),
         cmocka_unit_test(rate__bloom_agrees_with_the_distribution_of_set_bits),
         cmocka_unit_test(rate__bloom_agrees_with_the_textbook_for_many_keys),

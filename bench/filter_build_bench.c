@@ -1,0 +1,156 @@
+/* Building ribbons: nanoseconds and bits per key, over the number of keys, the slack and the
+ * instruction set.
+ *
+ * Single filters: sorted, solved and written, from hashes that come in any order (half a million
+ * keys in all). Sets of a million keys: a filter that stands alone, adding included, cut into
+ * shards of a thousand. "tries" is the mean number of seeds. Thread CPU time; the median of 9
+ * rounds.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/hash.h"
+#include "bb/filter.h"
+#include "bloomblock/descriptor.h"
+#include "bloomblock/hash_sort.h"
+#include "bloomblock/shard.h"
+
+#define ROUNDS   9
+#define KEYS     (1 << 19)
+#define SET_KEYS 1000000
+#define RATE     (1.0 / 128)
+
+static const double slacks[] = {0, 0.03, 0.06};
+
+static double cpu_nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void must(enum bb_status status)
+{
+    if (status != BB_OK) {
+        fprintf(stderr, "filter_build_bench: %s\n", bb_error_last()->message);
+        exit(1);
+    }
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *times)
+{
+    qsort(times, ROUNDS, sizeof(times[0]), compare_doubles);
+    return times[ROUNDS / 2];
+}
+
+/* --- Single filters --- */
+
+struct filters {
+    struct bb_shard_builder *builder;
+    size_t key_count; /* per filter */
+    size_t filter_count;
+    uint64_t *hashes;
+    struct bb_buf payload;
+    uint64_t tries;
+};
+
+/* Nanoseconds per key of sorting alone, and of everything. */
+static void build_filters(struct filters *filters, double *ret_sort, double *ret_all)
+{
+    size_t n = filters->key_count;
+    size_t count = filters->filter_count * n;
+    for (size_t i = 0; i < count; i++)
+        filters->hashes[i] = bb_hash_mix(i + 1);
+    filters->tries = 0;
+    bb_buf_reset(&filters->payload);
+    double start = cpu_nanoseconds();
+    for (size_t i = 0; i < count; i += n)
+        (void)bb_hash_sort(filters->hashes + i, n);
+    double sorted = cpu_nanoseconds();
+    for (size_t i = 0; i < count; i += n) {
+        uint16_t descriptor = 0;
+        must(bb_shard_encode(filters->builder, filters->hashes + i, n, (double)n, &filters->payload,
+                             &descriptor));
+        filters->tries += bb_ribbon_descriptor_decode(descriptor).seed + 1;
+    }
+    *ret_sort = (sorted - start) / (double)count;
+    *ret_all = (cpu_nanoseconds() - start) / (double)count;
+}
+
+static void bench_filters(enum bb_cpu cpu, size_t key_count, double slack)
+{
+    struct filters filters = {.key_count = key_count, .filter_count = KEYS / key_count};
+    struct bb_block_filter_format format;
+    double sorts[ROUNDS], totals[ROUNDS];
+    must(bb_block_filter_format_init(&format, BB_FILTER_RIBBON, RATE, 1));
+    format.slack = slack;
+    filters.builder = malloc(sizeof(*filters.builder));
+    filters.hashes = malloc(KEYS * sizeof(filters.hashes[0]));
+    if (filters.builder == NULL || filters.hashes == NULL)
+        exit(1);
+    bb_shard_builder_init(filters.builder, &format);
+    filters.builder->solver.band.cpu = cpu;
+    for (int i = 0; i < ROUNDS; i++)
+        build_filters(&filters, &sorts[i], &totals[i]);
+    printf("%-9s %8zu %6.2f %9.3f %6.2f %8.1f %8.1f\n", bb_cpu_name(cpu), key_count, slack,
+           (double)(filters.payload.size + 2 * filters.filter_count) * 8 /
+               (double)(filters.filter_count * key_count),
+           (double)filters.tries / (double)filters.filter_count, median(sorts), median(totals));
+    bb_buf_deinit(&filters.payload);
+    free(filters.hashes);
+    free(filters.builder);
+}
+
+/* --- Sets of shards --- */
+
+static double build_set(struct bb_filter_builder *builder, struct bb_buf *envelope)
+{
+    double start = cpu_nanoseconds();
+    for (uint64_t i = 0; i < SET_KEYS; i++)
+        must(bb_filter_builder_add(builder, bb_hash_mix(i + 1)));
+    must(bb_filter_builder_finish(builder, envelope));
+    return (cpu_nanoseconds() - start) / SET_KEYS;
+}
+
+static void bench_set(double slack)
+{
+    struct bb_filter_options options = {
+        .kind = BB_FILTER_RIBBON, .target_rate = RATE, .slack = slack};
+    struct bb_filter_builder *builder = NULL;
+    struct bb_buf envelope = {0};
+    double times[ROUNDS];
+    must(bb_filter_builder_create(&options, &builder));
+    for (int i = 0; i < ROUNDS; i++) {
+        bb_buf_reset(&envelope);
+        times[i] = build_set(builder, &envelope);
+    }
+    printf("%-9s %8d %6.2f %9.3f %6s %8s %8.1f\n", bb_cpu_name(bb_cpu_best()), SET_KEYS, slack,
+           (double)envelope.size * 8 / SET_KEYS, "", "", median(times));
+    bb_filter_builder_destroy(builder);
+    bb_buf_deinit(&envelope);
+}
+
+int main(void)
+{
+    static const size_t key_counts[] = {30, 100, 300, 1000, 2000};
+    printf("%-9s %8s %6s %9s %6s %8s %8s\n", "cpu", "keys", "slack", "bits/key", "tries", "sort",
+           "build");
+    for (int cpu = BB_CPU_COUNT; cpu-- > 0;)
+        for (size_t n = 0; n < BB_ARRAY_LENGTH(key_counts); n++)
+            for (size_t s = 0; s < BB_ARRAY_LENGTH(slacks); s++)
+                if (bb_cpu_has((enum bb_cpu)cpu))
+                    bench_filters((enum bb_cpu)cpu, key_counts[n], slacks[s]);
+    for (size_t s = 0; s < BB_ARRAY_LENGTH(slacks); s++)
+        bench_set(slacks[s]);
+    return 0;
+}
