@@ -1,0 +1,55 @@
+/* A number of equal filters of one kind, built from made-up hashes, so that a rate can be measured
+ * over all of them.
+ *
+ * Hashes are bb_hash_mix of counters: a bijection, so that no foreign hash is a member. */
+#ifndef BB_BENCH_FILTER_POOL_H
+#define BB_BENCH_FILTER_POOL_H
+
+#include "base/buf.h"
+#include "bloomblock/block_filter.h"
+
+#define POOL_FILTERS_MAX 64
+
+/* What a pool consists of: filters that stand alone, or the filters of the blocks of one table. */
+struct pool_kind {
+    const char *name;
+    enum bb_filter_kind kind;
+    bool in_table;
+};
+
+extern const struct pool_kind pool_kinds[];
+extern const size_t pool_kind_count;
+
+struct pool {
+    const struct pool_kind *kind;
+    uint64_t seed;
+    size_t key_count; /* per filter */
+    size_t filter_count;
+    struct bb_buf bytes;
+    struct bb_filter_view views[POOL_FILTERS_MAX];
+    /* In a table. */
+    struct bb_block_filter_format format;
+    struct bb_buf descriptors;
+    uint32_t shard_counts[POOL_FILTERS_MAX];
+    size_t descriptor_starts[POOL_FILTERS_MAX]; /* index of the filter's first descriptor */
+    size_t payload_starts[POOL_FILTERS_MAX][8]; /* of its shards */
+
+    double planned;   /* the rate that the parameters promise; mean over the filters */
+    double predicted; /* from the bits that are set; mean over the filters */
+    double bits_per_key;
+};
+
+/* Ends the program when a status is not BB_OK. */
+void pool_must(enum bb_status status);
+
+/* Ends the program on failure. */
+void pool_init(struct pool *pool, const struct pool_kind *kind, size_t key_count,
+               size_t filter_count, double target_rate, uint64_t seed);
+void pool_deinit(struct pool *pool);
+
+/* How many of so many foreign hashes pass, spread evenly over the filters. */
+uint64_t pool_count_foreign(const struct pool *pool, uint64_t question_count);
+/* How many members are denied: zero, or a filter is wrong. */
+uint64_t pool_count_denied(const struct pool *pool);
+
+#endif
