@@ -18,7 +18,7 @@ static const struct {
     [BB_FILTER_BLOOM] = {"bloom", &bb_kind_bloom},
     [BB_FILTER_SPLIT_BLOCK] = {"split-block", &bb_kind_split_block},
     [BB_FILTER_COUNTING] = {"counting", &bb_kind_counting},
-    [BB_FILTER_SCALABLE] = {"scalable", NULL},
+    [BB_FILTER_SCALABLE] = {"scalable", &bb_kind_scalable},
     [BB_FILTER_PARTITIONED] = {"partitioned", &bb_kind_partitioned},
 };
 
@@ -44,11 +44,11 @@ enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_ki
         *ret_kind = (enum bb_filter_kind)i;
         return BB_OK;
     }
-    return bb_fail(
-        BB_INVALID,
-        "there are no filters of kind \"%s\"; "
-        "there are default, none, ribbon, blocked-bloom, bloom, split-block, counting, partitioned",
-        name);
+    return bb_fail(BB_INVALID,
+                   "there are no filters of kind \"%s\"; "
+                   "there are default, none, ribbon, blocked-bloom, bloom, split-block, counting, "
+                   "scalable, partitioned",
+                   name);
 }
 
 struct bb_filter_info bb_kind_describe(const struct bb_envelope *envelope)

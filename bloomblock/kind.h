@@ -83,6 +83,7 @@ extern const struct bb_kind_ops bb_kind_blocked_bloom;
 extern const struct bb_kind_ops bb_kind_bloom;
 extern const struct bb_kind_ops bb_kind_split_block;
 extern const struct bb_kind_ops bb_kind_counting;
+extern const struct bb_kind_ops bb_kind_scalable;
 extern const struct bb_kind_ops bb_kind_partitioned;
 
 /* NULL for DEFAULT, for values that are no kind, and for kinds that are not there yet. */

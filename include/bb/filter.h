@@ -43,7 +43,7 @@ enum bb_filter_kind {
     BB_FILTER_SPLIT_BLOCK = 5, /* Parquet's split-block Bloom, bit for bit: for interchange. Takes
                                   hashes as they are; the salt must be 0. */
     BB_FILTER_COUNTING = 6,    /* Bloom with counters: keys can be removed (bb/filter_sets.h). */
-    BB_FILTER_SCALABLE = 7,    /* Reserved. */
+    BB_FILTER_SCALABLE = 7,    /* Bloom that grows, for an unknown number of keys. */
     BB_FILTER_PARTITIONED = 8, /* Bloom with a slice of the bits for each probe. */
 };
 
@@ -108,6 +108,7 @@ struct bb_filter_info {
         bits_per_probe; /* ribbon: fingerprint bits of the larger shards; Bloom kinds: probes k */
     uint64_t salt;
     uint64_t saturated_count; /* counters that are full and stay so; 0 but for kinds that count */
+    uint32_t stage_count;     /* of a scalable filter; 0 of others */
 };
 
 /* A filter ready for questions; borrows the envelope's bytes, which must outlive it. Copyable. */
@@ -172,8 +173,8 @@ enum bb_filter_hash {
 struct bb_filter_file {
     enum bb_filter_hash hash;
     struct bb_hash_secret secret; /* hash keyed; else ignored, and zeros when decoded */
-    uint64_t planned_key_count; /* how many keys it was sized for; 0: those that it has */
-    struct bb_bytes envelope;   /* borrowed */
+    uint64_t planned_key_count;   /* how many keys it was sized for; 0: those that it has */
+    struct bb_bytes envelope;     /* borrowed */
 };
 
 /* Appends header and envelope, as finished by a builder, to *buf: the contents of a file. Give the

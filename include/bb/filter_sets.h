@@ -112,6 +112,59 @@ bb_counting_filter_decode(struct bb_bytes envelope, struct bb_counting_filter **
 BB_API BB_MUST_CHECK enum bb_status
 bb_counting_filter_encode_bloom(const struct bb_counting_filter *filter, struct bb_buf *envelope);
 
+/* --- Scalable filters: an unknown number of keys ---
+ *
+ * BB_FILTER_SCALABLE is a cascade of classic Bloom filters ("stages"), each for twice as many keys
+ * as the one before, and each with a lower rate: stage i (from 0 on) has
+ * target_rate * (1 - ratio) * ratio^i, so that all of them together never pass more than the
+ * target, whatever the number of keys. That holds for the bits that were really set, not in
+ * expectation only: a new stage begins before the last one passes more than its share.
+ *
+ * The price, against one classic filter of the right size: 1.44 * log2(1 / (1 - ratio)) bits per
+ * key, and 1.44 * i * log2(1 / ratio) more for those in stage i: 1.44 * (1 + i) at the ratio 1/2,
+ * which is best up to about 3 stages; 0.8 to 0.9 beyond (3.3 to 4.8, and 0.46 to 0.22 per stage). A
+ * question costs a probe per stage. The last stage is on average half empty: expect up to twice the
+ * memory while it fills. A filter whose first stage is large enough has one stage.
+ *
+ * One thread at a time for changes; questions from any number of threads while nobody changes it.
+ * Source: Almeida, Baquero, Preguica, Hutchison, "Scalable Bloom filters", 2007. */
+
+#define BB_SCALABLE_FIRST_KEYS_MIN 16
+#define BB_SCALABLE_RATIO_MIN      0.1
+#define BB_SCALABLE_RATIO_MAX      0.95
+
+struct bb_scalable_filter_options {
+    uint64_t first_key_count; /* of stage 0: BB_SCALABLE_FIRST_KEYS_MIN ...
+                                 BB_FILTER_KEY_COUNT_MAX; 0 means 1,024 */
+    double target_rate;       /* of all stages together; 0 means 0.01 */
+    double ratio;             /* BB_SCALABLE_RATIO_MIN ... BB_SCALABLE_RATIO_MAX; 0 means 0.5 */
+    uint64_t salt;
+};
+
+struct bb_scalable_filter;
+
+/* BB_INVALID, BB_TOO_LARGE for options outside the limits; BB_NO_MEMORY. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_scalable_filter_create(const struct bb_scalable_filter_options *options,
+                          struct bb_scalable_filter **ret_filter);
+BB_API void bb_scalable_filter_destroy(struct bb_scalable_filter *filter);
+/* Asks and adds in one: *ret_added is true if the hash was certainly not there before, and false,
+ * with nothing changed, if it may have been. Equal hashes cost nothing. BB_TOO_LARGE at
+ * BB_FILTER_KEY_COUNT_MAX keys and BB_NO_MEMORY leave the filter as it was. */
+BB_API BB_MUST_CHECK enum bb_status bb_scalable_filter_add(struct bb_scalable_filter *filter,
+                                                           uint64_t hash, bool *ret_added);
+/* False: the hash was certainly not added. */
+BB_API bool bb_scalable_filter_may_contain(const struct bb_scalable_filter *filter, uint64_t hash);
+/* Keys that were added, without those that passed by accident when they came. */
+BB_API uint64_t bb_scalable_filter_key_count(const struct bb_scalable_filter *filter);
+
+/* Appends its envelope, from which it can be decoded and grow further. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_scalable_filter_encode(const struct bb_scalable_filter *filter, struct bb_buf *envelope);
+/* A copy of what an envelope holds. Fails like bb_filter_view_init; BB_INVALID for other kinds. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_scalable_filter_decode(struct bb_bytes envelope, struct bb_scalable_filter **ret_filter);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,7 +4,7 @@ import struct
 import xxh3
 
 MASK = (1 << 64) - 1
-NONE, RIBBON, BLOCKED_BLOOM, BLOOM, SPLIT_BLOCK, COUNTING, PARTITIONED = 1, 2, 3, 4, 5, 6, 8
+NONE, RIBBON, BLOCKED_BLOOM, BLOOM, SPLIT_BLOCK, COUNTING, SCALABLE, PARTITIONED = range(1, 9)
 BLOCK, ENVELOPE = 0x243F6A8885A308D3, 0xA4093822299F31D0
 
 
@@ -144,6 +144,8 @@ class Envelope:
         self.shards = []
         if self.kind == RIBBON and self.keys > 0:
             self.read_directory()
+        if self.kind == SCALABLE:
+            self.read_stages()
         if self.kind == COUNTING:
             check((self.parameters[0] + 1) // 2 == len(self.payload), "number of counters")
             sums = sum((byte & 15) + (byte >> 4) for byte in self.payload)
@@ -168,15 +170,30 @@ class Envelope:
             end += size
         check(data + end == len(self.payload), "size of the shards")
 
+    def read_stages(self):
+        check(self.parameters[0] >= 16 and self.parameters[1] == 2 and len(self.payload) >= 16, "scalable")
+        count, self.ratio = struct.unpack_from("<Qd", self.payload)
+        check(1 <= count <= 32 and 0.1 <= self.ratio <= 0.95, "stages")
+        self.stages, end = [], 16 + count * 24
+        for i in range(count):
+            keys, bits, probes = struct.unpack_from("<QQQ", self.payload, 16 + i * 24)
+            size = (bits + 7) // 8
+            check(1 <= bits and end + size <= len(self.payload) and 1 <= probes <= 30, "stage")
+            self.stages.append((keys, bits, probes, self.payload[end:end + size]))
+            end += size
+        check(end == len(self.payload) and sum(stage[0] for stage in self.stages) == self.keys, "end of the stages")
+
     def may_contain(self, key_hash):
         first, second = self.parameters
         h = mix(key_hash ^ self.domain)
-        if self.kind == NONE or (self.keys == 0 and self.kind != COUNTING):
+        if self.kind == NONE or (self.keys == 0 and self.kind not in (COUNTING, SCALABLE)):
             return self.kind == NONE
         if self.kind == BLOCKED_BLOOM:
             return ask_blocked_bloom(self.payload, first, second, h)
         if self.kind == SPLIT_BLOCK:
             return ask_split_block(self.payload, first, key_hash)
+        if self.kind == SCALABLE:
+            return any(ask_bloom(bits, size, probes, mix(h ^ i)) for i, (_, size, probes, bits) in enumerate(self.stages))
         if self.kind == COUNTING:
             return ask_counting(self.payload, first, second, h)
         if self.kind == PARTITIONED:
@@ -252,6 +269,15 @@ def describe(data, members):
     elif envelope.kind == SPLIT_BLOCK:
         for i in range(0, len(envelope.payload), 32):
             text.add_bytes("block", envelope.payload[i:i + 32])
+    elif envelope.kind == SCALABLE:
+        text.add(8, "stages", len(envelope.stages))
+        text.add(8, "tightening ratio", "%.17g" % envelope.ratio)
+        for keys, bits, probes, _ in envelope.stages:
+            text.add(8, "keys of a stage", keys)
+            text.add(8, "bits of a stage", bits)
+            text.add(8, "probes of a stage", probes)
+        for stage in envelope.stages:
+            text.add_bytes("bits", stage[3])
     elif envelope.kind == COUNTING:
         text.add_bytes("counters", envelope.payload)
     elif envelope.kind in (BLOOM, PARTITIONED):

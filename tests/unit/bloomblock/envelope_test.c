@@ -7,7 +7,7 @@
 #include "bloomblock/shard_directory.h"
 
 /* One small envelope of every kind, and one of several shards. */
-#define SAMPLE_COUNT 9
+#define SAMPLE_COUNT 10
 
 static struct bb_buf sample(int number)
 {
@@ -28,8 +28,10 @@ static struct bb_buf sample(int number)
         return envelope_of(BB_FILTER_SPLIT_BLOCK, 0.01, 1, 60);
     case 7:
         return envelope_of(BB_FILTER_PARTITIONED, 0.01, 1, 30);
-    default:
+    case 8:
         return envelope_of(BB_FILTER_COUNTING, 0.01, 1, 20);
+    default:
+        return envelope_of(BB_FILTER_SCALABLE, 0.01, 1, 20);
     }
 }
 

@@ -64,8 +64,6 @@ static void filter__every_failed_allocation_is_reported(void **state)
 {
     (void)state;
     for (int kind = BB_FILTER_RIBBON; kind <= BB_FILTER_PARTITIONED; kind++) {
-        if (kind == BB_FILTER_SCALABLE)
-            continue;
         enum bb_filter_kind context = (enum bb_filter_kind)kind;
         assert_true(bb_alloc_fault_sweep(build_envelope, &context, false) >= 4);
         if (kind <= BB_FILTER_BLOOM)

@@ -87,9 +87,16 @@ static void dump_bytes(struct dump *dump, size_t size, const char *name)
     }
 }
 
+static void dump_double(struct dump *dump, const char *name)
+{
+    uint64_t bits = load(dump, 8);
+    double value = 0;
+    memcpy(&value, &bits, sizeof(value));
+    dump_field(dump, 8, name, "%.17g", value);
+}
+
 static void dump_header(struct dump *dump, uint64_t parameters[2])
 {
-    double rate = 0;
     dump_field(dump, 8, "magic", "%.8s", (const char *)dump->data);
     dump_number(dump, 4, "version");
     dump_number(dump, 2, "kind");
@@ -97,9 +104,7 @@ static void dump_header(struct dump *dump, uint64_t parameters[2])
     dump_number(dump, 8, "envelope size");
     dump_hex(dump, 8, "salt");
     dump_number(dump, 8, "key count");
-    uint64_t bits = load(dump, 8);
-    memcpy(&rate, &bits, sizeof(rate));
-    dump_field(dump, 8, "target rate", "%.17g", rate);
+    dump_double(dump, "target rate");
     parameters[0] = dump_number(dump, 8, "parameter 0");
     parameters[1] = dump_number(dump, 8, "parameter 1");
 }
@@ -132,6 +137,21 @@ static void dump_shards(struct dump *dump, uint64_t shard_count, uint64_t rank)
         dump_bytes(dump, sizes[i], "payload of a shard");
 }
 
+static void dump_stages(struct dump *dump)
+{
+    uint64_t stages = dump_number(dump, 8, "stages");
+    size_t sizes[32] = {0};
+    assert_true(stages <= 32);
+    dump_double(dump, "tightening ratio");
+    for (uint64_t i = 0; i < stages; i++) {
+        dump_number(dump, 8, "keys of a stage");
+        sizes[i] = (size_t)(dump_number(dump, 8, "bits of a stage") + 7) / 8;
+        dump_number(dump, 8, "probes of a stage");
+    }
+    for (uint64_t i = 0; i < stages; i++)
+        dump_bytes(dump, sizes[i], "bits");
+}
+
 /* The first of 2,000 foreign keys that pass: another reader has to let the same ones through. */
 static void dump_false_positives(struct dump *dump, const struct bb_buf *envelope)
 {
@@ -161,6 +181,8 @@ static struct bb_buf describe(const struct bb_buf *envelope, uint64_t count)
     else if (kind == BB_FILTER_SPLIT_BLOCK)
         for (uint64_t i = 0; i < parameters[0]; i++)
             dump_bytes(&dump, 32, "block");
+    else if (kind == BB_FILTER_SCALABLE)
+        dump_stages(&dump);
     else if (kind == BB_FILTER_COUNTING)
         dump_bytes(&dump, (size_t)(parameters[0] + 1) / 2, "counters");
     else if (kind == BB_FILTER_BLOOM || kind == BB_FILTER_PARTITIONED)
@@ -184,8 +206,12 @@ static void assert_members(const struct bb_buf *envelope, uint64_t count)
 }
 
 #define assert_envelope(name, kind, target, count)                                                 \
+    assert_bytes(name, build((kind), (target), (count)), count)
+
+/* owned: an envelope, which is released. */
+#define assert_bytes(name, owned, count)                                                           \
     do {                                                                                           \
-        struct bb_buf envelope = build((kind), (target), (count));                                 \
+        struct bb_buf envelope = (owned);                                                          \
         struct bb_buf text = describe(&envelope, (count));                                         \
         assert_golden("filter_" name ".bin", bb_buf_bytes(&envelope));                             \
         assert_golden("filter_" name ".txt", bb_buf_bytes(&text));                                 \
@@ -242,6 +268,29 @@ static void filter_golden__counting(void **state)
     assert_envelope("counting", BB_FILTER_COUNTING, 0.01, 30);
 }
 
+/* Of three stages. */
+static struct bb_buf build_scalable(void)
+{
+    struct bb_scalable_filter_options options = {.first_key_count = 16,
+                                                 .salt = UINT64_C(0x0123456789abcdef)};
+    struct bb_scalable_filter *filter = NULL;
+    struct bb_buf envelope = {0};
+    assert_ok(bb_scalable_filter_create(&options, &filter));
+    for (uint64_t i = 0; i < 70; i++) {
+        bool added = false;
+        assert_ok(bb_scalable_filter_add(filter, golden_hash(i), &added));
+    }
+    assert_ok(bb_scalable_filter_encode(filter, &envelope));
+    bb_scalable_filter_destroy(filter);
+    return envelope;
+}
+
+static void filter_golden__scalable(void **state)
+{
+    (void)state;
+    assert_bytes("scalable", build_scalable(), 70);
+}
+
 static void filter_golden__partitioned(void **state)
 {
     (void)state;
@@ -265,6 +314,7 @@ int main(void)
         cmocka_unit_test(filter_golden__bloom),
         cmocka_unit_test(filter_golden__split_block),
         cmocka_unit_test(filter_golden__counting),
+        cmocka_unit_test(filter_golden__scalable),
         cmocka_unit_test(filter_golden__partitioned),
         cmocka_unit_test(filter_golden__none),
     };

@@ -14,7 +14,8 @@ static void assert_changes_refused(const struct bb_buf *envelope, const struct c
 }
 
 /* With the fields that are the same for all kinds. */
-static void assert_kind(struct bb_buf envelope, const struct change *changes, size_t count)
+static void assert_kind(struct bb_buf envelope, const char *second, const struct change *changes,
+                        size_t count)
 {
     static const struct change shared[] = {
         {VERSION, 4, 1, BB_UNSUPPORTED, "version 1"},
@@ -29,10 +30,13 @@ static void assert_kind(struct bb_buf envelope, const struct change *changes, si
         {PARAMETER_0, 8, 0, C, "number of"},
         {PARAMETER_0, 8, UINT64_MAX, C, "number of"},
         {PARAMETER_0, 8, UINT64_MAX / 2, C, "number of"},
-        {PARAMETER_1, 8, 0, C, "number of probes"},
-        {PARAMETER_1, 8, 31, C, "number of probes"},
-        {PARAMETER_1, 8, UINT64_MAX, C, "number of probes"},
     };
+    const struct change parameter_1[] = {
+        {PARAMETER_1, 8, 0, C, second},
+        {PARAMETER_1, 8, 31, C, second},
+        {PARAMETER_1, 8, UINT64_MAX, C, second},
+    };
+    assert_changes_refused(&envelope, parameter_1, BB_ARRAY_LENGTH(parameter_1));
     assert_changes_refused(&envelope, shared, BB_ARRAY_LENGTH(shared));
     assert_changes_refused(&envelope, changes, count);
     bb_buf_deinit(&envelope);
@@ -48,7 +52,8 @@ static void kind__split_block(void **state)
         {PARAMETER_0, 8, UINT64_C(1) << 31, C, "number of blocks"},
         {PARAMETER_1, 8, 7, C, "number of probes"},
     };
-    assert_kind(envelope_of(BB_FILTER_SPLIT_BLOCK, 0.01, 1, 60), changes, BB_ARRAY_LENGTH(changes));
+    assert_kind(envelope_of(BB_FILTER_SPLIT_BLOCK, 0.01, 1, 60), "number of probes", changes,
+                BB_ARRAY_LENGTH(changes));
 }
 
 static void kind__partitioned(void **state)
@@ -65,7 +70,7 @@ static void kind__partitioned(void **state)
         {PARAMETER_1, 8, 11, C, "number of bits"},
         {PAYLOAD + bits / 8, 1, 0x80, C, "bits are set behind the last one"},
     };
-    assert_kind(envelope, changes, BB_ARRAY_LENGTH(changes));
+    assert_kind(envelope, "number of probes", changes, BB_ARRAY_LENGTH(changes));
 }
 
 static void kind__counting(void **state)
@@ -83,7 +88,72 @@ static void kind__counting(void **state)
         {PARAMETER_1, 8, probes + 1, C, "the counters add up to"},
         {PAYLOAD + counters / 2, 1, 0x10, C, "bits are set behind the last one"},
     };
-    assert_kind(envelope, changes, BB_ARRAY_LENGTH(changes));
+    assert_kind(envelope, "number of probes", changes, BB_ARRAY_LENGTH(changes));
+}
+
+/* Of three stages. */
+static struct bb_buf scalable_envelope(void)
+{
+    struct bb_scalable_filter_options options = {.first_key_count = 16};
+    struct bb_scalable_filter *filter = NULL;
+    struct bb_buf envelope = {0};
+    assert_ok(bb_scalable_filter_create(&options, &filter));
+    for (uint64_t i = 0; i < 70; i++) {
+        bool added = false;
+        assert_ok(bb_scalable_filter_add(filter, member_hash(1, i), &added));
+    }
+    assert_ok(bb_scalable_filter_encode(filter, &envelope));
+    bb_scalable_filter_destroy(filter);
+    return envelope;
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+#define STAGE(i) (PAYLOAD + 16 + (i)*24)
+
+static void kind__scalable(void **state)
+{
+    (void)state;
+    struct bb_buf envelope = scalable_envelope();
+    const uint8_t *data = envelope.data;
+    assert_int_equal(bb_load64(data + PAYLOAD), 3);
+    uint64_t bits = bb_load64(data + STAGE(0) + 8), last_keys = bb_load64(data + STAGE(2));
+    size_t first_end = STAGE(3) + (bits + 7) / 8 - 1;
+    uint8_t first_last_byte = data[first_end];
+    assert_true(bits % 8 != 0);
+    const struct change changes[] = {
+        {KEY_COUNT, 8, 0, C, "of 0 keys"},
+        {KEY_COUNT, 8, bb_load64(data + KEY_COUNT) + 1, C, "keys, the stages have"},
+        {PARAMETER_0, 8, 15, C, "number of keys of the first stage"},
+        {PARAMETER_0, 8, BB_FILTER_KEY_COUNT_MAX + 1, C, "number of keys of the first stage"},
+        {PARAMETER_1, 8, 3, C, "growth factor"},
+        {PAYLOAD, 8, 0, C, "0 stages in"},
+        {PAYLOAD, 8, 2, C, ""}, /* whatever the bytes behind them look like */
+        {PAYLOAD, 8, 4, C, ""},
+        {PAYLOAD, 8, 33, C, "33 stages in"},
+        {PAYLOAD, 8, UINT64_MAX, C, "stages in"},
+        {PAYLOAD + 8, 8, bits_of(0.09), C, "tightening ratio is 0.09"},
+        {PAYLOAD + 8, 8, bits_of(0.96), C, "tightening ratio is 0.96"},
+        {PAYLOAD + 8, 8, bits_of((double)NAN), C, "tightening ratio is"},
+        {STAGE(0), 8, 1000, C, "stage 0 has 1000 of"},
+        {STAGE(0), 8, UINT64_MAX, C, "stage 0 has"},
+        {STAGE(1), 8, 0, C, "stage 1 has 0 of"},
+        {STAGE(2), 8, last_keys - 1, C, "keys, the stages have"},
+        {STAGE(0) + 8, 8, 0, C, "stage 0 has 0 bits"},
+        {STAGE(0) + 8, 8, UINT64_MAX, C, "stage 0 has"},
+        {STAGE(2) + 8, 8, 8, C, ""},
+        {STAGE(2) + 8, 8, 100000, C, "stage 2 has 100000 bits"},
+        {STAGE(1) + 16, 8, 0, C, "stage 1 has 0 probes"},
+        {STAGE(1) + 16, 8, 31, C, "stage 1 has 31 probes"},
+        {STAGE(1) + 16, 8, (UINT64_C(1) << 32) + 1, C, "stage 1 has 4294967297 probes"},
+        {first_end, 1, first_last_byte | 0x80U, C, "bits are set behind the last one"},
+    };
+    assert_kind(envelope, "growth factor", changes, BB_ARRAY_LENGTH(changes));
 }
 
 static void kind__no_bits_for_some_keys_are_refused(void **state)
@@ -106,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kind__split_block),
         cmocka_unit_test(kind__counting),
+        cmocka_unit_test(kind__scalable),
         cmocka_unit_test(kind__partitioned),
         cmocka_unit_test(kind__no_bits_for_some_keys_are_refused),
     };
