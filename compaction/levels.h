@@ -21,6 +21,7 @@ struct bb_level {
     uint64_t key_count;
     uint64_t raw_bytes;
     uint64_t file_bytes;
+    uint64_t filter_bytes;
     /* Of the tables' filters: sum of the rates, sum of rate times keys. */
     double rate_sum;
     double rate_keys;

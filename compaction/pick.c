@@ -14,6 +14,11 @@
 /* So many tables of a level are looked at, those with the least overlap first, before the one that
  * breaks the promise least is taken. */
 #define CANDIDATES_MAX 16
+/* A rewrite for the sake of the budget must save this part of the table's filters. */
+#define BUDGET_GAIN 0.03
+/* From where on tables are rewritten for its sake; what is between is for the flushes that come
+ * before. */
+#define BUDGET_FILL 1.02
 
 static struct bb_bytes smallest(const struct bb_table_file *file)
 {
@@ -35,6 +40,16 @@ double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_option
 
 /* ---- rates ---- */
 
+static const struct bb_filter_budget *budget_of(const struct bb_pick_options *options)
+{
+    return options->budget.bytes > 0 ? &options->budget : NULL;
+}
+
+static double planned_waste(const struct bb_levels *levels, const struct bb_pick_options *options)
+{
+    return bb_rates_planned(levels, &options->weights, &options->shape);
+}
+
 /* Each key of the deepest input level stays, at least; what is above may be newer versions of the
  * same. Deletions may leave fewer, which the excess takes care of. */
 static struct bb_rate_request request_for(const struct bb_levels *levels,
@@ -48,7 +63,9 @@ static struct bb_rate_request request_for(const struct bb_levels *levels,
                                       .output_level = plan->output_level,
                                       .shape =
                                           plan->reason == BB_PLAN_REQUEST ? NULL : &options->shape,
-                                      .target = options->target_wasted_reads};
+                                      .target = options->target_wasted_reads,
+                                      .weights = &options->weights,
+                                      .budget = budget_of(options)};
     uint64_t of_level[BB_LEVEL_COUNT] = {0};
     for (size_t i = 0; i < plan->input_count; i++) {
         uint64_t keys = plan->inputs[i]->meta.key_count;
@@ -81,7 +98,37 @@ static bool keeps_promise(const struct bb_levels *levels, const struct bb_pick_o
                           double waste)
 {
     double limit = BB_RATES_FILL * options->target_wasted_reads * (1 + 1e-9);
-    return !options->has_filters || waste <= limit || waste <= bb_rates_expected(levels);
+    return !options->has_filters || options->budget.bytes > 0 || waste <= limit ||
+           waste <= planned_waste(levels, options);
+}
+
+/* The filters have more bytes than so many times the budget. */
+static bool exceeds_budget(const struct bb_levels *levels, const struct bb_pick_options *options,
+                           double factor)
+{
+    uint64_t bytes = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        bytes += levels->levels[level].filter_bytes;
+    return options->has_filters && options->budget.bytes > 0 &&
+           (double)bytes > factor * (double)options->budget.bytes;
+}
+
+/* Bits that a table's filters lose at that rate; 0 when it is not worth the work. */
+static double saving_of(const struct bb_pick_options *options, const struct bb_table_file *file,
+                        double rate)
+{
+    const struct bb_table_meta *meta = &file->meta;
+    double bits = bb_filter_cost_bits(&options->budget.cost, meta->filter_rate);
+    double saving = bits - bb_filter_cost_bits(&options->budget.cost, rate);
+    return saving > BUDGET_GAIN * bits ? saving * (double)meta->key_count : 0;
+}
+
+/* A table that is moved keeps its filters. */
+static bool saves_by_rewriting(const struct bb_levels *levels,
+                               const struct bb_pick_options *options, const struct bb_plan *plan)
+{
+    return exceeds_budget(levels, options, 1) &&
+           saving_of(options, plan->inputs[0], bb_pick_rate(levels, options, plan)) > 0;
 }
 
 /* ---- level 0 ---- */
@@ -166,7 +213,8 @@ static enum bb_status plan_table(const struct bb_levels *levels,
     bb_plan_add_overlap(plan, levels, number + 1, smallest(file), largest(file));
     plan->is_move = plan->input_count == 1;
     *ret_waste = waste_after(levels, options, plan);
-    if (plan->is_move && !keeps_promise(levels, options, *ret_waste)) {
+    if (plan->is_move && (!keeps_promise(levels, options, *ret_waste) ||
+                          saves_by_rewriting(levels, options, plan))) {
         plan->is_move = false;
         *ret_waste = waste_after(levels, options, plan);
     }
@@ -225,7 +273,9 @@ static double rewritten_rate(const struct bb_levels *levels, const struct bb_pic
                                       .output_level = level,
                                       .output_keys = file->meta.key_count,
                                       .shape = &options->shape,
-                                      .target = options->target_wasted_reads};
+                                      .target = options->target_wasted_reads,
+                                      .weights = &options->weights,
+                                      .budget = budget_of(options)};
     return bb_rates_for_run(&request);
 }
 
@@ -235,6 +285,15 @@ static double weight_of(const struct bb_levels *levels, int level, const struct 
     return level == 0 ? 1 : (double)file->meta.key_count / (double)levels->levels[level].key_count;
 }
 
+/* What a level's rates count. */
+static double level_weight(const struct bb_levels *levels, const struct bb_pick_options *options,
+                           int level)
+{
+    struct bb_rate_request request = {
+        .levels = levels, .output_level = level, .shape = &options->shape};
+    return bb_read_weights_planned(&options->weights, level, bb_rate_request_last_level(&request));
+}
+
 static enum bb_status pick_excess(const struct bb_levels *levels,
                                   const struct bb_pick_options *options, struct bb_plan *plan)
 {
@@ -242,10 +301,12 @@ static enum bb_status pick_excess(const struct bb_levels *levels,
     int worst_level = 0;
     double worst_excess = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        double counts = level_weight(levels, options, level);
         for (size_t i = 0; i < levels->levels[level].count; i++) {
             struct bb_table_file *file = levels->levels[level].files[i];
             double rate = rewritten_rate(levels, options, level, file);
-            double excess = (file->meta.filter_rate - rate) * weight_of(levels, level, file);
+            double excess =
+                (file->meta.filter_rate - rate) * weight_of(levels, level, file) * counts;
             if (excess <= worst_excess || rate > EXCESS_GAIN * file->meta.filter_rate)
                 continue;
             worst = file;
@@ -265,31 +326,110 @@ static enum bb_status pick_excess(const struct bb_levels *levels,
     return status;
 }
 
+static bool is_excessive(const struct bb_levels *levels, const struct bb_pick_options *options)
+{
+    return options->has_filters && options->budget.bytes == 0 &&
+           planned_waste(levels, options) > BB_RATES_EXCESS * options->target_wasted_reads;
+}
+
+/* The level is the last one, which counts less, and what is due would end that. */
+static bool loses_last_place(const struct bb_levels *levels, const struct bb_pick_options *options,
+                             int level)
+{
+    return !bb_read_weights_are_plain(&options->weights) &&
+           bb_rate_request_opens(levels, &options->shape, level);
+}
+
+/* ---- the budget ---- */
+
+/* The table of a level below level 0 whose filters save most. */
+static enum bb_status pick_saving(const struct bb_levels *levels,
+                                  const struct bb_pick_options *options, struct bb_plan *plan)
+{
+    struct bb_table_file *best = NULL;
+    int best_level = 0;
+    double best_saving = 0;
+    for (int level = 1; level < BB_LEVEL_COUNT; level++) {
+        double rate = 0;
+        for (size_t i = 0; i < levels->levels[level].count; i++) {
+            struct bb_table_file *file = levels->levels[level].files[i];
+            /* The same for all tables of the level: the output takes the place of as many keys. */
+            rate = i == 0 ? rewritten_rate(levels, options, level, file) : rate;
+            double saving = saving_of(options, file, rate);
+            if (saving <= best_saving)
+                continue;
+            best = file;
+            best_level = level;
+            best_saving = saving;
+        }
+    }
+    if (best == NULL)
+        return BB_OK;
+    enum bb_status status = bb_plan_init(plan, levels, BB_PLAN_RATE_EXCESS, best_level);
+    if (status == BB_OK)
+        bb_plan_add(plan, best_level, best);
+    return status;
+}
+
+/* ---- what is due ---- */
+
+/* The level with the greatest score; the last one has nowhere to go. */
+static int greatest_score(const struct bb_levels *levels, const struct bb_pick_options *options,
+                          double *ret_score)
+{
+    int best = 0;
+    *ret_score = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT - 1; level++) {
+        double score = bb_pick_score(levels, options, level);
+        if (score > *ret_score) {
+            best = level;
+            *ret_score = score;
+        }
+    }
+    return best;
+}
+
 enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_options *options,
                        struct bb_plan *ret_plan)
 {
-    int best = 0;
-    double best_score = 0;
+    double score = 0;
+    int best = greatest_score(levels, options, &score);
     *ret_plan = (struct bb_plan){0};
-    /* The last level has nowhere to go. */
-    for (int level = 0; level < BB_LEVEL_COUNT - 1; level++) {
-        double score = bb_pick_score(levels, options, level);
-        if (score > best_score) {
-            best = level;
-            best_score = score;
-        }
-    }
-    if (best_score >= 1 && best == 0)
+    if (score >= 1 && best == 0)
         return pick_level0(levels, BB_PLAN_LEVEL0_RUNS, ret_plan);
-    if (best_score >= 1)
+    enum bb_status status = BB_OK;
+    bool is_due = score >= 1;
+    if (is_excessive(levels, options) && (!is_due || loses_last_place(levels, options, best)))
+        status = pick_excess(levels, options, ret_plan);
+    if (status != BB_OK || ret_plan->reason != BB_PLAN_NOTHING)
+        return status;
+    if (is_due)
         return pick_deeper(levels, options, best, ret_plan);
-    if (options->has_filters &&
-        bb_rates_expected(levels) > BB_RATES_EXCESS * options->target_wasted_reads)
-        return pick_excess(levels, options, ret_plan);
-    return BB_OK;
+    return exceeds_budget(levels, options, BUDGET_FILL) ? pick_saving(levels, options, ret_plan)
+                                                        : BB_OK;
 }
 
 /* ---- everything ---- */
+
+/* Has the single run about the rate that it would get? Where every wasted read counts 1 and half of
+ * them are allowed, it may have any. */
+static bool is_close(const struct bb_levels *levels, const struct bb_pick_options *options,
+                     int deepest)
+{
+    const struct bb_levels nothing = {.comparator = levels->comparator};
+    struct bb_rate_request request = {.levels = &nothing,
+                                      .output_level = deepest,
+                                      .output_keys = levels->levels[deepest].key_count,
+                                      .target = options->target_wasted_reads,
+                                      .weights = &options->weights,
+                                      .budget = budget_of(options)};
+    double expected = bb_rates_level_expected(levels, deepest);
+    if (options->budget.bytes == 0 && bb_read_weights_are_plain(&options->weights) &&
+        options->target_wasted_reads > BB_FILTER_RATE_MAX)
+        return true;
+    double rate = bb_rates_for_run(&request);
+    return expected >= rate * (1 - CLOSE) && expected <= rate * (1 + CLOSE);
+}
 
 /* One run, nothing dead in it, and the promise kept closely. */
 static bool is_compact(const struct bb_levels *levels, const struct bb_pick_options *options,
@@ -306,11 +446,8 @@ static bool is_compact(const struct bb_levels *levels, const struct bb_pick_opti
         if (meta->tombstone_count > 0 || meta->entry_count != meta->key_count)
             return false;
     }
-    double expected = bb_rates_expected(levels);
-    double target = options->target_wasted_reads;
     return levels->levels[deepest].count == 0 || !options->has_filters ||
-           target > BB_FILTER_RATE_MAX ||
-           (expected >= target * (1 - CLOSE) && expected <= target * (1 + CLOSE));
+           is_close(levels, options, deepest);
 }
 
 /* In a level that is too small for it, the run would move on at once, and two levels share the

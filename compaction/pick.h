@@ -8,18 +8,23 @@
  * a level's mean rises when a table with a low rate leaves it, and a table that moves to an empty
  * level brings its rate along. When nothing is due but the sum is beyond the promise (it was made
  * stricter, or deletions have thinned out a level), the table with the greatest excess is rewritten
- * in its place.
+ * in its place; with weights also before a last level opens the one below it. With a budget there
+ * is no promise: when the filters have more bytes than it, the table that saves most is rewritten
+ * in its place, and what would be moved is rewritten if that saves.
  */
 #ifndef BB_COMPACTION_PICK_H
 #define BB_COMPACTION_PICK_H
 
 #include "compaction/plan.h"
+#include "compaction/rate_request.h"
 #include "compaction/shape.h"
 
 struct bb_pick_options {
     struct bb_shape shape;
     bool has_filters; /* false: rates are not looked at */
     double target_wasted_reads;
+    struct bb_read_weights weights; /* zeros: every wasted read counts 1 */
+    struct bb_filter_budget budget; /* bytes 0: none; else in the place of the target */
 };
 
 /* A level's size over its target, level 0's runs over their count. */

@@ -1,6 +1,8 @@
 /* See rates.h. */
 #include "compaction/rates.h"
 
+#include "compaction/forecast.h"
+
 /* How far the rate of a part may be from the mean that its run is to have. Rates that differ within
  * a run are a debt: when the lower ones leave, the mean rises. */
 #define UNEVEN_MAX 1.5
@@ -9,16 +11,10 @@
 /* Part of its share that a run gets at least when others have used up the promise. */
 #define SHARE_MIN (1.0 / 16)
 
-/* The tables of a level that stay. */
-struct part {
-    double rates;     /* sum over tables */
-    double rate_keys; /* sum of rate times keys */
-    double keys;
-    size_t tables;
-};
-
-/* The store around the new tables. */
+/* The store around the new tables. Waste is weighted: the rate of a run times what a wasted read of
+ * it counts. */
 struct scene {
+    double weight;    /* of the output's run */
     double waste;     /* of the runs other than the output's */
     double keys;      /* in those runs */
     double run_waste; /* of the output run's tables that stay: sum of rate times keys */
@@ -57,65 +53,64 @@ double bb_rates_expected(const struct bb_levels *levels)
     return sum;
 }
 
-static struct part part_that_stays(const struct bb_rate_request *request, int number)
+double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_weights *weights,
+                        const struct bb_shape *shape)
 {
-    const struct bb_level *level = &request->levels->levels[number];
-    uint64_t keys = level->key_count;
-    struct part part = {
-        .rates = level->rate_sum, .rate_keys = level->rate_keys, .tables = level->count};
-    for (size_t i = 0; i < request->removed_count; i++) {
-        if (request->removed_levels[i] != number)
-            continue;
-        const struct bb_table_meta *meta = &request->removed[i]->meta;
-        part.rates -= meta->filter_rate;
-        part.rate_keys -= meta->filter_rate * (double)meta->key_count;
-        part.tables--;
-        keys -= meta->key_count;
-    }
-    part.keys = (double)keys;
-    /* What rounding leaves of a difference is no rate. */
-    return part.tables == 0 ? (struct part){0} : part;
+    double sum = 0;
+    int last = bb_levels_deepest(levels);
+    last = last < 1 ? 1 : last;
+    last += bb_rate_request_opens(levels, shape, last);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        sum +=
+            bb_read_weights_planned(weights, level, last) * bb_rates_level_expected(levels, level);
+    return sum;
 }
 
-/* Level 0 is packed otherwise: it counts only while there is nothing else. */
-static double keys_per_byte(const struct bb_levels *levels)
+/* Share of look-ups that ask a run in vain, below which there are so many keys. */
+static double visit_share(const struct bb_levels *levels, const struct bb_read_weights *weights,
+                          double older_keys)
 {
-    double bytes = 0;
+    double absent = bb_read_weights_absent(weights);
+    double keys = (double)bb_levels_key_count(levels);
+    return absent + (1 - absent) * mean(older_keys, keys);
+}
+
+static double keys_below(const struct bb_levels *levels, int number)
+{
     double keys = 0;
-    for (int level = BB_LEVEL_COUNT - 1; level > 0 || (level == 0 && bytes == 0); level--) {
-        bytes += (double)levels->levels[level].file_bytes;
+    for (int level = number + 1; level < BB_LEVEL_COUNT; level++)
         keys += (double)levels->levels[level].key_count;
+    return keys;
+}
+
+struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
+                                    const struct bb_read_weights *weights)
+{
+    const struct bb_level *level = &levels->levels[number];
+    double cost = bb_read_weights_cost(weights, number);
+    double older = keys_below(levels, number);
+    double rate = bb_rates_level_expected(levels, number);
+    if (number > 0 || level->count == 0 || bb_read_weights_absent(weights) == 1) {
+        double share = visit_share(levels, weights, older);
+        return (struct bb_rate_level){.visit_share = share, .waste = share * cost * rate};
     }
-    return bytes == 0 ? 0 : keys / bytes;
+    struct bb_rate_level sum = {0};
+    for (size_t i = level->count; i > 0; i--) {
+        const struct bb_table_meta *meta = &level->files[i - 1]->meta;
+        double share = visit_share(levels, weights, older);
+        sum.visit_share += share / (double)level->count;
+        sum.waste += share * cost * meta->filter_rate;
+        older += (double)meta->key_count;
+    }
+    return sum;
 }
 
-/* Keys that level 0 can still take, beside an output there. What is to come is taken to be like the
- * output, else like the last runs: the write buffer's size says little of the table it becomes. */
-static double room_in_level0(const struct bb_rate_request *request, const struct part *part)
+double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights)
 {
-    bool is_output = request->output_level == 0;
-    double there = (double)part->tables + is_output;
-    double run_keys =
-        is_output ? (double)request->output_keys : (double)request->levels->level0_run_keys;
-    return larger(0, (double)request->shape->level0_run_count - there) * run_keys;
-}
-
-static double room_in(const struct bb_rate_request *request, int number, const struct part *part)
-{
-    if (number == 0)
-        return room_in_level0(request, part);
-    double full = bb_shape_level_bytes(request->shape, number) * keys_per_byte(request->levels);
-    return larger(0, full - part->keys);
-}
-
-/* Runs that a level will have when it is full, beside those that it has and the output. */
-static double runs_to_come(const struct bb_rate_request *request, int number,
-                           const struct part *part)
-{
-    if (number > 0)
-        return part->tables == 0;
-    double there = (double)part->tables + (request->output_level == 0);
-    return larger(0, (double)request->shape->level0_run_count - there);
+    double sum = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        sum += bb_rates_level(levels, level, weights).waste;
+    return sum;
 }
 
 /* Flushes may go on without a compaction: a run of level 0 never takes all that is left, and beyond
@@ -131,20 +126,24 @@ static double rivals_of(const struct bb_rate_request *request, double room)
 
 static struct scene look_around(const struct bb_rate_request *request)
 {
-    struct scene scene = {0};
+    int last = bb_rate_request_last_level(request);
+    struct scene scene = {
+        .weight = bb_read_weights_planned(request->weights, request->output_level, last)};
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        struct part part = part_that_stays(request, level);
+        struct bb_rate_part part = bb_rate_request_part(request, level);
+        double weight = bb_read_weights_planned(request->weights, level, last);
         bool fills_first = level == 0 || level < request->output_level;
         if (fills_first && request->shape != NULL) {
-            scene.room += room_in(request, level, &part);
-            scene.reserve += runs_to_come(request, level, &part) * BB_FILTER_RATE_MIN;
+            scene.room += bb_rate_request_room(request, level, &part);
+            scene.reserve +=
+                bb_rate_request_runs_to_come(request, level, &part) * BB_FILTER_RATE_MIN * weight;
         }
         if (level > 0 && level == request->output_level) {
             scene.run_waste = part.rate_keys;
             scene.run_keys = part.keys;
             continue;
         }
-        scene.waste += level == 0 ? part.rates : mean(part.rate_keys, part.keys);
+        scene.waste += weight * (level == 0 ? part.rates : mean(part.rate_keys, part.keys));
         scene.keys += part.keys;
     }
     scene.rivals = rivals_of(request, scene.room);
@@ -162,11 +161,11 @@ static double keys_min(const struct bb_rate_request *request)
     return (double)(request->output_keys_min > 0 ? request->output_keys_min : request->output_keys);
 }
 
-/* What others leave of the promise. */
+/* The mean rate of the output's run that uses up what others leave of the promise. */
 static double left_by(const struct bb_rate_request *request, const struct scene *scene)
 {
     double fill = request->output_level == 0 ? BB_RATES_FILL_LEVEL0 : BB_RATES_FILL;
-    return fill * request->target - scene->waste - scene->reserve;
+    return (fill * request->target - scene->waste - scene->reserve) / scene->weight;
 }
 
 /* The rate that brings the sum to BB_RATES_FILL, however many keys there will be. */
@@ -182,15 +181,33 @@ static double limit_of(const struct bb_rate_request *request, const struct scene
 static double least_of(const struct bb_rate_request *request, const struct scene *scene,
                        double ideal)
 {
-    double slack = BB_RATES_SLACK * request->target - scene->waste;
+    double slack = (BB_RATES_SLACK * request->target - scene->waste) / scene->weight;
     return slack <= 0 ? ideal * SHARE_MIN : smaller(ideal * SHARE_MIN, slack / 4);
+}
+
+/* The rate of the output's run in a store that keeps the promise with the least memory. Where all
+ * wasted reads count alike, and no promise is large enough to leave a run without filters, it is in
+ * proportion to the keys. */
+static double ideal_of(const struct bb_rate_request *request, const struct scene *scene)
+{
+    struct bb_forecast forecast;
+    double rates[BB_LEVEL_COUNT];
+    double run_keys = scene->run_keys + (double)request->output_keys;
+    if (bb_read_weights_are_plain(request->weights))
+        return request->target * run_keys / (scene->keys + run_keys + scene->room);
+    bb_forecast_init(&forecast, request);
+    bb_forecast_rates(&forecast, request->target, rates);
+    double rate = rates[request->output_level];
+    return request->output_level > 0 || rate == 1
+               ? rate
+               : rate * run_keys * forecast.level0_runs / forecast.keys[0];
 }
 
 /* The mean rate that the whole run of the output is to have. */
 static double allowance_of(const struct bb_rate_request *request, const struct scene *scene)
 {
     double run_keys = scene->run_keys + (double)request->output_keys;
-    double ideal = request->target * run_keys / (scene->keys + run_keys + scene->room);
+    double ideal = ideal_of(request, scene);
     double left = left_by(request, scene);
     if (left <= 0)
         return least_of(request, scene, ideal);
@@ -208,17 +225,66 @@ static double clamp(double rate)
     return rate < BB_FILTER_RATE_MIN ? BB_FILTER_RATE_MIN : rate;
 }
 
-double bb_rates_for_run(const struct bb_rate_request *request)
+/* ---- budgets ---- */
+
+/* The store as it will be during the life of the output. */
+static struct bb_forecast forecast_of(const struct bb_rate_request *request)
 {
-    if (request->output_keys == 0)
-        return clamp(request->target);
+    struct bb_forecast forecast;
+    bb_forecast_init(&forecast, request);
+    bb_forecast_grow(&forecast, request);
+    return forecast;
+}
+
+double bb_rates_target(const struct bb_rate_request *request)
+{
+    const struct bb_filter_budget *budget = request->budget;
+    if (budget == NULL)
+        return request->target;
+    struct bb_forecast forecast = forecast_of(request);
+    return bb_forecast_target(&forecast, &budget->cost, 8 * (double)budget->bytes);
+}
+
+/* A budget is kept by what each table gets from it: there is no promise that others could have used
+ * up. */
+static double budget_rate(const struct bb_rate_request *request)
+{
+    double rates[BB_LEVEL_COUNT];
+    struct bb_forecast forecast = forecast_of(request);
+    bb_forecast_rates(&forecast, bb_rates_target(request), rates);
+    double rate = rates[request->output_level];
+    if (request->output_level > 0 || rate == 1)
+        return clamp(rate);
+    double run_keys = forecast.keys[0] / forecast.level0_runs;
+    return clamp(smaller(rate * (double)request->output_keys / run_keys, BB_FILTER_RATE_MAX));
+}
+
+/* ---- runs ---- */
+
+/* The run is about to lose its place as the last one, and all of it is rewritten before: a part
+ * need not make up for the others. */
+static bool is_replaced(const struct bb_rate_request *request)
+{
+    return !bb_read_weights_are_plain(request->weights) && request->shape != NULL &&
+           bb_rate_request_opens(request->levels, request->shape, request->output_level);
+}
+
+static double promised_rate(const struct bb_rate_request *request)
+{
     struct scene scene = look_around(request);
     double allowance = allowance_of(request, &scene);
-    if (scene.run_keys == 0)
+    if (scene.run_keys == 0 || is_replaced(request))
         return clamp(allowance);
     double rate = balance(&scene, allowance, (double)request->output_keys);
     rate = larger(smaller(rate, allowance * UNEVEN_MAX), allowance * UNEVEN_MIN);
     return clamp(smaller(rate, larger(limit_of(request, &scene), allowance * SHARE_MIN)));
+}
+
+double bb_rates_for_run(const struct bb_rate_request *request)
+{
+    if (request->output_keys == 0)
+        return clamp(bb_rates_target(request));
+    return request->budget != NULL ? budget_rate(request) : promised_rate(request);
 }
 
 static double mean_after(const struct scene *scene, double new_keys, double rate)
@@ -230,7 +296,8 @@ double bb_rates_after(const struct bb_rate_request *request, double rate)
 {
     struct scene scene = look_around(request);
     if (request->output_level == 0)
-        return scene.waste + rate;
-    return scene.waste + larger(mean_after(&scene, (double)request->output_keys, rate),
-                                mean_after(&scene, keys_min(request), rate));
+        return scene.waste + scene.weight * rate;
+    return scene.waste +
+           scene.weight * larger(mean_after(&scene, (double)request->output_keys, rate),
+                                 mean_after(&scene, keys_min(request), rate));
 }

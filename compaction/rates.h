@@ -15,13 +15,21 @@
  * fill these levels. What is left is never exceeded: the sum stays below BB_RATES_SLACK times the
  * promise, whatever came before.
  *
+ * Optional weights (compaction/read_weights.h) say what a wasted read of a run counts; then all of
+ * this holds for rates times weights, a run whose weight is small may do without filters, and what
+ * it leaves is spread over the others. A last level that overflows is about to count like any
+ * other: before the level below it is opened, its filters are brought to what that allows.
+ *
+ * A budget of memory takes the place of the promise: each run gets the rate that the least waste
+ * for that memory gives it in the store as it will be (compaction/forecast.h). Nothing bounds the
+ * sum then but the bytes: what older tables have too much is for bb_pick to rewrite.
+ *
  * Pure functions.
  */
 #ifndef BB_COMPACTION_RATES_H
 #define BB_COMPACTION_RATES_H
 
-#include "compaction/levels.h"
-#include "compaction/shape.h"
+#include "compaction/rate_request.h"
 
 /* How far the sum may be from the promise, as a factor:
  * what a compaction may bring it to; a flush, which comes between compactions and has to find
@@ -36,18 +44,24 @@
 double bb_rates_level_expected(const struct bb_levels *levels, int level);
 double bb_rates_expected(const struct bb_levels *levels);
 
-/* New tables that take the place of others. */
-struct bb_rate_request {
-    const struct bb_levels *levels;
-    struct bb_table_file *const *removed; /* tables that the new ones replace */
-    const int *removed_levels;
-    size_t removed_count;
-    int output_level;
-    uint64_t output_keys;         /* of all new tables together, at most */
-    uint64_t output_keys_min;     /* and at least, as far as is known; 0: as many */
-    const struct bb_shape *shape; /* NULL: nothing will grow */
-    double target;                /* R */
+/* The same with weights as rates are planned: with the bound of what each run counts. shape NULL:
+ * nothing will grow. */
+double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_weights *weights,
+                        const struct bb_shape *shape);
+
+/* What a level wastes as it is. */
+struct bb_rate_level {
+    double visit_share; /* of all look-ups: those that ask a run of it in vain; mean of its runs */
+    double waste;       /* per look-up: visits in vain times rate times cost, in sum */
 };
+struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int level,
+                                    const struct bb_read_weights *weights);
+/* Of all levels; never more than bb_rates_planned. */
+double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights);
+
+/* The promise in force: that of the request, or the one that its budget leads to, which may be as
+ * large as the weights of all runs (no filters at all) and is at least BB_FORECAST_TARGET_MIN. */
+double bb_rates_target(const struct bb_rate_request *request);
 
 /* The rate for the new tables: BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX, or 1 for no filter when
  * the run's share of the promise allows that. Without a shape a run that is the only one gets R

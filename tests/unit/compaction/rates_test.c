@@ -3,7 +3,7 @@
  * drawings for the single rules; loads of many shapes on simulated stores (simulation.h), with
  * every sum checked after every flush, merge and move. */
 #include "tests/unit/compaction/drawing.h"
-#include "tests/unit/compaction/simulation.h"
+#include "tests/unit/compaction/load.h"
 
 #include "base/assert.h"
 
@@ -234,58 +234,6 @@ static void rates__ends_of_the_scale(void **state)
 
 /* ---- loads ---- */
 
-enum load {
-    LOAD_UNIFORM,    /* new keys all over */
-    LOAD_UPDATES,    /* the same keys again and again */
-    LOAD_SEQUENTIAL, /* ascending: everything is moved */
-    LOAD_WAVE,       /* new keys around a point that moves on */
-    LOAD_SKEWED,     /* small numbers are more likely */
-    LOAD_DELETES,    /* a third of what is written deletes */
-    LOAD_QUEUE,      /* what comes in at one end goes out at the other */
-    LOAD_COUNT,
-};
-
-static const char *const load_names[] = {"uniform", "updates", "sequential", "wave",
-                                         "skewed",  "deletes", "queue"};
-
-static uint64_t draw_entry(enum load load, struct bb_rng *rng, uint64_t count, uint64_t flush,
-                           uint64_t i)
-{
-    switch (load) {
-    case LOAD_UPDATES:
-        return SIMULATED_PUT(bb_rng_below(rng, count * 20) * 3);
-    case LOAD_SEQUENTIAL:
-        return SIMULATED_PUT(flush * count + i);
-    case LOAD_WAVE:
-        return SIMULATED_PUT(flush * count / 2 + bb_rng_below(rng, count * 4));
-    case LOAD_SKEWED:
-        return SIMULATED_PUT(bb_rng_skewed(rng, UINT32_MAX));
-    case LOAD_DELETES:
-        return bb_rng_below(rng, count * 30) << 1 | bb_rng_one_in(rng, 3);
-    case LOAD_QUEUE:
-        return i % 2 == 0 || flush < 20 ? SIMULATED_PUT(flush * count + i)
-                                        : SIMULATED_DELETE((flush - 20) * count + i + 1);
-    default:
-        return SIMULATED_PUT(bb_rng_next(rng) >> 8);
-    }
-}
-
-struct form {
-    uint32_t run_count;
-    uint32_t size_ratio;
-    uint64_t level1_runs; /* size of level 1 in write buffers */
-    uint64_t run_keys;
-    uint64_t table_keys;
-    double target;
-    uint64_t full_every; /* a full compaction after so many flushes; 0: never */
-};
-
-static const struct form forms[] = {
-    {4, 10, 4, 300, 300, 0.01, 0},   {4, 4, 4, 300, 600, 0.1, 0}, {2, 4, 1, 200, 50, 0.001, 0},
-    {8, 10, 4, 200, 100, 0.0001, 0}, {4, 2, 2, 300, 150, 0.5, 0}, {6, 10, 1, 200, 200, 0.01, 31},
-    {4, 8, 2, 300, 1000, 0.02, 47},
-};
-
 #define FLUSHES 110
 
 static void check_step(const struct simulation *simulation)
@@ -303,39 +251,18 @@ static void check_full(struct simulation *simulation)
     simulate_compactions(simulation);
 }
 
-static struct simulation *simulation_of(const struct form *form)
-{
-    const struct bb_pick_options options = {
-        .shape = {.level0_run_count = form->run_count,
-                  .level1_size_bytes = form->level1_runs * form->run_keys * SIMULATED_KEY_BYTES,
-                  .level_size_ratio = form->size_ratio},
-        .has_filters = true,
-        .target_wasted_reads = form->target};
-    return simulation_create(&options, form->table_keys);
-}
-
 static void flush_some(struct simulation *simulation, const struct form *form, enum load load,
                        struct bb_rng *rng, uint64_t flush)
 {
-    uint64_t *entries = bb_must_realloc(NULL, form->run_keys * sizeof(*entries));
-    /* Some flushes are forced early. */
-    uint64_t count = bb_rng_one_in(rng, 8) ? 1 + bb_rng_below(rng, form->run_keys) : form->run_keys;
-    for (uint64_t i = 0; i < count; i++)
-        entries[i] = draw_entry(load, rng, form->run_keys, flush, i);
-    simulate_flush(simulation, entries, (size_t)count);
+    size_t count = 0;
+    uint64_t *entries = draw_flush(form, load, rng, flush, &count);
+    simulate_flush(simulation, entries, count);
     check_step(simulation);
     /* Compactions sometimes fall behind. */
     if (!bb_rng_one_in(rng, 5))
         simulate_compactions(simulation);
     check_step(simulation);
     free(entries);
-}
-
-/* Loads that write each key where the last ones went are moved with the rates of their first level:
- * they keep less than the promise, for more bits. */
-static bool is_moved(enum load load)
-{
-    return load == LOAD_SEQUENTIAL || load == LOAD_WAVE || load == LOAD_QUEUE;
 }
 
 static void run_load(const struct form *form, enum load load, uint64_t seed)

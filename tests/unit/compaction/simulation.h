@@ -20,6 +20,10 @@
 #define SIMULATED_TABLES_MAX 40000
 #define SIMULATED_KEY_BYTES  100
 
+/* What filters take here: as ribbons of some 40 keys each. */
+static const struct bb_filter_cost simulated_cost = {
+    .kind = BB_FILTER_RIBBON, .slope = 1.012, .overhead_bits = 0.5};
+
 /* One entry of a table: its key, and whether it deletes. */
 #define SIMULATED_PUT(key)    ((uint64_t)(key) << 1)
 #define SIMULATED_DELETE(key) ((uint64_t)(key) << 1 | 1)
@@ -40,7 +44,7 @@ struct simulation {
     uint64_t excesses;
     uint64_t merges;
     uint64_t written_keys;
-    double worst; /* greatest sum of rates so far beside the floor of level 0, over the promise */
+    double worst; /* greatest waste so far beside the floor of level 0, over the promise */
 };
 
 static inline void simulation_forget(void *context, uint64_t number)
@@ -91,6 +95,8 @@ simulate_table(struct simulation *simulation, const uint64_t *entries, size_t co
     assert_true(rate == 1 || (rate >= BB_FILTER_RATE_MIN && rate <= BB_FILTER_RATE_MAX));
     meta.key_count = meta.entry_count = count;
     meta.file_size = meta.raw_bytes = count * SIMULATED_KEY_BYTES;
+    meta.filter_bytes =
+        (uint64_t)ceil((double)count * bb_filter_cost_bits(&simulated_cost, rate) / 8);
     simulated_key(entries[0], &meta.smallest);
     simulated_key(entries[count - 1], &meta.largest);
     for (size_t i = 0; i < count; i++)
@@ -120,8 +126,10 @@ static inline void simulation_install(struct simulation *simulation, const uint6
     /* The floor of the rates, 2^-24, is a sixteenth of the strictest promise, and each run has it.
      */
     double floor = (double)bb_levels_table_count(levels, 0) * BB_FILTER_RATE_MIN;
-    double sum = (bb_rates_expected(levels) - floor) / simulation->options.target_wasted_reads;
+    double waste = bb_rates_waste(levels, &simulation->options.weights);
+    double sum = (waste - floor) / simulation->options.target_wasted_reads;
     simulation->worst = sum > simulation->worst ? sum : simulation->worst;
+    simulation->options.budget.cost = bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON);
 }
 
 static inline int compare_simulated(const void *a, const void *b)
@@ -151,7 +159,10 @@ static inline void simulate_flush(struct simulation *simulation, uint64_t *entri
                                       .output_level = 0,
                                       .output_keys = count,
                                       .shape = &simulation->options.shape,
-                                      .target = simulation->options.target_wasted_reads};
+                                      .target = simulation->options.target_wasted_reads,
+                                      .weights = &simulation->options.weights};
+    if (simulation->options.budget.bytes > 0)
+        request.budget = &simulation->options.budget;
     double rate = bb_rates_for_run(&request);
     struct bb_level_change change = {.level = 0,
                                      .file = simulate_table(simulation, entries, count, rate)};

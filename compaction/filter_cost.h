@@ -1,0 +1,30 @@
+/* What filters cost: bytes on disk and in memory for keys and a rate, as this store's tables have
+ * turned out so far.
+ *
+ * A ribbon takes per key  SLOPE * (r + f) + overhead  bits for a rate between 2^-r and 2^-(r + 1),
+ * where f is the part of the filters that have the longer fingerprint (docs/filters.md, "Rates
+ * between powers of two"); the overhead (descriptors, rounding to whole groups, spare slots)
+ * depends on how many keys share a filter, and is taken from the tables that are there. Bloom
+ * filters take a multiple of the information, which is taken from the tables too.
+ *
+ * Pure functions.
+ */
+#ifndef BB_COMPACTION_FILTER_COST_H
+#define BB_COMPACTION_FILTER_COST_H
+
+#include "compaction/levels.h"
+
+struct bb_filter_cost {
+    enum bb_filter_kind kind;
+    double slope;
+    double overhead_bits; /* per key */
+};
+
+/* From all tables with filters of these levels; without any, from what is usual. */
+struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
+                                               enum bb_filter_kind kind);
+
+/* Bits per key; 0 for rate 1. */
+double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate);
+
+#endif

@@ -1,0 +1,125 @@
+/* See forecast.h. */
+#include "compaction/forecast.h"
+
+#include <math.h>
+
+/* Halvings of the range of targets, on a scale of logarithms: to 1e-6 of it. */
+#define BISECTIONS 20
+
+void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request *request)
+{
+    int last = bb_rate_request_last_level(request);
+    *forecast = (struct bb_forecast){.level0_runs = 0};
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        struct bb_rate_part part = bb_rate_request_part(request, level);
+        bool is_output = level == request->output_level;
+        bool fills_first = level == 0 || level < request->output_level;
+        forecast->keys[level] = part.keys + (is_output ? (double)request->output_keys : 0);
+        forecast->weights[level] = bb_read_weights_planned(request->weights, level, last);
+        if (fills_first && request->shape != NULL)
+            forecast->keys[level] += bb_rate_request_room(request, level, &part);
+        if (level == 0) {
+            forecast->level0_runs = (double)part.tables + is_output;
+            if (request->shape != NULL)
+                forecast->level0_runs += bb_rate_request_runs_to_come(request, level, &part);
+        }
+    }
+}
+
+/* Keys that the levels above the output can take now. */
+static double room_above(const struct bb_rate_request *request)
+{
+    double room = 0;
+    for (int level = 0; level < request->output_level; level++) {
+        struct bb_rate_part part = bb_rate_request_part(request, level);
+        room += bb_rate_request_room(request, level, &part);
+    }
+    return room;
+}
+
+void bb_forecast_grow(struct bb_forecast *forecast, const struct bb_rate_request *request)
+{
+    int above = request->output_level - 1;
+    if (request->shape == NULL || above < 1)
+        return;
+    int last = bb_rate_request_last_level(request);
+    double flow = bb_rate_request_full(request, above) - room_above(request);
+    forecast->keys[last] += flow > 0 ? flow : 0;
+}
+
+/* The levels of a forecast as bb_filter_allocate takes them. */
+struct entries {
+    struct bb_filter_run runs[BB_LEVEL_COUNT];
+    int levels[BB_LEVEL_COUNT];
+    size_t count;
+    double weight_max;
+    double weight_sum;
+};
+
+/* The equal runs of level 0 are one that is asked as often as all of them: its rate, its waste and
+ * its memory are theirs. */
+static void list_runs(const struct bb_forecast *forecast, struct entries *entries)
+{
+    *entries = (struct entries){.count = 0};
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        if (!(forecast->keys[level] > 0))
+            continue;
+        double weight = forecast->weights[level] * (level == 0 ? forecast->level0_runs : 1);
+        size_t i = entries->count++;
+        entries->levels[i] = level;
+        entries->runs[i] = (struct bb_filter_run){
+            .key_count = (uint64_t)ceil(forecast->keys[level]), .read_cost = weight};
+        entries->weight_max = fmax(entries->weight_max, weight);
+        entries->weight_sum += weight;
+    }
+}
+
+void bb_forecast_rates(const struct bb_forecast *forecast, double target,
+                       double ret_rates[BB_LEVEL_COUNT])
+{
+    struct entries entries;
+    double achieved = 0;
+    list_runs(forecast, &entries);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        ret_rates[level] = 1;
+    if (target >= entries.weight_sum)
+        return;
+    /* Weights are relative: the greatest is 1, so that any target below their sum is in range. */
+    for (size_t i = 0; i < entries.count; i++)
+        entries.runs[i].read_cost /= entries.weight_max;
+    if (bb_filter_allocate(entries.runs, entries.count, target / entries.weight_max, &achieved) !=
+        BB_OK)
+        return;
+    for (size_t i = 0; i < entries.count; i++)
+        ret_rates[entries.levels[i]] = entries.runs[i].ret_rate;
+}
+
+static double bits_of(const struct bb_forecast *forecast, const struct bb_filter_cost *cost,
+                      double target)
+{
+    double rates[BB_LEVEL_COUNT];
+    double bits = 0;
+    bb_forecast_rates(forecast, target, rates);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        bits += forecast->keys[level] * bb_filter_cost_bits(cost, rates[level]);
+    return bits;
+}
+
+double bb_forecast_target(const struct bb_forecast *forecast, const struct bb_filter_cost *cost,
+                          double bits)
+{
+    struct entries entries;
+    list_runs(forecast, &entries);
+    double low = BB_FORECAST_TARGET_MIN;
+    double high = fmax(entries.weight_sum, low);
+    if (entries.count == 0 || bits_of(forecast, cost, low) <= bits)
+        return low;
+    for (int i = 0; i < BISECTIONS; i++) {
+        double middle = sqrt(low * high);
+        if (bits_of(forecast, cost, middle) <= bits)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}

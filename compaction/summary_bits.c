@@ -1,0 +1,39 @@
+/* See summary_bits.h. */
+#include "compaction/summary_bits.h"
+
+#include <math.h>
+
+#include "compaction/forecast.h"
+
+double bb_summary_bits(double largest_bits, double largest_keys, double run_keys, double rate)
+{
+    if (!(rate < 1))
+        return 0;
+    double more = largest_keys > run_keys && run_keys > 0 ? log2(largest_keys / run_keys) : 0;
+    return fmin(largest_bits + more, -log2(rate));
+}
+
+static double largest_run(const struct bb_forecast *forecast)
+{
+    double runs = forecast->level0_runs;
+    double largest = runs > 0 ? forecast->keys[0] / runs : 0;
+    for (int level = 1; level < BB_LEVEL_COUNT; level++)
+        largest = fmax(largest, forecast->keys[level]);
+    return largest;
+}
+
+/* Below level 0 the run is all of its level. */
+static double keys_of_run(const struct bb_rate_request *request, const struct bb_forecast *forecast)
+{
+    return request->output_level == 0 ? (double)request->output_keys
+                                      : forecast->keys[request->output_level];
+}
+
+double bb_summary_bits_for_run(const struct bb_rate_request *request, double rate,
+                               double largest_bits)
+{
+    struct bb_forecast forecast;
+    bb_forecast_init(&forecast, request);
+    return bb_summary_bits(largest_bits, largest_run(&forecast), keys_of_run(request, &forecast),
+                           rate);
+}

@@ -1,0 +1,111 @@
+/* Goal: what filters cost is predicted as the tables have it. Method: real tables (shelf.h) of all
+ * kinds, sizes of blocks and rates; the cost calibrated on tables of one rate and compared with
+ * those of another.
+ */
+#include "tests/unit/compaction/shelf.h"
+
+#include <math.h>
+
+#include "base/assert.h"
+#include "compaction/filter_cost.h"
+
+#define KEYS 4000
+
+/* A level with one table of that rate. */
+static struct bb_levels *build(struct shelf *shelf, const struct bb_entry_array *array, double rate)
+{
+    struct bb_levels *empty = NULL;
+    struct bb_levels *levels = NULL;
+    shelf->env.options.filter_rate = rate;
+    struct bb_level_change change = {.level = 1, .file = shelf_put(shelf, array, 0, array->count)};
+    assert_ok(bb_levels_create_empty(NULL, &empty));
+    assert_ok(bb_levels_apply(empty, NULL, 0, &change, 1, &levels));
+    bb_table_file_unref(change.file);
+    bb_levels_unref(empty);
+    return levels;
+}
+
+static double real_bits(const struct bb_levels *levels)
+{
+    const struct bb_level *level = &levels->levels[1];
+    return 8 * (double)level->filter_bytes / (double)level->key_count;
+}
+
+static void check(enum bb_filter_kind kind, uint32_t block_size, double error_max)
+{
+    static const double rates[] = {0.3, 0.1, 0.01, 0.004, 0.0003, 1e-5};
+    struct shelf shelf;
+    struct bb_entry_array array = {0};
+    shelf_init(&shelf, NULL);
+    char key[32];
+    for (uint64_t i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "key%08" PRIu64, i);
+        bb_entry_array_add_text(&array, key, i + 1, "a value of some length");
+    }
+    shelf.env.options.filter_kind = kind;
+    shelf.env.options.block_size_bytes = block_size;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(rates); i++) {
+        struct bb_levels *levels = build(&shelf, &array, rates[i]);
+        struct bb_filter_cost cost = bb_filter_cost_calibrate(levels, kind);
+        /* Exact for what it was calibrated with. */
+        assert_true(fabs(bb_filter_cost_bits(&cost, rates[i]) - real_bits(levels)) < 0.01);
+        bb_levels_unref(levels);
+        for (size_t j = i > 0 ? i - 1 : 0; j < BB_ARRAY_LENGTH(rates) && j <= i + 1; j++) {
+            levels = build(&shelf, &array, rates[j]);
+            double error = fabs(bb_filter_cost_bits(&cost, rates[j]) / real_bits(levels) - 1);
+            if (error > error_max)
+                fail_msg("kind %d, blocks of %u: from %g to %g off by %.3f", (int)kind, block_size,
+                         rates[i], rates[j], error);
+            bb_levels_unref(levels);
+        }
+    }
+    bb_entry_array_deinit(&array);
+    shelf_deinit(&shelf);
+}
+
+static void filter_cost__of_ribbons(void **state)
+{
+    (void)state;
+    check(BB_FILTER_RIBBON, 512, 0.1);
+    check(BB_FILTER_RIBBON, 2048, 0.05);
+    check(BB_FILTER_RIBBON, 16384, 0.05);
+}
+
+static void filter_cost__of_blooms(void **state)
+{
+    (void)state;
+    check(BB_FILTER_BLOOM, 4096, 0.12);
+    check(BB_FILTER_BLOCKED_BLOOM, 8192, 0.25);
+}
+
+/* Without tables: as is usual, for the kind; no filter costs nothing. */
+static void filter_cost__of_an_empty_store(void **state)
+{
+    (void)state;
+    struct bb_levels *levels = NULL;
+    assert_ok(bb_levels_create_empty(NULL, &levels));
+    struct bb_filter_cost ribbon = bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON);
+    struct bb_filter_cost bloom = bb_filter_cost_calibrate(levels, BB_FILTER_BLOOM);
+    struct bb_filter_cost lines = bb_filter_cost_calibrate(levels, BB_FILTER_BLOCKED_BLOOM);
+    double bits = bb_filter_cost_bits(&ribbon, 0.01);
+    assert_true(bits > 6.8 && bits < 7.5);
+    assert_true(bb_filter_cost_bits(&bloom, 0.01) > bits);
+    assert_true(bb_filter_cost_bits(&lines, 0.01) > bb_filter_cost_bits(&bloom, 0.01));
+    assert_true(bb_filter_cost_bits(&ribbon, 1) == 0 && bb_filter_cost_bits(&bloom, 1) == 0);
+    /* Whole bits, and the mixtures between them on a straight line in the rate. */
+    ribbon = (struct bb_filter_cost){.kind = BB_FILTER_RIBBON, .slope = 1};
+    assert_true(bb_filter_cost_bits(&ribbon, 0.5) == 1);
+    assert_true(bb_filter_cost_bits(&ribbon, 0.125) == 3);
+    assert_true(bb_filter_cost_bits(&ribbon, 0.375) == 1.5);
+    bb_levels_unref(levels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(filter_cost__of_ribbons),
+        cmocka_unit_test(filter_cost__of_blooms),
+        cmocka_unit_test(filter_cost__of_an_empty_store),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
