@@ -70,14 +70,16 @@ enum bb_stored_type {
 #define BB_PAGE_SIZE_DEFAULT    4096
 #define BB_PAGE_SIZE_MIN        256
 #define BB_PAGE_SIZE_MAX        (1024 * 1024)
-/* A page with fewer blocks or bytes is not cut, neither by size nor by prefix: what stands once per
- * page would outweigh the blocks' own (with four blocks of 1,000 keys it is 0.1 bits per key). But
- * pages do not grow without end for it: that many times the page size is enough. */
-#define BB_PAGE_CUT_BLOCK_COUNT 16
-#define BB_PAGE_CUT_SIZE        1024
-#define BB_PAGE_CUT_FACTOR      16
-#define BB_PAGE_STORED_SIZE_MAX (64 * 1024 * 1024)
-#define BB_PAGE_DATA_SIZE_MAX   UINT32_MAX /* the blocks of a page together */
+/* A page with fewer blocks or bytes is not cut, neither by prefix nor by size: what stands once per
+ * page would outweigh the blocks' own. By size not before there are twice as many blocks: these are
+ * large ones then, for which a page of their size is in proportion (docs/decisions/0005). But pages
+ * do not grow without end for it: that many times the page size is enough. */
+#define BB_PAGE_CUT_BLOCK_COUNT  16
+#define BB_PAGE_FULL_BLOCK_COUNT 32
+#define BB_PAGE_CUT_SIZE         1024
+#define BB_PAGE_CUT_FACTOR       16
+#define BB_PAGE_STORED_SIZE_MAX  (64 * 1024 * 1024)
+#define BB_PAGE_DATA_SIZE_MAX    UINT32_MAX /* the blocks of a page together */
 #define BB_PAGE_FLAG_SHARDED                                                                       \
     0x01 /* the filter area starts with the number of shards of each group */
 
@@ -113,7 +115,7 @@ enum bb_section_id {
 
 /* Written into every table, and changed whenever the same entries and options give other bytes:
  * verify compares rebuilt filters only with those of the same builder. */
-#define BB_BUILDER_ID "bloomblock 0.1.0 layout 2"
+#define BB_BUILDER_ID "bloomblock 0.1.0 layout 3"
 
 static_assert(sizeof(BB_TABLE_MAGIC) - 1 == BB_TABLE_MAGIC_SIZE, "the magic has eight bytes");
 static_assert(BB_BLOCK_TRAILER_SIZE == 1 + 4 + BB_CHECKSUM_SIZE, "the trailer's fields");

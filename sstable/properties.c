@@ -44,6 +44,7 @@ static const struct bb_property_field fields[] = {
     FIELD(68, NUMBER, filter_granularity, 0),
     FIELD(69, REAL, summary_rate, 0),
     FIELD(70, NUMBER, summary_rank, 0),
+    FIELD(71, REAL, filter_slack, 0),
     FIELD(80, NUMBER, hash_id, 0),
     FIELD(81, SECRET, hash_secret, BB_HASH_SECRET_SIZE),
 };
@@ -212,6 +213,9 @@ static enum bb_status check_filters(const struct bb_properties *p, struct bb_pla
                                          : block_rate == 1 || !is_rate(block_rate))
         return bb_corrupt(place, 0, "filters of kind %" PRIu64 ", of rate %g", p->filter_kind,
                           block_rate);
+    if (!(p->filter_slack >= 0 && p->filter_slack <= BB_FILTER_SLACK_MAX))
+        return bb_corrupt(place, 0, "property filter_slack is %g, expected 0 ... %g",
+                          p->filter_slack, BB_FILTER_SLACK_MAX);
     return BB_OK;
 }
 

@@ -50,6 +50,7 @@ struct bb_properties {
     uint64_t filter_granularity;
     double summary_rate; /* 1: no summary */
     uint64_t summary_rank;
+    double filter_slack; /* of ribbons: 0 ... BB_FILTER_SLACK_MAX */
     uint64_t hash_id;
     struct bb_buf hash_secret; /* 192 bytes; not to be shown */
 };

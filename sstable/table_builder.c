@@ -39,6 +39,7 @@ static enum bb_status create_filters(struct bb_table_builder *builder, double ra
     if (status != BB_OK)
         return status;
     p->filter_rank = format.rank;
+    format.slack = p->filter_slack;
     return bb_block_filter_builder_create(&format, &builder->filters);
 }
 
@@ -54,6 +55,7 @@ static enum bb_status create_summary(struct bb_table_builder *builder, double ra
     if (status != BB_OK)
         return status;
     p->summary_rank = format.rank;
+    format.slack = p->filter_slack;
     return bb_summary_builder_create(&format, builder->options.comparator, &builder->summary);
 }
 
@@ -64,6 +66,7 @@ static enum bb_status create_all_filters(struct bb_table_builder *builder)
     struct bb_filter_split split = bb_filter_split(options->filter_rate, options->summary_bits);
     p->filter_rate = options->filter_rate;
     p->filter_granularity = options->filter_granularity;
+    p->filter_slack = options->filter_slack;
     /* Any part of a random id is a salt that no other table has. */
     if (p->filter_rate != 1)
         p->filter_salt = builder->id.low;
@@ -232,12 +235,14 @@ static bool is_page_cut(const struct bb_table_builder *builder, const struct bb_
     size_t size = bb_index_page_builder_size_estimate(page);
     if (builder->group_blocks > 0)
         size += bb_block_filter_builder_size_estimate(builder->filters);
-    bool is_worth_a_page = page->block_count >= BB_PAGE_CUT_BLOCK_COUNT && size >= BB_PAGE_CUT_SIZE;
-    if (!is_worth_a_page && size < BB_PAGE_CUT_FACTOR * options->index_page_size_bytes)
+    if (size >= BB_PAGE_CUT_FACTOR * (size_t)options->index_page_size_bytes)
+        return true;
+    if (page->block_count < BB_PAGE_CUT_BLOCK_COUNT || size < BB_PAGE_CUT_SIZE)
         return false;
     /* The next block is expected to take what the others took. */
-    return size + size / page->block_count > options->index_page_size_bytes ||
-           bb_fence_builder_collapses(&page->fences, fence);
+    bool is_full = page->block_count >= BB_PAGE_FULL_BLOCK_COUNT &&
+                   size + size / page->block_count > options->index_page_size_bytes;
+    return is_full || bb_fence_builder_collapses(&page->fences, fence);
 }
 
 /* The first entry of a block has come. */

@@ -54,6 +54,10 @@ static enum bb_status check_filters(const struct bb_table_options *options)
         return bb_fail(BB_INVALID,
                        "option filter_rate is %g: %g ... %g, or 1 for none, are allowed", rate,
                        BB_FILTER_RATE_MIN, BB_FILTER_RATE_MAX);
+    double slack = options->filter_slack;
+    if (!(slack >= 0 && slack <= BB_FILTER_SLACK_MAX))
+        return bb_fail(BB_INVALID, "option filter_slack is %g: 0 ... %g are allowed", slack,
+                       BB_FILTER_SLACK_MAX);
     double bits = options->summary_bits;
     if (bits != BB_SUMMARY_NONE && bits != BB_SUMMARY_ALL &&
         !(bits >= BB_SUMMARY_BITS_MIN && bits <= BB_SUMMARY_BITS_MAX))
@@ -117,6 +121,7 @@ enum bb_status bb_table_options_resolve(const struct bb_table_options *options,
         resolved.filter_kind = BB_FILTER_NONE;
         resolved.filter_rate = 1;
         resolved.summary_bits = BB_SUMMARY_NONE;
+        resolved.filter_slack = 0;
     }
     *ret_options = resolved;
     return BB_OK;

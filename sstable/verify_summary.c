@@ -43,6 +43,7 @@ static enum bb_status create_rebuilt(struct bb_summary_verifier *v)
         return bb_corrupt(table->summary_reading.place, 0,
                           "a summary of rate %g has rank %" PRIu64 ", expected %u", p->summary_rate,
                           p->summary_rank, format.rank);
+    format.slack = p->filter_slack;
     return bb_summary_builder_create(&format, table->comparator, &v->rebuilt);
 }
 

@@ -156,6 +156,10 @@ struct bb_table_options {
      * of BB_SUMMARY_*. The filters of the blocks get the nearest whole number of the rest, and none
      * below 2: then the summary has all. */
     double summary_bits;
+
+    /* For writing: space that ribbons, of blocks and summary, give for time; see struct
+     * bb_filter_options. 0 ... BB_FILTER_SLACK_MAX; default 0. */
+    double filter_slack;
 };
 
 /* What is known of a table without opening it. Owned: bb_table_meta_deinit. */

@@ -32,6 +32,7 @@ PROPERTIES = {
     49: ("restart_interval", NUMBER), 50: ("compression", NUMBER), 51: ("index_page_size_bytes", NUMBER),
     64: ("filter_kind", NUMBER), 65: ("filter_rate", REAL), 66: ("filter_rank", NUMBER), 67: ("filter_salt", NUMBER),
     68: ("filter_granularity", NUMBER), 69: ("summary_rate", REAL), 70: ("summary_rank", NUMBER),
+    71: ("filter_slack", REAL),
     80: ("hash_id", NUMBER), 81: ("hash_secret", SECRET),
 }
 

@@ -3,13 +3,15 @@
  * which every block holds exactly n keys, random 16-byte keys; absent keys of the same shape. */
 #include "tests/unit/sstable/table_fixture.h"
 
+#include <math.h>
+
 #include "base/coding.h"
 #include "base/hash.h"
 #include "sstable/filter_split.h"
 
 #define KEY_SIZE   16
 #define VALUE_SIZE 8
-#define TARGET     0.01
+#define QUESTIONS  200000
 
 /* shared, unshared, value size and sequence take a byte each, the restart offset two. */
 #define ENTRY_SIZE (4 + KEY_SIZE + VALUE_SIZE + 2)
@@ -79,9 +81,19 @@ static double wasted_per_absent(const struct bb_table_options *options, struct b
     return (double)stats.visits[BB_VISIT_FALSE_POSITIVE] / (double)count;
 }
 
-static void check_space(double summary_bits, uint32_t granularity, uint32_t keys_per_block,
-                        size_t key_count, double bits_per_key_max)
+struct space {
+    double target;
+    double summary_bits;
+    uint32_t granularity;
+    double slack;
+    uint32_t keys_per_block;
+    size_t key_count;
+    double bits_per_key_max;
+};
+
+static void check_space(struct space space)
 {
+    uint32_t keys_per_block = space.keys_per_block;
     uint64_t seed = bb_rng_seed("filter_space", 3 * (uint64_t)keys_per_block);
     struct bb_file_memory *memory = bb_file_memory_create(seed);
     struct bb_rng rng;
@@ -89,28 +101,29 @@ static void check_space(double summary_bits, uint32_t granularity, uint32_t keys
     struct bb_hash_secret secret;
     bb_rng_init(&rng, seed);
     bb_hash_secret_from_seed(seed, &secret);
-    keys_init(&keys, &rng, key_count - key_count % keys_per_block);
+    keys_init(&keys, &rng, space.key_count - space.key_count % keys_per_block);
     struct bb_table_options options = {
         .file_system = bb_file_memory_system(memory),
         .block_size_bytes = keys_per_block * ENTRY_SIZE + TAIL_SIZE,
         .restart_interval = 1,
         .compression = BB_COMPRESSION_NONE,
-        .filter_rate = TARGET,
-        .summary_bits = summary_bits,
-        .filter_granularity = granularity,
+        .filter_rate = space.target,
+        .summary_bits = space.summary_bits,
+        .filter_granularity = space.granularity,
+        .filter_slack = space.slack,
         .secret = &secret,
     };
     uint64_t with = build("/with", &options, &keys, keys_per_block);
     options.filter_rate = 1;
     uint64_t without = build("/without", &options, &keys, keys_per_block);
-    options.filter_rate = TARGET;
-    double rate = wasted_per_absent(&options, &rng, 200000);
+    options.filter_rate = space.target;
+    double rate = wasted_per_absent(&options, &rng, QUESTIONS);
     double bits = (double)(with - without) * 8 / (double)keys.count;
-    print_message("%4u keys per block: %.3f bits per key (at most %.2f), rate %.5f\n",
-                  keys_per_block, bits, bits_per_key_max, rate);
-    assert_true(bits <= bits_per_key_max);
-    /* 200,000 draws at 1 %: five standard errors are 11 %. */
-    assert_true(rate < TARGET * 1.11);
+    print_message("%4u keys per block, target %g: %.3f bits per key (at most %.2f), rate %.5f\n",
+                  keys_per_block, space.target, bits, space.bits_per_key_max, rate);
+    assert_true(bits <= space.bits_per_key_max);
+    /* Five standard errors. */
+    assert_true(rate < space.target + 5 * sqrt(space.target / QUESTIONS));
     free(keys.bytes);
     bb_file_memory_destroy(memory);
 }
@@ -118,42 +131,57 @@ static void check_space(double summary_bits, uint32_t granularity, uint32_t keys
 static void filter_space__blocks_alone(void **state)
 {
     (void)state;
-    check_space(BB_SUMMARY_NONE, 1, 30, 640 * 30, 8.0);
-    check_space(BB_SUMMARY_NONE, 1, 100, 640 * 100, 7.2);
-    check_space(BB_SUMMARY_NONE, 1, 300, 640 * 300, 6.95);
-    check_space(BB_SUMMARY_NONE, 1, 1000, 640 * 1000, 6.85);
+    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0, 30, 640 * 30, 7.75});
+    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0, 100, 640 * 100, 7.05});
+    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0, 300, 640 * 300, 6.90});
+    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0, 1000, 640 * 1000, 6.80});
+}
+
+static void filter_space__low_targets(void **state)
+{
+    (void)state;
+    check_space((struct space){0.001, BB_SUMMARY_NONE, 1, 0, 1000, 640 * 1000, 10.1});
+    check_space((struct space){0.0001, BB_SUMMARY_NONE, 1, 0, 1000, 640 * 1000, 13.5});
+}
+
+/* 3 % more slots are 0.2 bits per key. */
+static void filter_space__slack(void **state)
+{
+    (void)state;
+    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0.03, 1000, 640 * 1000, 7.0});
+    check_space((struct space){0.01, BB_SUMMARY_ALL, 1, 0.03, 35, 640 * 1000, 7.05});
 }
 
 /* 4, 16 and 64 KiB of entries of 117 bytes. */
 static void filter_space__default_split(void **state)
 {
     (void)state;
-    check_space(BB_SUMMARY_BITS_DEFAULT, 1, 35, 200000, 7.7);
-    check_space(BB_SUMMARY_BITS_DEFAULT, 1, 140, 200000, 7.2);
-    check_space(BB_SUMMARY_BITS_DEFAULT, 1, 560, 200000, 7.1);
+    check_space((struct space){0.01, BB_SUMMARY_BITS_DEFAULT, 1, 0, 35, 200000, 7.7});
+    check_space((struct space){0.01, BB_SUMMARY_BITS_DEFAULT, 1, 0, 140, 200000, 7.2});
+    check_space((struct space){0.01, BB_SUMMARY_BITS_DEFAULT, 1, 0, 560, 200000, 7.1});
 }
 
 /* A ribbon for each index page instead of each block. */
 static void filter_space__pages(void **state)
 {
     (void)state;
-    check_space(BB_SUMMARY_BITS_DEFAULT, BB_GRANULARITY_PAGE, 35, 200000, 7.0);
-    check_space(BB_SUMMARY_NONE, BB_GRANULARITY_PAGE, 35, 200000, 7.0);
+    check_space(
+        (struct space){0.01, BB_SUMMARY_BITS_DEFAULT, BB_GRANULARITY_PAGE, 0, 35, 200000, 7.0});
+    check_space((struct space){0.01, BB_SUMMARY_NONE, BB_GRANULARITY_PAGE, 0, 35, 200000, 7.0});
 }
 
 static void filter_space__summary_alone(void **state)
 {
     (void)state;
-    check_space(BB_SUMMARY_ALL, 1, 35, 1000000, 6.90);
+    check_space((struct space){0.01, BB_SUMMARY_ALL, 1, 0, 35, 1000000, 6.90});
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(filter_space__blocks_alone),
-        cmocka_unit_test(filter_space__default_split),
-        cmocka_unit_test(filter_space__pages),
-        cmocka_unit_test(filter_space__summary_alone),
+        cmocka_unit_test(filter_space__blocks_alone), cmocka_unit_test(filter_space__low_targets),
+        cmocka_unit_test(filter_space__slack),        cmocka_unit_test(filter_space__default_split),
+        cmocka_unit_test(filter_space__pages),        cmocka_unit_test(filter_space__summary_alone),
     };
     return cmocka_run_group_tests_name("filter_space", tests, NULL, NULL);
 }

@@ -43,6 +43,7 @@ static struct bb_properties sample(void)
         .filter_granularity = BB_GRANULARITY_PAGE,
         .summary_rate = 0.08,
         .summary_rank = 3,
+        .filter_slack = 0.03,
         .hash_id = BB_HASH_ID_XXH3,
     };
     assign(&p.table_id, "0123456789abcdef", 16);
@@ -231,6 +232,9 @@ CHANGE(summary_not_a_rate, p->summary_rate = (double)NAN)
 CHANGE(summary_rate_over_half, p->summary_rate = 0.7)
 CHANGE(nothing_left_for_blocks, p->summary_rate = 0.01)
 CHANGE(more_than_the_whole, p->summary_rate = 0.001)
+CHANGE(negative_slack, p->filter_slack = -0.01)
+CHANGE(huge_slack, p->filter_slack = 0.26)
+CHANGE(not_a_slack, p->filter_slack = (double)NAN)
 CHANGE(newer_format, p->format_version = 1)
 CHANGE(other_hash, p->hash_id = 2)
 
@@ -257,6 +261,9 @@ static void properties__corrupt_ranges(void **state)
     check_range(summary_rate_over_half, BB_CORRUPT, "rate");
     check_range(nothing_left_for_blocks, BB_CORRUPT, "rate 1");
     check_range(more_than_the_whole, BB_CORRUPT, "rate 10");
+    check_range(negative_slack, BB_CORRUPT, "filter_slack");
+    check_range(huge_slack, BB_CORRUPT, "filter_slack is 0.26, expected 0 ... 0.25");
+    check_range(not_a_slack, BB_CORRUPT, "filter_slack");
     check_range(newer_format, BB_UNSUPPORTED, "version 1, this version reads up to 0");
     check_range(other_hash, BB_UNSUPPORTED, "hash 2");
 }

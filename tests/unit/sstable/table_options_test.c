@@ -89,6 +89,20 @@ static void table_options__filters(void **state)
     assert_status(bb_table_options_resolve(&unknown, &o), BB_UNSUPPORTED);
 }
 
+static void table_options__slack(void **state)
+{
+    (void)state;
+    static const double refused[] = {-0.01, 0.2500001, 1, (double)NAN};
+    struct bb_table_options o = {0};
+    for (size_t i = 0; i < 4; i++)
+        assert_refused((struct bb_table_options){.filter_slack = refused[i]}, "filter_slack");
+    assert_taken((struct bb_table_options){.filter_slack = 0.03});
+    assert_taken((struct bb_table_options){.filter_slack = BB_FILTER_SLACK_MAX});
+    struct bb_table_options unused = {.filter_rate = 1, .filter_slack = 0.03};
+    assert_ok(bb_table_options_resolve(&unused, &o));
+    assert_true(o.filter_slack == 0);
+}
+
 static void table_options__summary(void **state)
 {
     (void)state;
@@ -135,9 +149,13 @@ static void table_options__without_filters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_options__defaults), cmocka_unit_test(table_options__shorter_struct),
-        cmocka_unit_test(table_options__ranges),   cmocka_unit_test(table_options__filters),
-        cmocka_unit_test(table_options__summary),  cmocka_unit_test(table_options__without_filters),
+        cmocka_unit_test(table_options__defaults),
+        cmocka_unit_test(table_options__shorter_struct),
+        cmocka_unit_test(table_options__ranges),
+        cmocka_unit_test(table_options__filters),
+        cmocka_unit_test(table_options__summary),
+        cmocka_unit_test(table_options__slack),
+        cmocka_unit_test(table_options__without_filters),
     };
     return cmocka_run_group_tests_name("table_options", tests, NULL, NULL);
 }

@@ -109,6 +109,7 @@ static void check_random_table(uint64_t seed)
         .index_page_size_bytes = (uint32_t)bb_rng_between(&rng, 256, 5000),
         .comparator = bb_rng_one_in(&rng, 3) ? &backwards : NULL,
         .summary_bits = splits[bb_rng_below(&rng, 4)],
+        .filter_slack = bb_rng_one_in(&rng, 2) ? 0.03 : 0,
     };
     entry_list_add_random(&list, &rng, bb_rng_between(&rng, 1, 500), 100);
     entry_list_sort(&list, options.comparator);
@@ -311,6 +312,21 @@ static void verify__another_rank(void **state)
     assert_defect(&world, "rank 31");
 }
 
+/* Filters of no slack are not those of the most. */
+static void verify__another_slack(void **state)
+{
+    (void)state;
+    struct world world;
+    uint8_t slack[8];
+    double value = BB_FILTER_SLACK_MAX;
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof(bits));
+    bb_store64(slack, bits);
+    world_init(&world, BB_FILTER_RIBBON);
+    parts_set_property(&world.parts, 71, bb_bytes_of(slack, sizeof(slack)));
+    assert_defect(&world, "not those that its keys give");
+}
+
 static void verify__another_salt_or_secret(void **state)
 {
     (void)state;
@@ -439,6 +455,7 @@ int main(void)
         cmocka_unit_test(verify__numbers_that_do_not_add_up),
         cmocka_unit_test(verify__bounds_that_are_none),
         cmocka_unit_test(verify__another_rank),
+        cmocka_unit_test(verify__another_slack),
         cmocka_unit_test(verify__another_salt_or_secret),
         cmocka_unit_test(verify__another_table_id),
         cmocka_unit_test(verify__blocks_out_of_order),
