@@ -1,6 +1,6 @@
 """What the tests of the programs in examples/ share.
 
-A test is a script called as  X_test.py BINARY [unittest arguments].
+A test is a script called as  X_test.py BINARY [COMMAND [unittest arguments]], COMMAND being the path of `bloomblock`.
 Seeds: printed, and overridden by the environment variable BB_TEST_SEED.
 """
 import os
@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 BINARY = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
+COMMAND = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 
 
 def test_random():
@@ -59,5 +60,5 @@ class ExampleTest(unittest.TestCase):
 
 def main():
     if BINARY is None:
-        sys.exit(f"usage: {sys.argv[0]} BINARY")
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+        sys.exit(f"usage: {sys.argv[0]} BINARY [COMMAND]")
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
