@@ -1,4 +1,4 @@
-"""The example crawler: killed at any moment, with a filter that is old, damaged or missing, it crawls as if it had not been.
+"""The example crawler: killed at any moment, its filter old, damaged or missing, it crawls as if nothing had happened.
 
 Method: the web that the program makes up is made up here again, and its links counted. A run that nothing disturbs is
 the reference for all others with as many pages: every number that it prints must be the same, because a page counts

@@ -21,8 +21,8 @@ class Guard(ExampleTest):
             self.assertEqual((absent, spared + asked), (ABSENT, ABSENT))
             self.check_rate(asked, predicted)
         self.assertEqual([stage[0] for stage in stages.values()], [50000, 80000, 80000])
-        # What a Bloom filter with room for 5/4 of the keys, at 1 %, passes when it holds them, and when 30,000 more have
-        # come; and its counters of four bits.
+        # What a Bloom filter with room for 5/4 of the keys, at 1 %, passes when it holds them, and when 30,000 more
+        # have come; and its counters of four bits.
         room = 50000 * 5 / 4
         for when, keys in (("built", 50000), ("grown", 80000)):
             fill = 1 - math.exp(-7 * keys / (BITS_PER_KEY * room))
