@@ -18,15 +18,6 @@ static uint64_t new_number(void *context)
     return atomic_fetch_add(&db->next_file_number, 1);
 }
 
-static struct bb_pick_options pick_options(struct bb_db *db)
-{
-    return (struct bb_pick_options){
-        .shape = bb_target_shape(db),
-        .has_filters = db->options.filter_kind != BB_FILTER_NONE,
-        .target_wasted_reads = bb_target_wasted_reads(db, db->levels),
-    };
-}
-
 /* The oldest request for a full compaction that is not served yet, 0 for none. */
 static uint64_t requested(struct bb_db *db)
 {
@@ -49,7 +40,7 @@ static void set_done(struct bb_db *db, uint64_t ticket)
 static enum bb_status begin_with(struct bb_db *db, struct bb_plan *plan, uint64_t *snapshots,
                                  size_t snapshot_count)
 {
-    struct bb_pick_options picking = pick_options(db);
+    struct bb_pick_options picking = bb_target_of(db, db->levels);
     struct bb_compact_options options = {
         .env = &db->table_env,
         .table_size_bytes = db->options.table_size_bytes,
@@ -152,7 +143,7 @@ static enum bb_status step(struct bb_db *db)
 
 static enum bb_status pick(struct bb_db *db, struct bb_plan *plan)
 {
-    struct bb_pick_options options = pick_options(db);
+    struct bb_pick_options options = bb_target_of(db, db->levels);
     db->compact_ticket = requested(db);
     enum bb_status status = BB_OK;
     if (db->compact_ticket != 0)

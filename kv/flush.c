@@ -4,27 +4,12 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "compaction/compact.h"
-#include "compaction/rates.h"
 #include "kv/filename.h"
 #include "kv/install.h"
 #include "kv/manifest.h"
 #include "kv/memtable.h"
 #include "kv/options.h"
 #include "kv/target.h"
-
-static double rate_for(struct bb_db *db, const struct bb_memtable *memtable,
-                       const struct bb_levels *levels)
-{
-    struct bb_shape shape = bb_target_shape(db);
-    struct bb_rate_request request = {
-        .levels = levels,
-        .output_level = 0,
-        .output_keys = bb_memtable_key_count(memtable),
-        .shape = &shape,
-        .target = bb_target_wasted_reads(db, levels),
-    };
-    return bb_rates_for_run(&request);
-}
 
 static enum bb_status list_snapshots(struct bb_db *db, uint64_t **ret_snapshots, size_t *ret_count)
 {
@@ -45,7 +30,7 @@ enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtab
     size_t snapshot_count = 0;
     uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
     bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, &options);
-    options.filter_rate = rate_for(db, memtable, levels);
+    options.filter_rate = bb_target_flush_rate(db, levels, bb_memtable_key_count(memtable));
     enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
     if (status == BB_OK)
         status = list_snapshots(db, &snapshots, &snapshot_count);

@@ -79,6 +79,25 @@ static enum bb_status resolve_sizes(struct bb_db_options *o)
     return status;
 }
 
+/* What is known of the look-ups. */
+static enum bb_status resolve_weights(struct bb_db_options *o)
+{
+    if (o->absent_share == 0)
+        o->absent_share = 1;
+    if (!(o->absent_share > 0 && o->absent_share <= 1))
+        return bb_fail(BB_INVALID, "option absent_share is %g, allowed is what is above 0, to 1",
+                       o->absent_share);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        double *cost = &o->level_read_costs[level];
+        if (*cost == 0)
+            *cost = 1;
+        if (!(*cost >= BB_LEVEL_READ_COST_MIN && *cost <= BB_LEVEL_READ_COST_MAX))
+            return bb_fail(BB_INVALID, "option level_read_costs[%d] is %g, allowed are %g to %g",
+                           level, *cost, BB_LEVEL_READ_COST_MIN, BB_LEVEL_READ_COST_MAX);
+    }
+    return BB_OK;
+}
+
 static enum bb_status resolve_filters(struct bb_db_options *o)
 {
     if (o->target_wasted_reads != 0 && o->filter_budget_bytes != 0)
@@ -93,6 +112,9 @@ static enum bb_status resolve_filters(struct bb_db_options *o)
         return bb_fail(BB_INVALID, "option target_wasted_reads is %g, allowed are %g to %g",
                        o->target_wasted_reads, BB_TARGET_WASTED_READS_MIN,
                        BB_TARGET_WASTED_READS_MAX);
+    enum bb_status status = resolve_weights(o);
+    if (status != BB_OK)
+        return status;
     if (o->filter_kind == BB_FILTER_DEFAULT)
         o->filter_kind = BB_FILTER_RIBBON;
     if (o->filter_kind > BB_FILTER_BLOOM)

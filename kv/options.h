@@ -9,6 +9,9 @@
 #define BB_TARGET_WASTED_READS_MIN     1e-6
 #define BB_TARGET_WASTED_READS_MAX     1.0
 
+#define BB_LEVEL_READ_COST_MIN 1e-6
+#define BB_LEVEL_READ_COST_MAX 1e6
+
 /* Fills in defaults; NULL options are all defaults. BB_INVALID names the option, what was given and
  * what is allowed. The result borrows what options borrow (comparator, secret, file system).
  * filter_budget_bytes stays as it is: the rate that follows from it depends on the data. */

@@ -17,8 +17,10 @@ static void add_table(struct bb_level_stats *level, const struct bb_table_meta *
     level->filter_bytes += meta->filter_bytes;
 }
 
-static void describe_levels(const struct bb_view *view, struct bb_db_stats *stats)
+static void describe_levels(const struct bb_db *db, const struct bb_view *view,
+                            struct bb_db_stats *stats)
 {
+    struct bb_pick_options target = bb_target_of(db, view->levels);
     for (int number = 0; number < BB_LEVEL_COUNT; number++) {
         struct bb_level_stats *level = &stats->levels[number];
         size_t count = bb_levels_table_count(view->levels, number);
@@ -29,7 +31,11 @@ static void describe_levels(const struct bb_view *view, struct bb_db_stats *stat
         }
         level->run_count = number == 0 ? count : count > 0;
         level->filter_rate_sum = bb_rates_level_expected(view->levels, number);
-        stats->expected_wasted_reads += level->filter_rate_sum;
+        struct bb_rate_level rates = bb_rates_level(view->levels, number, &target.weights);
+        level->visit_share = rates.visit_share;
+        level->expected_wasted_reads = rates.waste;
+        stats->expected_wasted_reads += rates.waste;
+        stats->filter_bytes += level->filter_bytes;
     }
 }
 
@@ -81,9 +87,10 @@ void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
 {
     memset(ret_stats, 0, sizeof(*ret_stats));
     struct bb_view *view = bb_store_pin_view(db);
-    describe_levels(view, ret_stats);
+    describe_levels(db, view, ret_stats);
     describe_memory(view, ret_stats);
     ret_stats->target_wasted_reads = bb_target_wasted_reads(db, view->levels);
+    ret_stats->filter_budget_bytes = db->options.filter_budget_bytes;
     bb_store_release_view(db, view);
     describe_reads(db, ret_stats);
     describe_writes(db, ret_stats);

@@ -1,49 +1,65 @@
 /* See target.h. */
 #include "kv/target.h"
 
-#include <math.h>
+#include <string.h>
 
-#include "kv/options.h"
+#include "compaction/rates.h"
 
-/* Bits that a ribbon takes for one bit of information: 2 % above the limit (docs/filters.md). */
-#define BITS_PER_BIT 1.03
-
-/* Entropy of the sizes of runs, in bits: what unequal rates cost less than equal ones. */
-static double entropy_of_runs(const struct bb_levels *levels, uint64_t keys)
+static struct bb_read_weights weights_of(const struct bb_db *db)
 {
-    double entropy = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        double run = 0;
-        for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
-            double part = (double)bb_levels_table(levels, level, i)->meta.key_count / (double)keys;
-            run += part;
-            if (level == 0 && part > 0)
-                entropy -= part * log2(part);
-        }
-        if (level > 0 && run > 0)
-            entropy -= run * log2(run);
-    }
-    return entropy;
+    struct bb_read_weights weights = {.absent_share = db->options.absent_share};
+    memcpy(weights.read_cost, db->options.level_read_costs, sizeof(weights.read_cost));
+    return weights;
+}
+
+static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb_levels *levels)
+{
+    struct bb_filter_budget budget = {.bytes = db->options.filter_budget_bytes};
+    if (budget.bytes > 0)
+        budget.cost = bb_filter_cost_calibrate(levels, db->options.filter_kind);
+    return budget;
+}
+
+struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_levels *levels)
+{
+    return (struct bb_pick_options){
+        .shape = {.level0_run_count = db->options.level0_run_count_compact,
+                  .level1_size_bytes = db->options.level1_size_bytes,
+                  .level_size_ratio = db->options.level_size_ratio},
+        .has_filters = db->options.filter_kind != BB_FILTER_NONE,
+        .target_wasted_reads = db->options.target_wasted_reads,
+        .weights = weights_of(db),
+        .budget = budget_of(db, levels),
+    };
+}
+
+/* Borrows the options. */
+static struct bb_rate_request request_for(const struct bb_pick_options *options,
+                                          const struct bb_levels *levels)
+{
+    return (struct bb_rate_request){
+        .levels = levels,
+        .shape = &options->shape,
+        .target = options->target_wasted_reads,
+        .weights = &options->weights,
+        .budget = options->budget.bytes > 0 ? &options->budget : NULL,
+    };
+}
+
+double bb_target_flush_rate(const struct bb_db *db, const struct bb_levels *levels,
+                            uint64_t key_count)
+{
+    struct bb_pick_options options = bb_target_of(db, levels);
+    struct bb_rate_request request = request_for(&options, levels);
+    request.output_level = 0;
+    request.output_keys = key_count;
+    return bb_rates_for_run(&request);
 }
 
 double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels)
 {
-    if (db->options.filter_budget_bytes == 0)
-        return db->options.target_wasted_reads;
-    uint64_t keys = bb_levels_key_count(levels);
-    if (keys == 0)
-        return BB_TARGET_WASTED_READS_DEFAULT;
-    /* Memory is b n (log2(1 / R) + H): Monkey, in docs/filters.md. */
-    double bits_per_key = (double)db->options.filter_budget_bytes * 8 / (double)keys;
-    double target = exp2(entropy_of_runs(levels, keys) - bits_per_key / BITS_PER_BIT);
-    return fmin(fmax(target, BB_TARGET_WASTED_READS_MIN), BB_TARGET_WASTED_READS_MAX);
-}
-
-struct bb_shape bb_target_shape(const struct bb_db *db)
-{
-    return (struct bb_shape){
-        .level0_run_count = db->options.level0_run_count_compact,
-        .level1_size_bytes = db->options.level1_size_bytes,
-        .level_size_ratio = db->options.level_size_ratio,
-    };
+    struct bb_pick_options options = bb_target_of(db, levels);
+    struct bb_rate_request request = request_for(&options, levels);
+    request.output_level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
+    return bb_rates_target(&request);
 }

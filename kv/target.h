@@ -1,16 +1,20 @@
-/* From the store's promise to the rate of one table's filters: the shape of the store, a
- * memory budget. */
+/* From the store's options to what its tables' filters are to be: the shape of the store, the
+ * promise or a memory budget, what is known of the look-ups. */
 #ifndef BB_KV_TARGET_H
 #define BB_KV_TARGET_H
 
-#include "compaction/shape.h"
+#include "compaction/pick.h"
 #include "kv/store.h"
 
-/* The promise in force: target_wasted_reads, or what follows from filter_budget_bytes for the
- * levels as they are. */
-double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels);
+/* What compactions of these levels go by. */
+struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_levels *levels);
 
-/* The sizes of the store's levels, as its options want them. */
-struct bb_shape bb_target_shape(const struct bb_db *db);
+/* The rate for the filters of a flush with so many keys that joins these levels. */
+double bb_target_flush_rate(const struct bb_db *db, const struct bb_levels *levels,
+                            uint64_t key_count);
+
+/* The promise in force: target_wasted_reads, or what filter_budget_bytes affords for the levels as
+ * they will be when those above the last one are full. */
+double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels);
 
 #endif

@@ -50,6 +50,11 @@ static void write_text(struct stat_report *report)
     output_print(out, "wasted requests per absent look-up: target %s, expected %s\n",
                  number_rate(stats->target_wasted_reads).text,
                  number_rate(stats->expected_wasted_reads).text);
+    if (stats->filter_budget_bytes > 0)
+        output_print(out, "filters: %s of a budget of %s, %.1f %%\n",
+                     number_bytes(stats->filter_bytes).text,
+                     number_bytes(stats->filter_budget_bytes).text,
+                     100 * (double)stats->filter_bytes / (double)stats->filter_budget_bytes);
     output_print(out, "in memory: writes %s, indexes %s; last sequence %s\n",
                  number_bytes(stats->memtable_bytes).text,
                  number_bytes(stats->table_memory_bytes).text,
@@ -84,6 +89,7 @@ static void write_json(struct stat_report *report)
     json_set_count(document, "entries", total.entry_count);
     json_set_count(document, "file_bytes", total.file_bytes);
     json_set_count(document, "filter_bytes", total.filter_bytes);
+    json_set_count(document, "filter_budget_bytes", stats->filter_budget_bytes);
     json_set_real(document, "target_wasted_reads", stats->target_wasted_reads);
     json_set_real(document, "expected_wasted_reads", stats->expected_wasted_reads);
     json_set_count(document, "memtable_bytes", stats->memtable_bytes);

@@ -10,7 +10,18 @@ static double bits_per_key(const struct bb_level_stats *level)
     return level->key_count == 0 ? 0 : 8 * (double)level->filter_bytes / (double)level->key_count;
 }
 
-static void add_row(struct text_table *table, const char *name, const struct bb_level_stats *level)
+/* Do wasted reads count otherwise than once for each look-up? */
+static bool is_weighted(const struct bb_db_stats *stats)
+{
+    for (size_t i = 0; i < BB_LEVEL_COUNT; i++) {
+        if (stats->levels[i].expected_wasted_reads != stats->levels[i].filter_rate_sum)
+            return true;
+    }
+    return false;
+}
+
+static void add_row(struct text_table *table, const char *name, const struct bb_level_stats *level,
+                    bool weighted)
 {
     text_table_add(table, "%s", name);
     text_table_add(table, "%s", number_grouped(level->run_count).text);
@@ -21,6 +32,8 @@ static void add_row(struct text_table *table, const char *name, const struct bb_
     text_table_add(table, "%s", number_bytes(level->filter_bytes).text);
     text_table_add(table, "%.2f", bits_per_key(level));
     text_table_add(table, "%s", number_rate(level->filter_rate_sum).text);
+    if (weighted)
+        text_table_add(table, "%s", number_rate(level->expected_wasted_reads).text);
 }
 
 struct bb_level_stats level_report_total(const struct bb_db_stats *stats)
@@ -35,23 +48,26 @@ struct bb_level_stats level_report_total(const struct bb_db_stats *stats)
         total.key_count += level->key_count;
         total.filter_bytes += level->filter_bytes;
         total.filter_rate_sum += level->filter_rate_sum;
+        total.expected_wasted_reads += level->expected_wasted_reads;
     }
     return total;
 }
 
 void level_report_write(const struct bb_db_stats *stats, struct output *out)
 {
-    static const char *const headers[] = {"level", "runs",    "tables",   "size",         "entries",
-                                          "keys",  "filters", "bits/key", "expected rate"};
+    static const char *const headers[] = {"level",         "runs",    "tables",  "size",
+                                          "entries",       "keys",    "filters", "bits/key",
+                                          "expected rate", "weighted"};
+    bool weighted = is_weighted(stats);
     struct text_table table;
-    text_table_init(&table, headers, BB_ARRAY_LENGTH(headers));
+    text_table_init(&table, headers, BB_ARRAY_LENGTH(headers) - !weighted);
     for (size_t i = 0; i < BB_LEVEL_COUNT; i++) {
         char name[8] = {(char)('0' + i)};
         if (stats->levels[i].table_count > 0)
-            add_row(&table, name, &stats->levels[i]);
+            add_row(&table, name, &stats->levels[i], weighted);
     }
     struct bb_level_stats total = level_report_total(stats);
-    add_row(&table, "total", &total);
+    add_row(&table, "total", &total, weighted);
     text_table_write(&table, out);
     text_table_deinit(&table);
 }
@@ -73,6 +89,8 @@ json_t *level_report_json(const struct bb_db_stats *stats)
         json_set_count(row, "filter_bytes", level->filter_bytes);
         json_set_real(row, "filter_bits_per_key", bits_per_key(level));
         json_set_real(row, "expected_rate", level->filter_rate_sum);
+        json_set_real(row, "visit_share", level->visit_share);
+        json_set_real(row, "expected_wasted_reads", level->expected_wasted_reads);
         json_array_append_new(levels, row);
     }
     return levels;

@@ -1,6 +1,8 @@
 /* See store_options.h. */
 #include "tools/store_options.h"
 
+#include <stdlib.h>
+
 #include "base/assert.h"
 #include "base/status.h"
 
@@ -33,6 +35,10 @@ static void add_filters(struct store_options *store)
         "wasted block requests per look-up of an absent key, whole store (0.01)");
     add(store, "filter-budget", "SIZE", OPTION_SIZE, &db->filter_budget_bytes,
         "instead of a target: memory for filters");
+    add(store, "absent-share", "SHARE", OPTION_REAL, &db->absent_share,
+        "part of the look-ups that are for absent keys (1)");
+    add(store, "level-costs", "LIST", OPTION_TEXT, &store->level_costs,
+        "cost of a wasted read in level 0,1,...; the last one is that of all below (1)");
     add(store, "filter", "KIND", OPTION_FILTER_KIND, &db->filter_kind,
         "ribbon (default), blocked-bloom, bloom or none");
     add(store, "granularity", "N", OPTION_GRANULARITY, &db->filter_granularity,
@@ -89,6 +95,27 @@ static void tell_event(void *context, const struct bb_event *event)
         command_warn(store->command, event->message);
 }
 
+/* "1,1,4": numbers above 0, as many as there are levels or less. */
+static enum bb_status decode_level_costs(const char *text, double costs[BB_LEVEL_COUNT])
+{
+    const char *rest = text;
+    double cost = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        char *end = NULL;
+        if (level == 0 || *rest == ',')
+            cost = strtod(rest + (level > 0), &end);
+        if (end == rest + (level > 0) || !(cost > 0))
+            return bb_fail(BB_INVALID, "option --level-costs: \"%s\" is no list of numbers above 0",
+                           text);
+        rest = end == NULL ? rest : end;
+        costs[level] = cost;
+    }
+    if (*rest == '\0')
+        return BB_OK;
+    return bb_fail(BB_INVALID, "option --level-costs: \"%s\" is not a list of up to %d numbers",
+                   text, BB_LEVEL_COUNT);
+}
+
 enum bb_status store_open(struct store_options *store, const char *directory, struct bb_db **ret_db)
 {
     struct bb_db_options *db = &store->db;
@@ -98,6 +125,11 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
         db->compression = db->compression_level0 = BB_COMPRESSION_NONE;
     if (store->index_cached)
         db->index_residency = BB_INDEX_CACHED;
+    if (store->level_costs != NULL) {
+        enum bb_status status = decode_level_costs(store->level_costs, db->level_read_costs);
+        if (status != BB_OK)
+            return status;
+    }
     db->on_event = tell_event;
     db->event_context = store;
     return bb_db_open(directory, db, ret_db);

@@ -5,13 +5,14 @@
 #include "bb/db.h"
 #include "tools/options.h"
 
-#define STORE_OPTION_COUNT 20
+#define STORE_OPTION_COUNT 24
 
 struct store_options {
     struct bb_db_options db;
     const struct command *command; /* for warnings */
     bool no_compression;
     bool index_cached;
+    const char *level_costs; /* text of numbers, NULL: not given */
     const char *secret_seed; /* text of a number, NULL: random */
     struct bb_hash_secret secret;
     struct option list[STORE_OPTION_COUNT];

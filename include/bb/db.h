@@ -79,8 +79,10 @@ struct bb_db_options {
     /* Filters: the promise, and how it is kept. Exactly one of the two; both 0: target_wasted_reads
      * = 0.01. */
     double target_wasted_reads; /* wasted block requests per look-up of an absent key, whole store;
-                                   1e-6 ... 1 */
-    uint64_t filter_budget_bytes; /* or: memory for filters, from which the target follows */
+                                   1e-6 ... 1. With absent_share or level_read_costs below: wasted
+                                   requests, each times its cost, per look-up of any key */
+    uint64_t filter_budget_bytes; /* or: bytes for all filters, which are not exceeded by more than
+                                     5 % while nothing is due; the target follows from it */
     enum bb_filter_kind filter_kind;
     uint32_t filter_granularity; /* blocks per filter, default 1 */
     const struct bb_hash_secret
@@ -112,6 +114,14 @@ struct bb_db_options {
 
     void (*on_event)(void *context, const struct bb_event *event);
     void *event_context;
+
+    /* Filters, what more may be known of the look-ups. They spread the promise, or the budget, over
+     * the levels so that the memory, or the waste, is least; a level may end up without filters. */
+    double absent_share; /* part of the look-ups that are for absent keys, above 0 ... 1; default 1.
+                            The others find their key, in proportion to the data, and waste nothing
+                            in its level and below it */
+    double level_read_costs[BB_LEVEL_COUNT]; /* relative cost of a wasted request by level, 1e-6 ...
+                                                1e6; default 1 */
 };
 
 struct bb_write_options {
@@ -207,6 +217,10 @@ struct bb_level_stats {
     uint64_t key_count;
     uint64_t filter_bytes;
     double filter_rate_sum; /* expected wasted requests per absent look-up that reaches the level */
+    double visit_share;     /* part of the look-ups that ask a run of the level and do not find
+                               their key there, mean over its runs; 1 while absent_share is 1 */
+    double expected_wasted_reads; /* the level's part of the store's: filter_rate_sum, weighted with
+                                     visit_share run by run, times the level's read cost */
 };
 
 /* Statistics since open. Reading them disturbs nobody. */
@@ -232,10 +246,14 @@ struct bb_db_stats {
     uint64_t memtable_bytes;     /* live and frozen */
     uint64_t table_memory_bytes; /* roots and pinned index pages */
     struct bb_block_cache_stats cache;
-    double target_wasted_reads; /* the promise */
-    double
-        expected_wasted_reads; /* sum of the live version's rates: at most 1.1 times the promise */
-    uint64_t system_reads;     /* preads that the operating system was asked for */
+    double target_wasted_reads;   /* the promise; with a budget what it will afford when the levels
+                                     above the last are full: 1e-6 if that is more than is useful,
+                                     more than 1 if it is too little for filters everywhere */
+    double expected_wasted_reads; /* sum over the levels: at most 1.1 times the promise; with a
+                                     budget, what its filters achieve */
+    uint64_t filter_bytes;        /* of all live tables */
+    uint64_t filter_budget_bytes; /* the option; 0: there is no budget */
+    uint64_t system_reads;        /* preads that the operating system was asked for */
     uint64_t system_read_bytes;
     uint64_t last_sequence;
 };

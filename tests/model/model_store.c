@@ -38,6 +38,12 @@ static void draw_options(struct model *model)
     o->level_size_ratio = (uint32_t)bb_rng_between(rng, 2, 10);
     o->open_tables_max = 16;
     o->deterministic = !bb_rng_one_in(rng, 4);
+    o->absent_share = bb_rng_one_in(rng, 3) ? 0.01 : 1;
+    o->level_read_costs[1] = bb_rng_one_in(rng, 4) ? 10 : 1;
+    if (bb_rng_one_in(rng, 4)) {
+        o->target_wasted_reads = 0;
+        o->filter_budget_bytes = bb_rng_between(rng, 1, 32) * 1024;
+    }
 }
 
 void model_must(const struct model *model, enum bb_status status, const char *what)

@@ -4,6 +4,8 @@
  * sums that include/bb/db.h and include/bb/table.h promise. */
 #include "tests/support/store.h"
 
+#include <math.h>
+
 #include "tests/support/rng.h"
 
 #define KEYS 3000
@@ -319,6 +321,55 @@ static void db_stats__levels_are_the_tables(void **state)
     store_deinit(&store);
 }
 
+/* Hits, which are most look-ups here, ask the last level for what is there: it needs no filters.
+ * The level's parts add up to the whole, each with its own share and cost. */
+static void db_stats__weights(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    store.options.level0_run_count_compact = 6;
+    store.options.level0_run_count_stop = 12;
+    store.options.absent_share = 0.005;
+    store.options.level_read_costs[0] = 2;
+    store_open(&store);
+    fill(&store);
+    struct bb_db_stats stats = store_stats(&store);
+    double sum = 0;
+    int last = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        sum += stats.levels[level].expected_wasted_reads;
+        last = stats.levels[level].table_count > 0 ? level : last;
+    }
+    assert_true(last > 0 && stats.levels[0].run_count > 0);
+    assert_true(fabs(sum - stats.expected_wasted_reads) <= 1e-12);
+    assert_true(stats.expected_wasted_reads <= 1.1 * stats.target_wasted_reads);
+    assert_true(stats.levels[last].visit_share == 0.005);
+    assert_int_equal(stats.levels[last].filter_bytes, 0);
+    assert_true(stats.levels[last].expected_wasted_reads == 0.005);
+    assert_true(stats.levels[0].visit_share > 0.005 && stats.levels[0].visit_share < 1);
+    assert_true(stats.levels[0].filter_bytes > 0);
+    assert_true(stats.levels[0].expected_wasted_reads <= 2 * stats.levels[0].filter_rate_sum);
+    assert_int_equal(stats.filter_bytes, stats.levels[0].filter_bytes);
+    assert_int_equal(stats.filter_budget_bytes, 0);
+    store_deinit(&store);
+}
+
+/* Without weights the waste is the sum of the rates. */
+static void db_stats__plain_weights(void **state)
+{
+    (void)state;
+    struct store store;
+    init_filled(&store);
+    struct bb_db_stats stats = store_stats(&store);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        assert_true(stats.levels[level].visit_share == 1);
+        assert_true(stats.levels[level].expected_wasted_reads ==
+                    stats.levels[level].filter_rate_sum);
+    }
+    store_deinit(&store);
+}
+
 static void db_stats__of_an_empty_store(void **state)
 {
     (void)state;
@@ -350,6 +401,8 @@ int main(void)
         cmocka_unit_test(db_stats__requests_are_hits_and_misses),
         cmocka_unit_test(db_stats__scans),
         cmocka_unit_test(db_stats__levels_are_the_tables),
+        cmocka_unit_test(db_stats__weights),
+        cmocka_unit_test(db_stats__plain_weights),
         cmocka_unit_test(db_stats__of_an_empty_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,6 +96,9 @@ static void assert_default(const struct bb_db_options *o)
     assert_int_equal(o->index_residency, BB_INDEX_PINNED);
     assert_true(o->target_wasted_reads == 0.01);
     assert_int_equal(o->filter_budget_bytes, 0);
+    assert_true(o->absent_share == 1);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        assert_true(o->level_read_costs[level] == 1);
     assert_int_equal(o->filter_kind, BB_FILTER_RIBBON);
     assert_int_equal(o->compression, BB_COMPRESSION_LZ4);
     assert_int_equal(o->compression_level0, BB_COMPRESSION_NONE);
@@ -242,6 +245,27 @@ static void options__target_or_budget(void **state)
     options.target_wasted_reads = 0.01;
     assert_refused(&options, "target_wasted_reads");
     assert_message("filter_budget_bytes");
+}
+
+static void options__what_is_known_of_look_ups(void **state)
+{
+    (void)state;
+    static const double bad_shares[] = {-0.1, 1.0001, (double)NAN, (double)INFINITY};
+    static const double bad_costs[] = {-1, 0.9e-6, 1.1e6, (double)NAN, (double)INFINITY};
+    struct bb_db_options resolved;
+    struct bb_db_options options = {.absent_share = 0.001, .level_read_costs = {1e-6, 1e6, 2}};
+    assert_ok(bb_options_resolve(&options, &resolved));
+    assert_true(resolved.absent_share == 0.001);
+    assert_true(resolved.level_read_costs[0] == 1e-6 && resolved.level_read_costs[1] == 1e6);
+    assert_true(resolved.level_read_costs[2] == 2 && resolved.level_read_costs[3] == 1);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(bad_shares); i++) {
+        options = (struct bb_db_options){.absent_share = bad_shares[i]};
+        assert_refused(&options, "absent_share");
+    }
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(bad_costs); i++) {
+        options = (struct bb_db_options){.level_read_costs = {0, 0, 0, bad_costs[i]}};
+        assert_refused(&options, "level_read_costs[3]");
+    }
 }
 
 static void options__filter_kinds(void **state)
@@ -454,6 +478,7 @@ int main(void)
         cmocka_unit_test(options__stop_is_above_compact),
         cmocka_unit_test(options__target),
         cmocka_unit_test(options__target_or_budget),
+        cmocka_unit_test(options__what_is_known_of_look_ups),
         cmocka_unit_test(options__filter_kinds),
         cmocka_unit_test(options__no_filters_where_different_bytes_are_equal),
         cmocka_unit_test(options__compressions),

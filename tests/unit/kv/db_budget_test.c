@@ -1,0 +1,218 @@
+/* Goal: the filters of a store keep to filter_budget_bytes: at most 5 % more while it grows, 8 %
+ * less to 2 % more after a full compaction; what is too little or more than useful is reported.
+ * Method: loads of several orders under fixed seeds, deterministic, in memory, with budgets of 2 to
+ * 14 bits for each key that there will be; the tables' own bytes are looked at all along. (Found by
+ * measuring: 81 to 120 % were seen, when the target followed from the runs as they were.)
+ */
+#include "tests/support/store.h"
+
+#include <math.h>
+
+#include "base/assert.h"
+#include "tests/support/rng.h"
+
+#define KEYS 24000
+
+enum order {
+    ORDER_RANDOM,
+    ORDER_ASCENDING,
+    ORDER_UPDATES, /* each key four times */
+    ORDER_COUNT,
+};
+
+static const char *const order_names[] = {"random", "ascending", "updates"};
+
+struct load {
+    enum order order;
+    double bits_per_key;
+    enum bb_filter_kind kind;
+    uint32_t block_size_bytes;
+};
+
+/* secret must live as long as the store. */
+static void init(struct store *store, const struct load *load, struct bb_hash_secret *secret)
+{
+    bb_hash_secret_from_seed(7, secret);
+    store_init(store);
+    store->options.secret = secret;
+    store->options.block_size_bytes = load->block_size_bytes;
+    store->options.filter_kind = load->kind;
+    store->options.level_size_ratio = 6;
+    store->options.filter_budget_bytes = (uint64_t)(load->bits_per_key * KEYS / 8);
+}
+
+static uint64_t key_number(enum order order, struct bb_rng *rng, uint64_t i)
+{
+    switch (order) {
+    case ORDER_ASCENDING:
+        return i;
+    case ORDER_UPDATES:
+        return bb_rng_below(rng, KEYS / 4);
+    default:
+        return bb_rng_next(rng) >> 20;
+    }
+}
+
+static double share_of_budget(struct store *store)
+{
+    struct bb_db_stats stats = store_stats(store);
+    uint64_t bytes = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        bytes += stats.levels[level].filter_bytes;
+    assert_int_equal(stats.filter_bytes, bytes);
+    assert_int_equal(stats.filter_budget_bytes, store->options.filter_budget_bytes);
+    return (double)bytes / (double)stats.filter_budget_bytes;
+}
+
+/* Gives the greatest share of the budget that there was. */
+static double fill(struct store *store, enum order order, uint64_t seed)
+{
+    struct bb_rng rng;
+    char key[32];
+    double worst = 0;
+    bb_rng_init(&rng, seed);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "key%016llu", (unsigned long long)key_number(order, &rng, i));
+        store_put(store, key, "some value");
+        if (i % 200 == 199)
+            worst = fmax(worst, share_of_budget(store));
+    }
+    assert_ok(bb_db_flush(store->db));
+    return fmax(worst, share_of_budget(store));
+}
+
+static void run_load(const struct load *load, uint64_t seed)
+{
+    struct store store;
+    struct bb_hash_secret secret;
+    init(&store, load, &secret);
+    store_open(&store);
+    double worst = fill(&store, load->order, seed);
+    double loaded = share_of_budget(&store);
+    struct bb_db_stats before = store_stats(&store);
+    assert_ok(bb_db_compact(store.db));
+    /* Keys that were written again are counted for certain now. */
+    assert_ok(bb_db_compact(store.db));
+    double compacted = share_of_budget(&store);
+    struct bb_db_stats after = store_stats(&store);
+    printf("%-9s %4.1f bits, blocks of %4u: worst %.3f, loaded %.3f, compacted %.3f; target %.2g, "
+           "expected %.2g, compacted %.2g\n",
+           order_names[load->order], load->bits_per_key, load->block_size_bytes, worst, loaded,
+           compacted, before.target_wasted_reads, before.expected_wasted_reads,
+           after.expected_wasted_reads);
+    assert_true(worst <= 1.05);
+    assert_true(compacted <= 1.02);
+    /* The updates leave a quarter of the keys, and 20 bits for each of them are the most. */
+    if (after.expected_wasted_reads > 2e-6)
+        assert_true(compacted >= 0.92);
+    else
+        assert_int_equal(load->order, ORDER_UPDATES);
+    store_deinit(&store);
+}
+
+static void db_budget__is_kept(void **state)
+{
+    (void)state;
+    static const double budgets[] = {2, 3, 5, 8, 11, 14};
+    uint64_t seed = bb_rng_seed("db_budget__is_kept", 9);
+    for (int order = 0; order < ORDER_COUNT; order++) {
+        for (size_t i = 0; i < BB_ARRAY_LENGTH(budgets); i++) {
+            struct load load = {.order = (enum order)order,
+                                .bits_per_key = budgets[i],
+                                .block_size_bytes = i % 2 == 0 ? 4096 : 2048};
+            run_load(&load, seed++);
+        }
+    }
+}
+
+static void db_budget__of_other_kinds_is_kept(void **state)
+{
+    (void)state;
+    uint64_t seed = bb_rng_seed("db_budget__of_other_kinds_is_kept", 4);
+    run_load(&(struct load){.bits_per_key = 8, .kind = BB_FILTER_BLOOM, .block_size_bytes = 4096},
+             seed);
+    run_load(&(struct load){.bits_per_key = 12,
+                            .kind = BB_FILTER_BLOCKED_BLOOM,
+                            .block_size_bytes = 4096},
+             seed + 1);
+}
+
+/* Less than the least filter takes: there is none, and the statistics say so. */
+static void db_budget__too_small_for_any_filter(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_hash_secret secret;
+    struct load load = {.bits_per_key = 0.001, .block_size_bytes = 4096};
+    init(&store, &load, &secret);
+    store_open(&store);
+    assert_true(fill(&store, ORDER_RANDOM, 3) <= 1);
+    struct bb_db_stats stats = store_stats(&store);
+    double runs = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        runs += (double)stats.levels[level].run_count;
+    assert_int_equal(stats.filter_bytes, 0);
+    assert_true(stats.expected_wasted_reads == runs);
+    assert_true(stats.target_wasted_reads >= 1);
+    assert_ok(bb_db_compact(store.db));
+    stats = store_stats(&store);
+    assert_int_equal(stats.filter_bytes, 0);
+    assert_true(stats.expected_wasted_reads == 1);
+    store_deinit(&store);
+}
+
+/* More than is useful: some 20 bits per key, and what is over is left. */
+static void db_budget__larger_than_useful(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_hash_secret secret;
+    struct load load = {.bits_per_key = 100, .block_size_bytes = 4096};
+    init(&store, &load, &secret);
+    store_open(&store);
+    assert_true(fill(&store, ORDER_RANDOM, 3) < 0.3);
+    assert_ok(bb_db_compact(store.db));
+    struct bb_db_stats stats = store_stats(&store);
+    assert_true(stats.target_wasted_reads == 1e-6);
+    assert_true(stats.expected_wasted_reads <= 1.05e-6);
+    assert_true((double)stats.filter_bytes * 8 / KEYS < 21.5);
+    store_deinit(&store);
+}
+
+/* A budget that is made smaller is kept from the next work on, a larger one is used by the next
+ * full compaction. */
+static void db_budget__may_change(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_hash_secret secret;
+    struct load load = {.bits_per_key = 10, .block_size_bytes = 4096};
+    init(&store, &load, &secret);
+    store_open(&store);
+    (void)fill(&store, ORDER_RANDOM, 3);
+    store_close(&store);
+    store.options.filter_budget_bytes /= 2;
+    store_open(&store);
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_true(share_of_budget(&store) <= 1.05);
+    store_close(&store);
+    store.options.filter_budget_bytes *= 2;
+    store_open(&store);
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_true(share_of_budget(&store) < 0.6);
+    assert_ok(bb_db_compact(store.db));
+    assert_true(share_of_budget(&store) >= 0.92 && share_of_budget(&store) <= 1.02);
+    store_deinit(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(db_budget__is_kept),
+        cmocka_unit_test(db_budget__of_other_kinds_is_kept),
+        cmocka_unit_test(db_budget__too_small_for_any_filter),
+        cmocka_unit_test(db_budget__larger_than_useful),
+        cmocka_unit_test(db_budget__may_change),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
