@@ -9,7 +9,7 @@
 #include "tools/output.h"
 
 static const struct command *const commands[] = {
-    &command_filter_create, &command_filter_add,   &command_filter_check,
+    &command_filter_create, &command_filter_add,   &command_filter_remove, &command_filter_check,
     &command_filter_info,   &command_filter_union, &command_filter_plan,
 };
 

@@ -6,6 +6,7 @@
 
 extern const struct command command_filter_create;
 extern const struct command command_filter_add;
+extern const struct command command_filter_remove;
 extern const struct command command_filter_check;
 extern const struct command command_filter_info;
 extern const struct command command_filter_union;

@@ -4,8 +4,8 @@
 #include "base/status.h"
 #include "tools/cmd_filter.h"
 #include "tools/filter_file.h"
-#include "tools/filter_growth.h"
 #include "tools/filter_keys.h"
+#include "tools/filter_maker.h"
 #include "tools/filter_report.h"
 #include "tools/options.h"
 #include "tools/output.h"
@@ -13,16 +13,11 @@
 struct create {
     struct output out;
     struct filter_keys keys;
-    struct bb_filter_options options;
     const char *like_path;
     const char *secret_seed;
     bool is_replacing;
-    /* At work. */
-    struct bb_filter_file parts; /* with --keys, planned_key_count is set from the beginning */
-    struct bb_filter_builder *builder;
-    struct filter_growth growth; /* with --keys, instead of the builder */
-    struct bb_buf envelope;
-    struct bb_filter_info info;
+    struct filter_maker maker;
+    struct bb_filter_file parts;
 };
 
 /* What is not asked for otherwise is as in another filter. */
@@ -39,13 +34,13 @@ static enum bb_status be_like(struct create *create)
     if (status == BB_OK) {
         create->parts.hash = other.parts.hash;
         create->parts.secret = other.parts.secret;
-        create->options.salt = info.salt;
-        if (create->options.kind == BB_FILTER_DEFAULT)
-            create->options.kind = info.kind;
-        if (create->options.target_rate == 0)
-            create->options.target_rate = info.target_rate;
-        if (create->parts.planned_key_count == 0 && filter_growth_takes(create->options.kind))
-            create->parts.planned_key_count = other.parts.planned_key_count;
+        create->maker.options.salt = info.salt;
+        if (create->maker.options.kind == BB_FILTER_DEFAULT)
+            create->maker.options.kind = info.kind;
+        if (create->maker.options.target_rate == 0 && create->maker.size_bytes == 0)
+            create->maker.options.target_rate = info.target_rate;
+        if (create->maker.planned_key_count == 0 && filter_growth_takes(create->maker.options.kind))
+            create->maker.planned_key_count = other.parts.planned_key_count;
     }
     filter_file_deinit(&other);
     return status;
@@ -55,7 +50,7 @@ static enum bb_status be_like(struct create *create)
 static enum bb_status choose_hash(struct create *create)
 {
     uint64_t seed = 0;
-    bool is_parquet = create->options.kind == BB_FILTER_SPLIT_BLOCK;
+    bool is_parquet = create->maker.options.kind == BB_FILTER_SPLIT_BLOCK;
     create->parts.hash = is_parquet ? BB_FILTER_HASH_XXH64 : BB_FILTER_HASH_KEYED;
     if (create->secret_seed == NULL)
         return is_parquet ? BB_OK : bb_hash_secret_random(&create->parts.secret);
@@ -69,7 +64,7 @@ static enum bb_status choose_hash(struct create *create)
 
 static enum bb_status check_like(const struct create *create)
 {
-    bool is_parquet = create->options.kind == BB_FILTER_SPLIT_BLOCK;
+    bool is_parquet = create->maker.options.kind == BB_FILTER_SPLIT_BLOCK;
     if (is_parquet != (create->parts.hash == BB_FILTER_HASH_XXH64))
         return bb_fail(BB_INVALID, "option --like: split-block filters have another hash");
     return BB_OK;
@@ -77,43 +72,24 @@ static enum bb_status check_like(const struct create *create)
 
 static enum bb_status apply_options(struct create *create, const char *path)
 {
+    if (create->maker.size_bytes != 0 && create->maker.options.target_rate != 0)
+        return bb_fail(BB_INVALID, "option --size excludes --rate");
     if (create->like_path != NULL && create->secret_seed != NULL)
         return bb_fail(BB_INVALID, "option --like excludes --secret-seed");
+    if (create->maker.options.slack != 0 && create->maker.options.kind > BB_FILTER_RIBBON)
+        return bb_fail(BB_INVALID, "option --slack is for ribbons");
     enum bb_status status = filter_file_check_target(path, create->is_replacing);
     if (status == BB_OK)
         status = create->like_path != NULL ? be_like(create) : choose_hash(create);
     if (status == BB_OK)
         status = check_like(create);
-    if (status != BB_OK)
-        return status;
-    if (create->parts.planned_key_count != 0)
-        return filter_growth_init(&create->growth, &create->options,
-                                  create->parts.planned_key_count);
-    return bb_filter_builder_create(&create->options, &create->builder);
+    return status == BB_OK ? filter_maker_begin(&create->maker) : status;
 }
 
 static enum bb_status add_key(void *context, struct bb_bytes key)
 {
     struct create *create = context;
-    uint64_t hash = bb_filter_file_hash(&create->parts, key);
-    if (create->builder == NULL)
-        return filter_growth_add(&create->growth, hash);
-    return bb_filter_builder_add(create->builder, hash);
-}
-
-static enum bb_status finish(struct create *create)
-{
-    enum bb_status status = create->builder == NULL
-                                ? filter_growth_finish(&create->growth)
-                                : bb_filter_builder_finish(create->builder, &create->envelope);
-    if (status != BB_OK)
-        return status;
-    create->parts.envelope =
-        bb_buf_bytes(create->builder == NULL ? &create->growth.envelope : &create->envelope);
-    status = bb_filter_info(create->parts.envelope, &create->info);
-    if (status == BB_OK && create->builder != NULL && filter_growth_takes(create->info.kind))
-        create->parts.planned_key_count = create->info.key_count;
-    return status;
+    return filter_maker_add(&create->maker, bb_filter_file_hash(&create->parts, key));
 }
 
 static enum bb_status build(struct create *create, const struct arguments *arguments)
@@ -124,19 +100,23 @@ static enum bb_status build(struct create *create, const struct arguments *argum
         status = filter_keys_visit(&create->keys, "reading keys", arguments->values + 1,
                                    arguments->count - 1, add_key, create);
     if (status == BB_OK)
-        status = finish(create);
-    return status == BB_OK ? filter_file_write(path, &create->parts, create->is_replacing) : status;
+        status = filter_maker_finish(&create->maker);
+    if (status != BB_OK)
+        return status;
+    create->parts.envelope = bb_buf_bytes(&create->maker.envelope);
+    create->parts.planned_key_count = create->maker.planned_key_count;
+    return filter_file_write(path, &create->parts, create->is_replacing);
 }
 
 static void report(struct create *create, const char *path)
 {
     if (!create->out.is_json) {
-        filter_report_line(&create->out, path, &create->info);
+        filter_report_line(&create->out, path, &create->maker.info);
         return;
     }
     json_t *document = json_object();
     json_set_text(document, "file", path);
-    filter_report_json(document, &create->info, &create->parts);
+    filter_report_json(document, &create->maker.info, &create->parts);
     output_json(&create->out, document);
 }
 
@@ -144,11 +124,16 @@ static bool parse(struct create *create, const struct command *command, int argc
                   struct arguments *ret_arguments, enum exit_code *ret_code)
 {
     const struct option own[] = {
-        {"kind", "KIND", OPTION_FILTER_KIND, &create->options.kind,
-         "ribbon (the smallest, the default), bloom, blocked-bloom, split-block, partitioned"},
-        {"rate", "RATE", OPTION_REAL, &create->options.target_rate,
+        {"kind", "KIND", OPTION_FILTER_KIND, &create->maker.options.kind,
+         "ribbon (the smallest, the default), bloom, blocked-bloom, split-block, partitioned,\n"
+         "                          counting"},
+        {"rate", "RATE", OPTION_REAL, &create->maker.options.target_rate,
          "absent keys that may pass: 0.01 is one in a hundred (0.01)"},
-        {"keys", "N", OPTION_COUNT, &create->parts.planned_key_count,
+        {"size", "SIZE", OPTION_SIZE, &create->maker.size_bytes,
+         "instead of a rate: the memory, from which the rate follows"},
+        {"slack", "SHARE", OPTION_REAL, &create->maker.options.slack,
+         "ribbon: space given for a quicker build, up to 0.25 (0)"},
+        {"keys", "N", OPTION_COUNT, &create->maker.planned_key_count,
          "room for so many keys, added now or later, not for a ribbon"},
         {"like", "FILTER", OPTION_TEXT, &create->like_path,
          "secret and salt, kind, rate and room of another filter"},
@@ -174,13 +159,11 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     enum bb_status status = build(&create, &arguments);
     if (status == BB_OK) {
         report(&create, arguments.values[0]);
-        code = filter_report_overfull(command, &create.info, &create.parts);
+        code = filter_report_overfull(command, &create.maker.info, &create.parts);
     } else {
         code = command_fail(command, status);
     }
-    bb_filter_builder_destroy(create.builder);
-    filter_growth_deinit(&create.growth);
-    bb_buf_deinit(&create.envelope);
+    filter_maker_deinit(&create.maker);
     return output_finish(&create.out, command, code);
 }
 

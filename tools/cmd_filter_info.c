@@ -55,6 +55,9 @@ static void write_text(struct info *info)
     output_print(out, "fill         %.4f of the bits are set\n", filter->fill);
     output_print(out, "per probe    %" PRIu32 " %s\n", filter->bits_per_probe,
                  filter->kind == BB_FILTER_RIBBON ? "bits of fingerprint" : "bits");
+    if (filter->kind == BB_FILTER_COUNTING)
+        output_print(out, "counters     %s full: they stay so, whatever is removed\n",
+                     number_grouped(filter->saturated_count).text);
     output_print(out, "salt         %016" PRIx64 "\n", filter->salt);
     output_print(out, "hash         %s\n", hash_text(&info->file));
 }

@@ -1,16 +1,19 @@
-/* A filter that keys are added to, batch by batch: as much memory as the filter takes, and a batch,
- * however many keys come. Threads: one. */
+/* A filter that keys are added to, or removed from: as much memory as the filter takes, and a
+ * batch, however many keys come. Threads: one. */
 #ifndef BB_TOOLS_FILTER_GROWTH_H
 #define BB_TOOLS_FILTER_GROWTH_H
 
 #include "bb/filter.h"
 
 struct filter_growth {
-    struct bb_filter_options options; /* of the filter, with the parameters that give it room */
-    struct bb_buf envelope;           /* of all batches so far; empty: there was none */
-    struct bb_buf hashes;             /* uint64_t each: the batch */
-    uint64_t read_count;              /* keys that came */
-    uint64_t new_count;               /* of them, not let through before */
+    struct bb_filter_options options;    /* of the filter, with the parameters that give it room */
+    struct bb_counting_filter *counting; /* of that kind; NULL: others */
+    struct bb_buf envelope; /* others: of all batches so far, empty when there was none; all kinds:
+                               when finished */
+    struct bb_buf hashes;   /* others: uint64_t each, the batch */
+    uint64_t read_count;    /* keys that came */
+    uint64_t new_count;     /* of them added, not let through before */
+    uint64_t absent_count;  /* of them to be removed, not there */
 };
 
 /* Does a kind take keys after it was made? */
@@ -29,7 +32,13 @@ BB_MUST_CHECK enum bb_status filter_growth_load(struct filter_growth *growth,
 void filter_growth_deinit(struct filter_growth *growth);
 
 BB_MUST_CHECK enum bb_status filter_growth_add(struct filter_growth *growth, uint64_t hash);
-/* growth->envelope then holds all keys. */
+
+/* BB_UNSUPPORTED, with the reason, when keys can not be removed. */
+BB_MUST_CHECK enum bb_status filter_growth_check_removable(const struct filter_growth *growth);
+/* What is certainly not there is counted and left. Only when it is removable. */
+BB_MUST_CHECK enum bb_status filter_growth_remove(struct filter_growth *growth, uint64_t hash);
+
+/* growth->envelope then holds what it became. */
 BB_MUST_CHECK enum bb_status filter_growth_finish(struct filter_growth *growth);
 
 #endif

@@ -15,7 +15,8 @@ double filter_report_limit(double rate)
 bool filter_report_is_overfull(const struct bb_filter_info *info,
                                const struct bb_filter_file *parts)
 {
-    return parts->planned_key_count != 0 && info->key_count > parts->planned_key_count;
+    return parts->planned_key_count != 0 && info->key_count > parts->planned_key_count &&
+           info->predicted_rate > info->target_rate;
 }
 
 enum exit_code filter_report_overfull(const struct command *command,
@@ -58,5 +59,6 @@ void filter_report_json(json_t *object, const struct bb_filter_info *info,
     json_set_real(object, "predicted_rate", info->predicted_rate);
     json_set_real(object, "fill", info->fill);
     json_set_count(object, "bits_per_probe", info->bits_per_probe);
+    json_set_count(object, "saturated_counters", info->saturated_count);
     json_set_hex64(object, "salt", info->salt);
 }

@@ -14,9 +14,9 @@ void filter_report_line(struct output *out, const char *path, const struct bb_fi
 void filter_report_json(json_t *object, const struct bb_filter_info *info,
                         const struct bb_filter_file *parts);
 
-/* Does it hold more keys than it was sized for? Then more absent keys than the target may pass.
- * (The predicted rate alone does not tell: it is above the target by accident for every second
- * filter that has its bits from chance.) */
+/* Does it hold more keys than it was sized for, and pass more absent ones than were asked for? (The
+ * predicted rate alone does not tell: it is above the target by accident for every second filter
+ * that has its bits from chance.) */
 bool filter_report_is_overfull(const struct bb_filter_info *info,
                                const struct bb_filter_file *parts);
 /* Says so on stderr; EXIT_OVERFULL, or EXIT_FOUND when it does not. */

@@ -12,7 +12,8 @@ import unittest
 from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, words
 
 COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure"]
-FILTER_COMMANDS = ["filter create", "filter add", "filter check", "filter info", "filter union", "filter plan"]
+FILTER_COMMANDS = ["filter create", "filter add", "filter remove", "filter check", "filter info", "filter union",
+                   "filter plan"]
 ALL_COMMANDS = COMMANDS + FILTER_COMMANDS
 
 

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from filter_case import HEADER, FilterTest, lines_of
-from tool import BINARY, CORRUPT, FOUND, IO, OVERFULL, UNSUPPORTED, USAGE, main, run, words
+from tool import ABSENT, BINARY, CORRUPT, FOUND, IO, OVERFULL, UNSUPPORTED, USAGE, main, run, words
 
 KINDS = ["ribbon", "bloom", "blocked-bloom", "split-block", "partitioned"]
 GROWING = ["bloom", "blocked-bloom", "split-block", "partitioned"]
@@ -67,7 +67,7 @@ class Add(FilterTest):
             self.assertAlmostEqual(self.maybe_count(others), expected, delta=6 * expected ** 0.5 + 6)
             self.assertIn("OVERFULL", self.ok("filter", "info", self.filter).text)
         result = self.expect(OVERFULL, "filter", "create", self.filter, "--kind", "bloom", "--keys", "10", "--force",
-                             stdin=lines_of(self.keys[:20]))
+                             stdin=lines_of(self.keys[:30]))
         self.assertIn("10 were planned", result.err)
 
     def test_refusals_leave_the_file(self):
@@ -111,6 +111,54 @@ class Add(FilterTest):
                 stdin=keys)
         document = self.ok("filter", "check", self.filter, "--count", "--json", stdin=keys).json
         self.assertEqual(document["absent"], 0)
+
+
+class Remove(FilterTest):
+    def remove(self, keys, code=FOUND):
+        return self.expect(code, "filter", "remove", self.filter, "--json", stdin=lines_of(keys)).json
+
+    def test_removed_keys_are_gone_and_the_others_stay(self):
+        self.create("--kind", "counting", "--keys", str(self.COUNT))
+        before = self.content()
+        report = self.remove(self.keys[:1000])
+        self.assertEqual((report["keys"], report["keys_absent"]), (2000, 0))
+        self.assertEqual(self.maybe_count(self.keys[1000:]), 2000)
+        expected = report["predicted_rate"] * 1000
+        self.assertAlmostEqual(self.maybe_count(self.keys[:1000]), expected, delta=6 * expected ** 0.5 + 6)
+        self.ok("filter", "add", self.filter, stdin=lines_of(self.keys[:1000]))
+        self.assertEqual(self.content()[HEADER:], before[HEADER:])
+
+    def test_what_came_twice_goes_twice(self):
+        for options in (["--keys", "10"], []):
+            report = self.create("--kind", "counting", "--force", *options, keys=["a", "b", "a"])
+            self.assertEqual(report["keys"], 3)
+            self.assertEqual(self.remove(["a"])["keys"], 2)
+            self.ok("filter", "check", self.filter, "--key", "a")
+            self.remove(["a"])
+            self.expect(ABSENT, "filter", "check", self.filter, "--key", "a")
+            self.ok("filter", "check", self.filter, "--key", "b")
+
+    def test_absent_keys_are_left_and_told(self):
+        self.create("--kind", "counting", keys=["a"])
+        report = self.remove(["b", "a", "a"], ABSENT)
+        self.assertEqual((report["keys_read"], report["keys_absent"], report["keys"]), (3, 2, 0))
+        self.assertEqual(self.ok("filter", "remove", self.filter, stdin="").lines[0], "0 keys read, 0 of them absent")
+
+    def test_full_counters_never_deny(self):
+        self.create("--kind", "counting", "--keys", "20", keys=["a"] * 20 + ["b"])
+        document = self.ok("filter", "info", self.filter, "--json").json
+        self.assertGreater(document["saturated_counters"], 0)
+        self.assertIn("full", self.ok("filter", "info", self.filter).text)
+        self.remove(["a"] * 19)
+        self.ok("filter", "check", self.filter, "--key", "a")
+        self.ok("filter", "check", self.filter, "--key", "b")
+
+    def test_other_kinds_refuse(self):
+        for kind, reason in (("bloom", "nothing can be removed"), ("ribbon", "as a whole")):
+            self.create("--kind", kind, "--force")
+            before = self.content()
+            self.assertIn(reason, self.expect(UNSUPPORTED, "filter", "remove", self.filter, stdin="a\n").err)
+            self.assertEqual(self.content(), before)
 
 
 class Union(FilterTest):

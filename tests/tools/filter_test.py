@@ -62,6 +62,27 @@ class Create(FilterTest):
         self.assertEqual((report["kind"], report["target_rate"]), ("ribbon", 0.1))
         self.expect(USAGE, "filter", "create", self.path("x"), "--like", self.filter, "--secret-seed", "1")
 
+    def test_memory_instead_of_a_rate(self):
+        for kind in KINDS:
+            for options in ([], ["--keys", str(self.COUNT)]):
+                report = self.create("--kind", kind, "--size", "4K", "--force", *options, keys=self.keys + self.keys)
+                self.assertLessEqual(report["envelope_bytes"], 4096)
+                self.assertGreater(report["envelope_bytes"], 3900)
+                self.assertLess(report["predicted_rate"], 0.02)
+                self.assertFalse(report["overfull"])
+                self.assertEqual(self.maybe_count(self.keys), self.COUNT)
+        self.create("--size", "4K", "--force", keys=[])
+        self.assertIn("--size", self.expect(USAGE, "filter", "create", self.path("x"), "--size", "30", stdin="a\n").err)
+        self.expect(USAGE, "filter", "create", self.path("x"), "--size", "1K", "--rate", "0.1", stdin="a\n")
+
+    def test_slack_is_space_for_ribbons_alone(self):
+        tight = self.create("--secret-seed", "1")
+        slack = self.create("--secret-seed", "1", "--slack", "0.1", "--force")
+        self.assertGreater(slack["envelope_bytes"], tight["envelope_bytes"])
+        self.assertEqual(self.maybe_count(self.keys), self.COUNT)
+        self.expect(USAGE, "filter", "create", self.filter, "--slack", "0.9", "--force", stdin="a\n")
+        self.expect(USAGE, "filter", "create", self.filter, "--slack", "0.1", "--kind", "bloom", "--force", stdin="a\n")
+
     def test_no_keys_and_the_empty_key(self):
         self.assertEqual(self.create(keys=[])["keys"], 0)
         self.assertEqual(self.maybe_count(["", "a"]), 0)
