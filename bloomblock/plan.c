@@ -61,17 +61,20 @@ static enum bb_status complete(struct bb_filter_plan *plan)
 }
 
 /* The plan of the parameters that the builder chooses. */
-static enum bb_status plan_size(enum bb_filter_kind kind, uint64_t key_count, double target_rate,
-                                struct bb_filter_plan *plan)
+static enum bb_status plan_size(const struct bb_filter_question *question, uint64_t key_count,
+                                double target_rate, struct bb_filter_plan *plan)
 {
-    struct bb_envelope envelope = {
-        .kind = kind, .key_count = key_count, .target_rate = target_rate};
-    enum bb_status status = bb_kind_ops(kind)->choose(&envelope);
+    struct bb_envelope envelope = {.kind = question->kind,
+                                   .key_count = key_count,
+                                   .target_rate = target_rate,
+                                   .slack = question->slack};
+    enum bb_status status = bb_kind_ops(question->kind)->choose(&envelope);
     if (status != BB_OK)
         return status;
-    *plan = (struct bb_filter_plan){.kind = kind,
+    *plan = (struct bb_filter_plan){.kind = question->kind,
                                     .key_count = key_count,
                                     .target_rate = target_rate,
+                                    .slack = question->slack,
                                     .parameters = {envelope.parameters[0], envelope.parameters[1]}};
     return complete(plan);
 }
@@ -97,8 +100,8 @@ static enum bb_status plan_at(const struct bb_filter_question *question, uint64_
                               struct bb_filter_plan *plan)
 {
     if (question->key_count == 0)
-        return plan_size(question->kind, at, question->target_rate, plan);
-    return plan_size(question->kind, question->key_count, rate_of(at), plan);
+        return plan_size(question, at, question->target_rate, plan);
+    return plan_size(question, question->key_count, rate_of(at), plan);
 }
 
 /* The last number from fits on, towards misfit, with which the plan fits; fits does. */
@@ -186,6 +189,9 @@ static enum bb_status check_question(struct bb_filter_question *question)
     if (rate != 0 && !(rate >= BB_FILTER_RATE_MIN && rate <= BB_FILTER_RATE_MAX))
         return bb_fail(BB_INVALID, "the filter's target rate is %g, allowed are %g to %g", rate,
                        BB_FILTER_RATE_MIN, BB_FILTER_RATE_MAX);
+    if (!(question->slack >= 0 && question->slack <= BB_FILTER_SLACK_MAX))
+        return bb_fail(BB_INVALID, "the filter's slack is %g, allowed are 0 to %g", question->slack,
+                       BB_FILTER_SLACK_MAX);
     return BB_OK;
 }
 
@@ -193,7 +199,7 @@ static enum bb_status plan_exactly(const struct bb_filter_question *question,
                                    struct bb_filter_plan *plan)
 {
     if (question->size_bytes == 0)
-        return plan_size(question->kind, question->key_count, question->target_rate, plan);
+        return plan_size(question, question->key_count, question->target_rate, plan);
     return question->key_count == 0 ? plan_keys(question, plan) : plan_rate(question, plan);
 }
 

@@ -35,6 +35,7 @@ struct sharing {
     double keys;
     double shards;
     double longer; /* shards of a rank more */
+    double slack;
     uint32_t rank;
 };
 
@@ -53,20 +54,23 @@ static double longer_shards(double keys, double shards, uint32_t rank, double ta
     return longer;
 }
 
-static struct sharing sharing_of(uint64_t key_count, uint32_t rank, double target_rate)
+/* What the plan is for, with so many keys. */
+static struct sharing sharing_of(const struct bb_filter_plan *plan, uint64_t key_count)
 {
     double keys = (double)key_count, shards = (double)bb_shard_count(key_count);
+    uint32_t rank = (uint32_t)plan->parameters[1];
     return (struct sharing){.keys = keys,
                             .shards = shards,
-                            .longer = longer_shards(keys, shards, rank, target_rate),
+                            .longer = longer_shards(keys, shards, rank, plan->target_rate),
+                            .slack = plan->slack,
                             .rank = rank};
 }
 
 /* --- Bytes --- */
 
-static size_t shard_size(uint32_t key_count, uint32_t rank)
+static size_t shard_size(uint32_t key_count, uint32_t rank, double slack)
 {
-    return bb_rate_ribbon_size(bb_rate_ribbon_shape(key_count, rank), rank);
+    return bb_rate_ribbon_size(bb_rate_ribbon_slack_shape(key_count, rank, slack), rank);
 }
 
 /* The mean over the keys that a shard may have. */
@@ -80,7 +84,7 @@ static double mean_shard_size(const struct sharing *sharing, uint32_t rank)
     for (double keys = first; keys <= last; keys++) {
         double away = (keys - mean) / deviation;
         double weight = exp(-away * away / 2);
-        bytes += weight * (double)shard_size((uint32_t)keys, rank);
+        bytes += weight * (double)shard_size((uint32_t)keys, rank, sharing->slack);
         weights += weight;
     }
     return bytes / weights;
@@ -92,7 +96,7 @@ static double bytes_of(const struct sharing *sharing)
     double directory = (double)bb_shard_directory_size((uint32_t)sharing->shards);
     double part = sharing->longer / sharing->shards;
     if (sharing->shards == 1)
-        return directory + (double)shard_size((uint32_t)sharing->keys, longest);
+        return directory + (double)shard_size((uint32_t)sharing->keys, longest, sharing->slack);
     double mean = sharing->longer * mean_shard_size(sharing, sharing->rank + 1) +
                   (sharing->shards - sharing->longer) * mean_shard_size(sharing, sharing->rank);
     double roundings = sharing->shards / 12 * longest * longest;
@@ -107,13 +111,13 @@ static uint64_t last_key_count(uint64_t shards)
 }
 
 /* The bytes of the set, or of a smaller one that takes more. */
-static uint64_t monotone_bytes(const struct bb_filter_plan *plan, uint32_t rank)
+static uint64_t monotone_bytes(const struct bb_filter_plan *plan)
 {
-    struct sharing sharing = sharing_of(plan->key_count, rank, plan->target_rate);
+    struct sharing sharing = sharing_of(plan, plan->key_count);
     uint64_t shards = plan->parameters[0];
     double bytes = bytes_of(&sharing);
     for (uint64_t i = 1; i < shards && i <= LARGER_BEFORE; i++) {
-        sharing = sharing_of(last_key_count(shards - i), rank, plan->target_rate);
+        sharing = sharing_of(plan, last_key_count(shards - i));
         bytes = fmax(bytes, bytes_of(&sharing));
     }
     return (uint64_t)bytes;
@@ -129,7 +133,7 @@ static double cache_lines(const struct bb_filter_plan *plan, uint32_t rank)
     double window = bb_plan_lines_of_run(8.0 * rank);
     if (plan->parameters[0] > 1)
         return 1 + window;
-    if (bb_rate_ribbon_shape((uint32_t)plan->key_count, rank).bit_exact)
+    if (bb_rate_ribbon_slack_shape((uint32_t)plan->key_count, rank, plan->slack).bit_exact)
         window = rank * bb_plan_lines_of_run(8);
     return fmin(whole, 1 + window);
 }
@@ -143,11 +147,11 @@ enum bb_status bb_plan_ribbon(struct bb_filter_plan *plan)
         return bb_plan_bad_parameter(plan, 0, "number of shards");
     if (plan->target_rate == 0)
         plan->target_rate = bb_rate_ribbon(rank);
-    struct sharing sharing = sharing_of(plan->key_count, rank, plan->target_rate);
+    struct sharing sharing = sharing_of(plan, plan->key_count);
     double longer = sharing.longer / sharing.shards;
     plan->bits_per_probe = rank + (longer > 0);
     plan->predicted_rate = longer * bb_rate_ribbon(rank + 1) + (1 - longer) * bb_rate_ribbon(rank);
-    plan->size_bytes = monotone_bytes(plan, rank);
+    plan->size_bytes = monotone_bytes(plan);
     plan->member_cache_lines = cache_lines(plan, plan->bits_per_probe);
     plan->foreign_cache_lines = plan->member_cache_lines;
     return BB_OK;

@@ -264,12 +264,14 @@ struct bb_filter_question {
     uint64_t key_count;  /* distinct keys, at most BB_FILTER_KEY_COUNT_MAX */
     double target_rate;  /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX */
     uint64_t size_bytes; /* of the whole envelope */
+    double slack;        /* as in struct bb_filter_options */
 };
 
 struct bb_filter_plan {
     enum bb_filter_kind kind;
     uint64_t key_count;
-    double target_rate; /* for struct bb_filter_options */
+    double target_rate; /* for struct bb_filter_options, with slack */
+    double slack;
     /* The whole envelope. Bloom kinds, and ribbons up to 2,000 keys: what the builder writes, to
      * the byte (a ribbon that no seed solves, once in 10^8 filters, takes one size more). Ribbons
      * of more keys: a bound that the builder stays below; docs/filters.md says how close. */
@@ -277,7 +279,7 @@ struct bb_filter_plan {
     double bits_per_key;
     double predicted_rate;   /* the expectation for these parameters; at most target_rate */
     uint32_t bits_per_probe; /* as in struct bb_filter_info */
-    uint64_t parameters[2];  /* of the envelope: for struct bb_filter_options */
+    uint64_t parameters[2];  /* of the envelope; Bloom kinds may be built with them instead */
     /* Lines of 64 bytes that a question touches, in the mean: what it costs outside the cache. */
     double member_cache_lines;  /* for a key of the set */
     double foreign_cache_lines; /* for any other */

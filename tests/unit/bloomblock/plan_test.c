@@ -136,6 +136,38 @@ static void plan__ribbons_of_many_shards_stay_below_their_bound(void **state)
         }
 }
 
+static void plan__slack_is_planned_as_it_is_built(void **state)
+{
+    (void)state;
+    static const double slacks[] = {0.01, 0.03, BB_FILTER_SLACK_MAX};
+    static const uint64_t counts[] = {1, 30, 100, 513, 1000, 1900, 2000, 2001, 3500, 30000};
+    for (size_t s = 0; s < BB_ARRAY_LENGTH(slacks); s++)
+        for (size_t c = 0; c < BB_ARRAY_LENGTH(counts); c++) {
+            struct bb_filter_options options = {.target_rate = 0.01, .slack = slacks[s]};
+            struct bb_filter_plan plan = plan_of((struct bb_filter_question){
+                .key_count = counts[c], .target_rate = 0.01, .slack = slacks[s]});
+            struct bb_buf built = {0};
+            envelope_append(&built, &options, 1, counts[c]);
+            double share = (double)built.size / (double)plan.size_bytes;
+            assert_true(plan.slack == slacks[s] && share <= 1);
+            assert_true(share >= (counts[c] <= 2000 ? 1 : share_at_least(&plan)));
+            bb_buf_deinit(&built);
+        }
+}
+
+static void plan__slack_is_monotone_too(void **state)
+{
+    (void)state;
+    uint64_t previous = 0;
+    for (uint64_t n = 1; n <= 6000; n += 3) {
+        struct bb_filter_plan plan = plan_of(
+            (struct bb_filter_question){.key_count = n, .target_rate = 0.01, .slack = 0.05});
+        assert_true(plan.size_bytes >= previous);
+        assert_true(plan.size_bytes >= of_keys(BB_FILTER_RIBBON, n, 0.01).size_bytes);
+        previous = plan.size_bytes;
+    }
+}
+
 /* --- Monotone, without holes --- */
 
 /* Every number of keys for two rates, every seventh for the others. */
@@ -316,6 +348,9 @@ static void plan__two_of_three_are_needed(void **state)
     question.size_bytes = 1000;
     assert_refused(question, BB_INVALID, "3 of keys, rate and memory");
     question.size_bytes = 0;
+    question.slack = 0.3;
+    assert_refused(question, BB_INVALID, "slack is 0.3, allowed are 0 to 0.25");
+    question.slack = 0;
     question.policy = (enum bb_filter_policy)2;
     assert_refused(question, BB_INVALID, "no policy 2");
 }
@@ -503,6 +538,8 @@ int main(void)
         cmocka_unit_test(plan__sizes_are_what_the_builder_writes),
         cmocka_unit_test(plan__predicted_rates_are_those_of_the_bits),
         cmocka_unit_test(plan__ribbons_of_many_shards_stay_below_their_bound),
+        cmocka_unit_test(plan__slack_is_planned_as_it_is_built),
+        cmocka_unit_test(plan__slack_is_monotone_too),
         cmocka_unit_test(plan__more_keys_never_take_fewer_bytes),
         cmocka_unit_test(plan__lower_rates_never_take_fewer_bytes),
         cmocka_unit_test(plan__more_memory_never_gives_a_higher_rate),
