@@ -17,6 +17,7 @@ static const bb_plan_complete completes[] = {
     [BB_FILTER_BLOOM] = bb_plan_bloom,
     [BB_FILTER_SPLIT_BLOCK] = bb_plan_split_block,
     [BB_FILTER_COUNTING] = bb_plan_counting,
+    [BB_FILTER_SCALABLE] = bb_plan_scalable,
     [BB_FILTER_PARTITIONED] = bb_plan_partitioned,
 };
 

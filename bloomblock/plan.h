@@ -27,6 +27,7 @@ enum bb_status bb_plan_blocked_bloom(struct bb_filter_plan *plan);
 enum bb_status bb_plan_bloom(struct bb_filter_plan *plan);
 enum bb_status bb_plan_split_block(struct bb_filter_plan *plan);
 enum bb_status bb_plan_counting(struct bb_filter_plan *plan);
+enum bb_status bb_plan_scalable(struct bb_filter_plan *plan);
 enum bb_status bb_plan_partitioned(struct bb_filter_plan *plan);
 
 /* Fails with BB_INVALID: parameter number, which is called name, is not one of a filter of this

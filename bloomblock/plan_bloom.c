@@ -7,6 +7,7 @@
 #include "bloomblock/bloom.h"
 #include "bloomblock/counting_bloom.h"
 #include "bloomblock/rate.h"
+#include "bloomblock/scalable_bloom.h"
 #include "bloomblock/split_block.h"
 
 /* More than any rate takes. */
@@ -100,5 +101,52 @@ enum bb_status bb_plan_split_block(struct bb_filter_plan *plan)
     plan->predicted_rate = bb_rate_split_block(plan->key_count, blocks);
     plan->member_cache_lines = 1;
     plan->foreign_cache_lines = 1;
+    return BB_OK;
+}
+
+/* --- Scalable: one stage, made for the keys --- */
+
+/* The least rate of a stage from which on it has more than so many spare keys. */
+static double rate_of_more_spare_keys(uint64_t keys, uint64_t spare, double rate)
+{
+    double none = rate, more = 1;
+    while (more - none > rate * 1e-15) {
+        double middle = none + (more - none) / 2;
+        if (middle == none || middle == more)
+            break;
+        *(bb_scalable_spare_keys(keys, middle) > spare ? &more : &none) = middle;
+    }
+    return more;
+}
+
+/* At a lower rate fewer spare keys are needed, so that the size goes down where it should go up:
+ * by a key. There the plan stays at the size that the rate before takes. */
+static uint64_t monotone_bits(uint64_t keys, double rate, double greatest_rate)
+{
+    uint32_t probes = 0;
+    uint64_t spare = bb_scalable_spare_keys(keys, rate);
+    uint64_t bits = bb_scalable_stage_bits(keys + spare, rate, &probes);
+    double before = rate_of_more_spare_keys(keys, spare, rate);
+    if (before > greatest_rate)
+        return bits;
+    spare = bb_scalable_spare_keys(keys, before);
+    uint64_t bits_before = bb_scalable_stage_bits(keys + spare, before, &probes);
+    return bits > bits_before ? bits : bits_before;
+}
+
+enum bb_status bb_plan_scalable(struct bb_filter_plan *plan)
+{
+    const double share = 1 - BB_SCALABLE_RATIO_DEFAULT; /* of the first stage in the rate */
+    double rate = plan->target_rate * share;
+    uint64_t keys = plan->parameters[0];
+    if (plan->target_rate == 0)
+        return bb_fail(BB_UNSUPPORTED,
+                       "the stages of a scalable filter follow from its target rate");
+    uint64_t room = keys + bb_scalable_spare_keys(keys, rate);
+    uint64_t bits = bb_scalable_stage_bits(room, rate, &plan->bits_per_probe);
+    plan->predicted_rate = bb_rate_bloom(plan->key_count, bits, plan->bits_per_probe);
+    plan->size_bytes = BB_SCALABLE_HEADER_SIZE + BB_SCALABLE_STAGE_ENTRY_SIZE +
+                       bb_bloom_size(monotone_bits(keys, rate, BB_FILTER_RATE_MAX * share));
+    add_cost(plan, (double)bits);
     return BB_OK;
 }

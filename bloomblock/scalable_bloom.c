@@ -23,24 +23,31 @@ static double stage_rate(const struct bb_scalable_bloom *bloom, uint32_t stage)
 
 /* The number of keys with which a filter has a given number of set bits, half of them, deviates by
  * 0.67 sqrt(keys / probes); three times that, and one for the bits that a key may need. */
-static uint64_t spare_keys(uint64_t keys, double rate)
+uint64_t bb_scalable_spare_keys(uint64_t keys, double rate)
 {
     double probes = rate >= RATE_OF_MOST_PROBES ? bb_rate_limit(rate) : BB_BLOOM_PROBES_MAX;
     return 1 + (uint64_t)ceil(2 * sqrt((double)keys / probes));
 }
 
+uint64_t bb_scalable_stage_bits(uint64_t keys, double rate, uint32_t *ret_probes)
+{
+    uint64_t bits = 0;
+    *ret_probes = BB_BLOOM_PROBES_MAX;
+    if (rate < RATE_OF_MOST_PROBES)
+        return bb_rate_bloom_bits(keys, BB_BLOOM_PROBES_MAX, rate);
+    *ret_probes = bb_rate_bloom_best_probes(keys, rate, &bits);
+    return bits;
+}
+
 static struct bb_scalable_stage plan_stage(const struct bb_scalable_bloom *bloom, uint32_t number)
 {
-    struct bb_scalable_stage stage = {.probes = BB_BLOOM_PROBES_MAX};
+    struct bb_scalable_stage stage = {0};
     double rate = stage_rate(bloom, number);
     uint64_t keys = bloom->first_key_count << number; /* BB_SCALABLE_GROWTH */
     if (keys > BB_FILTER_KEY_COUNT_MAX)
         keys = BB_FILTER_KEY_COUNT_MAX;
-    keys += spare_keys(keys, rate);
-    if (rate >= RATE_OF_MOST_PROBES)
-        stage.probes = bb_rate_bloom_best_probes(keys, rate, &stage.bits);
-    else
-        stage.bits = bb_rate_bloom_bits(keys, stage.probes, rate);
+    keys += bb_scalable_spare_keys(keys, rate);
+    stage.bits = bb_scalable_stage_bits(keys, rate, &stage.probes);
     return stage;
 }
 

@@ -65,6 +65,13 @@ bool bb_scalable_bloom_may_contain(const struct bb_scalable_bloom *bloom, uint64
 
 uint64_t bb_scalable_bloom_key_count(const struct bb_scalable_bloom *bloom);
 
+/* --- Sizes --- */
+
+/* Keys beyond those that a stage is made for, so that they fit. */
+uint64_t bb_scalable_spare_keys(uint64_t keys, double rate);
+/* Bits of a stage that has room for so many keys, the spare ones included. */
+uint64_t bb_scalable_stage_bits(uint64_t keys, double rate, uint32_t *ret_probes);
+
 /* --- Payloads --- */
 
 BB_MUST_CHECK enum bb_status bb_scalable_bloom_encode(const struct bb_scalable_bloom *bloom,

@@ -274,7 +274,8 @@ struct bb_filter_plan {
     double slack;
     /* The whole envelope. Bloom kinds, and ribbons up to 2,000 keys: what the builder writes, to
      * the byte (a ribbon that no seed solves, once in 10^8 filters, takes one size more). Ribbons
-     * of more keys: a bound that the builder stays below; docs/filters.md says how close. */
+     * of more keys: a bound that the builder stays below; docs/filters.md says how close. Scalable:
+     * of one stage, which the builder needs 999 times of 1,000, or up to 8 bytes more. */
     uint64_t size_bytes;
     double bits_per_key;
     double predicted_rate;   /* the expectation for these parameters; at most target_rate */

@@ -491,9 +491,10 @@ static void set_algebra__what_does_not_fit_is_refused_with_the_reason(void **sta
 static void set_algebra__ribbons_are_refused_with_the_reason(void **state)
 {
     (void)state;
-    static const enum bb_filter_kind kinds[] = {BB_FILTER_RIBBON, BB_FILTER_NONE};
-    static const char *const reasons[] = {"takes their keys", "no bits to count"};
-    for (int i = 0; i < 2; i++)
+    static const enum bb_filter_kind kinds[] = {BB_FILTER_RIBBON, BB_FILTER_NONE,
+                                                BB_FILTER_SCALABLE};
+    static const char *const reasons[] = {"takes their keys", "no bits to count", "stages"};
+    for (int i = 0; i < 3; i++)
         for (uint64_t count = 0; count <= 100; count += 100) {
             struct bb_buf first = envelope_of(kinds[i], 0.01, 1, count);
             struct bb_buf second = envelope_of(kinds[i], 0.01, 1, count);
