@@ -39,6 +39,13 @@ class Blacklist(ExampleTest):
         self.assertIn("a.b.malware.example is blocked by malware.example\n", text)
         self.assertNotIn("roads.test is", text)
         self.assertEqual(self.numbers(text, r"queries +(\d+), blocked (\d+)"), [9, 4])
+        self.check_page(self.run_example("--seed", "1"))
+
+    def test_the_lists_of_the_page(self):
+        names = self.write("list", (f"{i}.ads.test" for i in range(1, 200001)))
+        queries = [f"www.shop{i}.market{i}" for i in range(1, 100001)] + [f"cdn.{i}.ads.test" for i in range(1, 1001)]
+        text = self.run_example("--seed", "1", names, self.write("queries", queries))
+        self.check_page(text[text.index("entries "):])
 
     def test_suffixes_end_at_dots(self):
         self.check(["b.c"], ["b.c", "a.b.c", "ab.c", "c", "b.cd", "b.c.d", ".b.c", "a..b.c", "b..c"])

@@ -66,6 +66,10 @@ class Crawl(CrawlerTest):
         text = self.run_example()
         visited, met, *_ = self.numbers_of(text)
         self.assertEqual((visited, met), (20000, 20000))
+        self.check_page(text)
+        self.run_example(self.store, "20000", "7000", code=-signal.SIGKILL)
+        text = self.run_example(self.store)
+        self.check_page(text[:text.index("fixed ")])
 
     def test_the_numbers_are_those_of_the_web(self):
         links = [list(links_of(page, PAGES)) for page in range(PAGES)]

@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 BINARY = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "examples.md")
 COMMAND = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 
 
@@ -52,6 +53,11 @@ class ExampleTest(unittest.TestCase):
         self.assertEqual(len(found), 1, f"{pattern!r} in\n{text}")
         fields = found[0] if isinstance(found[0], tuple) else (found[0],)
         return [float(field) for field in fields]
+
+    def check_page(self, text):
+        """docs/examples.md shows the text."""
+        with open(PAGE, encoding="utf-8") as file:
+            self.assertIn(text, file.read(), f"{PAGE} shows something else")
 
     def check_rate(self, observed, predicted):
         """A count of chance events within five standard errors of its prediction."""

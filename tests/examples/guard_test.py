@@ -30,6 +30,7 @@ class Guard(ExampleTest):
             self.assertAlmostEqual(stages[when][1] / (BITS_PER_KEY * room / 2), 1, delta=0.01)
         self.assertLess(stages["rebuilt"][5], 0.0045 * ABSENT)
         changes, audits = self.numbers(text, r"(\d+) changes during the rebuild; (\d+) audits, no key")
+        self.check_page("".join(text.splitlines(keepends=True)[:2]))
         self.assertGreater(changes, 0)
         self.assertGreater(audits, 0)
 
