@@ -150,8 +150,9 @@ enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format
         kind = BB_FILTER_RIBBON;
     if (!kind_is_possible(kind)) {
         const char *name = bb_filter_kind_name(kind);
-        return name == NULL ? bb_fail(BB_INVALID, "there are no filters of kind %d", (int)kind)
-                            : bb_fail(BB_UNSUPPORTED, "filters of kind %s are not there yet", name);
+        return name == NULL
+                   ? bb_fail(BB_INVALID, "there are no filters of kind %d", (int)kind)
+                   : bb_fail(BB_UNSUPPORTED, "tables cannot hold filters of kind %s", name);
     }
     if (kind != BB_FILTER_NONE && !rate_is_possible(target_rate))
         return bb_fail(BB_INVALID, "the filters' target rate is %g, allowed are %g to %g",

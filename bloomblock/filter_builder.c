@@ -38,8 +38,8 @@ static enum bb_status resolve(struct bb_filter_options *options)
         return bb_fail(BB_INVALID, "there are no filters of kind %d", (int)options->kind);
     if (options->kind == BB_FILTER_DEFAULT)
         options->kind = BB_FILTER_RIBBON;
-    if (bb_kind_ops(options->kind) == NULL)
-        return bb_fail(BB_UNSUPPORTED, "filters of kind %s are not there yet", name);
+    if (bb_kind_ops(options->kind)->choose == NULL)
+        return bb_fail(BB_INVALID, "filters of kind %s are not built from a set of keys", name);
     if (options->salt != 0 && bb_kind_ops(options->kind)->takes_key_hashes)
         return bb_fail(BB_INVALID,
                        "the salt is %016llx: filters of kind %s have none, it must be 0",

@@ -20,6 +20,7 @@ static const struct {
     [BB_FILTER_COUNTING] = {"counting", &bb_kind_counting},
     [BB_FILTER_SCALABLE] = {"scalable", &bb_kind_scalable},
     [BB_FILTER_PARTITIONED] = {"partitioned", &bb_kind_partitioned},
+    [BB_FILTER_COUNT_MIN] = {"count-min", &bb_kind_count_min},
 };
 
 const struct bb_kind_ops *bb_kind_ops(enum bb_filter_kind kind)
@@ -39,15 +40,13 @@ enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_ki
     for (size_t i = 0; i < BB_ARRAY_LENGTH(kinds); i++) {
         if (strcmp(kinds[i].name, name) != 0)
             continue;
-        if (i != BB_FILTER_DEFAULT && kinds[i].ops == NULL)
-            return bb_fail(BB_UNSUPPORTED, "filters of kind %s are not there yet", name);
         *ret_kind = (enum bb_filter_kind)i;
         return BB_OK;
     }
     return bb_fail(BB_INVALID,
                    "there are no filters of kind \"%s\"; "
                    "there are default, none, ribbon, blocked-bloom, bloom, split-block, counting, "
-                   "scalable, partitioned",
+                   "scalable, partitioned, count-min",
                    name);
 }
 

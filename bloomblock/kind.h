@@ -58,7 +58,8 @@ struct bb_kind_ops {
     /* A target rate of 1 may be stored: nobody asked for one. */
     bool may_have_no_target;
 
-    /* Sets the parameters that meet the target for the envelope's key count. */
+    /* Sets the parameters that meet the target for the envelope's key count. NULL: a builder does
+     * not make this kind. */
     enum bb_status (*choose)(struct bb_envelope *envelope);
     /* Appends the payload for these parameters. hashes: key_count of them, of the domain, sorted,
      * distinct. On failure the buffer may have grown. */
@@ -85,8 +86,9 @@ extern const struct bb_kind_ops bb_kind_split_block;
 extern const struct bb_kind_ops bb_kind_counting;
 extern const struct bb_kind_ops bb_kind_scalable;
 extern const struct bb_kind_ops bb_kind_partitioned;
+extern const struct bb_kind_ops bb_kind_count_min;
 
-/* NULL for DEFAULT, for values that are no kind, and for kinds that are not there yet. */
+/* NULL for DEFAULT, and for values that are no kind. */
 const struct bb_kind_ops *bb_kind_ops(enum bb_filter_kind kind);
 
 /* All that is known of a checked envelope. */

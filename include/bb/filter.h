@@ -30,8 +30,8 @@
 extern "C" {
 #endif
 
-/* Kinds of filters. ON DISK: the values never change; the ones marked reserved are refused with
- * BB_UNSUPPORTED. */
+/* Kinds of filters. ON DISK: the values never change. Tables hold those up to BLOOM; the others
+ * stand alone. */
 enum bb_filter_kind {
     BB_FILTER_DEFAULT = 0, /* In options only: ribbon. */
     BB_FILTER_NONE = 1,    /* No filter: everything may be there. */
@@ -45,6 +45,8 @@ enum bb_filter_kind {
     BB_FILTER_COUNTING = 6,    /* Bloom with counters: keys can be removed (bb/filter_sets.h). */
     BB_FILTER_SCALABLE = 7,    /* Bloom that grows, for an unknown number of keys. */
     BB_FILTER_PARTITIONED = 8, /* Bloom with a slice of the bits for each probe. */
+    BB_FILTER_COUNT_MIN = 9,   /* Count-min sketch: how often, not whether (bb/filter_sets.h). Not
+                                  made by a builder. */
 };
 
 /* Stable lower-case name: "ribbon", "blocked-bloom", ... NULL for an unknown value. */

@@ -165,6 +165,91 @@ bb_scalable_filter_encode(const struct bb_scalable_filter *filter, struct bb_buf
 BB_API BB_MUST_CHECK enum bb_status
 bb_scalable_filter_decode(struct bb_bytes envelope, struct bb_scalable_filter **ret_filter);
 
+/* --- Count sketches: how often a key came, and which came most ---
+ *
+ * BB_FILTER_COUNT_MIN counts keys in little memory: rows of 32-bit cells, one cell per row for each
+ * key, whose count is the least of its cells. A count is never too low. It is too high by more than
+ * error * total for at most error_probability of all keys, where total is the sum of all counts
+ * that were added: e / error columns in ln(1 / error_probability) rows of 4 bytes, whatever the
+ * number of keys: 54 kB for 0.1 % and 1 %.
+ *
+ * With it goes a list of the keys that came most, with copies of their bytes: which absent keys a
+ * database is asked for most, say. A key that is not in a full list came at most as often as the
+ * last of the list says; that is certain. One in it came at least that often less the error.
+ *
+ * One thread at a time for changes; questions from any number of threads while nobody changes it.
+ * Sources: Cormode, Muthukrishnan, "An improved data stream summary: the count-min sketch and its
+ * applications", 2005; Estan, Varghese, "New directions in traffic measurement and accounting",
+ * 2002 (conservative update). */
+
+#define BB_COUNT_ERROR_MIN    (1.0 / 16777216) /* 2^-24 */
+#define BB_COUNT_ERROR_MAX    0.5
+#define BB_COUNT_TOP_MAX      1024
+#define BB_COUNT_KEY_SIZE_MAX 65535
+
+struct bb_count_sketch_options {
+    double error;             /* BB_COUNT_ERROR_MIN ... BB_COUNT_ERROR_MAX; 0 means 0.001 */
+    double error_probability; /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; 0 means 0.01 */
+    uint32_t top_count;       /* keys in the list: 0 ... BB_COUNT_TOP_MAX. An addition looks through
+                                 all of them if its key belongs to the list */
+    bool is_conservative;     /* raise only the cells that are below the new count: the same bounds,
+                                 and smaller errors, mostly of rare keys */
+    uint64_t salt;
+};
+
+struct bb_count_sketch;
+
+/* BB_INVALID, BB_TOO_LARGE for options outside the limits; BB_NO_MEMORY. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_count_sketch_create(const struct bb_count_sketch_options *options,
+                       struct bb_count_sketch **ret_sketch);
+BB_API void bb_count_sketch_destroy(struct bb_count_sketch *sketch);
+/* Forgets everything that was counted: once an hour, say. */
+BB_API void bb_count_sketch_reset(struct bb_count_sketch *sketch);
+
+/* The key with this hash came count times more. key: its bytes, copied if it enters the list; may
+ * be empty where no list is kept. A cell that has reached 2^32 - 1 stays there, and counts of that
+ * size are then too low: see saturated_count. BB_TOO_LARGE for longer keys, or a total beyond 64
+ * bits; BB_NO_MEMORY. On failure nothing was counted. */
+BB_API BB_MUST_CHECK enum bb_status bb_count_sketch_add(struct bb_count_sketch *sketch,
+                                                        uint64_t hash, struct bb_bytes key,
+                                                        uint64_t count);
+/* How often the key came, or more; 0 means never. */
+BB_API uint64_t bb_count_sketch_count(const struct bb_count_sketch *sketch, uint64_t hash);
+
+struct bb_count_entry {
+    uint64_t hash;
+    uint64_t count;      /* when it last came; since then its count may have risen by the error */
+    struct bb_bytes key; /* borrowed from the sketch until its next change */
+};
+/* Writes the up to capacity keys that came most, those first; gives how many. */
+BB_API size_t bb_count_sketch_top(const struct bb_count_sketch *sketch,
+                                  struct bb_count_entry *entries, size_t capacity);
+
+struct bb_count_sketch_info {
+    uint64_t total;     /* of all counts that were added */
+    uint64_t key_count; /* keys that certainly were new when they came: at most as many as there
+                           are, and no more than BB_FILTER_KEY_COUNT_MAX */
+    double error;
+    double error_probability;
+    uint64_t columns;
+    uint32_t rows;
+    uint64_t cells_size_bytes;
+    uint64_t saturated_count; /* cells that have reached 2^32 - 1 */
+};
+/* Reads all cells. */
+BB_API void bb_count_sketch_info(const struct bb_count_sketch *sketch,
+                                 struct bb_count_sketch_info *ret_info);
+
+/* Appends its envelope, from which it can be decoded and count further. bb_filter_view_init asks
+ * whether a key came at all; bb_filter_info gives error_probability as the target rate, and as the
+ * predicted rate the share of foreign keys whose count is not 0. */
+BB_API BB_MUST_CHECK enum bb_status bb_count_sketch_encode(const struct bb_count_sketch *sketch,
+                                                           struct bb_buf *envelope);
+/* A copy of what an envelope holds. Fails like bb_filter_view_init; BB_INVALID for other kinds. */
+BB_API BB_MUST_CHECK enum bb_status bb_count_sketch_decode(struct bb_bytes envelope,
+                                                           struct bb_count_sketch **ret_sketch);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,7 +4,7 @@ import struct
 import xxh3
 
 MASK = (1 << 64) - 1
-NONE, RIBBON, BLOCKED_BLOOM, BLOOM, SPLIT_BLOCK, COUNTING, SCALABLE, PARTITIONED = range(1, 9)
+NONE, RIBBON, BLOCKED_BLOOM, BLOOM, SPLIT_BLOCK, COUNTING, SCALABLE, PARTITIONED, COUNT_MIN = range(1, 10)
 BLOCK, ENVELOPE = 0x243F6A8885A308D3, 0xA4093822299F31D0
 
 
@@ -146,6 +146,8 @@ class Envelope:
             self.read_directory()
         if self.kind == SCALABLE:
             self.read_stages()
+        if self.kind == COUNT_MIN:
+            self.read_sketch()
         if self.kind == COUNTING:
             check((self.parameters[0] + 1) // 2 == len(self.payload), "number of counters")
             sums = sum((byte & 15) + (byte >> 4) for byte in self.payload)
@@ -183,15 +185,37 @@ class Envelope:
             end += size
         check(end == len(self.payload) and sum(stage[0] for stage in self.stages) == self.keys, "end of the stages")
 
+    def read_sketch(self):
+        columns, rows = self.parameters
+        self.total, self.error, self.flags, self.room, count, self.reserved = struct.unpack_from("<QdIIII", self.payload)
+        check(columns * self.error >= 2.71828 and rows >= 1 and self.flags <= 1 and count <= self.room <= 1024, "sketch")
+        self.cells = [struct.unpack_from(f"<{columns}I", self.payload, 32 + row * columns * 4) for row in range(rows)]
+        check(all(sum(row) <= self.total and (self.flags or sum(row) == self.total) for row in self.cells), "row sums")
+        self.top, at = [], 32 + columns * rows * 4
+        for _ in range(count):
+            key_hash, key_count, size = struct.unpack_from("<QQI", self.payload, at)
+            self.top.append((key_hash, key_count, self.payload[at + 20:at + 20 + size]))
+            at += 20 + size
+        check(at == len(self.payload), "end of the top keys")
+
+    def count(self, h):
+        counts = []
+        for row in self.cells:
+            h = h * 0xD1342543DE82EF95 & MASK
+            counts.append(row[h * self.parameters[0] >> 64])
+        return min(counts)
+
     def may_contain(self, key_hash):
         first, second = self.parameters
         h = mix(key_hash ^ self.domain)
-        if self.kind == NONE or (self.keys == 0 and self.kind not in (COUNTING, SCALABLE)):
+        if self.kind == NONE or (self.keys == 0 and self.kind not in (COUNTING, SCALABLE, COUNT_MIN)):
             return self.kind == NONE
         if self.kind == BLOCKED_BLOOM:
             return ask_blocked_bloom(self.payload, first, second, h)
         if self.kind == SPLIT_BLOCK:
             return ask_split_block(self.payload, first, key_hash)
+        if self.kind == COUNT_MIN:
+            return self.count(h) > 0
         if self.kind == SCALABLE:
             return any(ask_bloom(bits, size, probes, mix(h ^ i)) for i, (_, size, probes, bits) in enumerate(self.stages))
         if self.kind == COUNTING:
@@ -242,6 +266,23 @@ class Text:
         self.lines += ["               " + row.hex(" ") for row in rows]
 
 
+def describe_sketch(envelope, text):
+    text.add(8, "total", envelope.total)
+    text.add(8, "error", "%.17g" % envelope.error)
+    text.add(4, "flags", envelope.flags)
+    text.add(4, "room for top keys", envelope.room)
+    text.add(4, "top keys", len(envelope.top))
+    text.add(4, "reserved", envelope.reserved)
+    for row in envelope.cells:
+        text.add_bytes("cells of a row", struct.pack(f"<{len(row)}I", *row))
+    for key_hash, count, key in envelope.top:
+        check(1 <= count <= envelope.count(mix(key_hash ^ envelope.domain)), "count of a top key")
+        text.add(8, "hash of a top key", f"0x{key_hash:016x}")
+        text.add(8, "count", count)
+        text.add(4, "key size", len(key))
+        text.add(len(key), "key", key.decode("ascii"))
+
+
 def describe(data, members):
     envelope, text = Envelope(data), Text()
     text.add(8, "magic", data[:8].decode("ascii"))
@@ -269,6 +310,8 @@ def describe(data, members):
     elif envelope.kind == SPLIT_BLOCK:
         for i in range(0, len(envelope.payload), 32):
             text.add_bytes("block", envelope.payload[i:i + 32])
+    elif envelope.kind == COUNT_MIN:
+        describe_sketch(envelope, text)
     elif envelope.kind == SCALABLE:
         text.add(8, "stages", len(envelope.stages))
         text.add(8, "tightening ratio", "%.17g" % envelope.ratio)

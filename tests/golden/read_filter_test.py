@@ -13,7 +13,7 @@ from read_filter import Corrupt, Envelope, describe  # noqa: E402
 
 REFUSALS = (Corrupt, struct.error, IndexError)
 MEMBERS = {"ribbon": 30, "ribbon_grouped": 300, "ribbon_shards": 2600, "empty": 0, "blocked_bloom": 100, "bloom": 30,
-           "none": 30, "split_block": 40, "counting": 30, "scalable": 70, "partitioned": 30}
+           "none": 30, "split_block": 40, "counting": 30, "scalable": 70, "count_min": 20, "partitioned": 30}
 
 
 def read_file(name):

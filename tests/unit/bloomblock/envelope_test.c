@@ -6,8 +6,20 @@
 
 #include "bloomblock/shard_directory.h"
 
+static struct bb_buf sketch_envelope(void)
+{
+    struct bb_count_sketch_options options = {.error = 0.4, .top_count = 2};
+    struct bb_count_sketch *sketch = NULL;
+    struct bb_buf envelope = {0};
+    assert_ok(bb_count_sketch_create(&options, &sketch));
+    assert_ok(bb_count_sketch_add(sketch, 7, bb_bytes_of_text("seven"), 7));
+    assert_ok(bb_count_sketch_encode(sketch, &envelope));
+    bb_count_sketch_destroy(sketch);
+    return envelope;
+}
+
 /* One small envelope of every kind, and one of several shards. */
-#define SAMPLE_COUNT 10
+#define SAMPLE_COUNT 11
 
 static struct bb_buf sample(int number)
 {
@@ -30,8 +42,10 @@ static struct bb_buf sample(int number)
         return envelope_of(BB_FILTER_PARTITIONED, 0.01, 1, 30);
     case 8:
         return envelope_of(BB_FILTER_COUNTING, 0.01, 1, 20);
-    default:
+    case 9:
         return envelope_of(BB_FILTER_SCALABLE, 0.01, 1, 20);
+    default:
+        return sketch_envelope();
     }
 }
 

@@ -87,6 +87,116 @@ static void memory_filter__failed_allocation_is_reported(void **state)
     assert_int_equal(bb_alloc_fault_sweep(make_memory_filter, NULL, false), 1);
 }
 
+/* --- Filters that change --- */
+
+static enum bb_status grow_scalable(void *context)
+{
+    struct bb_scalable_filter_options options = {.first_key_count = 16};
+    struct bb_scalable_filter *filter = NULL, *copy = NULL;
+    struct bb_buf envelope = {0};
+    bool added = false;
+    (void)context;
+    enum bb_status status = bb_scalable_filter_create(&options, &filter);
+    for (uint64_t i = 0; i < 100 && status == BB_OK; i++) {
+        uint64_t before = bb_scalable_filter_key_count(filter);
+        status = bb_scalable_filter_add(filter, member_hash(0, i), &added);
+        assert_true(status == BB_OK || bb_scalable_filter_key_count(filter) == before);
+    }
+    if (status == BB_OK)
+        status = bb_scalable_filter_encode(filter, &envelope);
+    assert_true(status == BB_OK || envelope.size == 0);
+    if (status == BB_OK)
+        status = bb_scalable_filter_decode(bb_buf_bytes(&envelope), &copy);
+    bb_scalable_filter_destroy(filter);
+    bb_scalable_filter_destroy(copy);
+    bb_buf_deinit(&envelope);
+    return status;
+}
+
+static enum bb_status change_counting(void *context)
+{
+    struct bb_counting_filter_options options = {.key_count = 100};
+    struct bb_counting_filter *filter = NULL, *copy = NULL;
+    struct bb_buf envelope = {0}, bloom = {0};
+    (void)context;
+    enum bb_status status = bb_counting_filter_create(&options, &filter);
+    for (uint64_t i = 0; i < 100 && status == BB_OK; i++)
+        status = bb_counting_filter_add(filter, member_hash(0, i));
+    if (status == BB_OK)
+        status = bb_counting_filter_encode(filter, &envelope);
+    assert_true(status == BB_OK || envelope.size == 0);
+    if (status == BB_OK)
+        status = bb_counting_filter_encode_bloom(filter, &bloom);
+    assert_true(status == BB_OK || bloom.size == 0);
+    if (status == BB_OK)
+        status = bb_counting_filter_decode(bb_buf_bytes(&envelope), &copy);
+    bb_counting_filter_destroy(filter);
+    bb_counting_filter_destroy(copy);
+    bb_buf_deinit(&envelope);
+    bb_buf_deinit(&bloom);
+    return status;
+}
+
+static enum bb_status count_keys(struct bb_count_sketch *sketch)
+{
+    enum bb_status status = BB_OK;
+    for (uint64_t i = 0; i < 20 && status == BB_OK; i++) {
+        uint64_t hash = member_hash(0, i), before = bb_count_sketch_count(sketch, hash);
+        struct bb_bytes key = {(const uint8_t *)"key", 3};
+        status = bb_count_sketch_add(sketch, hash, key, i + 1);
+        assert_true(status == BB_OK || bb_count_sketch_count(sketch, hash) == before);
+    }
+    return status;
+}
+
+static enum bb_status count_in_sketch(void *context)
+{
+    struct bb_count_sketch_options options = {.error = 0.1, .top_count = 3};
+    struct bb_count_sketch *sketch = NULL, *copy = NULL;
+    struct bb_buf envelope = {0};
+    (void)context;
+    enum bb_status status = bb_count_sketch_create(&options, &sketch);
+    if (status == BB_OK)
+        status = count_keys(sketch);
+    if (status == BB_OK)
+        status = bb_count_sketch_encode(sketch, &envelope);
+    assert_true(status == BB_OK || envelope.size == 0);
+    if (status == BB_OK)
+        status = bb_count_sketch_decode(bb_buf_bytes(&envelope), &copy);
+    bb_count_sketch_destroy(sketch);
+    bb_count_sketch_destroy(copy);
+    bb_buf_deinit(&envelope);
+    return status;
+}
+
+static enum bb_status fold_split_block(void *context)
+{
+    struct bb_buf bitset = {0}, envelope = {0}, folded = {0};
+    uint8_t *room = NULL;
+    (void)context;
+    enum bb_status status = bb_buf_extend(&bitset, 1024, &room);
+    if (status == BB_OK) {
+        memset(room, 1, 1024);
+        status = bb_split_block_encode(bb_buf_bytes(&bitset), 0, &envelope);
+    }
+    if (status == BB_OK)
+        status = bb_split_block_fold(bb_buf_bytes(&envelope), 4, &folded);
+    assert_true(status == BB_OK || folded.size == 0);
+    bb_buf_deinit(&bitset);
+    bb_buf_deinit(&envelope);
+    bb_buf_deinit(&folded);
+    return status;
+}
+
+static void filter_sets__every_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    assert_true(bb_alloc_fault_sweep(grow_scalable, NULL, false) >= 8);
+    assert_true(bb_alloc_fault_sweep(change_counting, NULL, false) >= 6);
+    assert_true(bb_alloc_fault_sweep(count_in_sketch, NULL, false) >= 20);
+    assert_true(bb_alloc_fault_sweep(fold_split_block, NULL, false) >= 4);
+}
+
 /* "A view allocates nothing." */
 static void filter__views_and_questions_do_not_allocate(void **state)
 {
@@ -109,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filter__every_failed_allocation_is_reported),
+        cmocka_unit_test(filter_sets__every_failed_allocation_is_reported),
         cmocka_unit_test(memory_filter__failed_allocation_is_reported),
         cmocka_unit_test(filter__views_and_questions_do_not_allocate),
     };

@@ -152,6 +152,29 @@ static void dump_stages(struct dump *dump)
         dump_bytes(dump, sizes[i], "bits");
 }
 
+static void dump_top_key(struct dump *dump)
+{
+    dump_hex(dump, 8, "hash of a top key");
+    dump_number(dump, 8, "count");
+    uint64_t size = dump_number(dump, 4, "key size");
+    dump_field(dump, (size_t)size, "key", "%.*s", (int)size,
+               (const char *)dump->data + dump->offset);
+}
+
+static void dump_sketch(struct dump *dump, const uint64_t parameters[2])
+{
+    dump_number(dump, 8, "total");
+    dump_double(dump, "error");
+    dump_number(dump, 4, "flags");
+    dump_number(dump, 4, "room for top keys");
+    uint64_t top_count = dump_number(dump, 4, "top keys");
+    dump_number(dump, 4, "reserved");
+    for (uint64_t row = 0; row < parameters[1]; row++)
+        dump_bytes(dump, (size_t)parameters[0] * 4, "cells of a row");
+    for (uint64_t i = 0; i < top_count; i++)
+        dump_top_key(dump);
+}
+
 /* The first of 2,000 foreign keys that pass: another reader has to let the same ones through. */
 static void dump_false_positives(struct dump *dump, const struct bb_buf *envelope)
 {
@@ -181,6 +204,8 @@ static struct bb_buf describe(const struct bb_buf *envelope, uint64_t count)
     else if (kind == BB_FILTER_SPLIT_BLOCK)
         for (uint64_t i = 0; i < parameters[0]; i++)
             dump_bytes(&dump, 32, "block");
+    else if (kind == BB_FILTER_COUNT_MIN)
+        dump_sketch(&dump, parameters);
     else if (kind == BB_FILTER_SCALABLE)
         dump_stages(&dump);
     else if (kind == BB_FILTER_COUNTING)
@@ -291,6 +316,34 @@ static void filter_golden__scalable(void **state)
     assert_bytes("scalable", build_scalable(), 70);
 }
 
+/* Key i came i mod 5 + 1 times. */
+static struct bb_buf build_sketch(void)
+{
+    struct bb_count_sketch_options options = {.error = 0.1,
+                                              .error_probability = 0.1,
+                                              .top_count = 3,
+                                              .is_conservative = true,
+                                              .salt = UINT64_C(0x0123456789abcdef)};
+    struct bb_count_sketch *sketch = NULL;
+    struct bb_buf envelope = {0};
+    assert_ok(bb_count_sketch_create(&options, &sketch));
+    for (uint64_t i = 0; i < 20; i++) {
+        char key[32];
+        int size = snprintf(key, sizeof(key), "key-%04llu", (unsigned long long)i);
+        assert_ok(
+            bb_count_sketch_add(sketch, golden_hash(i), bb_bytes_of(key, (size_t)size), i % 5 + 1));
+    }
+    assert_ok(bb_count_sketch_encode(sketch, &envelope));
+    bb_count_sketch_destroy(sketch);
+    return envelope;
+}
+
+static void filter_golden__count_min(void **state)
+{
+    (void)state;
+    assert_bytes("count_min", build_sketch(), 20);
+}
+
 static void filter_golden__partitioned(void **state)
 {
     (void)state;
@@ -315,6 +368,7 @@ int main(void)
         cmocka_unit_test(filter_golden__split_block),
         cmocka_unit_test(filter_golden__counting),
         cmocka_unit_test(filter_golden__scalable),
+        cmocka_unit_test(filter_golden__count_min),
         cmocka_unit_test(filter_golden__partitioned),
         cmocka_unit_test(filter_golden__none),
     };

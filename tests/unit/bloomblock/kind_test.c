@@ -156,6 +156,71 @@ static void kind__scalable(void **state)
     assert_kind(envelope, "growth factor", changes, BB_ARRAY_LENGTH(changes));
 }
 
+/* Two keys, and a list with room for a third. */
+static struct bb_buf count_min_envelope(bool is_conservative)
+{
+    struct bb_count_sketch_options options = {
+        .error = 0.3, .error_probability = 0.1, .top_count = 3, .is_conservative = is_conservative};
+    struct bb_count_sketch *sketch = NULL;
+    struct bb_buf envelope = {0};
+    assert_ok(bb_count_sketch_create(&options, &sketch));
+    assert_ok(bb_count_sketch_add(sketch, member_hash(1, 0), bb_bytes_of_text("first"), 70));
+    assert_ok(bb_count_sketch_add(sketch, member_hash(1, 1), bb_bytes_of_text("2nd"), 500));
+    assert_ok(bb_count_sketch_encode(sketch, &envelope));
+    bb_count_sketch_destroy(sketch);
+    return envelope;
+}
+
+/* 10 columns and 3 rows; "2nd" comes first. */
+#define CELLS        (PAYLOAD + 32)
+#define TOP_ENTRIES  (CELLS + 10 * 3 * 4)
+#define SECOND_ENTRY (TOP_ENTRIES + 20 + 3)
+
+static void kind__count_min(void **state)
+{
+    (void)state;
+    struct bb_buf envelope = count_min_envelope(false);
+    const uint8_t *data = envelope.data;
+    assert_true(bb_load64(data + PARAMETER_0) == 10 && bb_load64(data + PARAMETER_1) == 3);
+    assert_int_equal(envelope.size, SECOND_ENTRY + 20 + 5 + 8);
+    uint64_t first_hash = bb_load64(data + TOP_ENTRIES);
+    uint32_t cell = bb_load32(data + CELLS);
+    const struct change changes[] = {
+        {KEY_COUNT, 8, 0, C, "the total is 570"},
+        {KEY_COUNT, 8, 571, C, "the total is 570"},
+        {TARGET_RATE, 8, bits_of(0.01), C, "error is 0.3 with probability 0.01"},
+        {PARAMETER_0, 8, 9, C, "error is 0.3 with probability 0.1, of 9 columns"},
+        {PARAMETER_0, 8, 24, C, "number of columns"},
+        {PARAMETER_1, 8, 2, C, "of 10 columns and 2 rows"},
+        {PAYLOAD, 8, 0, C, "the cells of a row add up to"},
+        {PAYLOAD, 8, 571, C, "the cells of a row add up to 570, expected 571"},
+        {PAYLOAD + 8, 8, bits_of(0.6), C, "error is 0.6"},
+        {PAYLOAD + 8, 8, bits_of(0.2), C, "error is 0.2"},
+        {PAYLOAD + 8, 8, bits_of((double)NAN), C, "error is"},
+        {PAYLOAD + 16, 4, 2, C, "flags are 2"},
+        {PAYLOAD + 20, 4, 1, C, "has entries: 2, expected 1"},
+        {PAYLOAD + 20, 4, 1025, C, "has entries: 2, expected 1025"},
+        {PAYLOAD + 24, 4, 0, C, "bytes behind the list of the top keys"},
+        {PAYLOAD + 24, 4, 1, C, "bytes behind the list of the top keys"},
+        {PAYLOAD + 24, 4, 3, C, "ends at entry 2, expected 3"},
+        {PAYLOAD + 28, 4, 1, C, "reserved bytes are 1"},
+        {CELLS, 4, cell + 1, C, "the cells of a row add up to"},
+        {TOP_ENTRIES + 8, 8, 0, C, "a top key's count is 0"},
+        {TOP_ENTRIES + 8, 8, 571, C, "a top key's count is 571"},
+        {TOP_ENTRIES + 16, 4, 4, C, ""}, /* whatever the bytes behind it look like */
+        {TOP_ENTRIES + 16, 4, 65536, C, "ends at entry 0, expected 2"},
+        {TOP_ENTRIES + 16, 4, UINT32_MAX, C, "ends at entry 0, expected 2"},
+        {SECOND_ENTRY, 8, first_hash, C, "a top key is there twice: entry 1"},
+        {SECOND_ENTRY + 8, 8, 501, C, "a top key's count is 501"},
+        {SECOND_ENTRY + 16, 4, 6, C, "ends at entry 1, expected 2"},
+    };
+    assert_kind(envelope, "number of rows", changes, BB_ARRAY_LENGTH(changes));
+    struct bb_buf conservative = count_min_envelope(true);
+    const struct change more = {PAYLOAD, 8, 499, C, "the cells of a row add up to"};
+    assert_change_refused(&conservative, &more);
+    bb_buf_deinit(&conservative);
+}
+
 static void kind__no_bits_for_some_keys_are_refused(void **state)
 {
     (void)state;
@@ -177,6 +242,7 @@ int main(void)
         cmocka_unit_test(kind__split_block),
         cmocka_unit_test(kind__counting),
         cmocka_unit_test(kind__scalable),
+        cmocka_unit_test(kind__count_min),
         cmocka_unit_test(kind__partitioned),
         cmocka_unit_test(kind__no_bits_for_some_keys_are_refused),
     };
