@@ -26,16 +26,20 @@ void bb_bounds_init(struct bb_bounds *bounds, const struct bb_comparator *compar
 bool bb_bounds_contain_any(const struct bb_bounds *bounds, const struct bb_comparator *comparator,
                            struct bb_bytes key);
 
+/* Certainly inside, as far as can be told without a call: nothing in common, and not a short key.
+ */
+static inline bool bb_bounds_contain_at_once(const struct bb_bounds *bounds, struct bb_bytes key)
+{
+    if (bounds->common_size > 0 || key.size < sizeof(uint64_t))
+        return false;
+    uint64_t number = __builtin_bswap64(bb_load64(key.data));
+    return bounds->low < number && number < bounds->high;
+}
+
 static inline bool bb_bounds_contain(const struct bb_bounds *bounds,
                                      const struct bb_comparator *comparator, struct bb_bytes key)
 {
-    /* The usual case without a call: nothing in common, and not a short key. */
-    if (bounds->common_size == 0 && key.size >= sizeof(uint64_t)) {
-        uint64_t number = __builtin_bswap64(bb_load64(key.data));
-        if (bounds->low < number && number < bounds->high)
-            return true;
-    }
-    return bb_bounds_contain_any(bounds, comparator, key);
+    return bb_bounds_contain_at_once(bounds, key) || bb_bounds_contain_any(bounds, comparator, key);
 }
 
 #endif

@@ -51,6 +51,9 @@ struct bb_table {
     struct bb_block_filter_format summary_format;
     struct bb_summary_reading summary_reading;
     _Atomic(struct bb_summary *) summary; /* NULL until first used */
+    /* The same once it can be asked without further ado: pinned, of one part, under the hash that
+     * look-ups are given. */
+    _Atomic(struct bb_summary *) ready_summary;
 
     _Atomic(struct bb_index_page *) *pages; /* pinned pages, one slot each, NULL until first used */
     _Atomic uint64_t pinned_bytes;          /* of pages and summary */

@@ -3,6 +3,7 @@
 #include "sstable/table.h"
 
 #include "base/assert.h"
+#include "bloomblock/domain.h"
 
 struct lookup {
     struct bb_table *table;
@@ -134,8 +135,10 @@ static enum bb_status visit_page(const struct lookup *lookup, uint32_t page_inde
     return status;
 }
 
-static enum bb_status visit_table(const struct lookup *lookup, struct bb_buf *value,
-                                  uint64_t *ret_sequence, enum bb_visit *ret_visit)
+static __attribute__((noinline)) enum bb_status visit_table(const struct lookup *lookup,
+                                                            struct bb_buf *value,
+                                                            uint64_t *ret_sequence,
+                                                            enum bb_visit *ret_visit)
 {
     struct bb_table *table = lookup->table;
     if (!bb_bounds_contain(&table->bounds, table->comparator, lookup->key)) {
@@ -151,10 +154,10 @@ static enum bb_status visit_table(const struct lookup *lookup, struct bb_buf *va
     return visit_page(lookup, page, value, ret_sequence, ret_visit);
 }
 
-enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options *options,
-                            struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
-                            struct bb_read_stats *stats, struct bb_buf *value,
-                            uint64_t *ret_sequence, enum bb_visit *ret_visit)
+static __attribute__((noinline)) enum bb_status
+look_up(struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
+        uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats, struct bb_buf *value,
+        uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
     static const struct bb_read_options defaults = {0};
     struct bb_read_stats unwanted;
@@ -176,5 +179,38 @@ enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options
         return status;
     stats->visits[visit]++;
     *ret_visit = visit;
+    return BB_OK;
+}
+
+/* What becomes of most absent keys, apart from all else: the fewer instructions a question takes,
+ * the more of the next ones the processor has under way while it waits for the memory of this one.
+ * (Measured at 5 million keys: two thirds of the time.) False: it takes a whole look-up. */
+static inline bool is_denied_at_once(struct bb_table *table, const struct bb_read_options *options,
+                                     struct bb_bytes key, uint64_t key_hash)
+{
+    struct bb_summary *summary = atomic_load_explicit(&table->ready_summary, memory_order_acquire);
+    if (summary == NULL || !bb_bounds_contain_at_once(&table->bounds, key))
+        return false;
+    if (options != NULL && (options->ignore_filters || options->account_avoided))
+        return false;
+    const struct bb_block_filter_format *format = &table->summary_format;
+    struct bb_block_filter_key filter_key = {.hash = bb_domain_hash(format->domain, key_hash)};
+    uint64_t place = bb_summary_place(summary, &summary->only_part, filter_key);
+    return !bb_summary_may_contain(summary, format, place, filter_key);
+}
+
+enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options *options,
+                            struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
+                            struct bb_read_stats *stats, struct bb_buf *value,
+                            uint64_t *ret_sequence, enum bb_visit *ret_visit)
+{
+    if (!is_denied_at_once(table, options, key, key_hash))
+        return look_up(table, options, key, key_hash, sequence, stats, value, ret_sequence,
+                       ret_visit);
+    *ret_visit = BB_VISIT_SUMMARY_NEGATIVE;
+    if (stats != NULL) {
+        stats->avoided_requests++;
+        stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
+    }
     return BB_OK;
 }

@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "bloomblock/domain.h"
 
 /* Most lists fit: one read instead of two. */
 #define TAIL_SIZE 1024
@@ -141,6 +140,11 @@ static enum bb_status load(struct bb_table *table, struct bb_read_stats *stats,
     return status;
 }
 
+static bool is_ready(const struct bb_table *table, const struct bb_summary *summary)
+{
+    return table->takes_given_hash && summary->places != NULL && summary->part_count == 1;
+}
+
 /* The summary, read at the first call. Two threads may read it; the slower one takes the other's.
  * NULL when it cannot be read now. */
 static __attribute__((noinline)) struct bb_summary *load_once(struct bb_table *table,
@@ -153,6 +157,8 @@ static __attribute__((noinline)) struct bb_summary *load_once(struct bb_table *t
     if (atomic_compare_exchange_strong_explicit(&table->summary, &winner, summary,
                                                 memory_order_acq_rel, memory_order_acquire)) {
         atomic_fetch_add_explicit(&table->pinned_bytes, summary->memory_size, memory_order_relaxed);
+        if (is_ready(table, summary))
+            atomic_store_explicit(&table->ready_summary, summary, memory_order_release);
         return summary;
     }
     bb_summary_destroy(summary);
@@ -230,35 +236,22 @@ static bool ask_cached(struct bb_table *table, const struct bb_summary *summary,
 
 /* ---- questions ---- */
 
-/* Everything but the usual: several parts, a cache, damage, the first time. */
-static __attribute__((noinline)) bool ask_any(struct bb_table *table, struct bb_summary *summary,
-                                              struct bb_bytes key,
-                                              struct bb_block_filter_key filter_key,
-                                              struct bb_read_stats *stats)
+bool bb_table_summary_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t key_hash,
+                                  struct bb_read_stats *stats)
 {
+    const struct bb_block_filter_format *format = &table->summary_format;
+    struct bb_summary *summary = atomic_load_explicit(&table->summary, memory_order_acquire);
     if (summary == NULL)
         summary = load_once(table, stats);
     if (summary == NULL || summary->part_count == 0) {
         stats->damaged_filters++;
         return true;
     }
+    struct bb_block_filter_key filter_key = bb_block_filter_key(format, key_hash);
     uint32_t part = bb_summary_part(summary, table->comparator, key);
     if (summary->places == NULL)
         return ask_cached(table, summary, &summary->parts[part], filter_key, stats);
     uint64_t place = bb_summary_place(summary, &summary->parts[part], filter_key);
-    stats->damaged_filters += place == BB_SUMMARY_DAMAGED;
-    return bb_summary_may_contain(summary, &table->summary_format, place, filter_key);
-}
-
-bool bb_table_summary_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t key_hash,
-                                  struct bb_read_stats *stats)
-{
-    const struct bb_block_filter_format *format = &table->summary_format;
-    struct bb_summary *summary = atomic_load_explicit(&table->summary, memory_order_acquire);
-    struct bb_block_filter_key filter_key = {.hash = bb_domain_hash(format->domain, key_hash)};
-    if (summary == NULL || summary->places == NULL || summary->part_count != 1)
-        return ask_any(table, summary, key, filter_key, stats);
-    uint64_t place = bb_summary_place(summary, &summary->only_part, filter_key);
     stats->damaged_filters += place == BB_SUMMARY_DAMAGED;
     return bb_summary_may_contain(summary, format, place, filter_key);
 }
