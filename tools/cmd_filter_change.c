@@ -59,7 +59,8 @@ static enum bb_status store(struct change *change, const char *path)
 {
     change->parts.envelope = bb_buf_bytes(&change->growth.envelope);
     enum bb_status status = bb_filter_info(change->parts.envelope, &change->info);
-    if (status == BB_OK && change->parts.planned_key_count == 0)
+    if (status == BB_OK && change->parts.planned_key_count == 0 &&
+        filter_growth_has_room(change->info.kind))
         change->parts.planned_key_count = change->info.key_count;
     return status == BB_OK ? filter_file_write(path, &change->parts, true) : status;
 }
@@ -141,13 +142,14 @@ const struct command command_filter_add = {
     .arguments = "FILTER [FILE...]",
     .description = "Adds the lines of the files (without any, of standard input) to a filter of a "
                    "Bloom kind (bloom,\n"
-                   "blocked-bloom, split-block, partitioned, counting) and writes it anew, whole "
-                   "or not at all. A filter has\n"
-                   "room for as many keys as it was made of, or as `filter create --keys N` "
-                   "planned. It takes more, but then\n"
-                   "more absent keys pass than were asked for: standard error says so and the exit "
-                   "code is 7, until a larger\n"
-                   "one is made. A ribbon is solved for its keys as a whole and takes no more.\n"
+                   "blocked-bloom, split-block, partitioned, counting, scalable) and writes it "
+                   "anew, whole or not at all. A\n"
+                   "filter has room for as many keys as it was made of, or as `filter create "
+                   "--keys N` planned; a scalable one\n"
+                   "makes room. It takes more, but then more absent keys pass than were asked for: "
+                   "standard error says so and\n"
+                   "the exit code is 7, until a larger one is made. A ribbon is solved for its "
+                   "keys as a whole and takes no more.\n"
                    "\n"
                    "Examples:\n"
                    "  bloomblock filter create seen.bbf --kind bloom --keys 1000000 < /dev/null\n"

@@ -78,6 +78,8 @@ static enum bb_status apply_options(struct create *create, const char *path)
         return bb_fail(BB_INVALID, "option --like excludes --secret-seed");
     if (create->maker.options.slack != 0 && create->maker.options.kind > BB_FILTER_RIBBON)
         return bb_fail(BB_INVALID, "option --slack is for ribbons");
+    if (create->maker.ratio != 0 && create->maker.options.kind != BB_FILTER_SCALABLE)
+        return bb_fail(BB_INVALID, "option --ratio is for kind scalable");
     enum bb_status status = filter_file_check_target(path, create->is_replacing);
     if (status == BB_OK)
         status = create->like_path != NULL ? be_like(create) : choose_hash(create);
@@ -126,11 +128,13 @@ static bool parse(struct create *create, const struct command *command, int argc
     const struct option own[] = {
         {"kind", "KIND", OPTION_FILTER_KIND, &create->maker.options.kind,
          "ribbon (the smallest, the default), bloom, blocked-bloom, split-block, partitioned,\n"
-         "                          counting"},
+         "                          counting, scalable"},
         {"rate", "RATE", OPTION_REAL, &create->maker.options.target_rate,
          "absent keys that may pass: 0.01 is one in a hundred (0.01)"},
         {"size", "SIZE", OPTION_SIZE, &create->maker.size_bytes,
          "instead of a rate: the memory, from which the rate follows"},
+        {"ratio", "RATIO", OPTION_REAL, &create->maker.ratio,
+         "scalable: rate of a stage by that of the one before, 0.1 to 0.95 (0.5)"},
         {"slack", "SHARE", OPTION_REAL, &create->maker.options.slack,
          "ribbon: space given for a quicker build, up to 0.25 (0)"},
         {"keys", "N", OPTION_COUNT, &create->maker.planned_key_count,
@@ -177,23 +181,22 @@ const struct command command_filter_create = {
         "are taken as they are, empty lines too; keys that come again cost nothing. You say which "
         "share of\n"
         "absent keys may pass, and the filter takes as few bits as that needs. Eight bytes of "
-        "memory per key\n"
-        "are needed meanwhile; with --keys only the filter's own.\n"
+        "memory per key are\n"
+        "needed meanwhile; with --keys only the filter's own.\n"
         "\n"
-        "A ribbon takes no keys later. The Bloom kinds do (`filter add`), up to the number "
-        "they were\n"
-        "made for: give --keys when more are to come. split-block is Parquet's filter, bit for "
-        "bit, "
-        "with its\n"
-        "hash. When there are more keys than planned more of the absent ones pass: the exit code "
-        "is "
-        "7.\n"
+        "Kinds: ribbon is the smallest and takes no keys later. The others do (`filter add`), up "
+        "to the number they\n"
+        "were made for: give --keys when more are to come. blocked-bloom is quick; split-block is "
+        "Parquet's filter,\n"
+        "bit for bit, with its hash; keys can be removed from counting (`filter remove`); scalable "
+        "is for nobody\n"
+        "knows how many keys. With more keys than planned more of the absent ones pass: the exit "
+        "code is 7.\n"
         "\n"
         "OUT appears whole or not at all, and is for its owner alone (mode 0600): it holds the "
         "secret that keeps\n"
         "others from choosing keys that pass. Filters that are to be united need one secret and "
-        "one "
-        "size: --like.\n"
+        "one size: --like.\n"
         "\n"
         "Examples:\n"
         "  bloomblock filter create words.bbf /usr/share/dict/words\n"

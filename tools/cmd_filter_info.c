@@ -58,6 +58,8 @@ static void write_text(struct info *info)
     if (filter->kind == BB_FILTER_COUNTING)
         output_print(out, "counters     %s full: they stay so, whatever is removed\n",
                      number_grouped(filter->saturated_count).text);
+    if (filter->kind == BB_FILTER_SCALABLE)
+        output_print(out, "stages       %" PRIu32 "\n", filter->stage_count);
     output_print(out, "salt         %016" PRIx64 "\n", filter->salt);
     output_print(out, "hash         %s\n", hash_text(&info->file));
 }

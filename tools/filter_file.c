@@ -72,7 +72,7 @@ enum bb_status filter_file_context(const struct filter_file *file, const char *p
 {
     if (status == BB_OK)
         return BB_OK;
-    if (file->is_bare)
+    if (file->is_bare || status != BB_CORRUPT)
         return bb_fail_context(status, "%s", path);
     return bb_fail_context(status, "%s: from offset %d on", path, BB_FILTER_FILE_HEADER_SIZE);
 }

@@ -23,7 +23,7 @@ void filter_file_deinit(struct filter_file *file);
 /* The file's filter. A failure has the file's name; *view then lets everything through. */
 BB_MUST_CHECK enum bb_status filter_file_view(const struct filter_file *file, const char *path,
                                               struct bb_filter_view *view);
-/* Puts the file's name, and where the envelope begins, before the message of a failure. */
+/* Puts the file's name, and for damage where the envelope begins, before the message. */
 BB_MUST_CHECK enum bb_status filter_file_context(const struct filter_file *file, const char *path,
                                                  enum bb_status status);
 /* BB_INVALID for a bare envelope: keys can not be asked for. */

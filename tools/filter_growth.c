@@ -21,7 +21,12 @@ static bool is_insertable(enum bb_filter_kind kind)
 
 bool filter_growth_takes(enum bb_filter_kind kind)
 {
-    return is_insertable(kind) || kind == BB_FILTER_COUNTING;
+    return is_insertable(kind) || kind == BB_FILTER_COUNTING || kind == BB_FILTER_SCALABLE;
+}
+
+bool filter_growth_has_room(enum bb_filter_kind kind)
+{
+    return filter_growth_takes(kind) && kind != BB_FILTER_SCALABLE;
 }
 
 static enum bb_status check_kind(enum bb_filter_kind kind)
@@ -30,7 +35,7 @@ static enum bb_status check_kind(enum bb_filter_kind kind)
         return BB_OK;
     return bb_fail(BB_UNSUPPORTED,
                    "a %s filter is made for its keys as a whole and takes no more; kinds that do "
-                   "are bloom, blocked-bloom, split-block, partitioned and counting",
+                   "are bloom, blocked-bloom, split-block, partitioned, counting and scalable",
                    bb_filter_kind_name(kind));
 }
 
@@ -42,6 +47,16 @@ static enum bb_status begin_counting(struct filter_growth *growth, uint64_t plan
                                                  .target_rate = growth->options.target_rate,
                                                  .salt = growth->options.salt};
     return bb_counting_filter_create(&options, &growth->counting);
+}
+
+static enum bb_status begin_scalable(struct filter_growth *growth, uint64_t first_key_count,
+                                     double ratio)
+{
+    struct bb_scalable_filter_options options = {.first_key_count = first_key_count,
+                                                 .target_rate = growth->options.target_rate,
+                                                 .ratio = ratio,
+                                                 .salt = growth->options.salt};
+    return bb_scalable_filter_create(&options, &growth->scalable);
 }
 
 /* The parameters with which a filter of no keys becomes one of so many. */
@@ -63,7 +78,7 @@ static enum bb_status make_room(struct filter_growth *growth, uint64_t planned_k
 
 enum bb_status filter_growth_init(struct filter_growth *growth,
                                   const struct bb_filter_options *options,
-                                  uint64_t planned_key_count)
+                                  uint64_t planned_key_count, double ratio)
 {
     *growth = (struct filter_growth){.options = *options};
     if (growth->options.kind == BB_FILTER_DEFAULT)
@@ -75,6 +90,8 @@ enum bb_status filter_growth_init(struct filter_growth *growth,
         return status;
     if (growth->options.kind == BB_FILTER_COUNTING)
         return begin_counting(growth, planned_key_count);
+    if (growth->options.kind == BB_FILTER_SCALABLE)
+        return begin_scalable(growth, planned_key_count, ratio);
     return make_room(growth, planned_key_count);
 }
 
@@ -93,6 +110,8 @@ enum bb_status filter_growth_load(struct filter_growth *growth, struct bb_bytes 
         return status;
     if (info.kind == BB_FILTER_COUNTING)
         return bb_counting_filter_decode(envelope, &growth->counting);
+    if (info.kind == BB_FILTER_SCALABLE)
+        return bb_scalable_filter_decode(envelope, &growth->scalable);
     if (info.key_count == 0)
         return make_room(growth, planned_key_count);
     return bb_buf_assign(&growth->envelope, envelope);
@@ -101,6 +120,7 @@ enum bb_status filter_growth_load(struct filter_growth *growth, struct bb_bytes 
 void filter_growth_deinit(struct filter_growth *growth)
 {
     bb_counting_filter_destroy(growth->counting);
+    bb_scalable_filter_destroy(growth->scalable);
     bb_buf_deinit(&growth->envelope);
     bb_buf_deinit(&growth->hashes);
 }
@@ -156,11 +176,21 @@ static enum bb_status add_counting(struct filter_growth *growth, uint64_t hash)
     return bb_counting_filter_add(growth->counting, hash);
 }
 
+static enum bb_status add_scalable(struct filter_growth *growth, uint64_t hash)
+{
+    bool is_new = false;
+    enum bb_status status = bb_scalable_filter_add(growth->scalable, hash, &is_new);
+    growth->new_count += is_new;
+    return status;
+}
+
 enum bb_status filter_growth_add(struct filter_growth *growth, uint64_t hash)
 {
     growth->read_count++;
     if (growth->counting != NULL)
         return add_counting(growth, hash);
+    if (growth->scalable != NULL)
+        return add_scalable(growth, hash);
     return insert(growth, hash);
 }
 
@@ -187,6 +217,8 @@ enum bb_status filter_growth_finish(struct filter_growth *growth)
 {
     if (growth->counting != NULL)
         return bb_counting_filter_encode(growth->counting, &growth->envelope);
+    if (growth->scalable != NULL)
+        return bb_scalable_filter_encode(growth->scalable, &growth->envelope);
     bool is_done = growth->hashes.size == 0 && growth->envelope.size != 0;
     return is_done ? BB_OK : insert_batch(growth);
 }

@@ -8,6 +8,7 @@
 struct filter_growth {
     struct bb_filter_options options;    /* of the filter, with the parameters that give it room */
     struct bb_counting_filter *counting; /* of that kind; NULL: others */
+    struct bb_scalable_filter *scalable; /* of that kind; NULL: others */
     struct bb_buf envelope; /* others: of all batches so far, empty when there was none; all kinds:
                                when finished */
     struct bb_buf hashes;   /* others: uint64_t each, the batch */
@@ -19,11 +20,15 @@ struct filter_growth {
 /* Does a kind take keys after it was made? */
 bool filter_growth_takes(enum bb_filter_kind kind);
 
-/* A new filter with room for so many keys. BB_UNSUPPORTED, with the reason, for kinds that are made
- * for their keys as a whole. Owned in any case: filter_growth_deinit. */
+/* Does it have room for a number of keys, beyond which it passes more than asked for? */
+bool filter_growth_has_room(enum bb_filter_kind kind);
+
+/* A new filter with room for so many keys; a scalable one begins with that, and makes more room
+ * with the tightening ratio, 0 for its default. BB_UNSUPPORTED, with the reason, for kinds that are
+ * made for their keys as a whole. Owned in any case: filter_growth_deinit. */
 BB_MUST_CHECK enum bb_status filter_growth_init(struct filter_growth *growth,
                                                 const struct bb_filter_options *options,
-                                                uint64_t planned_key_count);
+                                                uint64_t planned_key_count, double ratio);
 /* A filter that exists (copied); planned_key_count gives it room if it has no keys yet. Refuses as
  * init does. Owned in any case. */
 BB_MUST_CHECK enum bb_status filter_growth_load(struct filter_growth *growth,

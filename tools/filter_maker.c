@@ -24,12 +24,15 @@ static enum bb_status choose_rate(struct filter_maker *maker, uint64_t key_count
 static enum bb_status begin_growing(struct filter_maker *maker)
 {
     maker->is_growing = true;
-    return filter_growth_init(&maker->growth, &maker->options, maker->planned_key_count);
+    return filter_growth_init(&maker->growth, &maker->options, maker->planned_key_count,
+                              maker->ratio);
 }
 
 enum bb_status filter_maker_begin(struct filter_maker *maker)
 {
     bool is_planned = maker->planned_key_count != 0;
+    if (maker->options.kind == BB_FILTER_SCALABLE && maker->size_bytes == 0)
+        return begin_growing(maker);
     bool needs_number = maker->size_bytes != 0 || maker->options.kind == BB_FILTER_COUNTING;
     if (needs_number && !is_planned)
         return BB_OK; /* collected */
@@ -113,8 +116,9 @@ enum bb_status filter_maker_finish(struct filter_maker *maker)
     if (status == BB_OK)
         status = bb_filter_info(bb_buf_bytes(&maker->envelope), &maker->info);
     if (status == BB_OK && !maker->is_growing)
-        maker->planned_key_count =
-            filter_growth_takes(maker->info.kind) ? maker->info.key_count : 0;
+        maker->planned_key_count = maker->info.key_count;
+    if (status == BB_OK && !filter_growth_has_room(maker->info.kind))
+        maker->planned_key_count = 0;
     return status;
 }
 

@@ -4,6 +4,7 @@
  *     room for N keys      grown: no more memory than the filter's own
  *     so much memory       collected: the rate follows from the number of keys
  *     counting             grown, after collecting if nobody says for how many
+ *     scalable             grown
  *
  * Threads: one.
  */
@@ -16,6 +17,7 @@ struct filter_maker {
     /* Set before it begins. */
     struct bb_filter_options options;
     uint64_t size_bytes;        /* 0: the rate decides */
+    double ratio;               /* of a scalable filter; 0 its default */
     uint64_t planned_key_count; /* 0: as many as come. When finished: of the filter, 0 for kinds
                                    that take no more */
     /* The result; owned. */

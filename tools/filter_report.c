@@ -60,5 +60,6 @@ void filter_report_json(json_t *object, const struct bb_filter_info *info,
     json_set_real(object, "fill", info->fill);
     json_set_count(object, "bits_per_probe", info->bits_per_probe);
     json_set_count(object, "saturated_counters", info->saturated_count);
+    json_set_count(object, "stages", info->stage_count);
     json_set_hex64(object, "salt", info->salt);
 }
