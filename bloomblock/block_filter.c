@@ -71,7 +71,7 @@ static bb_ribbon_probe *lines_probe(enum bb_cpu cpu)
 
 static struct bb_ribbon_probes same_for_all(bb_ribbon_probe *probe)
 {
-    return (struct bb_ribbon_probes){{probe, probe}};
+    return (struct bb_ribbon_probes){.layouts = {probe, probe}};
 }
 
 void bb_block_filter_format_use(struct bb_block_filter_format *format, enum bb_cpu cpu)

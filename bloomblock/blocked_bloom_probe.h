@@ -22,6 +22,7 @@ static inline void bb_blocked_bloom_prefetch(const uint8_t *payload, uint32_t li
     const uint8_t *line = payload + (size_t)bb_line_of(hash, line_count) * BB_LINE_SIZE;
     __builtin_prefetch(line);
     __builtin_prefetch(line + BB_LINE_SIZE - 1);
+    __asm__ volatile("" : : "r"(line)); /* else gcc drops calls of it as without effects */
 }
 
 #endif

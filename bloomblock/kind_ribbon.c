@@ -118,60 +118,60 @@ static enum bb_status check(const struct bb_envelope *envelope)
     return check_directory(envelope, (uint32_t)shard_count);
 }
 
-/* A question on its way: the ribbon of its shard. */
-struct question {
+/* Where the ribbon is that has the answer. */
+struct place {
     uint64_t hash; /* in the domain */
     const uint8_t *payload;
     uint16_t descriptor;
 };
 
-/* BB_VIEW_OWN: offset of the first shard's payload. */
-static inline struct question question_of(const struct bb_filter_view *view, uint64_t key_hash)
+/* BB_VIEW_OWN: offset of the first shard's payload. Behind the last one stands the checksum, which
+ * probes may read. */
+static inline struct place place_of(const struct bb_filter_view *view, uint64_t key_hash)
 {
     const uint8_t *payload = view->payload.data;
     uint64_t hash = bb_view_domain_hash(view, key_hash);
     uint32_t shard = bb_shard_of(hash, (uint32_t)view->parameters[BB_VIEW_SIZE]);
     struct bb_shard_entry entry = bb_shard_directory_entry(payload, shard);
-    return (struct question){.hash = hash,
-                             .payload = payload + view->parameters[BB_VIEW_OWN] + entry.offset,
-                             .descriptor = entry.descriptor};
+    return (struct place){.hash = hash,
+                          .payload = payload + view->parameters[BB_VIEW_OWN] + entry.offset,
+                          .descriptor = entry.descriptor};
 }
 
-/* Behind the last ribbon stands the checksum, which probes may read. */
-static inline bool ask(const struct bb_filter_view *view, struct question question)
+static inline uint32_t rank_of(const struct bb_filter_view *view)
 {
-    return bb_ribbon_ask(view->probe, question.payload, question.descriptor,
-                         (uint32_t)view->parameters[BB_VIEW_PROBES], question.hash);
-}
-
-static inline struct question fetch(const struct bb_filter_view *view, uint64_t key_hash)
-{
-    struct question question = question_of(view, key_hash);
-    bb_ribbon_prefetch(question.payload, question.descriptor,
-                       (uint32_t)view->parameters[BB_VIEW_PROBES], question.hash);
-    return question;
+    return (uint32_t)view->parameters[BB_VIEW_PROBES];
 }
 
 static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
 {
-    return ask(view, question_of(view, key_hash));
+    struct place place = place_of(view, key_hash);
+    return bb_ribbon_ask(view->probe, place.payload, place.descriptor, rank_of(view), place.hash);
 }
 
-static void prefetch(const struct bb_filter_view *view, uint64_t key_hash)
+static inline void question_init(struct bb_ribbon_question *question,
+                                 const struct bb_filter_view *view, uint64_t key_hash)
 {
-    (void)fetch(view, key_hash);
+    struct place place = place_of(view, key_hash);
+    bb_ribbon_question_init(question, place.payload, place.descriptor, rank_of(view), place.hash);
+    bb_ribbon_question_prefetch(question);
+}
+
+static void ribbon_questions(const struct bb_filter_view *views, size_t count, uint64_t key_hash,
+                             struct bb_ribbon_question *ret_questions)
+{
+    for (size_t i = 0; i < count; i++)
+        question_init(&ret_questions[i], &views[i], key_hash);
 }
 
 static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,
                                  size_t count)
 {
-    struct question questions[BB_KIND_BATCH];
-    uint64_t bits = 0;
+    struct bb_ribbon_question questions[BB_KIND_BATCH];
+    const struct bb_ribbon_probes *probes = view->probe;
     for (size_t i = 0; i < count; i++)
-        questions[i] = fetch(view, hashes[i]);
-    for (size_t i = 0; i < count; i++)
-        bits |= (uint64_t)ask(view, questions[i]) << i;
-    return bits;
+        question_init(&questions[i], view, hashes[i]);
+    return probes->many(questions, count);
 }
 
 static void use(struct bb_filter_view *view, enum bb_cpu cpu)
@@ -184,8 +184,8 @@ static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
 {
     static const struct bb_kind_probe sharded = {.may_contain = may_contain,
                                                  .use = use,
-                                                 .prefetch = prefetch,
-                                                 .may_contain_many = may_contain_many};
+                                                 .may_contain_many = may_contain_many,
+                                                 .ribbon_questions = ribbon_questions};
     view->parameters[BB_VIEW_OWN] = bb_shard_directory_size((uint32_t)envelope->parameters[0]);
     return &sharded;
 }

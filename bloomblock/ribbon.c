@@ -2,8 +2,8 @@
 #include "bloomblock/ribbon.h"
 
 #include "base/coding.h"
-#include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon_parity.h"
+#include "bloomblock/ribbon_question.h"
 
 /* The sums of eight columns, of which the first stands in byte 0. */
 static inline uint32_t sum_columns(const uint8_t *bytes, uint32_t rank, uint64_t coefficients)
@@ -16,17 +16,16 @@ static inline uint32_t sum_columns(const uint8_t *bytes, uint32_t rank, uint64_t
     return bb_ribbon_byte_parities(sum);
 }
 
-/* All columns of up to rank_limit. That is a constant of the table, where the rank of a filter is
- * not: the end of the loop is predicted, and a column too many is masked out. */
-static inline bool sums_agree(const uint8_t *payload, struct bb_ribbon_descriptor parts,
-                              uint32_t rank, uint32_t rank_limit, uint64_t hash)
+/* All columns of up to rank_limit. For questions that stand alone it is a constant of the table,
+ * where the rank of a filter is not: the end of the loop is predicted, and a column too many is
+ * masked out. */
+static inline bool answer(const struct bb_ribbon_question *question, uint32_t rank_limit)
 {
-    uint64_t coefficients = bb_ribbon_coefficients(hash, parts.seed);
-    const uint8_t *window = payload + (size_t)bb_ribbon_group(hash, parts.seed, parts.size) * rank;
-    uint32_t sums = sum_columns(window, rank, coefficients);
+    const uint8_t *window = question->bytes;
+    uint32_t sums = sum_columns(window, question->rank, question->coefficients);
     for (uint32_t column = 8; column < rank_limit; column += 8)
-        sums |= sum_columns(window + column, rank, coefficients) << column;
-    return ((sums ^ (uint32_t)hash) & bb_ribbon_rank_mask(rank)) == 0;
+        sums |= sum_columns(window + column, question->rank, question->coefficients) << column;
+    return bb_ribbon_question_agrees(question, sums);
 }
 
 /* Apart, so that the usual ranks up to 8 need no stack. */
@@ -34,7 +33,8 @@ static __attribute__((noinline)) bool may_contain_wide(const uint8_t *payload,
                                                        struct bb_ribbon_descriptor parts,
                                                        uint32_t rank, uint64_t hash)
 {
-    return sums_agree(payload, parts, rank + parts.step, rank + 1, hash);
+    struct bb_ribbon_question question = bb_ribbon_grouped_question(payload, parts, rank, hash);
+    return answer(&question, rank + 1);
 }
 
 bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
@@ -45,5 +45,11 @@ bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t
         return true;
     if (rank + 1 > 8)
         return may_contain_wide(payload, parts, rank, hash);
-    return sums_agree(payload, parts, rank + parts.step, 8, hash);
+    struct bb_ribbon_question question = bb_ribbon_grouped_question(payload, parts, rank, hash);
+    return answer(&question, 8);
+}
+
+bool bb_ribbon_answer(const struct bb_ribbon_question *question)
+{
+    return answer(question, question->rank);
 }

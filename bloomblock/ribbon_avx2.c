@@ -18,17 +18,10 @@
 #include "bloomblock/ribbon_avx2.h"
 
 #include "bloomblock/cpu.h"
-#include "bloomblock/descriptor.h"
-#include "bloomblock/ribbon.h"
-#include "bloomblock/ribbon_bits.h"
+#include "bloomblock/ribbon_question.h"
 
 #if BB_CPU_X86
 #include <immintrin.h>
-
-static inline bool agrees(uint32_t sums, uint64_t hash, uint32_t rank)
-{
-    return ((sums ^ (uint32_t)hash) & bb_ribbon_rank_mask(rank)) == 0;
-}
 
 /* --- Byte-grouped --- */
 
@@ -63,21 +56,17 @@ BB_CPU_TARGET_AVX2 static inline __m256i odd_bytes(__m256i bytes)
 }
 
 /* groups: of a part; a constant. */
-BB_CPU_TARGET_AVX2 static inline bool ask(const uint8_t *payload, uint16_t descriptor,
-                                          uint32_t rank, uint64_t hash, uint32_t groups)
+BB_CPU_TARGET_AVX2 static inline bool answer_grouped(const struct bb_ribbon_question *question,
+                                                     uint32_t groups)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    if (parts.size < BB_RIBBON_GROUPS_MIN)
-        return true;
-    rank += parts.step;
-    const uint8_t *window = payload + (size_t)bb_ribbon_group(hash, parts.seed, parts.size) * rank;
-    __m256i coefficients = _mm256_set1_epi64x((long long)bb_ribbon_coefficients(hash, parts.seed));
+    uint32_t rank = question->rank;
+    __m256i coefficients = _mm256_set1_epi64x((long long)question->coefficients);
     __m256i order = groups_of_bytes(rank, groups);
     __m256i sum = _mm256_setzero_si256();
     for (uint32_t i = 0; i < BB_RIBBON_WINDOW_GROUPS; i += groups) {
-        __m256i mask =
-            _mm256_shuffle_epi8(coefficients, _mm256_add_epi8(order, _mm256_set1_epi8((char)i)));
-        __m256i bytes = load(window + i * rank, groups * rank);
+        __m256i places = _mm256_add_epi8(order, _mm256_set1_epi8((char)i));
+        __m256i mask = _mm256_shuffle_epi8(coefficients, places);
+        __m256i bytes = load(question->bytes + i * rank, groups * rank);
         sum = _mm256_xor_si256(sum, _mm256_and_si256(bytes, mask));
     }
     uint32_t sums = (uint32_t)_mm256_movemask_epi8(odd_bytes(sum));
@@ -85,25 +74,7 @@ BB_CPU_TARGET_AVX2 static inline bool ask(const uint8_t *payload, uint16_t descr
         sums ^= sums >> 2 * rank;
     if (groups >= 2)
         sums ^= sums >> rank;
-    return agrees(sums, hash, rank);
-}
-
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
-                                         uint64_t hash)
-{
-    return ask(payload, descriptor, rank, hash, 4);
-}
-
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_16(const uint8_t *payload, uint16_t descriptor,
-                                          uint32_t rank, uint64_t hash)
-{
-    return ask(payload, descriptor, rank, hash, 2);
-}
-
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_32(const uint8_t *payload, uint16_t descriptor,
-                                          uint32_t rank, uint64_t hash)
-{
-    return ask(payload, descriptor, rank, hash, 1);
+    return bb_ribbon_question_agrees(question, sums);
 }
 
 /* --- Bit-exact --- */
@@ -168,35 +139,98 @@ BB_CPU_TARGET_AVX2 static inline uint32_t sum_columns(struct columns columns, ui
     return word_parities(even, odd);
 }
 
+/* The ranks 6, 7 and 8. */
+BB_CPU_TARGET_AVX2 static inline bool answer_bits_7(const struct bb_ribbon_question *question)
+{
+    struct columns columns = {question->bytes, question->rank, 6, question->slots, question->start};
+    return bb_ribbon_question_agrees(question, sum_columns(columns, question->coefficients));
+}
+
+/* Eight columns are as many bytes as slots. column_limit: turns of eight columns cover it; the last
+ * one may find none, and then looks at the first ones again. */
+BB_CPU_TARGET_AVX2 static inline bool answer_bits(const struct bb_ribbon_question *question,
+                                                  uint32_t column_limit)
+{
+    uint32_t sums = 0;
+    for (uint32_t column = 0; column < column_limit; column += 8) {
+        size_t there = 0 - (size_t)(column < question->rank);
+        const uint8_t *bytes = question->bytes + ((size_t)(column / 8) * question->slots & there);
+        struct columns columns = {bytes, question->rank - column, 1, question->slots,
+                                  question->start};
+        sums |= sum_columns(columns, question->coefficients) << column;
+    }
+    return bb_ribbon_question_agrees(question, sums);
+}
+
+/* --- Alone --- */
+
+BB_CPU_TARGET_AVX2 static inline bool ask_grouped(const uint8_t *payload, uint16_t descriptor,
+                                                  uint32_t rank, uint64_t hash, uint32_t groups)
+{
+    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    if (parts.size < BB_RIBBON_GROUPS_MIN)
+        return true;
+    struct bb_ribbon_question question = bb_ribbon_grouped_question(payload, parts, rank, hash);
+    return answer_grouped(&question, groups);
+}
+
+BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                                         uint64_t hash)
+{
+    return ask_grouped(payload, descriptor, rank, hash, 4);
+}
+
+BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_16(const uint8_t *payload, uint16_t descriptor,
+                                          uint32_t rank, uint64_t hash)
+{
+    return ask_grouped(payload, descriptor, rank, hash, 2);
+}
+
+BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_32(const uint8_t *payload, uint16_t descriptor,
+                                          uint32_t rank, uint64_t hash)
+{
+    return ask_grouped(payload, descriptor, rank, hash, 1);
+}
+
 BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits_7(const uint8_t *payload, uint16_t descriptor,
                                               uint32_t rank, uint64_t hash)
 {
     struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
     if (parts.size == 0)
         return true;
-    rank += parts.step;
-    struct bb_ribbon_equation equation = bb_ribbon_bits_equation(hash, parts.seed, parts.size);
-    struct columns columns = {payload, rank, 6, parts.size, equation.start};
-    return agrees(sum_columns(columns, equation.coefficients), hash, rank);
+    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, parts, rank, hash);
+    return answer_bits_7(&question);
 }
 
-/* Eight columns are as many bytes as slots. The number of turns is the table's, not the filter's:
- * it is predicted; the last one may find no columns, and then looks at the first ones again. */
+/* The number of turns is the table's, not the filter's: it is predicted. */
 BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits(const uint8_t *payload, uint16_t descriptor,
                                             uint32_t rank, uint64_t hash)
 {
     struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
     if (parts.size == 0)
         return true;
-    struct bb_ribbon_equation equation = bb_ribbon_bits_equation(hash, parts.seed, parts.size);
-    uint32_t own_rank = rank + parts.step;
-    uint32_t sums = 0;
-    for (uint32_t column = 0; column <= rank; column += 8) {
-        size_t there = 0 - (size_t)(column < own_rank);
-        const uint8_t *bytes = payload + ((size_t)(column / 8) * parts.size & there);
-        struct columns columns = {bytes, own_rank - column, 1, parts.size, equation.start};
-        sums |= sum_columns(columns, equation.coefficients) << column;
-    }
-    return agrees(sums, hash, own_rank);
+    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, parts, rank, hash);
+    return answer_bits(&question, rank + 1);
+}
+
+/* --- Batches --- */
+
+BB_CPU_TARGET_AVX2 static inline bool answer(const struct bb_ribbon_question *question)
+{
+    if (question->slots > 0)
+        return question->rank - 6u <= 2 ? answer_bits_7(question)
+                                        : answer_bits(question, question->rank);
+    if (question->rank <= 8)
+        return answer_grouped(question, 4);
+    return question->rank <= 16 ? answer_grouped(question, 2) : answer_grouped(question, 1);
+}
+
+BB_CPU_TARGET_AVX2 uint64_t bb_ribbon_avx2_many(const struct bb_ribbon_question *questions,
+                                                size_t count)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++)
+        bits |= (uint64_t)answer(&questions[i]) << i;
+    return bits;
 }
 #endif

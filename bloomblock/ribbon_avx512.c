@@ -19,34 +19,12 @@
 #include "bloomblock/ribbon_avx512.h"
 
 #include "bloomblock/cpu.h"
-#include "bloomblock/descriptor.h"
-#include "bloomblock/ribbon.h"
-#include "bloomblock/ribbon_bits.h"
+#include "bloomblock/ribbon_question.h"
 
 #if BB_CPU_X86
 #include <immintrin.h>
 
-/* What a key asks of one byte-grouped filter. */
-struct question {
-    uint32_t rank;
-    uint32_t start; /* a group */
-    uint64_t coefficients;
-};
-
-static inline bool agrees(uint32_t sums, uint64_t hash, uint32_t rank)
-{
-    return ((sums ^ (uint32_t)hash) & bb_ribbon_rank_mask(rank)) == 0;
-}
-
 /* --- Byte-grouped --- */
-
-static inline struct question grouped_question(struct bb_ribbon_descriptor parts, uint32_t rank,
-                                               uint64_t hash)
-{
-    return (struct question){.rank = rank + parts.step,
-                             .start = bb_ribbon_group(hash, parts.seed, parts.size),
-                             .coefficients = bb_ribbon_coefficients(hash, parts.seed)};
-}
 
 /* size bytes, at most 64 of them, zeros behind them. */
 BB_CPU_TARGET_AVX512 static inline __m512i load(const uint8_t *bytes, uint32_t size)
@@ -67,46 +45,35 @@ BB_CPU_TARGET_AVX512 static inline __m512i add(__m512i sum, __m512i bytes, __m51
     return _mm512_ternarylogic_epi64(sum, bytes, coefficients, 0x78);
 }
 
-BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_8(const uint8_t *payload, uint16_t descriptor,
-                                             uint32_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX512 static inline bool answer_8(const struct bb_ribbon_question *question)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    if (parts.size < BB_RIBBON_GROUPS_MIN)
-        return true;
-    struct question question = grouped_question(parts, rank, hash);
-    const uint8_t *window = payload + (size_t)question.start * question.rank;
     __m512i steps = _mm512_set1_epi64(0x0706050403020100);
     __m512i columns = _mm512_set_epi64(0x0707070707070707, 0x0606060606060606, 0x0505050505050505,
                                        0x0404040404040404, 0x0303030303030303, 0x0202020202020202,
                                        0x0101010101010101, 0);
-    __m512i lanes = _mm512_permutexvar_epi8(places(steps, columns, question.rank),
-                                            load(window, 8 * question.rank));
-    lanes = _mm512_and_si512(lanes, _mm512_set1_epi64((long long)question.coefficients));
+    __m512i lanes = _mm512_permutexvar_epi8(places(steps, columns, question->rank),
+                                            load(question->bytes, 8 * question->rank));
+    lanes = _mm512_and_si512(lanes, _mm512_set1_epi64((long long)question->coefficients));
     uint32_t sums = _mm512_test_epi64_mask(_mm512_popcnt_epi64(lanes), _mm512_set1_epi64(1));
-    return agrees(sums, hash, question.rank);
+    return bb_ribbon_question_agrees(question, sums);
 }
 
-BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_16(const uint8_t *payload, uint16_t descriptor,
-                                              uint32_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX512 static inline bool answer_16(const struct bb_ribbon_question *question)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    if (parts.size < BB_RIBBON_GROUPS_MIN)
-        return true;
-    struct question question = grouped_question(parts, rank, hash);
-    const uint8_t *window = payload + (size_t)question.start * question.rank;
-    uint32_t part_size = 4 * question.rank;
+    uint32_t part_size = 4 * question->rank;
     __m512i columns =
         _mm512_set_epi32(0x0f0f0f0f, 0x0e0e0e0e, 0x0d0d0d0d, 0x0c0c0c0c, 0x0b0b0b0b, 0x0a0a0a0a,
                          0x09090909, 0x08080808, 0x07070707, 0x06060606, 0x05050505, 0x04040404,
                          0x03030303, 0x02020202, 0x01010101, 0);
-    __m512i order = places(_mm512_set1_epi32(0x03020100), columns, question.rank);
+    __m512i order = places(_mm512_set1_epi32(0x03020100), columns, question->rank);
     __m512i lanes = _mm512_setzero_si512();
     for (uint32_t i = 0; i < 2; i++) {
-        __m512i bytes = _mm512_permutexvar_epi8(order, load(window + i * part_size, part_size));
-        lanes = add(lanes, bytes, _mm512_set1_epi32((int)(question.coefficients >> (32 * i))));
+        __m512i bytes =
+            _mm512_permutexvar_epi8(order, load(question->bytes + i * part_size, part_size));
+        lanes = add(lanes, bytes, _mm512_set1_epi32((int)(question->coefficients >> (32 * i))));
     }
     uint32_t sums = _mm512_test_epi32_mask(_mm512_popcnt_epi32(lanes), _mm512_set1_epi32(1));
-    return agrees(sums, hash, question.rank);
+    return bb_ribbon_question_agrees(question, sums);
 }
 
 /* Byte 2j and 2j + 1: j. */
@@ -118,23 +85,18 @@ BB_CPU_TARGET_AVX512 static inline __m512i column_pairs(void)
     return _mm512_or_si512(bytes, _mm512_slli_epi16(bytes, 8));
 }
 
-BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_32(const uint8_t *payload, uint16_t descriptor,
-                                              uint32_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX512 static inline bool answer_32(const struct bb_ribbon_question *question)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    if (parts.size < BB_RIBBON_GROUPS_MIN)
-        return true;
-    struct question question = grouped_question(parts, rank, hash);
-    const uint8_t *window = payload + (size_t)question.start * question.rank;
-    uint32_t part_size = 2 * question.rank;
-    __m512i order = places(_mm512_set1_epi16(0x0100), column_pairs(), question.rank);
+    uint32_t part_size = 2 * question->rank;
+    __m512i order = places(_mm512_set1_epi16(0x0100), column_pairs(), question->rank);
     __m512i lanes = _mm512_setzero_si512();
     for (uint32_t i = 0; i < 4; i++) {
-        __m512i bytes = _mm512_permutexvar_epi8(order, load(window + i * part_size, part_size));
-        lanes = add(lanes, bytes, _mm512_set1_epi16((short)(question.coefficients >> (16 * i))));
+        __m512i bytes =
+            _mm512_permutexvar_epi8(order, load(question->bytes + i * part_size, part_size));
+        lanes = add(lanes, bytes, _mm512_set1_epi16((short)(question->coefficients >> (16 * i))));
     }
     uint32_t sums = _mm512_test_epi16_mask(_mm512_popcnt_epi16(lanes), _mm512_set1_epi16(1));
-    return agrees(sums, hash, question.rank);
+    return bb_ribbon_question_agrees(question, sums);
 }
 
 /* --- Bit-exact --- */
@@ -175,40 +137,83 @@ BB_CPU_TARGET_AVX512 static inline uint32_t sum_columns(const uint8_t *columns, 
     return _mm512_test_epi64_mask(_mm512_popcnt_epi64(lanes), _mm512_set1_epi64(1));
 }
 
+static inline uint32_t at_most_8(uint32_t count)
+{
+    return count < 8 ? count : 8;
+}
+
+/* Eight columns are as many bytes as slots. column_limit: turns of eight columns cover it; the last
+ * one may find none. */
+BB_CPU_TARGET_AVX512 static inline bool answer_bits(const struct bb_ribbon_question *question,
+                                                    uint32_t column_limit)
+{
+    uint32_t sums = 0;
+    for (uint32_t column = 0; column < column_limit; column += 8) {
+        const uint8_t *columns = question->bytes + (size_t)(column / 8) * question->slots;
+        sums |= sum_columns(columns, question->slots, at_most_8(question->rank - column),
+                            question->start, question->coefficients)
+                << column;
+    }
+    return bb_ribbon_question_agrees(question, sums);
+}
+
+/* --- Alone --- */
+
+#define GROUPED_PROBE(name, answer)                                                                \
+    BB_CPU_TARGET_AVX512 bool name(const uint8_t *payload, uint16_t descriptor, uint32_t rank,     \
+                                   uint64_t hash)                                                  \
+    {                                                                                              \
+        struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);               \
+        if (parts.size < BB_RIBBON_GROUPS_MIN)                                                     \
+            return true;                                                                           \
+        struct bb_ribbon_question question =                                                       \
+            bb_ribbon_grouped_question(payload, parts, rank, hash);                                \
+        return answer(&question);                                                                  \
+    }
+
+GROUPED_PROBE(bb_ribbon_avx512_8, answer_8)
+GROUPED_PROBE(bb_ribbon_avx512_16, answer_16)
+GROUPED_PROBE(bb_ribbon_avx512_32, answer_32)
+
 BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits_8(const uint8_t *payload, uint16_t descriptor,
                                                   uint32_t rank, uint64_t hash)
 {
     struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
     if (parts.size == 0)
         return true;
-    struct bb_ribbon_equation equation = bb_ribbon_bits_equation(hash, parts.seed, parts.size);
-    rank += parts.step;
-    uint32_t sums = sum_columns(payload, parts.size, rank, equation.start, equation.coefficients);
-    return agrees(sums, hash, rank);
+    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, parts, rank, hash);
+    return answer_bits(&question, 8);
 }
 
-static inline uint32_t at_most_8(uint32_t count)
-{
-    return count < 8 ? count : 8;
-}
-
-/* Eight columns are as many bytes as slots. The number of turns is the table's, not the filter's:
- * it is predicted; the last one may find no columns. */
+/* The number of turns is the table's, not the filter's: it is predicted. */
 BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits(const uint8_t *payload, uint16_t descriptor,
                                                 uint32_t rank, uint64_t hash)
 {
     struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
     if (parts.size == 0)
         return true;
-    struct bb_ribbon_equation equation = bb_ribbon_bits_equation(hash, parts.seed, parts.size);
-    uint32_t own_rank = rank + parts.step;
-    uint32_t sums = 0;
-    for (uint32_t column = 0; column <= rank; column += 8) {
-        uint32_t eight =
-            sum_columns(payload + (size_t)(column / 8) * parts.size, parts.size,
-                        at_most_8(own_rank - column), equation.start, equation.coefficients);
-        sums |= eight << column;
-    }
-    return agrees(sums, hash, own_rank);
+    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, parts, rank, hash);
+    return answer_bits(&question, rank + 1);
+}
+
+/* --- Batches --- */
+
+BB_CPU_TARGET_AVX512 static inline bool answer(const struct bb_ribbon_question *question)
+{
+    if (question->slots > 0)
+        return question->rank <= 8 ? answer_bits(question, 8)
+                                   : answer_bits(question, question->rank);
+    if (question->rank <= 8)
+        return answer_8(question);
+    return question->rank <= 16 ? answer_16(question) : answer_32(question);
+}
+
+BB_CPU_TARGET_AVX512 uint64_t bb_ribbon_avx512_many(const struct bb_ribbon_question *questions,
+                                                    size_t count)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++)
+        bits |= (uint64_t)answer(&questions[i]) << i;
+    return bits;
 }
 #endif

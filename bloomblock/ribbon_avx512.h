@@ -6,8 +6,7 @@
 #ifndef BB_BLOOMBLOCK_RIBBON_AVX512_H
 #define BB_BLOOMBLOCK_RIBBON_AVX512_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "bloomblock/ribbon_question.h"
 
 /* Byte-grouped, by the rank of the longer step: up to 8, 16, any. */
 bool bb_ribbon_avx512_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
@@ -18,5 +17,7 @@ bool bb_ribbon_avx512_bits_8(const uint8_t *payload, uint16_t descriptor, uint32
                              uint64_t hash);
 bool bb_ribbon_avx512_bits(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                            uint64_t hash);
+/* Answers up to 64 questions, bit i to question i. */
+uint64_t bb_ribbon_avx512_many(const struct bb_ribbon_question *questions, size_t count);
 
 #endif

@@ -8,11 +8,8 @@
 #ifndef BB_BLOOMBLOCK_RIBBON_PROBE_H
 #define BB_BLOOMBLOCK_RIBBON_PROBE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "bloomblock/cpu.h"
+#include "bloomblock/ribbon_question.h"
 
 #define BB_RIBBON_PAD_BYTES 8
 
@@ -21,9 +18,11 @@
 typedef bool bb_ribbon_probe(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                              uint64_t hash);
 
-/* Byte-grouped and bit-exact, in the order of the descriptor's bit. */
 struct bb_ribbon_probes {
+    /* Byte-grouped and bit-exact, in the order of the descriptor's bit. */
     bb_ribbon_probe *layouts[2];
+    /* Answers up to 64 questions, bit i to question i, of any ranks and layouts. */
+    uint64_t (*many)(const struct bb_ribbon_question *questions, size_t count);
 };
 
 /* For a processor that has the instruction set. rank: 1 ... BB_RIBBON_RANK_MAX - 1. Constant. */
@@ -35,8 +34,5 @@ static inline bool bb_ribbon_ask(const struct bb_ribbon_probes *probes, const ui
 {
     return probes->layouts[descriptor >> 15](payload, descriptor, rank, hash);
 }
-
-/* Fetches what such a question will read into the first-level cache. Touches nothing. */
-void bb_ribbon_prefetch(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
 
 #endif

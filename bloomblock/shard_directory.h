@@ -34,8 +34,9 @@ static inline struct bb_shard_entry bb_shard_directory_entry(const uint8_t *dire
     const uint8_t *run = directory + (size_t)(shard / BB_SHARD_RUN_COUNT) * BB_SHARD_RUN_SIZE;
     const uint8_t *entry =
         run + BB_SHARD_RUN_BASE_SIZE + (size_t)(shard % BB_SHARD_RUN_COUNT) * BB_SHARD_ENTRY_SIZE;
-    return (struct bb_shard_entry){.descriptor = bb_load16(entry),
-                                   .offset = bb_load64(run) + bb_load16(entry + 2)};
+    uint32_t stored = bb_load32(entry);
+    return (struct bb_shard_entry){.descriptor = (uint16_t)stored,
+                                   .offset = bb_load64(run) + (stored >> 16)};
 }
 
 /* Entries are stored in the order of the shards. */
