@@ -105,6 +105,40 @@ class Load(ToolTest):
         self.assertEqual(bits[0], bits[1])
 
 
+class Filters(ToolTest):
+    OPTIONS = ("--write-buffer", "64K", "--level1-size", "256K", "--deterministic")
+
+    def stat(self, *options):
+        return self.ok("stat", self.store, "--json", *self.OPTIONS, *options).json
+
+    def test_a_budget_is_kept_and_shown(self):
+        options = ("--filter-budget", "8K")
+        self.load(words(10000), *self.OPTIONS, *options)
+        self.assertLessEqual(self.stat(*options)["filter_bytes"], 1.05 * 8192)
+        self.ok("compact", self.store, *self.OPTIONS, *options)
+        report = self.stat(*options)
+        self.assertEqual(report["filter_budget_bytes"], 8192)
+        self.assertTrue(0.92 * 8192 <= report["filter_bytes"] <= 1.02 * 8192, report["filter_bytes"])
+        self.assertIn("of a budget of 8.0 KiB", self.ok("stat", self.store, *options).text)
+        self.assertNotIn("budget", self.ok("stat", self.store).text)
+
+    def test_hits_need_no_filters_in_the_last_level(self):
+        options = ("--absent-share", "0.001", "--level-costs", "1,2")
+        self.load(words(10000), *self.OPTIONS, *options)
+        self.ok("compact", self.store, *self.OPTIONS, *options)
+        report = self.stat(*options)
+        self.assertEqual(report["filter_bytes"], 0)
+        self.assertEqual(report["levels"][-1]["visit_share"], 0.001)
+        self.assertEqual(report["levels"][-1]["expected_wasted_reads"], 0.002)
+        self.assertEqual(report["expected_wasted_reads"], 0.002)
+        self.assertIn("weighted", self.ok("stat", self.store, *options).text)
+
+    def test_costs_that_are_none(self):
+        for costs in ("", "x", "1,", "1,x", "1;2", "0", "-1", "1,2,3,4,5,6,7,8", "1,nan"):
+            result = self.expect(USAGE, "load", self.store, "--level-costs", costs, stdin="a\n")
+            self.assertIn("--level-costs", result.err)
+
+
 class Limits(ToolTest):
     def test_a_key_at_the_limit_is_stored_and_found(self):
         key = b"k" * KEY_SIZE_MAX

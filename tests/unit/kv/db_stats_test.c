@@ -110,7 +110,8 @@ static void db_stats__look_ups_are_counted_once(void **state)
     }
     assert_true(runs >= 3);
     assert_true(visit_sum(&sum) > 2 * KEYS);
-    assert_true(sum.visits[BB_VISIT_FILTER_NEGATIVE] > KEYS);
+    assert_true(sum.visits[BB_VISIT_FILTER_NEGATIVE] + sum.visits[BB_VISIT_SUMMARY_NEGATIVE] >
+                KEYS);
     /* The caller's own count is the same. */
     assert_memory_equal(&mine, &sum, sizeof(sum));
     store_deinit(&store);
@@ -355,6 +356,57 @@ static void db_stats__weights(void **state)
     store_deinit(&store);
 }
 
+/* Wasted reads of one look-up in five, which is for an absent key, and of the others, which find
+ * theirs somewhere: as many as expected, level by level. */
+static void db_stats__weighted_waste_is_what_is_measured(void **state)
+{
+    (void)state;
+    enum { STORED = 12000, LOOKUPS = 60000 };
+    struct store store;
+    struct bb_rng rng;
+    struct bb_hash_secret secret;
+    char key[16];
+    bb_rng_init(&rng, bb_rng_seed("db_stats__weighted_waste_is_what_is_measured", 6));
+    bb_hash_secret_from_seed(bb_rng_next(&rng), &secret);
+    store_init(&store);
+    store.options.secret = &secret;
+    store.options.target_wasted_reads = 0.2;
+    store.options.absent_share = 0.2;
+    store_open(&store);
+    for (uint32_t i = 0; i < STORED; i++) {
+        key_of(2 * (i * 7 % STORED), key);
+        store_put(&store, key, "a value");
+    }
+    assert_ok(bb_db_flush(store.db));
+    struct bb_db_stats expected = store_stats(&store);
+    for (uint32_t i = 0; i < LOOKUPS; i++) {
+        bool is_absent = i % 5 == 0;
+        key_of(2 * (uint32_t)bb_rng_below(&rng, STORED - 1) + is_absent, key);
+        assert_status(bb_db_get(store.db, NULL, bb_bytes_of_text(key), NULL),
+                      is_absent ? BB_NOT_FOUND : BB_OK);
+    }
+    struct bb_db_stats stats = store_stats(&store);
+    uint64_t levels = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        const uint64_t *visits = stats.level_reads[level].visits;
+        double found = (double)visits[BB_VISIT_FALSE_POSITIVE];
+        double vain =
+            found + (double)(visits[BB_VISIT_FILTER_NEGATIVE] + visits[BB_VISIT_SUMMARY_NEGATIVE]);
+        double share = expected.levels[level].visit_share * LOOKUPS;
+        double waste = expected.levels[level].expected_wasted_reads * LOOKUPS;
+        /* Five standard errors. Keys between the tables of a level ask none, and of those that do,
+         * filters let pass a little less than is allowed. */
+        assert_true(vain <= share + 5 * sqrt(share) + 1);
+        assert_true(found <= waste + 5 * sqrt(waste) + 1);
+        waste *= vain / share;
+        assert_true(found >= 0.8 * waste - 5 * sqrt(waste) - 1);
+        levels += waste > 100;
+    }
+    assert_true(levels >= 2);
+    assert_true(expected.expected_wasted_reads <= 1.1 * 0.2);
+    store_deinit(&store);
+}
+
 /* Without weights the waste is the sum of the rates. */
 static void db_stats__plain_weights(void **state)
 {
@@ -402,6 +454,7 @@ int main(void)
         cmocka_unit_test(db_stats__scans),
         cmocka_unit_test(db_stats__levels_are_the_tables),
         cmocka_unit_test(db_stats__weights),
+        cmocka_unit_test(db_stats__weighted_waste_is_what_is_measured),
         cmocka_unit_test(db_stats__plain_weights),
         cmocka_unit_test(db_stats__of_an_empty_store),
     };
