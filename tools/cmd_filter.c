@@ -10,7 +10,7 @@
 
 static const struct command *const commands[] = {
     &command_filter_create, &command_filter_add,   &command_filter_remove, &command_filter_check,
-    &command_filter_info,   &command_filter_union, &command_filter_plan,
+    &command_filter_info,   &command_filter_union, &command_filter_plan,   &command_filter_top,
 };
 
 static enum exit_code print_help(const struct command *group)

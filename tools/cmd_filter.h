@@ -11,5 +11,6 @@ extern const struct command command_filter_check;
 extern const struct command command_filter_info;
 extern const struct command command_filter_union;
 extern const struct command command_filter_plan;
+extern const struct command command_filter_top;
 
 #endif

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from filter_case import HEADER, FilterTest, lines_of
-from tool import ABSENT, BINARY, CORRUPT, FOUND, IO, OVERFULL, UNSUPPORTED, USAGE, main, run, words
+from tool import ABSENT, BINARY, CORRUPT, FOUND, IO, OVERFULL, UNSUPPORTED, USAGE, main, run, test_random, words
 
 KINDS = ["ribbon", "bloom", "blocked-bloom", "split-block", "partitioned"]
 GROWING = ["bloom", "blocked-bloom", "split-block", "partitioned"]
@@ -254,6 +254,59 @@ class Union(FilterTest):
         self.expect(IO, "filter", "union", self.filter, self.filter, self.other)
         self.expect(CORRUPT, "filter", "union", self.out, self.filter, self.spoil(self.content()[:-1]))
         self.expect(USAGE, "filter", "union", self.out, self.filter, self.write("bare", self.content()[HEADER:]))
+
+
+class Top(FilterTest):
+    """Keys that come often among many that come once."""
+
+    def stream(self):
+        """Key i of the first 20 comes 400 - 10 i times, 2980 others once; in no order."""
+        keys = [key for i, key in enumerate(self.keys[:20]) for _ in range(400 - 10 * i)] + self.keys[20:]
+        test_random().shuffle(keys)
+        return keys
+
+    def top(self, keys, *options):
+        return self.ok("filter", "top", *options, "--json", stdin=lines_of(keys)).json
+
+    def test_counts_are_never_too_low_and_rarely_too_high(self):
+        stream = self.stream()
+        document = self.top(stream, "--error", "0.0005", "--error-probability", "1e-6")
+        self.assertEqual((document["keys"], document["counted"]), (len(stream), len(stream)))
+        self.assertEqual(document["error_bound"], int(0.0005 * len(stream)))
+        self.assertEqual({row["key"] for row in document["top"]}, set(self.keys[:10]))
+        for row in document["top"]:
+            true = 400 - 10 * self.keys.index(row["key"])
+            self.assertTrue(true <= row["count"] <= true + document["error_bound"], row)
+        self.assertGreaterEqual(document["others_at_most"], 300)
+        self.assertLess(document["others_at_most"], 320)
+
+    def test_absent_keys_alone(self):
+        self.create("--rate", "1e-6", keys=self.keys[:18])
+        document = self.top(self.stream(), "--against", self.filter, "--count", "2", "--error", "0.0001")
+        self.assertEqual([row["key"] for row in document["top"]], self.keys[18:20])
+        self.assertEqual(document["counted"], document["keys"] - sum(400 - 10 * i for i in range(18)))
+
+    def test_a_list_that_is_not_full_has_all_keys(self):
+        document = self.top(["a", "b", "a"])
+        self.assertEqual([(row["key"], row["count"]) for row in document["top"]], [("a", 2), ("b", 1)])
+        self.assertNotIn("others_at_most", document)
+        self.assertEqual(self.top([])["top"], [])
+
+    def test_text_and_binary_keys(self):
+        lines = self.ok("filter", "top", "--count", "1", "--null", stdin=b"a\nb\0c\0a\nb\0").lines
+        self.assertEqual(lines[0], "2\ta\\nb")
+        self.assertIn("3 keys came", lines[1])
+        self.assertEqual(lines[2], "every other key came at most 2 times")
+        self.assertEqual(self.ok("filter", "top", "--hex", stdin="0a\n").lines[0], "1\t0a")
+
+    def test_options_and_inputs_are_checked(self):
+        for options in (["--count", "0"], ["--count", "1025"], ["--error", "0.9"], ["--error-probability", "0.9"]):
+            self.expect(USAGE, "filter", "top", *options, stdin="a\n")
+        self.expect(IO, "filter", "top", "/does/not/exist")
+        self.expect(IO, "filter", "top", "--against", "/does/not/exist", stdin="a\n")
+        self.create()
+        self.expect(CORRUPT, "filter", "top", "--against", self.write("x", self.content()[:-1]), stdin="a\n")
+        self.expect(USAGE, "filter", "top", "--against", self.write("x", self.content()[HEADER:]), stdin="a\n")
 
 
 class Plan(FilterTest):
