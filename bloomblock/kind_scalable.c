@@ -62,7 +62,9 @@ static enum bb_status check_head(const struct bb_envelope *envelope)
     return BB_OK;
 }
 
-/* A stage lies inside the payload, and every stage but the first has keys. */
+/* A stage lies inside the payload, every stage but the first has keys, and a bit at least for each
+ * key that it is made for: so the next stage, which is made for twice as many, is not out of
+ * proportion to what is there. */
 static enum bb_status check_stage(const struct bb_envelope *envelope, uint32_t number,
                                   const struct bb_scalable_entry *entry)
 {
@@ -73,9 +75,11 @@ static enum bb_status check_stage(const struct bb_envelope *envelope, uint32_t n
         return bb_corrupt(bb_envelope_place, at, "stage %u has %llu of %llu keys", number,
                           (unsigned long long)entry->key_count,
                           (unsigned long long)envelope->key_count);
-    if (entry->bits < 1 || bb_bloom_size(entry->bits) > left)
-        return bb_corrupt(bb_envelope_place, at + 8, "stage %u has %llu bits in %zu bytes", number,
-                          (unsigned long long)entry->bits, left);
+    uint64_t planned = bb_scalable_stage_keys(envelope->parameters[0], number);
+    if (entry->bits < planned || bb_bloom_size(entry->bits) > left)
+        return bb_corrupt(bb_envelope_place, at + 8,
+                          "stage %u has %llu bits for %llu keys, in %zu bytes", number,
+                          (unsigned long long)entry->bits, (unsigned long long)planned, left);
     if (entry->probes < 1 || entry->probes > BB_BLOOM_PROBES_MAX)
         return bb_corrupt(bb_envelope_place, at + 16, "stage %u has %llu probes", number,
                           (unsigned long long)entry->probes);

@@ -43,9 +43,7 @@ static struct bb_scalable_stage plan_stage(const struct bb_scalable_bloom *bloom
 {
     struct bb_scalable_stage stage = {0};
     double rate = stage_rate(bloom, number);
-    uint64_t keys = bloom->first_key_count << number; /* BB_SCALABLE_GROWTH */
-    if (keys > BB_FILTER_KEY_COUNT_MAX)
-        keys = BB_FILTER_KEY_COUNT_MAX;
+    uint64_t keys = bb_scalable_stage_keys(bloom->first_key_count, number);
     keys += bb_scalable_spare_keys(keys, rate);
     stage.bits = bb_scalable_stage_bits(keys, rate, &stage.probes);
     return stage;

@@ -1,10 +1,11 @@
 /* Filter envelopes from anywhere: the first byte of the input says what is done with the rest.
  *
-/EVEN/ is an envelope. It is read as it is; then magic, version, sizes and checksum
- * are put right, so that the fields behind them are reached, and it is read again. A view that
- *          opens is asked, whatever it says; one that does not lets everything through.
-/ODD/ and target rate, then hashes of 8 bytes: an envelope is built, and has to open, to
- *          describe itself, and to let every one of them through.
+ *     0 ... 239    the rest is an envelope. It is read as it is; then magic, version, sizes and
+ *                  checksum are put right, so that the fields behind them are reached, and it is
+ *                  read again. A view that opens is asked, whatever it says; one that does not lets
+ *                  everything through. What can be changed is loaded, changed, and stored again.
+ *     240 ... 255  kind and target rate, then hashes of 8 bytes: an envelope is built, and has to
+ *                  open, to describe itself, and to let every one of them through.
  *
  * Every envelope lies in memory of exactly its size.
  */
@@ -43,6 +44,116 @@ static void ask(const uint8_t *data, size_t size)
     BB_ASSERT(isfinite(info.bits_per_key));
 }
 
+static void must(enum bb_status status)
+{
+    BB_ASSERT(status == BB_OK);
+}
+
+/* What was encoded opens. */
+static void assert_opens(const struct bb_buf *envelope)
+{
+    struct bb_filter_view view;
+    must(bb_filter_view_init(&view, (struct bb_bytes){envelope->data, envelope->size}));
+}
+
+static void change_counting(struct bb_bytes bytes, bool whole)
+{
+    struct bb_counting_filter *filter = NULL;
+    struct bb_buf again = {0};
+    enum bb_status status = bb_counting_filter_decode(bytes, &filter);
+    BB_ASSERT(status == BB_OK || !whole);
+    if (status != BB_OK)
+        return;
+    must(bb_counting_filter_encode(filter, &again));
+    BB_ASSERT(again.size == bytes.size && memcmp(again.data, bytes.data, again.size) == 0);
+    uint64_t added = 0;
+    for (; added < QUESTIONS; added++)
+        if (bb_counting_filter_add(filter, bb_hash_mix(added)) != BB_OK)
+            break;
+    for (uint64_t i = 0; i < added; i++)
+        BB_ASSERT(bb_counting_filter_may_contain(filter, bb_hash_mix(i)));
+    for (uint64_t i = 0; i < added; i++)
+        must(bb_counting_filter_remove(filter, bb_hash_mix(i)));
+    bb_buf_deinit(&again);
+    must(bb_counting_filter_encode(filter, &again));
+    assert_opens(&again);
+    bb_buf_deinit(&again);
+    must(bb_counting_filter_encode_bloom(filter, &again));
+    assert_opens(&again);
+    bb_buf_deinit(&again);
+    bb_counting_filter_destroy(filter);
+}
+
+static void change_scalable(struct bb_bytes bytes, bool whole)
+{
+    struct bb_scalable_filter *filter = NULL;
+    struct bb_buf again = {0};
+    enum bb_status status = bb_scalable_filter_decode(bytes, &filter);
+    BB_ASSERT(status == BB_OK || !whole);
+    if (status != BB_OK)
+        return;
+    must(bb_scalable_filter_encode(filter, &again));
+    BB_ASSERT(again.size == bytes.size && memcmp(again.data, bytes.data, again.size) == 0);
+    for (uint64_t i = 0; i < QUESTIONS; i++) {
+        bool added = false;
+        if (bb_scalable_filter_add(filter, bb_hash_mix(i), &added) == BB_OK)
+            BB_ASSERT(bb_scalable_filter_may_contain(filter, bb_hash_mix(i)));
+    }
+    bb_buf_deinit(&again);
+    must(bb_scalable_filter_encode(filter, &again));
+    assert_opens(&again);
+    bb_buf_deinit(&again);
+    bb_scalable_filter_destroy(filter);
+}
+
+static void change_sketch(struct bb_bytes bytes, bool whole)
+{
+    struct bb_count_sketch *sketch = NULL;
+    struct bb_buf again = {0};
+    enum bb_status status = bb_count_sketch_decode(bytes, &sketch);
+    BB_ASSERT(status == BB_OK || !whole);
+    if (status != BB_OK)
+        return;
+    for (uint64_t i = 0; i < QUESTIONS; i++) {
+        uint64_t hash = bb_hash_mix(i), before = bb_count_sketch_count(sketch, hash);
+        if (bb_count_sketch_add(sketch, hash, (struct bb_bytes){(const uint8_t *)"key", 3}, i) ==
+            BB_OK)
+            BB_ASSERT(bb_count_sketch_count(sketch, hash) >= before);
+    }
+    must(bb_count_sketch_encode(sketch, &again));
+    assert_opens(&again);
+    bb_buf_deinit(&again);
+    bb_count_sketch_destroy(sketch);
+}
+
+static void fold_split_block(struct bb_bytes bytes, bool whole)
+{
+    struct bb_bytes bitset;
+    struct bb_buf folded = {0};
+    enum bb_status status = bb_split_block_decode(bytes, &bitset);
+    BB_ASSERT(status == BB_OK || !whole);
+    if (status != BB_OK)
+        return;
+    must(bb_split_block_fold(bytes, 1, &folded));
+    assert_opens(&folded);
+    folded.size = 0;
+    if (bb_split_block_fold_to_rate(bytes, 0.5, &folded) == BB_OK)
+        assert_opens(&folded);
+    bb_buf_deinit(&folded);
+}
+
+/* Loaded as what it is, and as everything else. */
+static void change(const uint8_t *data, size_t size)
+{
+    struct bb_bytes bytes = {data, size};
+    struct bb_filter_info info;
+    bool whole = bb_filter_info(bytes, &info) == BB_OK;
+    change_counting(bytes, whole && info.kind == BB_FILTER_COUNTING);
+    change_scalable(bytes, whole && info.kind == BB_FILTER_SCALABLE);
+    change_sketch(bytes, whole && info.kind == BB_FILTER_COUNT_MIN);
+    fold_split_block(bytes, whole && info.kind == BB_FILTER_SPLIT_BLOCK);
+}
+
 static void repair(uint8_t *data, size_t size)
 {
     if (size < HEADER_SIZE + CHECKSUM_SIZE)
@@ -62,12 +173,8 @@ static void read_envelope(const uint8_t *data, size_t size)
     ask(copy, size);
     repair(copy, size);
     ask(copy, size);
+    change(copy, size);
     free(copy);
-}
-
-static void must(enum bb_status status)
-{
-    BB_ASSERT(status == BB_OK);
 }
 
 static void assert_members(const struct bb_buf *envelope, const uint8_t *hashes, size_t count)
@@ -86,10 +193,10 @@ static void build_envelope(const uint8_t *data, size_t size)
 {
     if (size < 2)
         return;
-    struct bb_filter_options options = {
-        .kind = (enum bb_filter_kind)(data[0] % (BB_FILTER_SPLIT_BLOCK + 1)),
-        .target_rate = exp2(-1 - data[1] % 93 / 4.0),
-        .salt = data[0]};
+    struct bb_filter_options options = {.kind =
+                                            (enum bb_filter_kind)(data[0] % BB_FILTER_COUNT_MIN),
+                                        .target_rate = exp2(-1 - data[1] % 93 / 4.0),
+                                        .salt = data[0]};
     if (options.kind == BB_FILTER_SPLIT_BLOCK)
         options.salt = 0;
     struct bb_filter_builder *builder = NULL;
