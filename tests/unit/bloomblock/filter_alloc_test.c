@@ -188,6 +188,25 @@ static enum bb_status fold_split_block(void *context)
     return status;
 }
 
+/* context: an envelope. */
+static enum bb_status encode_file(void *context)
+{
+    struct bb_filter_file parts = {.hash = BB_FILTER_HASH_KEYED, .envelope = bb_buf_bytes(context)};
+    struct bb_buf file = {0};
+    enum bb_status status = bb_filter_file_encode(&parts, &file);
+    assert_true(status == BB_OK || file.size == 0);
+    bb_buf_deinit(&file);
+    return status;
+}
+
+static void filter_file__every_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    struct bb_buf envelope = envelope_of(BB_FILTER_BLOOM, 0.01, 1, 100);
+    assert_true(bb_alloc_fault_sweep(encode_file, &envelope, false) >= 1);
+    bb_buf_deinit(&envelope);
+}
+
 static void filter_sets__every_failed_allocation_is_reported(void **state)
 {
     (void)state;
@@ -220,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filter__every_failed_allocation_is_reported),
         cmocka_unit_test(filter_sets__every_failed_allocation_is_reported),
+        cmocka_unit_test(filter_file__every_failed_allocation_is_reported),
         cmocka_unit_test(memory_filter__failed_allocation_is_reported),
         cmocka_unit_test(filter__views_and_questions_do_not_allocate),
     };
