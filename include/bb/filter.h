@@ -292,8 +292,8 @@ struct bb_filter_plan {
  * left over: size_bytes of the plan says how much is used. BB_INVALID: not two numbers given; a
  * rate outside of its range; memory too small for the keys at BB_FILTER_RATE_MAX, or for one key.
  * BB_TOO_LARGE: more keys than a filter can have. BB_UNSUPPORTED: as bb_filter_builder_create, and
- * questions that the policy has no answer to. Takes microseconds for two of the questions and
- * milliseconds for the others. Any thread. */
+ * questions that the policy has no answer to. A size is found in microseconds, a rate or a number
+ * of keys in milliseconds. Any thread. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_plan(const struct bb_filter_question *question,
                                                    struct bb_filter_plan *ret_plan);
 

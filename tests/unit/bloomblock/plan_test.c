@@ -197,7 +197,7 @@ static void plan__slack_is_monotone_too(void **state)
 static void plan__more_keys_never_take_fewer_bytes(void **state)
 {
     (void)state;
-    static const double rates[] = {0.01, 0.5, 0.23, 1e-6, 0.1, 0.001};
+    static const double rates[] = {0.01, 0.5, 0.49, 0.23, 1e-6, 0.001};
     for (size_t k = 0; k < KIND_COUNT; k++)
         for (size_t r = 0; r < BB_ARRAY_LENGTH(rates); r++) {
             uint64_t previous = BB_ENVELOPE_SIZE_MIN;
@@ -216,9 +216,8 @@ static void plan__more_keys_never_take_fewer_bytes(void **state)
 }
 
 static const uint64_t some_counts[] = {
-    1,    2,    3,    5,    8,    13,   21,   24,    25,     30,       50,
-    64,   100,  200,  255,  256,  300,  512,  513,   700,    1000,     2000,
-    2001, 2499, 2500, 3499, 3500, 4096, 7000, 12500, 100000, 10000000, UINT64_C(1) << 32};
+    1,    2,    5,    13,   24,   25,   50,   100,   255,    512,      700,
+    1000, 2000, 2001, 2500, 3500, 4096, 7000, 12500, 100000, 10000000, UINT64_C(1) << 32};
 
 /* From 1/2 to 2^-24, 8 rates per octave. */
 static void plan__lower_rates_never_take_fewer_bytes(void **state)
@@ -261,12 +260,12 @@ static void check_memory(enum bb_filter_kind kind, uint64_t count, uint64_t budg
 static void plan__more_memory_never_gives_a_higher_rate(void **state)
 {
     (void)state;
-    static const uint64_t counts[] = {1, 7, 25, 64, 300, 1000, 2001, 3500, 30000};
+    static const uint64_t counts[] = {1, 25, 300, 3500, 30000};
     for (size_t k = 1; k < KIND_COUNT; k++)
         for (size_t c = 0; c < BB_ARRAY_LENGTH(counts); c++) {
             struct bb_filter_plan plan = of_keys(kinds[k], counts[c], BB_FILTER_RATE_MAX);
-            uint64_t step = counts[c] / 3 + 1, budget = plan.size_bytes;
-            for (int i = 0; i < 12; i++, budget += step)
+            uint64_t step = counts[c] / 2 + 1, budget = plan.size_bytes;
+            for (int i = 0; i < 8; i++, budget += step)
                 check_memory(kinds[k], counts[c], budget, &plan);
             check_memory(kinds[k], counts[c], UINT64_C(1) << 50, &plan);
             assert_true(plan.target_rate == BB_FILTER_RATE_MIN);

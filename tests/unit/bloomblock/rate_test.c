@@ -369,6 +369,18 @@ static void rate__blocked_bloom_best_probes_are_the_best(void **state)
         }
 }
 
+/* The steps of the table of probes are at multiples of 0.05 bits: nothing else changes there. */
+static void rate__blocked_bloom_sizes_do_not_shrink_where_probes_change(void **state)
+{
+    (void)state;
+    for (int step = 21; step < 480; step++) {
+        uint64_t before = 0, after = 0;
+        bb_rate_blocked_bloom_best_probes(10000000, exp2(-0.05 * step + 1e-10), &before);
+        bb_rate_blocked_bloom_best_probes(10000000, exp2(-0.05 * step - 1e-10), &after);
+        assert_true(after >= before && after <= before + before / 1000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +401,7 @@ int main(void)
         cmocka_unit_test(rate__blocked_bloom_sizes_meet_targets_without_holes),
         cmocka_unit_test(rate__blocked_bloom_probes_need_the_fewest_lines),
         cmocka_unit_test(rate__blocked_bloom_best_probes_are_the_best),
+        cmocka_unit_test(rate__blocked_bloom_sizes_do_not_shrink_where_probes_change),
         cmocka_unit_test(rate__partitioned_is_a_product_of_slices),
         cmocka_unit_test(rate__partitioned_sizes_meet_targets_without_holes),
         cmocka_unit_test(rate__split_block_is_the_binomial_mixture),

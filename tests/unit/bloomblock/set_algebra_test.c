@@ -126,10 +126,11 @@ static void set_algebra__counts_err_as_they_say(void **state)
         {{BB_FILTER_BLOOM, 2000, 1}, 1500},        {{BB_FILTER_BLOOM, 24000, 17}, 1000},
         {{BB_FILTER_BLOCKED_BLOOM, 1, 7}, 50},     {{BB_FILTER_BLOCKED_BLOOM, 2, 7}, 100},
         {{BB_FILTER_BLOCKED_BLOOM, 20, 6}, 1000},  {{BB_FILTER_BLOCKED_BLOOM, 40, 14}, 700},
-        {{BB_FILTER_BLOCKED_BLOOM, 100, 6}, 9000}, {{BB_FILTER_BLOCKED_BLOOM, 100, 6}, 20},
-        {{BB_FILTER_SPLIT_BLOCK, 42, 8}, 1000},    {{BB_FILTER_SPLIT_BLOCK, 1, 8}, 30},
-        {{BB_FILTER_SPLIT_BLOCK, 42, 8}, 4000},    {{BB_FILTER_SPLIT_BLOCK, 42, 8}, 30},
-        {{BB_FILTER_PARTITIONED, 1371, 7}, 1000},  {{BB_FILTER_PARTITIONED, 100, 3}, 200}};
+        {{BB_FILTER_BLOCKED_BLOOM, 100, 6}, 9000}, {{BB_FILTER_BLOCKED_BLOOM, 40, 30}, 1200},
+        {{BB_FILTER_BLOCKED_BLOOM, 100, 6}, 20},   {{BB_FILTER_SPLIT_BLOCK, 42, 8}, 1000},
+        {{BB_FILTER_SPLIT_BLOCK, 1, 8}, 30},       {{BB_FILTER_SPLIT_BLOCK, 42, 8}, 4000},
+        {{BB_FILTER_SPLIT_BLOCK, 42, 8}, 30},      {{BB_FILTER_PARTITIONED, 1371, 7}, 1000},
+        {{BB_FILTER_PARTITIONED, 100, 3}, 200}};
     for (size_t c = 0; c < BB_ARRAY_LENGTH(cases); c++) {
         struct errors errors = {0};
         char what[100];
@@ -428,6 +429,13 @@ static void set_algebra__full_filters_say_that_they_say_nothing(void **state)
     assert_ok(bb_filter_union(bb_buf_bytes(&some), bb_buf_bytes(&full), &found));
     assert_ok(bb_filter_info(bb_buf_bytes(&found), &info));
     assert_true(info.predicted_rate == 1 && info.key_count == 5040);
+    /* Two that say that they have as many keys as there may be. */
+    bb_store64(full.data + 32, BB_FILTER_KEY_COUNT_MAX);
+    envelope_repair(&full);
+    found.size = 0;
+    assert_ok(bb_filter_union(bb_buf_bytes(&full), bb_buf_bytes(&full), &found));
+    assert_ok(bb_filter_info(bb_buf_bytes(&found), &info));
+    assert_true(info.key_count == BB_FILTER_KEY_COUNT_MAX);
     bb_buf_deinit(&full);
     bb_buf_deinit(&some);
     bb_buf_deinit(&found);
