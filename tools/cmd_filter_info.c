@@ -49,7 +49,8 @@ static void write_text(struct info *info)
                  number_bytes(filter->size_bytes).text);
     output_print(out, "bits/key     %.2f; no filter of this rate takes less than %.2f\n",
                  filter->bits_per_key, filter_report_limit(filter->predicted_rate));
-    output_print(out, "target rate  %s\n", number_rate(filter->target_rate).text);
+    output_print(out, "target rate  %s\n",
+                 filter->target_rate < 1 ? number_rate(filter->target_rate).text : "none");
     output_print(out, "predicted    %s, from the bits that are set\n",
                  number_rate(filter->predicted_rate).text);
     output_print(out, "fill         %.4f of the bits are set\n", filter->fill);

@@ -32,7 +32,9 @@ static const char description[] =
     "  bloomblock measure /tmp/words --keys FILE          # what the filters spare, counted\n"
     "  bloomblock filters /tmp/words/000005.bbt           # the filters of one table, block by "
     "block\n"
-    "  bloomblock verify /tmp/words                       # reads and checks every byte\n";
+    "  bloomblock verify /tmp/words                       # reads and checks every byte\n"
+    "\n"
+    "Filters work without a store, too: bloomblock filter --help\n";
 
 static const char exit_codes[] =
     "Exit codes:\n"

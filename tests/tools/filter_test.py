@@ -5,6 +5,8 @@ predicted pass); files are spoilt byte by byte and by truncation; places that ca
 """
 import os
 import re
+import resource
+import signal
 import stat
 import struct
 import subprocess
@@ -12,7 +14,8 @@ import sys
 import unittest
 
 from filter_case import HEADER, FilterTest, lines_of
-from tool import ABSENT, BINARY, CORRUPT, FOUND, IO, SOURCE, UNSUPPORTED, USAGE, main, run, test_random
+from tool import (ABSENT, BINARY, CORRUPT, FOUND, IO, SOURCE, UNSUPPORTED, USAGE, main, run, strace_works,
+                  test_random)
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "tests", "golden"))
@@ -153,6 +156,33 @@ class Create(FilterTest):
     def test_an_unwritable_directory(self):
         os.mkdir(self.path("closed"), 0o500)
         self.assertIn("closed", self.expect(IO, "filter", "create", self.path("closed/x"), stdin="a\n").err)
+
+    def test_a_full_disk_leaves_the_old_file(self):
+        self.create()
+        before = self.content()
+
+        def forbid_large_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        result = self.expect(IO, "filter", "create", self.filter, "--force", stdin=lines_of(self.keys),
+                             preexec_fn=forbid_large_files)
+        self.assertIn("too large", result.err)
+        self.assertEqual(self.content(), before)
+        self.assertEqual(self.leftovers(), [])
+
+    @unittest.skipUnless(strace_works(), "strace is not available here: the order of syncs was not looked at")
+    def test_the_file_is_synced_before_it_has_its_name_and_the_name_after(self):
+        self.create("--kind", "bloom")
+        trace = self.path("trace")
+        environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
+        subprocess.run(["strace", "-f", "-y", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2", "-o", trace,
+                        BINARY, "filter", "add", self.filter], input=b"a\n", env=environment, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, check=False, timeout=300)
+        calls = re.findall(r"(sync|rename)[a-z0-9]*\((.*)\) += 0", self.content(trace).decode())
+        self.assertEqual([name for name, _ in calls], ["sync", "rename", "sync"])
+        self.assertIn("keys.bbf.tmp-", calls[0][1])
+        self.assertIn(f"<{os.path.realpath(self.directory)}>", calls[2][1])
 
     def test_options_are_checked(self):
         for case in (["--rate", "0"], ["--rate", "0.6"], ["--rate", "1e-9"], ["--kind", "sieve"], ["--kind"],

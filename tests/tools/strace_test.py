@@ -7,21 +7,10 @@ says so and is skipped.
 import json
 import os
 import re
-import shutil
 import subprocess
 import unittest
 
-from tool import BINARY, ToolTest, main, words
-
-
-def strace_works():
-    if shutil.which("strace") is None:
-        return False
-    try:
-        return subprocess.run(["strace", "-c", "-o", "/dev/null", "true"], stderr=subprocess.DEVNULL, timeout=60,
-                              check=False).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
+from tool import BINARY, ToolTest, main, strace_works, words
 
 
 @unittest.skipUnless(strace_works(), "strace is not available here: the engine's preads were not compared with it")

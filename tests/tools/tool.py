@@ -113,6 +113,16 @@ def words(count, prefix="word"):
     return [f"{prefix}-{(i * 2654435761) % 4294967296:010d}-{i}" for i in range(count)]
 
 
+def strace_works():
+    if shutil.which("strace") is None:
+        return False
+    try:
+        return subprocess.run(["strace", "-c", "-o", "/dev/null", "true"], stderr=subprocess.DEVNULL, timeout=60,
+                              check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
 def test_random():
     """A generator whose seed is printed."""
     seed = int(os.environ.get("BB_TEST_SEED", random.SystemRandom().randrange(1 << 32)))
