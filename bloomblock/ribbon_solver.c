@@ -21,7 +21,28 @@ static inline uint64_t sum_behind(uint64_t coefficients, const uint64_t *group)
     return bb_ribbon_parities(sum);
 }
 
-/* The rows of a group from the groups behind it, which follow it in memory. */
+/* Byte k of square: bit i says that row i of the group has row k. In each byte of rows, a column of
+ * eight right sides, the last rows are put into those before them. */
+static inline uint64_t substitute_inside(uint64_t square, uint64_t rows)
+{
+    for (uint32_t k = GROUP_ROWS - 1; k > 0; k--) {
+        uint64_t before = square >> (8 * k) & ((1u << k) - 1);
+        rows ^= (rows >> k & BB_EVERY_BYTE) * before;
+    }
+    return rows;
+}
+
+/* The product of the square matrix, column k in byte k, with each byte of rows. */
+static inline uint64_t multiply(uint64_t square, uint64_t rows)
+{
+    uint64_t product = 0;
+    for (uint32_t k = 0; k < GROUP_ROWS; k++)
+        product ^= (rows >> k & BB_EVERY_BYTE) * (square >> (8 * k) & 0xff);
+    return product;
+}
+
+/* The rows of a group from the groups behind it, which follow it in memory. The inverse of what the
+ * group's rows have of each other does not wait for those. */
 static inline uint64_t substitute(const uint64_t *pivots, const uint64_t *results, uint32_t slab,
                                   const uint64_t *group)
 {
@@ -32,12 +53,8 @@ static inline uint64_t substitute(const uint64_t *pivots, const uint64_t *result
         rows |= (sum_behind(pivots[i], group) ^ result) << i;
         square |= (pivots[i] & 0xff) << (8 * i);
     }
-    square = bb_ribbon_transpose(square); /* byte i: which rows of the group have row i */
-    for (uint32_t i = GROUP_ROWS - 1; i > 0; i--) {
-        uint64_t before = square >> (8 * i) & ((1u << i) - 1);
-        rows ^= (rows >> i & BB_EVERY_BYTE) * before;
-    }
-    return rows;
+    uint64_t inverse = substitute_inside(bb_ribbon_transpose(square), BB_RIBBON_UNIT_SQUARE);
+    return multiply(inverse, rows);
 }
 
 bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)

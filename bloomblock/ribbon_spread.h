@@ -8,12 +8,13 @@
 
 #include "bloomblock/ribbon_rows.h"
 
-#define BB_EVERY_BYTE UINT64_C(0x0101010101010101)
+#define BB_EVERY_BYTE         UINT64_C(0x0101010101010101)
+#define BB_RIBBON_UNIT_SQUARE UINT64_C(0x8040201008040201) /* bit i of byte i */
 
 /* Bit j to bit 0 of byte j. */
 static inline uint64_t bb_ribbon_spread(uint32_t byte)
 {
-    uint64_t diagonal = (byte & 0xff) * BB_EVERY_BYTE & UINT64_C(0x8040201008040201);
+    uint64_t diagonal = (byte & 0xff) * BB_EVERY_BYTE & BB_RIBBON_UNIT_SQUARE;
     return (diagonal + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7 & BB_EVERY_BYTE;
 }
 
