@@ -38,6 +38,8 @@ static void init(struct store *store, const struct load *load, struct bb_hash_se
     store->options.block_size_bytes = load->block_size_bytes;
     store->options.filter_kind = load->kind;
     store->options.level_size_ratio = 6;
+    /* Some thousand keys in each: in tables of one filter the bits of a key are whole numbers. */
+    store->options.table_size_bytes = (uint64_t)256 * 1024;
     store->options.filter_budget_bytes = (uint64_t)(load->bits_per_key * KEYS / 8);
 }
 
