@@ -57,8 +57,9 @@ static enum bb_status check_key(void *context, struct bb_bytes key)
     struct check *check = context;
     bool may = bb_filter_may_contain(&check->view, bb_filter_file_hash(&check->file.parts, key));
     *(may ? &check->maybe : &check->absent) += 1;
-    if (check->is_count_only || check->is_quiet || output_is_over(&check->out) ||
-        (may ? check->lists_absent : check->lists_maybe))
+    if (output_is_over(&check->out))
+        return BB_NOT_FOUND; /* nobody reads the answers any more */
+    if (check->is_count_only || check->is_quiet || (may ? check->lists_absent : check->lists_maybe))
         return BB_OK;
     if (check->out.is_json)
         print_json_row(check, key, may);
@@ -74,6 +75,8 @@ static enum bb_status check_argument(struct check *check)
     enum bb_status status = key_argument_decode(check->key_text, check->keys.is_hex, &key);
     if (status == BB_OK)
         status = check_key(check, bb_buf_bytes(&key));
+    if (status == BB_NOT_FOUND)
+        status = BB_OK;
     bb_buf_deinit(&key);
     return status;
 }

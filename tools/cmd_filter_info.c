@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/assert.h"
+#include "base/coding.h"
 #include "base/status.h"
 #include "tools/cmd_filter.h"
 #include "tools/filter_file.h"
@@ -31,6 +32,40 @@ static const char *hash_name(const struct filter_file *file)
     return file->parts.hash == BB_FILTER_HASH_XXH64 ? "xxh64" : "xxh3-64-secret";
 }
 
+/* Where the two parameters of the kind stand in an envelope (docs/filters.md, section 6). */
+#define PARAMETER_0 48
+#define PARAMETER_1 56
+
+static uint64_t parameter(const struct info *info, size_t offset)
+{
+    return bb_load64(info->file.parts.envelope.data + offset);
+}
+
+static const char *parameter_names(enum bb_filter_kind kind)
+{
+    switch (kind) {
+    case BB_FILTER_RIBBON:
+        return "shards and rank";
+    case BB_FILTER_BLOCKED_BLOOM:
+        return "lines of 64 bytes, and probes";
+    case BB_FILTER_SPLIT_BLOCK:
+        return "blocks of 32 bytes, and probes";
+    case BB_FILTER_COUNTING:
+        return "counters and probes";
+    case BB_FILTER_SCALABLE:
+        return "keys of the first stage, and growth";
+    case BB_FILTER_COUNT_MIN:
+        return "columns and rows";
+    default:
+        return "bits and probes";
+    }
+}
+
+static bool is_within_target(const struct info *info)
+{
+    return info->filter.predicted_rate <= info->filter.target_rate;
+}
+
 static void write_text(struct info *info)
 {
     struct output *out = &info->out;
@@ -51,11 +86,14 @@ static void write_text(struct info *info)
                  filter->bits_per_key, filter_report_limit(filter->predicted_rate));
     output_print(out, "target rate  %s\n",
                  filter->target_rate < 1 ? number_rate(filter->target_rate).text : "none");
-    output_print(out, "predicted    %s, from the bits that are set\n",
-                 number_rate(filter->predicted_rate).text);
+    output_print(out, "predicted    %s, from the bits that are set: %s the target\n",
+                 number_rate(filter->predicted_rate).text,
+                 is_within_target(info) ? "within" : "above");
     output_print(out, "fill         %.4f of the bits are set\n", filter->fill);
     output_print(out, "per probe    %" PRIu32 " %s\n", filter->bits_per_probe,
                  filter->kind == BB_FILTER_RIBBON ? "bits of fingerprint" : "bits");
+    output_print(out, "parameters   %" PRIu64 ", %" PRIu64 ": %s\n", parameter(info, PARAMETER_0),
+                 parameter(info, PARAMETER_1), parameter_names(filter->kind));
     if (filter->kind == BB_FILTER_COUNTING)
         output_print(out, "counters     %s full: they stay so, whatever is removed\n",
                      number_grouped(filter->saturated_count).text);
@@ -74,6 +112,11 @@ static void write_json(struct info *info)
     json_set_text(document, "hash", hash_name(&info->file));
     json_set_count(document, "file_bytes", info->file.contents.size);
     filter_report_json(document, &info->filter, &info->file.parts);
+    json_set_bool(document, "within_target", is_within_target(info));
+    json_t *parameters = json_array();
+    json_array_append_new(parameters, json_integer((json_int_t)parameter(info, PARAMETER_0)));
+    json_array_append_new(parameters, json_integer((json_int_t)parameter(info, PARAMETER_1)));
+    json_object_set_new(document, "parameters", parameters);
     output_json(&info->out, document);
 }
 

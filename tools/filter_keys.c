@@ -9,12 +9,10 @@ static enum bb_status visit_all(struct key_reader *reader,
     while (status == BB_OK) {
         struct key_record record = {0};
         status = key_reader_next(reader, &record);
-        if (status == BB_NOT_FOUND)
-            return BB_OK;
         if (status == BB_OK)
             status = visit(context, record.key);
     }
-    return status;
+    return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
 enum bb_status filter_keys_visit(const struct filter_keys *keys, const char *label,

@@ -11,7 +11,8 @@ struct filter_keys {
     bool is_null; /* keys end with a zero byte instead of a newline */
 };
 
-/* Calls visit for every key, until one fails. label: what the bar says. No paths: standard input.
+/* Calls visit for every key, until one fails, or says with BB_NOT_FOUND that it has enough. label:
+ * what the bar says. No paths: standard input.
  */
 BB_MUST_CHECK enum bb_status
 filter_keys_visit(const struct filter_keys *keys, const char *label, char *const *paths,

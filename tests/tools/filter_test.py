@@ -237,6 +237,14 @@ class Check(FilterTest):
         self.assertEqual([line.split("\t")[1] for line in lines], ["\\x1b[31m", "back\\\\slash"])
         self.assertEqual(run("filter", "check", self.filter, "--absent", "--raw", stdin=keys).out, keys)
 
+    def test_a_reader_that_leaves_ends_the_command(self):
+        with subprocess.Popen([BINARY, "filter", "check", self.filter, "/dev/zero", "--null"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertIn(process.wait(timeout=60), (FOUND, ABSENT))
+            self.assertEqual(process.stderr.read(), b"")
+
     def test_options_that_exclude_each_other(self):
         for options in (["--absent", "--maybe"], ["--raw", "--json"], ["--key", "a", self.write("x", "")]):
             self.expect(USAGE, "filter", "check", self.filter, *options)
@@ -265,8 +273,11 @@ class Info(FilterTest):
             self.assertEqual(document["envelope_bytes"] + HEADER, document["file_bytes"])
             self.assertAlmostEqual(document["bits_per_key"], document["envelope_bytes"] * 8 / self.COUNT, delta=1e-6)
             self.assertLess(document["limit_bits_per_key"], document["bits_per_key"])
+            planned = self.ok("filter", "plan", "--kind", kind, "--keys", "3000", "--rate", "0.01", "--json").json
+            self.assertEqual(document["parameters"], planned["plans"][0]["parameters"])
+            self.assertEqual(document["within_target"], document["predicted_rate"] <= 0.01)
             text = self.ok("filter", "info", self.filter).text
-            for expected in (kind, "3,000", "0.01000", "sound"):
+            for expected in (kind, "3,000", "0.01000", "sound", "the target", "parameters"):
                 self.assertIn(expected, text)
 
     def test_the_secret_is_not_shown(self):
