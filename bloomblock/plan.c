@@ -162,7 +162,7 @@ static enum bb_status check_kind(enum bb_filter_kind *kind)
         return bb_fail(BB_INVALID, "there are no filters of kind %d", (int)*kind);
     if (bb_kind_ops(*kind) == NULL || (size_t)*kind >= BB_ARRAY_LENGTH(completes) ||
         completes[*kind] == NULL)
-        return bb_fail(BB_UNSUPPORTED, "filters of kind %s can not be planned yet", name);
+        return bb_fail(BB_UNSUPPORTED, "%s filters have no size that follows from a rate", name);
     return BB_OK;
 }
 

@@ -389,6 +389,8 @@ static void plan__impossible_questions_are_refused(void **state)
     }
     assert_refused((struct bb_filter_question){.kind = (enum bb_filter_kind)99, .key_count = 1},
                    BB_INVALID, "no filters of kind 99");
+    assert_refused((struct bb_filter_question){.kind = BB_FILTER_COUNT_MIN, .key_count = 1},
+                   BB_UNSUPPORTED, "count-min");
     for (size_t k = 0; k < KIND_COUNT; k++) {
         struct bb_filter_question question = {.kind = kinds[k], .target_rate = 0.01};
         question.key_count = BB_FILTER_KEY_COUNT_MAX + 1;
