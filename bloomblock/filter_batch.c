@@ -4,7 +4,6 @@
 #include "bb/filter.h"
 
 #include "bloomblock/kind.h"
-#include "bloomblock/ribbon_probe.h"
 
 /* --- Many hashes, one filter --- */
 
@@ -44,58 +43,42 @@ void bb_filter_may_contain_many(const struct bb_filter_view *view, const uint64_
 
 /* --- One hash, many filters --- */
 
-/* The questions to a number of views: those to ribbons, and others, which answer for themselves. */
-struct batch {
-    struct bb_ribbon_question questions[BB_KIND_BATCH];
-    const struct bb_ribbon_probes *ribbons; /* of any of them: the answers are the same */
-    uint64_t others;                        /* bit i: question i is no ribbon's */
-};
+typedef uint64_t ask_each(const struct bb_filter_view *views, size_t count, uint64_t hash);
 
-static bool is_ribbon(const struct bb_filter_view *view)
+static ask_each *together(const struct bb_filter_view *view)
 {
     const struct bb_kind_probe *probe = view->kind;
-    return probe != NULL && probe->ribbon_questions != NULL;
+    return probe == NULL ? NULL : probe->may_contain_each;
 }
 
-/* The ribbons from views[first] on, as far as no other kind is among them; gives where they end. */
-static size_t prepare_ribbons(struct batch *batch, const struct bb_filter_view *views, size_t first,
-                              size_t count, uint64_t hash)
+static void prefetch(const struct bb_filter_view *view, uint64_t hash)
 {
-    const struct bb_kind_probe *probe = views[first].kind;
-    size_t end = first + 1;
-    while (end < count && is_ribbon(&views[end]))
-        end++;
-    probe->ribbon_questions(views + first, end - first, hash, batch->questions + first);
-    batch->ribbons = views[first].probe;
-    return end;
-}
-
-static void prepare_other(struct batch *batch, const struct bb_filter_view *views, size_t i,
-                          uint64_t hash)
-{
-    const struct bb_kind_probe *probe = views[i].kind;
-    batch->questions[i] = bb_ribbon_no_question();
-    batch->others |= UINT64_C(1) << i;
+    const struct bb_kind_probe *probe = view->kind;
     if (probe != NULL && probe->prefetch != NULL)
-        probe->prefetch(&views[i], hash);
+        probe->prefetch(view, hash);
 }
 
+static uint64_t ask_apart(const struct bb_filter_view *views, size_t count, uint64_t hash)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++)
+        prefetch(&views[i], hash);
+    for (size_t i = 0; i < count; i++)
+        bits |= (uint64_t)bb_filter_may_contain(&views[i], hash) << i;
+    return bits;
+}
+
+/* Runs of views that are asked in the same way. */
 static uint64_t ask_views(const struct bb_filter_view *views, size_t count, uint64_t hash)
 {
-    struct batch batch;
-    batch.ribbons = NULL;
-    batch.others = 0;
-    for (size_t i = 0; i < count;) {
-        if (is_ribbon(&views[i]))
-            i = prepare_ribbons(&batch, views, i, count, hash);
-        else
-            prepare_other(&batch, views, i++, hash);
-    }
-    uint64_t bits = batch.ribbons != NULL ? batch.ribbons->many(batch.questions, count)
-                                          : UINT64_MAX >> (BB_KIND_BATCH - count);
-    for (uint64_t left = batch.others; left != 0; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(left);
-        bits ^= (uint64_t)!bb_filter_may_contain(&views[i], hash) << i;
+    uint64_t bits = 0;
+    for (size_t first = 0, end; first < count; first = end) {
+        ask_each *ask = together(&views[first]);
+        for (end = first + 1; end < count && together(&views[end]) == ask;)
+            end++;
+        if (ask == NULL)
+            ask = ask_apart;
+        bits |= ask(views + first, end - first, hash) << first;
     }
     return bits;
 }

@@ -13,8 +13,6 @@
 
 #define BB_KIND_BATCH 64 /* questions in one word of answers */
 
-struct bb_ribbon_question;
-
 /* How a view is asked; view->kind points to one. Which one is chosen when the view is made. */
 struct bb_kind_probe {
     /* hash: as the user gave it. The view and its payload were checked. */
@@ -28,10 +26,9 @@ struct bb_kind_probe {
      * one. */
     uint64_t (*may_contain_many)(const struct bb_filter_view *view, const uint64_t *hashes,
                                  size_t count);
-    /* Of ribbons, where view->probe points to a struct bb_ribbon_probes: the first half of
-     * may_contain, for count views that have this function. NULL: of other kinds. */
-    void (*ribbon_questions)(const struct bb_filter_view *views, size_t count, uint64_t hash,
-                             struct bb_ribbon_question *ret_questions);
+    /* Asks up to BB_KIND_BATCH views that all have this function; bit i is the answer of view i.
+     * NULL: they are asked one by one. */
+    uint64_t (*may_contain_each)(const struct bb_filter_view *views, size_t count, uint64_t hash);
 };
 
 /* Asks the view in another form than the processor's best; for tests and measurements. */

@@ -149,29 +149,34 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
     return bb_ribbon_ask(view->probe, place.payload, place.descriptor, rank_of(view), place.hash);
 }
 
-static inline void question_init(struct bb_ribbon_question *question,
-                                 const struct bb_filter_view *view, uint64_t key_hash)
+static inline void batch_set(struct bb_ribbon_batch *batch, size_t i,
+                             const struct bb_filter_view *view, uint64_t key_hash)
 {
     struct place place = place_of(view, key_hash);
-    bb_ribbon_question_init(question, place.payload, place.descriptor, rank_of(view), place.hash);
-    bb_ribbon_question_prefetch(question);
+    batch->hashes[i] = place.hash;
+    batch->payloads[i] = place.payload;
+    batch->descriptors[i] = place.descriptor;
+    batch->ranks[i] = rank_of(view);
 }
 
-static void ribbon_questions(const struct bb_filter_view *views, size_t count, uint64_t key_hash,
-                             struct bb_ribbon_question *ret_questions)
+static uint64_t may_contain_each(const struct bb_filter_view *views, size_t count,
+                                 uint64_t key_hash)
 {
+    struct bb_ribbon_batch batch;
+    const struct bb_ribbon_probes *probes = views->probe;
     for (size_t i = 0; i < count; i++)
-        question_init(&ret_questions[i], &views[i], key_hash);
+        batch_set(&batch, i, &views[i], key_hash);
+    return probes->many(&batch, count);
 }
 
 static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,
                                  size_t count)
 {
-    struct bb_ribbon_question questions[BB_KIND_BATCH];
+    struct bb_ribbon_batch batch;
     const struct bb_ribbon_probes *probes = view->probe;
     for (size_t i = 0; i < count; i++)
-        question_init(&questions[i], view, hashes[i]);
-    return probes->many(questions, count);
+        batch_set(&batch, i, view, hashes[i]);
+    return probes->many(&batch, count);
 }
 
 static void use(struct bb_filter_view *view, enum bb_cpu cpu)
@@ -185,7 +190,7 @@ static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
     static const struct bb_kind_probe sharded = {.may_contain = may_contain,
                                                  .use = use,
                                                  .may_contain_many = may_contain_many,
-                                                 .ribbon_questions = ribbon_questions};
+                                                 .may_contain_each = may_contain_each};
     view->parameters[BB_VIEW_OWN] = bb_shard_directory_size((uint32_t)envelope->parameters[0]);
     return &sharded;
 }

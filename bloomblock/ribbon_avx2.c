@@ -225,10 +225,14 @@ BB_CPU_TARGET_AVX2 static inline bool answer(const struct bb_ribbon_question *qu
     return question->rank <= 16 ? answer_grouped(question, 2) : answer_grouped(question, 1);
 }
 
-BB_CPU_TARGET_AVX2 uint64_t bb_ribbon_avx2_many(const struct bb_ribbon_question *questions,
-                                                size_t count)
+BB_CPU_TARGET_AVX2 uint64_t bb_ribbon_avx2_many(const struct bb_ribbon_batch *batch, size_t count)
 {
+    struct bb_ribbon_question questions[BB_RIBBON_BATCH];
     uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++) {
+        bb_ribbon_question_init(&questions[i], batch, i);
+        bb_ribbon_question_prefetch(&questions[i]);
+    }
     for (size_t i = 0; i < count; i++)
         bits |= (uint64_t)answer(&questions[i]) << i;
     return bits;

@@ -15,7 +15,7 @@ bool bb_ribbon_avx2_32(const uint8_t *payload, uint16_t descriptor, uint32_t ran
 bool bb_ribbon_avx2_bits_7(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                            uint64_t hash);
 bool bb_ribbon_avx2_bits(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
-/* Answers up to 64 questions, bit i to question i. */
-uint64_t bb_ribbon_avx2_many(const struct bb_ribbon_question *questions, size_t count);
+/* Batches: see ribbon_probe.h. */
+uint64_t bb_ribbon_avx2_many(const struct bb_ribbon_batch *batch, size_t count);
 
 #endif

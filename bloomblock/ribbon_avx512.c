@@ -45,17 +45,23 @@ BB_CPU_TARGET_AVX512 static inline __m512i add(__m512i sum, __m512i bytes, __m51
     return _mm512_ternarylogic_epi64(sum, bytes, coefficients, 0x78);
 }
 
-BB_CPU_TARGET_AVX512 static inline bool answer_8(const struct bb_ribbon_question *question)
+/* The sums of up to eight columns of a window. */
+BB_CPU_TARGET_AVX512 static inline uint32_t sum_window(const uint8_t *window, uint32_t rank,
+                                                       uint64_t coefficients)
 {
     __m512i steps = _mm512_set1_epi64(0x0706050403020100);
     __m512i columns = _mm512_set_epi64(0x0707070707070707, 0x0606060606060606, 0x0505050505050505,
                                        0x0404040404040404, 0x0303030303030303, 0x0202020202020202,
                                        0x0101010101010101, 0);
-    __m512i lanes = _mm512_permutexvar_epi8(places(steps, columns, question->rank),
-                                            load(question->bytes, 8 * question->rank));
-    lanes = _mm512_and_si512(lanes, _mm512_set1_epi64((long long)question->coefficients));
-    uint32_t sums = _mm512_test_epi64_mask(_mm512_popcnt_epi64(lanes), _mm512_set1_epi64(1));
-    return bb_ribbon_question_agrees(question, sums);
+    __m512i lanes = _mm512_permutexvar_epi8(places(steps, columns, rank), load(window, 8 * rank));
+    lanes = _mm512_and_si512(lanes, _mm512_set1_epi64((long long)coefficients));
+    return _mm512_test_epi64_mask(_mm512_popcnt_epi64(lanes), _mm512_set1_epi64(1));
+}
+
+BB_CPU_TARGET_AVX512 static inline bool answer_8(const struct bb_ribbon_question *question)
+{
+    return bb_ribbon_question_agrees(
+        question, sum_window(question->bytes, question->rank, question->coefficients));
 }
 
 BB_CPU_TARGET_AVX512 static inline bool answer_16(const struct bb_ribbon_question *question)
@@ -196,24 +202,158 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits(const uint8_t *payload, uint16_t
     return answer_bits(&question, rank + 1);
 }
 
-/* --- Batches --- */
+/* --- Batches ---
+ *
+ * Eight questions at a time are worked out in vectors, a lane each; then each window is looked at
+ * by itself, and the sums of eight are compared at once. This takes byte-grouped ribbons of rank up
+ * to 8; the others are asked alone. */
 
-BB_CPU_TARGET_AVX512 static inline bool answer(const struct bb_ribbon_question *question)
+/* Eight questions of a batch, a lane each. */
+struct eight {
+    __m512i hashes;
+    __m512i payloads; /* addresses */
+    __m512i descriptors;
+    __m512i ranks;
+};
+
+/* They, worked out. */
+struct windows {
+    const uint8_t *places[8];
+    uint64_t coefficients[8];
+    uint64_t ranks[8]; /* of the filter */
+    __mmask8 found;    /* the lanes for which this is so */
+    __m512i fingerprints;
+};
+
+BB_CPU_TARGET_AVX512 static inline __m512i words(uint64_t word)
 {
-    if (question->slots > 0)
-        return question->rank <= 8 ? answer_bits(question, 8)
-                                   : answer_bits(question, question->rank);
-    if (question->rank <= 8)
-        return answer_8(question);
-    return question->rank <= 16 ? answer_16(question) : answer_32(question);
+    return _mm512_set1_epi64((long long)word);
 }
 
-BB_CPU_TARGET_AVX512 uint64_t bb_ribbon_avx512_many(const struct bb_ribbon_question *questions,
+/* The halves of the products of 128 bits, added without carries. */
+BB_CPU_TARGET_AVX512 static inline __m512i folded_products(__m512i a, uint64_t factor)
+{
+    __m512i low_half = words(UINT32_MAX);
+    __m512i factor_low = words(factor), factor_high = words(factor >> 32);
+    __m512i a_high = _mm512_srli_epi64(a, 32);
+    __m512i low = _mm512_mul_epu32(a, factor_low);
+    __m512i cross = _mm512_mul_epu32(a, factor_high);
+    __m512i across = _mm512_mul_epu32(a_high, factor_low);
+    __m512i middle = _mm512_add_epi64(
+        _mm512_srli_epi64(low, 32),
+        _mm512_add_epi64(_mm512_and_si512(cross, low_half), _mm512_and_si512(across, low_half)));
+    __m512i high = _mm512_add_epi64(
+        _mm512_add_epi64(_mm512_mul_epu32(a_high, factor_high), _mm512_srli_epi64(middle, 32)),
+        _mm512_add_epi64(_mm512_srli_epi64(cross, 32), _mm512_srli_epi64(across, 32)));
+    low = _mm512_mask_blend_epi32(0xaaaa, low, _mm512_slli_epi64(middle, 32));
+    return _mm512_xor_si512(low, high);
+}
+
+/* The first groups of the windows. */
+BB_CPU_TARGET_AVX512 static inline __m512i groups_of(__m512i seeded, __m512i sizes)
+{
+    __m512i counts = _mm512_sub_epi64(sizes, words(BB_RIBBON_WINDOW_GROUPS - 1));
+    __m512i drawn_from = _mm512_add_epi64(counts, words(2 * BB_RIBBON_OVERHANG_GROUPS));
+    __m512i hashes =
+        _mm512_srli_epi64(_mm512_mullo_epi64(seeded, words(BB_RIBBON_START_FACTOR)), 32);
+    __m512i drawn = _mm512_srli_epi64(_mm512_mul_epu32(hashes, drawn_from), 32);
+    __m512i shifted = _mm512_sub_epi64(drawn, words(BB_RIBBON_OVERHANG_GROUPS));
+    shifted = _mm512_max_epi64(shifted, _mm512_setzero_si512());
+    return _mm512_min_epi64(shifted, _mm512_sub_epi64(counts, words(1)));
+}
+
+/* Works out those of eight questions that are there, as far as they can be answered so. */
+BB_CPU_TARGET_AVX512 static inline void find_windows(struct windows *windows, __mmask8 there,
+                                                     struct eight eight)
+{
+    __m512i sizes = _mm512_and_si512(eight.descriptors, words(255));
+    __m512i seeds = _mm512_and_si512(_mm512_srli_epi64(eight.descriptors, 8), words(63));
+    __m512i steps = _mm512_and_si512(_mm512_srli_epi64(eight.descriptors, 14), words(1));
+    __m512i ranks = _mm512_add_epi64(eight.ranks, steps);
+    there = _mm512_mask_cmpge_epu64_mask(there, sizes, words(BB_RIBBON_GROUPS_MIN));
+    there = _mm512_mask_cmple_epu64_mask(there, ranks, words(8));
+    there = _mm512_mask_cmplt_epu64_mask(there, eight.descriptors, words(1 << 15));
+    __m512i seeded =
+        _mm512_xor_si512(eight.hashes, _mm512_mullo_epi64(seeds, words(BB_RIBBON_SEED_FACTOR)));
+    __m512i offsets = _mm512_mul_epu32(groups_of(seeded, sizes), ranks);
+    __m512i folded = folded_products(seeded, BB_RIBBON_COEFFICIENT_FACTOR);
+    _mm512_storeu_si512(windows->places, _mm512_add_epi64(eight.payloads, offsets));
+    _mm512_storeu_si512(windows->ranks, ranks);
+    _mm512_storeu_si512(windows->coefficients, _mm512_or_si512(folded, words(1)));
+    windows->found = there;
+    windows->fingerprints = eight.hashes;
+}
+
+BB_CPU_TARGET_AVX512 static inline void prefetch_windows(const struct windows *windows)
+{
+    for (uint32_t left = windows->found; left != 0; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        __builtin_prefetch(windows->places[i]);
+        __builtin_prefetch(windows->places[i] + 8 * windows->ranks[i] - 1);
+    }
+    __asm__ volatile("" : : "r"(windows)); /* else gcc drops calls of it as without effects */
+}
+
+/* Looks at the windows that were found, and compares the sums with the fingerprints. The sums are
+ * brought together in a register: eight stored bytes are not one word before they have reached the
+ * cache. */
+BB_CPU_TARGET_AVX512 static inline uint32_t answer_windows(const struct windows *windows)
+{
+    uint64_t eight_sums = 0;
+    for (uint32_t left = windows->found; left != 0; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        uint64_t sums =
+            sum_window(windows->places[i], (uint32_t)windows->ranks[i], windows->coefficients[i]);
+        eight_sums |= sums << (8 * i);
+    }
+    __m512i sums = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128((long long)eight_sums));
+    __m512i differences = _mm512_xor_si512(sums, windows->fingerprints);
+    __m512i ranks = _mm512_loadu_si512(windows->ranks);
+    __m512i columns = _mm512_sub_epi64(_mm512_sllv_epi64(words(1), ranks), words(1));
+    return _mm512_mask_testn_epi64_mask(windows->found, differences, columns);
+}
+
+static bool ask_alone(const struct bb_ribbon_batch *batch, size_t i)
+{
+    const uint8_t *payload = batch->payloads[i];
+    uint16_t descriptor = (uint16_t)batch->descriptors[i];
+    uint32_t rank = (uint32_t)batch->ranks[i];
+    uint64_t hash = batch->hashes[i];
+    if (bb_ribbon_descriptor_is_bit_exact(descriptor))
+        return rank <= 7 ? bb_ribbon_avx512_bits_8(payload, descriptor, rank, hash)
+                         : bb_ribbon_avx512_bits(payload, descriptor, rank, hash);
+    return rank <= 15 ? bb_ribbon_avx512_16(payload, descriptor, rank, hash)
+                      : bb_ribbon_avx512_32(payload, descriptor, rank, hash);
+}
+
+BB_CPU_TARGET_AVX512 static inline struct eight load_questions(const struct bb_ribbon_batch *batch,
+                                                               size_t first, __mmask8 there)
+{
+    return (struct eight){.hashes = _mm512_maskz_loadu_epi64(there, batch->hashes + first),
+                          .payloads = _mm512_maskz_loadu_epi64(there, batch->payloads + first),
+                          .descriptors =
+                              _mm512_maskz_loadu_epi64(there, batch->descriptors + first),
+                          .ranks = _mm512_maskz_loadu_epi64(there, batch->ranks + first)};
+}
+
+BB_CPU_TARGET_AVX512 uint64_t bb_ribbon_avx512_many(const struct bb_ribbon_batch *batch,
                                                     size_t count)
 {
-    uint64_t bits = 0;
-    for (size_t i = 0; i < count; i++)
-        bits |= (uint64_t)answer(&questions[i]) << i;
+    struct windows windows[BB_RIBBON_BATCH / 8];
+    uint64_t there = _bzhi_u64(UINT64_MAX, (uint32_t)count);
+    uint64_t found = 0, bits = 0;
+    for (size_t i = 0; i < count; i += 8) {
+        __mmask8 lanes = (__mmask8)(there >> i);
+        find_windows(&windows[i / 8], lanes, load_questions(batch, i, lanes));
+        prefetch_windows(&windows[i / 8]);
+        found |= (uint64_t)windows[i / 8].found << i;
+    }
+    for (uint64_t left = there & ~found; left != 0; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctzll(left);
+        bits |= (uint64_t)ask_alone(batch, i) << i;
+    }
+    for (size_t i = 0; i < count; i += 8)
+        bits |= (uint64_t)answer_windows(&windows[i / 8]) << i;
     return bits;
 }
 #endif

@@ -30,6 +30,11 @@
 #define BB_RIBBON_RANK_MAX   25 /* 2^-24, and a step */
 #define BB_RIBBON_SEED_COUNT 64 /* 6 bits of the descriptor */
 
+/* ON DISK. */
+#define BB_RIBBON_SEED_FACTOR        UINT64_C(0xa0761d6478bd642f)
+#define BB_RIBBON_START_FACTOR       UINT64_C(0x9e3779b97f4a7c15)
+#define BB_RIBBON_COEFFICIENT_FACTOR UINT64_C(0xe7037ed1a0b428db)
+
 struct bb_ribbon_equation {
     uint32_t start;        /* row of the first coefficient */
     uint32_t fingerprint;  /* 32 bits, of which a filter uses the lowest r */
@@ -43,20 +48,20 @@ __extension__ typedef unsigned __int128 bb_ribbon_product;
  * that agree under some seeds in agreement under many. */
 static inline uint64_t bb_ribbon_seeded(uint64_t hash, uint32_t seed)
 {
-    return hash ^ seed * UINT64_C(0xa0761d6478bd642f);
+    return hash ^ seed * BB_RIBBON_SEED_FACTOR;
 }
 
 /* 0 ... 2^32 - 1, to be scaled to the number of starts. */
 static inline uint32_t bb_ribbon_start_hash(uint64_t hash, uint32_t seed)
 {
-    return (uint32_t)((bb_ribbon_seeded(hash, seed) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+    return (uint32_t)((bb_ribbon_seeded(hash, seed) * BB_RIBBON_START_FACTOR) >> 32);
 }
 
 /* 64 coefficients, bit 0 set: a row of its own for every key, also where there are few rows. */
 static inline uint64_t bb_ribbon_coefficients(uint64_t hash, uint32_t seed)
 {
     bb_ribbon_product product =
-        (bb_ribbon_product)bb_ribbon_seeded(hash, seed) * UINT64_C(0xe7037ed1a0b428db);
+        (bb_ribbon_product)bb_ribbon_seeded(hash, seed) * BB_RIBBON_COEFFICIENT_FACTOR;
     return ((uint64_t)(product >> 64) ^ (uint64_t)product) | 1;
 }
 

@@ -6,9 +6,14 @@
 
 _Static_assert(BB_RIBBON_RANK_MAX <= 32, "the widest forms take ranks up to 32");
 
-static uint64_t portable_many(const struct bb_ribbon_question *questions, size_t count)
+static uint64_t portable_many(const struct bb_ribbon_batch *batch, size_t count)
 {
+    struct bb_ribbon_question questions[BB_RIBBON_BATCH];
     uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++) {
+        bb_ribbon_question_init(&questions[i], batch, i);
+        bb_ribbon_question_prefetch(&questions[i]);
+    }
     for (size_t i = 0; i < count; i++) {
         bool answer = questions[i].slots > 0 ? bb_ribbon_bits_answer(&questions[i])
                                              : bb_ribbon_answer(&questions[i]);

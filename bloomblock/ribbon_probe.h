@@ -21,8 +21,8 @@ typedef bool bb_ribbon_probe(const uint8_t *payload, uint16_t descriptor, uint32
 struct bb_ribbon_probes {
     /* Byte-grouped and bit-exact, in the order of the descriptor's bit. */
     bb_ribbon_probe *layouts[2];
-    /* Answers up to 64 questions, bit i to question i, of any ranks and layouts. */
-    uint64_t (*many)(const struct bb_ribbon_question *questions, size_t count);
+    /* Answers the first count questions of a batch, bit i to question i. */
+    uint64_t (*many)(const struct bb_ribbon_batch *batch, size_t count);
 };
 
 /* For a processor that has the instruction set. rank: 1 ... BB_RIBBON_RANK_MAX - 1. Constant. */

@@ -1,6 +1,5 @@
-/* What one key asks of one ribbon: everything that a probe works out before it looks at the
- * payload. Batches work out all their questions, have what these look at fetched, and then answer
- * them.
+/* What keys ask of ribbons. A batch of questions is answered in steps: all are worked out, what
+ * they look at is fetched, and then it is looked at.
  *
  * Pure functions; any thread.
  */
@@ -11,6 +10,17 @@
 #include "bloomblock/ribbon.h"
 #include "bloomblock/ribbon_bits.h"
 
+#define BB_RIBBON_BATCH 64 /* questions in one word of answers */
+
+/* The arguments of questions to ribbons of any ranks and layouts. In words, for vectors. */
+struct bb_ribbon_batch {
+    uint64_t hashes[BB_RIBBON_BATCH]; /* in the ribbon's domain */
+    const uint8_t *payloads[BB_RIBBON_BATCH];
+    uint64_t descriptors[BB_RIBBON_BATCH];
+    uint64_t ranks[BB_RIBBON_BATCH]; /* of the table, of the shorter step */
+};
+
+/* Everything that a probe works out before it looks at the payload. */
 struct bb_ribbon_question {
     const uint8_t *bytes; /* byte-grouped: the window; bit-exact: the payload */
     uint64_t coefficients;
@@ -66,13 +76,16 @@ static inline void bb_ribbon_question_set(struct bb_ribbon_question *question,
     question->start = value.start;
 }
 
-/* Descriptors that do not exist are let through. Field by field: what is stored in bytes and copied
- * in words waits for the stores. */
+/* Question i of a batch. Descriptors that do not exist are let through. Field by field: what is
+ * stored in bytes and copied in words waits for the stores. */
 static inline void bb_ribbon_question_init(struct bb_ribbon_question *question,
-                                           const uint8_t *payload, uint16_t descriptor,
-                                           uint32_t rank, uint64_t hash)
+                                           const struct bb_ribbon_batch *batch, size_t i)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    struct bb_ribbon_descriptor parts =
+        bb_ribbon_descriptor_decode((uint16_t)batch->descriptors[i]);
+    const uint8_t *payload = batch->payloads[i];
+    uint32_t rank = (uint32_t)batch->ranks[i];
+    uint64_t hash = batch->hashes[i];
     if (parts.bit_exact && parts.size > 0)
         bb_ribbon_question_set(question, bb_ribbon_bits_question(payload, parts, rank, hash));
     else if (!parts.bit_exact && parts.size >= BB_RIBBON_GROUPS_MIN)

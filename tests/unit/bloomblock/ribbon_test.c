@@ -91,12 +91,15 @@ static void assert_form(const struct filter *filter, enum bb_cpu cpu, uint64_t h
 {
     uint16_t descriptor = bb_ribbon_descriptor_encode(filter->parts);
     const struct bb_ribbon_probes *probes = bb_ribbon_probes_of(cpu, filter->rank);
+    static struct bb_ribbon_batch batch; /* question 0: no filter */
     for (int i = 0; i < 2; i++) {
         const uint8_t *payload = filter->places[i];
-        struct bb_ribbon_question questions[2] = {bb_ribbon_no_question()};
-        bb_ribbon_question_init(&questions[1], payload, descriptor, filter->rank, hash);
+        batch.hashes[1] = hash;
+        batch.payloads[1] = payload;
+        batch.descriptors[1] = descriptor;
+        batch.ranks[1] = filter->rank;
         if (bb_ribbon_ask(probes, payload, descriptor, filter->rank, hash) == expected &&
-            probes->many(questions, 2) == 1 + 2 * (uint64_t)expected)
+            probes->many(&batch, 2) == 1 + 2 * (uint64_t)expected)
             continue;
         print_error("%s, rank %u+%u, %s size %u, seed %u, hash %016llx: expected %d\n",
                     bb_cpu_name(cpu), filter->rank, filter->parts.step,
