@@ -165,6 +165,28 @@ static void counting_filter__a_decoded_filter_goes_on(void **state)
     bb_counting_filter_destroy(filter);
 }
 
+/* Counters that are full no longer add up to the keys; that is no damage. */
+static void counting_filter__full_counters_are_stored(void **state)
+{
+    (void)state;
+    struct bb_counting_filter *filter = filter_of(20, 0.01), *copy = NULL;
+    struct bb_buf envelope = {0};
+    for (int i = 0; i < 40; i++)
+        assert_ok(bb_counting_filter_add(filter, member_hash(1, 0)));
+    for (int i = 0; i < 39; i++)
+        assert_ok(bb_counting_filter_remove(filter, member_hash(1, 0)));
+    uint64_t full = info_of(filter).saturated_count;
+    assert_true(full > 0);
+    assert_ok(bb_counting_filter_encode(filter, &envelope));
+    assert_ok(bb_counting_filter_decode(bb_buf_bytes(&envelope), &copy));
+    assert_int_equal(info_of(copy).saturated_count, full);
+    assert_int_equal(info_of(copy).key_count, 1);
+    assert_true(bb_counting_filter_may_contain(copy, member_hash(1, 0)));
+    bb_counting_filter_destroy(filter);
+    bb_counting_filter_destroy(copy);
+    bb_buf_deinit(&envelope);
+}
+
 /* The filter of the same keys, with the same bits and probes, made bit by bit. */
 static void assert_is_bloom_of(const struct bb_buf *envelope, uint64_t begin, uint64_t end)
 {
@@ -253,6 +275,7 @@ int main(void)
         cmocka_unit_test(counting_filter__refused_removals_change_nothing),
         cmocka_unit_test(counting_filter__full_counters_stay_and_are_reported),
         cmocka_unit_test(counting_filter__a_decoded_filter_goes_on),
+        cmocka_unit_test(counting_filter__full_counters_are_stored),
         cmocka_unit_test(counting_filter__its_bits_are_the_classic_filter),
         cmocka_unit_test(counting_filter__target_is_met_at_the_planned_number_of_keys),
         cmocka_unit_test(counting_filter__bad_arguments_are_refused),
