@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "compaction/rates.h"
+#include "compaction/summary_bits.h"
 
 /* A rewrite for the sake of rates must lower the table's rate by this factor, or it would be done
  * again and again. */
@@ -45,9 +46,13 @@ static const struct bb_filter_budget *budget_of(const struct bb_pick_options *op
     return options->budget.bytes > 0 ? &options->budget : NULL;
 }
 
-static double planned_waste(const struct bb_levels *levels, const struct bb_pick_options *options)
+/* The store's last level once something was written to that one. */
+static int last_level(const struct bb_levels *levels, const struct bb_pick_options *options,
+                      int output_level)
 {
-    return bb_rates_planned(levels, &options->weights, &options->shape);
+    struct bb_rate_request request = {
+        .levels = levels, .output_level = output_level, .shape = &options->shape};
+    return bb_rate_request_last_level(&request);
 }
 
 /* Each key of the deepest input level stays, at least; what is above may be newer versions of the
@@ -84,6 +89,13 @@ double bb_pick_rate(const struct bb_levels *levels, const struct bb_pick_options
     return bb_rates_for_run(&request);
 }
 
+void bb_pick_filters(const struct bb_levels *levels, const struct bb_pick_options *options,
+                     const struct bb_plan *plan, struct bb_table_options *table)
+{
+    struct bb_rate_request request = request_for(levels, options, plan);
+    bb_summary_bits_set(&request, bb_rates_for_run(&request), table);
+}
+
 static double waste_after(const struct bb_levels *levels, const struct bb_pick_options *options,
                           const struct bb_plan *plan)
 {
@@ -92,14 +104,16 @@ static double waste_after(const struct bb_levels *levels, const struct bb_pick_o
     return bb_rates_after(&request, rate);
 }
 
-/* May the plan be carried out, as far as the promise is concerned? What breaks it already may go
- * on, if it does not break it more. */
+/* May a plan for that level be carried out, as far as the promise is concerned? What breaks it
+ * already may go on, if it does not break it more. */
 static bool keeps_promise(const struct bb_levels *levels, const struct bb_pick_options *options,
-                          double waste)
+                          int output_level, double waste)
 {
     double limit = BB_RATES_FILL * options->target_wasted_reads * (1 + 1e-9);
-    return !options->has_filters || options->budget.bytes > 0 || waste <= limit ||
-           waste <= planned_waste(levels, options);
+    if (!options->has_filters || options->budget.bytes > 0 || waste <= limit)
+        return true;
+    int last = last_level(levels, options, output_level);
+    return waste <= bb_rates_planned(levels, &options->weights, last);
 }
 
 /* The filters have more bytes than so many times the budget. */
@@ -213,7 +227,7 @@ static enum bb_status plan_table(const struct bb_levels *levels,
     bb_plan_add_overlap(plan, levels, number + 1, smallest(file), largest(file));
     plan->is_move = plan->input_count == 1;
     *ret_waste = waste_after(levels, options, plan);
-    if (plan->is_move && (!keeps_promise(levels, options, *ret_waste) ||
+    if (plan->is_move && (!keeps_promise(levels, options, number + 1, *ret_waste) ||
                           saves_by_rewriting(levels, options, plan))) {
         plan->is_move = false;
         *ret_waste = waste_after(levels, options, plan);
@@ -239,7 +253,7 @@ static enum bb_status pick_candidate(const struct bb_levels *levels,
             least = waste;
         }
         bb_plan_deinit(&next);
-        if (keeps_promise(levels, options, least))
+        if (keeps_promise(levels, options, number + 1, least))
             break;
     }
     if (status != BB_OK)
@@ -289,9 +303,7 @@ static double weight_of(const struct bb_levels *levels, int level, const struct 
 static double level_weight(const struct bb_levels *levels, const struct bb_pick_options *options,
                            int level)
 {
-    struct bb_rate_request request = {
-        .levels = levels, .output_level = level, .shape = &options->shape};
-    return bb_read_weights_planned(&options->weights, level, bb_rate_request_last_level(&request));
+    return bb_read_weights_planned(&options->weights, level, last_level(levels, options, level));
 }
 
 static enum bb_status pick_excess(const struct bb_levels *levels,
@@ -328,8 +340,11 @@ static enum bb_status pick_excess(const struct bb_levels *levels,
 
 static bool is_excessive(const struct bb_levels *levels, const struct bb_pick_options *options)
 {
-    return options->has_filters && options->budget.bytes == 0 &&
-           planned_waste(levels, options) > BB_RATES_EXCESS * options->target_wasted_reads;
+    if (!options->has_filters || options->budget.bytes > 0)
+        return false;
+    int last = last_level(levels, options, bb_levels_deepest(levels));
+    return bb_rates_planned(levels, &options->weights, last) >
+           BB_RATES_EXCESS * options->target_wasted_reads;
 }
 
 /* The level is the last one, which counts less, and what is due would end that. */

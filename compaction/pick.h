@@ -47,5 +47,8 @@ BB_MUST_CHECK enum bb_status bb_pick_all(const struct bb_levels *levels,
  * keeps the promise exactly, and nothing is planned for beside it. */
 double bb_pick_rate(const struct bb_levels *levels, const struct bb_pick_options *options,
                     const struct bb_plan *plan);
+/* The same in the options of the new tables, with their part of the summary's bits. */
+void bb_pick_filters(const struct bb_levels *levels, const struct bb_pick_options *options,
+                     const struct bb_plan *plan, struct bb_table_options *table);
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "compaction/forecast.h"
+#include "sstable/filter_split.h"
 
 double bb_summary_bits(double largest_bits, double largest_keys, double run_keys, double rate)
 {
@@ -36,4 +37,14 @@ double bb_summary_bits_for_run(const struct bb_rate_request *request, double rat
     bb_forecast_init(&forecast, request);
     return bb_summary_bits(largest_bits, largest_run(&forecast), keys_of_run(request, &forecast),
                            rate);
+}
+
+void bb_summary_bits_set(const struct bb_rate_request *request, double rate,
+                         struct bb_table_options *table)
+{
+    table->filter_rate = rate;
+    if (!(table->summary_bits > 0) || !(rate < 1))
+        return;
+    double bits = bb_summary_bits_for_run(request, rate, table->summary_bits);
+    table->summary_bits = fmin(fmax(bits, BB_SUMMARY_BITS_MIN), BB_SUMMARY_BITS_MAX);
 }

@@ -27,4 +27,9 @@ double bb_summary_bits(double largest_bits, double largest_keys, double run_keys
 double bb_summary_bits_for_run(const struct bb_rate_request *request, double rate,
                                double largest_bits);
 
+/* The same as options of these tables: filter_rate, and of summary_bits, the store's, what falls to
+ * them. BB_SUMMARY_NONE and BB_SUMMARY_ALL stay as they are. */
+void bb_summary_bits_set(const struct bb_rate_request *request, double rate,
+                         struct bb_table_options *table);
+
 #endif

@@ -51,7 +51,7 @@ static enum bb_status begin_with(struct bb_db *db, struct bb_plan *plan, uint64_
     };
     bb_options_for_table(&db->options, plan->output_level, db->files, &db->secret, NULL,
                          &options.table);
-    options.table.filter_rate = bb_pick_rate(db->levels, &picking, plan);
+    bb_pick_filters(db->levels, &picking, plan, &options.table);
     return bb_compaction_create(plan, db->levels, &options, &db->compaction);
 }
 

@@ -91,6 +91,8 @@ static const char *meta_defect(const struct bb_table_meta *meta)
         return "more keys or tombstones than entries";
     if (meta->filter_bytes > meta->file_size)
         return "filters larger than their file";
+    if (meta->summary_bytes > meta->filter_bytes)
+        return "a summary larger than all filters";
     if (meta->sequence_min > meta->sequence_max || meta->sequence_max > BB_SEQUENCE_MAX)
         return "impossible sequences";
     if (!(meta->filter_rate > 0 && meta->filter_rate <= 1))
@@ -141,10 +143,11 @@ static enum bb_status print_counts(const struct bb_table_meta *meta, struct bb_b
     return bb_buf_print(text,
                         "%" PRIu64 " bytes, %" PRIu64 " entries (%" PRIu64 " tombstones), %" PRIu64
                         " keys, %" PRIu64 " blocks, %" PRIu64 " raw bytes, %" PRIu64
-                        " filter bytes at rate %.9g, sequences %" PRIu64 " to %" PRIu64,
+                        " filter bytes (%" PRIu64 " summary) at rate %.9g, sequences %" PRIu64
+                        " to %" PRIu64,
                         meta->file_size, meta->entry_count, meta->tombstone_count, meta->key_count,
-                        meta->block_count, meta->raw_bytes, meta->filter_bytes, meta->filter_rate,
-                        meta->sequence_min, meta->sequence_max);
+                        meta->block_count, meta->raw_bytes, meta->filter_bytes, meta->summary_bytes,
+                        meta->filter_rate, meta->sequence_min, meta->sequence_max);
 }
 
 static enum bb_status print_table(const struct bb_edit_table *table, struct bb_buf *text)

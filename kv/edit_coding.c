@@ -6,9 +6,9 @@
  *
  *     identity :=  u32 format version | id 16 | secret 192 | comparator's name, 1 ... 255 bytes,
  * the rest table    :=  u8 level | varint number | id 16 | varint of each: file size, entries,
- * keys, tombstones, blocks, raw bytes, filter bytes, least sequence, greatest sequence | u64 filter
- * rate (IEEE 754) | varint size, smallest key | varint size, largest key | field *  (none defined
- * yet)
+ * keys, tombstones, blocks, raw bytes, filter bytes, summary bytes, least sequence, greatest
+ * sequence | u64 filter rate (IEEE 754) | varint size, smallest key | varint size, largest key |
+ * field *  (none defined yet)
  *
  * One edit has one encoding: numbers of 0 are left out, varints are as short as they can be, fields
  * stand in order. Threads: any, on different edits.
@@ -67,14 +67,14 @@ static enum bb_status encode_identity(const struct bb_store_identity *identity, 
 }
 
 /* The counts of a meta in their order in the file. */
-#define META_COUNTS 9
+#define META_COUNTS 10
 
 static void list_counts(struct bb_table_meta *meta, uint64_t *ret_counts[META_COUNTS])
 {
     uint64_t *counts[META_COUNTS] = {
-        &meta->file_size,       &meta->entry_count,  &meta->key_count,
-        &meta->tombstone_count, &meta->block_count,  &meta->raw_bytes,
-        &meta->filter_bytes,    &meta->sequence_min, &meta->sequence_max,
+        &meta->file_size,    &meta->entry_count,  &meta->key_count,    &meta->tombstone_count,
+        &meta->block_count,  &meta->raw_bytes,    &meta->filter_bytes, &meta->summary_bytes,
+        &meta->sequence_min, &meta->sequence_max,
     };
     memcpy(ret_counts, counts, sizeof(counts));
 }

@@ -30,7 +30,7 @@ enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtab
     size_t snapshot_count = 0;
     uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
     bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, &options);
-    options.filter_rate = bb_target_flush_rate(db, levels, bb_memtable_key_count(memtable));
+    bb_target_flush(db, levels, bb_memtable_key_count(memtable), &options);
     enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
     if (status == BB_OK)
         status = list_snapshots(db, &snapshots, &snapshot_count);

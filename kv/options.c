@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
+#include "sstable/filter_split.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)
@@ -98,6 +99,25 @@ static enum bb_status resolve_weights(struct bb_db_options *o)
     return BB_OK;
 }
 
+/* How filters are stored. */
+static enum bb_status resolve_summary(struct bb_db_options *o)
+{
+    if (o->summary_bits == BB_SUMMARY_DEFAULT)
+        o->summary_bits =
+            o->filter_kind == BB_FILTER_RIBBON ? BB_SUMMARY_BITS_DEFAULT : BB_SUMMARY_NONE;
+    double bits = o->summary_bits;
+    if (bits != BB_SUMMARY_NONE && bits != BB_SUMMARY_ALL &&
+        !(bits >= BB_SUMMARY_BITS_MIN && bits <= BB_SUMMARY_BITS_MAX))
+        return bb_fail(BB_INVALID,
+                       "option summary_bits is %g, allowed are %g to %g, BB_SUMMARY_NONE and "
+                       "BB_SUMMARY_ALL",
+                       bits, BB_SUMMARY_BITS_MIN, BB_SUMMARY_BITS_MAX);
+    if (!(o->filter_slack >= 0 && o->filter_slack <= BB_FILTER_SLACK_MAX))
+        return bb_fail(BB_INVALID, "option filter_slack is %g, allowed are 0 to %g",
+                       o->filter_slack, BB_FILTER_SLACK_MAX);
+    return BB_OK;
+}
+
 static enum bb_status resolve_filters(struct bb_db_options *o)
 {
     if (o->target_wasted_reads != 0 && o->filter_budget_bytes != 0)
@@ -122,7 +142,7 @@ static enum bb_status resolve_filters(struct bb_db_options *o)
                        (int)o->filter_kind);
     if (o->comparator != NULL && o->comparator->equates_different_bytes)
         o->filter_kind = BB_FILTER_NONE;
-    return BB_OK;
+    return resolve_summary(o);
 }
 
 static enum bb_status resolve_compression(const char *name, enum bb_compression fallback,
@@ -138,11 +158,25 @@ static enum bb_status resolve_compression(const char *name, enum bb_compression 
 
 static enum bb_status check_residency(const struct bb_db_options *o)
 {
-    if (o->index_residency == BB_INDEX_PINNED || o->index_residency == BB_INDEX_CACHED)
-        return BB_OK;
-    return bb_fail(BB_INVALID,
-                   "option index_residency is %d, allowed are %d (pinned) and %d (cached)",
-                   (int)o->index_residency, (int)BB_INDEX_PINNED, (int)BB_INDEX_CACHED);
+    if (o->index_residency != BB_INDEX_PINNED && o->index_residency != BB_INDEX_CACHED)
+        return bb_fail(BB_INVALID,
+                       "option index_residency is %d, allowed are %d (pinned) and %d (cached)",
+                       (int)o->index_residency, (int)BB_INDEX_PINNED, (int)BB_INDEX_CACHED);
+    if (o->summary_residency != BB_SUMMARY_PINNED && o->summary_residency != BB_SUMMARY_CACHED &&
+        o->summary_residency != BB_SUMMARY_UNUSED)
+        return bb_fail(
+            BB_INVALID,
+            "option summary_residency is %d, allowed are %d (pinned), %d (cached) and %d (unused)",
+            (int)o->summary_residency, (int)BB_SUMMARY_PINNED, (int)BB_SUMMARY_CACHED,
+            (int)BB_SUMMARY_UNUSED);
+    return BB_OK;
+}
+
+/* Without a cache what would be cached has no other place than memory of its own. */
+static enum bb_summary_residency summary_residency(const struct bb_db_options *o, bool has_cache)
+{
+    return !has_cache && o->summary_residency == BB_SUMMARY_CACHED ? BB_SUMMARY_PINNED
+                                                                   : o->summary_residency;
 }
 
 /* Level 1 has at least some eight tables, so that compactions move parts of it. */
@@ -209,6 +243,9 @@ void bb_options_for_table(const struct bb_db_options *options, int level,
         .compression = level == 0 ? options->compression_level0 : options->compression,
         .filter_kind = options->filter_kind,
         .filter_granularity = options->filter_granularity,
+        .filter_slack = options->filter_slack,
+        .summary_bits = options->summary_bits,
+        .summary_residency = summary_residency(options, block_cache != NULL),
         .secret = secret,
         .cache = block_cache,
         .index_residency = block_cache == NULL ? BB_INDEX_PINNED : options->index_residency,

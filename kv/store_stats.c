@@ -15,6 +15,7 @@ static void add_table(struct bb_level_stats *level, const struct bb_table_meta *
     level->entry_count += meta->entry_count;
     level->key_count += meta->key_count;
     level->filter_bytes += meta->filter_bytes;
+    level->summary_bytes += meta->summary_bytes;
 }
 
 static void describe_levels(const struct bb_db *db, const struct bb_view *view,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compaction/rates.h"
+#include "compaction/summary_bits.h"
 
 static struct bb_read_weights weights_of(const struct bb_db *db)
 {
@@ -16,7 +17,8 @@ static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb
 {
     struct bb_filter_budget budget = {.bytes = db->options.filter_budget_bytes};
     if (budget.bytes > 0)
-        budget.cost = bb_filter_cost_calibrate(levels, db->options.filter_kind);
+        budget.cost =
+            bb_filter_cost_calibrate(levels, db->options.filter_kind, db->options.summary_bits);
     return budget;
 }
 
@@ -46,14 +48,14 @@ static struct bb_rate_request request_for(const struct bb_pick_options *options,
     };
 }
 
-double bb_target_flush_rate(const struct bb_db *db, const struct bb_levels *levels,
-                            uint64_t key_count)
+void bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, uint64_t key_count,
+                     struct bb_table_options *table)
 {
     struct bb_pick_options options = bb_target_of(db, levels);
     struct bb_rate_request request = request_for(&options, levels);
     request.output_level = 0;
     request.output_keys = key_count;
-    return bb_rates_for_run(&request);
+    bb_summary_bits_set(&request, bb_rates_for_run(&request), table);
 }
 
 double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels)

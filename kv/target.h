@@ -9,9 +9,9 @@
 /* What compactions of these levels go by. */
 struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_levels *levels);
 
-/* The rate for the filters of a flush with so many keys that joins these levels. */
-double bb_target_flush_rate(const struct bb_db *db, const struct bb_levels *levels,
-                            uint64_t key_count);
+/* The filters of a flush with so many keys that joins these levels: rate and summary. */
+void bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, uint64_t key_count,
+                     struct bb_table_options *table);
 
 /* The promise in force: target_wasted_reads, or what filter_budget_bytes affords for the levels as
  * they will be when those above the last one are full. */

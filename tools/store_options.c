@@ -2,6 +2,7 @@
 #include "tools/store_options.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "base/status.h"
@@ -41,6 +42,12 @@ static void add_filters(struct store_options *store)
         "cost of a wasted read in level 0,1,...; the last one is that of all below (1)");
     add(store, "filter", "KIND", OPTION_FILTER_KIND, &db->filter_kind,
         "ribbon (default), blocked-bloom, bloom or none");
+    add(store, "summary-bits", "N", OPTION_TEXT, &store->summary_bits,
+        "bits per key in the largest run's table summaries, asked first (4); none; all");
+    add(store, "summary", "WHERE", OPTION_TEXT, &store->summary_residency,
+        "summaries are pinned in memory (default), cached, or unused");
+    add(store, "filter-slack", "PART", OPTION_REAL, &db->filter_slack,
+        "more space for filters, up to 0.25 of it, which build faster (0)");
     add(store, "granularity", "N", OPTION_GRANULARITY, &db->filter_granularity,
         "blocks that share a filter (1), or page: all of an index page");
 }
@@ -116,6 +123,49 @@ static enum bb_status decode_level_costs(const char *text, double costs[BB_LEVEL
                    text, BB_LEVEL_COUNT);
 }
 
+static enum bb_status decode_summary_bits(const char *text, double *ret_bits)
+{
+    char *end = NULL;
+    double bits = strtod(text, &end);
+    if (strcmp(text, "none") == 0)
+        *ret_bits = BB_SUMMARY_NONE;
+    else if (strcmp(text, "all") == 0)
+        *ret_bits = BB_SUMMARY_ALL;
+    else if (end != text && *end == '\0' && bits > 0)
+        *ret_bits = bits;
+    else
+        return bb_fail(BB_INVALID,
+                       "option --summary-bits: \"%s\" is neither a number above 0, none nor all",
+                       text);
+    return BB_OK;
+}
+
+static enum bb_status decode_summary_residency(const char *text, enum bb_summary_residency *ret)
+{
+    static const char *const names[] = {[BB_SUMMARY_PINNED] = "pinned",
+                                        [BB_SUMMARY_CACHED] = "cached",
+                                        [BB_SUMMARY_UNUSED] = "unused"};
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(names); i++)
+        if (strcmp(text, names[i]) == 0) {
+            *ret = (enum bb_summary_residency)i;
+            return BB_OK;
+        }
+    return bb_fail(BB_INVALID, "option --summary: \"%s\" is not pinned, cached or unused", text);
+}
+
+static enum bb_status decode_texts(struct store_options *store)
+{
+    struct bb_db_options *db = &store->db;
+    enum bb_status status = BB_OK;
+    if (store->level_costs != NULL)
+        status = decode_level_costs(store->level_costs, db->level_read_costs);
+    if (status == BB_OK && store->summary_bits != NULL)
+        status = decode_summary_bits(store->summary_bits, &db->summary_bits);
+    if (status == BB_OK && store->summary_residency != NULL)
+        status = decode_summary_residency(store->summary_residency, &db->summary_residency);
+    return status;
+}
+
 enum bb_status store_open(struct store_options *store, const char *directory, struct bb_db **ret_db)
 {
     struct bb_db_options *db = &store->db;
@@ -125,11 +175,9 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
         db->compression = db->compression_level0 = BB_COMPRESSION_NONE;
     if (store->index_cached)
         db->index_residency = BB_INDEX_CACHED;
-    if (store->level_costs != NULL) {
-        enum bb_status status = decode_level_costs(store->level_costs, db->level_read_costs);
-        if (status != BB_OK)
-            return status;
-    }
+    enum bb_status status = decode_texts(store);
+    if (status != BB_OK)
+        return status;
     db->on_event = tell_event;
     db->event_context = store;
     return bb_db_open(directory, db, ret_db);

@@ -5,15 +5,17 @@
 #include "bb/db.h"
 #include "tools/options.h"
 
-#define STORE_OPTION_COUNT 24
+#define STORE_OPTION_COUNT 28
 
 struct store_options {
     struct bb_db_options db;
     const struct command *command; /* for warnings */
     bool no_compression;
     bool index_cached;
-    const char *level_costs; /* text of numbers, NULL: not given */
-    const char *secret_seed; /* text of a number, NULL: random */
+    const char *level_costs;       /* text of numbers, NULL: not given */
+    const char *summary_bits;      /* a number, "none" or "all", NULL: not given */
+    const char *summary_residency; /* "pinned", "cached" or "unused", NULL: not given */
+    const char *secret_seed;       /* text of a number, NULL: random */
     struct bb_hash_secret secret;
     struct option list[STORE_OPTION_COUNT];
     size_t list_count;

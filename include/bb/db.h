@@ -122,6 +122,14 @@ struct bb_db_options {
                             in its level and below it */
     double level_read_costs[BB_LEVEL_COUNT]; /* relative cost of a wasted request by level, 1e-6 ...
                                                 1e6; default 1 */
+
+    /* Filters, how they are stored (bb/table.h). */
+    double
+        summary_bits; /* bits per key in the table summaries of the largest run, 1 ... 24, default
+                         4; smaller runs put more of theirs into it. Or BB_SUMMARY_NONE,
+                         BB_SUMMARY_ALL. Kinds other than ribbon have a summary only on request */
+    enum bb_summary_residency summary_residency;
+    double filter_slack; /* space given for time when filters are built: bb/filter.h */
 };
 
 struct bb_write_options {
@@ -215,7 +223,8 @@ struct bb_level_stats {
     uint64_t file_bytes;
     uint64_t entry_count;
     uint64_t key_count;
-    uint64_t filter_bytes;
+    uint64_t filter_bytes;  /* summaries included */
+    uint64_t summary_bytes; /* of these */
     double filter_rate_sum; /* expected wasted requests per absent look-up that reaches the level */
     double visit_share;     /* part of the look-ups that ask a run of the level and do not find
                                their key there, mean over its runs; 1 while absent_share is 1 */

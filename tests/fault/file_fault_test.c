@@ -165,7 +165,9 @@ static void check_told(const struct run *run)
     const struct script *script = &run->script;
     if (script->wrong[0] != 0)
         die(run, script->wrong);
-    if (script->failure_count == 0 && script->errors_told == 0 && !may_be_silent(run))
+    bool is_told =
+        script->failure_count > 0 || script->errors_told > 0 || script->damaged_filters > 0;
+    if (!is_told && !may_be_silent(run))
         die(run, "nobody was told");
     if (run->way->error_number != 0 && script->failures[BB_CORRUPT] > 0)
         die(run, "a failed call was told of as corruption");

@@ -64,10 +64,21 @@ void script_open(struct script *script)
         script->db = NULL;
 }
 
+static void count_damaged_filters(struct script *script)
+{
+    struct bb_db_stats stats;
+    if (script->db == NULL)
+        return;
+    bb_db_stats(script->db, &stats);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        script->damaged_filters += stats.level_reads[level].damaged_filters;
+}
+
 void script_close(struct script *script)
 {
     if (script->db == NULL)
         return;
+    count_damaged_filters(script);
     if (is_ok(script, bb_db_close(script->db)))
         diary_set_durable(&script->diary);
     script->db = NULL;
@@ -217,4 +228,5 @@ void script_run(struct script *script)
     first_part(script);
     second_part(script);
     third_part(script);
+    count_damaged_filters(script);
 }

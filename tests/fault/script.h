@@ -19,9 +19,10 @@ struct script {
     struct diary diary;
     uint64_t failures[SCRIPT_STATUSES]; /* calls of the store that failed, by status */
     uint64_t failure_count;
-    uint64_t errors_told; /* to the listener */
-    char wrong[512];      /* an answer that must not be; empty: none was */
-    bool is_short;        /* for sweeps over very many points: fewer writes of each sort */
+    uint64_t errors_told;     /* to the listener */
+    uint64_t damaged_filters; /* counted in the statistics, which is how these are told of */
+    char wrong[512];          /* an answer that must not be; empty: none was */
+    bool is_short;            /* for sweeps over very many points: fewer writes of each sort */
 };
 
 /* The options of its stores, on any file system. */

@@ -38,6 +38,10 @@ static void draw_options(struct model *model)
     o->level_size_ratio = (uint32_t)bb_rng_between(rng, 2, 10);
     o->open_tables_max = 16;
     o->deterministic = !bb_rng_one_in(rng, 4);
+    static const double summaries[] = {BB_SUMMARY_DEFAULT, BB_SUMMARY_NONE, BB_SUMMARY_ALL, 2, 6};
+    o->summary_bits = summaries[bb_rng_below(rng, 5)];
+    o->summary_residency = (enum bb_summary_residency)bb_rng_below(rng, 3);
+    o->filter_slack = bb_rng_one_in(rng, 4) ? 0.05 : 0;
     o->absent_share = bb_rng_one_in(rng, 3) ? 0.01 : 1;
     o->level_read_costs[1] = bb_rng_one_in(rng, 4) ? 10 : 1;
     if (bb_rng_one_in(rng, 4)) {

@@ -129,7 +129,8 @@ static inline void simulation_install(struct simulation *simulation, const uint6
     double waste = bb_rates_waste(levels, &simulation->options.weights);
     double sum = (waste - floor) / simulation->options.target_wasted_reads;
     simulation->worst = sum > simulation->worst ? sum : simulation->worst;
-    simulation->options.budget.cost = bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON);
+    simulation->options.budget.cost =
+        bb_filter_cost_calibrate(levels, BB_FILTER_RIBBON, BB_SUMMARY_NONE);
 }
 
 static inline int compare_simulated(const void *a, const void *b)

@@ -202,6 +202,9 @@ static void db_budget__may_change(void **state)
     store_open(&store);
     assert_ok(bb_db_wait_idle(store.db));
     assert_true(share_of_budget(&store) < 0.6);
+    /* The first one goes by what filters cost in the small tables of before. */
+    assert_ok(bb_db_compact(store.db));
+    assert_true(share_of_budget(&store) >= 0.75 && share_of_budget(&store) <= 1.02);
     assert_ok(bb_db_compact(store.db));
     assert_true(share_of_budget(&store) >= 0.92 && share_of_budget(&store) <= 1.02);
     store_deinit(&store);

@@ -357,6 +357,9 @@ static void edit__corrupt_table(void **state)
     bad.filter_bytes = bad.file_size + 1;
     expect_defect(&bad, 0, 1, "filters larger than their file");
     bad = good;
+    bad.summary_bytes = bad.filter_bytes + 1;
+    expect_defect(&bad, 0, 1, "a summary larger than all filters");
+    bad = good;
     bad.sequence_min = bad.sequence_max + 1;
     expect_defect(&bad, 0, 1, "impossible sequences");
     bad = good;
@@ -393,6 +396,7 @@ static void edit__print(void **state)
                                  .block_count = 3,
                                  .raw_bytes = 9000,
                                  .filter_bytes = 80,
+                                 .summary_bytes = 50,
                                  .sequence_min = 7,
                                  .sequence_max = 99,
                                  .filter_rate = 0.01};
@@ -419,7 +423,8 @@ static void edit__print(void **state)
         "remove table 4\n"
         "add table 10 to level 2: 5000 bytes, 40 entries (2 tombstones), 30 keys, 3 blocks, 9000 "
         "raw "
-        "bytes, 80 filter bytes at rate 0.01, sequences 7 to 99, keys a\\x0a to zz, id "
+        "bytes, 80 filter bytes (50 summary) at rate 0.01, sequences 7 to 99, keys a\\x0a to zz, "
+        "id "
         "ab010000000000000000000000000000\n");
     assert_null(strstr((const char *)text.data, "7777"));
     bb_buf_deinit(&text);

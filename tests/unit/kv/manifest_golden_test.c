@@ -19,6 +19,7 @@ static struct bb_table_meta make_meta(uint8_t id, const char *smallest, const ch
                                  .block_count = 88,
                                  .raw_bytes = 345678,
                                  .filter_bytes = 2800,
+                                 .summary_bytes = 1500,
                                  .sequence_min = 100U * id,
                                  .sequence_max = 100U * id + 99,
                                  .filter_rate = 0.0078125};

@@ -334,6 +334,33 @@ static void options__index_residency(void **state)
     assert_refused(&options, "index_residency");
 }
 
+static void options__summary(void **state)
+{
+    (void)state;
+    static const double wrong[] = {0.5, -3, 25, (double)NAN};
+    struct bb_db_options resolved;
+    struct bb_db_options options = {.summary_residency = BB_SUMMARY_CACHED};
+    assert_ok(bb_options_resolve(&options, &resolved));
+    assert_true(resolved.summary_bits == 4);
+    assert_int_equal(resolved.summary_residency, BB_SUMMARY_CACHED);
+    options.filter_kind = BB_FILTER_BLOCKED_BLOOM;
+    assert_ok(bb_options_resolve(&options, &resolved));
+    assert_true(resolved.summary_bits == BB_SUMMARY_NONE);
+    options.summary_bits = BB_SUMMARY_ALL;
+    assert_ok(bb_options_resolve(&options, &resolved));
+    assert_true(resolved.summary_bits == BB_SUMMARY_ALL);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        options.summary_bits = wrong[i];
+        assert_refused(&options, "option summary_bits is");
+    }
+    options.summary_bits = 0;
+    options.summary_residency = (enum bb_summary_residency)3;
+    assert_refused(&options, "summary_residency");
+    options.summary_residency = BB_SUMMARY_UNUSED;
+    options.filter_slack = 0.26;
+    assert_refused(&options, "option filter_slack is 0.26");
+}
+
 /* A caller that was compiled when the struct ended earlier: what lies behind its end is not read.
  */
 static void options__older_struct(void **state)
@@ -399,7 +426,10 @@ static void options__for_a_table(void **state)
                                   .restart_interval = 3,
                                   .filter_kind = BB_FILTER_BLOOM,
                                   .filter_granularity = 2,
-                                  .index_residency = BB_INDEX_CACHED};
+                                  .index_residency = BB_INDEX_CACHED,
+                                  .summary_bits = 6,
+                                  .summary_residency = BB_SUMMARY_CACHED,
+                                  .filter_slack = 0.1};
     struct bb_block_cache *cache = (struct bb_block_cache *)(void *)&secret; /* never looked into */
     assert_ok(bb_options_resolve(&given, &options));
     bb_options_for_table(&options, 0, NULL, &secret, cache, &table);
@@ -409,12 +439,16 @@ static void options__for_a_table(void **state)
     assert_int_equal(table.filter_kind, BB_FILTER_BLOOM);
     assert_int_equal(table.filter_granularity, 2);
     assert_int_equal(table.index_residency, BB_INDEX_CACHED);
+    assert_true(table.summary_bits == 6);
+    assert_int_equal(table.summary_residency, BB_SUMMARY_CACHED);
+    assert_true(table.filter_slack == 0.1);
     assert_ptr_equal(table.secret, &secret);
     assert_ptr_equal(table.cache, cache);
     bb_options_for_table(&options, 1, NULL, &secret, NULL, &table);
     assert_int_equal(table.compression, BB_COMPRESSION_LZ4);
     /* Without a cache the index pages have no other place. */
     assert_int_equal(table.index_residency, BB_INDEX_PINNED);
+    assert_int_equal(table.summary_residency, BB_SUMMARY_PINNED);
 }
 
 /* "64 MiB", "1,000,000" and the like, as docs/options.md writes limits. */
@@ -483,6 +517,7 @@ int main(void)
         cmocka_unit_test(options__no_filters_where_different_bytes_are_equal),
         cmocka_unit_test(options__compressions),
         cmocka_unit_test(options__index_residency),
+        cmocka_unit_test(options__summary),
         cmocka_unit_test(options__older_struct),
         cmocka_unit_test(options__newer_struct),
         cmocka_unit_test(options__borrowed_and_flags_are_kept),
