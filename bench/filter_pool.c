@@ -16,6 +16,7 @@ const struct pool_kind pool_kinds[] = {
     {"Bloom", BB_FILTER_BLOOM, false},
     {"partitioned Bloom", BB_FILTER_PARTITIONED, false},
     {"counting Bloom", BB_FILTER_COUNTING, false},
+    {"scalable Bloom", BB_FILTER_SCALABLE, false},
 };
 const size_t pool_kind_count = BB_ARRAY_LENGTH(pool_kinds);
 

@@ -3,14 +3,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/assert.h"
+#include "base/buf.h"
 #include "base/hash.h"
 #include "bench/filter_pool.h"
 #include "bench/filter_tables.h"
-#include "bloomblock/bloom.h"
-#include "bloomblock/rate.h"
 
 #define KEY_COUNT UINT64_C(80000)
 
@@ -23,12 +21,24 @@ static const struct setting settings[] = {
     {20, 6}, {20, 14}, {20, 20}, {10, 7}, {5, 3}, {2, 1}, {2, 2}, {2, 5},
 };
 
-static uint64_t count_passed(const uint8_t *payload, uint64_t bits, uint32_t probes, uint64_t base,
+static void build(struct setting setting, uint64_t seed, struct bb_buf *envelope)
+{
+    struct bb_filter_options options = {
+        .kind = BB_FILTER_BLOOM, .parameters = {KEY_COUNT * setting.bits_per_key, setting.probes}};
+    struct bb_filter_builder *builder = NULL;
+    pool_must(bb_filter_builder_create(&options, &builder));
+    for (uint64_t i = 0; i < KEY_COUNT; i++)
+        pool_must(bb_filter_builder_add(builder, bb_hash_mix((seed << 50) + i)));
+    pool_must(bb_filter_builder_finish(builder, envelope));
+    bb_filter_builder_destroy(builder);
+}
+
+static uint64_t count_passed(const struct bb_filter_view *view, uint64_t base,
                              uint64_t question_count)
 {
     uint64_t passed = 0;
     for (uint64_t i = 0; i < question_count; i++)
-        passed += bb_bloom_may_contain(payload, bits, probes, bb_hash_mix(base + i));
+        passed += bb_filter_may_contain(view, bb_hash_mix(base + i));
     return passed;
 }
 
@@ -39,30 +49,35 @@ static bool is_near(uint64_t passed, double rate, uint64_t question_count)
     return fabs((double)passed - expected) <= 6 * sqrt(expected * (1 - rate)) + 6;
 }
 
-static bool print_setting(struct setting setting, uint64_t seed, uint64_t question_count)
+static void print_row(struct setting setting, double theory, const struct bb_filter_info *info,
+                      const uint64_t passed[2], uint64_t question_count)
 {
-    uint64_t bits = KEY_COUNT * setting.bits_per_key;
-    uint8_t *payload = calloc(1, bb_bloom_size(bits));
-    if (payload == NULL)
-        exit(1);
-    for (uint64_t i = 0; i < KEY_COUNT; i++)
-        bb_bloom_add(payload, bits, setting.probes, bb_hash_mix((seed << 50) + i));
-    double theory = bb_rate_bloom(KEY_COUNT, bits, setting.probes);
-    double fill = (double)bb_bloom_set_count(payload, bb_bloom_size(bits)) / (double)bits;
-    double predicted = pow(fill, setting.probes);
-    uint64_t base = (seed << 50) + (UINT64_C(1) << 48);
-    uint64_t once = count_passed(payload, bits, setting.probes, base, question_count);
-    uint64_t twice =
-        once + count_passed(payload, bits, setting.probes, base + question_count, question_count);
     printf("| %" PRIu32 " | %" PRIu32 " | %.4f | %.4e | %.4e | %" PRIu64 " | %.4e | %" PRIu64
            " | %.4e |\n",
-           setting.bits_per_key, setting.probes, fill, theory, predicted, once,
-           (double)once / (double)question_count, twice,
-           (double)twice / (double)(2 * question_count));
+           setting.bits_per_key, setting.probes, info->fill, theory, info->predicted_rate,
+           passed[0], (double)passed[0] / (double)question_count, passed[1],
+           (double)passed[1] / (double)(2 * question_count));
     fflush(stdout);
-    free(payload);
-    return is_near(once, predicted, question_count) &&
-           is_near(twice, predicted, 2 * question_count);
+}
+
+static bool print_setting(struct setting setting, uint64_t seed, uint64_t question_count)
+{
+    const uint64_t parameters[2] = {KEY_COUNT * setting.bits_per_key, setting.probes};
+    uint64_t base = (seed << 50) + (UINT64_C(1) << 48);
+    struct bb_buf envelope = {0};
+    struct bb_filter_plan plan;
+    struct bb_filter_info info;
+    struct bb_filter_view view;
+    build(setting, seed, &envelope);
+    pool_must(bb_filter_predict(BB_FILTER_BLOOM, KEY_COUNT, parameters, &plan));
+    pool_must(bb_filter_info(bb_buf_bytes(&envelope), &info));
+    pool_must(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
+    uint64_t once = count_passed(&view, base, question_count);
+    uint64_t twice = once + count_passed(&view, base + question_count, question_count);
+    print_row(setting, plan.predicted_rate, &info, (uint64_t[]){once, twice}, question_count);
+    bb_buf_deinit(&envelope);
+    return is_near(once, info.predicted_rate, question_count) &&
+           is_near(twice, info.predicted_rate, 2 * question_count);
 }
 
 bool filter_tables_probes(uint64_t seed, uint64_t question_count)
