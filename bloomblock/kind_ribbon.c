@@ -118,24 +118,16 @@ static enum bb_status check(const struct bb_envelope *envelope)
     return check_directory(envelope, (uint32_t)shard_count);
 }
 
-/* Where the ribbon is that has the answer. */
-struct place {
-    uint64_t hash; /* in the domain */
-    const uint8_t *payload;
-    uint16_t descriptor;
-};
-
 /* BB_VIEW_OWN: offset of the first shard's payload. Behind the last one stands the checksum, which
  * probes may read. */
-static inline struct place place_of(const struct bb_filter_view *view, uint64_t key_hash)
+static inline const uint8_t *find_ribbon(const struct bb_filter_view *view, uint64_t domain_hash,
+                                         uint16_t *ret_descriptor)
 {
     const uint8_t *payload = view->payload.data;
-    uint64_t hash = bb_view_domain_hash(view, key_hash);
-    uint32_t shard = bb_shard_of(hash, (uint32_t)view->parameters[BB_VIEW_SIZE]);
+    uint32_t shard = bb_shard_of(domain_hash, (uint32_t)view->parameters[BB_VIEW_SIZE]);
     struct bb_shard_entry entry = bb_shard_directory_entry(payload, shard);
-    return (struct place){.hash = hash,
-                          .payload = payload + view->parameters[BB_VIEW_OWN] + entry.offset,
-                          .descriptor = entry.descriptor};
+    *ret_descriptor = entry.descriptor;
+    return payload + view->parameters[BB_VIEW_OWN] + entry.offset;
 }
 
 static inline uint32_t rank_of(const struct bb_filter_view *view)
@@ -145,27 +137,33 @@ static inline uint32_t rank_of(const struct bb_filter_view *view)
 
 static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
 {
-    struct place place = place_of(view, key_hash);
-    return bb_ribbon_ask(view->probe, place.payload, place.descriptor, rank_of(view), place.hash);
+    uint16_t descriptor = 0;
+    uint64_t hash = bb_view_domain_hash(view, key_hash);
+    const uint8_t *payload = find_ribbon(view, hash, &descriptor);
+    return bb_ribbon_ask(view->probe, payload, descriptor, rank_of(view), hash);
 }
 
-static inline void batch_set(struct bb_ribbon_batch *batch, size_t i,
-                             const struct bb_filter_view *view, uint64_t key_hash)
+/* The rest of question i, whose hash is there. */
+static inline void batch_find(struct bb_ribbon_batch *batch, size_t i,
+                              const struct bb_filter_view *view)
 {
-    struct place place = place_of(view, key_hash);
-    batch->hashes[i] = place.hash;
-    batch->payloads[i] = place.payload;
-    batch->descriptors[i] = place.descriptor;
+    uint16_t descriptor = 0;
+    batch->payloads[i] = find_ribbon(view, batch->hashes[i], &descriptor);
+    batch->descriptors[i] = descriptor;
     batch->ranks[i] = rank_of(view);
 }
 
+/* Short steps for all, one after the other: what a question waits for are results of its own, and
+ * a processor that has several questions before it works on all of them. */
 static uint64_t may_contain_each(const struct bb_filter_view *views, size_t count,
                                  uint64_t key_hash)
 {
     struct bb_ribbon_batch batch;
     const struct bb_ribbon_probes *probes = views->probe;
     for (size_t i = 0; i < count; i++)
-        batch_set(&batch, i, &views[i], key_hash);
+        batch.hashes[i] = bb_view_domain_hash(&views[i], key_hash);
+    for (size_t i = 0; i < count; i++)
+        batch_find(&batch, i, &views[i]);
     return probes->many(&batch, count);
 }
 
@@ -175,7 +173,9 @@ static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64
     struct bb_ribbon_batch batch;
     const struct bb_ribbon_probes *probes = view->probe;
     for (size_t i = 0; i < count; i++)
-        batch_set(&batch, i, view, hashes[i]);
+        batch.hashes[i] = bb_view_domain_hash(view, hashes[i]);
+    for (size_t i = 0; i < count; i++)
+        batch_find(&batch, i, view);
     return probes->many(&batch, count);
 }
 

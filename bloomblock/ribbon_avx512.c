@@ -208,6 +208,8 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits(const uint8_t *payload, uint16_t
  * by itself, and the sums of eight are compared at once. This takes byte-grouped ribbons of rank up
  * to 8; the others are asked alone. */
 
+#define FEW 12 /* questions for which vectors do not pay */
+
 /* Eight questions of a batch, a lane each. */
 struct eight {
     __m512i hashes;
@@ -336,8 +338,33 @@ BB_CPU_TARGET_AVX512 static inline struct eight load_questions(const struct bb_r
                           .ranks = _mm512_maskz_loadu_epi64(there, batch->ranks + first)};
 }
 
-BB_CPU_TARGET_AVX512 uint64_t bb_ribbon_avx512_many(const struct bb_ribbon_batch *batch,
-                                                    size_t count)
+BB_CPU_TARGET_AVX512 static inline bool answer(const struct bb_ribbon_question *question)
+{
+    if (question->slots > 0)
+        return question->rank <= 8 ? answer_bits(question, 8)
+                                   : answer_bits(question, question->rank);
+    if (question->rank <= 8)
+        return answer_8(question);
+    return question->rank <= 16 ? answer_16(question) : answer_32(question);
+}
+
+/* Words that were stored a moment ago are not one vector before they have reached the cache: a few
+ * questions are answered sooner by themselves. */
+BB_CPU_TARGET_AVX512 static uint64_t answer_few(const struct bb_ribbon_batch *batch, size_t count)
+{
+    struct bb_ribbon_question questions[FEW];
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++)
+        bb_ribbon_question_init(&questions[i], batch, i);
+    for (size_t i = 0; i < count; i++)
+        bb_ribbon_question_prefetch(&questions[i]);
+    for (size_t i = 0; i < count; i++)
+        bits |= (uint64_t)answer(&questions[i]) << i;
+    return bits;
+}
+
+BB_CPU_TARGET_AVX512 static inline uint64_t answer_many(const struct bb_ribbon_batch *batch,
+                                                        size_t count)
 {
     struct windows windows[BB_RIBBON_BATCH / 8];
     uint64_t there = _bzhi_u64(UINT64_MAX, (uint32_t)count);
@@ -355,5 +382,10 @@ BB_CPU_TARGET_AVX512 uint64_t bb_ribbon_avx512_many(const struct bb_ribbon_batch
     for (size_t i = 0; i < count; i += 8)
         bits |= (uint64_t)answer_windows(&windows[i / 8]) << i;
     return bits;
+}
+BB_CPU_TARGET_AVX512 uint64_t bb_ribbon_avx512_many(const struct bb_ribbon_batch *batch,
+                                                    size_t count)
+{
+    return count <= FEW ? answer_few(batch, count) : answer_many(batch, count);
 }
 #endif
