@@ -131,7 +131,8 @@ static void count_sketch__full_cells_stay_and_are_reported(void **state)
         assert_int_equal(bb_count_sketch_count(sketch, member_hash(1, 0)), UINT32_MAX - 1);
         assert_int_equal(info_of(sketch).saturated_count, 0);
         add_key(sketch, 1, 0, 1);
-        add_key(sketch, 1, 0, UINT64_C(1) << 40);
+        add_key(sketch, 1, 0, 5);
+        add_key(sketch, 1, 0, (UINT64_C(1) << 40) + 5);
         assert_int_equal(bb_count_sketch_count(sketch, member_hash(1, 0)), UINT32_MAX);
         assert_int_equal(info_of(sketch).saturated_count, 5);
         assert_int_equal(bb_count_sketch_top(sketch, &entry, 1), 1);

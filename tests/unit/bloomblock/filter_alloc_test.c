@@ -216,6 +216,48 @@ static void filter_sets__every_failed_allocation_is_reported(void **state)
     assert_true(bb_alloc_fault_sweep(fold_split_block, NULL, false) >= 4);
 }
 
+/* Sizes that contradict the bytes are refused before anything is allocated for them. */
+static void assert_refused_unallocated(struct bb_buf *envelope, size_t offset, uint64_t value)
+{
+    struct bb_counting_filter *counting = NULL;
+    struct bb_scalable_filter *scalable = NULL;
+    struct bb_count_sketch *sketch = NULL;
+    uint64_t kept = bb_load64(envelope->data + offset), before = bb_alloc_fault_requests();
+    bb_store64(envelope->data + offset, value);
+    envelope_repair(envelope);
+    struct bb_bytes bytes = bb_buf_bytes(envelope);
+    assert_status(bb_counting_filter_decode(bytes, &counting), BB_CORRUPT);
+    assert_status(bb_scalable_filter_decode(bytes, &scalable), BB_CORRUPT);
+    assert_status(bb_count_sketch_decode(bytes, &sketch), BB_CORRUPT);
+    assert_true(bb_alloc_fault_requests() == before);
+    bb_store64(envelope->data + offset, kept);
+}
+
+static void filter_sets__absurd_sizes_are_refused_before_any_allocation(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {UINT64_C(1) << 32, UINT64_C(1) << 40, UINT64_MAX / 4,
+                                     UINT64_MAX};
+    struct bb_count_sketch *sketch = NULL;
+    struct bb_count_sketch_options options = {0};
+    struct bb_buf envelopes[3] = {envelope_of(BB_FILTER_COUNTING, 0.01, 1, 20),
+                                  envelope_of(BB_FILTER_SCALABLE, 0.01, 1, 20)};
+    assert_ok(bb_count_sketch_create(&options, &sketch));
+    assert_ok(bb_count_sketch_encode(sketch, &envelopes[2]));
+    bb_count_sketch_destroy(sketch);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(sizes); i++) {
+        for (size_t e = 0; e < BB_ARRAY_LENGTH(envelopes); e++)
+            assert_refused_unallocated(&envelopes[e], PARAMETER_0, sizes[i]);
+        assert_refused_unallocated(&envelopes[0], KEY_COUNT, sizes[i]);
+        assert_refused_unallocated(&envelopes[1], PAYLOAD, sizes[i]);          /* stages */
+        assert_refused_unallocated(&envelopes[1], PAYLOAD + 16 + 8, sizes[i]); /* bits */
+        assert_refused_unallocated(&envelopes[2], PARAMETER_1, sizes[i]);
+        assert_refused_unallocated(&envelopes[2], PAYLOAD + 20, sizes[i]); /* top keys */
+    }
+    for (size_t e = 0; e < BB_ARRAY_LENGTH(envelopes); e++)
+        bb_buf_deinit(&envelopes[e]);
+}
+
 /* "A view allocates nothing." */
 static void filter__views_and_questions_do_not_allocate(void **state)
 {
@@ -240,6 +282,7 @@ int main(void)
         cmocka_unit_test(filter__every_failed_allocation_is_reported),
         cmocka_unit_test(filter_sets__every_failed_allocation_is_reported),
         cmocka_unit_test(filter_file__every_failed_allocation_is_reported),
+        cmocka_unit_test(filter_sets__absurd_sizes_are_refused_before_any_allocation),
         cmocka_unit_test(memory_filter__failed_allocation_is_reported),
         cmocka_unit_test(filter__views_and_questions_do_not_allocate),
     };
