@@ -347,14 +347,6 @@ static bool is_excessive(const struct bb_levels *levels, const struct bb_pick_op
            BB_RATES_EXCESS * options->target_wasted_reads;
 }
 
-/* The level is the last one, which counts less, and what is due would end that. */
-static bool loses_last_place(const struct bb_levels *levels, const struct bb_pick_options *options,
-                             int level)
-{
-    return !bb_read_weights_are_plain(&options->weights) &&
-           bb_rate_request_opens(levels, &options->shape, level);
-}
-
 /* ---- the budget ---- */
 
 /* The table of a level below level 0 whose filters save most. */
@@ -414,7 +406,10 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
         return pick_level0(levels, BB_PLAN_LEVEL0_RUNS, ret_plan);
     enum bb_status status = BB_OK;
     bool is_due = score >= 1;
-    if (is_excessive(levels, options) && (!is_due || loses_last_place(levels, options, best)))
+    /* With weights a last level that overflows is made ready before the next one is opened, and
+     * one that is thinned out counts many times. */
+    bool comes_first = !is_due || !bb_read_weights_are_plain(&options->weights);
+    if (comes_first && is_excessive(levels, options))
         status = pick_excess(levels, options, ret_plan);
     if (status != BB_OK || ret_plan->reason != BB_PLAN_NOTHING)
         return status;

@@ -54,15 +54,12 @@ double bb_rates_expected(const struct bb_levels *levels)
 }
 
 double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_weights *weights,
-                        const struct bb_shape *shape)
+                        int last_level)
 {
     double sum = 0;
-    int last = bb_levels_deepest(levels);
-    last = last < 1 ? 1 : last;
-    last += bb_rate_request_opens(levels, shape, last);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        sum +=
-            bb_read_weights_planned(weights, level, last) * bb_rates_level_expected(levels, level);
+        sum += bb_read_weights_planned(weights, level, last_level) *
+               bb_rates_level_expected(levels, level);
     return sum;
 }
 

@@ -44,10 +44,10 @@
 double bb_rates_level_expected(const struct bb_levels *levels, int level);
 double bb_rates_expected(const struct bb_levels *levels);
 
-/* The same with weights as rates are planned: with the bound of what each run counts. shape NULL:
- * nothing will grow. */
+/* The same with weights as rates are planned, with the bound of what each run counts, when that is
+ * the store's last level. */
 double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_weights *weights,
-                        const struct bb_shape *shape);
+                        int last_level);
 
 /* What a level wastes as it is. */
 struct bb_rate_level {
@@ -56,7 +56,7 @@ struct bb_rate_level {
 };
 struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int level,
                                     const struct bb_read_weights *weights);
-/* Of all levels; never more than bb_rates_planned. */
+/* Of all levels; never more than bb_rates_planned with the deepest level as the last one. */
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights);
 
 /* The promise in force: that of the request, or the one that its budget leads to, which may be as
