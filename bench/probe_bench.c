@@ -132,12 +132,12 @@ static void table_draw(struct table *table)
     }
 }
 
-static struct table *table_create(const struct table_kind *kind)
+static struct table *table_create(const struct table_kind *kind, size_t size, uint64_t salt)
 {
     struct table *table = allocate(sizeof(*table));
-    must(bb_block_filter_format_init(&table->format, kind->kind, kind->target_rate, 1));
+    must(bb_block_filter_format_init(&table->format, kind->kind, kind->target_rate, salt));
     double bits = kind->kind == BB_FILTER_NONE ? 8 : -1.1 * log2(kind->target_rate);
-    table->filter_count = (size_t)(TABLE_BYTES * 8 / bits / (double)kind->key_count);
+    table->filter_count = (size_t)((double)size * 8 / bits / (double)kind->key_count);
     table->descriptors = allocate(table->filter_count * sizeof(table->descriptors[0]));
     table->offsets = allocate(table->filter_count * sizeof(table->offsets[0]));
     table->key_counts = allocate(table->filter_count * sizeof(table->key_counts[0]));
@@ -209,7 +209,7 @@ static void table_measure(struct table *table, struct times *ret_times)
 static void bench_table(const struct table_kind *kind)
 {
     struct times times[BB_CPU_COUNT];
-    struct table *table = table_create(kind);
+    struct table *table = table_create(kind, TABLE_BYTES, 1);
     table_measure(table, times);
     printf("%-22s %6zu", kind->name, kind->key_count);
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
@@ -316,6 +316,48 @@ static double time_one_by_one(const struct bb_filter_view *views)
     return least;
 }
 
+/* As a look-up asks the filters of blocks in six tables: each has a salt, and thus a hash, of its
+ * own. */
+static double time_tables(struct table *const *tables)
+{
+    double least = INFINITY;
+    for (int round = 0; round < rounds; round++) {
+        double start = probe_timer_now();
+        for (uint64_t i = 0; i < QUESTIONS; i++) {
+            uint64_t bits = 0, hash = foreign(i);
+            for (int j = 0; j < SIX; j++) {
+                const struct table *table = tables[j];
+                uint32_t filter = table->questions[0][i].filter;
+                struct bb_block_filter_key key = bb_block_filter_key(&table->format, hash);
+                bits = bits << 1 | table_ask(table, (struct question){filter, key});
+            }
+            use(bits);
+        }
+        probe_timer_note(start, QUESTIONS, &least);
+    }
+    return least;
+}
+
+static void bench_six_tables(void)
+{
+    static const struct table_kind kind = {"", BB_FILTER_RIBBON, 1.0 / 128, 1000};
+    struct table *tables[SIX];
+    for (uint64_t i = 0; i < SIX; i++)
+        tables[i] = table_create(&kind, TABLE_BYTES / SIX, i);
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
+        if (!bb_cpu_has(cpu)) {
+            printf("%-32s %-10s not measured\n", "blocks of six tables, r = 7", bb_cpu_name(cpu));
+            continue;
+        }
+        for (int i = 0; i < SIX; i++)
+            bb_block_filter_format_use(&tables[i]->format, cpu);
+        printf("%-32s %-10s %12.1f\n", "blocks of six tables, r = 7", bb_cpu_name(cpu),
+               time_tables(tables));
+    }
+    for (int i = 0; i < SIX; i++)
+        table_destroy(tables[i]);
+}
+
 static double time_foreign(void)
 {
     double least = INFINITY;
@@ -355,6 +397,7 @@ static void bench_sixes(void)
     printf("\nOne hash asked of six ribbons, ns for all six (of that %.1f to make up a hash):\n"
            "%-32s %-10s %12s %12s\n",
            time_foreign(), "", "", "one by one", "at once");
+    bench_six_tables();
     bench_six("60,000 keys each, r = 7", 60000, 1.0 / 128);
     bench_six("60,000 keys each, 1 %", 60000, 0.01);
     bench_six("50 keys each, 1 %", 50, 0.01);
@@ -476,23 +519,19 @@ static void bench_kind_with_keys(enum bb_filter_kind kind, const uint8_t *keys)
 #ifdef BENCH_WITH_ROCKSDB
 static void bench_rocksdb(const uint8_t *keys)
 {
-    struct probe_rocksdb bloom, ribbon;
-    probe_rocksdb_measure(0, 10, keys, TEXT_KEYS, rounds, &bloom);
-    probe_rocksdb_measure(1, 10, keys, TEXT_KEYS, rounds, &ribbon);
-    printf("rocksdb %s, from outside (its readers of filters are in no installed header; a Get of "
-           "an absent key asks\n"
-           "one, a Get of a key beyond the tables none; filters asked per Get: %.3f and %.3f):\n",
-           BENCH_ROCKSDB_VERSION, bloom.bloom_hits, ribbon.bloom_hits);
-    printf("    reader alone                     not measured\n");
-    printf("    Bloom, 10 bits: Get absent %8.1f, beyond %8.1f, reader with hash and path at most "
-           "%8.1f\n",
-           bloom.absent, bloom.outside, bloom.absent - bloom.outside);
-    printf("    Ribbon, ~7 bits: Get absent %7.1f, beyond %8.1f, reader with hash and path at most "
-           "%8.1f\n",
-           ribbon.absent, ribbon.outside, ribbon.absent - ribbon.outside);
-    printf("    Ribbon more than Bloom           %8.1f: its reader with the hash takes at least so "
-           "much\n",
-           ribbon.absent - bloom.absent);
+    struct probe_rocksdb filters[2] = {{.bits_per_key = 10}, {.is_ribbon = 1, .bits_per_key = 10}};
+    const struct probe_rocksdb *bloom = &filters[0], *ribbon = &filters[1];
+    probe_rocksdb_measure(filters, keys, TEXT_KEYS, rounds);
+    printf("rocksdb %s, reader alone: not measured, no installed header has its readers\n",
+           BENCH_ROCKSDB_VERSION);
+    printf("rocksdb from outside: a Get of an absent key asks a filter (%.3f and %.3f per Get), of "
+           "one beyond the tables none\n",
+           bloom->bloom_hits, ribbon->bloom_hits);
+    for (int i = 0; i < 2; i++)
+        printf("    %-22s absent %6.1f, beyond %6.1f, reader with hash and path %6.1f\n",
+               i == 0 ? "Bloom, 10 bits" : "Ribbon, about 7 bits", filters[i].absent,
+               filters[i].outside, filters[i].absent - filters[i].outside);
+    printf("    Ribbon more than Bloom %6.1f\n", ribbon->absent - bloom->absent);
 }
 #else
 static void bench_rocksdb(const uint8_t *keys)

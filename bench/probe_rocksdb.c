@@ -130,24 +130,50 @@ static double count_hits(struct store *store, const uint8_t *keys, uint64_t coun
     return (double)hits / (double)count;
 }
 
-void probe_rocksdb_measure(int ribbon, double bits_per_key, const uint8_t *keys, uint64_t count,
-                           int rounds, struct probe_rocksdb *ret_result)
-{
-    static uint8_t denied[ASKED * PROBE_KEY_SIZE], outside[ASKED * PROBE_KEY_SIZE];
+/* A store and the keys it is asked. */
+struct subject {
     struct store store;
-    open_store(&store, ribbon, bits_per_key);
-    fill(&store, keys, count);
-    uint64_t asked = choose_denied(&store, keys + count * PROBE_KEY_SIZE, count, denied);
-    if (asked == 0)
+    uint64_t asked;
+    uint8_t denied[ASKED * PROBE_KEY_SIZE];
+    uint8_t outside[ASKED * PROBE_KEY_SIZE];
+};
+
+static void subject_init(struct subject *subject, const struct probe_rocksdb *filter,
+                         const uint8_t *keys, uint64_t count)
+{
+    open_store(&subject->store, filter->is_ribbon, filter->bits_per_key);
+    fill(&subject->store, keys, count);
+    subject->asked =
+        choose_denied(&subject->store, keys + count * PROBE_KEY_SIZE, count, subject->denied);
+    if (subject->asked == 0)
         must("no key is denied");
-    memcpy(outside, denied, sizeof(outside));
-    for (uint64_t i = 0; i < asked; i++)
-        outside[i * PROBE_KEY_SIZE] = 0xff;
-    *ret_result = (struct probe_rocksdb){.outside = INFINITY, .absent = INFINITY};
-    for (int i = 0; i < rounds; i++) {
-        ret_result->outside = fmin(ret_result->outside, time_round(&store, outside, asked));
-        ret_result->absent = fmin(ret_result->absent, time_round(&store, denied, asked));
+    memcpy(subject->outside, subject->denied, sizeof(subject->outside));
+    for (uint64_t i = 0; i < subject->asked; i++)
+        subject->outside[i * PROBE_KEY_SIZE] = 0xff;
+}
+
+static void subject_round(struct subject *subject, struct probe_rocksdb *filter)
+{
+    double outside = time_round(&subject->store, subject->outside, subject->asked);
+    double absent = time_round(&subject->store, subject->denied, subject->asked);
+    filter->outside = fmin(filter->outside, outside);
+    filter->absent = fmin(filter->absent, absent);
+}
+
+void probe_rocksdb_measure(struct probe_rocksdb filters[2], const uint8_t *keys, uint64_t count,
+                           int rounds)
+{
+    static struct subject subjects[2];
+    for (int i = 0; i < 2; i++) {
+        subject_init(&subjects[i], &filters[i], keys, count);
+        filters[i].outside = filters[i].absent = INFINITY;
     }
-    ret_result->bloom_hits = count_hits(&store, denied, asked);
-    close_store(&store);
+    for (int round = 0; round < rounds; round++)
+        for (int i = 0; i < 2; i++)
+            subject_round(&subjects[i], &filters[i]);
+    for (int i = 0; i < 2; i++) {
+        filters[i].bloom_hits =
+            count_hits(&subjects[i].store, subjects[i].denied, subjects[i].asked);
+        close_store(&subjects[i].store);
+    }
 }
