@@ -3,13 +3,24 @@
 
 #include <string.h>
 
-#include "base/coding.h"
 #include "bloomblock/ribbon_spread.h"
 
 #define GROUP_ROWS  BB_RIBBON_SLAB_WIDTH
-#define LANES       8 /* equations that are treated at once; the pool is padded with zeros */
 #define HOLE_WORDS  (BB_RIBBON_POOL_MAX / 64)
 #define FRONT_WORDS 2
+#define FRONT       (FRONT_WORDS * 8)
+#define HALF        (GROUP_ROWS / 2)
+
+/* An equation: its coefficients, and its result as in struct bb_ribbon_band. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+/* Coefficients stand where row mod 64 says, so that nothing is shifted from group to group. Behind
+ * count all is 0, as far as the front reaches. */
+struct pool {
+    uint32_t count;
+    uint64_t holes[HOLE_WORDS]; /* bit i: equation i has become a pivot, and is 0 */
+    pair equations[BB_RIBBON_POOL_MAX + FRONT];
+};
 
 void bb_ribbon_band_reset(struct bb_ribbon_band *band, uint32_t slot_count, uint32_t rank)
 {
@@ -20,17 +31,8 @@ void bb_ribbon_band_reset(struct bb_ribbon_band *band, uint32_t slot_count, uint
     memset(band->group_sizes, 0, bb_ribbon_band_group_count(band) * sizeof(band->group_sizes[0]));
 }
 
-/* Behind count all is 0. */
-struct pool {
-    uint32_t count;
-    uint64_t holes[HOLE_WORDS]; /* bit i: equation i has become a pivot */
-    uint64_t coefficients[BB_RIBBON_POOL_MAX + LANES];
-    uint64_t results[BB_RIBBON_POOL_MAX + LANES];
-};
-
 /* The equations by group, in the order in which they came. */
-static inline void sort_by_group(const struct bb_ribbon_band *band, uint32_t group_count,
-                                 uint16_t *order)
+static void sort_by_group(const struct bb_ribbon_band *band, uint32_t group_count, uint16_t *order)
 {
     uint16_t next[BB_RIBBON_WORDS_MAX];
     uint32_t sum = 0;
@@ -42,150 +44,211 @@ static inline void sort_by_group(const struct bb_ribbon_band *band, uint32_t gro
         order[next[band->groups[i]]++] = (uint16_t)i;
 }
 
-static inline void put(struct pool *pool, uint32_t place, const struct bb_ribbon_band *band,
-                       uint32_t equation)
+static inline uint64_t rotate_left(uint64_t word, uint32_t shift)
 {
-    pool->coefficients[place] = band->coefficients[equation];
-    pool->results[place] = bb_ribbon_spread_fingerprint(band->fingerprints[equation], band->rank);
+    return word << shift | word >> ((64 - shift) % 64);
 }
 
-/* Takes the last equation's place away. */
-static inline void fill_from_end(struct pool *pool, uint32_t hole)
+/* --- Coming in --- */
+
+static inline pair equation_of(const struct bb_ribbon_band *band, uint32_t i, uint32_t shift)
 {
-    uint32_t last = --pool->count;
-    pool->coefficients[hole] = pool->coefficients[last];
-    pool->results[hole] = pool->results[last];
+    return (pair){rotate_left(band->coefficients[i], shift),
+                  bb_ribbon_spread_fingerprint(band->fingerprints[i], band->rank)};
 }
 
 /* New equations into the holes, from the last hole on; those that are left over are filled from the
  * end, which then is no hole. Gives the number of new equations used. */
-static inline uint32_t fill_holes(struct pool *pool, const struct bb_ribbon_band *band,
-                                  const uint16_t *order, uint32_t count)
+static uint32_t fill_holes(struct pool *pool, const struct bb_ribbon_band *band,
+                           const uint16_t *order, uint32_t count, uint32_t shift)
 {
     uint32_t used = 0;
     for (uint32_t word = HOLE_WORDS; word-- > 0;) {
-        uint64_t holes = pool->holes[word];
-        for (; holes != 0; pool->holes[word] = holes) {
+        for (uint64_t holes = pool->holes[word]; holes != 0;) {
             uint32_t bit = 63 - (uint32_t)__builtin_clzll(holes);
             holes ^= UINT64_C(1) << bit;
-            if (used < count)
-                put(pool, word * 64 + bit, band, order[used++]);
-            else
-                fill_from_end(pool, word * 64 + bit);
+            pool->equations[word * 64 + bit] = used < count
+                                                   ? equation_of(band, order[used++], shift)
+                                                   : pool->equations[--pool->count];
         }
+        pool->holes[word] = 0;
     }
     return used;
 }
 
 /* False: there are too many. */
-static inline bool admit(struct pool *pool, const struct bb_ribbon_band *band,
-                         const uint16_t *order, uint32_t count)
+static bool admit(struct pool *pool, const struct bb_ribbon_band *band, const uint16_t *order,
+                  uint32_t count, uint32_t shift)
 {
-    uint32_t used = fill_holes(pool, band, order, count);
+    uint32_t used = fill_holes(pool, band, order, count, shift);
     if (count - used > BB_RIBBON_POOL_MAX - pool->count)
         return false;
     while (used < count)
-        put(pool, pool->count++, band, order[used++]);
-    for (uint32_t i = pool->count; i < pool->count + LANES; i++)
-        pool->coefficients[i] = pool->results[i] = 0;
+        pool->equations[pool->count++] = equation_of(band, order[used++], shift);
+    /* As many as at most came from the end. */
+    for (uint32_t i = pool->count; i < pool->count + GROUP_ROWS; i++)
+        pool->equations[i] = (pair){0, 0};
     return true;
 }
 
-/* The number of equations, rounded up. */
-static inline uint32_t lanes_of(const struct pool *pool)
+/* --- Pivots for the eight rows of a group --- */
+
+static inline uint32_t byte_of(uint64_t word, uint32_t i)
 {
-    return (pool->count + LANES - 1) / LANES * LANES;
+    return word >> (8 * i) & 0xff;
 }
 
-/* The coefficients of the first equations for the rows of the group, a byte each. Among so many one
- * almost always has the row that a pivot is wanted for, and they are kept up to date apart. */
-struct front {
-    uint64_t words[FRONT_WORDS];
+/* The coefficients of an equation for the rows of the group. */
+static inline uint32_t coefficients_of(const struct pool *pool, uint32_t i, uint32_t shift)
+{
+    return pool->equations[i][0] >> shift & 0xff;
+}
+
+/* Equations reduced to their coefficients for the group: a byte each, and another that says which
+ * of the chosen equations have been added. Pivots are chosen by these alone, in a few words. */
+struct reduced {
+    uint64_t coefficients;
+    uint64_t parts;
 };
 
-static inline struct front front_of(const struct pool *pool)
+/* Adds an equation to all that have the row. */
+static inline void add_to_all(struct reduced *to, uint32_t row, uint32_t coefficients,
+                              uint32_t parts)
 {
-    uint8_t bytes[FRONT_WORDS * 8];
-    struct front front;
-    for (uint32_t i = 0; i < FRONT_WORDS * 8; i++)
-        bytes[i] = (uint8_t)pool->coefficients[i];
-    for (uint32_t i = 0; i < FRONT_WORDS; i++)
-        front.words[i] = bb_load64(bytes + (size_t)i * 8);
-    return front;
+    uint64_t having = to->coefficients >> row & BB_EVERY_BYTE;
+    to->coefficients ^= having * coefficients;
+    to->parts ^= having * parts;
 }
 
-static inline void front_eliminate(struct front *front, uint32_t row, uint64_t pivot)
+/* What is left of the coefficients when the pivots so far have been taken out of them, and which of
+ * the chosen equations that took. */
+static struct reduced without_pivots(const struct reduced *pivots, uint32_t coefficients)
 {
-    for (uint32_t i = 0; i < FRONT_WORDS; i++)
-        front->words[i] ^= (front->words[i] >> row & BB_EVERY_BYTE) * (pivot & 0xff);
+    struct reduced left = {.coefficients = coefficients};
+    for (uint32_t row = 0; row < GROUP_ROWS; row++)
+        if ((coefficients >> row & 1) != 0) {
+            left.coefficients ^= byte_of(pivots->coefficients, row);
+            left.parts ^= byte_of(pivots->parts, row);
+        }
+    return left;
 }
 
-/* An equation behind the front that has the row, or lanes. */
-static inline uint32_t find_behind(const struct pool *pool, uint32_t lanes, uint32_t row)
+/* The equations of a group that become pivots. */
+struct choice {
+    struct reduced front[FRONT_WORDS]; /* of the first equations: one of them almost always has the
+                                          row that is wanted */
+    struct reduced pivots;             /* byte i: of row i; 0: not a pivot */
+    pair chosen[GROUP_ROWS];           /* as they came out of the pool */
+};
+
+static inline void choice_init(struct choice *choice, const struct pool *pool, uint32_t shift)
 {
-    for (uint32_t i = FRONT_WORDS * 8; i < lanes; i++)
-        if ((pool->coefficients[i] >> row & 1) != 0)
-            return i;
-    return lanes;
+    *choice = (struct choice){.pivots = {0, 0}};
+    for (uint32_t i = 0; i < FRONT; i++)
+        choice->front[i / 8].coefficients |= (uint64_t)coefficients_of(pool, i, shift)
+                                             << (8 * (i % 8));
 }
 
-/* An equation that has the row, or a number from lanes on. */
-static inline uint32_t find_pivot(const struct pool *pool, const struct front *front,
-                                  uint32_t lanes, uint32_t row)
+/* An equation that has the row when the pivots have been taken out, and what it then is; or count.
+ */
+static inline uint32_t find(const struct choice *choice, const struct pool *pool, uint32_t row,
+                            uint32_t shift, struct reduced *ret_found)
 {
     for (uint32_t i = 0; i < FRONT_WORDS; i++) {
-        uint64_t having = front->words[i] >> row & BB_EVERY_BYTE;
-        if (having != 0)
-            return i * 8 + (uint32_t)__builtin_ctzll(having) / 8;
-    }
-    return find_behind(pool, lanes, row);
-}
-
-/* Adds the pivot to all that have the row, itself included: what is left of it is a hole of zeros.
- */
-static inline void eliminate(struct pool *pool, uint32_t lanes, uint32_t row, uint64_t pivot,
-                             uint64_t result)
-{
-    for (uint32_t i = 0; i < lanes; i += LANES)
-        for (uint32_t j = i; j < i + LANES; j++) {
-            uint64_t mask = -(pool->coefficients[j] >> row & 1);
-            pool->coefficients[j] ^= mask & pivot;
-            pool->results[j] ^= mask & result;
+        const struct reduced *front = &choice->front[i];
+        uint64_t having = front->coefficients >> row & BB_EVERY_BYTE;
+        if (having != 0) {
+            uint32_t j = (uint32_t)__builtin_ctzll(having) / 8;
+            *ret_found =
+                (struct reduced){byte_of(front->coefficients, j), byte_of(front->parts, j)};
+            return i * 8 + j;
         }
+    }
+    for (uint32_t i = FRONT; i < pool->count; i++) {
+        *ret_found = without_pivots(&choice->pivots, coefficients_of(pool, i, shift));
+        if ((ret_found->coefficients >> row & 1) != 0)
+            return i;
+    }
+    return BB_RIBBON_POOL_MAX;
 }
 
-/* Pivots for the eight rows of the group. */
-static inline void eliminate_group(struct pool *pool, uint64_t *pivots, uint64_t *results)
+static inline void choose(struct choice *choice, struct pool *pool, uint32_t row, uint32_t shift)
 {
-    uint32_t lanes = lanes_of(pool);
-    struct front front = front_of(pool);
+    struct reduced found;
+    uint32_t i = find(choice, pool, row, shift, &found);
+    if (i == BB_RIBBON_POOL_MAX)
+        return;
+    uint32_t coefficients = (uint32_t)found.coefficients;
+    uint32_t parts = (uint32_t)found.parts | UINT32_C(1) << row;
+    for (uint32_t j = 0; j < FRONT_WORDS; j++)
+        add_to_all(&choice->front[j], row, coefficients, parts);
+    add_to_all(&choice->pivots, row, coefficients, parts);
+    choice->pivots.coefficients |= (uint64_t)coefficients << (8 * row);
+    choice->pivots.parts |= (uint64_t)parts << (8 * row);
+    choice->chosen[row] = pool->equations[i];
+    pool->holes[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/* --- Sums of up to eight equations by two looks --- */
+
+struct sums {
+    pair halves[2][1 << HALF];
+};
+
+static inline void sums_init(struct sums *sums, const pair equations[GROUP_ROWS])
+{
+    for (uint32_t half = 0; half < 2; half++) {
+        pair *sum = sums->halves[half];
+        sum[0] = (pair){0, 0};
+        for (uint32_t i = 0; i < HALF; i++)
+            for (uint32_t j = 0; j < UINT32_C(1) << i; j++)
+                sum[(UINT32_C(1) << i) + j] = sum[j] ^ equations[half * HALF + i];
+    }
+}
+
+static inline pair sum_of(const struct sums *sums, uint32_t parts)
+{
+    return sums->halves[0][parts & 15] ^ sums->halves[1][parts >> HALF];
+}
+
+/* Takes the pivots out of all equations: with each row of the group there is one pivot that has it,
+ * so that the coefficients themselves say which. Of the chosen ones nothing is left. */
+static inline void eliminate(struct pool *pool, const pair pivots[GROUP_ROWS], uint32_t shift)
+{
+    struct sums sums;
+    sums_init(&sums, pivots);
+    for (uint32_t i = 0; i < pool->count; i++)
+        pool->equations[i] ^= sum_of(&sums, coefficients_of(pool, i, shift));
+}
+
+static void eliminate_group(struct pool *pool, uint32_t shift, uint64_t *coefficients,
+                            uint64_t *results)
+{
+    struct choice choice;
+    struct sums sums;
+    pair pivots[GROUP_ROWS];
+    choice_init(&choice, pool, shift);
+    for (uint32_t row = 0; row < GROUP_ROWS; row++)
+        choose(&choice, pool, row, shift);
+    sums_init(&sums, choice.chosen);
     for (uint32_t row = 0; row < GROUP_ROWS; row++) {
-        uint32_t i = find_pivot(pool, &front, lanes, row);
-        if (i >= lanes) {
-            pivots[row] = results[row] = 0;
-            continue;
-        }
-        pivots[row] = pool->coefficients[i];
-        results[row] = pool->results[i];
-        pool->holes[i / 64] |= UINT64_C(1) << (i % 64);
-        front_eliminate(&front, row, pivots[row]);
-        eliminate(pool, lanes, row, pivots[row], results[row]);
+        pivots[row] = sum_of(&sums, byte_of(choice.pivots.parts, row));
+        coefficients[row] = rotate_left(pivots[row][0], (64 - shift) % 64);
+        results[row] = pivots[row][1];
     }
+    eliminate(pool, pivots, shift);
 }
 
-/* To the next group; false: an equation without coefficients has a result. */
-static inline bool advance(struct pool *pool)
+/* Does an equation without coefficients have a result? */
+static bool has_contradiction(const struct pool *pool)
 {
     uint64_t wrong = 0;
-    for (uint32_t i = 0; i < lanes_of(pool); i += LANES)
-        for (uint32_t j = i; j < i + LANES; j++) {
-            wrong |= pool->coefficients[j] == 0 ? pool->results[j] : 0;
-            pool->coefficients[j] >>= GROUP_ROWS;
-        }
-    return wrong == 0;
+    for (uint32_t i = 0; i < pool->count; i++)
+        wrong |= pool->equations[i][0] == 0 ? pool->equations[i][1] : 0;
+    return wrong != 0;
 }
 
-static inline __attribute__((always_inline)) bool eliminate_all(struct bb_ribbon_band *band)
+bool bb_ribbon_band_finish(struct bb_ribbon_band *band)
 {
     struct pool pool = {.count = 0};
     uint16_t order[BB_RIBBON_SLOTS_MAX];
@@ -193,45 +256,15 @@ static inline __attribute__((always_inline)) bool eliminate_all(struct bb_ribbon
     const uint16_t *next = order;
     sort_by_group(band, group_count, order);
     for (uint32_t g = 0; g < group_count; g++) {
+        uint32_t shift = g % 8 * GROUP_ROWS;
         uint32_t count = band->group_sizes[g];
-        if (!admit(&pool, band, next, count))
+        if (!admit(&pool, band, next, count, shift))
             return false;
         next += count;
-        eliminate_group(&pool, band->pivots + (size_t)g * GROUP_ROWS,
+        eliminate_group(&pool, shift, band->pivots + (size_t)g * GROUP_ROWS,
                         band->results + (size_t)g * GROUP_ROWS);
-        if (!advance(&pool))
+        if ((g % 4 == 3 || g + 1 == group_count) && has_contradiction(&pool))
             return false;
     }
     return true;
-}
-
-#if BB_CPU_X86
-BB_CPU_TARGET_AVX2 static bool finish_avx2(struct bb_ribbon_band *band)
-{
-    return eliminate_all(band);
-}
-
-BB_CPU_TARGET_AVX512 static bool finish_avx512(struct bb_ribbon_band *band)
-{
-    return eliminate_all(band);
-}
-#endif
-
-static bool finish_portable(struct bb_ribbon_band *band)
-{
-    return eliminate_all(band);
-}
-
-bool bb_ribbon_band_finish(struct bb_ribbon_band *band)
-{
-    switch (band->cpu) {
-#if BB_CPU_X86
-    case BB_CPU_AVX512:
-        return finish_avx512(band);
-    case BB_CPU_AVX2:
-        return finish_avx2(band);
-#endif
-    default:
-        return finish_portable(band);
-    }
 }

@@ -2,11 +2,14 @@
  * into, with at most one equation per pivot row.
  *
  * Group after group of eight rows, a pool holds the equations that have come in and found no pivot
- * yet; their coefficients stand for the 64 rows from the group on. For each row of the group, an
- * equation that has it becomes its pivot, and is added to all others that have it: without a
- * branch, over the whole pool, in vectors. That is twice the additions of bringing one equation
- * after the other into the band, but none waits for another. (The pool has 20 to 40 equations; the
- * chain of one equation's additions, with its branches, takes three times as long.)
+ * yet; their coefficients stand for the 64 rows from the group on. Which of them become the pivots
+ * of the group's rows follows from eight coefficients of each, a byte, and so does what has to be
+ * added to which: Gauss-Jordan elimination of bytes, in a few words. Then the pivots are added up
+ * from the chosen equations, and each equation of the pool gets the sum of the pivots whose rows it
+ * has, from two tables of 16 sums ("four Russians": Arlazarov, Dinic, Kronrod, Faradzhev, 1970).
+ * So an equation is touched once per group. (The pool has 20 to 40 of them; bringing one equation
+ * after the other into the band, each addition waiting for the one before, takes three times as
+ * long.)
  *
  * An equation that is left without coefficients says nothing new (the same key again) and is fine
  * if its result is 0; else it contradicts the others.
@@ -19,14 +22,12 @@
 #define BB_BLOOMBLOCK_RIBBON_BAND_H
 
 #include "base/assert.h"
-#include "bloomblock/cpu.h"
 #include "bloomblock/ribbon_rows.h"
 
 /* Equations beyond 64 in the pool depend on the others; twice as many will contradict them. */
 #define BB_RIBBON_POOL_MAX 128
 
 struct bb_ribbon_band {
-    enum bb_cpu cpu; /* whose instructions are used; the band is the same with all */
     uint32_t slot_count;
     uint32_t rank;
     /* The equations, as they came. */
@@ -46,7 +47,7 @@ static inline uint32_t bb_ribbon_band_group_count(const struct bb_ribbon_band *b
     return (band->slot_count + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH;
 }
 
-/* Begins a system of slot_count rows of rank bits. cpu stays. */
+/* Begins a system of slot_count rows of rank bits. */
 void bb_ribbon_band_reset(struct bb_ribbon_band *band, uint32_t slot_count, uint32_t rank);
 
 /* At most BB_RIBBON_SLOTS_MAX equations. No coefficient may reach past the last slot, nor past the

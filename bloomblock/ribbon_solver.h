@@ -20,9 +20,6 @@ struct bb_ribbon_solver {
     struct bb_ribbon_rows rows; /* the solution */
 };
 
-/* With the best instructions that the processor has. */
-void bb_ribbon_solver_init(struct bb_ribbon_solver *solver);
-
 /* Begins a system of slot_count rows of rank bits. */
 static inline void bb_ribbon_solver_reset(struct bb_ribbon_solver *solver, uint32_t slot_count,
                                           uint32_t rank)

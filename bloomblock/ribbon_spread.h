@@ -8,13 +8,12 @@
 
 #include "bloomblock/ribbon_rows.h"
 
-#define BB_EVERY_BYTE         UINT64_C(0x0101010101010101)
-#define BB_RIBBON_UNIT_SQUARE UINT64_C(0x8040201008040201) /* bit i of byte i */
+#define BB_EVERY_BYTE UINT64_C(0x0101010101010101)
 
 /* Bit j to bit 0 of byte j. */
 static inline uint64_t bb_ribbon_spread(uint32_t byte)
 {
-    uint64_t diagonal = (byte & 0xff) * BB_EVERY_BYTE & BB_RIBBON_UNIT_SQUARE;
+    uint64_t diagonal = (byte & 0xff) * BB_EVERY_BYTE & UINT64_C(0x8040201008040201);
     return (diagonal + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7 & BB_EVERY_BYTE;
 }
 
@@ -35,18 +34,6 @@ static inline uint64_t bb_ribbon_parities(uint64_t word)
     word ^= word >> 2;
     word ^= word >> 1;
     return word & BB_EVERY_BYTE;
-}
-
-/* Bit i of byte j and bit j of byte i change places. Squares of four, two, one (Warren, "Hacker's
- * Delight", 7-3). */
-static inline uint64_t bb_ribbon_transpose(uint64_t word)
-{
-    uint64_t change = (word ^ word >> 28) & UINT64_C(0x00000000f0f0f0f0);
-    word ^= change ^ change << 28;
-    change = (word ^ word >> 14) & UINT64_C(0x0000cccc0000cccc);
-    word ^= change ^ change << 14;
-    change = (word ^ word >> 7) & UINT64_C(0x00aa00aa00aa00aa);
-    return word ^ change ^ change << 7;
 }
 
 #endif

@@ -169,7 +169,6 @@ static void assert_members(bool bit_exact, uint32_t size, uint32_t rank, uint32_
     uint8_t payload[PAYLOAD_MAX];
     uint64_t set = ((uint64_t)seed << 16) + size;
     uint64_t keys = slots * 8 / 10;
-    bb_ribbon_solver_init(&solver);
     bb_ribbon_solver_reset(&solver, slots, rank);
     for (uint64_t i = 0; i < keys; i++) {
         uint64_t hash = member_hash(set, i);
