@@ -47,7 +47,8 @@ static void write_text(struct stat_report *report)
     struct output *out = &report->out;
     const struct bb_db_stats *stats = &report->stats;
     level_report_write(stats, out);
-    output_print(out, "wasted requests per absent look-up: target %s, expected %s\n",
+    output_print(out, "wasted requests per %s: target %s, expected %s\n",
+                 level_report_is_weighted(stats) ? "look-up, weighted" : "absent look-up",
                  number_rate(stats->target_wasted_reads).text,
                  number_rate(stats->expected_wasted_reads).text);
     if (stats->filter_budget_bytes > 0)

@@ -10,8 +10,7 @@ static double bits_per_key(const struct bb_level_stats *level)
     return level->key_count == 0 ? 0 : 8 * (double)level->filter_bytes / (double)level->key_count;
 }
 
-/* Do wasted reads count otherwise than once for each look-up? */
-static bool is_weighted(const struct bb_db_stats *stats)
+bool level_report_is_weighted(const struct bb_db_stats *stats)
 {
     for (size_t i = 0; i < BB_LEVEL_COUNT; i++) {
         if (stats->levels[i].expected_wasted_reads != stats->levels[i].filter_rate_sum)
@@ -58,7 +57,7 @@ void level_report_write(const struct bb_db_stats *stats, struct output *out)
     static const char *const headers[] = {"level",         "runs",    "tables",  "size",
                                           "entries",       "keys",    "filters", "bits/key",
                                           "expected rate", "weighted"};
-    bool weighted = is_weighted(stats);
+    bool weighted = level_report_is_weighted(stats);
     struct text_table table;
     text_table_init(&table, headers, BB_ARRAY_LENGTH(headers) - !weighted);
     for (size_t i = 0; i < BB_LEVEL_COUNT; i++) {

@@ -131,7 +131,9 @@ class Filters(ToolTest):
         self.assertEqual(report["levels"][-1]["visit_share"], 0.001)
         self.assertEqual(report["levels"][-1]["expected_wasted_reads"], 0.002)
         self.assertEqual(report["expected_wasted_reads"], 0.002)
-        self.assertIn("weighted", self.ok("stat", self.store, *options).text)
+        self.assertIn("per look-up, weighted: target 0.01000, expected 0.00200",
+                      self.ok("stat", self.store, *options).text)
+        self.assertIn("per absent look-up: target", self.ok("stat", self.store).text)
 
     def test_costs_that_are_none(self):
         for costs in ("", "x", "1,", "1,x", "1;2", "0", "-1", "1,2,3,4,5,6,7,8", "1,nan"):
