@@ -1,7 +1,7 @@
 /* Absent keys asked of tables, for every way of splitting the filters' bits between summary and
  * blocks: what the default of summary_bits was taken from (docs/decisions/0006-summary-split.md).
  *
- *     table_bench [keys [directory]]
+ *     table_bench [keys [directory [portable | avx2 | avx512]]]
  *
  * Random 16-byte keys, 35, 140 and 560 to a block (4, 16 and 64 KiB with entries of 117 bytes; here
  * with 8-byte values, so that the files are small), rate 0.01; once in one table, and once in a
@@ -27,6 +27,7 @@
 #include "bloomblock/hash_sort.h"
 #include "sstable/filter_split.h"
 #include "sstable/prefix_search.h"
+#include "sstable/table.h"
 
 #define KEYS_DEFAULT     5000000
 #define KEY_SIZE         16
@@ -42,6 +43,7 @@
 
 struct bench {
     const char *directory;
+    enum bb_cpu cpu;   /* the instructions that filters are asked with */
     uint64_t *numbers; /* sorted: the first eight bytes of each key */
     size_t key_count;
     struct bb_hash_secret secret;
@@ -165,8 +167,15 @@ static void open_level(const struct bench *bench, const struct bb_table_options 
                        struct level *level)
 {
     char path[512];
-    for (uint32_t i = 0; i < level->count; i++)
-        must(bb_table_open(path_of(bench, i, path), options, &level->tables[i]));
+    for (uint32_t i = 0; i < level->count; i++) {
+        struct bb_table *table = NULL;
+        must(bb_table_open(path_of(bench, i, path), options, &table));
+        if (table->has_filters)
+            bb_block_filter_format_use(&table->filter_format, bench->cpu);
+        if (table->has_summary)
+            bb_block_filter_format_use(&table->summary_format, bench->cpu);
+        level->tables[i] = table;
+    }
 }
 
 static void close_level(struct level *level)
@@ -320,6 +329,19 @@ static void measure_splits(const struct bench *bench, uint32_t keys_per_block,
     }
 }
 
+/* The best of the processor, unless another is named. */
+static enum bb_cpu find_cpu(const char *name)
+{
+    enum bb_cpu cpu = bb_cpu_best();
+    for (int i = 0; name != NULL && i < BB_CPU_COUNT; i++)
+        if (strcmp(name, bb_cpu_name((enum bb_cpu)i)) == 0 && bb_cpu_has((enum bb_cpu)i))
+            return (enum bb_cpu)i;
+    if (name == NULL)
+        return cpu;
+    fprintf(stderr, "table_bench: this processor does not have %s\n", name);
+    exit(1);
+}
+
 int main(int argc, char **argv)
 {
     static const uint32_t blocks[] = {35, 140, 560};
@@ -330,9 +352,10 @@ int main(int argc, char **argv)
                 TABLES_MAX * TABLE_KEYS);
         return 1;
     }
+    bench.cpu = find_cpu(argc > 3 ? argv[3] : NULL);
     bb_hash_secret_from_seed(1, &bench.secret);
     make_keys(&bench);
-    printf("%zu keys, rate %g\n", bench.key_count, RATE);
+    printf("%zu keys, rate %g, %s\n", bench.key_count, RATE, bb_cpu_name(bench.cpu));
     printf("%6s %-6s %-5s %8s %8s %9s %9s %9s %8s %8s %6s %9s %8s\n", "keys/", "", "split",
            "summary", "block", "filters", "summary", "pinned", "wasted", "memory", "",
            "disk:", "us");

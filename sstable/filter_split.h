@@ -9,8 +9,8 @@
 
 #include "bb/table.h"
 
-/* Bits of the summary when the caller does not say. */
-#define BB_SUMMARY_BITS_DEFAULT 4.0
+/* Bits of the summary when the caller does not say (docs/decisions/0006-summary-split.md). */
+#define BB_SUMMARY_BITS_DEFAULT 5.0
 #define BB_SUMMARY_BITS_MIN     1.0
 #define BB_SUMMARY_BITS_MAX     24.0
 /* A block's filter of less is not worth its descriptor of 16 bits: the summary gets them too. */

@@ -32,7 +32,8 @@ static void fill_defaults(struct bb_table_options *options)
     if (options->index_page_size_bytes == 0)
         options->index_page_size_bytes = BB_PAGE_SIZE_DEFAULT;
     if (options->summary_bits == BB_SUMMARY_DEFAULT)
-        options->summary_bits = BB_SUMMARY_NONE;
+        options->summary_bits =
+            options->filter_kind == BB_FILTER_RIBBON ? BB_SUMMARY_BITS_DEFAULT : BB_SUMMARY_NONE;
 }
 
 static enum bb_status check_filters(const struct bb_table_options *options)

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "kv/options.h"
+#include "sstable/filter_split.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)
@@ -341,7 +342,7 @@ static void options__summary(void **state)
     struct bb_db_options resolved;
     struct bb_db_options options = {.summary_residency = BB_SUMMARY_CACHED};
     assert_ok(bb_options_resolve(&options, &resolved));
-    assert_true(resolved.summary_bits == 4);
+    assert_true(resolved.summary_bits == BB_SUMMARY_BITS_DEFAULT);
     assert_int_equal(resolved.summary_residency, BB_SUMMARY_CACHED);
     options.filter_kind = BB_FILTER_BLOCKED_BLOOM;
     assert_ok(bb_options_resolve(&options, &resolved));

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "sstable/filter_split.h"
 #include "sstable/format.h"
 #include "sstable/table_options.h"
 
@@ -22,6 +23,8 @@ static void table_options__defaults(void **state)
         assert_int_equal(o.filter_kind, BB_FILTER_RIBBON);
         assert_true(o.filter_rate == 0.01);
         assert_int_equal(o.filter_granularity, 1);
+        assert_true(o.summary_bits == BB_SUMMARY_BITS_DEFAULT);
+        assert_int_equal(o.summary_residency, BB_SUMMARY_PINNED);
         assert_int_equal(o.index_page_size_bytes, 4096);
         assert_int_equal(o.struct_size, sizeof(o));
     }
@@ -116,6 +119,10 @@ static void table_options__summary(void **state)
                    "summary_residency");
     assert_refused((struct bb_table_options){.summary_residency = BB_SUMMARY_CACHED}, "cache");
     assert_taken((struct bb_table_options){.summary_residency = BB_SUMMARY_UNUSED});
+    struct bb_table_options bloom = {.filter_kind = BB_FILTER_BLOOM};
+    struct bb_table_options o = {0};
+    assert_ok(bb_table_options_resolve(&bloom, &o));
+    assert_true(o.summary_bits == BB_SUMMARY_NONE);
 }
 
 static int compare_nothing(void *context, struct bb_bytes a, struct bb_bytes b)
