@@ -49,6 +49,24 @@ static void prefetch(const struct bb_filter_view *view, uint64_t hash)
                               bb_view_domain_hash(view, hash));
 }
 
+static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,
+                                 size_t count)
+{
+    const struct bb_blocked_bloom_probe *probe = view->probe;
+    const uint8_t *payload = view->payload.data;
+    uint32_t lines = (uint32_t)view->parameters[BB_VIEW_SIZE];
+    uint32_t probes = (uint32_t)view->parameters[BB_VIEW_PROBES];
+    uint64_t domain_hashes[BB_KIND_BATCH];
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++) {
+        domain_hashes[i] = bb_view_domain_hash(view, hashes[i]);
+        bb_blocked_bloom_prefetch(payload, lines, domain_hashes[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        bits |= (uint64_t)probe->may_contain(payload, lines, probes, domain_hashes[i]) << i;
+    return bits;
+}
+
 static void use(struct bb_filter_view *view, enum bb_cpu cpu)
 {
     view->probe = bb_blocked_bloom_probe_of(cpu);
@@ -57,8 +75,10 @@ static void use(struct bb_filter_view *view, enum bb_cpu cpu)
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
                                          struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe lines = {
-        .may_contain = may_contain, .use = use, .prefetch = prefetch};
+    static const struct bb_kind_probe lines = {.may_contain = may_contain,
+                                               .use = use,
+                                               .prefetch = prefetch,
+                                               .may_contain_many = may_contain_many};
     (void)envelope;
     (void)view;
     return &lines;

@@ -197,7 +197,7 @@ static void filter_probe__no_member_is_denied_by_a_block(void **state)
     (void)state;
     uint64_t asked = 0;
     struct slice slice =
-        slice_of(BB_ARRAY_LENGTH(block_kinds) * RATE_COUNT * form_count(), probes_wanted() / 4);
+        slice_of(BB_ARRAY_LENGTH(block_kinds) * RATE_COUNT * form_count(), probes_wanted() / 2);
     for (size_t kind = 0; kind < BB_ARRAY_LENGTH(block_kinds); kind++)
         for (size_t rate = 0; rate < RATE_COUNT; rate++)
             asked += assert_groups(block_kinds[kind], rates[rate], (kind << 8 | rate) << 8, slice);
