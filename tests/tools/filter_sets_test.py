@@ -111,6 +111,10 @@ class Add(FilterTest):
                 stdin=keys)
         document = self.ok("filter", "check", self.filter, "--count", "--json", stdin=keys).json
         self.assertEqual(document["absent"], 0)
+        self.create("--kind", "blocked-bloom", "--force", keys=[])
+        report = self.ok("filter", "add", self.filter, "--json", stdin=keys).json
+        self.assertEqual((report["keys"], report["planned_keys"]), (count, count))
+        self.assertLess(report["predicted_rate"], 0.0105)
 
 
 class Scalable(FilterTest):
@@ -232,6 +236,17 @@ class Union(FilterTest):
         result = self.expect(OVERFULL, "filter", "union", self.out, self.filter, self.other)
         self.assertIn("2,000 were planned", result.err)
         self.assertEqual(self.maybe_count(self.keys, self.out), self.COUNT)
+
+    def test_a_larger_filter_is_folded_and_the_room_is_that_of_the_smaller(self):
+        small, large = 8192 + 72, 16384 + 72
+        for path, size, keys in ((self.other, large, self.keys[1000:]), (self.filter, small, self.keys[:2000])):
+            report = self.create("--kind", "split-block", "--size", str(size), "--keys", str(size // 2), keys=keys,
+                                 path=path)
+            self.assertEqual(report["envelope_bytes"], size)
+        for paths in ([self.filter, self.other], [self.other, self.filter]):
+            report = self.ok("filter", "union", self.out, *paths, "--force", "--json").json
+            self.assertEqual((report["envelope_bytes"], report["planned_keys"]), (small, small // 2))
+            self.assertEqual(self.maybe_count(self.keys, self.out), self.COUNT)
 
     def test_what_does_not_go_together_is_refused_with_the_reason(self):
         self.make("bloom")

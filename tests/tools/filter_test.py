@@ -124,6 +124,18 @@ class Create(FilterTest):
         self.create("--force", keys=["a"])
         self.assertNotEqual(self.content(), before)
 
+    def test_a_file_that_appears_meanwhile_is_not_overwritten(self):
+        with subprocess.Popen([BINARY, "filter", "create", self.filter], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdin.write(b"a\n" * 100000)  # more than a pipe holds: it reads, after the first look at the name
+            process.stdin.flush()
+            self.write("keys.bbf", b"precious")
+            _, complaint = process.communicate()
+            self.assertEqual(process.returncode, IO)
+            self.assertIn(b"exists", complaint)
+        self.assertEqual(self.content(), b"precious")
+        self.assertEqual(self.leftovers(), [])
+
     def test_a_failure_leaves_the_old_file(self):
         self.create()
         before = self.content()
