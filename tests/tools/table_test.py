@@ -231,6 +231,68 @@ class Filters(TableTest):
         self.assertIn("line 1", self.expect(USAGE, "filters", path, "--hex", "--absent", self.write("x", "xyz\n")).err)
 
 
+class Summary(TableTest):
+    def section(self, path):
+        sections = self.ok("dump", path, "--json").json["sections"]
+        return next(section for section in sections if section["name"] == "summary")
+
+    def test_dump_describes_it(self):
+        path = self.make("--summary-bits", "4")
+        document = self.ok("dump", path, "--json").json
+        properties, summary = document["properties"], document["summary"]
+        self.assertEqual((summary["keys"], summary["parts"], summary["damaged"]), (self.COUNT, 1, False))
+        self.assertGreaterEqual(summary["chunks"], 1)
+        self.assertEqual(properties["summary_size"], self.section(path)["bytes"])
+        self.assertAlmostEqual(summary["bits_per_key"], 8 * properties["summary_size"] / self.COUNT)
+        self.assertEqual(summary["target_rate"], properties["summary_rate"])
+        self.assertLessEqual(summary["predicted_rate"], summary["target_rate"])
+        self.assertRegex(self.ok("dump", path).text, r"\nsummary\n +keys +%d in 1 parts" % self.COUNT)
+        self.assertFalse(self.section(path)["incompatible"])
+
+    def test_filters_show_both_stages_and_their_product(self):
+        for bits in ("4", "all"):
+            path = self.make("--summary-bits", bits)
+            absent = self.write("absent", "".join(f"{key[:-1]}~\n" for key in self.keys))
+            document = self.ok("filters", path, "--absent", absent, "--json", "--limit", "0").json
+            blocks, summary, total = document["blocks"], document["summary"], document["total"]
+            self.assertAlmostEqual(blocks["target_rate"] * summary["target_rate"], total["target_rate"])
+            self.assertAlmostEqual(blocks["predicted_rate"] * summary["predicted_rate"], total["predicted_rate"])
+            self.assertEqual(blocks["stored_bytes"] + summary["stored_bytes"], total["stored_bytes"])
+            self.assertEqual(blocks["asked"], summary["asked"])
+            self.assertLessEqual(total["passed"], min(blocks["passed"], summary["passed"]))
+            for stage in (blocks, summary, total):
+                expected = stage["predicted_rate"] * stage["asked"]
+                self.assertAlmostEqual(stage["passed"], expected, delta=6 * expected ** 0.5 + 1)
+            self.assertEqual(blocks["predicted_rate"] == 1, bits == "all")
+            text = self.ok("filters", path, "--limit", "1").text
+            self.assertRegex(text, r"\nblocks .*\nsummary .*\ntotal ")
+            self.assertIn("of these the summary, of target", text)
+
+    def test_none(self):
+        path = self.make("--summary-bits", "none")
+        self.assertNotIn("summary", self.ok("dump", path, "--json").json)
+        self.assertNotIn("summary", self.ok("filters", path, "--json").json)
+        self.assertEqual(self.ok("verify", path, "--json").json["summary_chunks"], 0)
+
+    def test_damage_costs_no_entry(self):
+        path = self.make()
+        place = self.section(path)
+        whole = self.ok("dump", path, "--json", "--entries", "--limit", "0").json
+        report = self.ok("verify", path, "--json").json
+        self.assertEqual(report["summary_chunks"], report["summary_chunks_compared"])
+        for offset in (place["offset"] + 20, place["offset"] + place["bytes"] - 5):  # in a chunk, in the list
+            bad = bytearray(self.content(path))
+            bad[offset] ^= 4
+            spoilt = self.spoil(path, bad)
+            shown = self.expect(CORRUPT, "dump", spoilt, "--json", "--entries", "--limit", "0").json
+            self.assertEqual(shown["entries"], whole["entries"])
+            self.assertEqual(len(shown["damage"]), 1)
+            self.assertIn("no key is lost", shown["damage"][0])
+            total = self.expect(CORRUPT, "filters", spoilt, "--json").json["total"]
+            self.assertGreater(total["predicted_rate"], total["target_rate"])
+            self.expect(CORRUPT, "verify", spoilt)
+
+
 class Verify(TableTest):
     def test_a_good_table(self):
         path = self.make()
