@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -68,14 +69,27 @@ static enum bb_status fail_lock(int error_number, int fd, const char *path)
     return bb_fail(BB_BUSY, "%s: locked by process %ld", path, holder);
 }
 
+/* A holder may remove the lock file before it lets go (kv/store_destroy.c): who waited at the old
+ * one would share the directory with who makes a new one. */
+static enum bb_status check_named(int fd, const char *path)
+{
+    struct stat opened;
+    struct stat named;
+    if (fstat(fd, &opened) != 0)
+        return bb_fail_errno(errno, "fstat", path);
+    if (stat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino)
+        return BB_OK;
+    return bb_fail(BB_BUSY, "%s: was removed or replaced while it was being locked", path);
+}
+
 static enum bb_status open_and_lock(const char *path, int *ret_fd)
 {
     int fd = -1;
     enum bb_status status = bb_posix_open_regular(path, O_RDWR | O_CREAT, &fd);
     if (status != BB_OK)
         return status;
-    if (set_lock(fd, F_WRLCK) != 0) {
-        status = fail_lock(errno, fd, path);
+    status = set_lock(fd, F_WRLCK) == 0 ? check_named(fd, path) : fail_lock(errno, fd, path);
+    if (status != BB_OK) {
         (void)close(fd);
         return status;
     }

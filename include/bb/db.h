@@ -306,6 +306,25 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  const struct bb_db_options *options,
                                                  struct bb_db_verify_report *ret_report);
 
+/* Removes a store that nobody has open (BB_BUSY names the holder of the lock), whole or damaged:
+ * all files that have a name of a store's (docs/format-manifest.md) and nothing else, and the
+ * directory when that leaves it empty. Of options the file system counts alone.
+ *
+ * BB_NOT_FOUND: there is no such directory. BB_INVALID: no file in it is recognisably one that
+ * bloomblock wrote; nothing was removed. Any other failure stops half-way: an opening then finds no
+ * CURRENT and refuses as long as tables or logs are left, and the next call goes on. The same holds
+ * when the power fails in the middle; from BB_OK on nothing of the store comes back. */
+struct bb_db_destroy_report {
+    uint64_t removed; /* files, without the lock */
+    uint64_t removed_bytes;
+    uint64_t foreign;       /* files that are not ours: left alone */
+    bool directory_removed; /* false: foreign files are in it, or it may not be removed */
+};
+/* ret_report may be NULL. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
+                                                  const struct bb_db_options *options,
+                                                  struct bb_db_destroy_report *ret_report);
+
 #ifdef __cplusplus
 }
 #endif

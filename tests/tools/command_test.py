@@ -11,7 +11,7 @@ import unittest
 
 from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, words
 
-COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure"]
+COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure", "destroy"]
 FILTER_COMMANDS = ["filter create", "filter add", "filter remove", "filter check", "filter info", "filter union",
                    "filter plan", "filter top"]
 ALL_COMMANDS = COMMANDS + FILTER_COMMANDS
@@ -83,7 +83,7 @@ class CommandLine(ToolTest):
         for command in ALL_COMMANDS:
             if command not in ("filter plan", "filter top"):
                 self.assertIn("missing", self.expect(USAGE, *command.split()).err)
-        for command in ("scan", "compact", "stat", "dump", "filters", "verify", "filter info"):
+        for command in ("scan", "compact", "stat", "dump", "filters", "verify", "destroy", "filter info"):
             self.assertIn('"surplus"', self.expect(USAGE, *command.split(), "a", "surplus").err)
         self.assertIn('"surplus"', self.expect(USAGE, "filter", "plan", "surplus").err)
         self.assertIn("missing", self.expect(USAGE, "get", self.store).err)

@@ -56,6 +56,26 @@ class NotAStore(ToolTest):
         self.assertEqual(self.ok("verify", self.store, "--json").json["foreign"], 4)
 
 
+class Destroy(ToolTest):
+    def test_only_when_it_is_meant(self):
+        self.load("a\nb\n")
+        self.assertIn("--yes", self.expect(USAGE, "destroy", self.store).err)
+        self.ok("get", self.store, "a")
+        self.ok("destroy", self.store, "--yes")
+        self.assertFalse(os.path.exists(self.store))
+        self.expect(IO, "destroy", self.store, "--yes")
+
+    def test_foreign_files_stay(self):
+        self.load("a\n")
+        with open(os.path.join(self.store, "letter"), "w", encoding="utf-8") as file:
+            file.write("dear")
+        report = self.ok("destroy", self.store, "--yes", "--json").json
+        self.assertEqual((report["foreign"], report["directory_removed"]), (1, False))
+        self.assertEqual(os.listdir(self.store), ["letter"])
+        self.expect(USAGE, "destroy", self.store, "--yes")
+        self.assertEqual(os.listdir(self.store), ["letter"])
+
+
 class Damage(ToolTest):
     def setUp(self):
         super().setUp()

@@ -3,7 +3,10 @@
  * pipes make it wait, never time. */
 #include "tests/support/assert_status.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +216,46 @@ static void lock_posix__foreign_contents_give_no_id(void **state)
     }
 }
 
+/* What a removal of the lock file by its holder must not bring about: two holders of one name. */
+struct removers {
+    struct place *place;
+    _Atomic int holders;
+    _Atomic int locked;
+    _Atomic bool met;
+};
+
+static void *lock_and_remove(void *argument)
+{
+    struct removers *removers = argument;
+    struct place *place = removers->place;
+    for (int i = 0; i < 2000; i++) {
+        struct bb_file *held = NULL;
+        enum bb_status status = lock(place, &held);
+        if (status != BB_OK)
+            continue;
+        atomic_fetch_add(&removers->locked, 1);
+        if (atomic_fetch_add(&removers->holders, 1) != 0)
+            atomic_store(&removers->met, true);
+        (void)sched_yield();
+        atomic_fetch_sub(&removers->holders, 1);
+        if (place->fs->ops->remove(place->fs, place->path) != BB_OK || unlock(place, held) != BB_OK)
+            atomic_store(&removers->met, true);
+    }
+    return NULL;
+}
+
+static void lock_posix__removed_by_its_holder_is_nobodys(void **state)
+{
+    struct removers removers = {.place = *state};
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, lock_and_remove, &removers), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_false(atomic_load(&removers.met));
+    assert_true(atomic_load(&removers.locked) > 0);
+}
+
 static int set_up(void **state)
 {
     struct place *place = calloc(1, sizeof(*place));
@@ -245,6 +288,7 @@ int main(void)
         lock_test(lock_posix__file_holds_the_process_id_while_it_is_held),
         lock_test(lock_posix__closing_another_descriptor_keeps_it),
         lock_test(lock_posix__foreign_contents_give_no_id),
+        lock_test(lock_posix__removed_by_its_holder_is_nobodys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,240 @@
+/* Removal of a store that nobody has open.
+ *
+ * What is removed last has to show for as long as anything is left that a store was here, or a
+ * second call could not tell the rest of a store from another program's files: LevelDB has a
+ * CURRENT and manifests too. This file, the witness, begins or ends with a magic number of ours.
+ *
+ *     CURRENT | everything else of the grammar | witness | LOCK, directory
+ *             S14                              S15       S16
+ *
+ * From S14 on an opening finds no CURRENT, and refuses as long as tables or logs are left.
+ * Threads: any; the lock keeps other users of the directory out.
+ */
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "kv/directory.h"
+#include "kv/options.h"
+#include "kv/wal_format.h"
+#include "sstable/format.h"
+
+struct destruction {
+    const char *path;
+    struct bb_file_system *fs;
+    struct bb_directory directory;
+    const struct bb_directory_file *witness; /* NULL: nothing here is a store's for certain */
+    struct bb_error unreadable;              /* why a file could not be judged; BB_OK: all could */
+    struct bb_db_destroy_report report;
+};
+
+/* ---- what it is ---- */
+
+_Static_assert(BB_TABLE_MAGIC_SIZE == BB_WAL_MAGIC_SIZE, "one buffer is for both");
+
+/* Reads the bytes where a file of that kind has its magic number; none when it is too short. */
+static enum bb_status read_mark(struct destruction *d, const struct bb_directory_file *file,
+                                uint8_t mark[BB_WAL_MAGIC_SIZE], size_t *ret_size)
+{
+    struct bb_buf path = {0};
+    struct bb_file *opened = NULL;
+    uint64_t offset = file->is.kind == BB_FILE_TABLE ? file->size - BB_WAL_MAGIC_SIZE : 0;
+    *ret_size = 0;
+    if (file->size < BB_WAL_MAGIC_SIZE)
+        return BB_OK;
+    enum bb_status status = bb_path_join(d->path, file->name, &path);
+    if (status == BB_OK)
+        status = bb_file_open(d->fs, (const char *)path.data, &opened);
+    if (status == BB_OK)
+        status = bb_file_read_at(opened, offset, mark, BB_WAL_MAGIC_SIZE, ret_size);
+    if (opened != NULL) {
+        struct bb_error failure = *bb_error_last();
+        enum bb_status closed = bb_file_close(opened);
+        status = status == BB_OK ? closed : bb_error_restore(&failure);
+    }
+    bb_buf_deinit(&path);
+    return status;
+}
+
+/* Is it certainly a file that this engine has written? */
+static bool bears_mark(struct destruction *d, const struct bb_directory_file *file)
+{
+    uint8_t mark[BB_WAL_MAGIC_SIZE];
+    size_t size = 0;
+    bool is_table = file->is.kind == BB_FILE_TABLE;
+    if (!is_table && file->is.kind != BB_FILE_MANIFEST && file->is.kind != BB_FILE_LOG)
+        return false;
+    if (read_mark(d, file, mark, &size) != BB_OK) {
+        d->unreadable = *bb_error_last();
+        return false;
+    }
+    return size == BB_WAL_MAGIC_SIZE &&
+           memcmp(mark, is_table ? BB_TABLE_MAGIC : BB_WAL_MAGIC, BB_WAL_MAGIC_SIZE) == 0;
+}
+
+/* The newest manifest that is surely ours, else a log, else a table. */
+static const struct bb_directory_file *find_witness(struct destruction *d)
+{
+    static const enum bb_file_kind kinds[] = {BB_FILE_MANIFEST, BB_FILE_LOG, BB_FILE_TABLE};
+    for (size_t k = 0; k < BB_ARRAY_LENGTH(kinds); k++) {
+        for (size_t i = d->directory.file_count; i > 0; i--) {
+            const struct bb_directory_file *file = &d->directory.files[i - 1];
+            if (file->is.kind == kinds[k] && bears_mark(d, file))
+                return file;
+        }
+    }
+    return NULL;
+}
+
+static enum bb_status examine(struct destruction *d)
+{
+    bb_directory_deinit(&d->directory);
+    d->unreadable = (struct bb_error){.status = BB_OK};
+    enum bb_status status = bb_directory_scan(d->fs, d->path, &d->directory);
+    if (status != BB_OK)
+        return status;
+    d->witness = find_witness(d);
+    if (d->witness != NULL)
+        return BB_OK;
+    if (d->unreadable.status != BB_OK)
+        return bb_error_restore(&d->unreadable);
+    return bb_fail(
+        BB_INVALID,
+        "%s: not a store: it has no manifest, log or table that bloomblock wrote; nothing "
+        "was removed",
+        d->path);
+}
+
+/* ---- its removal ---- */
+
+static enum bb_status remove_file(struct destruction *d, const char *name, uint64_t size)
+{
+    struct bb_buf path = {0};
+    enum bb_status status = bb_path_join(d->path, name, &path);
+    if (status == BB_OK)
+        status = d->fs->ops->remove(d->fs, (const char *)path.data);
+    if (status == BB_NOT_FOUND) /* gone is what it is to be */
+        status = BB_OK;
+    else if (status == BB_OK) {
+        d->report.removed++;
+        d->report.removed_bytes += size;
+    }
+    bb_buf_deinit(&path);
+    return status;
+}
+
+static bool is_of_the_middle(const struct destruction *d, const struct bb_directory_file *file)
+{
+    return file != d->witness && file->is.kind != BB_FILE_FOREIGN &&
+           file->is.kind != BB_FILE_LOCK && file->is.kind != BB_FILE_CURRENT;
+}
+
+static enum bb_status remove_current(struct destruction *d)
+{
+    for (size_t i = 0; i < d->directory.file_count; i++) {
+        const struct bb_directory_file *file = &d->directory.files[i];
+        if (file->is.kind == BB_FILE_CURRENT)
+            return remove_file(d, file->name, file->size);
+    }
+    return BB_OK;
+}
+
+static enum bb_status remove_middle(struct destruction *d)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < d->directory.file_count && status == BB_OK; i++) {
+        const struct bb_directory_file *file = &d->directory.files[i];
+        d->report.foreign += file->is.kind == BB_FILE_FOREIGN;
+        if (is_of_the_middle(d, file))
+            status = remove_file(d, file->name, file->size);
+    }
+    return status;
+}
+
+static enum bb_status remove_files(struct destruction *d)
+{
+    enum bb_status status = remove_current(d);
+    if (status == BB_OK)
+        status = d->fs->ops->sync_directory(d->fs, d->path); /* sync S14 */
+    if (status == BB_OK)
+        status = remove_middle(d);
+    if (status == BB_OK)
+        status = d->fs->ops->sync_directory(d->fs, d->path); /* sync S15 */
+    if (status == BB_OK)
+        status = remove_file(d, d->witness->name, d->witness->size);
+    if (status == BB_OK)
+        status = d->fs->ops->sync_directory(d->fs, d->path); /* sync S16 */
+    return status;
+}
+
+/* The lock's name goes while the lock is held, so that nobody's lock is removed but ours; from then
+ * on the directory is anybody's, and goes only if it is empty. */
+static enum bb_status remove_rest(struct destruction *d, const char *lock_path)
+{
+    enum bb_status status = d->fs->ops->remove(d->fs, lock_path);
+    if (status != BB_OK || d->report.foreign > 0)
+        return status;
+    d->report.directory_removed = d->fs->ops->remove_directory(d->fs, d->path) == BB_OK;
+    return BB_OK;
+}
+
+static enum bb_status destroy_locked(struct destruction *d, const char *lock_path)
+{
+    enum bb_status status = examine(d);
+    if (status == BB_OK)
+        status = remove_files(d);
+    return status == BB_OK ? remove_rest(d, lock_path) : status;
+}
+
+/* Looked at before the lock is taken: what is no store gets no lock file. */
+static enum bb_status lock_and_destroy(struct destruction *d)
+{
+    struct bb_buf path = {0};
+    struct bb_file *lock = NULL;
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = d->fs->ops->status(d->fs, d->path, &is_directory, &size);
+    if (status == BB_OK && !is_directory)
+        status = bb_fail(BB_INVALID, "%s: not a directory", d->path);
+    if (status == BB_OK)
+        status = examine(d);
+    if (status == BB_OK)
+        status = bb_filename_path(d->path, BB_FILE_LOCK, 0, &path);
+    if (status == BB_OK)
+        status = d->fs->ops->lock(d->fs, (const char *)path.data, &lock);
+    if (status == BB_OK)
+        status = destroy_locked(d, (const char *)path.data);
+    if (lock != NULL) {
+        struct bb_error failure = *bb_error_last();
+        enum bb_status unlocked = d->fs->ops->unlock(d->fs, lock);
+        status = status == BB_OK ? unlocked : bb_error_restore(&failure);
+    }
+    bb_buf_deinit(&path);
+    return status;
+}
+
+enum bb_status bb_db_destroy(const char *directory, const struct bb_db_options *options,
+                             struct bb_db_destroy_report *ret_report)
+{
+    struct bb_db_options resolved;
+    struct destruction d = {.path = directory};
+    enum bb_status status = bb_options_resolve(options, &resolved);
+    if (status != BB_OK)
+        return status;
+    if (directory == NULL || directory[0] == 0)
+        return bb_fail(BB_INVALID, "the store's directory has no name");
+    d.fs = resolved.file_system;
+    if (d.fs == NULL)
+        status = bb_file_system_posix_create(&d.fs);
+    if (status == BB_OK)
+        status = lock_and_destroy(&d);
+    struct bb_error failure = *bb_error_last();
+    bb_directory_deinit(&d.directory);
+    if (resolved.file_system == NULL)
+        bb_file_system_posix_destroy(d.fs);
+    if (status != BB_OK)
+        return bb_error_restore(&failure);
+    if (ret_report != NULL)
+        *ret_report = d.report;
+    return BB_OK;
+}

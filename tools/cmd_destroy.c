@@ -1,0 +1,70 @@
+/* bloomblock destroy: removes a store. */
+#include "base/assert.h"
+#include "bb/db.h"
+#include "tools/number_text.h"
+#include "tools/options.h"
+#include "tools/output.h"
+
+static void report(struct output *out, const struct bb_db_destroy_report *report)
+{
+    if (!out->is_json) {
+        output_print(out, "removed %s files, %s; ", number_grouped(report->removed).text,
+                     number_bytes(report->removed_bytes).text);
+        if (report->directory_removed)
+            output_print(out, "and the directory\n");
+        else
+            output_print(out, "the directory is left, with %s foreign files\n",
+                         number_grouped(report->foreign).text);
+        return;
+    }
+    json_t *document = json_object();
+    json_set_count(document, "removed", report->removed);
+    json_set_count(document, "removed_bytes", report->removed_bytes);
+    json_set_count(document, "foreign", report->foreign);
+    json_set_bool(document, "directory_removed", report->directory_removed);
+    output_json(out, document);
+}
+
+static enum exit_code run(const struct command *command, int argc, char **argv)
+{
+    struct output out = {0};
+    bool is_sure = false;
+    const struct option own[] = {
+        {"yes", NULL, OPTION_FLAG, &is_sure, "do it: without this nothing is removed"},
+        {"json", NULL, OPTION_FLAG, &out.is_json, "report as JSON"},
+    };
+    const struct option_group group = {"Options", own, BB_ARRAY_LENGTH(own)};
+    struct arguments arguments = {0};
+    enum exit_code code = EXIT_FOUND;
+    if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))
+        return code;
+    if (!is_sure) {
+        command_warn(command, "this removes all data of the store; say --yes if that is meant");
+        return EXIT_USAGE;
+    }
+    struct bb_db_destroy_report destroyed = {0};
+    enum bb_status status = bb_db_destroy(arguments.values[0], NULL, &destroyed);
+    if (status != BB_OK)
+        code = command_fail(command, status);
+    else
+        report(&out, &destroyed);
+    return output_finish(&out, command, code);
+}
+
+const struct command command_destroy = {
+    .name = "destroy",
+    .summary = "remove a store",
+    .arguments = "DIR",
+    .description =
+        "Removes the files of a store that nobody has open, whole or damaged, and the directory if "
+        "nothing else is\n"
+        "in it. Files that are not the store's stay and are counted. A directory in which nothing "
+        "is recognisably\n"
+        "a store's is refused. When it is interrupted, the next run finishes.\n"
+        "\n"
+        "Example:\n"
+        "  bloomblock destroy /tmp/words --yes\n",
+    .argument_count_min = 1,
+    .argument_count_max = 1,
+    .run = run,
+};
