@@ -62,8 +62,9 @@ static void print_coverage(const struct model_coverage *c)
     printf("reopened %llu, killed %llu, crashed %llu of which lost something %llu\n",
            (unsigned long long)c->reopened, (unsigned long long)c->killed,
            (unsigned long long)c->crashed, (unsigned long long)c->crashes_with_loss);
-    printf("table visits: filter negatives %llu, false positives %llu, tombstones %llu, not "
-           "visible %llu, present %llu\n",
+    printf("table visits: summary negatives %llu, filter negatives %llu, false positives %llu, "
+           "tombstones %llu, not visible %llu, present %llu\n",
+           (unsigned long long)c->visits[BB_VISIT_SUMMARY_NEGATIVE],
            (unsigned long long)c->visits[BB_VISIT_FILTER_NEGATIVE],
            (unsigned long long)c->visits[BB_VISIT_FALSE_POSITIVE],
            (unsigned long long)c->visits[BB_VISIT_TOMBSTONE],
@@ -90,6 +91,7 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("gets of deleted keys", c->gets_deleted, n, 20000) +
            check_floor("gets of keys never there", c->gets_never, n, 5000) +
            check_floor("tombstones met in tables", c->visits[BB_VISIT_TOMBSTONE], n, 2000) +
+           check_floor("summary negatives", c->visits[BB_VISIT_SUMMARY_NEGATIVE], n, 2000) +
            check_floor("filter negatives", c->visits[BB_VISIT_FILTER_NEGATIVE], n, 2000) +
            check_floor("iterators that turn round across tables", c->turns_across_tables, n, 5000) +
            check_floor("walks at a snapshot", c->snapshot_walks, n, 2000) +
