@@ -17,8 +17,8 @@
 struct bb_kind_probe {
     /* hash: as the user gave it. The view and its payload were checked. */
     bool (*may_contain)(const struct bb_filter_view *view, uint64_t hash);
-    /* Sets view->probe to the form for an instruction set that the processor has. NULL: there is
-     * one form. */
+    /* Sets view->probe, or view->kind, to the form for an instruction set that the processor has.
+     * NULL: there is one form. */
     void (*use)(struct bb_filter_view *view, enum bb_cpu cpu);
     /* Fetches what may_contain will read into the cache. NULL: nothing is fetched. */
     void (*prefetch)(const struct bb_filter_view *view, uint64_t hash);

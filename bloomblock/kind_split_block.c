@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "bloomblock/bloom.h"
 #include "bloomblock/split_block.h"
+#include "bloomblock/split_block_avx2.h"
 
 static enum bb_status choose(struct bb_envelope *envelope)
 {
@@ -47,10 +48,39 @@ static bool may_contain(const struct bb_filter_view *view, uint64_t hash)
                                       hash);
 }
 
+static void prefetch(const struct bb_filter_view *view, uint64_t hash)
+{
+    bb_split_block_prefetch(view->payload.data, (uint32_t)view->parameters[BB_VIEW_SIZE], hash);
+}
+
+#if BB_CPU_X86
+static bool may_contain_avx2(const struct bb_filter_view *view, uint64_t hash)
+{
+    return bb_split_block_avx2(view->payload.data, (uint32_t)view->parameters[BB_VIEW_SIZE], hash);
+}
+#endif
+
+static void use(struct bb_filter_view *view, enum bb_cpu cpu);
+
+static const struct bb_kind_probe portable = {
+    .may_contain = may_contain, .use = use, .prefetch = prefetch};
+
+static void use(struct bb_filter_view *view, enum bb_cpu cpu)
+{
+    view->kind = &portable;
+#if BB_CPU_X86
+    static const struct bb_kind_probe avx2 = {
+        .may_contain = may_contain_avx2, .use = use, .prefetch = prefetch};
+    if (cpu >= BB_CPU_AVX2)
+        view->kind = &avx2;
+#else
+    (void)cpu;
+#endif
+}
+
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
                                          struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe portable = {.may_contain = may_contain};
     (void)envelope;
     (void)view;
     return &portable;

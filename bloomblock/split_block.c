@@ -8,8 +8,7 @@
 #include "base/hash.h"
 #include "bloomblock/bloom.h"
 
-/* ON DISK: Parquet's. */
-static const uint32_t salts[BB_SPLIT_BLOCK_WORDS] = {
+const uint32_t bb_split_block_salts[BB_SPLIT_BLOCK_WORDS] = {
     UINT32_C(0x47b6137b), UINT32_C(0x44974d91), UINT32_C(0x8824ad5b), UINT32_C(0xa2b7289d),
     UINT32_C(0x705495c7), UINT32_C(0x2df1424b), UINT32_C(0x9efc4947), UINT32_C(0x5c6bfb31)};
 
@@ -20,7 +19,7 @@ static inline size_t offset_of(uint64_t hash, uint32_t block_count)
 
 static inline uint32_t bit_of(uint64_t hash, uint32_t word)
 {
-    return (uint32_t)hash * salts[word] >> 27;
+    return (uint32_t)hash * bb_split_block_salts[word] >> 27;
 }
 
 void bb_split_block_add(uint8_t *bitset, uint32_t block_count, uint64_t hash)
@@ -40,6 +39,11 @@ bool bb_split_block_may_contain(const uint8_t *bitset, uint32_t block_count, uin
     for (uint32_t i = 0; i < BB_SPLIT_BLOCK_WORDS; i++)
         all &= bb_load32(block + (size_t)i * 4) >> bit_of(hash, i);
     return (all & 1) != 0;
+}
+
+void bb_split_block_prefetch(const uint8_t *bitset, uint32_t block_count, uint64_t hash)
+{
+    __builtin_prefetch(bitset + offset_of(hash, block_count));
 }
 
 /* The share of foreign keys that one block passes, of several taken together. */

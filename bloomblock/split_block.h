@@ -21,9 +21,14 @@
 #define BB_SPLIT_BLOCK_WORDS 8
 #define BB_SPLIT_BLOCK_BITS  (BB_SPLIT_BLOCK_SIZE * 8)
 
+/* ON DISK: Parquet's. */
+extern const uint32_t bb_split_block_salts[BB_SPLIT_BLOCK_WORDS];
+
 /* block_count is not 0; the bitset may have any alignment. */
 void bb_split_block_add(uint8_t *bitset, uint32_t block_count, uint64_t hash);
 bool bb_split_block_may_contain(const uint8_t *bitset, uint32_t block_count, uint64_t hash);
+/* Fetches the hash's block into the cache. */
+void bb_split_block_prefetch(const uint8_t *bitset, uint32_t block_count, uint64_t hash);
 
 /* The rate of foreign keys that the set bits give if every factor neighbouring blocks are taken
  * together: the mean over blocks of the product of their words' fills. Stops early, with any number

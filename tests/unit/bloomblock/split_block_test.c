@@ -6,7 +6,9 @@
 
 #include "base/bytes.h"
 #include "bloomblock/rate.h"
+#include "bloomblock/cpu.h"
 #include "bloomblock/split_block.h"
+#include "bloomblock/split_block_avx2.h"
 
 static uint64_t text_hash(const char *text)
 {
@@ -120,6 +122,35 @@ static void split_block__sizes_beyond_the_limits_are_refused(void **state)
     assert_int_equal(blocks, 1);
     assert_ok(bb_split_block_count(BB_FILTER_KEY_COUNT_MAX, BB_FILTER_RATE_MIN, &blocks));
     assert_true(blocks <= BB_SPLIT_BLOCK_COUNT_MAX);
+}
+
+/* --- Forms of the probe --- */
+
+/* All blocks of a filter, wherever it lies; the memory ends behind the last. */
+static void split_block__all_forms_answer_alike(void **state)
+{
+    (void)state;
+#if BB_CPU_X86
+    uint64_t yes = 0;
+    for (uint32_t blocks = 1; blocks < 40 && bb_cpu_has(BB_CPU_AVX2); blocks++) {
+        struct bb_buf bitset = {0};
+        uint8_t *room = NULL;
+        assert_ok(bb_buf_extend(&bitset, (size_t)blocks * BB_SPLIT_BLOCK_SIZE, &room));
+        for (uint64_t i = 0; i < blocks * 30; i++)
+            bb_split_block_add(room, blocks, member_hash(blocks, i));
+        struct guarded copy = guarded_copy(bitset.data, bitset.size);
+        for (uint64_t i = 0; i < 2000; i++) {
+            bool expected = bb_split_block_may_contain(copy.data, blocks, foreign_hash(i));
+            assert_true(bb_split_block_avx2(copy.data, blocks, foreign_hash(i)) == expected);
+            assert_true(i >= blocks * 30 ||
+                        bb_split_block_avx2(copy.data, blocks, member_hash(blocks, i)));
+            yes += expected;
+        }
+        guarded_free(&copy);
+        bb_buf_deinit(&bitset);
+    }
+    assert_true(yes > 1000 || !bb_cpu_has(BB_CPU_AVX2));
+#endif
 }
 
 /* --- Bitsets in and out --- */
@@ -332,6 +363,7 @@ int main(void)
         cmocka_unit_test(split_block__builder_makes_the_block_of_another_writer),
         cmocka_unit_test(split_block__sizes_are_those_of_the_true_mixture),
         cmocka_unit_test(split_block__sizes_beyond_the_limits_are_refused),
+        cmocka_unit_test(split_block__all_forms_answer_alike),
         cmocka_unit_test(split_block__wrapped_bitsets_answer_and_come_out_again),
         cmocka_unit_test(split_block__no_bits_are_no_keys),
         cmocka_unit_test(split_block__bad_arguments_are_refused),
