@@ -10,9 +10,7 @@
 #include "bloomblock/rate.h"
 #include "bloomblock/ribbon.h"
 #include "bloomblock/ribbon_probe.h"
-#include "bloomblock/shard.h"
-#include "bloomblock/shard_directory.h"
-#include "bloomblock/shard_hash.h"
+#include "bloomblock/sharded_ribbon.h"
 
 _Static_assert(BB_ENVELOPE_CHECKSUM_SIZE >= BB_RIBBON_PAD_BYTES,
                "what stands behind the last ribbon is as much as probes may read");
@@ -28,47 +26,20 @@ static enum bb_status choose(struct bb_envelope *envelope)
     return BB_OK;
 }
 
-/* The shards behind the directory, whose room begins at offset directory of the buffer. */
-static enum bb_status append_shards(const struct bb_envelope *envelope, const uint64_t *hashes,
-                                    struct bb_shard_builder *shards, size_t directory,
-                                    struct bb_buf *buf)
-{
-    uint32_t shard_count = (uint32_t)envelope->parameters[0];
-    size_t count = (size_t)envelope->key_count;
-    size_t data = buf->size;
-    double weight = (double)count / shard_count;
-    size_t start = 0;
-    for (uint32_t i = 0; i < shard_count; i++) {
-        struct bb_shard_entry entry = {.offset = buf->size - data};
-        size_t end = bb_shard_end(hashes, count, start, i, shard_count);
-        enum bb_status status =
-            bb_shard_encode(shards, hashes + start, end - start, weight, buf, &entry.descriptor);
-        if (status != BB_OK)
-            return status;
-        bb_shard_directory_store(buf->data + directory, i, entry);
-        start = end;
-    }
-    return BB_OK;
-}
-
 static enum bb_status append(const struct bb_envelope *envelope, const uint64_t *hashes,
                              struct bb_buf *buf)
 {
     struct bb_block_filter_format format;
-    size_t directory = buf->size;
-    uint8_t *room = NULL;
+    struct bb_shard_set set = bb_shard_set_of(hashes, (size_t)envelope->key_count);
     struct bb_shard_builder *shards = bb_alloc(sizeof(*shards));
     enum bb_status status =
         shards == NULL
             ? bb_fail(BB_NO_MEMORY, "no memory for a filter's solver (%zu bytes)", sizeof(*shards))
             : bb_block_filter_format_init(&format, BB_FILTER_RIBBON, envelope->target_rate, 0);
-    if (status == BB_OK)
-        status = bb_buf_extend(
-            buf, (size_t)bb_shard_directory_size((uint32_t)envelope->parameters[0]), &room);
     if (status == BB_OK) {
         format.slack = envelope->slack;
         bb_shard_builder_init(shards, &format);
-        status = append_shards(envelope, hashes, shards, directory, buf);
+        status = bb_sharded_ribbon_encode(shards, &set, set.shard_count, buf);
     }
     bb_free(shards);
     return status;
@@ -76,34 +47,30 @@ static enum bb_status append(const struct bb_envelope *envelope, const uint64_t 
 
 /* --- Reading --- */
 
-/* Every descriptor is possible, and the offsets are the sums of the sizes. */
-static enum bb_status check_directory(const struct bb_envelope *envelope, uint32_t shard_count)
+static enum bb_status check_shards(const struct bb_envelope *envelope, uint32_t shard_count)
 {
-    const uint8_t *directory = envelope->payload.data;
-    uint64_t directory_size = bb_shard_directory_size(shard_count);
+    struct bb_bytes payload = envelope->payload;
     struct bb_block_filter_format format = {.kind = BB_FILTER_RIBBON,
                                             .rank = (uint32_t)envelope->parameters[1]};
-    uint64_t end = 0;
-    for (uint32_t i = 0; i < shard_count; i++) {
-        struct bb_shard_entry entry = bb_shard_directory_entry(directory, i);
-        size_t size = 0;
-        if (entry.offset != end)
-            return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
-                              "shard %u of %u is at %llu of the payloads, expected %llu", i,
-                              shard_count, (unsigned long long)entry.offset,
-                              (unsigned long long)end);
-        if (!bb_block_filter_size(&format, entry.descriptor, &size))
-            return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
-                              "shard %u of %u has the descriptor %04x, which does not exist", i,
-                              shard_count, entry.descriptor);
-        end += size;
-    }
-    if (end != envelope->payload.size - directory_size)
+    struct bb_shard_defect defect = {0};
+    if (bb_sharded_ribbon_check(&format, payload, shard_count, &defect))
+        return BB_OK;
+    if (defect.shard == shard_count) {
+        uint64_t directory_size = bb_shard_directory_size(shard_count);
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + directory_size,
                           "%llu bytes of shards, the directory says %llu",
-                          (unsigned long long)(envelope->payload.size - directory_size),
-                          (unsigned long long)end);
-    return BB_OK;
+                          (unsigned long long)(payload.size - directory_size),
+                          (unsigned long long)defect.offset);
+    }
+    struct bb_shard_entry entry = bb_shard_directory_entry(payload.data, defect.shard);
+    if (entry.offset != defect.offset)
+        return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
+                          "shard %u of %u is at %llu of the payloads, expected %llu", defect.shard,
+                          shard_count, (unsigned long long)entry.offset,
+                          (unsigned long long)defect.offset);
+    return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
+                      "shard %u of %u has the descriptor %04x, which does not exist", defect.shard,
+                      shard_count, entry.descriptor);
 }
 
 static enum bb_status check(const struct bb_envelope *envelope)
@@ -115,7 +82,7 @@ static enum bb_status check(const struct bb_envelope *envelope)
         return bb_envelope_bad_parameter(envelope, 0, "number of shards");
     if (rank < 1 || rank >= BB_RIBBON_RANK_MAX)
         return bb_envelope_bad_parameter(envelope, 1, "rank");
-    return check_directory(envelope, (uint32_t)shard_count);
+    return check_shards(envelope, (uint32_t)shard_count);
 }
 
 /* BB_VIEW_OWN: offset of the first shard's payload. Behind the last one stands the checksum, which

@@ -47,21 +47,21 @@ enum bb_status bb_sharded_ribbon_encode(struct bb_shard_builder *builder, struct
 }
 
 bool bb_sharded_ribbon_check(const struct bb_block_filter_format *format, struct bb_bytes payload,
-                             uint32_t shard_count, uint32_t *ret_shard)
+                             uint32_t shard_count, struct bb_shard_defect *ret_defect)
 {
     uint64_t directory_size = bb_shard_directory_size(shard_count);
-    uint64_t end = 0;
-    *ret_shard = shard_count;
+    struct bb_shard_defect defect = {0};
+    *ret_defect = (struct bb_shard_defect){.shard = shard_count};
     if (directory_size > payload.size)
         return false;
-    for (uint32_t i = 0; i < shard_count; i++) {
-        struct bb_shard_entry entry = bb_shard_directory_entry(payload.data, i);
+    for (; defect.shard < shard_count; defect.shard++) {
+        struct bb_shard_entry entry = bb_shard_directory_entry(payload.data, defect.shard);
         size_t size = 0;
-        if (entry.offset != end || !bb_block_filter_size(format, entry.descriptor, &size)) {
-            *ret_shard = i;
+        *ret_defect = defect;
+        if (entry.offset != defect.offset || !bb_block_filter_size(format, entry.descriptor, &size))
             return false;
-        }
-        end += size;
+        defect.offset += size;
     }
-    return end == payload.size - directory_size;
+    *ret_defect = defect;
+    return defect.offset == payload.size - directory_size;
 }

@@ -38,12 +38,17 @@ BB_MUST_CHECK enum bb_status bb_sharded_ribbon_encode(struct bb_shard_builder *b
                                                       struct bb_shard_set *set,
                                                       uint32_t shard_count, struct bb_buf *buf);
 
+/* What is wrong with a payload. */
+struct bb_shard_defect {
+    uint32_t shard;  /* the first that is wrong; shard_count: the size of all */
+    uint64_t offset; /* where it should be, or the shards should end, from the first one on */
+};
+
 /* Is this a payload of so many shards, every descriptor possible, every offset the sum of the sizes
- * before, and nothing behind the last? If not, *ret_shard is the first that is wrong, or
- * shard_count when it is the size. Probes rely on it. */
+ * before, and nothing behind the last? Probes rely on it. */
 BB_MUST_CHECK bool bb_sharded_ribbon_check(const struct bb_block_filter_format *format,
                                            struct bb_bytes payload, uint32_t shard_count,
-                                           uint32_t *ret_shard);
+                                           struct bb_shard_defect *ret_defect);
 
 /* Where the ribbon of a shard is in the payload, and its descriptor. */
 static inline struct bb_shard_entry bb_sharded_ribbon_find(const uint8_t *payload,

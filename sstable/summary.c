@@ -274,17 +274,17 @@ enum bb_status bb_summary_chunk_check(const struct bb_summary *summary,
     size_t size = bb_summary_chunk_size(summary, chunk) - BB_CHECKSUM_SIZE;
     uint64_t first = 0;
     uint32_t shards = bb_summary_chunk_shards(summary, chunk, &first);
-    uint32_t wrong = 0;
+    struct bb_shard_defect defect = {0};
     enum bb_status status =
         bb_checksum_check(reading->table, BB_STORED_SUMMARY, reading->place.file, offset, stored,
                           size, "chunk of a summary");
     if (status != BB_OK)
         return status;
-    if (bb_sharded_ribbon_check(format, bb_bytes_of(stored, size), shards, &wrong))
+    if (bb_sharded_ribbon_check(format, bb_bytes_of(stored, size), shards, &defect))
         return BB_OK;
     struct bb_place place = {.file = reading->place.file, .offset = offset};
-    return bb_corrupt(place, 0, "shard %u of the %u in a chunk of %zu bytes is not possible", wrong,
-                      shards, size);
+    return bb_corrupt(place, 0, "shard %u of the %u in a chunk of %zu bytes is not possible",
+                      defect.shard, shards, size);
 }
 
 /* One allocation: places, then the chunks, then bytes that probes may read. */

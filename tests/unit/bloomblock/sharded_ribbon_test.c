@@ -78,7 +78,7 @@ static void check_members(size_t count, double rate, uint32_t chunk_shards)
     struct sample sample;
     sample_init(&sample, count, rate, chunk_shards);
     for (size_t i = 0; i < sample.chunk_count; i++) {
-        uint32_t wrong = 0;
+        struct bb_shard_defect wrong = {0};
         assert_true(bb_sharded_ribbon_check(&sample.format, bb_buf_bytes(&sample.chunks[i]),
                                             chunk_size(&sample, i), &wrong));
     }
@@ -144,7 +144,7 @@ static void sharded_ribbon__changed_directories(void **state)
 {
     (void)state;
     struct sample sample;
-    uint32_t wrong = 0;
+    struct bb_shard_defect wrong = {0};
     sample_init(&sample, 12000, 0.08, 16);
     struct bb_bytes payload = bb_buf_bytes(&sample.chunks[0]);
     size_t directory = (size_t)bb_shard_directory_size(sample.shard_count);
@@ -156,7 +156,7 @@ static void sharded_ribbon__changed_directories(void **state)
         size_t in_run = bit / 8 % BB_SHARD_RUN_SIZE;
         bool is_seed = in_run >= BB_SHARD_RUN_BASE_SIZE && in_run % 4 == 1 && bit % 8 < 6;
         assert_int_equal(passes, is_seed);
-        assert_true(passes || wrong <= sample.shard_count);
+        assert_true(passes || wrong.shard <= sample.shard_count);
         *byte ^= (uint8_t)(1u << bit % 8);
     }
     for (size_t size = 0; size < payload.size; size++)
