@@ -140,16 +140,16 @@ static void filter_space__blocks_alone(void **state)
 static void filter_space__low_targets(void **state)
 {
     (void)state;
-    check_space((struct space){0.001, BB_SUMMARY_NONE, 1, 0, 1000, 640 * 1000, 10.1});
-    check_space((struct space){0.0001, BB_SUMMARY_NONE, 1, 0, 1000, 640 * 1000, 13.5});
+    check_space((struct space){0.001, BB_SUMMARY_NONE, 1, 0, 1000, 320 * 1000, 10.1});
+    check_space((struct space){0.0001, BB_SUMMARY_NONE, 1, 0, 1000, 320 * 1000, 13.5});
 }
 
 /* 3 % more slots are 0.2 bits per key. */
 static void filter_space__slack(void **state)
 {
     (void)state;
-    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0.03, 1000, 640 * 1000, 7.0});
-    check_space((struct space){0.01, BB_SUMMARY_ALL, 1, 0.03, 35, 640 * 1000, 7.05});
+    check_space((struct space){0.01, BB_SUMMARY_NONE, 1, 0.03, 1000, 320 * 1000, 7.0});
+    check_space((struct space){0.01, BB_SUMMARY_ALL, 1, 0.03, 35, 320 * 1000, 7.05});
 }
 
 /* 4, 16 and 64 KiB of entries of 117 bytes. */
