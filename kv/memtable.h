@@ -48,6 +48,11 @@ BB_MUST_CHECK enum bb_status bb_memtable_get(const struct bb_memtable *memtable,
                                              uint64_t sequence, struct bb_bytes *ret_value,
                                              enum bb_entry_kind *ret_kind, uint64_t *ret_sequence);
 
+/* About the part of the keys that is below key: 0 ... 1, monotone in the key while nothing is
+ * added. Exact while the memtable has at most some dozen keys; beyond that the error grows with the
+ * number of tree levels and is some percent of all keys. Costs as much as a look-up. */
+double bb_memtable_rank(const struct bb_memtable *memtable, struct bb_bytes key);
+
 /* All versions in the order of entries, both directions. Shows everything that was added before it
  * was created, and of what is added later some. Keys and values are borrowed from the memtable,
  * which must outlive it. Its status is BB_OK, or BB_NO_MEMORY after a step backwards through very

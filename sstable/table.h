@@ -4,6 +4,7 @@
  *     table_read.c   index pages and data blocks: from memory, cache or file
  *     table_summary.c the summary: from memory, cache or file
  *     table_get.c    one look-up
+ *     table_offset.c where a key stands in the file
  *     table_iter.c   all entries in order
  *     table_walk.c   its parts, for tools and verification
  *

@@ -236,7 +236,7 @@ struct bb_level_stats {
 struct bb_db_stats {
     struct bb_level_stats levels[BB_LEVEL_COUNT];
     struct bb_read_stats level_reads[BB_LEVEL_COUNT]; /* look-ups' visits by level */
-    struct bb_read_stats scan_reads;                  /* iterators' blocks */
+    struct bb_read_stats scan_reads;                  /* iterators' blocks; pages asked for sizes */
     uint64_t gets;
     uint64_t gets_found;
     uint64_t memtable_visits; /* memtables asked by look-ups */
@@ -269,6 +269,29 @@ struct bb_db_stats {
 BB_API void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats);
 /* Drops unpinned blocks from the block cache: for measurements. */
 BB_API void bb_db_clear_cache(struct bb_db *db);
+
+/* Keys from low, inclusive, to high, exclusive, in the store's order. NULL: open to that side. */
+struct bb_key_range {
+    const struct bb_bytes *low; /* borrowed */
+    const struct bb_bytes *high;
+};
+struct bb_range_size {
+    uint64_t file_bytes;     /* of tables: data, filters, index; what is overwritten or deleted and
+                                not compacted yet counts too */
+    uint64_t raw_bytes;      /* keys and values of the same, uncompressed */
+    uint64_t memtable_bytes; /* keys and values that are not in tables yet */
+};
+/* About how much space ranges take. Reads no data block: whole tables are known exactly, and of one
+ * in which a range begins or ends an index page is looked at. So file_bytes is off by at most one
+ * data block and one index page for each end of the range and each run (at most one table per level
+ * below level 0, and each of level 0), whatever the range's size; raw_bytes in proportion, as if
+ * all blocks of a table were compressed alike. memtable_bytes comes from the way through the tree:
+ * some percent of the memtable. Neighbouring ranges add up. A range whose high is not above its low
+ * is empty. ret_sizes[count]. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_approximate_sizes(struct bb_db *db,
+                                                            const struct bb_key_range *ranges,
+                                                            size_t count,
+                                                            struct bb_range_size *ret_sizes);
 
 /* Paths of the live tables, newest first within a level. Owned: bb_db_table_list_deinit. */
 struct bb_db_table {

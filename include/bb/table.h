@@ -271,6 +271,13 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_iter_create(struct bb_table *table,
                                                          const struct bb_read_options *options,
                                                          struct bb_read_stats *stats,
                                                          struct bb_iter **ret_iter);
+/* About how many bytes of the file stand before the first entry of key: 0 up to the smallest key,
+ * the file's size behind the largest, monotone between. Precise to the data block and index page
+ * that key falls into; what belongs to the whole table (summary, root, properties) is spread
+ * evenly. Reads no data block, one index page at most. stats may be NULL. */
+BB_API BB_MUST_CHECK enum bb_status bb_table_offset(struct bb_table *table, struct bb_bytes key,
+                                                    struct bb_read_stats *stats,
+                                                    uint64_t *ret_offset);
 
 /* Block cache: decoded blocks (and index pages with BB_INDEX_CACHED) of any number of tables,
  * sharded, least recently used first out; pinned blocks are never evicted. Any thread. */

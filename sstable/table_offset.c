@@ -1,0 +1,40 @@
+/* Where in a table's file a key stands, to the block: bounds -> root -> index page. Any thread. */
+#include "sstable/table.h"
+
+/* Bytes of blocks and index pages before the block that the first entry of key belongs to. */
+static enum bb_status find_block(struct bb_table *table, struct bb_bytes key,
+                                 struct bb_read_stats *stats, uint64_t *ret_offset)
+{
+    struct bb_index_page *page = NULL;
+    uint32_t index = bb_root_find(&table->root, table->comparator, key, BB_SEQUENCE_MAX);
+    enum bb_status status = bb_table_page_acquire(table, index, stats, &page);
+    if (status != BB_OK)
+        return status;
+    uint32_t ordinal = bb_index_page_find(page, table->comparator, key, BB_SEQUENCE_MAX);
+    *ret_offset = bb_index_page_block_offset(page, ordinal);
+    bb_table_page_release(table, page);
+    return BB_OK;
+}
+
+enum bb_status bb_table_offset(struct bb_table *table, struct bb_bytes key,
+                               struct bb_read_stats *stats, uint64_t *ret_offset)
+{
+    struct bb_read_stats unwanted = {0};
+    uint64_t offset = 0;
+    if (bb_key_compare(table->comparator, key, table->bounds.smallest) <= 0) {
+        *ret_offset = 0;
+        return BB_OK;
+    }
+    if (bb_key_compare(table->comparator, key, table->bounds.largest) > 0) {
+        *ret_offset = table->file_size;
+        return BB_OK;
+    }
+    enum bb_status status = find_block(table, key, stats == NULL ? &unwanted : stats, &offset);
+    if (status != BB_OK)
+        return status;
+    /* The sections behind the pages belong to all blocks alike. */
+    double share = (double)offset / (double)table->root.data_end;
+    uint64_t sections = table->file_size - table->root.data_end;
+    *ret_offset = offset + (uint64_t)(share * (double)sections);
+    return BB_OK;
+}
