@@ -43,7 +43,7 @@ static void add_filters(struct store_options *store)
     add(store, "filter", "KIND", OPTION_FILTER_KIND, &db->filter_kind,
         "ribbon (default), blocked-bloom, bloom or none");
     add(store, "summary-bits", "N", OPTION_TEXT, &store->summary_bits,
-        "bits per key in the largest run's table summaries, asked first (4); none; all");
+        "bits per key in the largest run's table summaries, asked first (5); none; all");
     add(store, "summary", "WHERE", OPTION_TEXT, &store->summary_residency,
         "summaries are pinned in memory (default), cached, or unused");
     add(store, "filter-slack", "PART", OPTION_REAL, &db->filter_slack,

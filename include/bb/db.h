@@ -126,7 +126,7 @@ struct bb_db_options {
     /* Filters, how they are stored (bb/table.h). */
     double
         summary_bits; /* bits per key in the table summaries of the largest run, 1 ... 24, default
-                         4; smaller runs put more of theirs into it. Or BB_SUMMARY_NONE,
+                         5; smaller runs put more of theirs into it. Or BB_SUMMARY_NONE,
                          BB_SUMMARY_ALL. Kinds other than ribbon have a summary only on request */
     enum bb_summary_residency summary_residency;
     double filter_slack; /* space given for time when filters are built: bb/filter.h */
