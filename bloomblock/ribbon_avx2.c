@@ -33,17 +33,23 @@ BB_CPU_TARGET_AVX2 static inline __m256i load(const uint8_t *bytes, uint32_t siz
     return _mm256_maskload_epi32((const int *)(const void *)bytes, present);
 }
 
-/* Byte p: p / rank, as far as groups go; anything behind them. */
-BB_CPU_TARGET_AVX2 static inline __m256i groups_of_bytes(uint32_t rank, uint32_t groups)
+/* The group of a part in which a byte is: byte p of row rank is p / rank. */
+#define GROUPS_4(rank, p) (p) / (rank), ((p) + 1) / (rank), ((p) + 2) / (rank), ((p) + 3) / (rank)
+#define GROUPS_16(rank, p)                                                                         \
+    GROUPS_4(rank, p), GROUPS_4(rank, p + 4), GROUPS_4(rank, p + 8), GROUPS_4(rank, p + 12)
+#define GROUPS(rank)                                                                               \
+    {                                                                                              \
+        GROUPS_16(rank, 0), GROUPS_16(rank, 16)                                                    \
+    }
+
+BB_CPU_TARGET_AVX2 static inline __m256i groups_of_bytes(uint32_t rank)
 {
-    __m256i bytes = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
-                                     18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-    __m256i last = _mm256_set1_epi8((char)(rank - 1));
-    __m256i step = _mm256_set1_epi8((char)rank);
-    __m256i group = _mm256_setzero_si256();
-    for (uint32_t i = 1; i < groups; i++, last = _mm256_add_epi8(last, step))
-        group = _mm256_sub_epi8(group, _mm256_cmpgt_epi8(bytes, last));
-    return group;
+    static const uint8_t groups[BB_RIBBON_RANK_MAX + 1][32] __attribute__((aligned(32))) = {
+        {0},        GROUPS(1),  GROUPS(2),  GROUPS(3),  GROUPS(4),  GROUPS(5),  GROUPS(6),
+        GROUPS(7),  GROUPS(8),  GROUPS(9),  GROUPS(10), GROUPS(11), GROUPS(12), GROUPS(13),
+        GROUPS(14), GROUPS(15), GROUPS(16), GROUPS(17), GROUPS(18), GROUPS(19), GROUPS(20),
+        GROUPS(21), GROUPS(22), GROUPS(23), GROUPS(24), GROUPS(25)};
+    return _mm256_load_si256((const __m256i *)(const void *)groups[rank]);
 }
 
 /* The highest bit of a byte: its parity. A nibble's is looked up. */
@@ -61,7 +67,7 @@ BB_CPU_TARGET_AVX2 static inline bool answer_grouped(const struct bb_ribbon_ques
 {
     uint32_t rank = question->rank;
     __m256i coefficients = _mm256_set1_epi64x((long long)question->coefficients);
-    __m256i order = groups_of_bytes(rank, groups);
+    __m256i order = groups_of_bytes(rank);
     __m256i sum = _mm256_setzero_si256();
     for (uint32_t i = 0; i < BB_RIBBON_WINDOW_GROUPS; i += groups) {
         __m256i places = _mm256_add_epi8(order, _mm256_set1_epi8((char)i));
