@@ -14,6 +14,7 @@
 
 struct size {
     double bits_per_key;
+    double planned;
     double predicted;
     double measured;
 };
@@ -27,6 +28,15 @@ static double measure(const struct bb_filter_view *view, uint64_t seed)
     for (uint64_t i = 0; i < QUESTIONS; i++)
         passed += bb_filter_may_contain(view, bb_hash_mix(base + i));
     return (double)passed / (double)QUESTIONS;
+}
+
+static double planned_rate(enum bb_filter_kind kind, uint64_t key_count)
+{
+    struct bb_filter_question question = {
+        .kind = kind, .key_count = key_count, .target_rate = TARGET};
+    struct bb_filter_plan plan;
+    pool_must(bb_filter_plan(&question, &plan));
+    return plan.predicted_rate;
 }
 
 static struct size build(enum bb_filter_kind kind, uint64_t key_count, uint64_t seed)
@@ -43,7 +53,8 @@ static struct size build(enum bb_filter_kind kind, uint64_t key_count, uint64_t 
     bb_filter_builder_destroy(builder);
     pool_must(bb_filter_info(bb_buf_bytes(&envelope), &info));
     pool_must(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
-    struct size size = {info.bits_per_key, info.predicted_rate, measure(&view, seed)};
+    struct size size = {info.bits_per_key, planned_rate(kind, key_count), info.predicted_rate,
+                        measure(&view, seed)};
     bb_buf_deinit(&envelope);
     return size;
 }
@@ -72,7 +83,7 @@ bool filter_tables_large(uint64_t seed, uint64_t key_count_max)
         for (size_t i = 0; i < BB_ARRAY_LENGTH(rows); i++) {
             struct size size = build(rows[i].kind, key_count, seed);
             print_row(rows[i].name, key_count, size);
-            fine &= size.predicted <= TARGET;
+            fine &= size.planned <= TARGET;
         }
     return fine;
 }

@@ -28,7 +28,9 @@ static double band(const struct pool *pool, uint64_t question_count)
 {
     double p = pool->predicted;
     double binomial = Z_ALL_CELLS * sqrt(p * (1 - p) / (double)question_count);
-    return fmax(0.05 * p, binomial) + PATTERN_FLOOR;
+    /* Where next to nobody passes, one who does is no exception: Poisson's tail is longer. */
+    double few = 12 / (double)question_count;
+    return fmax(0.05 * p, binomial + few) + PATTERN_FLOOR;
 }
 
 /* Small filters may pass much less than their target; to see so many pass would take for ever. */
