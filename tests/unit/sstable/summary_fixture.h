@@ -21,9 +21,11 @@ struct summary_world {
     struct bb_buf value;
 };
 
+/* In order. Nothing in common, and eight bytes that tell them apart: as the quickest way through a
+ * look-up needs them. */
 static inline struct bb_bytes numbered_key(size_t i, char text[24])
 {
-    snprintf(text, 24, "key %012zu", i);
+    snprintf(text, 24, "%c%07zx key", i < 3 ? 'a' : 'b', i);
     return bb_bytes_of_text(text);
 }
 

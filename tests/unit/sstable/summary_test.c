@@ -189,6 +189,21 @@ static void summary__ignored_with_the_filters(void **state)
     world_deinit(&world);
 }
 
+/* A table of another secret than the one whose hashes look-ups are given. */
+static void summary__another_secret(void **state)
+{
+    (void)state;
+    struct summary_world world;
+    world_init(&world, 18, 4);
+    world_build(&world, 3000);
+    bb_hash_secret_from_seed(19, &world.secret);
+    world_open(&world);
+    assert_members(&world);
+    size_t asked = ask_absent(&world, NULL);
+    assert_true(visits(&world, BB_VISIT_SUMMARY_NEGATIVE) > asked * 3 / 4);
+    world_deinit(&world);
+}
+
 /* ---- accounts ---- */
 
 /* Avoided and made are what is made without filters: to the unit for requests, and for reads where
@@ -365,6 +380,52 @@ static void summary__absurd_lists(void **state)
     world_deinit(&world);
 }
 
+/* Lists that are right but for one number, and fill their section. */
+static void summary__lists_off_by_one_number(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t at;
+        const char *bytes;
+        size_t size;
+    } changes[] = {
+        {0, "\x0b", 1},     /* shift: over the limit */
+        {0, "\x40", 1},     /* and over the width of a number */
+        {3, "\xe8\x07", 2}, /* 1,000 shards in a chunk too small for their directory */
+        {3, "\x02", 1},     /* two shards for one */
+    };
+    struct summary_world world;
+    struct table_parts parts;
+    world_init(&world, 17, 4);
+    world_build(&world, 100);
+    parts_read(&parts, world.memory);
+    struct bb_buf *section = parts_section(&parts, BB_SECTION_SUMMARY);
+    struct bb_buf sound = {0};
+    assert_ok(bb_buf_assign(&sound, bb_buf_bytes(section)));
+    size_t list_size = bb_load32(sound.data + sound.size - BB_SUMMARY_TAIL_SIZE);
+    size_t start = sound.size - BB_SUMMARY_TAIL_SIZE - list_size;
+    assert_memory_equal(sound.data + start, "\x07\x01\x64\x01", 4);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(changes); i++) {
+        size_t behind = start + changes[i].at + 1;
+        assert_ok(bb_buf_assign(section, bb_bytes_of(sound.data, start + changes[i].at)));
+        assert_ok(bb_buf_append(section, changes[i].bytes, changes[i].size));
+        assert_ok(bb_buf_append(section, sound.data + behind, sound.size - behind));
+        bb_store32(section->data + section->size - BB_SUMMARY_TAIL_SIZE,
+                   (uint32_t)(list_size + changes[i].size - 1));
+        seal_list(&parts);
+        parts_set_number(&parts, 26, section->size);
+        check_patched(&world, &parts, true);
+        world_open(&world);
+        (void)world_get(&world, NULL, 0);
+        /* All but the last show in the list; that one in the chunk. */
+        assert_int_equal(world.table->summary->part_count, i == 3);
+        world_close(&world);
+    }
+    bb_buf_deinit(&sound);
+    parts_deinit(&parts);
+    world_deinit(&world);
+}
+
 /* Every bit of a chunk and of the list, the checksums put right or left as they are. */
 static void check_flips(bool is_sealed)
 {
@@ -474,10 +535,12 @@ int main(void)
         cmocka_unit_test(summary__residency),
         cmocka_unit_test(summary__cached_and_evicted),
         cmocka_unit_test(summary__ignored_with_the_filters),
+        cmocka_unit_test(summary__another_secret),
         cmocka_unit_test(summary__accounts),
         cmocka_unit_test(summary__another_order),
         cmocka_unit_test(summary__versions),
         cmocka_unit_test(summary__absurd_lists),
+        cmocka_unit_test(summary__lists_off_by_one_number),
         cmocka_unit_test(summary__every_bit),
         cmocka_unit_test(summary__damaged_chunk),
         cmocka_unit_test(summary__lost),

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "sstable/table.h"
+#include "sstable/table_builder.h"
 #include "tests/support/file_fault.h"
 
 struct world {
@@ -260,6 +261,39 @@ static void table_read__a_wrong_bit_is_looked_at_twice(void **state)
     world_deinit(&world);
 }
 
+/* Of a summary with so many parts that its list takes a read of its own. */
+static void table_read__a_wrong_bit_in_a_list(void **state)
+{
+    (void)state;
+    static const char path[] = "/parts";
+    struct world world;
+    struct bb_table_builder *builder = NULL;
+    struct bb_table *table = NULL;
+    uint64_t sequence = 0;
+    enum bb_visit visit = BB_VISIT_COUNT;
+    struct bb_bytes key = bb_bytes_of_text("000002");
+    world_init(&world, 0, BB_INDEX_PINNED);
+    assert_ok(bb_table_builder_create(path, &world.options, &builder));
+    bb_table_builder_set_summary_part(builder, 1);
+    for (size_t i = 0; i < 300; i++)
+        assert_ok(bb_table_builder_add(builder, &world.list.entries[i]));
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+    for (uint64_t nth = 2; nth <= 3; nth++) { /* the list, the chunks */
+        assert_ok(bb_table_open(path, &world.options, &table));
+        world.stats = (struct bb_read_stats){0};
+        arm(&world, nth, false);
+        assert_ok(bb_table_get(table, NULL, key, bb_hash_key(&world.secret, key), BB_SEQUENCE_MAX,
+                               &world.stats, &world.value, &sequence, &visit));
+        bb_file_fault_disarm(world.fault);
+        assert_int_equal(visit, BB_VISIT_PRESENT);
+        assert_true(world.stats.damaged_filters == 0);
+        assert_true(world.stats.summary_reads == (nth == 2 ? 5 : 4));
+        bb_table_close(table);
+    }
+    world_deinit(&world);
+}
+
 /* What lasts is reported, and forgotten when it is over: nothing of it was cached. */
 static void table_read__lasting_damage_is_not_cached(void **state)
 {
@@ -400,6 +434,7 @@ int main(void)
         cmocka_unit_test(table_read__pinned_pages_are_counted),
         cmocka_unit_test(table_read__bypass_fill),
         cmocka_unit_test(table_read__a_wrong_bit_is_looked_at_twice),
+        cmocka_unit_test(table_read__a_wrong_bit_in_a_list),
         cmocka_unit_test(table_read__lasting_damage_is_not_cached),
         cmocka_unit_test(table_read__opening_looks_twice),
         cmocka_unit_test(table_read__failing_calls_are_reported),
