@@ -242,6 +242,28 @@ static void verify__summary(void **state)
     assert_defect(&world, "summary");
 }
 
+/* One without any filter in it says yes to everything, and is still not the right one. */
+static void verify__summary_that_says_yes(void **state)
+{
+    (void)state;
+    static const uint8_t list[] = {6, 1, 0xc4, 0x13, 1, 20, 0}; /* 2,500 keys, a shard, a chunk */
+    struct world world;
+    uint8_t directory[12] = {0};
+    summary_init(&world, 0);
+    uint64_t at = world.parts.data.size;
+    struct bb_buf *section = parts_section(&world.parts, BB_SECTION_SUMMARY);
+    bb_buf_reset(section);
+    assert_ok(bb_buf_append(section, directory, sizeof(directory)));
+    assert_ok(bb_append_u64(
+        section, bb_checksum(world.parts.id, BB_STORED_SUMMARY, at, directory, sizeof(directory))));
+    assert_ok(bb_buf_append(section, list, sizeof(list)));
+    assert_ok(bb_append_u32(section, sizeof(list)));
+    assert_ok(bb_append_u64(section, bb_checksum(world.parts.id, BB_STORED_CHUNKS, at + 20,
+                                                 section->data + 20, section->size - 20)));
+    parts_set_number(&world.parts, 26, section->size);
+    assert_defect(&world, "not the one that the table's keys give");
+}
+
 static void verify__summary_of_another_builder(void **state)
 {
     (void)state;
@@ -450,6 +472,7 @@ int main(void)
         cmocka_unit_test(verify__filters_of_an_unknown_kind),
         cmocka_unit_test(verify__filters_where_there_are_none),
         cmocka_unit_test(verify__summary),
+        cmocka_unit_test(verify__summary_that_says_yes),
         cmocka_unit_test(verify__summary_of_another_builder),
         cmocka_unit_test(verify__summary_of_other_keys),
         cmocka_unit_test(verify__numbers_that_do_not_add_up),
