@@ -1,5 +1,5 @@
-/* What a compaction is to do: which tables it takes and where its output goes. Made by bb_pick and
- * bb_pick_all, carried out by bb_compaction_create, or by moving a table. */
+/* What a compaction is to do: which tables it takes and where its output goes. Made by bb_pick,
+ * bb_pick_all and bb_range_progress_pick, carried out by bb_compaction_create, or by moving a table. */
 #ifndef BB_COMPACTION_PLAN_H
 #define BB_COMPACTION_PLAN_H
 
@@ -11,6 +11,7 @@ enum bb_plan_reason {
     BB_PLAN_LEVEL_SIZE,
     BB_PLAN_RATE_EXCESS,
     BB_PLAN_REQUEST,
+    BB_PLAN_RANGE,
 };
 
 /* A zeroed struct is "nothing to do". Owned: bb_plan_deinit. */

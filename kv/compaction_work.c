@@ -7,6 +7,7 @@
 #include "kv/flush.h"
 #include "kv/install.h"
 #include "kv/options.h"
+#include "kv/range_request.h"
 #include "kv/target.h"
 
 /* Entries between two looks at whether a memtable waits: about a millisecond of merging. */
@@ -112,6 +113,15 @@ static enum bb_status describe_result(const struct bb_compaction *compaction, st
     return status;
 }
 
+/* A piece of the first requested range is done. */
+static void finish_range(struct bb_db *db)
+{
+    const struct bb_plan *plan = bb_compaction_plan(db->compaction);
+    struct bb_range_request *request = bb_range_request_first(db);
+    if (plan->reason == BB_PLAN_RANGE && request != NULL)
+        bb_range_progress_finish(&request->progress, plan);
+}
+
 /* An edit that failed may still turn out durable: its outputs are not the compaction's to remove
  * (kv/orphans.h). */
 static enum bb_status finish(struct bb_db *db)
@@ -127,6 +137,7 @@ static enum bb_status finish(struct bb_db *db)
     if (status != BB_OK)
         return status;
     count_compaction(db);
+    finish_range(db);
     bb_compaction_destroy(db->compaction);
     db->compaction = NULL;
     set_done(db, db->compact_ticket);
@@ -141,7 +152,22 @@ static enum bb_status step(struct bb_db *db)
     return status == BB_OK && is_done ? finish(db) : status;
 }
 
-static enum bb_status pick(struct bb_db *db, struct bb_plan *plan)
+/* The next piece of the first requested range that has one. */
+static enum bb_status pick_range(struct bb_db *db, struct bb_plan *plan)
+{
+    enum bb_status status = BB_OK;
+    struct bb_range_request *request = bb_range_request_first(db);
+    while (request != NULL && status == BB_OK) {
+        status = bb_range_progress_pick(&request->progress, db->levels, plan);
+        if (status != BB_OK || plan->reason != BB_PLAN_NOTHING)
+            return status;
+        bb_range_request_finish(db);
+        request = bb_range_request_first(db);
+    }
+    return status;
+}
+
+static enum bb_status pick_due(struct bb_db *db, struct bb_plan *plan)
 {
     struct bb_pick_options options = bb_target_of(db, db->levels);
     db->compact_ticket = requested(db);
@@ -154,6 +180,19 @@ static enum bb_status pick(struct bb_db *db, struct bb_plan *plan)
     }
     if (status == BB_OK && plan->reason == BB_PLAN_NOTHING)
         status = bb_pick(db->levels, &options, plan);
+    return status;
+}
+
+/* Requested ranges and all else take turns. */
+static enum bb_status pick(struct bb_db *db, struct bb_plan *plan)
+{
+    bool is_range_first = !db->was_range;
+    enum bb_status status = is_range_first ? pick_range(db, plan) : BB_OK;
+    if (status == BB_OK && plan->reason == BB_PLAN_NOTHING)
+        status = pick_due(db, plan);
+    if (status == BB_OK && plan->reason == BB_PLAN_NOTHING && !is_range_first)
+        status = pick_range(db, plan);
+    db->was_range = status == BB_OK && plan->reason == BB_PLAN_RANGE;
     return status;
 }
 

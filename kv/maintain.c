@@ -1,8 +1,10 @@
 /* Work on request: flush, compact, wait until nothing is due. */
+#include "base/bytes.h"
 #include "base/status.h"
 #include "kv/commit.h"
 #include "kv/freeze.h"
 #include "kv/memtable.h"
+#include "kv/range_request.h"
 #include "kv/worker.h"
 
 static enum bb_status failure_of(struct bb_db *db)
@@ -86,6 +88,26 @@ enum bb_status bb_db_compact(struct bb_db *db)
     uint64_t ticket = request_compaction(db);
     return db->options.deterministic ? work_as_leader(db)
                                      : wait_until(db, &db->compact_done, ticket);
+}
+
+enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
+                                   const struct bb_bytes *high)
+{
+    struct bb_range_request *request = NULL;
+    if (low != NULL && high != NULL && bb_key_compare(db->options.comparator, *low, *high) >= 0)
+        return BB_OK;
+    enum bb_status status = bb_db_flush(db);
+    if (status == BB_OK)
+        status = bb_range_request_add(db, low, high, &request);
+    if (status != BB_OK)
+        return status;
+    bb_mutex_lock(&db->mutex);
+    bb_store_signal_work(db);
+    bb_mutex_unlock(&db->mutex);
+    /* A failure is the store's, where the wait finds it. */
+    if (db->options.deterministic)
+        (void)!work_as_leader(db);
+    return bb_range_request_wait(db, request);
 }
 
 enum bb_status bb_db_wait_idle(struct bb_db *db)

@@ -11,6 +11,7 @@
 #include "kv/manifest.h"
 #include "kv/memtable.h"
 #include "kv/options.h"
+#include "kv/range_request.h"
 #include "kv/replay.h"
 #include "kv/wal_writer.h"
 #include "kv/worker.h"
@@ -374,6 +375,7 @@ static enum bb_status destroy_db(struct bb_db *db)
     release_views(db);
     bb_levels_unref(db->levels);
     bb_orphans_deinit(&db->orphans);
+    bb_range_requests_deinit(db);
     enum bb_status status = bb_manifest_close(db->manifest);
     bb_table_env_deinit(&db->table_env);
     if (db->cache != NULL)

@@ -33,6 +33,7 @@
 struct bb_compaction;
 struct bb_file_pool;
 struct bb_manifest;
+struct bb_range_request;
 
 /* Counters of writing and background work; guarded by the mutex. */
 struct bb_store_counts {
@@ -95,6 +96,7 @@ struct bb_db {
      * nothing. */
     uint64_t work_signals;
     uint64_t work_signals_done;
+    struct bb_range_request *range_requests; /* kv/range_request.h */
     uint64_t compact_requested; /* tickets of bb_db_compact, requested and done */
     uint64_t compact_done;
     struct bb_store_counts counts;
@@ -105,6 +107,7 @@ struct bb_db {
     struct bb_levels *levels;         /* those of the current view, with a reference */
     struct bb_compaction *compaction; /* in progress, or NULL */
     uint64_t compact_ticket;          /* the request that it serves, or 0 */
+    bool was_range;                   /* the latest compaction was a piece of a requested range */
     struct bb_thread thread;
     bool has_thread;
 };

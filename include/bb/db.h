@@ -212,6 +212,15 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_iter_status(const struct bb_db_iter *i
 BB_API BB_MUST_CHECK enum bb_status bb_db_flush(struct bb_db *db);
 /* Flushes, and merges all runs into one (the whole key range). */
 BB_API BB_MUST_CHECK enum bb_status bb_db_compact(struct bb_db *db);
+/* Flushes, and merges what lies between low, inclusive, and high, exclusive, level by level down to
+ * the deepest one that holds keys of the range: what was overwritten or deleted there before the
+ * call is gone, as far as no snapshot sees it. NULL: open to that side. Tables are merged whole,
+ * so that neighbours of the range may come along. Works in small pieces, in turn with the
+ * compactions that are due and after flushes: neither waits long for the other, and writes go on.
+ * The promise on filter rates is kept. A range whose high is not above its low is empty. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_compact_range(struct bb_db *db,
+                                                        const struct bb_bytes *low,
+                                                        const struct bb_bytes *high);
 /* Waits until no flush or compaction is due; beside a steady writer that may take as long as it
  * writes. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_wait_idle(struct bb_db *db);

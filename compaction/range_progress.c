@@ -1,0 +1,184 @@
+/* See range_progress.h. */
+#include "compaction/range_progress.h"
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+static struct bb_bytes smallest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.smallest);
+}
+
+static struct bb_bytes largest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.largest);
+}
+
+enum bb_status bb_range_progress_init(struct bb_range_progress *progress,
+                                      const struct bb_bytes *low, const struct bb_bytes *high,
+                                      uint64_t number_end, uint64_t bytes_max)
+{
+    *progress = (struct bb_range_progress){.has_low = low != NULL,
+                                           .has_high = high != NULL,
+                                           .number_end = number_end,
+                                           .bytes_max = bytes_max};
+    enum bb_status status = low == NULL ? BB_OK : bb_buf_assign(&progress->low, *low);
+    if (status == BB_OK && high != NULL)
+        status = bb_buf_assign(&progress->high, *high);
+    if (status != BB_OK)
+        bb_range_progress_deinit(progress);
+    return status;
+}
+
+void bb_range_progress_deinit(struct bb_range_progress *progress)
+{
+    bb_buf_deinit(&progress->low);
+    bb_buf_deinit(&progress->high);
+    bb_buf_deinit(&progress->done_to);
+    *progress = (struct bb_range_progress){0};
+}
+
+static bool meets(const struct bb_range_progress *progress, const struct bb_levels *levels,
+                  const struct bb_table_file *file)
+{
+    const struct bb_comparator *comparator = levels->comparator;
+    if (progress->has_low &&
+        bb_key_compare(comparator, largest(file), bb_buf_bytes(&progress->low)) < 0)
+        return false;
+    return !progress->has_high ||
+           bb_key_compare(comparator, smallest(file), bb_buf_bytes(&progress->high)) < 0;
+}
+
+/* The deepest level with tables that meet the range. */
+static int deepest_level(const struct bb_range_progress *progress, const struct bb_levels *levels)
+{
+    for (int number = BB_LEVEL_COUNT - 1; number > 0; number--) {
+        const struct bb_level *level = &levels->levels[number];
+        for (size_t i = 0; i < level->count; i++) {
+            if (meets(progress, levels, level->files[i]))
+                return number;
+        }
+    }
+    return 0;
+}
+
+/* Bounds of what a plan has taken. */
+struct hull {
+    bool has_any;
+    struct bb_bytes low;
+    struct bb_bytes high;
+};
+
+static void take(struct bb_plan *plan, const struct bb_levels *levels, int level,
+                 struct bb_table_file *file, struct hull *hull)
+{
+    const struct bb_comparator *comparator = levels->comparator;
+    if (!hull->has_any || bb_key_compare(comparator, smallest(file), hull->low) < 0)
+        hull->low = smallest(file);
+    if (!hull->has_any || bb_key_compare(comparator, largest(file), hull->high) > 0)
+        hull->high = largest(file);
+    hull->has_any = true;
+    bb_plan_add(plan, level, file);
+}
+
+static bool meets_hull(const struct bb_levels *levels, const struct bb_table_file *file,
+                       const struct hull *hull)
+{
+    return hull->has_any && bb_key_compare(levels->comparator, smallest(file), hull->high) <= 0 &&
+           bb_key_compare(levels->comparator, hull->low, largest(file)) <= 0;
+}
+
+/* From the newest to the oldest: what is taken must not sink below an older run that has the same
+ * keys. */
+static void take_level0(const struct bb_range_progress *progress, const struct bb_levels *levels,
+                        struct bb_plan *plan)
+{
+    struct hull hull = {.has_any = false};
+    const struct bb_level *level = &levels->levels[0];
+    for (size_t i = 0; i < level->count; i++) {
+        struct bb_table_file *file = level->files[i];
+        if (meets(progress, levels, file) || meets_hull(levels, file, &hull))
+            take(plan, levels, 0, file, &hull);
+    }
+    if (hull.has_any)
+        bb_plan_add_overlap(plan, levels, 1, hull.low, hull.high);
+}
+
+static bool is_due(const struct bb_range_progress *progress, const struct bb_levels *levels,
+                   const struct bb_table_file *file, bool is_bottom)
+{
+    const struct bb_table_meta *meta = &file->meta;
+    if (!meets(progress, levels, file))
+        return false;
+    if (progress->has_done &&
+        bb_key_compare(levels->comparator, largest(file), bb_buf_bytes(&progress->done_to)) <= 0)
+        return false;
+    return !is_bottom || (file->number < progress->number_end &&
+                          (meta->tombstone_count > 0 || meta->entry_count != meta->key_count));
+}
+
+/* Neighbours that are due, up to bytes_max: an output must not reach over a table that stays. */
+static void take_level(const struct bb_range_progress *progress, const struct bb_levels *levels,
+                       bool is_bottom, struct bb_plan *plan)
+{
+    struct hull hull = {.has_any = false};
+    const struct bb_level *level = &levels->levels[progress->level];
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < level->count && bytes < progress->bytes_max; i++) {
+        struct bb_table_file *file = level->files[i];
+        bool is_taken = is_due(progress, levels, file, is_bottom);
+        if (hull.has_any && !is_taken)
+            break;
+        if (!is_taken)
+            continue;
+        take(plan, levels, progress->level, file, &hull);
+        bytes += file->meta.file_size;
+    }
+    if (hull.has_any && !is_bottom)
+        bb_plan_add_overlap(plan, levels, progress->level + 1, hull.low, hull.high);
+}
+
+static void leave_level(struct bb_range_progress *progress)
+{
+    progress->level++;
+    progress->has_done = false;
+}
+
+enum bb_status bb_range_progress_pick(struct bb_range_progress *progress,
+                                      const struct bb_levels *levels, struct bb_plan *ret_plan)
+{
+    struct bb_plan plan = {0};
+    *ret_plan = (struct bb_plan){0};
+    for (;;) {
+        int deepest = deepest_level(progress, levels);
+        bool is_bottom = progress->level > 0 && progress->level == deepest;
+        if (progress->level > deepest && progress->level > 0)
+            return BB_OK;
+        enum bb_status status = bb_plan_init(&plan, levels, BB_PLAN_RANGE,
+                                             is_bottom ? progress->level : progress->level + 1);
+        if (status != BB_OK)
+            return status;
+        if (progress->level == 0)
+            take_level0(progress, levels, &plan);
+        else
+            take_level(progress, levels, is_bottom, &plan);
+        if (plan.input_count > 0)
+            break;
+        bb_plan_deinit(&plan);
+        leave_level(progress);
+    }
+    *ret_plan = plan;
+    return BB_OK;
+}
+
+void bb_range_progress_finish(struct bb_range_progress *progress, const struct bb_plan *plan)
+{
+    size_t last = 0;
+    if (plan->input_levels[0] == 0) {
+        leave_level(progress);
+        return;
+    }
+    while (last + 1 < plan->input_count && plan->input_levels[last + 1] == plan->input_levels[0])
+        last++;
+    progress->has_done = bb_buf_assign(&progress->done_to, largest(plan->inputs[last])) == BB_OK;
+}

@@ -1,0 +1,150 @@
+/* Goal: the pieces of a requested range are those that the header draws: level by level, nothing
+ * newer below anything older, small, and an end. Method: drawings of levels in, the piece as text
+ * out. */
+#include "tests/unit/compaction/drawing.h"
+
+#include "compaction/range_progress.h"
+
+#define NUMBER_END 1000
+
+struct range {
+    const char *low; /* NULL: open */
+    const char *high;
+    uint64_t bytes_max;
+    int level;
+    const char *done_to; /* NULL: nothing of the level is done */
+    uint64_t number_end;
+};
+
+static struct bb_range_progress progress_of(const struct range *range)
+{
+    struct bb_range_progress progress;
+    struct bb_bytes low = bb_bytes_of_text(range->low == NULL ? "" : range->low);
+    struct bb_bytes high = bb_bytes_of_text(range->high == NULL ? "" : range->high);
+    uint64_t number_end = range->number_end == 0 ? NUMBER_END : range->number_end;
+    assert_ok(bb_range_progress_init(&progress, range->low == NULL ? NULL : &low,
+                                     range->high == NULL ? NULL : &high, number_end,
+                                     range->bytes_max == 0 ? DRAWN_BYTES : range->bytes_max));
+    progress.level = range->level;
+    progress.has_done = range->done_to != NULL;
+    if (progress.has_done)
+        assert_ok(bb_buf_assign(&progress.done_to, bb_bytes_of_text(range->done_to)));
+    return progress;
+}
+
+/* "-> 1: 0/5 0/4 1/2", or "". */
+static void print_plan(const struct bb_plan *plan, char *text, size_t size)
+{
+    text[0] = 0;
+    if (plan->reason == BB_PLAN_NOTHING)
+        return;
+    assert_int_equal(plan->reason, BB_PLAN_RANGE);
+    assert_false(plan->is_move);
+    size_t used = (size_t)snprintf(text, size, "-> %d:", plan->output_level);
+    for (size_t i = 0; i < plan->input_count; i++)
+        used += (size_t)snprintf(text + used, size - used, " %d/%" PRIu64, plan->input_levels[i],
+                                 plan->inputs[i]->number);
+}
+
+static void assert_piece(struct range range, const char *drawing, const char *expected)
+{
+    struct drawn_env drawn;
+    struct bb_plan plan = {0};
+    char text[256];
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, drawing);
+    struct bb_range_progress progress = progress_of(&range);
+    assert_ok(bb_range_progress_pick(&progress, levels, &plan));
+    print_plan(&plan, text, sizeof(text));
+    assert_string_equal(text, expected);
+    bb_plan_deinit(&plan);
+    bb_range_progress_deinit(&progress);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+static void range_progress__nothing_there(void **state)
+{
+    (void)state;
+    assert_piece((struct range){0}, "", "");
+    assert_piece((struct range){.low = "g"}, "0: 2[a-c]\n1: 1[d-f]\n", "");
+    assert_piece((struct range){.high = "d"}, "1: 1[d-f]\n2: 2[d-f]\n", "");
+}
+
+static void range_progress__level_0(void **state)
+{
+    (void)state;
+    /* Those that meet the range, and what they overlap below. */
+    assert_piece((struct range){.low = "b", .high = "d"}, "0: 4[a-c] 3[e-g]\n1: 1[a-b] 2[f-h]\n",
+                 "-> 1: 0/4 1/1");
+    /* An older run under one that is taken comes along, a newer one does not. */
+    assert_piece((struct range){.low = "a", .high = "b"}, "0: 5[c-d] 4[a-c] 3[b-f] 2[e-g] 1[x-z]\n",
+                 "-> 1: 0/4 0/3 0/2");
+    /* The high bound is exclusive, the low one inclusive. */
+    assert_piece((struct range){.low = "c", .high = "e"}, "0: 3[e-g] 2[a-c]\n", "-> 1: 0/2");
+    assert_piece((struct range){0}, "0: 3[e-g] 2[a-c]\n1: 1[k-l]\n", "-> 1: 0/3 0/2");
+}
+
+static void range_progress__deeper_levels(void **state)
+{
+    (void)state;
+    static const char levels[] = "1: 1[a-b] 2[c-d] 3[e-f] 4[g-h]\n2: 5[a-c] 6[d-e] 7[g-h]\n";
+    assert_piece((struct range){.low = "c", .high = "f"}, levels, "-> 2: 1/2 2/5 2/6");
+    assert_piece((struct range){.low = "c", .high = "f", .level = 1, .done_to = "d"}, levels,
+                 "-> 2: 1/3 2/6");
+    assert_piece((struct range){.low = "c", .high = "f", .bytes_max = 10 * DRAWN_BYTES}, levels,
+                 "-> 2: 1/2 1/3 2/5 2/6");
+    /* What is deeper but out of the range is no reason to go there. */
+    assert_piece((struct range){.low = "f", .high = "g"}, levels, "");
+    /* A level without anything in the range is passed over. */
+    assert_piece((struct range){.low = "a", .high = "c"}, "1: 1[a-b]\n4: 2[b-c]\n", "-> 2: 1/1");
+    assert_piece((struct range){.low = "a", .high = "c"}, "3: 1[a-b]\n4: 2[b-c]\n",
+                 "-> 4: 3/1 4/2");
+}
+
+/* Makes a drawn table look as if it had tombstones. */
+static void add_tombstones(struct bb_levels *levels, uint64_t number)
+{
+    bb_levels_find_number(levels, number)->meta.tombstone_count = 1;
+}
+
+static void range_progress__the_last_level(void **state)
+{
+    (void)state;
+    struct range range = {.low = "b", .high = "y", .bytes_max = 10 * DRAWN_BYTES, .number_end = 7};
+    struct drawn_env drawn;
+    struct bb_plan plan = {0};
+    char text[256];
+    drawn_env_init(&drawn);
+    struct bb_levels *levels =
+        draw(&drawn, "2: 1[a-a] 2[c-d] 3[e-f] 4[g-h] 5[i-j] 8[k-l] 6[z-z]\n");
+    for (uint64_t number = 1; number <= 8; number++) {
+        if (number != 4 && number != 7)
+            add_tombstones(levels, number);
+    }
+    struct bb_range_progress progress = progress_of(&range);
+    /* Neighbours with tombstones that were there before: an output must not reach over table 4. */
+    static const char *const pieces[] = {"-> 2: 2/2 2/3", "-> 2: 2/5", ""};
+    for (size_t i = 0; i < 3; i++) {
+        assert_ok(bb_range_progress_pick(&progress, levels, &plan));
+        print_plan(&plan, text, sizeof(text));
+        assert_string_equal(text, pieces[i]);
+        if (i < 2)
+            bb_range_progress_finish(&progress, &plan);
+        bb_plan_deinit(&plan);
+    }
+    bb_range_progress_deinit(&progress);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(range_progress__nothing_there),
+        cmocka_unit_test(range_progress__level_0),
+        cmocka_unit_test(range_progress__deeper_levels),
+        cmocka_unit_test(range_progress__the_last_level),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
