@@ -3,7 +3,7 @@
  *     open      open and close            freeze    room for the next write: new memtable, new log
  *     replay    the logs of before        flush     a frozen memtable becomes a table
  *     commit    put, delete, write        worker    background work: flush before compaction
- *     lookup    get                       maintain  flush, compact, wait until idle
+ *     lookup    get, many at once         maintain  flush, compact, wait until idle
  *     scan      iterators, snapshots      install   a change of the levels is made durable
  *                                         orphans   tables whose change could not be made durable
  *

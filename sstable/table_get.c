@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "bloomblock/domain.h"
+#include "sstable/table_visit.h"
 
 struct lookup {
     struct bb_table *table;
@@ -135,6 +136,42 @@ static enum bb_status visit_page(const struct lookup *lookup, uint32_t page_inde
     return status;
 }
 
+/* Finds the block, and asks its filter; the page is held while the block is to be searched. */
+static enum bb_status find_block(const struct lookup *lookup, struct bb_table_visit *visit)
+{
+    struct bb_table *table = lookup->table;
+    uint32_t index = bb_root_find(&table->root, table->comparator, lookup->key, lookup->sequence);
+    enum bb_status status = bb_table_page_acquire(table, index, lookup->stats, &visit->page);
+    if (status != BB_OK)
+        return status;
+    visit->ordinal =
+        bb_index_page_find(visit->page, table->comparator, lookup->key, lookup->sequence);
+    visit->block_offset = bb_index_page_block_offset(visit->page, visit->ordinal);
+    if (ask_filter(lookup, visit->page, visit->ordinal))
+        return BB_OK;
+    account_avoided(lookup, visit->page, visit->ordinal);
+    bb_table_page_release(table, visit->page);
+    visit->has_ended = true;
+    visit->result = BB_VISIT_FILTER_NEGATIVE;
+    return BB_OK;
+}
+
+static enum bb_status begin_visit(const struct lookup *lookup, struct bb_table_visit *visit)
+{
+    struct bb_table *table = lookup->table;
+    visit->has_ended = true;
+    visit->result = BB_VISIT_OUT_OF_BOUNDS;
+    if (!bb_bounds_contain(&table->bounds, table->comparator, lookup->key))
+        return BB_OK;
+    visit->result = BB_VISIT_SUMMARY_NEGATIVE;
+    if (!ask_summary(lookup)) {
+        account_summary(lookup);
+        return BB_OK;
+    }
+    visit->has_ended = false;
+    return find_block(lookup, visit);
+}
+
 static __attribute__((noinline)) enum bb_status visit_table(const struct lookup *lookup,
                                                             struct bb_buf *value,
                                                             uint64_t *ret_sequence,
@@ -213,4 +250,62 @@ enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options
         stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
     }
     return BB_OK;
+}
+
+bool bb_table_denies(struct bb_table *table, const struct bb_read_options *options,
+                     struct bb_bytes key, uint64_t key_hash)
+{
+    return is_denied_at_once(table, options, key, key_hash);
+}
+
+void bb_table_prefetch(const struct bb_table *table, uint64_t key_hash)
+{
+    const struct bb_summary *summary =
+        atomic_load_explicit(&table->ready_summary, memory_order_acquire);
+    if (summary == NULL)
+        return;
+    struct bb_block_filter_key key = {.hash =
+                                          bb_domain_hash(table->summary_format.domain, key_hash)};
+    __builtin_prefetch(&summary->places[summary->only_part.first_shard +
+                                        bb_summary_shard(&summary->only_part, key)]);
+}
+
+static struct lookup lookup_of(struct bb_table *table, const struct bb_read_options *options,
+                               struct bb_bytes key, uint64_t sequence, struct bb_read_stats *stats)
+{
+    return (struct lookup){
+        .table = table, .options = options, .key = key, .sequence = sequence, .stats = stats};
+}
+
+enum bb_status bb_table_visit_begin(struct bb_table *table, const struct bb_read_options *options,
+                                    struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
+                                    struct bb_read_stats *stats, struct bb_table_visit *ret_visit)
+{
+    struct lookup lookup = lookup_of(table, options, key, sequence, stats);
+    struct bb_table_visit visit = {.table = table};
+    lookup.key_hash = table->takes_given_hash ? key_hash : bb_hash_key(&table->secret, key);
+    enum bb_status status = begin_visit(&lookup, &visit);
+    if (status != BB_OK)
+        return status;
+    if (visit.has_ended)
+        stats->visits[visit.result]++;
+    *ret_visit = visit;
+    return BB_OK;
+}
+
+enum bb_status bb_table_visit_end(struct bb_table_visit *visit,
+                                  const struct bb_read_options *options, struct bb_bytes key,
+                                  uint64_t sequence, struct bb_read_stats *stats,
+                                  struct bb_buf *value)
+{
+    uint64_t found_sequence = 0;
+    struct lookup lookup = lookup_of(visit->table, options, key, sequence, stats);
+    BB_ASSERT(!visit->has_ended);
+    enum bb_status status =
+        search_block(&lookup, visit->page, visit->ordinal, value, &found_sequence, &visit->result);
+    bb_table_page_release(visit->table, visit->page);
+    visit->has_ended = true;
+    if (status == BB_OK)
+        stats->visits[visit->result]++;
+    return status;
 }

@@ -168,6 +168,19 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get(struct bb_db *db,
                                               const struct bb_get_options *options,
                                               struct bb_bytes key, struct bb_buf *value);
 
+/* The same for many keys at once, equal to single gets of the same moment, in answers and in
+ * statistics: each key is hashed once, all see one snapshot, the summaries of all tables are asked
+ * before any block is read, and blocks are read in the order of the file (in groups of 1024 keys).
+ * Keys may be in any order and repeat.
+ * statuses[i] is what bb_db_get would return for keys[i], and values[i] gets the value; values may
+ * be NULL. BB_OK when all are BB_OK or BB_NOT_FOUND; else the first failure, and the others are
+ * answered all the same. BB_NO_MEMORY before any was answered: then it stands in all of statuses.
+ */
+BB_API BB_MUST_CHECK enum bb_status bb_db_get_many(struct bb_db *db,
+                                                   const struct bb_get_options *options,
+                                                   const struct bb_bytes *keys, size_t count,
+                                                   struct bb_buf *values, enum bb_status *statuses);
+
 BB_API BB_MUST_CHECK enum bb_status bb_batch_create(struct bb_batch **ret_batch);
 BB_API void bb_batch_destroy(struct bb_batch *batch);
 BB_API void bb_batch_reset(struct bb_batch *batch);
@@ -218,9 +231,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_compact(struct bb_db *db);
  * so that neighbours of the range may come along. Works in small pieces, in turn with the
  * compactions that are due and after flushes: neither waits long for the other, and writes go on.
  * The promise on filter rates is kept. A range whose high is not above its low is empty. */
-BB_API BB_MUST_CHECK enum bb_status bb_db_compact_range(struct bb_db *db,
-                                                        const struct bb_bytes *low,
-                                                        const struct bb_bytes *high);
+BB_API BB_MUST_CHECK enum bb_status
+bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low, const struct bb_bytes *high);
 /* Waits until no flush or compaction is due; beside a steady writer that may take as long as it
  * writes. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_wait_idle(struct bb_db *db);

@@ -1,0 +1,321 @@
+/* Many gets at once: what waiting they have in common is done together.
+ *
+ *     memtables      every key
+ *     summaries      of all runs, for every key that is left; what they look at is fetched ahead
+ *     run by run     newest first, for every key that is left:
+ *                        index and filters -> the blocks that are asked for, sorted by file and
+ *                        offset -> read and searched
+ *
+ * A key that was found takes no part in what follows, so that each visit, request and count is that
+ * of a single get; only what summaries not yet reached have answered ahead is not counted.
+ */
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "kv/memtable.h"
+#include "kv/store.h"
+#include "sstable/table_visit.h"
+
+#define GROUP_KEYS 1024
+/* Runs whose summaries are asked ahead: one bit each. */
+#define RUNS_AHEAD 64
+
+/* One key on its way. */
+struct question {
+    struct bb_bytes key;
+    uint64_t hash;
+    uint64_t denied; /* bit r: the summary of run r says no */
+    struct bb_buf *value;
+    bool is_decided;
+    enum bb_status status; /* once decided */
+    uint64_t table_number; /* of the run in hand: where the block is */
+    struct bb_table_visit visit;
+};
+
+/* One call. */
+struct lookup {
+    struct bb_db *db;
+    const struct bb_get_options *options;
+    uint64_t sequence;
+    struct bb_reader *reader;
+    const struct bb_levels *levels;
+    struct question *questions; /* of the group */
+    size_t count;
+    struct question **pending; /* those whose blocks are to be read */
+    size_t pending_count;
+    struct bb_read_stats reads[BB_LEVEL_COUNT];
+    struct bb_buf scratch;   /* for values that nobody wants */
+    struct bb_error failure; /* the first; BB_OK: none */
+};
+
+static void decide(struct question *question, enum bb_status status)
+{
+    question->is_decided = true;
+    question->status = status;
+}
+
+static void fail(struct lookup *lookup, struct question *question, enum bb_status status)
+{
+    decide(question, status);
+    if (lookup->failure.status == BB_OK)
+        lookup->failure = *bb_error_last();
+}
+
+/* ---- memtables ---- */
+
+static void ask_memtable(struct lookup *lookup, const struct bb_write_buffer *buffer,
+                         struct question *question)
+{
+    struct bb_bytes value = {0};
+    enum bb_entry_kind kind = BB_ENTRY_DELETE;
+    uint64_t sequence = 0;
+    lookup->reader->counts.memtable_visits++;
+    enum bb_status status = bb_memtable_get(buffer->memtable, question->key, question->hash,
+                                            lookup->sequence, &value, &kind, &sequence);
+    if (status == BB_NOT_FOUND)
+        return;
+    if (status == BB_OK) {
+        lookup->reader->counts.memtable_hits++;
+        status = kind == BB_ENTRY_PUT ? bb_buf_assign(question->value, value) : BB_NOT_FOUND;
+    }
+    if (status == BB_OK || status == BB_NOT_FOUND)
+        decide(question, status);
+    else
+        fail(lookup, question, status);
+}
+
+static void ask_memtables(struct lookup *lookup, const struct bb_view *view)
+{
+    for (size_t q = 0; q < lookup->count; q++) {
+        struct question *question = &lookup->questions[q];
+        if (!question->is_decided)
+            ask_memtable(lookup, view->active, question);
+        for (size_t i = 0; i < view->frozen_count && !question->is_decided; i++)
+            ask_memtable(lookup, view->frozen[i], question);
+    }
+}
+
+/* ---- runs: tables of level 0, then levels ---- */
+
+static size_t run_count(const struct bb_levels *levels)
+{
+    return bb_levels_table_count(levels, 0) + BB_LEVEL_COUNT - 1;
+}
+
+static int level_of(const struct bb_levels *levels, size_t run)
+{
+    size_t newest = bb_levels_table_count(levels, 0);
+    return run < newest ? 0 : (int)(run - newest) + 1;
+}
+
+/* The table of the run that may hold the key, borrowed, or NULL. */
+static struct bb_table_file *table_of(const struct bb_levels *levels, size_t run,
+                                      struct bb_bytes key)
+{
+    int level = level_of(levels, run);
+    if (level > 0)
+        return bb_levels_find(levels, level, key);
+    struct bb_table_file *file = bb_levels_table(levels, 0, run);
+    return bb_table_file_covers(file, levels->comparator, key) ? file : NULL;
+}
+
+/* Tables that are not open yet are asked in their turn. */
+static void ask_ahead(struct lookup *lookup, struct question *question, size_t runs, bool is_asked)
+{
+    for (size_t run = 0; run < runs; run++) {
+        struct bb_table_file *file = table_of(lookup->levels, run, question->key);
+        struct bb_table *table =
+            file == NULL ? NULL : atomic_load_explicit(&file->table, memory_order_acquire);
+        if (table == NULL)
+            continue;
+        if (!is_asked)
+            bb_table_prefetch(table, question->hash);
+        else if (bb_table_denies(table, &lookup->options->read, question->key, question->hash))
+            question->denied |= UINT64_C(1) << run;
+    }
+}
+
+/* First what the questions look at is fetched for some keys, then they are asked. */
+static void ask_summaries(struct lookup *lookup)
+{
+    size_t runs = run_count(lookup->levels);
+    if (runs > RUNS_AHEAD)
+        runs = RUNS_AHEAD;
+    const size_t step = 16;
+    for (size_t first = 0; first < lookup->count; first += step) {
+        size_t end = first + step < lookup->count ? first + step : lookup->count;
+        for (int is_asked = 0; is_asked < 2; is_asked++) {
+            for (size_t q = first; q < end; q++) {
+                if (!lookup->questions[q].is_decided)
+                    ask_ahead(lookup, &lookup->questions[q], runs, is_asked != 0);
+            }
+        }
+    }
+}
+
+static enum bb_status begin_visit(struct lookup *lookup, struct question *question,
+                                  struct bb_table_file *file, struct bb_read_stats *stats)
+{
+    struct bb_table *table = NULL;
+    enum bb_status status = bb_table_file_open(file, &table);
+    if (status == BB_OK)
+        status = bb_table_visit_begin(table, &lookup->options->read, question->key, question->hash,
+                                      lookup->sequence, stats, &question->visit);
+    question->table_number = file->number;
+    return status;
+}
+
+static void ask_index(struct lookup *lookup, struct question *question, size_t run,
+                      struct bb_read_stats *stats)
+{
+    if (run < RUNS_AHEAD && (question->denied >> run & 1) != 0) {
+        stats->avoided_requests++;
+        stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
+        return;
+    }
+    struct bb_table_file *file = table_of(lookup->levels, run, question->key);
+    if (file == NULL)
+        return;
+    enum bb_status status = begin_visit(lookup, question, file, stats);
+    if (status != BB_OK)
+        fail(lookup, question, status);
+    else if (!question->visit.has_ended)
+        lookup->pending[lookup->pending_count++] = question;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct question *x = *(struct question *const *)a;
+    const struct question *y = *(struct question *const *)b;
+    if (x->table_number != y->table_number)
+        return x->table_number < y->table_number ? -1 : 1;
+    if (x->visit.block_offset != y->visit.block_offset)
+        return x->visit.block_offset < y->visit.block_offset ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void read_block(struct lookup *lookup, struct question *question,
+                       struct bb_read_stats *stats)
+{
+    enum bb_status status =
+        bb_table_visit_end(&question->visit, &lookup->options->read, question->key,
+                           lookup->sequence, stats, question->value);
+    if (status != BB_OK)
+        fail(lookup, question, status);
+    else if (question->visit.result == BB_VISIT_PRESENT)
+        decide(question, BB_OK);
+    else if (question->visit.result == BB_VISIT_TOMBSTONE)
+        decide(question, BB_NOT_FOUND);
+}
+
+static void ask_run(struct lookup *lookup, size_t run)
+{
+    struct bb_read_stats *stats = &lookup->reads[level_of(lookup->levels, run)];
+    lookup->pending_count = 0;
+    for (size_t q = 0; q < lookup->count; q++) {
+        if (!lookup->questions[q].is_decided)
+            ask_index(lookup, &lookup->questions[q], run, stats);
+    }
+    qsort(lookup->pending, lookup->pending_count, sizeof(struct question *), compare_places);
+    for (size_t i = 0; i < lookup->pending_count; i++)
+        read_block(lookup, lookup->pending[i], stats);
+}
+
+/* ---- groups ---- */
+
+static void begin_group(struct lookup *lookup, const struct bb_bytes *keys, size_t count,
+                        struct bb_buf *values)
+{
+    lookup->count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct question *question = &lookup->questions[i];
+        *question = (struct question){.key = keys[i],
+                                      .value = values == NULL ? &lookup->scratch : &values[i]};
+        if (keys[i].size <= BB_KEY_SIZE_MAX)
+            question->hash = bb_hash_key(&lookup->db->secret, keys[i]);
+        else
+            fail(lookup, question,
+                 bb_fail(BB_TOO_LARGE, "key %zu has %zu bytes, at most %d are allowed", i,
+                         keys[i].size, BB_KEY_SIZE_MAX));
+    }
+}
+
+static void end_group(struct lookup *lookup, enum bb_status *statuses)
+{
+    struct bb_reader_counts *counts = &lookup->reader->counts;
+    for (size_t i = 0; i < lookup->count; i++) {
+        struct question *question = &lookup->questions[i];
+        statuses[i] = question->is_decided ? question->status : BB_NOT_FOUND;
+        counts->gets += statuses[i] != BB_TOO_LARGE;
+        counts->gets_found += statuses[i] == BB_OK;
+    }
+}
+
+static void ask_group(struct lookup *lookup, const struct bb_view *view)
+{
+    ask_memtables(lookup, view);
+    ask_summaries(lookup);
+    for (size_t run = 0; run < run_count(lookup->levels); run++)
+        ask_run(lookup, run);
+}
+
+static void count_reads(struct lookup *lookup)
+{
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        bb_read_stats_add(&lookup->reader->counts.level_reads[level], &lookup->reads[level]);
+        if (lookup->options->stats != NULL)
+            bb_read_stats_add(lookup->options->stats, &lookup->reads[level]);
+    }
+}
+
+static void run(struct lookup *lookup, const struct bb_bytes *keys, size_t count,
+                struct bb_buf *values, enum bb_status *statuses)
+{
+    struct bb_view *view = NULL;
+    const struct bb_snapshot *snapshot = lookup->options->snapshot;
+    lookup->reader = bb_readers_enter(&lookup->db->readers, &view);
+    lookup->levels = view->levels;
+    /* The view before the sequence: see lookup.c. */
+    lookup->sequence = snapshot != NULL
+                           ? snapshot->sequence
+                           : atomic_load_explicit(&lookup->db->last_sequence, memory_order_acquire);
+    for (size_t first = 0; first < count; first += GROUP_KEYS) {
+        size_t size = count - first < GROUP_KEYS ? count - first : GROUP_KEYS;
+        begin_group(lookup, keys + first, size, values == NULL ? NULL : values + first);
+        ask_group(lookup, view);
+        end_group(lookup, statuses + first);
+    }
+    count_reads(lookup);
+    bb_reader_leave(lookup->reader);
+}
+
+static enum bb_status refuse(size_t count, enum bb_status *statuses)
+{
+    for (size_t i = 0; i < count; i++)
+        statuses[i] = BB_NO_MEMORY;
+    return bb_fail(BB_NO_MEMORY, "no memory for %zu look-ups at once", count);
+}
+
+enum bb_status bb_db_get_many(struct bb_db *db, const struct bb_get_options *options,
+                              const struct bb_bytes *keys, size_t count, struct bb_buf *values,
+                              enum bb_status *statuses)
+{
+    static const struct bb_get_options defaults;
+    struct lookup lookup = {.db = db, .options = options != NULL ? options : &defaults};
+    size_t group = count < GROUP_KEYS ? count : GROUP_KEYS;
+    if (count == 0)
+        return BB_OK;
+    lookup.questions = bb_alloc_zeroed(group, sizeof(*lookup.questions));
+    lookup.pending = bb_alloc_zeroed(group, sizeof(struct question *));
+    enum bb_status status = BB_OK;
+    if (lookup.questions != NULL && lookup.pending != NULL)
+        run(&lookup, keys, count, values, statuses);
+    else
+        status = refuse(count, statuses);
+    bb_buf_deinit(&lookup.scratch);
+    bb_free(lookup.questions);
+    bb_free(lookup.pending);
+    if (status == BB_OK && lookup.failure.status != BB_OK)
+        return bb_error_restore(&lookup.failure);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* A look-up in one table in two steps, for many keys at once: first what can be told without a data
+ * block, then the block. The two together are bb_table_get, its counts included.
+ *
+ * Call order: begin, then end if the visit has not ended. Threads: any; a visit is for one.
+ */
+#ifndef BB_SSTABLE_TABLE_VISIT_H
+#define BB_SSTABLE_TABLE_VISIT_H
+
+#include "bb/table.h"
+
+struct bb_index_page;
+
+struct bb_table_visit {
+    struct bb_table *table;
+    bool has_ended;
+    enum bb_visit result;       /* when it has ended */
+    uint64_t block_offset;      /* else: the block that is to be asked for */
+    struct bb_index_page *page; /* and where it was found, held until end */
+    uint32_t ordinal;
+};
+
+/* Does the summary deny the key, as far as can be told from what is in memory? Counts nothing. What
+ * it denies ends as BB_VISIT_SUMMARY_NEGATIVE, with one avoided request. */
+bool bb_table_denies(struct bb_table *table, const struct bb_read_options *options,
+                     struct bb_bytes key, uint64_t key_hash);
+/* Begins to load what that question will look at. */
+void bb_table_prefetch(const struct bb_table *table, uint64_t key_hash);
+
+/* Parameters as of bb_table_get; stats may not be NULL. After a failure there is nothing to end. */
+BB_MUST_CHECK enum bb_status bb_table_visit_begin(struct bb_table *table,
+                                                  const struct bb_read_options *options,
+                                                  struct bb_bytes key, uint64_t key_hash,
+                                                  uint64_t sequence, struct bb_read_stats *stats,
+                                                  struct bb_table_visit *ret_visit);
+/* Reads the block and ends the visit, also on failure. */
+BB_MUST_CHECK enum bb_status bb_table_visit_end(struct bb_table_visit *visit,
+                                                const struct bb_read_options *options,
+                                                struct bb_bytes key, uint64_t sequence,
+                                                struct bb_read_stats *stats, struct bb_buf *value);
+
+#endif

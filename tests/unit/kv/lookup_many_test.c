@@ -1,0 +1,278 @@
+/* Goal: many gets at once give what single gets give, status by status and value by value, and the
+ * statistics of two stores of which one was asked each way are the same, read by read. Method: twin
+ * stores with data in memtables and tables of several levels, under many options, asked the same
+ * keys; snapshots; keys that cannot be asked; reads that fail. */
+#include "tests/support/store.h"
+
+#include <stdlib.h>
+
+#include "tests/support/file_fault.h"
+#include "tests/support/rng.h"
+
+#define KEYS  2500
+#define ASKED 3000
+
+struct asked {
+    char texts[ASKED][24];
+    struct bb_bytes keys[ASKED];
+};
+
+static void put(struct bb_db *db, uint32_t i, uint32_t version)
+{
+    char key[16];
+    char value[64];
+    snprintf(key, sizeof(key), "key%08u", 2 * i);
+    snprintf(value, sizeof(value), "value %u of %u, and some more text", version, i);
+    assert_ok(bb_db_put(db, NULL, bb_bytes_of_text(key), bb_bytes_of_text(value)));
+}
+
+/* One level filled by compaction, others by what came later; tombstones; something in memory. */
+static void fill(struct bb_db *db)
+{
+    char key[16];
+    for (uint32_t i = 0; i < KEYS; i++)
+        put(db, (uint32_t)(i * 7919ULL % KEYS), 0);
+    assert_ok(bb_db_compact(db));
+    for (uint32_t i = 0; i < KEYS; i += 2)
+        put(db, i, 1);
+    for (uint32_t i = 0; i < KEYS; i += 5) {
+        snprintf(key, sizeof(key), "key%08u", 2 * i);
+        assert_ok(bb_db_delete(db, NULL, bb_bytes_of_text(key)));
+    }
+    assert_ok(bb_db_flush(db));
+    for (uint32_t i = 0; i < KEYS; i += 50)
+        put(db, i, 2);
+}
+
+/* Present and absent ones, in no order, some more than once. */
+static struct asked *draw_keys(struct bb_rng *rng)
+{
+    struct asked *asked = calloc(1, sizeof(*asked));
+    assert_non_null(asked);
+    for (size_t i = 0; i < ASKED; i++) {
+        snprintf(asked->texts[i], sizeof(asked->texts[i]), "key%08u",
+                 (uint32_t)bb_rng_below(rng, 2 * KEYS + 20));
+        asked->keys[i] = bb_bytes_of_text(asked->texts[i]);
+    }
+    return asked;
+}
+
+/* The same keys, one by one in one store and together in the other. */
+static void assert_same_answers(struct bb_db *one_by_one, struct bb_db *together,
+                                struct bb_get_options options, const struct asked *asked,
+                                size_t count)
+{
+    struct bb_buf *values = calloc(ASKED, sizeof(*values));
+    enum bb_status *statuses = calloc(ASKED, sizeof(*statuses));
+    struct bb_read_stats single = {0};
+    struct bb_read_stats many = {0};
+    struct bb_buf value = {0};
+    assert_true(values != NULL && statuses != NULL);
+    options.stats = &many;
+    assert_ok(bb_db_get_many(together, &options, asked->keys, count, values, statuses));
+    options.stats = &single;
+    for (size_t i = 0; i < count; i++) {
+        enum bb_status status = bb_db_get(one_by_one, &options, asked->keys[i], &value);
+        assert_int_equal(statuses[i], status);
+        if (status == BB_OK)
+            assert_true(bb_bytes_equal((struct bb_bytes){values[i].data, values[i].size},
+                                       (struct bb_bytes){value.data, value.size}));
+        bb_buf_deinit(&values[i]);
+    }
+    /* What one of them has read is in the cache for the other. */
+    bool are_twins = one_by_one != together;
+    assert_memory_equal(&single, &many, are_twins ? sizeof(single) : sizeof(single.visits));
+    assert_int_equal(single.block_requests, many.block_requests);
+    bb_buf_deinit(&value);
+    free(values);
+    free(statuses);
+}
+
+static void assert_same_statistics(struct bb_db *one_by_one, struct bb_db *together)
+{
+    struct bb_db_stats a;
+    struct bb_db_stats b;
+    bb_db_stats(one_by_one, &a);
+    bb_db_stats(together, &b);
+    assert_memory_equal(a.level_reads, b.level_reads, sizeof(a.level_reads));
+    assert_int_equal(a.gets, b.gets);
+    assert_int_equal(a.gets_found, b.gets_found);
+    assert_int_equal(a.memtable_visits, b.memtable_visits);
+    assert_int_equal(a.memtable_hits, b.memtable_hits);
+    assert_int_equal(a.system_reads, b.system_reads);
+}
+
+static void check_options(const struct bb_db_options *options, uint64_t seed)
+{
+    struct store stores[2];
+    struct bb_rng rng;
+    for (int i = 0; i < 2; i++) {
+        store_init(&stores[i]);
+        struct bb_file_system *system = stores[i].options.file_system;
+        stores[i].options = *options;
+        stores[i].options.file_system = system;
+        store_open(&stores[i]);
+        fill(stores[i].db);
+        store_reopen(&stores[i]);
+        put(stores[i].db, 3, 9);
+    }
+    bb_rng_init(&rng, seed);
+    struct asked *asked = draw_keys(&rng);
+    static const struct bb_read_options reads[] = {
+        {0}, {.ignore_filters = true}, {.account_avoided = true}, {.bypass_fill = true}};
+    for (size_t i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
+        size_t count = i == 0 ? ASKED : (size_t)bb_rng_below(&rng, ASKED);
+        struct bb_get_options get = {.read = reads[i]};
+        assert_same_answers(stores[0].db, stores[1].db, get, asked, count);
+        assert_same_statistics(stores[0].db, stores[1].db);
+    }
+    free(asked);
+    store_deinit(&stores[0]);
+    store_deinit(&stores[1]);
+}
+
+static void lookup_many__is_as_single_gets(void **state)
+{
+    (void)state;
+    uint64_t seed = bb_rng_seed("lookup_many__is_as_single_gets", 1);
+    struct bb_file_memory *unused = bb_file_memory_create(1);
+    struct bb_db_options options = store_options(unused);
+    options.cache_bytes = 16 << 20;
+    check_options(&options, seed);
+    options.cache_off = true;
+    check_options(&options, seed + 1);
+    options.filter_kind = BB_FILTER_BLOCKED_BLOOM;
+    check_options(&options, seed + 2);
+    options.filter_kind = BB_FILTER_NONE;
+    check_options(&options, seed + 3);
+    options.filter_kind = BB_FILTER_RIBBON;
+    options.summary_bits = BB_SUMMARY_ALL;
+    options.level0_run_count_compact = 30;
+    options.level0_run_count_stop = 60;
+    check_options(&options, seed + 4);
+    options.cache_off = false;
+    options.index_residency = BB_INDEX_CACHED;
+    options.summary_residency = BB_SUMMARY_CACHED;
+    check_options(&options, seed + 5);
+    options.level0_run_count_compact = 100;
+    options.level0_run_count_stop = 200;
+    options.summary_residency = BB_SUMMARY_UNUSED;
+    check_options(&options, seed + 6);
+    bb_file_memory_destroy(unused);
+}
+
+static void lookup_many__sees_one_snapshot(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_rng rng;
+    store_init(&store);
+    store_open(&store);
+    fill(store.db);
+    struct bb_snapshot *snapshot = store_snapshot(&store);
+    for (uint32_t i = 0; i < KEYS; i++)
+        put(store.db, i, 7);
+    bb_rng_init(&rng, 5);
+    struct asked *asked = draw_keys(&rng);
+    assert_same_answers(store.db, store.db, (struct bb_get_options){.snapshot = snapshot}, asked,
+                        ASKED);
+    assert_same_answers(store.db, store.db, (struct bb_get_options){0}, asked, ASKED);
+    bb_snapshot_release(store.db, snapshot);
+    free(asked);
+    store_deinit(&store);
+}
+
+static void lookup_many__at_its_limits(void **state)
+{
+    (void)state;
+    struct store store;
+    static uint8_t long_key[BB_KEY_SIZE_MAX + 1];
+    struct bb_bytes keys[] = {bb_bytes_of_text("a"), bb_bytes_of(long_key, sizeof(long_key)),
+                              bb_bytes_of_text(""), bb_bytes_of_text("b"), bb_bytes_of_text("a")};
+    enum bb_status statuses[5];
+    struct bb_buf values[5] = {{0}};
+    store_init(&store);
+    store_open(&store);
+    assert_ok(bb_db_get_many(store.db, NULL, NULL, 0, NULL, NULL));
+    store_put(&store, "a", "1");
+    store_put(&store, "", "empty");
+    for (int flushed = 0; flushed < 2; flushed++) {
+        uint64_t gets = store_stats(&store).gets;
+        assert_status(bb_db_get_many(store.db, NULL, keys, 5, values, statuses), BB_TOO_LARGE);
+        assert_message("key 1 ");
+        assert_int_equal(store_stats(&store).gets, gets + 4);
+        static const enum bb_status expected[] = {BB_OK, BB_TOO_LARGE, BB_OK, BB_NOT_FOUND, BB_OK};
+        for (int i = 0; i < 5; i++)
+            assert_int_equal(statuses[i], expected[i]);
+        assert_memory_equal(values[2].data, "empty", 5);
+        assert_memory_equal(values[4].data, "1", 1);
+        keys[1] = bb_bytes_of_text("c");
+        assert_ok(bb_db_get_many(store.db, NULL, keys, 5, NULL, statuses));
+        assert_int_equal(statuses[2], BB_OK);
+        assert_int_equal(statuses[1], BB_NOT_FOUND);
+        keys[1] = bb_bytes_of(long_key, sizeof(long_key));
+        assert_ok(bb_db_flush(store.db));
+    }
+    for (int i = 0; i < 5; i++)
+        bb_buf_deinit(&values[i]);
+    store_deinit(&store);
+}
+
+/* A read that fails costs the keys that needed it, and no other. */
+static void lookup_many__tells_which_failed(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_rng rng;
+    store_init(&store);
+    store.options.cache_off = true;
+    store_open(&store);
+    fill(store.db);
+    store_close(&store);
+    struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store.memory));
+    store.options.file_system = bb_file_fault_system(fault);
+    bb_rng_init(&rng, 6);
+    struct asked *asked = draw_keys(&rng);
+    enum bb_status *sound = calloc(ASKED, sizeof(*sound));
+    enum bb_status *statuses = calloc(ASKED, sizeof(*statuses));
+    store_open(&store);
+    assert_ok(bb_db_get_many(store.db, NULL, asked->keys, ASKED, NULL, sound));
+    uint64_t points = 0;
+    bool is_hit = true;
+    for (uint64_t nth = 1; is_hit; nth = nth * 3 / 2 + 1) {
+        store_reopen(&store);
+        bb_file_fault_arm(fault, &(struct bb_file_fault_plan){.call = BB_FILE_CALL_READ_AT,
+                                                              .path_part = ".bbt",
+                                                              .nth = nth});
+        enum bb_status status = bb_db_get_many(store.db, NULL, asked->keys, ASKED, NULL, statuses);
+        is_hit = bb_file_fault_hits(fault) > 0;
+        points += is_hit;
+        bb_file_fault_disarm(fault);
+        size_t failed = 0;
+        for (size_t i = 0; i < ASKED; i++) {
+            failed += statuses[i] == BB_IO;
+            assert_true(statuses[i] == BB_IO || statuses[i] == sound[i]);
+        }
+        /* A summary that cannot be read costs no answer. */
+        assert_true(failed <= 1 && status == (failed > 0 ? BB_IO : BB_OK));
+    }
+    assert_true(points >= 10);
+    store_close(&store);
+    bb_file_fault_destroy(fault);
+    store.options.file_system = bb_file_memory_system(store.memory);
+    free(sound);
+    free(statuses);
+    free(asked);
+    store_deinit(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lookup_many__is_as_single_gets),
+        cmocka_unit_test(lookup_many__sees_one_snapshot),
+        cmocka_unit_test(lookup_many__at_its_limits),
+        cmocka_unit_test(lookup_many__tells_which_failed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
