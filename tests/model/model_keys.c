@@ -6,13 +6,6 @@
 #include "base/bytes.h"
 #include "tests/support/must_alloc.h"
 
-#define KEY_SIZE_MAX 64
-
-struct model_key {
-    uint8_t data[KEY_SIZE_MAX];
-    size_t size;
-};
-
 /* Key i always has the same bytes: mostly a shared prefix and a number, some very short, some with
  * NULs. */
 static struct bb_bytes key_of(uint32_t i, struct model_key *key)
@@ -21,18 +14,19 @@ static struct bb_bytes key_of(uint32_t i, struct model_key *key)
     if (i == 0)
         key->size = 0;
     else if (i % 7 == 0)
-        key->size = (size_t)snprintf(text, KEY_SIZE_MAX, "%u", i);
+        key->size = (size_t)snprintf(text, MODEL_KEY_SIZE_MAX, "%u", i);
     else if (i % 11 == 0)
-        key->size = (size_t)snprintf(
-            text, KEY_SIZE_MAX, "http://example.org/a/long/shared/prefix/%08u", i * 2654435761u);
+        key->size =
+            (size_t)snprintf(text, MODEL_KEY_SIZE_MAX,
+                             "http://example.org/a/long/shared/prefix/%08u", i * 2654435761u);
     else
-        key->size = (size_t)snprintf(text, KEY_SIZE_MAX, "k%06u", i);
+        key->size = (size_t)snprintf(text, MODEL_KEY_SIZE_MAX, "k%06u", i);
     if (i % 5 == 0 && key->size > 2)
         key->data[key->size / 2] = 0;
     return bb_bytes_of(key->data, key->size);
 }
 
-static struct bb_bytes draw_key(struct model *model, struct model_key *key)
+struct bb_bytes model_draw_key(struct model *model, struct model_key *key)
 {
     return key_of((uint32_t)bb_rng_below(&model->rng, model->key_space), key);
 }
@@ -72,7 +66,7 @@ void model_put(struct model *model)
 {
     struct model_key key;
     bool sync = false;
-    struct bb_bytes k = draw_key(model, &key);
+    struct bb_bytes k = model_draw_key(model, &key);
     struct bb_bytes v = draw_value(model, &model->value);
     model_must(model, bb_db_put(model->db, draw_sync(model, &sync), k, v), "put");
     oracle_apply(model->oracle, ++model->sequence, k, &v);
@@ -83,7 +77,7 @@ void model_delete(struct model *model)
 {
     struct model_key key;
     bool sync = false;
-    struct bb_bytes k = draw_key(model, &key);
+    struct bb_bytes k = model_draw_key(model, &key);
     model_must(model, bb_db_delete(model->db, draw_sync(model, &sync), k), "delete");
     oracle_apply(model->oracle, ++model->sequence, k, NULL);
     committed(model, sync);
@@ -97,7 +91,7 @@ void model_batch(struct model *model)
     size_t count = bb_rng_below(&model->rng, 20);
     for (size_t i = 0; i < count; i++) {
         struct model_key key;
-        struct bb_bytes k = draw_key(model, &key);
+        struct bb_bytes k = model_draw_key(model, &key);
         bool is_put = !bb_rng_one_in(&model->rng, 3);
         struct bb_bytes v = draw_value(model, &model->value);
         model_must(model, is_put ? bb_batch_put(batch, k, v) : bb_batch_delete(batch, k), "batch");
@@ -108,8 +102,7 @@ void model_batch(struct model *model)
     committed(model, sync);
 }
 
-/* Now, or one of the snapshots. */
-static const struct bb_snapshot *draw_snapshot(struct model *model, uint64_t *ret_sequence)
+const struct bb_snapshot *model_draw_snapshot(struct model *model, uint64_t *ret_sequence)
 {
     *ret_sequence = model->sequence;
     if (model->snapshot_count == 0 || bb_rng_one_in(&model->rng, 2))
@@ -123,7 +116,7 @@ static const struct bb_snapshot *draw_snapshot(struct model *model, uint64_t *re
 static void compare_get(struct model *model, struct bb_bytes key)
 {
     uint64_t sequence = 0;
-    struct bb_get_options options = {.snapshot = draw_snapshot(model, &sequence)};
+    struct bb_get_options options = {.snapshot = model_draw_snapshot(model, &sequence)};
     options.read.ignore_filters = bb_rng_one_in(&model->rng, 20);
     options.read.account_avoided = bb_rng_one_in(&model->rng, 20);
     options.read.bypass_fill = bb_rng_one_in(&model->rng, 20);
@@ -146,12 +139,12 @@ static void compare_get(struct model *model, struct bb_bytes key)
 void model_get(struct model *model)
 {
     struct model_key key;
-    compare_get(model, draw_key(model, &key));
+    compare_get(model, model_draw_key(model, &key));
 }
 
 void model_get_far_away(struct model *model)
 {
-    uint8_t key[KEY_SIZE_MAX];
+    uint8_t key[MODEL_KEY_SIZE_MAX];
     size_t size = bb_rng_key(&model->rng, key, sizeof(key));
     compare_get(model, bb_bytes_of(key, size));
 }
@@ -185,7 +178,7 @@ static bool seek(struct model *model, struct bb_db_iter *iter, uint64_t sequence
         return oracle_last(model->oracle, sequence, key, &model->expected);
     }
     struct model_key drawn;
-    struct bb_bytes k = draw_key(model, &drawn);
+    struct bb_bytes k = model_draw_key(model, &drawn);
     if (draw < 4)
         k.size = bb_rng_key(&model->rng, drawn.data, sizeof(drawn.data));
     k.data = drawn.data;
@@ -207,7 +200,7 @@ static size_t table_count(struct model *model)
 void model_walk(struct model *model)
 {
     uint64_t sequence = 0;
-    struct bb_get_options options = {.snapshot = draw_snapshot(model, &sequence)};
+    struct bb_get_options options = {.snapshot = model_draw_snapshot(model, &sequence)};
     struct bb_db_iter *iter = NULL;
     model_must(model, bb_db_iter_create(model->db, &options, &iter), "iterator");
     bool is_valid = seek(model, iter, sequence);

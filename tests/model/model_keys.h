@@ -4,6 +4,18 @@
 
 #include "tests/model/model_store.h"
 
+#define MODEL_KEY_SIZE_MAX 64
+
+struct model_key {
+    uint8_t data[MODEL_KEY_SIZE_MAX];
+    size_t size;
+};
+
+/* One of the key space; the bytes stand in *key. */
+struct bb_bytes model_draw_key(struct model *model, struct model_key *key);
+/* Now (NULL), or one of the snapshots. */
+const struct bb_snapshot *model_draw_snapshot(struct model *model, uint64_t *ret_sequence);
+
 /* Ends the process with the store's message unless status is BB_OK. */
 void model_must(const struct model *model, enum bb_status status, const char *what);
 /* Ends the process: store and oracle differ. */

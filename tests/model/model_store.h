@@ -17,6 +17,9 @@ struct model_coverage {
     uint64_t gets_present;
     uint64_t gets_deleted;
     uint64_t gets_never;
+    uint64_t gets_of_many; /* that found something */
+    uint64_t range_compactions;
+    uint64_t sizes; /* of ranges that were not empty */
     uint64_t moves;
     uint64_t turns;
     uint64_t turns_across_tables;
@@ -69,6 +72,11 @@ void model_batch(struct model *model);
 void model_get(struct model *model);
 /* A key that no put has used: of another shape, before, between and behind the others. */
 void model_get_far_away(struct model *model);
+/* Up to some dozen keys at once. */
+void model_get_many(struct model *model);
+void model_compact_range(struct model *model);
+/* Approximate sizes: parts add up. */
+void model_sizes(struct model *model);
 /* Seeks somewhere and moves at random in both directions. */
 void model_walk(struct model *model);
 void model_snapshot(struct model *model);
