@@ -59,7 +59,7 @@ static enum exit_code run(const struct command *group, int argc, char **argv)
 
 const struct command command_filter = {
     .name = "filter",
-    .summary = "filters alone in files: create, add, check, info, union, plan",
+    .summary = "filters alone in files: create, add, remove, check, info, union, plan, top",
     .arguments = "COMMAND [OPTION...] [ARGUMENT...]",
     .description =
         "A filter is a small summary of a set of keys. Asked for a key it answers \"absent\", "

@@ -128,7 +128,7 @@ static bool parse(struct create *create, const struct command *command, int argc
     const struct option own[] = {
         {"kind", "KIND", OPTION_FILTER_KIND, &create->maker.options.kind,
          "ribbon (the smallest, the default), bloom, blocked-bloom, split-block, partitioned,\n"
-         "                          counting, scalable"},
+         "                          counting, scalable, none"},
         {"rate", "RATE", OPTION_REAL, &create->maker.options.target_rate,
          "absent keys that may pass: 0.01 is one in a hundred (0.01)"},
         {"size", "SIZE", OPTION_SIZE, &create->maker.size_bytes,

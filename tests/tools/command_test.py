@@ -4,6 +4,7 @@ Method: runs the command as a user would and looks at exit code, standard output
 """
 import os
 import pty
+import re
 import select
 import subprocess
 import time
@@ -32,6 +33,16 @@ class Help(ToolTest):
             self.assertTrue(text.startswith("usage: bloomblock filter "), text)
             for command in FILTER_COMMANDS:
                 self.assertIn(f"\n  {command} ", text)
+
+    def test_the_group_of_filter_commands_is_summed_up_by_their_names(self):
+        summary = next(line for line in self.ok("--help").lines if line.startswith("  filter "))
+        self.assertTrue(summary.endswith(": " + ", ".join(command.split()[1] for command in FILTER_COMMANDS)), summary)
+
+    def test_help_and_documentation_name_the_same_kinds_of_filters(self):
+        with open(os.path.join(SOURCE, "docs", "tools.md"), encoding="utf-8") as file:
+            shown = re.search(r"^[|] `--kind KIND` [|] (.*?) [|]$", file.read(), re.MULTILINE).group(1)
+        text = " ".join(self.ok("filter", "create", "--help").text.split())
+        self.assertIn(f"--kind KIND {shown} --rate", text)
 
     def test_help_of_each_command_has_usage_examples_and_options(self):
         for command in ALL_COMMANDS:
