@@ -32,7 +32,7 @@ static enum bb_status check(const struct bb_envelope *envelope)
         return bb_envelope_bad_parameter(envelope, 0, "number of lines");
     if (envelope->parameters[1] < 1 || envelope->parameters[1] > BB_BLOOM_PROBES_MAX)
         return bb_envelope_bad_parameter(envelope, 1, "number of probes");
-    return BB_OK;
+    return bb_envelope_check_bits(envelope, 0, lines * BB_LINE_BITS, envelope->key_count);
 }
 
 static bool may_contain(const struct bb_filter_view *view, uint64_t hash)

@@ -29,15 +29,11 @@ static enum bb_status append(const struct bb_envelope *envelope, const uint64_t 
 static enum bb_status check(const struct bb_envelope *envelope)
 {
     uint64_t bits = envelope->parameters[0];
-    struct bb_bytes payload = envelope->payload;
-    if (bits < 1 || bb_bloom_size(bits) != payload.size)
+    if (bits < 1 || bb_bloom_size(bits) != envelope->payload.size)
         return bb_envelope_bad_parameter(envelope, 0, "number of bits");
     if (envelope->parameters[1] < 1 || envelope->parameters[1] > BB_BLOOM_PROBES_MAX)
         return bb_envelope_bad_parameter(envelope, 1, "number of probes");
-    if (bits % 8 != 0 && payload.data[payload.size - 1] >> (bits % 8) != 0)
-        return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + payload.size - 1,
-                          "bits are set behind the last one of the filter");
-    return BB_OK;
+    return bb_envelope_check_bits(envelope, 0, bits, envelope->key_count);
 }
 
 static bool may_contain(const struct bb_filter_view *view, uint64_t hash)

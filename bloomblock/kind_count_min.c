@@ -1,9 +1,9 @@
 /* The count-min sketch in an envelope, as a filter: a key may be there if its count is not 0.
  * Parameters: columns, rows. The target rate is the probability of a larger error.
  *
- *     payload    | total, u64 | error, f64 | flags, u32 | top capacity, u32 | top entries, u32 | 0,
- * u32 | | cells (count_min.h) | | hash, u64 | count, u64 | key size, u32 | key |         per entry,
- * greatest first
+ *     payload    | total, u64 | error, f64 | flags, u32 | top capacity, u32 |
+ *                | top entries, u32 | 0, u32 | cells (count_min.h) | entry* |
+ *     entry      | hash, u64 | count, u64 | key size, u32 | key |        greatest count first
  *
  * flags: bit 0, cells are raised conservatively. Sketches are made and changed by count_sketch.c.
  */

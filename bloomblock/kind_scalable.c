@@ -148,7 +148,7 @@ static void describe(const struct bb_envelope *envelope, struct bb_filter_info *
         info->bits_per_probe = (uint32_t)entry.probes; /* of the last stage */
     }
     info->fill = set_bits / bits;
-    info->predicted_rate = -expm1(log_denied);
+    info->predicted_rate = fabs(expm1(log_denied)); /* of a number that is not above 0 */
 }
 
 const struct bb_kind_ops bb_kind_scalable = {

@@ -43,6 +43,9 @@ double bb_plan_lines_of_run(double bytes)
 
 enum bb_status bb_plan_none(struct bb_filter_plan *plan)
 {
+    for (unsigned i = 0; i < 2; i++)
+        if (plan->parameters[i] != 0)
+            return bb_plan_bad_parameter(plan, i, "parameter");
     plan->target_rate = 1;
     plan->predicted_rate = 1;
     return BB_OK;

@@ -19,8 +19,10 @@ enum bb_status bb_top_list_init(struct bb_top_list *list, uint32_t capacity)
 
 void bb_top_list_reset(struct bb_top_list *list)
 {
-    for (uint32_t i = 0; i < list->count; i++)
+    for (uint32_t i = 0; i < list->count; i++) {
         bb_free((void *)list->entries[i].key.data);
+        list->entries[i] = (struct bb_count_entry){0};
+    }
     list->count = 0;
     list->least = 0;
 }

@@ -9,7 +9,8 @@ static int block_bits(double filter_rate, double summary_bits)
 {
     double bits = log2(1 / filter_rate);
     int rank = (int)floor(bits - summary_bits + 0.5);
-    if (bits - rank < BB_SUMMARY_BITS_MIN)
+    /* By the quotient: next to a power of two the logarithm is rounded to it. */
+    while (rank > 0 && filter_rate / ldexp(1, -rank) > BB_FILTER_RATE_MAX)
         rank--;
     return rank;
 }

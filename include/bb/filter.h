@@ -10,8 +10,8 @@
  *
  * and ask it:
  *
- *     bb_filter_view_init(&view, bytes);                     // checks the envelope; borrows the
- * bytes if (!bb_filter_may_contain(&view, hash)) ...           // certainly absent
+ *     bb_filter_view_init(&view, bytes);                // checks the envelope, borrows the bytes
+ *     if (!bb_filter_may_contain(&view, hash)) ...      // certainly absent
  *
  * A view fails open: damaged, truncated, unknown or foreign bytes give a view that answers "may
  * contain" to everything, and a status that says why. Only a filter that was built from zero keys

@@ -206,6 +206,22 @@ static void count_sketch__fewer_are_given_where_fewer_fit(void **state)
     bb_count_sketch_destroy(sketch);
 }
 
+/* The copies of the keys of before must not be released a second time. */
+static void count_sketch__is_used_again_after_a_reset(void **state)
+{
+    (void)state;
+    struct bb_count_sketch *sketch = sketch_of((struct bb_count_sketch_options){.top_count = 4});
+    struct bb_count_entry entry;
+    for (uint64_t hour = 0; hour < 3; hour++) {
+        for (uint64_t i = 0; i < 10; i++)
+            add_key(sketch, 1, 100 * hour + i, 1 + i);
+        assert_int_equal(bb_count_sketch_top(sketch, &entry, 1), 1);
+        assert_int_equal(entry.count, 10);
+        bb_count_sketch_reset(sketch);
+    }
+    bb_count_sketch_destroy(sketch);
+}
+
 static void count_sketch__keys_are_copied(void **state)
 {
     (void)state;
@@ -319,6 +335,7 @@ int main(void)
         cmocka_unit_test(count_sketch__full_cells_stay_and_are_reported),
         cmocka_unit_test(count_sketch__the_most_frequent_keys_are_found),
         cmocka_unit_test(count_sketch__fewer_are_given_where_fewer_fit),
+        cmocka_unit_test(count_sketch__is_used_again_after_a_reset),
         cmocka_unit_test(count_sketch__keys_are_copied),
         cmocka_unit_test(count_sketch__a_decoded_sketch_counts_on),
         cmocka_unit_test(count_sketch__bad_arguments_are_refused),

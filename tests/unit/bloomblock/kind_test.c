@@ -226,7 +226,8 @@ static void kind__count_min(void **state)
 static void kind__no_bits_for_some_keys_are_refused(void **state)
 {
     (void)state;
-    static const enum bb_filter_kind kinds[] = {BB_FILTER_SPLIT_BLOCK, BB_FILTER_COUNTING,
+    static const enum bb_filter_kind kinds[] = {BB_FILTER_BLOCKED_BLOOM, BB_FILTER_BLOOM,
+                                                BB_FILTER_SPLIT_BLOCK, BB_FILTER_COUNTING,
                                                 BB_FILTER_PARTITIONED};
     for (size_t k = 0; k < BB_ARRAY_LENGTH(kinds); k++) {
         struct bb_buf envelope = envelope_of(kinds[k], 0.01, 1, 60);

@@ -322,6 +322,9 @@ static void plan__no_filter_takes_no_memory(void **state)
 {
     (void)state;
     struct bb_filter_plan plan = of_keys(BB_FILTER_NONE, 1000, 0.01);
+    assert_status(bb_filter_predict(BB_FILTER_NONE, 10, (const uint64_t[]){0, 1}, &plan),
+                  BB_INVALID);
+    assert_ok(bb_filter_predict(BB_FILTER_NONE, 1000, (const uint64_t[]){0, 0}, &plan));
     assert_true(plan.size_bytes == 72 && plan.predicted_rate == 1 && plan.target_rate == 1);
     assert_true(plan.member_cache_lines == 0 && plan.foreign_cache_lines == 0);
     assert_true(of_memory(BB_FILTER_NONE, 1000, 72).predicted_rate == 1);

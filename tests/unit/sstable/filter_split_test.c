@@ -30,6 +30,26 @@ static void filter_split__every_rate(void **state)
         }
 }
 
+static void assert_possible(double rate, double bits)
+{
+    struct bb_filter_split split = bb_filter_split(rate, bits);
+    assert_true(split.summary_rate * split.block_rate == rate);
+    assert_true(is_rate(split.summary_rate) && is_rate(split.block_rate));
+}
+
+/* There the logarithm is rounded to a whole number of bits. */
+static void filter_split__beside_powers_of_two(void **state)
+{
+    (void)state;
+    for (int power = 2; power < 24; power++)
+        for (double bits = BB_SUMMARY_BITS_MIN; bits <= BB_SUMMARY_BITS_MAX; bits += 0.25) {
+            double rate = ldexp(1, -power);
+            assert_possible(nextafter(rate, 0), bits);
+            assert_possible(rate, bits);
+            assert_possible(nextafter(rate, 1), bits);
+        }
+}
+
 static void assert_split(double rate, double bits, double summary_rate, double block_rate)
 {
     struct bb_filter_split split = bb_filter_split(rate, bits);
@@ -59,6 +79,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filter_split__every_rate),
+        cmocka_unit_test(filter_split__beside_powers_of_two),
         cmocka_unit_test(filter_split__known),
     };
     return cmocka_run_group_tests_name("filter_split", tests, NULL, NULL);
