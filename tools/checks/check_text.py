@@ -5,6 +5,7 @@
 - A script, preset or target folder that a code block of README.md, CONTRIBUTING.md or docs/ calls is there.
 - A relative link of a Markdown file leads to a file; `scripts/...` in its prose too.
 - A script can be executed and says by what (the first line).
+- docs/testing.md names the variables that tests read, and the steps of scripts/soak.
 """
 import json
 import os
@@ -21,6 +22,8 @@ INDENTED_BLOCK = re.compile(r"^    \$ (.*)$", re.MULTILINE)
 SCRIPT = re.compile(r"(?<![\w/.-])(?:\./)?((?:\.ci|scripts|bench|tools)/[\w./-]*[\w-])")
 PRESET = re.compile(r"--preset[ =](\w+)")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+VARIABLE = re.compile(r"(?:getenv\(|environ\.get\(|environ\[)\"(BB_\w+)\"")
+STEP = re.compile(r"^step_(\w+)\(\)", re.MULTILINE)
 PROSE_SCRIPT = re.compile(r"`(scripts/[\w-]+)[^`]*`")
 
 
@@ -84,8 +87,22 @@ def is_script(path):
     return path.startswith((".ci/", "scripts/")) and "." not in posixpath.basename(path)
 
 
-def check(tree):
+def check_testing_page(tree):
+    page = tree.text("docs/testing.md") if "docs/testing.md" in tree.paths else ""
+    named = set(re.findall(r"`(\w+)`", page))
     problems = []
+    for path in tree.paths:
+        if path.startswith("tests/") and path.endswith((".c", ".h", ".py")):
+            problems += [f"{path}: docs/testing.md lacks the variable {name}"
+                         for name in VARIABLE.findall(tree.text(path)) if name not in named]
+    if "scripts/soak" in tree.paths:
+        problems += [f"scripts/soak: docs/testing.md lacks the step {name}"
+                     for name in STEP.findall(tree.text("scripts/soak")) if name not in named]
+    return problems
+
+
+def check(tree):
+    problems = check_testing_page(tree)
     for path in tree.paths:
         problems += check_private_paths(tree, path)
         if path.endswith(".md"):
@@ -99,6 +116,9 @@ CLEAN = {
     "README.md": "# x\n\n```sh\nscripts/test\ncmake --preset dev\n./scripts/demo --keys 3\n```\n"
                  "See [style](docs/style.md#names), [web](https://example.org/home/page), `scripts/demo --help`.\n",
     "docs/style.md": "# style\n\nBack to [README](../README.md). a/" + "home/b, x/wo" + "rk, workload\n",
+    "docs/testing.md": "`scripts/soak` takes the step `long`; `BB_TEST_OPS` is read.\n",
+    "tests/a_test.c": "getenv(\"BB_TEST_OPS\");\n",
+    "scripts/soak": "#!/bin/sh\nstep_long() {\n}\n",
     "scripts/test": "#!/bin/sh\n",
     "scripts/demo": "#!/bin/sh\n",
     "CMakePresets.json": "{\"configurePresets\": [{\"name\": \"base\", \"hidden\": true}, {\"name\": \"dev\"}]}\n",
@@ -114,6 +134,9 @@ VIOLATIONS = [
     ({"README.md": "```sh\ncmake --preset base\n```\n"}, "no preset base"),
     ({"docs/style.md": "See [there](there.md).\n"}, "leads nowhere"),
     ({"docs/style.md": "`scripts/check_all x` does.\n"}, "scripts/check_all does not exist"),
+    ({"tests/b_test.c": "getenv(\"BB_TEST_LENGTH\");\n"}, "lacks the variable BB_TEST_LENGTH"),
+    ({"tests/b_test.py": "os.environ.get(\"BB_TEST_LENGTH\", 1)\n"}, "lacks the variable BB_TEST_LENGTH"),
+    ({"scripts/soak": "#!/bin/sh\nstep_longer() {\n}\n"}, "lacks the step longer"),
     ({"scripts/test": "#!/bin/sh\n", ".ci/run": "exec true\n"}, "begins with #!"),
 ]
 
