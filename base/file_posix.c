@@ -1,16 +1,20 @@
 /* The operating system's files.
  *
  * Opening    O_CLOEXEC, so that no child inherits a descriptor; O_NOFOLLOW, so that a planted link
- * is refused instead of followed; O_NONBLOCK and then fstat, so that a FIFO in the place of a file
- * is refused and not waited for. Only the last component is guarded: the way to a store may well
- * lead over links. Reading    pread loops over interruptions and short reads; every call is
- * counted, because the engine promises that its counts equal the operating system's. Syncing    The
- * first sync of a created file is an fsync: it makes the whole inode durable, owner and mode
- * included. Later ones are fdatasync, which on Linux still writes a changed size, and spares the
- * journal commit that a changed time alone would cost at every commit of a log. Failing    After a
- * failed write or sync the kernel may drop the pages and call them clean; a second sync would then
- *            succeed and mean nothing. So the failure sticks: the file refuses every later append
- * and sync. Threads: read_at from any; append, sync and close of one file from one at a time.
+ *            is refused instead of followed; O_NONBLOCK and then fstat, so that a FIFO in the place
+ *            of a file is refused and not waited for. Only the last component is guarded: the way
+ *            to a store may well lead over links.
+ * Reading    pread loops over interruptions and short reads; every call is counted, because the
+ *            engine promises that its counts equal the operating system's.
+ * Syncing    The first sync of a created file is an fsync: it makes the whole inode durable, owner
+ *            and mode included. Later ones are fdatasync, which on Linux still writes a changed
+ *            size, and spares the journal commit that a changed time alone would cost at every
+ *            commit of a log.
+ * Failing    After a failed write or sync the kernel may drop the pages and call them clean; a
+ *            second sync would then succeed and mean nothing. So the failure sticks: the file
+ *            refuses every later append and sync.
+ *
+ * Threads: read_at from any; append, sync and close of one file from one at a time.
  */
 #include "base/file_posix.h"
 
@@ -275,6 +279,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .open = open_for_reading,
     .create = create,
     .rename = bb_posix_rename,
+    .link = bb_posix_link,
     .remove = bb_posix_remove,
     .list = bb_posix_list,
     .make_directory = bb_posix_make_directory,

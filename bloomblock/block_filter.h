@@ -4,10 +4,13 @@
  * has of its own is a descriptor of 16 bits, from which the length of its payload follows, so that
  * positions are sums of lengths:
  *
- *     ribbon           15    14    13      8 7       0        layout 0: byte-grouped, size = groups
- * of 8 rows (8 ... 255) descriptor     |layout|step| seed    | size    |        layout 1:
- * bit-exact,    size = slots (1 ... 255) step: fingerprints of rank + step bits blocked Bloom  |
- * lines, 1 ... 65535            | Bloom          | payload bytes, 1 ... 65535    |
+ *     ribbon           15     14   13   8 7    0
+ *                    | layout | step | seed | size |
+ *                      layout 0: byte-grouped, size = groups of 8 rows (8 ... 255)
+ *                      layout 1: bit-exact, size = slots (1 ... 255)
+ *                      step: the fingerprints have rank + step bits
+ *     blocked Bloom  | lines, 1 ... 65535 |
+ *     Bloom          | payload bytes, 1 ... 65535 |
  *
  *     0 in every kind: no filter was stored here (may contain).
  *

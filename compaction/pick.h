@@ -1,16 +1,20 @@
 /* What to compact next: a pure function of the levels and the options.
  *
  * Leveled. Each level has a score: level 0 its runs against the count at which they are merged,
- * deeper levels their bytes against their target. The greatest score of at least 1 wins. level 0
- * all of its runs, with what they overlap in level 1 deeper         the table that overlaps the
- * fewest bytes below for its size, with these A table of a deeper level that overlaps nothing below
- * is moved, not rewritten. Both only where the sum of the filters' rates stays within the promise:
- * a level's mean rises when a table with a low rate leaves it, and a table that moves to an empty
- * level brings its rate along. When nothing is due but the sum is beyond the promise (it was made
- * stricter, or deletions have thinned out a level), the table with the greatest excess is rewritten
- * in its place; with weights also before a last level opens the one below it. With a budget there
- * is no promise: when the filters have more bytes than it, the table that saves most is rewritten
- * in its place, and what would be moved is rewritten if that saves.
+ * deeper levels their bytes against their target. The greatest score of at least 1 wins.
+ *
+ *     level 0    all of its runs, with what they overlap in level 1
+ *     deeper     the table that overlaps the fewest bytes below for its size, with these
+ *
+ * A table of a deeper level that overlaps nothing below is moved, not rewritten. Both only where
+ * the sum of the filters' rates stays within the promise: a level's mean rises when a table with a
+ * low rate leaves it, and a table that moves to an empty level brings its rate along.
+ *
+ * When nothing is due but the sum is beyond the promise (it was made stricter, or deletions have
+ * thinned out a level), the table with the greatest excess is rewritten in its place; with weights
+ * also before a last level opens the one below it. With a budget there is no promise: when the
+ * filters have more bytes than it, the table that saves most is rewritten in its place, and what
+ * would be moved is rewritten if that saves.
  */
 #ifndef BB_COMPACTION_PICK_H
 #define BB_COMPACTION_PICK_H

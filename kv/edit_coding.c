@@ -1,14 +1,15 @@
 /* The bytes of an edit.
  *
- *     edit     :=  u8 version (0) | field *                 tags ascending; removed and added may
- * repeat field    :=  varint tag | varint size | size bytes    an odd tag may be passed over by who
- * does not know it
- *
- *     identity :=  u32 format version | id 16 | secret 192 | comparator's name, 1 ... 255 bytes,
- * the rest table    :=  u8 level | varint number | id 16 | varint of each: file size, entries,
- * keys, tombstones, blocks, raw bytes, filter bytes, summary bytes, least sequence, greatest
- * sequence | u64 filter rate (IEEE 754) | varint size, smallest key | varint size, largest key |
- * field *  (none defined yet)
+ *     edit     :=  u8 version (0) | field *              tags ascending; removed and added may repeat
+ *     field    :=  varint tag | varint size | size bytes
+ *                                      an odd tag may be passed over by who does not know it
+ *     identity :=  u32 format version | id 16 | secret 192
+ *                | comparator's name, 1 ... 255 bytes, the rest
+ *     table    :=  u8 level | varint number | id 16
+ *                | varint of each: file size, entries, keys, tombstones, blocks, raw bytes,
+ *                  filter bytes, summary bytes, least sequence, greatest sequence
+ *                | u64 filter rate (IEEE 754) | varint size, smallest key | varint size, largest key
+ *                | field *  (none defined yet)
  *
  * One edit has one encoding: numbers of 0 are left out, varints are as short as they can be, fields
  * stand in order. Threads: any, on different edits.

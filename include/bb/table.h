@@ -2,8 +2,9 @@
  * filter.
  *
  * Write one:   bb_table_builder_create, bb_table_builder_add in strictly ascending order,
- * bb_table_builder_finish. Read one:    bb_table_open, then bb_table_get, bb_table_iter_create;
- * bb_table_verify reads every byte.
+ *              bb_table_builder_finish.
+ * Read one:    bb_table_open, then bb_table_get, bb_table_iter_create; bb_table_verify reads every
+ *              byte.
  *
  * The format is drawn in docs/format.md. Version 0 is read by its own development only.
  *

@@ -1,7 +1,7 @@
 /* A payload of a log record, as recovery decodes it.
  *
- *     input      first byte: bit 0 sets the count to the operations that are there; then the
- * payload oracle     an accepted payload, encoded again from its operations, gives the same bytes
+ *     input      first byte: bit 0 sets the count to the operations that are there; then the payload
+ *     oracle     an accepted payload, encoded again from its operations, gives the same bytes
  */
 #include <stdlib.h>
 #include <string.h>
