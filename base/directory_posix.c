@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -20,6 +21,24 @@ enum bb_status bb_posix_rename(struct bb_file_system *fs, const char *from, cons
 {
     (void)fs;
     return rename(from, to) == 0 ? BB_OK : bb_fail_errno(errno, "rename", from);
+}
+
+enum bb_status bb_posix_link(struct bb_file_system *fs, const char *from, const char *to)
+{
+    (void)fs;
+    if (link(from, to) == 0)
+        return BB_OK;
+    int error_number = errno;
+    switch (error_number) {
+    case EXDEV:
+    case EPERM: /* also where the system forbids links to files of others */
+    case EMLINK:
+    case ENOSYS:
+    case EOPNOTSUPP:
+        return bb_fail(BB_UNSUPPORTED, "%s: link to %s: %s", to, from, strerror(error_number));
+    default:
+        return bb_fail_errno(error_number, "link", to);
+    }
 }
 
 enum bb_status bb_posix_remove(struct bb_file_system *fs, const char *path)

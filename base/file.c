@@ -134,3 +134,27 @@ enum bb_status bb_path_join(const char *directory, const char *name, struct bb_b
     *ret_path = path;
     return BB_OK;
 }
+
+enum bb_status bb_path_parent(const char *path, struct bb_buf *ret_parent)
+{
+    struct bb_buf parent = {0};
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    while (size > 0 && path[size - 1] != '/')
+        size--;
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    enum bb_status status =
+        size == 0 ? bb_buf_append(&parent, ".", 1) : bb_buf_append(&parent, path, size);
+    if (status == BB_OK)
+        status = bb_buf_append(&parent, "", 1);
+    if (status != BB_OK) {
+        bb_buf_deinit(&parent);
+        return status;
+    }
+    parent.size--; /* the terminator is not counted */
+    bb_buf_deinit(ret_parent);
+    *ret_parent = parent;
+    return BB_OK;
+}

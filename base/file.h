@@ -68,6 +68,11 @@ struct bb_file_system_ops {
                              struct bb_file **ret_file);
     /* Atomically gives the file another name in the same directory; replaces what had it. */
     enum bb_status (*rename)(struct bb_file_system *fs, const char *from, const char *to);
+    /* Gives a file a second name, also in another directory, under which it can be opened and
+     * removed as under the first: the same bytes, however many were synced. BB_EXISTS when anything
+     * has the name. BB_UNSUPPORTED where files cannot have it: another device, a file system
+     * without links, too many of them. */
+    enum bb_status (*link)(struct bb_file_system *fs, const char *from, const char *to);
     /* BB_NOT_FOUND when missing. */
     enum bb_status (*remove)(struct bb_file_system *fs, const char *path);
     enum bb_status (*list)(struct bb_file_system *fs, const char *directory,
@@ -120,6 +125,9 @@ BB_MUST_CHECK enum bb_status bb_file_close(struct bb_file *file);
 /* The whole file into buf (replaced); BB_TOO_LARGE beyond size_max. */
 BB_MUST_CHECK enum bb_status bb_file_read_whole(struct bb_file_system *fs, const char *path,
                                                 uint64_t size_max, struct bb_buf *buf);
+/* The directory that a path stands in, as a terminated string; "." for a single name, "/" for the
+ * root. */
+BB_MUST_CHECK enum bb_status bb_path_parent(const char *path, struct bb_buf *ret_parent);
 /* directory/name into buf as a terminated string; the terminator is not counted in size. */
 BB_MUST_CHECK enum bb_status bb_path_join(const char *directory, const char *name,
                                           struct bb_buf *ret_path);

@@ -277,6 +277,12 @@ static enum bb_status rename_file(struct bb_file_system *fs, const char *from, c
     return inner->ops->rename(inner, from, to);
 }
 
+static enum bb_status link_file(struct bb_file_system *fs, const char *from, const char *to)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    return inner->ops->link(inner, from, to);
+}
+
 static enum bb_status remove_file(struct bb_file_system *fs, const char *path)
 {
     struct bb_file_system *inner = pool_of(fs)->inner;
@@ -355,6 +361,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .open = open_for_reading,
     .create = create,
     .rename = rename_file,
+    .link = link_file,
     .remove = remove_file,
     .list = list,
     .make_directory = make_directory,

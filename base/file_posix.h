@@ -34,6 +34,7 @@ BB_MUST_CHECK enum bb_status bb_posix_open_regular(const char *path, int flags, 
 
 /* directory_posix.c */
 enum bb_status bb_posix_rename(struct bb_file_system *fs, const char *from, const char *to);
+enum bb_status bb_posix_link(struct bb_file_system *fs, const char *from, const char *to);
 enum bb_status bb_posix_remove(struct bb_file_system *fs, const char *path);
 enum bb_status bb_posix_list(struct bb_file_system *fs, const char *directory,
                              struct bb_name_list *ret_list);

@@ -27,31 +27,14 @@ struct opening {
     bool made_directory;
 };
 
-static char *parent_of(const char *path)
-{
-    char *parent = bb_strdup(path);
-    if (parent == NULL)
-        return NULL;
-    size_t size = strlen(parent);
-    while (size > 1 && parent[size - 1] == '/')
-        size--;
-    while (size > 0 && parent[size - 1] != '/')
-        size--;
-    while (size > 1 && parent[size - 1] == '/')
-        size--;
-    if (size == 0)
-        parent[size++] = '.';
-    parent[size] = 0;
-    return parent;
-}
-
 static enum bb_status sync_parent(struct bb_db *db)
 {
-    char *parent = parent_of(db->directory);
-    if (parent == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a path");
-    enum bb_status status = db->system->ops->sync_directory(db->system, parent); /* sync S1 */
-    bb_free(parent);
+    struct bb_buf parent = {0};
+    enum bb_status status = bb_path_parent(db->directory, &parent);
+    if (status == BB_OK)
+        status =
+            db->system->ops->sync_directory(db->system, (const char *)parent.data); /* sync S1 */
+    bb_buf_deinit(&parent);
     return status;
 }
 

@@ -10,6 +10,7 @@ static const char *const names[] = {
     [BB_FILE_CALL_SIZE] = "size",
     [BB_FILE_CALL_CLOSE] = "close",
     [BB_FILE_CALL_RENAME] = "rename",
+    [BB_FILE_CALL_LINK] = "link",
     [BB_FILE_CALL_REMOVE] = "remove",
     [BB_FILE_CALL_LIST] = "list",
     [BB_FILE_CALL_MAKE_DIRECTORY] = "make_directory",

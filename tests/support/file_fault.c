@@ -247,6 +247,13 @@ static enum bb_status rename_file(struct bb_file_system *fs, const char *from, c
     return status == BB_OK ? fault->inner->ops->rename(fault->inner, from, to) : status;
 }
 
+static enum bb_status link_file(struct bb_file_system *fs, const char *from, const char *to)
+{
+    struct bb_file_fault *fault = fault_of(fs);
+    enum bb_status status = admit(fault, BB_FILE_CALL_LINK, to);
+    return status == BB_OK ? fault->inner->ops->link(fault->inner, from, to) : status;
+}
+
 static enum bb_status remove_file(struct bb_file_system *fs, const char *path)
 {
     struct bb_file_fault *fault = fault_of(fs);
@@ -348,6 +355,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .open = open_file,
     .create = create_file,
     .rename = rename_file,
+    .link = link_file,
     .remove = remove_file,
     .list = list_directory,
     .make_directory = make_directory,

@@ -126,6 +126,38 @@ static enum bb_status rename_file(struct bb_file_system *fs, const char *from, c
     return bb_memory_done(error_number, "rename", from);
 }
 
+static int link_locked(struct bb_file_memory *memory, const char *from, const char *to)
+{
+    struct bb_memory_inode *inode = NULL;
+    struct bb_memory_inode *directory = NULL;
+    char name[BB_MEMORY_NAME_SIZE_MAX + 1];
+    int error_number = bb_memory_find(&memory->tree, from, &inode);
+    if (error_number == 0)
+        error_number = bb_memory_walk(&memory->tree, to, &directory, name);
+    if (error_number != 0)
+        return error_number;
+    if (bb_memory_lookup(directory, name) != NULL)
+        return EEXIST;
+    if (inode->is_directory)
+        return EPERM;
+    bb_memory_link(&memory->tree, directory, name, inode);
+    return 0;
+}
+
+static enum bb_status link_file(struct bb_file_system *fs, const char *from, const char *to)
+{
+    struct bb_file_memory *memory = memory_of(fs);
+    enum bb_status status = bb_memory_announce(memory, BB_FILE_CALL_LINK, to);
+    if (status != BB_OK)
+        return status;
+    bb_mutex_lock(&memory->mutex);
+    int error_number = memory->has_links ? link_locked(memory, from, to) : EXDEV;
+    bb_mutex_unlock(&memory->mutex);
+    if (error_number == EPERM || error_number == EXDEV)
+        return bb_fail(BB_UNSUPPORTED, "%s: link to %s: not possible here", to, from);
+    return bb_memory_done(error_number, "link", to);
+}
+
 static int remove_locked(struct bb_file_memory *memory, const char *path, bool is_directory)
 {
     struct bb_memory_inode *directory = NULL;
@@ -340,6 +372,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .open = open_file,
     .create = create_file,
     .rename = rename_file,
+    .link = link_file,
     .remove = remove_file,
     .list = list_directory,
     .make_directory = make_directory,
@@ -358,6 +391,7 @@ struct bb_file_memory *bb_file_memory_create_bare(void)
 {
     struct bb_file_memory *memory = bb_must_alloc_zeroed(sizeof(*memory));
     memory->base.ops = &file_system_ops;
+    memory->has_links = true;
     bb_mutex_init(&memory->mutex);
     return memory;
 }

@@ -4,8 +4,8 @@
  *   - A file is its bytes, the length of their durable front, and the ends of the appends behind
  * it. sync makes all of them durable.
  *   - A directory is its names, its durable names, and the changes between the two in order:
- * create, rename, remove. sync_directory makes all of them durable. Neither implies the other, nor
- * anything about the parent.
+ * create (or link), rename, remove. sync_directory makes all of them durable. Neither implies the
+ * other, nor anything about the parent.
  *   - A crash gives a new file system, in which each file has its durable bytes and a drawn part of
  * the others, each directory its durable names and a drawn part of the changes. Bytes and names are
  * drawn independently: a new file whose name survived may be empty, and a synced file may have lost
@@ -13,6 +13,8 @@
  *   - Of two changes to the same name the later one survives only with the earlier one, because a
  * name has one history; a rename changes two names at once. Everything else is independent: of
  * "create A, remove B" either may be lost alone.
+ *   - Of a file with several names each name survives on its own; unsynced bytes are drawn for each
+ * name, as if the names were files: link what is synced.
  *   - Durable bytes are never harmed: a sector that was written is written.
  * Messages and statuses are those of the operating system's files; "unit_base_file_test" holds both
  * to that.
@@ -37,7 +39,7 @@ void bb_file_memory_destroy(struct bb_file_memory *memory);
 /* Borrowed. */
 struct bb_file_system *bb_file_memory_system(struct bb_file_memory *memory);
 
-/* Called before every call that changes something (create, append, sync, rename, remove,
+/* Called before every call that changes something (create, append, sync, rename, link, remove,
  * make_directory, remove_directory, sync_directory, lock), with its number, counted from 1. May
  * clone, crash or look at the memory. A status other than BB_OK is returned from the call, and
  * nothing is changed: a power cut is a hook that refuses everything from then on. The hook has to
@@ -54,6 +56,9 @@ uint64_t bb_file_memory_calls(struct bb_file_memory *memory);
 /* Space for the bytes of all files, 0 for no limit. An append that does not fit writes what fits
  * and fails with BB_NO_SPACE. */
 void bb_file_memory_set_space(struct bb_file_memory *memory, uint64_t bytes);
+
+/* Without links, link fails with BB_UNSUPPORTED; a new file system has them. */
+void bb_file_memory_set_links(struct bb_file_memory *memory, bool has_links);
 
 /* Files and locks that are open. */
 size_t bb_file_memory_open_files(struct bb_file_memory *memory);

@@ -33,6 +33,13 @@ void bb_file_memory_set_space(struct bb_file_memory *memory, uint64_t bytes)
     bb_mutex_unlock(&memory->mutex);
 }
 
+void bb_file_memory_set_links(struct bb_file_memory *memory, bool has_links)
+{
+    bb_mutex_lock(&memory->mutex);
+    memory->has_links = has_links;
+    bb_mutex_unlock(&memory->mutex);
+}
+
 size_t bb_file_memory_open_files(struct bb_file_memory *memory)
 {
     bb_mutex_lock(&memory->mutex);

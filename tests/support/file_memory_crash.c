@@ -255,6 +255,7 @@ static struct bb_file_memory *create_copy(const struct bb_file_memory *memory)
     copy->rng = memory->rng;
     copy->clock = memory->clock;
     copy->space = memory->space;
+    copy->has_links = memory->has_links;
     copy->calls = memory->calls;
     return copy;
 }

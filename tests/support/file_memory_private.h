@@ -15,6 +15,7 @@ struct bb_file_memory {
     uint64_t clock;
     uint64_t space; /* 0: no limit */
     uint64_t calls;
+    bool has_links;
     size_t open_files;
     struct bb_file_counters counters;
     bb_file_memory_hook *hook;

@@ -317,6 +317,15 @@ void bb_memory_relink(struct bb_memory_tree *tree, struct bb_memory_inode *direc
     drop_name(tree, directory, from);
 }
 
+void bb_memory_link(struct bb_memory_tree *tree, struct bb_memory_inode *directory,
+                    const char *name, struct bb_memory_inode *inode)
+{
+    inode->links++;
+    names_add(&directory->names, name, inode);
+    add_change(tree, directory, (struct bb_memory_change){.kind = BB_MEMORY_CREATE, .inode = inode},
+               name, NULL);
+}
+
 void bb_memory_sync_names(struct bb_memory_tree *tree, struct bb_memory_inode *directory)
 {
     /* The new references first, so that nothing is destroyed in between. */

@@ -89,6 +89,9 @@ void bb_memory_unlink(struct bb_memory_tree *tree, struct bb_memory_inode *direc
                       const char *name);
 void bb_memory_relink(struct bb_memory_tree *tree, struct bb_memory_inode *directory,
                       const char *from, const char *to);
+/* A further name for a file. */
+void bb_memory_link(struct bb_memory_tree *tree, struct bb_memory_inode *directory,
+                    const char *name, struct bb_memory_inode *inode);
 void bb_memory_sync_names(struct bb_memory_tree *tree, struct bb_memory_inode *directory);
 
 /* Changes to bytes. */

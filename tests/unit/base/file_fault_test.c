@@ -110,6 +110,8 @@ static enum bb_status call_everything(struct bb_file_system *fs, struct bb_file 
     if (status == BB_OK)
         status = fs->ops->rename(fs, "/f", "/g");
     if (status == BB_OK)
+        status = fs->ops->link(fs, "/g", "/h");
+    if (status == BB_OK)
         status = fs->ops->remove(fs, "/g");
     if (status == BB_OK)
         status = fs->ops->free_space(fs, "/", &number);

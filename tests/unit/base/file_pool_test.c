@@ -246,6 +246,8 @@ static void file_pool__passes_the_rest_on(void **state)
     assert_ok(bb_file_sync(file));
     assert_ok(bb_file_close(file));
     assert_ok(fs->ops->rename(fs, "/d/a", "/d/b"));
+    assert_ok(fs->ops->link(fs, "/d/b", "/d/c"));
+    assert_ok(fs->ops->remove(fs, "/d/c"));
     assert_ok(fs->ops->sync_directory(fs, "/d"));
     assert_ok(fs->ops->status(fs, "/d/b", &is_directory, &size));
     assert_int_equal(size, 3);

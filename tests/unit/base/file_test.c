@@ -203,6 +203,30 @@ static void file__rename_replaces(void **state)
     assert_contents(place, "c", "new");
 }
 
+static void file__link_is_a_second_name(void **state)
+{
+    struct place *place = *state;
+    struct bb_file_system *fs = place->fs;
+    write_file(place, "a", "text");
+    write_file(place, "taken", "other");
+    assert_ok(fs->ops->make_directory(fs, path(place, "d")));
+    assert_ok(fs->ops->link(fs, path(place, "a"), path(place, "d/b")));
+    assert_contents(place, "d/b", "text");
+    assert_status(fs->ops->link(fs, path(place, "a"), path(place, "taken")), BB_EXISTS);
+    assert_message(path(place, "taken"));
+    assert_contents(place, "taken", "other");
+    assert_status(fs->ops->link(fs, path(place, "a"), path(place, "d")), BB_EXISTS);
+    assert_status(fs->ops->link(fs, path(place, "none"), path(place, "c")), BB_NOT_FOUND);
+    assert_status(fs->ops->link(fs, path(place, "a"), path(place, "none/c")), BB_NOT_FOUND);
+    assert_status(fs->ops->link(fs, path(place, "d"), path(place, "c")), BB_UNSUPPORTED);
+    /* Each name goes by itself. */
+    assert_ok(fs->ops->remove(fs, path(place, "a")));
+    assert_contents(place, "d/b", "text");
+    assert_ok(fs->ops->link(fs, path(place, "d/b"), path(place, "a")));
+    assert_ok(fs->ops->remove(fs, path(place, "d/b")));
+    assert_contents(place, "a", "text");
+}
+
 static void file__removed_file_stays_readable_while_open(void **state)
 {
     struct place *place = *state;
@@ -480,6 +504,7 @@ static int run(const char *name, CMFixtureFunction set_up)
         cmocka_unit_test_setup_teardown(file__open_is_for_reading, set_up, tear_down),
         cmocka_unit_test_setup_teardown(file__create_needs_a_free_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(file__rename_replaces, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(file__link_is_a_second_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(file__removed_file_stays_readable_while_open, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(file__list_has_every_name_once, set_up, tear_down),
