@@ -5,7 +5,7 @@
  * CURRENT and manifests too. This file, the witness, begins or ends with a magic number of ours.
  *
  *     CURRENT | everything else of the grammar | witness | LOCK, directory
- *             S14                              S15       S16
+ *             S14                              S15       S16               S19
  *
  * From S14 on an opening finds no CURRENT, and refuses as long as tables or logs are left.
  * Threads: any; the lock keeps other users of the directory out.
@@ -167,6 +167,17 @@ static enum bb_status remove_files(struct destruction *d)
     return status;
 }
 
+static enum bb_status sync_parent(struct destruction *d)
+{
+    struct bb_buf parent = {0};
+    enum bb_status status = bb_path_parent(d->path, &parent);
+    if (status == BB_OK)
+        status = d->fs->ops->sync_directory(d->fs, (const char *)parent.data); /* sync S19 */
+    bb_buf_deinit(&parent);
+    /* One that may not be opened cannot be synced by anybody. */
+    return status == BB_READ_ONLY ? BB_OK : status;
+}
+
 /* The lock's name goes while the lock is held, so that nobody's lock is removed but ours; from then
  * on the directory is anybody's, and goes only if it is empty. */
 static enum bb_status remove_rest(struct destruction *d, const char *lock_path)
@@ -175,7 +186,7 @@ static enum bb_status remove_rest(struct destruction *d, const char *lock_path)
     if (status != BB_OK || d->report.foreign > 0)
         return status;
     d->report.directory_removed = d->fs->ops->remove_directory(d->fs, d->path) == BB_OK;
-    return BB_OK;
+    return d->report.directory_removed ? sync_parent(d) : BB_OK;
 }
 
 static enum bb_status destroy_locked(struct destruction *d, const char *lock_path)

@@ -350,6 +350,17 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  const struct bb_db_options *options,
                                                  struct bb_db_verify_report *ret_report);
 
+/* Makes a second store in a directory that does not exist yet (BB_EXISTS), with everything that was
+ * written before the call and, of what others write meanwhile, a front part in the order of
+ * commits. Flushes first. Tables are hard links, so that it takes no space until they are compacted
+ * away, and copies where links are not possible (another file system); the parent directory must be
+ * there. The two stores are independent from then on: either may be changed or destroyed.
+ *
+ * Durable with BB_OK. After a failure what was begun is removed again; when the power fails in the
+ * middle the directory is missing, or an opening of it finds no CURRENT (bb_db_destroy removes it).
+ * Writes wait for the flush alone. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory);
+
 /* Removes a store that nobody has open (BB_BUSY names the holder of the lock), whole or damaged:
  * all files that have a name of a store's (docs/format-manifest.md) and nothing else, and the
  * directory when that leaves it empty. Of options the file system counts alone.

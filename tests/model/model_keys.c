@@ -261,10 +261,15 @@ static void compare_scan(struct model *model, const struct bb_snapshot *snapshot
     bb_db_iter_destroy(iter);
 }
 
-void model_compare_all(struct model *model)
+void model_compare_now(struct model *model)
 {
     compare_scan(model, NULL, model->sequence, true);
     compare_scan(model, NULL, model->sequence, false);
+}
+
+void model_compare_all(struct model *model)
+{
+    model_compare_now(model);
     uint64_t oldest = model->sequence;
     for (size_t i = 0; i < model->snapshot_count; i++) {
         const struct model_snapshot *snapshot = &model->snapshots[i];

@@ -3,7 +3,8 @@
 
 #include "base/bytes.h"
 
-#define MANY_MAX 60
+#define MANY_MAX   60
+#define CHECKPOINT "/checkpoint"
 
 static void compare_answer(struct model *model, struct bb_bytes key, uint64_t sequence,
                            enum bb_status status, const struct bb_buf *value)
@@ -77,4 +78,20 @@ void model_sizes(struct model *model)
         memtables > sizes[3].memtable_bytes + rounding)
         model_differ(model, "sizes of neighbouring ranges do not add up");
     model->coverage->sizes += sizes[1].file_bytes > 0;
+}
+
+void model_checkpoint(struct model *model)
+{
+    struct bb_db_options options = model->options;
+    struct bb_db *original = model->db;
+    options.create_if_missing = false;
+    bb_file_memory_set_links(model->memory, bb_rng_one_in(&model->rng, 2));
+    model_must(model, bb_db_checkpoint(original, CHECKPOINT), "checkpoint");
+    model_set_durable(model); /* it begins with a flush */
+    model_must(model, bb_db_open(CHECKPOINT, &options, &model->db), "open a checkpoint");
+    model_compare_now(model);
+    model_must(model, bb_db_close(model->db), "close a checkpoint");
+    model->db = original;
+    model_must(model, bb_db_destroy(CHECKPOINT, &options, NULL), "destroy a checkpoint");
+    model->coverage->checkpoints++;
 }

@@ -19,6 +19,7 @@ struct model_coverage {
     uint64_t gets_never;
     uint64_t gets_of_many; /* that found something */
     uint64_t range_compactions;
+    uint64_t checkpoints;
     uint64_t sizes; /* of ranges that were not empty */
     uint64_t moves;
     uint64_t turns;
@@ -77,6 +78,8 @@ void model_get_many(struct model *model);
 void model_compact_range(struct model *model);
 /* Approximate sizes: parts add up. */
 void model_sizes(struct model *model);
+/* A checkpoint, opened and compared; it goes again. */
+void model_checkpoint(struct model *model);
 /* Seeks somewhere and moves at random in both directions. */
 void model_walk(struct model *model);
 void model_snapshot(struct model *model);

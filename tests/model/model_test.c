@@ -34,7 +34,7 @@ static void step(struct model *model)
         {60, model_release},      {12, model_flush},         {3, model_compact},
         {8, model_reopen},        {8, model_crash},          {8, model_kill},
         {6, model_compare_all},   {200, model_get_far_away}, {60, model_get_many},
-        {5, model_compact_range}, {20, model_sizes},
+        {5, model_compact_range}, {20, model_sizes},         {4, model_checkpoint},
     };
     uint64_t total = 0;
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
@@ -53,9 +53,10 @@ static void print_coverage(const struct model_coverage *c)
     printf("gets %llu: present %llu, deleted %llu, never there %llu\n", (unsigned long long)c->gets,
            (unsigned long long)c->gets_present, (unsigned long long)c->gets_deleted,
            (unsigned long long)c->gets_never);
-    printf("found by many gets at once %llu, compactions of ranges %llu, sizes %llu\n",
+    printf("found by many gets at once %llu, compactions of ranges %llu, sizes %llu, "
+           "checkpoints %llu\n",
            (unsigned long long)c->gets_of_many, (unsigned long long)c->range_compactions,
-           (unsigned long long)c->sizes);
+           (unsigned long long)c->sizes, (unsigned long long)c->checkpoints);
     printf("iterator moves %llu, turns %llu, walks at a snapshot %llu\n",
            (unsigned long long)c->moves, (unsigned long long)c->turns,
            (unsigned long long)c->snapshot_walks);
@@ -97,6 +98,7 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("gets of keys never there", c->gets_never, n, 5000) +
            check_floor("keys found by many gets at once", c->gets_of_many, n, 20000) +
            check_floor("compactions of ranges", c->range_compactions, n, 100) +
+           check_floor("checkpoints", c->checkpoints, n, 100) +
            check_floor("sizes of ranges", c->sizes, n, 200) +
            check_floor("tombstones met in tables", c->visits[BB_VISIT_TOMBSTONE], n, 2000) +
            check_floor("summary negatives", c->visits[BB_VISIT_SUMMARY_NEGATIVE], n, 2000) +

@@ -12,7 +12,8 @@ import unittest
 
 from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, words
 
-COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure", "destroy"]
+COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure", "destroy",
+            "checkpoint"]
 FILTER_COMMANDS = ["filter create", "filter add", "filter remove", "filter check", "filter info", "filter union",
                    "filter plan", "filter top"]
 ALL_COMMANDS = COMMANDS + FILTER_COMMANDS
@@ -36,7 +37,8 @@ class Help(ToolTest):
 
     def test_the_group_of_filter_commands_is_summed_up_by_their_names(self):
         summary = next(line for line in self.ok("--help").lines if line.startswith("  filter "))
-        self.assertTrue(summary.endswith(": " + ", ".join(command.split()[1] for command in FILTER_COMMANDS)), summary)
+        names = ", ".join(command.split()[1] for command in FILTER_COMMANDS)
+        self.assertTrue(summary.endswith(f": {names}"), summary)
 
     def test_help_and_documentation_name_the_same_kinds_of_filters(self):
         with open(os.path.join(SOURCE, "docs", "tools.md"), encoding="utf-8") as file:

@@ -76,6 +76,19 @@ class Destroy(ToolTest):
         self.assertEqual(os.listdir(self.store), ["letter"])
 
 
+class Checkpoint(ToolTest):
+    def test_a_second_store_of_its_own(self):
+        self.load("a\nb\n")
+        copy = self.path("copy")
+        self.assertGreater(self.ok("checkpoint", self.store, copy, "--json").json["tables"], 0)
+        self.expect(IO, "checkpoint", self.store, copy)
+        self.ok("delete", self.store, "a")
+        self.ok("get", copy, "a")
+        self.ok("destroy", self.store, "--yes")
+        self.ok("verify", copy)
+        self.assertEqual(self.ok("scan", copy, "--keys-only").lines, ["a", "b"])
+
+
 class Damage(ToolTest):
     def setUp(self):
         super().setUp()

@@ -1,0 +1,218 @@
+/* A second store from the tables of this one, while it is written to.
+ *
+ *     flush                    what was written before the call is in tables
+ *     a view of the tables     held to the end: none of their files goes away
+ *     directory, links         each table under its number (a copy where files cannot be linked)
+ *     manifest, CURRENT        last: until then the directory is no store that could be opened
+ *
+ * Tables never change, so that both stores may have them. All else is the new store's own:
+ * manifest, logs, and its id, lest a log of the one is taken for the other's. Threads: any.
+ */
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "kv/filename.h"
+#include "kv/install.h"
+#include "kv/manifest.h"
+#include "kv/store.h"
+
+#define COPY_SIZE ((size_t)1 << 20)
+
+struct checkpoint {
+    struct bb_db *db;
+    struct bb_file_system *fs;
+    const char *directory; /* the new store's */
+    const struct bb_levels *levels;
+    uint64_t manifest_number; /* above those of all tables */
+};
+
+/* ---- tables ---- */
+
+static enum bb_status copy_bytes(struct bb_file *from, struct bb_file *to, uint8_t *buffer)
+{
+    uint64_t offset = 0;
+    size_t size = 0;
+    enum bb_status status = BB_OK;
+    do {
+        status = bb_file_read_at(from, offset, buffer, COPY_SIZE, &size);
+        if (status == BB_OK && size > 0)
+            status = bb_file_append(to, bb_bytes_of(buffer, size));
+        offset += size;
+    } while (status == BB_OK && size == COPY_SIZE);
+    return status;
+}
+
+static enum bb_status close_after(struct bb_file *file, enum bb_status status)
+{
+    struct bb_error failure = *bb_error_last();
+    enum bb_status closed = bb_file_close(file);
+    return status == BB_OK ? closed : bb_error_restore(&failure);
+}
+
+static enum bb_status copy_open(struct checkpoint *c, struct bb_file *from, const char *to)
+{
+    struct bb_file *file = NULL;
+    uint8_t *buffer = bb_alloc(COPY_SIZE);
+    if (buffer == NULL)
+        return bb_fail(BB_NO_MEMORY, "%s: no memory to copy a table", to);
+    enum bb_status status = bb_file_create(c->fs, to, &file);
+    if (status == BB_OK)
+        status = copy_bytes(from, file, buffer);
+    if (status == BB_OK)
+        status = bb_file_sync(file); /* sync S18 */
+    if (file != NULL)
+        status = close_after(file, status);
+    bb_free(buffer);
+    return status;
+}
+
+static enum bb_status copy_file(struct checkpoint *c, const char *from, const char *to)
+{
+    struct bb_file *file = NULL;
+    enum bb_status status = bb_file_open(c->fs, from, &file);
+    return status == BB_OK ? close_after(file, copy_open(c, file, to)) : status;
+}
+
+static enum bb_status add_table(struct checkpoint *c, uint64_t number)
+{
+    struct bb_buf from = {0};
+    struct bb_buf to = {0};
+    enum bb_status status = bb_filename_path(c->db->directory, BB_FILE_TABLE, number, &from);
+    if (status == BB_OK)
+        status = bb_filename_path(c->directory, BB_FILE_TABLE, number, &to);
+    if (status == BB_OK)
+        status = c->fs->ops->link(c->fs, (const char *)from.data, (const char *)to.data);
+    if (status == BB_UNSUPPORTED)
+        status = copy_file(c, (const char *)from.data, (const char *)to.data);
+    bb_buf_deinit(&from);
+    bb_buf_deinit(&to);
+    return status;
+}
+
+static enum bb_status add_tables(struct checkpoint *c)
+{
+    enum bb_status status = BB_OK;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(c->levels, level) && status == BB_OK; i++)
+            status = add_table(c, bb_levels_table(c->levels, level, i)->number);
+    }
+    return status;
+}
+
+/* ---- manifest ---- */
+
+/* At least that of every entry in the tables. */
+static uint64_t last_sequence(struct checkpoint *c)
+{
+    bb_mutex_lock(&c->db->mutex);
+    uint64_t sequence = c->db->flushed_sequence;
+    bb_mutex_unlock(&c->db->mutex);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(c->levels, level); i++) {
+            uint64_t max = bb_levels_table(c->levels, level, i)->meta.sequence_max;
+            sequence = max > sequence ? max : sequence;
+        }
+    }
+    return sequence;
+}
+
+static enum bb_status describe(struct checkpoint *c, struct bb_edit *edit)
+{
+    enum bb_status status =
+        bb_manifest_identity_new(c->fs, c->db->options.comparator, &c->db->secret, &edit->identity);
+    edit->has_identity = true;
+    edit->last_sequence = last_sequence(c);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(c->levels, level) && status == BB_OK; i++) {
+            const struct bb_table_file *file = bb_levels_table(c->levels, level, i);
+            status = bb_edit_add_table(edit, level, file->number, &file->meta);
+        }
+    }
+    return status;
+}
+
+static enum bb_status write_manifest(struct checkpoint *c)
+{
+    struct bb_edit edit;
+    struct bb_manifest_state state = {0};
+    struct bb_manifest *manifest = NULL;
+    bb_edit_init(&edit);
+    enum bb_status status = describe(c, &edit);
+    edit.log_number = c->manifest_number - 1;
+    edit.log_is_absent = true;
+    edit.next_file_number = c->manifest_number + 1;
+    if (status == BB_OK)
+        status = bb_manifest_state_apply(&state, &edit, (struct bb_place){.file = "a checkpoint"});
+    if (status == BB_OK)
+        status = bb_manifest_create(c->fs, c->directory, c->manifest_number, &state, &manifest);
+    if (status == BB_OK)
+        status = bb_manifest_close(manifest);
+    bb_manifest_state_deinit(&state);
+    bb_edit_deinit(&edit);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static enum bb_status sync_parent(struct checkpoint *c)
+{
+    struct bb_buf parent = {0};
+    enum bb_status status = bb_path_parent(c->directory, &parent);
+    if (status == BB_OK)
+        status = c->fs->ops->sync_directory(c->fs, (const char *)parent.data); /* sync S17 */
+    bb_buf_deinit(&parent);
+    return status;
+}
+
+static void remove_file(struct checkpoint *c, enum bb_file_kind kind, uint64_t number)
+{
+    struct bb_buf path = {0};
+    if (bb_filename_path(c->directory, kind, number, &path) == BB_OK)
+        (void)!c->fs->ops->remove(c->fs, (const char *)path.data);
+    bb_buf_deinit(&path);
+}
+
+/* What was begun goes again, as far as that is possible; the latest failure stays. */
+static enum bb_status clear_away(struct checkpoint *c)
+{
+    struct bb_error failure = *bb_error_last();
+    remove_file(c, BB_FILE_CURRENT, 0);
+    remove_file(c, BB_FILE_TEMPORARY, c->manifest_number);
+    remove_file(c, BB_FILE_MANIFEST, c->manifest_number);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(c->levels, level); i++)
+            remove_file(c, BB_FILE_TABLE, bb_levels_table(c->levels, level, i)->number);
+    }
+    (void)!c->fs->ops->remove_directory(c->fs, c->directory);
+    return bb_error_restore(&failure);
+}
+
+static enum bb_status fill_directory(struct checkpoint *c)
+{
+    struct bb_view *view = bb_store_pin_view(c->db);
+    c->levels = view->levels;
+    /* One number for a log that was never begun, one for the manifest. */
+    c->manifest_number = atomic_load(&c->db->next_file_number) + 1;
+    enum bb_status status = sync_parent(c);
+    if (status == BB_OK)
+        status = add_tables(c);
+    if (status == BB_OK)
+        status = write_manifest(c);
+    if (status != BB_OK)
+        status = clear_away(c);
+    bb_store_release_view(c->db, view);
+    return status;
+}
+
+enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory)
+{
+    struct checkpoint c = {.db = db, .fs = db->system, .directory = directory};
+    if (directory == NULL || directory[0] == 0)
+        return bb_fail(BB_INVALID, "the checkpoint's directory has no name");
+    enum bb_status status = bb_db_flush(db);
+    if (status == BB_OK)
+        status = c.fs->ops->make_directory(c.fs, directory);
+    if (status != BB_OK)
+        return status;
+    return fill_directory(&c);
+}
