@@ -1,8 +1,10 @@
 /* Do the counts of a measurement agree with each other and with the operating system's?
  *
  *     requests   avoided (counted at each negative) + made, with filters  =  made without filters
- *     preads     the same, when there is no block cache: then neither run inherits blocks from
- * earlier look-ups statistics what the look-ups summed up  =  what the store summed up by level
+ *     preads     the same, when there is no block cache: then neither run inherits blocks
+ *     statistics what the look-ups summed up  =  what the store summed up by level
+ *     parts      preads of blocks, index pages and summaries  =  preads of the engine; cold runs
+ *                open tables too
  *     system     preads of the engine  =  read calls that the operating system counted
  *     answers    the same with and without filters
  *

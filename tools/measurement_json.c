@@ -22,6 +22,8 @@ static void set_reads(json_t *object, const struct bb_read_stats *reads)
     json_set_count(object, "page_requests", reads->page_requests);
     json_set_count(object, "page_reads", reads->page_reads);
     json_set_count(object, "page_read_bytes", reads->page_read_bytes);
+    json_set_count(object, "summary_reads", reads->summary_reads);
+    json_set_count(object, "summary_read_bytes", reads->summary_read_bytes);
     json_set_count(object, "damaged_filters", reads->damaged_filters);
 }
 
@@ -67,6 +69,7 @@ static json_t *run_json(const struct measurement *measurement, const struct meas
     json_set_real(object, "wasted_per_absent_lookup", measurement_wasted_rate(run));
     set_reads(object, &run->reads);
     json_object_set_new(object, "levels", levels_json(run));
+    json_set_count(object, "opening_reads", run->engine_reads - read_stats_preads(&run->reads));
     json_set_count(object, "engine_reads", run->engine_reads);
     json_set_count(object, "engine_read_bytes", run->engine_read_bytes);
     json_object_set_new(object, "system", system_json(measurement, run));

@@ -52,6 +52,9 @@ COUNT_CELL(wasted, run->wasted_absent)
 COUNT_CELL(page_requests, run->reads.page_requests)
 COUNT_CELL(page_reads, run->reads.page_reads)
 BYTES_CELL(page_bytes, run->reads.page_read_bytes)
+COUNT_CELL(summary_reads, run->reads.summary_reads)
+BYTES_CELL(summary_bytes, run->reads.summary_read_bytes)
+COUNT_CELL(opening_reads, run->engine_reads - read_stats_preads(&run->reads))
 COUNT_CELL(engine_reads, run->engine_reads)
 BYTES_CELL(engine_bytes, run->engine_read_bytes)
 
@@ -108,6 +111,9 @@ static const struct row rows[] = {
     {"index pages requested", cell_page_requests},
     {"index page preads", cell_page_reads},
     {"index page bytes read", cell_page_bytes},
+    {"summary preads", cell_summary_reads},
+    {"summary bytes read", cell_summary_bytes},
+    {"preads for opening tables", cell_opening_reads},
     {"all preads of the engine", cell_engine_reads},
     {"  bytes", cell_engine_bytes},
     {"system: read calls", cell_system_calls},

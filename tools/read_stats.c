@@ -51,6 +51,11 @@ uint64_t read_stats_visits(const struct bb_read_stats *reads)
     return sum;
 }
 
+uint64_t read_stats_preads(const struct bb_read_stats *reads)
+{
+    return reads->block_reads + reads->page_reads + reads->summary_reads;
+}
+
 const char *visit_name(enum bb_visit visit)
 {
     static const char *const names[BB_VISIT_COUNT] = {

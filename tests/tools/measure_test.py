@@ -44,7 +44,11 @@ class Measure(ToolTest):
                 self.assertEqual(sum(run["visits"].values()), run["table_visits"])
                 self.assertEqual(run["visits"]["present"] + run["memtable_hits"], run["present"])
                 self.assertEqual(sum(level["table_visits"] for level in run["levels"]), run["table_visits"])
-                self.assertGreaterEqual(run["engine_reads"], run["block_reads"] + run["page_reads"])
+                parts = ("block_reads", "page_reads", "summary_reads", "opening_reads")
+                self.assertEqual(sum(run[part] for part in parts), run["engine_reads"])
+                self.assertEqual(run["opening_reads"] > 0, temperature == "cold")
+                self.assertEqual(sum(level["summary_reads"] for level in run["levels"]), run["summary_reads"])
+                self.assertEqual(run["summary_read_bytes"] > 0, run["summary_reads"] > 0)
                 if run["system"]["available"]:
                     self.assertEqual(run["system"]["read_calls"], run["engine_reads"])
                 else:
@@ -88,6 +92,15 @@ class Measure(ToolTest):
         runs = self.check_sums(self.measure("--open-tables", "16", "--shuffle", "5", "--table-size", "8K"), False)
         self.assertGreater(runs[True, "warm"]["lookups"], 0)
 
+    def test_reads_of_summaries_are_shown(self):
+        self.make()
+        for where in ("pinned", "cached", "unused"):
+            runs = self.check_sums(self.measure("--summary", where, "--cache", "64K"), False)
+            is_used = where != "unused"
+            self.assertEqual(runs[True, "cold"]["summary_reads"] > 0, is_used)
+            self.assertEqual(runs[True, "warm"]["summary_reads"] > 0, where == "cached")
+            self.assertEqual(runs[False, "cold"]["summary_reads"], 0)
+
     def test_without_filters_nothing_is_avoided(self):
         self.make("--filter", "none")
         document = self.measure("--filter", "none")
@@ -119,7 +132,8 @@ class Measure(ToolTest):
         self.make()
         text = self.ok("measure", self.store, "--keys", self.keys).text
         for word in ("filters off, cold", "filters on, warm", "block requests avoided", "per absent look-up", "target",
-                     "agrees", "system: read calls", "index page bytes read"):
+                     "agrees", "system: read calls", "index page bytes read", "summary preads", "summary bytes read",
+                     "preads for opening tables"):
             self.assertIn(word, text)
         self.assertNotIn("DIFFERS", text)
 
