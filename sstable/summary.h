@@ -15,7 +15,9 @@
  *
  * In memory the list is always there once it was asked for. Pinned, all chunks are too, in one
  * piece as they are stored, and beside them eight bytes per shard that say where it is: one look
- * there and one load of eight groups of rows answer a question. Threads: constant after load.
+ * there and one load of eight groups of rows answer a question.
+ *
+ * Threads: constant after load, but for the backoffs, which are atomic.
  */
 #ifndef BB_SSTABLE_SUMMARY_H
 #define BB_SSTABLE_SUMMARY_H
@@ -23,6 +25,7 @@
 #include "base/status.h"
 #include "bloomblock/descriptor.h"
 #include "bloomblock/sharded_ribbon.h"
+#include "sstable/backoff.h"
 #include "sstable/block_cache.h"
 #include "sstable/checksum.h"
 #include "sstable/fence_index.h"
@@ -44,9 +47,10 @@ struct bb_summary {
     uint32_t chunk_shift;
     uint32_t chunk_count;
     uint64_t shard_count;
-    const uint64_t *chunk_ends;   /* of each chunk, in the section */
-    struct bb_fence_index fences; /* of parts 1 ... */
-    uint64_t memory_size;         /* of everything */
+    const uint64_t *chunk_ends;        /* of each chunk, in the section */
+    struct bb_fence_index fences;      /* of parts 1 ... */
+    struct bb_backoff *chunk_backoffs; /* of reading each chunk into the cache */
+    uint64_t memory_size;              /* of everything */
 };
 
 /* The place of a shard in a damaged chunk: descriptor 0, which says "may contain". */

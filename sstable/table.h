@@ -14,6 +14,7 @@
 #define BB_SSTABLE_TABLE_H
 
 #include "base/file.h"
+#include "sstable/backoff.h"
 #include "sstable/block.h"
 #include "sstable/bounds.h"
 #include "sstable/footer.h"
@@ -52,6 +53,7 @@ struct bb_table {
     struct bb_block_filter_format summary_format;
     struct bb_summary_reading summary_reading;
     _Atomic(struct bb_summary *) summary; /* NULL until first used */
+    struct bb_backoff summary_backoff;    /* of reading it, while that fails */
     /* The same once it can be asked without further ado: pinned, of one part, under the hash that
      * look-ups are given. */
     _Atomic(struct bb_summary *) ready_summary;

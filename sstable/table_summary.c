@@ -3,7 +3,13 @@
  * Its list is read at the first question and kept. So are all chunks when the summary is pinned;
  * else each is a piece of the block cache. What does not have its checksum is read a second time,
  * then it counts as damaged: it says "may contain", and is not read again while the table is open
- * (or, in the cache, until it is evicted). A look-up never fails for its summary.
+ * (or, in the cache, until it is evicted).
+ *
+ * The same holds for a pinned chunk that cannot be read while others can. When nothing of a pinned
+ * summary can be read, or a chunk for the cache cannot, or there is no memory, that may pass: it is
+ * tried again, ever more rarely (sstable/backoff.h).
+ *
+ * A look-up never fails for its summary, and leaves bb_error_last() alone.
  * Threads: any.
  */
 #include "sstable/table.h"
@@ -103,25 +109,41 @@ enum bb_status bb_table_summary_chunk_load(struct bb_table *table, const struct 
 
 /* ---- pinned ---- */
 
-/* All chunks with one read; only what is damaged in it is read again. */
+/* One chunk: from the bytes that are there already, or read. */
+static enum bb_status pin_chunk(struct bb_table *table, struct bb_summary *summary, uint32_t chunk,
+                                bool is_there, struct bb_read_stats *stats)
+{
+    uint8_t *stored = summary->chunks + bb_summary_chunk_offset(summary, chunk);
+    enum bb_status status = is_there ? check_chunk(table, summary, chunk, stored)
+                                     : read_chunk(table, summary, chunk, stats, stored);
+    if (status == BB_CORRUPT)
+        status = read_chunk(table, summary, chunk, stats, stored);
+    if (status == BB_OK)
+        bb_summary_pin_chunk(summary, chunk);
+    return status;
+}
+
+/* All chunks with one read; only what is damaged in it is read again. One sector that cannot be
+ * read costs its chunk alone: then each is read by itself. Fails when none can be had, and not for
+ * damage alone. */
 static enum bb_status pin_chunks(struct bb_table *table, struct bb_summary *summary,
                                  struct bb_read_stats *stats)
 {
+    uint32_t pinned = 0;
     enum bb_status status = bb_summary_pin(summary);
-    if (status == BB_OK)
-        status = read_bytes(table, 0, summary->chunks,
-                            (size_t)summary->chunk_ends[summary->chunk_count - 1], stats);
-    for (uint32_t i = 0; i < summary->chunk_count && status == BB_OK; i++) {
-        uint8_t *stored = summary->chunks + bb_summary_chunk_offset(summary, i);
-        status = check_chunk(table, summary, i, stored);
-        if (status == BB_CORRUPT)
-            status = read_chunk(table, summary, i, stats, stored);
-        if (status == BB_OK)
-            bb_summary_pin_chunk(summary, i);
-        else if (status == BB_CORRUPT)
-            status = BB_OK;
+    if (status != BB_OK)
+        return status;
+    bool is_there =
+        read_bytes(table, 0, summary->chunks, (size_t)summary->chunk_ends[summary->chunk_count - 1],
+                   stats) == BB_OK;
+    stats->damaged_filters += !is_there;
+    for (uint32_t i = 0; i < summary->chunk_count; i++) {
+        enum bb_status chunk_status = pin_chunk(table, summary, i, is_there, stats);
+        pinned += chunk_status == BB_OK;
+        if (chunk_status != BB_OK && chunk_status != BB_CORRUPT)
+            status = chunk_status;
     }
-    return status;
+    return pinned > 0 ? BB_OK : status;
 }
 
 static enum bb_status load(struct bb_table *table, struct bb_read_stats *stats,
@@ -145,15 +167,10 @@ static bool is_ready(const struct bb_table *table, const struct bb_summary *summ
     return table->takes_given_hash && summary->places != NULL && summary->part_count == 1;
 }
 
-/* The summary, read at the first call. Two threads may read it; the slower one takes the other's.
- * NULL when it cannot be read now. */
-static __attribute__((noinline)) struct bb_summary *load_once(struct bb_table *table,
-                                                              struct bb_read_stats *stats)
+/* The first of two threads that read it keeps its own; the slower one takes that. */
+static struct bb_summary *publish(struct bb_table *table, struct bb_summary *summary)
 {
-    struct bb_summary *summary = NULL;
     struct bb_summary *winner = NULL;
-    if (load(table, stats, &summary) != BB_OK)
-        return NULL;
     if (atomic_compare_exchange_strong_explicit(&table->summary, &winner, summary,
                                                 memory_order_acq_rel, memory_order_acquire)) {
         atomic_fetch_add_explicit(&table->pinned_bytes, summary->memory_size, memory_order_relaxed);
@@ -163,6 +180,22 @@ static __attribute__((noinline)) struct bb_summary *load_once(struct bb_table *t
     }
     bb_summary_destroy(summary);
     return winner;
+}
+
+/* The summary, read at the first call. NULL when it cannot be read now. */
+static __attribute__((noinline)) struct bb_summary *load_once(struct bb_table *table,
+                                                              struct bb_read_stats *stats)
+{
+    struct bb_summary *summary = NULL;
+    if (!bb_backoff_is_due(&table->summary_backoff))
+        return NULL;
+    struct bb_error before = *bb_error_last();
+    enum bb_status status = load(table, stats, &summary);
+    (void)bb_error_restore(&before);
+    if (status == BB_OK)
+        return publish(table, summary);
+    bb_backoff_fail(&table->summary_backoff);
+    return NULL;
 }
 
 /* ---- cached ---- */
@@ -203,20 +236,39 @@ static enum bb_status create_chunk(struct bb_table *table, const struct bb_summa
     return status;
 }
 
-/* One reference; NULL when it cannot be read now. */
-static struct cached_chunk *acquire_chunk(struct bb_table *table, const struct bb_summary *summary,
+/* Reads it into the cache. One reference; NULL when it cannot be read now. */
+static __attribute__((noinline)) struct bb_cache_item *fill_chunk(struct bb_table *table,
+                                                                  struct bb_summary *summary,
+                                                                  uint32_t number, uint64_t offset,
+                                                                  struct bb_read_stats *stats)
+{
+    struct bb_backoff *backoff = &summary->chunk_backoffs[number];
+    struct cached_chunk *chunk = NULL;
+    if (!bb_backoff_is_due(backoff))
+        return NULL;
+    struct bb_error before = *bb_error_last();
+    enum bb_status status = create_chunk(table, summary, number, stats, &chunk);
+    (void)bb_error_restore(&before);
+    if (status != BB_OK) {
+        bb_backoff_fail(backoff);
+        return NULL;
+    }
+    bb_backoff_succeed(backoff);
+    return bb_block_cache_insert(table->cache, table->cache_owner, offset, &chunk->item);
+}
+
+static struct cached_chunk *acquire_chunk(struct bb_table *table, struct bb_summary *summary,
                                           uint32_t number, struct bb_read_stats *stats)
 {
     uint64_t offset =
         table->summary_reading.place.offset + bb_summary_chunk_offset(summary, number);
-    struct cached_chunk *chunk = NULL;
     struct bb_cache_item *item = bb_block_cache_find(table->cache, table->cache_owner, offset);
-    if (item == NULL && create_chunk(table, summary, number, stats, &chunk) == BB_OK)
-        item = bb_block_cache_insert(table->cache, table->cache_owner, offset, &chunk->item);
+    if (item == NULL)
+        item = fill_chunk(table, summary, number, offset, stats);
     return (struct cached_chunk *)item;
 }
 
-static bool ask_cached(struct bb_table *table, const struct bb_summary *summary,
+static bool ask_cached(struct bb_table *table, struct bb_summary *summary,
                        const struct bb_summary_part *part, struct bb_block_filter_key key,
                        struct bb_read_stats *stats)
 {

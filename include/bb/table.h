@@ -229,7 +229,8 @@ struct bb_read_stats {
                                   the negative */
     uint64_t
         avoided_reads; /* of these, blocks that were not in the cache (only with account_avoided) */
-    uint64_t damaged_filters; /* filters that could not be used and were passed over */
+    uint64_t damaged_filters; /* filters that could not be used and were passed over; once more for
+                                 a summary that had to be read in pieces */
     uint64_t summary_reads;   /* reads of the summary or a part of it: one pread each */
     uint64_t summary_read_bytes;
 };

@@ -83,6 +83,54 @@ static enum bb_status get(struct bb_table *table, const char *key, struct bb_buf
                         value, &sequence, ret_visit);
 }
 
+/* Denials of so many absent keys; the reads of the summary are added up. */
+static int denials(struct bb_table *table, int count, const struct bb_read_options *options,
+                   struct bb_read_stats *stats)
+{
+    struct bb_buf value = {0};
+    uint64_t before = stats->visits[BB_VISIT_SUMMARY_NEGATIVE];
+    for (int i = 0; i < count; i++) {
+        char key[16];
+        enum bb_visit visit = BB_VISIT_COUNT;
+        uint64_t sequence = 0;
+        snprintf(key, sizeof(key), "%06dx", i % 199);
+        struct bb_bytes bytes = bb_bytes_of_text(key);
+        assert_ok(bb_table_get(table, options, bytes, bb_hash_key(&secret, bytes), BB_SEQUENCE_MAX,
+                               stats, &value, &sequence, &visit));
+    }
+    bb_buf_deinit(&value);
+    return (int)(stats->visits[BB_VISIT_SUMMARY_NEGATIVE] - before);
+}
+
+/* Where there is no memory for it, the summary is not read at every question, and later it is. */
+static void table__summary_without_memory(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = bb_file_memory_create(5);
+    struct bb_read_options past = {.ignore_filters = true};
+    assert_ok(build(memory, 200));
+    for (int residency = 0; residency < 2; residency++) {
+        struct bb_table_options options = options_of(memory);
+        struct bb_read_stats stats = {0};
+        struct bb_table *table = NULL;
+        options.summary_residency = (enum bb_summary_residency)residency;
+        assert_ok(bb_block_cache_create(8 << 20, &options.cache));
+        assert_ok(bb_table_open(PATH, &options, &table));
+        (void)denials(table, 200, &past, &stats);
+        /* The list's allocations pass, the one of the chunks fails; then all do. */
+        bb_alloc_fault_arm(3, true);
+        assert_int_equal(denials(table, 1000, NULL, &stats), 0);
+        assert_true(bb_alloc_fault_failures() > 0);
+        assert_true(stats.summary_reads < 20);
+        bb_alloc_fault_disarm();
+        (void)denials(table, 2048, NULL, &stats);
+        assert_true(denials(table, 1000, NULL, &stats) > 800);
+        bb_table_close(table);
+        bb_block_cache_destroy(options.cache);
+    }
+    bb_file_memory_destroy(memory);
+}
+
 static enum bb_status read_all(struct bb_table *table)
 {
     struct bb_iter *iter = NULL;
@@ -181,6 +229,7 @@ int main(void)
         cmocka_unit_test(table__build_without_memory),
         cmocka_unit_test(table__read_without_memory),
         cmocka_unit_test(table__verify_without_memory),
+        cmocka_unit_test(table__summary_without_memory),
         cmocka_unit_test(table__warm_get_allocates_nothing),
     };
     return cmocka_run_group_tests_name("table_alloc", tests, NULL, NULL);

@@ -1,0 +1,43 @@
+/* When to try again what failed: after 2, 4, 8, ... 1,024 questions, then at every 1,024th.
+ *
+ * A failure of the moment costs little more time than it lasts; one that stays costs next to
+ * nothing: of n questions log2(n) + n / 1024 try. All zero is a valid start. Threads: any.
+ */
+#ifndef BB_SSTABLE_BACKOFF_H
+#define BB_SSTABLE_BACKOFF_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BB_BACKOFF_SHIFT_MAX 10
+
+struct bb_backoff {
+    _Atomic uint32_t failures; /* one after the other, up to BB_BACKOFF_SHIFT_MAX */
+    _Atomic uint32_t asked;    /* while there are failures */
+};
+
+/* Is it time to try? Always, while nothing has failed. */
+static inline bool bb_backoff_is_due(struct bb_backoff *backoff)
+{
+    uint32_t failures = atomic_load_explicit(&backoff->failures, memory_order_relaxed);
+    if (failures == 0)
+        return true;
+    uint32_t asked = atomic_fetch_add_explicit(&backoff->asked, 1, memory_order_relaxed) + 1;
+    return (asked & ((UINT32_C(1) << failures) - 1)) == 0;
+}
+
+/* The one that was due has failed. */
+static inline void bb_backoff_fail(struct bb_backoff *backoff)
+{
+    uint32_t failures = atomic_load_explicit(&backoff->failures, memory_order_relaxed);
+    if (failures < BB_BACKOFF_SHIFT_MAX)
+        atomic_store_explicit(&backoff->failures, failures + 1, memory_order_relaxed);
+}
+
+static inline void bb_backoff_succeed(struct bb_backoff *backoff)
+{
+    atomic_store_explicit(&backoff->failures, 0, memory_order_relaxed);
+}
+
+#endif

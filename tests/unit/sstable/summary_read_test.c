@@ -1,0 +1,178 @@
+/* Goal: a summary that cannot be read costs few reads and as little of the summary as can be, never
+ * an answer nor the message of an earlier failure, and it comes back when the failure has passed.
+ * Method: reads of an open table fail where they touch some bytes of the summary; reads are
+ * counted, questions are asked of keys whose blocks and pages are in memory. */
+#include "tests/unit/sstable/summary_fixture.h"
+
+#include "base/status.h"
+
+#define KEYS  300000 /* three chunks */
+#define ASKED 1000
+
+/* The file of one table, in which reads of some bytes fail. */
+static struct {
+    const struct bb_file_ops *sound;
+    struct bb_file_ops ops;
+    uint64_t first;
+    uint64_t end;
+} fault;
+
+static enum bb_status read_at(struct bb_file *file, uint64_t offset, void *buffer, size_t size,
+                              size_t *ret_size)
+{
+    if (offset < fault.end && offset + size > fault.first)
+        return bb_fail(BB_IO, "a sector of the test cannot be read");
+    return fault.sound->read_at(file, offset, buffer, size, ret_size);
+}
+
+static void fault_bytes(uint64_t first, uint64_t size)
+{
+    fault.first = first;
+    fault.end = first + size;
+}
+
+/* Pages and blocks that are asked for are in memory, the summary is not. */
+static void broken_open(struct summary_world *world, enum bb_summary_residency residency)
+{
+    struct bb_read_options past = {.ignore_filters = true};
+    world_init(world, 20, 4);
+    world_build(world, KEYS);
+    assert_ok(bb_block_cache_create(UINT64_C(1) << 27, &world->options.cache));
+    world->options.summary_residency = residency;
+    world_open(world);
+    for (size_t i = 0; i < ASKED; i++)
+        (void)world_get(world, &past, 2 * i + 1);
+    world->stats = (struct bb_read_stats){0};
+    fault.sound = world->table->file->ops;
+    fault.ops = *fault.sound;
+    fault.ops.read_at = read_at;
+    world->table->file->ops = &fault.ops;
+}
+
+static void broken_close(struct summary_world *world)
+{
+    world->table->file->ops = fault.sound;
+    world_deinit(world);
+}
+
+static uint64_t denials(struct summary_world *world, size_t count)
+{
+    uint64_t before = world->stats.visits[BB_VISIT_SUMMARY_NEGATIVE];
+    for (size_t i = 0; i < count; i++)
+        (void)world_get(world, NULL, 2 * (i % ASKED) + 1);
+    return world->stats.visits[BB_VISIT_SUMMARY_NEGATIVE] - before;
+}
+
+/* One sector of the second of three chunks: shards 128 to 255 of 300. */
+static void check_one_sector(enum bb_summary_residency residency, uint64_t reads_max)
+{
+    struct summary_world world;
+    broken_open(&world, residency);
+    fault_bytes(world.table->summary_reading.place.offset + 100000, 512);
+    uint64_t denied = denials(&world, ASKED);
+    assert_int_equal(world.table->summary->chunk_count, 3);
+    /* 172 / 300 of 92 %, that is 527, with eight deviations. */
+    assert_true(denied > 527 - 128 && denied < 527 + 128);
+    assert_true(world.stats.damaged_filters > 427 - 128);
+    assert_true(world.stats.summary_reads <= reads_max);
+    assert_members(&world);
+    assert_true(world.stats.visits[BB_VISIT_PRESENT] == KEYS);
+    broken_close(&world);
+}
+
+static void summary_read__one_sector(void **state)
+{
+    (void)state;
+    check_one_sector(BB_SUMMARY_PINNED, 2 + 3);
+    check_one_sector(BB_SUMMARY_CACHED, 1 + 2 + 10);
+}
+
+/* What fails lastingly is tried a few times, and once it does not, all comes back. */
+static void check_passing(enum bb_summary_residency residency, uint64_t bytes_from_end)
+{
+    struct summary_world world;
+    broken_open(&world, residency);
+    const struct bb_summary_reading *reading = &world.table->summary_reading;
+    uint64_t end = reading->place.offset + reading->size;
+    fault_bytes(end - reading->size, reading->size - bytes_from_end);
+    assert_int_equal(denials(&world, ASKED), 0);
+    assert_true(world.stats.damaged_filters >= ASKED);
+    print_message("%llu reads while all fail\n", (unsigned long long)world.stats.summary_reads);
+    assert_true(world.stats.summary_reads <= 10 * 5);
+    fault_bytes(0, 0);
+    (void)denials(&world, 3 * 1024);
+    assert_true(denials(&world, ASKED) > ASKED * 85 / 100);
+    uint64_t damaged = world.stats.damaged_filters;
+    (void)denials(&world, ASKED);
+    assert_true(world.stats.damaged_filters == damaged);
+    broken_close(&world);
+}
+
+static void summary_read__passing_failure(void **state)
+{
+    (void)state;
+    check_passing(BB_SUMMARY_PINNED, 0);
+    check_passing(BB_SUMMARY_PINNED, 1024); /* the list is read, no chunk is */
+    check_passing(BB_SUMMARY_CACHED, 0);
+    check_passing(BB_SUMMARY_CACHED, 1024);
+}
+
+/* Look-ups that succeed say nothing of what they passed over. */
+static void check_last_error(enum bb_summary_residency residency, uint64_t offset, uint64_t size)
+{
+    struct summary_world world;
+    broken_open(&world, residency);
+    fault_bytes(world.table->summary_reading.place.offset + offset, size);
+    assert_status(bb_fail(BB_BUSY, "told before"), BB_BUSY);
+    (void)denials(&world, ASKED);
+    assert_int_equal(bb_error_last()->status, BB_BUSY);
+    assert_string_equal(bb_error_last()->message, "told before");
+    broken_close(&world);
+}
+
+static void summary_read__leaves_the_last_error(void **state)
+{
+    (void)state;
+    for (int residency = 0; residency < 2; residency++) {
+        check_last_error((enum bb_summary_residency)residency, 0, UINT32_MAX);
+        check_last_error((enum bb_summary_residency)residency, 100000, 512);
+    }
+}
+
+/* Attempts of n questions that all fail. */
+static uint32_t attempts(struct bb_backoff *backoff, uint32_t count)
+{
+    uint32_t due = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!bb_backoff_is_due(backoff))
+            continue;
+        due++;
+        bb_backoff_fail(backoff);
+    }
+    return due;
+}
+
+static void summary_read__backoff(void **state)
+{
+    (void)state;
+    struct bb_backoff backoff = {0};
+    assert_int_equal(attempts(&backoff, 1), 1);
+    assert_int_equal(attempts(&backoff, 1), 0);
+    assert_int_equal(attempts(&backoff, 1), 1);
+    assert_int_equal(attempts(&backoff, 1024), 9);
+    assert_int_equal(attempts(&backoff, 100 * 1024), 100);
+    bb_backoff_succeed(&backoff);
+    assert_true(bb_backoff_is_due(&backoff));
+    assert_true(bb_backoff_is_due(&backoff));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(summary_read__one_sector),
+        cmocka_unit_test(summary_read__passing_failure),
+        cmocka_unit_test(summary_read__leaves_the_last_error),
+        cmocka_unit_test(summary_read__backoff),
+    };
+    return cmocka_run_group_tests_name("summary_read", tests, NULL, NULL);
+}
