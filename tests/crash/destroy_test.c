@@ -11,7 +11,10 @@
 
 #include "tests/support/rng.h"
 
-#define DRAWN 12
+#define DRAWN 6
+/* With so few names at risk all outcomes are tried. */
+#define EXHAUSTIVE_NAMES 8
+#define FOREIGN          "letter.txt"
 
 struct removal {
     uint64_t seed;
@@ -20,6 +23,7 @@ struct removal {
     uint64_t whole;
     uint64_t refused;
     bool is_acknowledged;
+    bool has_foreign; /* a file that is not ours is in the directory, which stays */
 };
 
 static bool has_files(struct bb_file_system *fs)
@@ -29,7 +33,7 @@ static bool has_files(struct bb_file_system *fs)
     enum bb_status status = fs->ops->list(fs, STORE_PATH, &names);
     assert_true(status == BB_OK || status == BB_NOT_FOUND);
     for (size_t i = 0; i < names.count; i++)
-        count += strcmp(names.names[i], "LOCK") != 0;
+        count += strcmp(names.names[i], "LOCK") != 0 && strcmp(names.names[i], FOREIGN) != 0;
     bb_name_list_deinit(&names);
     return count > 0;
 }
@@ -78,6 +82,8 @@ static void check_image(struct removal *removal, struct bb_file_memory *memory,
     struct bb_db_options options = store_options(image);
     options.create_if_missing = false;
     if (removal->is_acknowledged)
+        assert_false(has_files(options.file_system));
+    if (removal->is_acknowledged && !removal->has_foreign)
         assert_status(is_there(options.file_system), BB_NOT_FOUND);
     check_opening(removal, &options);
     if (has_files(options.file_system))
@@ -98,6 +104,11 @@ static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint
     check_image(removal, memory, &(struct bb_crash){0});
     check_image(removal, memory,
                 &(struct bb_crash){.bytes = BB_CRASH_BYTES_ALL, .names = BB_CRASH_NAMES_ALL});
+    size_t pending = bb_file_memory_pending_names(memory);
+    uint64_t masks = pending <= EXHAUSTIVE_NAMES ? UINT64_C(1) << pending : 0;
+    for (uint64_t mask = 0; mask < masks; mask++)
+        check_image(removal, memory,
+                    &(struct bb_crash){.names = BB_CRASH_NAMES_MASK, .names_mask = mask});
     for (uint64_t i = 0; i < DRAWN; i++)
         check_image(removal, memory,
                     &(struct bb_crash){.bytes = BB_CRASH_BYTES_ANY,
@@ -106,9 +117,9 @@ static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint
     return BB_OK;
 }
 
-static void destroy__at_every_call(void **state)
+static void run(uint64_t seed, bool has_foreign)
 {
-    struct removal removal = {.seed = *(uint64_t *)*state};
+    struct removal removal = {.seed = seed, .has_foreign = has_foreign};
     struct store store;
     store_init(&store);
     store_open(&store);
@@ -121,6 +132,8 @@ static void destroy__at_every_call(void **state)
     /* Left by processes that were killed: nothing in them shows whose they are. */
     bb_file_memory_put(store.memory, STORE_PATH "/000900.tmp", bb_bytes_of_text(""));
     bb_file_memory_put(store.memory, STORE_PATH "/000901.bbt", bb_bytes_of_text("half a"));
+    if (has_foreign)
+        bb_file_memory_put(store.memory, STORE_PATH "/" FOREIGN, bb_bytes_of_text("dear"));
     bb_file_memory_set_hook(store.memory, on_call, &removal);
     assert_ok(bb_db_destroy(STORE_PATH, &store.options, NULL));
     removal.is_acknowledged = true;
@@ -130,6 +143,13 @@ static void destroy__at_every_call(void **state)
     print_message("%" PRIu64 " calls, %" PRIu64 " images: %" PRIu64 " whole, %" PRIu64 " refused\n",
                   removal.calls, removal.images, removal.whole, removal.refused);
     assert_true(removal.whole > 0 && removal.refused > removal.calls);
+}
+
+static void destroy__at_every_call(void **state)
+{
+    uint64_t seed = *(uint64_t *)*state;
+    run(seed, false);
+    run(seed, true);
 }
 
 int main(void)
