@@ -194,6 +194,16 @@ bool bb_block_filter_size(const struct bb_block_filter_format *format, uint16_t 
     }
 }
 
+bool bb_block_filter_rest_is_zero(const struct bb_block_filter_format *format, uint16_t descriptor,
+                                  const uint8_t *payload)
+{
+    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    if (format->kind != BB_FILTER_RIBBON || !parts.bit_exact)
+        return true; /* whole bytes */
+    size_t bits = (size_t)parts.size * (format->rank + parts.step);
+    return bits % 8 == 0 || payload[bits / 8] >> bits % 8 == 0;
+}
+
 struct bb_block_filter_key bb_block_filter_key(const struct bb_block_filter_format *format,
                                                uint64_t key_hash)
 {

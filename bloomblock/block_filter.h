@@ -87,6 +87,11 @@ BB_MUST_CHECK enum bb_status bb_block_filter_builder_finish(struct bb_block_filt
 BB_MUST_CHECK bool bb_block_filter_size(const struct bb_block_filter_format *format,
                                         uint16_t descriptor, size_t *ret_size);
 
+/* Are the bits of the last byte that no slot has zero, as the builder leaves them? For a descriptor
+ * that the format allows, and its payload. */
+BB_MUST_CHECK bool bb_block_filter_rest_is_zero(const struct bb_block_filter_format *format,
+                                                uint16_t descriptor, const uint8_t *payload);
+
 /* A key's part of a probe that is the same for all filters of a table: derive once per table and
  * look-up. */
 struct bb_block_filter_key {

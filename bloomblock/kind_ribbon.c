@@ -63,6 +63,11 @@ static enum bb_status check_shards(const struct bb_envelope *envelope, uint32_t 
                           (unsigned long long)defect.offset);
     }
     struct bb_shard_entry entry = bb_shard_directory_entry(payload.data, defect.shard);
+    if (defect.has_rest)
+        return bb_corrupt(
+            bb_envelope_place,
+            BB_ENVELOPE_HEADER_SIZE + bb_shard_directory_size(shard_count) + entry.offset,
+            "shard %u of %u has bits behind its last slot", defect.shard, shard_count);
     if (entry.offset != defect.offset)
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
                           "shard %u of %u is at %llu of the payloads, expected %llu", defect.shard,

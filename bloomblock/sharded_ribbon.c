@@ -46,8 +46,9 @@ enum bb_status bb_sharded_ribbon_encode(struct bb_shard_builder *builder, struct
     return status;
 }
 
-bool bb_sharded_ribbon_check(const struct bb_block_filter_format *format, struct bb_bytes payload,
-                             uint32_t shard_count, struct bb_shard_defect *ret_defect)
+/* Of the sizes alone, which say where the shards are. */
+static bool check_places(const struct bb_block_filter_format *format, struct bb_bytes payload,
+                         uint32_t shard_count, struct bb_shard_defect *ret_defect)
 {
     uint64_t directory_size = bb_shard_directory_size(shard_count);
     struct bb_shard_defect defect = {0};
@@ -64,4 +65,20 @@ bool bb_sharded_ribbon_check(const struct bb_block_filter_format *format, struct
     }
     *ret_defect = defect;
     return defect.offset == payload.size - directory_size;
+}
+
+bool bb_sharded_ribbon_check(const struct bb_block_filter_format *format, struct bb_bytes payload,
+                             uint32_t shard_count, struct bb_shard_defect *ret_defect)
+{
+    if (!check_places(format, payload, shard_count, ret_defect))
+        return false;
+    for (uint32_t i = 0; i < shard_count; i++) {
+        struct bb_shard_entry entry = bb_sharded_ribbon_find(payload.data, shard_count, i);
+        if (!bb_block_filter_rest_is_zero(format, entry.descriptor, payload.data + entry.offset)) {
+            entry = bb_shard_directory_entry(payload.data, i);
+            *ret_defect = (struct bb_shard_defect){i, entry.offset, true};
+            return false;
+        }
+    }
+    return true;
 }

@@ -42,10 +42,11 @@ BB_MUST_CHECK enum bb_status bb_sharded_ribbon_encode(struct bb_shard_builder *b
 struct bb_shard_defect {
     uint32_t shard;  /* the first that is wrong; shard_count: the size of all */
     uint64_t offset; /* where it should be, or the shards should end, from the first one on */
+    bool has_rest;   /* the place is right: its last byte has bits behind its last slot */
 };
 
 /* Is this a payload of so many shards, every descriptor possible, every offset the sum of the sizes
- * before, and nothing behind the last? Probes rely on it. */
+ * before, no bits behind a shard's slots, and nothing behind the last? Probes rely on it. */
 BB_MUST_CHECK bool bb_sharded_ribbon_check(const struct bb_block_filter_format *format,
                                            struct bb_bytes payload, uint32_t shard_count,
                                            struct bb_shard_defect *ret_defect);

@@ -168,7 +168,11 @@ class Envelope:
             descriptor, offset = struct.unpack_from("<HH", self.payload, run + 8 + i % 8 * 4)
             check(base + offset == end, "offset of a shard")
             size = split_descriptor(descriptor, rank)[4] if descriptor else 0
-            self.shards.append((descriptor, offset, self.payload[data + end:data + end + size]))
+            payload = self.payload[data + end:data + end + size]
+            if descriptor >> 15:
+                _, shard_rank, _, slots, _ = split_descriptor(descriptor, rank)
+                check(int.from_bytes(payload, "little") >> slots * shard_rank == 0, "bits behind the last slot")
+            self.shards.append((descriptor, offset, payload))
             end += size
         check(data + end == len(self.payload), "size of the shards")
 

@@ -4,6 +4,7 @@
  * is refused. Copies end at an unreadable page. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
+#include "bloomblock/descriptor.h"
 #include "bloomblock/shard_directory.h"
 
 static struct bb_buf sketch_envelope(void)
@@ -211,6 +212,31 @@ static void envelope__corrupt_bits_behind_the_last(void **state)
     bb_buf_deinit(&envelope);
 }
 
+/* Ribbons of rank 13 whose columns end within a byte, for each number of bits that are left there. */
+static void envelope__corrupt_bits_behind_the_last_slot(void **state)
+{
+    (void)state;
+    uint32_t seen = 0;
+    for (uint64_t count = 1; count < 60; count++) {
+        struct bb_buf envelope = envelope_of(BB_FILTER_RIBBON, 0.00015, 1, count);
+        struct bb_ribbon_descriptor parts =
+            bb_ribbon_descriptor_decode(bb_load16(envelope.data + PAYLOAD + 8));
+        uint64_t rank = bb_load64(envelope.data + PARAMETER_1) + parts.step;
+        uint64_t last = parts.size * rank % 8;
+        uint8_t *byte = envelope.data + envelope.size - 9;
+        for (uint64_t bit = last; parts.bit_exact && last != 0 && bit < 8; bit++) {
+            *byte ^= (uint8_t)(1u << bit);
+            envelope_repair(&envelope);
+            assert_envelope_refused(envelope.data, envelope.size, BB_CORRUPT);
+            assert_message("shard 0 of 1 has bits behind its last slot");
+            *byte ^= (uint8_t)(1u << bit);
+            seen |= 1u << last;
+        }
+        bb_buf_deinit(&envelope);
+    }
+    assert_true(seen == 0xfe);
+}
+
 /* A shard that could not be built has the descriptor 0 and no payload: what falls into it passes.
  */
 static void envelope__shards_without_filter_say_maybe(void **state)
@@ -278,6 +304,7 @@ int main(void)
         cmocka_unit_test(envelope__corrupt_parameters),
         cmocka_unit_test(envelope__corrupt_directory),
         cmocka_unit_test(envelope__corrupt_bits_behind_the_last),
+        cmocka_unit_test(envelope__corrupt_bits_behind_the_last_slot),
         cmocka_unit_test(envelope__shards_without_filter_say_maybe),
         cmocka_unit_test(envelope__directory_keeps_every_entry),
     };

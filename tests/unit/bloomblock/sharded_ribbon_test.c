@@ -4,6 +4,7 @@
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "base/bytes.h"
+#include "bloomblock/descriptor.h"
 #include "bloomblock/hash_sort.h"
 #include "bloomblock/sharded_ribbon.h"
 #include "tests/support/must_alloc.h"
@@ -166,6 +167,33 @@ static void sharded_ribbon__changed_directories(void **state)
     sample_deinit(&sample);
 }
 
+/* Bits that no slot has are zero: a summary of few keys is as strict as an envelope. */
+static void sharded_ribbon__bits_behind_the_last_slot(void **state)
+{
+    (void)state;
+    size_t tried = 0;
+    for (size_t count = 1; count < 40; count++) {
+        struct sample sample;
+        struct bb_shard_defect wrong = {0};
+        sample_init(&sample, count, 0.01, 1);
+        struct bb_bytes payload = bb_buf_bytes(&sample.chunks[0]);
+        struct bb_shard_entry entry = bb_shard_directory_entry(payload.data, 0);
+        struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(entry.descriptor);
+        uint32_t last = parts.size * (sample.format.rank + parts.step) % 8;
+        for (uint32_t bit = last; parts.bit_exact && last != 0 && bit < 8; bit++) {
+            uint8_t *byte = sample.chunks[0].data + payload.size - 1;
+            *byte ^= (uint8_t)(1u << bit);
+            assert_false(bb_sharded_ribbon_check(&sample.format, payload, 1, &wrong));
+            assert_true(wrong.has_rest && wrong.shard == 0 && wrong.offset == 0);
+            *byte ^= (uint8_t)(1u << bit);
+            tried++;
+        }
+        assert_true(bb_sharded_ribbon_check(&sample.format, payload, 1, &wrong));
+        sample_deinit(&sample);
+    }
+    assert_true(tried > 40);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -180,6 +208,7 @@ int main(void)
         cmocka_unit_test(sharded_ribbon__chunks_are_parts_of_the_whole),
         cmocka_unit_test(sharded_ribbon__rate_and_space),
         cmocka_unit_test(sharded_ribbon__changed_directories),
+        cmocka_unit_test(sharded_ribbon__bits_behind_the_last_slot),
     };
     return cmocka_run_group_tests_name("sharded_ribbon", tests, set_up, NULL);
 }
