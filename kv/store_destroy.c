@@ -66,6 +66,7 @@ static bool bears_mark(struct destruction *d, const struct bb_directory_file *fi
         return false;
     if (read_mark(d, file, mark, &size) != BB_OK) {
         d->unreadable = *bb_error_last();
+        d->report.unreadable++;
         return false;
     }
     return size == BB_WAL_MAGIC_SIZE &&
@@ -90,6 +91,7 @@ static enum bb_status examine(struct destruction *d)
 {
     bb_directory_deinit(&d->directory);
     d->unreadable = (struct bb_error){.status = BB_OK};
+    d->report.unreadable = 0;
     enum bb_status status = bb_directory_scan(d->fs, d->path, &d->directory);
     if (status != BB_OK)
         return status;

@@ -128,6 +128,14 @@ struct bb_db_options {
         summary_bits; /* bits per key in the table summaries of the largest run, 1 ... 24, default
                          5; smaller runs put more of theirs into it. Or BB_SUMMARY_NONE,
                          BB_SUMMARY_ALL. Kinds other than ribbon have a summary only on request */
+    /* Where summaries are while the store is open:
+     *   BB_SUMMARY_PINNED  in memory beside the cache (default): summary_bits / 8 bytes per key of
+     *                      the tables that were asked, see table_memory_bytes
+     *   BB_SUMMARY_CACHED  in the block cache, which must have room for them all: else absent keys
+     *                      read more than without summaries. Without a cache: pinned
+     *   BB_SUMMARY_UNUSED  not asked, and none are written: summary_bits is BB_SUMMARY_NONE. Tables
+     *                      that have one keep what their blocks' filters can: the statistics count
+     *                      these alone, and compactions restore the promise as they rewrite them */
     enum bb_summary_residency summary_residency;
     double filter_slack; /* space given for time when filters are built: bb/filter.h */
 };
@@ -246,7 +254,8 @@ struct bb_level_stats {
     uint64_t key_count;
     uint64_t filter_bytes;  /* summaries included */
     uint64_t summary_bytes; /* of these */
-    double filter_rate_sum; /* expected wasted requests per absent look-up that reaches the level */
+    double filter_rate_sum; /* expected wasted requests per absent look-up that reaches the level,
+                               by the filters that are asked (summary_residency) */
     double visit_share;     /* part of the look-ups that ask a run of the level and do not find
                                their key there, mean over its runs; 1 while absent_share is 1 */
     double expected_wasted_reads; /* the level's part of the store's: filter_rate_sum, weighted with
@@ -274,7 +283,7 @@ struct bb_db_stats {
     uint64_t stalls[BB_STALL_COUNT];
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
     uint64_t memtable_bytes;     /* live and frozen */
-    uint64_t table_memory_bytes; /* roots and pinned index pages */
+    uint64_t table_memory_bytes; /* roots, pinned index pages and pinned summaries */
     struct bb_block_cache_stats cache;
     double target_wasted_reads;   /* the promise; with a budget what it will afford when the levels
                                      above the last are full: 1e-6 if that is more than is useful,
@@ -373,6 +382,7 @@ struct bb_db_destroy_report {
     uint64_t removed; /* files, without the lock */
     uint64_t removed_bytes;
     uint64_t foreign;       /* files that are not ours: left alone */
+    uint64_t unreadable;    /* files that could not be looked into, to tell whose they are */
     bool directory_removed; /* false: foreign files are in it, or it may not be removed */
 };
 /* ret_report may be NULL. */

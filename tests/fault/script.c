@@ -175,6 +175,66 @@ static void fill(struct script *script, uint32_t count, uint32_t step)
         script_put(script, i * step % DIARY_KEYS, 3000, i % 10 == 9);
 }
 
+static void compact_range(struct script *script)
+{
+    char names[2][16];
+    struct bb_bytes low = diary_key(2, names[0]);
+    struct bb_bytes high = diary_key(20, names[1]);
+    if (script->db != NULL && is_ok(script, bb_db_compact_range(script->db, &low, &high)))
+        diary_set_durable(&script->diary);
+}
+
+/* Some keys at once; and each by itself gives the same, if nothing fails. */
+static void get_many(struct script *script)
+{
+    char names[DIARY_KEYS][16];
+    struct bb_bytes keys[DIARY_KEYS];
+    enum bb_status statuses[DIARY_KEYS];
+    if (script->db == NULL)
+        return;
+    for (uint32_t i = 0; i < DIARY_KEYS; i++)
+        keys[i] = diary_key(i, names[i]);
+    (void)is_ok(script, bb_db_get_many(script->db, NULL, keys, DIARY_KEYS, NULL, statuses));
+    for (uint32_t i = 0; i < DIARY_KEYS; i++) {
+        enum bb_status status = bb_db_get(script->db, NULL, keys[i], NULL);
+        bool is_known = status == BB_OK || status == BB_NOT_FOUND;
+        script->failure_count += !is_known;
+        if (is_known && (statuses[i] == BB_OK || statuses[i] == BB_NOT_FOUND) &&
+            statuses[i] != status)
+            snprintf(script->wrong, sizeof(script->wrong), "many gets and one differ");
+    }
+}
+
+static void measure(struct script *script)
+{
+    char name[16];
+    struct bb_range_size size;
+    struct bb_bytes low = diary_key(9, name);
+    struct bb_key_range range = {.low = &low};
+    if (script->db != NULL)
+        (void)is_ok(script, bb_db_approximate_sizes(script->db, &range, 1, &size));
+}
+
+/* A checkpoint shows what the store shows, or is not there; and goes again. */
+static void make_checkpoint(struct script *script)
+{
+    struct bb_db_options options = script_options(script->system);
+    struct bb_db *original = script->db;
+    if (original == NULL || !is_ok(script, bb_db_checkpoint(original, SCRIPT_COPY_PATH)))
+        return;
+    diary_set_durable(&script->diary);
+    options.create_if_missing = false;
+    if (is_ok(script, bb_db_open(SCRIPT_COPY_PATH, &options, &script->db))) {
+        look(script);
+        count_damaged_filters(script);
+        (void)is_ok(script, bb_db_close(script->db));
+    }
+    script->db = original;
+    struct bb_db_destroy_report report = {0};
+    if (is_ok(script, bb_db_destroy(SCRIPT_COPY_PATH, &options, &report)))
+        script->failure_count += report.unreadable + !report.directory_removed;
+}
+
 static void take_snapshot_over_compaction(struct script *script)
 {
     struct bb_snapshot *snapshot = NULL;
@@ -220,6 +280,11 @@ static void third_part(struct script *script)
     flush(script);
     compact(script);
     write_batch(script, 20, 8, false);
+    compact_range(script);
+    write_batch(script, 2, 5, false);
+    measure(script);
+    get_many(script);
+    make_checkpoint(script);
     look(script);
 }
 

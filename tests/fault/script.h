@@ -10,8 +10,9 @@
 
 #include "tests/fault/diary.h"
 
-#define SCRIPT_PATH     "/data/store"
-#define SCRIPT_STATUSES 16
+#define SCRIPT_PATH      "/data/store"
+#define SCRIPT_COPY_PATH "/data/copy"
+#define SCRIPT_STATUSES  16
 
 struct script {
     struct bb_file_system *system; /* borrowed */

@@ -228,7 +228,7 @@ static void *lock_and_remove(void *argument)
 {
     struct removers *removers = argument;
     struct place *place = removers->place;
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 20000; i++) {
         struct bb_file *held = NULL;
         enum bb_status status = lock(place, &held);
         if (status != BB_OK)
