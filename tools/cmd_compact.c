@@ -1,6 +1,9 @@
-/* bloomblock compact: all runs into one. */
+/* bloomblock compact: all runs into one, or what lies in a range of keys. */
+#include "base/assert.h"
+#include "base/buf.h"
 #include "base/status.h"
 #include "tools/clock.h"
+#include "tools/key_argument.h"
 #include "tools/level_report.h"
 #include "tools/number_text.h"
 #include "tools/output.h"
@@ -10,22 +13,43 @@
 struct compaction {
     struct store_options store;
     struct output out;
+    const char *from; /* as typed; NULL: from the first key on */
+    const char *to;
+    bool is_hex;
+    struct bb_buf low;
+    struct bb_buf high;
     struct bb_db *db;
     struct bb_db_stats before;
     struct bb_db_stats after;
     uint64_t nanoseconds;
 };
 
+static enum bb_status merge(struct compaction *compaction)
+{
+    if (compaction->from == NULL && compaction->to == NULL)
+        return bb_db_compact(compaction->db);
+    struct bb_bytes low = bb_buf_bytes(&compaction->low);
+    struct bb_bytes high = bb_buf_bytes(&compaction->high);
+    return bb_db_compact_range(compaction->db, compaction->from == NULL ? NULL : &low,
+                               compaction->to == NULL ? NULL : &high);
+}
+
 static enum bb_status compact_store(struct compaction *compaction, const char *directory)
 {
-    enum bb_status status = store_open(&compaction->store, directory, &compaction->db);
+    enum bb_status status = BB_OK;
+    if (compaction->from != NULL)
+        status = key_argument_decode(compaction->from, compaction->is_hex, &compaction->low);
+    if (status == BB_OK && compaction->to != NULL)
+        status = key_argument_decode(compaction->to, compaction->is_hex, &compaction->high);
+    if (status == BB_OK)
+        status = store_open(&compaction->store, directory, &compaction->db);
     if (status != BB_OK)
         return status;
     bb_db_stats(compaction->db, &compaction->before);
     struct progress progress;
     uint64_t start = clock_now();
     progress_start(&progress, "compacting", 0, true);
-    status = bb_db_compact(compaction->db);
+    status = merge(compaction);
     progress_stop(&progress);
     compaction->nanoseconds = clock_now() - start;
     bb_db_stats(compaction->db, &compaction->after);
@@ -61,8 +85,12 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct compaction compaction = {0};
     store_options_init(&compaction.store, command);
     const struct option own[] = {
-        {"json", NULL, OPTION_FLAG, &compaction.out.is_json, "report as JSON"}};
-    const struct option_group groups[] = {{"Options", own, 1},
+        {"from", "KEY", OPTION_TEXT, &compaction.from, "only keys from this one on"},
+        {"to", "KEY", OPTION_TEXT, &compaction.to, "only keys before this one"},
+        {"hex", NULL, OPTION_FLAG, &compaction.is_hex, "keys are hexadecimal digits"},
+        {"json", NULL, OPTION_FLAG, &compaction.out.is_json, "report as JSON"},
+    };
+    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
                                           store_options_group(&compaction.store)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
@@ -75,6 +103,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         report_json(&compaction);
     else
         report_text(&compaction);
+    bb_buf_deinit(&compaction.low);
+    bb_buf_deinit(&compaction.high);
     code = store_close(command, compaction.db, code);
     return output_finish(&compaction.out, command, code);
 }
@@ -86,6 +116,8 @@ const struct command command_compact = {
     .description = "Merges the whole store into one sorted run: what was overwritten or deleted is "
                    "gone, and every table\n"
                    "has filters for the target given here. Prints the levels before and after.\n"
+                   "With --from or --to only what lies in that range is merged, level by level to "
+                   "the deepest that has any.\n"
                    "\n"
                    "Example:\n"
                    "  bloomblock compact /tmp/words --target 0.001\n",

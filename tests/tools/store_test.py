@@ -76,6 +76,23 @@ class Destroy(ToolTest):
         self.assertEqual(os.listdir(self.store), ["letter"])
 
 
+class CompactRange(ToolTest):
+    def test_what_was_deleted_in_the_range_goes(self):
+        self.load(words(500))
+        self.ok("compact", self.store)
+        names = self.ok("scan", self.store, "--keys-only").lines
+        self.ok("delete", self.store, names[10], names[400])
+        before = self.ok("stat", self.store, "--json").json
+        self.ok("compact", self.store, "--from", names[5], "--to", names[20])
+        self.ok("compact", self.store, "--from", names[390].encode().hex(), "--hex", "--json")
+        after = self.ok("stat", self.store, "--json").json
+        self.assertNotEqual(before, after)
+        entries = sum(level["entries"] for level in after["levels"])
+        self.assertEqual(entries, len(names) - 2)
+        self.expect(USAGE, "compact", self.store, "--from", "xyz", "--hex")
+        self.ok("verify", self.store)
+
+
 class Checkpoint(ToolTest):
     def test_a_second_store_of_its_own(self):
         self.load("a\nb\n")
