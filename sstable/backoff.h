@@ -1,7 +1,8 @@
-/* When to try again what failed: after 2, 4, 8, ... 1,024 questions, then at every 1,024th.
+/* When to try again what failed: at the 1st, 2nd, 4th, 8th, ... 1,024th question from then on, and
+ * at every 1,024th.
  *
  * A failure of the moment costs little more time than it lasts; one that stays costs next to
- * nothing: of n questions log2(n) + n / 1024 try. All zero is a valid start. Threads: any.
+ * nothing: of n questions some log2(n) + n / 1024 try. All zero is a valid start. Threads: any.
  */
 #ifndef BB_SSTABLE_BACKOFF_H
 #define BB_SSTABLE_BACKOFF_H
@@ -13,7 +14,7 @@
 #define BB_BACKOFF_SHIFT_MAX 10
 
 struct bb_backoff {
-    _Atomic uint32_t failures; /* one after the other, up to BB_BACKOFF_SHIFT_MAX */
+    _Atomic uint32_t failures; /* one after the other, up to BB_BACKOFF_SHIFT_MAX + 1 */
     _Atomic uint32_t asked;    /* while there are failures */
 };
 
@@ -24,14 +25,14 @@ static inline bool bb_backoff_is_due(struct bb_backoff *backoff)
     if (failures == 0)
         return true;
     uint32_t asked = atomic_fetch_add_explicit(&backoff->asked, 1, memory_order_relaxed) + 1;
-    return (asked & ((UINT32_C(1) << failures) - 1)) == 0;
+    return (asked & ((UINT32_C(1) << (failures - 1)) - 1)) == 0;
 }
 
 /* The one that was due has failed. */
 static inline void bb_backoff_fail(struct bb_backoff *backoff)
 {
     uint32_t failures = atomic_load_explicit(&backoff->failures, memory_order_relaxed);
-    if (failures < BB_BACKOFF_SHIFT_MAX)
+    if (failures <= BB_BACKOFF_SHIFT_MAX)
         atomic_store_explicit(&backoff->failures, failures + 1, memory_order_relaxed);
 }
 
