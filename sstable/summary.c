@@ -58,9 +58,12 @@ static enum bb_status bad_list(const struct bb_summary_reading *reading, struct 
                       "the list of a summary with %s", what);
 }
 
-/* Reads up to the parts, and counts what they add up to. The cursor is left in front of them. */
-static bool read_head(struct bb_cursor *cursor, struct list_head *ret_head, const char **ret_what)
+/* Reads up to the parts, and counts what they add up to. The cursor is left in front of them. Each
+ * part has a chunk, and each chunk is there: so their number is bounded by chunks_size. */
+static bool read_head(struct bb_cursor *cursor, uint64_t chunks_size, struct list_head *ret_head,
+                      const char **ret_what)
 {
+    uint64_t chunk_count_max = chunks_size / (bb_shard_directory_size(1) + BB_CHECKSUM_SIZE);
     struct list_head head = {0};
     *ret_what = "a head that cannot be read or is out of range";
     if (!bb_decode_varint32(cursor, &head.chunk_shift) ||
@@ -79,8 +82,8 @@ static bool read_head(struct bb_cursor *cursor, struct list_head *ret_head, cons
         head.shard_count += shards;
         head.chunk_count += (((uint64_t)shards - 1) >> head.chunk_shift) + 1;
     }
-    *ret_what = "more chunks than sizes of chunks";
-    if (head.chunk_count > bb_cursor_left(&ahead))
+    *ret_what = "more chunks than there is room for";
+    if (head.chunk_count > bb_cursor_left(&ahead) || head.chunk_count > chunk_count_max)
         return false;
     *ret_head = head;
     return true;
@@ -239,7 +242,7 @@ enum bb_status bb_summary_create(const struct bb_summary_reading *reading, struc
         return status;
     struct bb_cursor cursor =
         bb_cursor_of(bb_bytes_of(list.data, list.size - BB_SUMMARY_TAIL_SIZE));
-    if (!read_head(&cursor, &head, &what))
+    if (!read_head(&cursor, reading->size - list.size, &head, &what))
         return bad_list(reading, list, &cursor, what);
     status = allocate(&head, bb_cursor_left(&cursor), &summary, &parts);
     if (status == BB_OK)

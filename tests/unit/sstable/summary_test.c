@@ -380,6 +380,39 @@ static void summary__absurd_lists(void **state)
     world_deinit(&world);
 }
 
+/* Parts take more memory than list: there are no more than chunks have room. */
+static void summary__more_parts_than_room(void **state)
+{
+    (void)state;
+    enum { PARTS = 1000 };
+    struct summary_world world;
+    struct table_parts parts;
+    struct bb_buf list = {0};
+    struct bb_summary *summary = NULL;
+    world_init(&world, 22, 4);
+    world_build(&world, 200);
+    parts_read(&parts, world.memory);
+    struct bb_buf *section = parts_section(&parts, BB_SECTION_SUMMARY);
+    section->size -= BB_SUMMARY_TAIL_SIZE + bb_load32(section->data + section->size - 12);
+    assert_true(section->size / 20 < PARTS);
+    assert_ok(bb_append_varint(&list, 7));
+    assert_ok(bb_append_varint(&list, PARTS));
+    for (size_t i = 0; i < 3 * PARTS; i++)
+        assert_ok(bb_append_u8(&list, 1)); /* a key and a shard of each; sizes of chunks */
+    assert_ok(bb_buf_append(section, list.data, list.size));
+    assert_ok(bb_append_u32(section, (uint32_t)list.size));
+    assert_ok(bb_append_u64(section, 0));
+    seal_list(&parts);
+    parts_set_number(&parts, 26, section->size);
+    check_patched(&world, &parts, true);
+    world_open(&world);
+    assert_status(bb_table_summary_load(world.table, &world.stats, &summary), BB_CORRUPT);
+    assert_message("more chunks than there is room for");
+    bb_buf_deinit(&list);
+    parts_deinit(&parts);
+    world_deinit(&world);
+}
+
 /* Lists that are right but for one number, and fill their section. */
 static void summary__lists_off_by_one_number(void **state)
 {
@@ -540,6 +573,7 @@ int main(void)
         cmocka_unit_test(summary__another_order),
         cmocka_unit_test(summary__versions),
         cmocka_unit_test(summary__absurd_lists),
+        cmocka_unit_test(summary__more_parts_than_room),
         cmocka_unit_test(summary__lists_off_by_one_number),
         cmocka_unit_test(summary__every_bit),
         cmocka_unit_test(summary__damaged_chunk),
