@@ -102,8 +102,8 @@ static void insert_at(struct bb_level *level, size_t place, struct bb_table_file
     level->raw_bytes += file->meta.raw_bytes;
     level->file_bytes += file->meta.file_size;
     level->filter_bytes += file->meta.filter_bytes;
-    level->rate_sum += file->meta.filter_rate;
-    level->rate_keys += file->meta.filter_rate * (double)file->meta.key_count;
+    level->rate_sum += file->filter_rate;
+    level->rate_keys += file->filter_rate * (double)file->meta.key_count;
 }
 
 static enum bb_status fill_level(struct bb_levels *levels, int number, const struct change *change)

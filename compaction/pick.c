@@ -100,7 +100,7 @@ static double waste_after(const struct bb_levels *levels, const struct bb_pick_o
                           const struct bb_plan *plan)
 {
     struct bb_rate_request request = request_for(levels, options, plan);
-    double rate = plan->is_move ? plan->inputs[0]->meta.filter_rate : bb_rates_for_run(&request);
+    double rate = plan->is_move ? plan->inputs[0]->filter_rate : bb_rates_for_run(&request);
     return bb_rates_after(&request, rate);
 }
 
@@ -209,7 +209,7 @@ static size_t greatest_rate(const struct bb_level *level)
 {
     size_t greatest = 0;
     for (size_t i = 1; i < level->count; i++) {
-        if (level->files[i]->meta.filter_rate > level->files[greatest]->meta.filter_rate)
+        if (level->files[i]->filter_rate > level->files[greatest]->filter_rate)
             greatest = i;
     }
     return greatest;
@@ -317,9 +317,8 @@ static enum bb_status pick_excess(const struct bb_levels *levels,
         for (size_t i = 0; i < levels->levels[level].count; i++) {
             struct bb_table_file *file = levels->levels[level].files[i];
             double rate = rewritten_rate(levels, options, level, file);
-            double excess =
-                (file->meta.filter_rate - rate) * weight_of(levels, level, file) * counts;
-            if (excess <= worst_excess || rate > EXCESS_GAIN * file->meta.filter_rate)
+            double excess = (file->filter_rate - rate) * weight_of(levels, level, file) * counts;
+            if (excess <= worst_excess || rate > EXCESS_GAIN * file->filter_rate)
                 continue;
             worst = file;
             worst_level = level;

@@ -15,11 +15,11 @@ struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, 
     for (size_t i = 0; i < request->removed_count; i++) {
         if (request->removed_levels[i] != number)
             continue;
-        const struct bb_table_meta *meta = &request->removed[i]->meta;
-        part.rates -= meta->filter_rate;
-        part.rate_keys -= meta->filter_rate * (double)meta->key_count;
+        const struct bb_table_file *file = request->removed[i];
+        part.rates -= file->filter_rate;
+        part.rate_keys -= file->filter_rate * (double)file->meta.key_count;
         part.tables--;
-        keys -= meta->key_count;
+        keys -= file->meta.key_count;
     }
     part.keys = (double)keys;
     /* What rounding leaves of a difference is no rate. */

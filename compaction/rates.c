@@ -93,11 +93,11 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
     }
     struct bb_rate_level sum = {0};
     for (size_t i = level->count; i > 0; i--) {
-        const struct bb_table_meta *meta = &level->files[i - 1]->meta;
+        const struct bb_table_file *file = level->files[i - 1];
         double share = visit_share(levels, weights, older);
         sum.visit_share += share / (double)level->count;
-        sum.waste += share * cost * meta->filter_rate;
-        older += (double)meta->key_count;
+        sum.waste += share * cost * file->filter_rate;
+        older += (double)file->meta.key_count;
     }
     return sum;
 }

@@ -33,6 +33,12 @@ static enum bb_status copy_meta(const struct bb_table_meta *meta, struct bb_tabl
     return BB_OK;
 }
 
+static double asked_rate(const struct bb_table_env *env, const struct bb_table_meta *meta)
+{
+    bool is_unused = env->options.summary_residency == BB_SUMMARY_UNUSED;
+    return is_unused ? meta->filter_rate / meta->summary_rate : meta->filter_rate;
+}
+
 enum bb_status bb_table_file_create(struct bb_table_env *env, uint64_t number,
                                     const struct bb_table_meta *meta,
                                     struct bb_table_file **ret_file)
@@ -50,6 +56,7 @@ enum bb_status bb_table_file_create(struct bb_table_env *env, uint64_t number,
     atomic_init(&file->is_obsolete, false);
     file->number = number;
     file->env = env;
+    file->filter_rate = asked_rate(env, meta);
     *ret_file = file;
     return BB_OK;
 }

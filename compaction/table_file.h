@@ -34,6 +34,8 @@ struct bb_table_file {
     _Atomic uint32_t references;
     uint64_t number;
     struct bb_table_meta meta; /* owned */
+    double filter_rate; /* of the filters that look-ups ask: meta's, unless the summary is left
+                                  unused; then that of the blocks' filters alone */
     struct bb_table_env *env;
     _Atomic(struct bb_table *) table; /* NULL until first used */
     _Atomic bool is_obsolete;

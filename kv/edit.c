@@ -97,6 +97,8 @@ static const char *meta_defect(const struct bb_table_meta *meta)
         return "impossible sequences";
     if (!(meta->filter_rate > 0 && meta->filter_rate <= 1))
         return "a filter rate outside 0 ... 1";
+    if (!(meta->summary_rate >= meta->filter_rate && meta->summary_rate <= 1))
+        return "a summary's rate outside that of all filters ... 1";
     if (meta->smallest.size > BB_KEY_SIZE_MAX || meta->largest.size > BB_KEY_SIZE_MAX)
         return "a bound beyond the limit of keys";
     return NULL;
@@ -140,14 +142,14 @@ static enum bb_status print_number(const char *name, uint64_t number, const char
 
 static enum bb_status print_counts(const struct bb_table_meta *meta, struct bb_buf *text)
 {
-    return bb_buf_print(text,
-                        "%" PRIu64 " bytes, %" PRIu64 " entries (%" PRIu64 " tombstones), %" PRIu64
-                        " keys, %" PRIu64 " blocks, %" PRIu64 " raw bytes, %" PRIu64
-                        " filter bytes (%" PRIu64 " summary) at rate %.9g, sequences %" PRIu64
-                        " to %" PRIu64,
-                        meta->file_size, meta->entry_count, meta->tombstone_count, meta->key_count,
-                        meta->block_count, meta->raw_bytes, meta->filter_bytes, meta->summary_bytes,
-                        meta->filter_rate, meta->sequence_min, meta->sequence_max);
+    return bb_buf_print(
+        text,
+        "%" PRIu64 " bytes, %" PRIu64 " entries (%" PRIu64 " tombstones), %" PRIu64
+        " keys, %" PRIu64 " blocks, %" PRIu64 " raw bytes, %" PRIu64 " filter bytes (%" PRIu64
+        " summary) at rate %.9g (%.9g), sequences %" PRIu64 " to %" PRIu64,
+        meta->file_size, meta->entry_count, meta->tombstone_count, meta->key_count,
+        meta->block_count, meta->raw_bytes, meta->filter_bytes, meta->summary_bytes,
+        meta->filter_rate, meta->summary_rate, meta->sequence_min, meta->sequence_max);
 }
 
 static enum bb_status print_table(const struct bb_edit_table *table, struct bb_buf *text)

@@ -8,8 +8,8 @@
  *     table    :=  u8 level | varint number | id 16
  *                | varint of each: file size, entries, keys, tombstones, blocks, raw bytes,
  *                  filter bytes, summary bytes, least sequence, greatest sequence
- *                | u64 filter rate (IEEE 754) | varint size, smallest key | varint size, largest key
- *                | field *  (none defined yet)
+ *                | u64 filter rate | u64 summary rate (IEEE 754)
+ *                | varint size, smallest key | varint size, largest key | field *  (none defined yet)
  *
  * One edit has one encoding: numbers of 0 are left out, varints are as short as they can be, fields
  * stand in order. Threads: any, on different edits.
@@ -80,6 +80,13 @@ static void list_counts(struct bb_table_meta *meta, uint64_t *ret_counts[META_CO
     memcpy(ret_counts, counts, sizeof(counts));
 }
 
+static enum bb_status encode_rate(double rate, struct bb_buf *buf)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, &rate, sizeof(bits));
+    return bb_append_u64(buf, bits);
+}
+
 static enum bb_status encode_meta(const struct bb_table_meta *meta, struct bb_buf *buf)
 {
     struct bb_table_meta shallow = *meta;
@@ -88,10 +95,10 @@ static enum bb_status encode_meta(const struct bb_table_meta *meta, struct bb_bu
     enum bb_status status = bb_buf_append(buf, meta->table_id, sizeof(meta->table_id));
     for (size_t i = 0; i < META_COUNTS && status == BB_OK; i++)
         status = bb_append_varint(buf, *counts[i]);
-    uint64_t rate_bits = 0;
-    memcpy(&rate_bits, &meta->filter_rate, sizeof(rate_bits));
     if (status == BB_OK)
-        status = bb_append_u64(buf, rate_bits);
+        status = encode_rate(meta->filter_rate, buf);
+    if (status == BB_OK)
+        status = encode_rate(meta->summary_rate, buf);
     if (status == BB_OK)
         status = bb_append_bytes(buf, bb_buf_bytes(&meta->smallest));
     return status == BB_OK ? bb_append_bytes(buf, bb_buf_bytes(&meta->largest)) : status;
@@ -241,11 +248,19 @@ static enum bb_status decode_identity(struct decoder *decoder, const struct fiel
     return BB_OK;
 }
 
+static bool decode_rate(struct bb_cursor *cursor, double *ret_rate)
+{
+    uint64_t bits = 0;
+    if (!bb_decode_u64(cursor, &bits))
+        return false;
+    memcpy(ret_rate, &bits, sizeof(bits));
+    return true;
+}
+
 static bool decode_meta(struct bb_cursor *cursor, struct bb_table_meta *meta,
                         struct bb_bytes *ret_smallest, struct bb_bytes *ret_largest)
 {
     uint64_t *counts[META_COUNTS];
-    uint64_t rate_bits = 0;
     struct bb_bytes id;
     list_counts(meta, counts);
     if (!bb_decode_raw(cursor, sizeof(meta->table_id), &id))
@@ -255,9 +270,8 @@ static bool decode_meta(struct bb_cursor *cursor, struct bb_table_meta *meta,
         if (!bb_decode_varint64(cursor, counts[i]))
             return false;
     }
-    if (!bb_decode_u64(cursor, &rate_bits))
+    if (!decode_rate(cursor, &meta->filter_rate) || !decode_rate(cursor, &meta->summary_rate))
         return false;
-    memcpy(&meta->filter_rate, &rate_bits, sizeof(rate_bits));
     return bb_decode_bytes(cursor, ret_smallest) && bb_decode_bytes(cursor, ret_largest);
 }
 

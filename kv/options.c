@@ -115,6 +115,9 @@ static enum bb_status resolve_summary(struct bb_db_options *o)
     if (!(o->filter_slack >= 0 && o->filter_slack <= BB_FILTER_SLACK_MAX))
         return bb_fail(BB_INVALID, "option filter_slack is %g, allowed are 0 to %g",
                        o->filter_slack, BB_FILTER_SLACK_MAX);
+    /* Bits that nobody would ask. */
+    if (o->summary_residency == BB_SUMMARY_UNUSED)
+        o->summary_bits = BB_SUMMARY_NONE;
     return BB_OK;
 }
 

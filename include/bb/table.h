@@ -117,7 +117,13 @@ enum bb_index_residency {
 #define BB_SUMMARY_NONE    (-1.0) /* no summary: all bits in the blocks' filters */
 #define BB_SUMMARY_ALL     (-2.0) /* all bits in the summary, no filters of blocks */
 
-/* Where the summary of an open table lives. It is read on first use. */
+/* Where the summary of an open table lives. It is read on first use.
+ *
+ * Cached: hashes have no locality, so that look-ups ask for all pieces alike. In a cache that is
+ * smaller than the summaries, and what else is asked for, nearly every absent key reads a piece of
+ * some 64 KiB: then no summary is better.
+ * Unused: look-ups meet the rate of the blocks' filters alone, which is filter_rate only of tables
+ * without a summary. */
 enum bb_summary_residency {
     BB_SUMMARY_PINNED = 0, /* in memory while the table is open */
     BB_SUMMARY_CACHED = 1, /* in the block cache, in pieces of about 64 KiB (needs a cache) */
@@ -177,6 +183,8 @@ struct bb_table_meta {
     uint64_t sequence_min;
     uint64_t sequence_max;
     double filter_rate;     /* the target the filters were built for; 1: no filters */
+    double summary_rate;    /* the summary's part of it, filter_rate ... 1; 1: no summary. That of
+                               the blocks' filters alone is filter_rate / summary_rate */
     struct bb_buf smallest; /* keys: bounds of the entries, inclusive */
     struct bb_buf largest;
 };

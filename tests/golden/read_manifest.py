@@ -127,12 +127,13 @@ def read_table(value):
     level, number, table_id = value.number("<B"), value.varint(), value.raw(16)
     size, entries, keys, tombstones, blocks, raw, filters, summary, least, greatest = \
         (value.varint() for _ in range(10))
-    rate, smallest, largest = value.number("<d"), value.bytes(), value.bytes()
-    must(value.left() == 0 and level < 7 and 0 < rate <= 1 and smallest <= largest, "table")
+    rate, summary_rate, smallest, largest = value.number("<d"), value.number("<d"), value.bytes(), value.bytes()
+    must(value.left() == 0 and level < 7 and 0 < rate <= summary_rate <= 1 and smallest <= largest, "table")
     must(min(size, entries, keys, blocks) > 0 and max(keys, tombstones) <= entries, "counts of a table")
     must(summary <= filters <= size and least <= greatest, "counts of a table")
     return number, f"add table {number} to level {level}: {size} bytes, {entries} entries ({tombstones} tombstones), " \
-        f"{keys} keys, {blocks} blocks, {raw} raw bytes, {filters} filter bytes ({summary} summary) at rate {rate:.9g}, sequences {least} " \
+        f"{keys} keys, {blocks} blocks, {raw} raw bytes, {filters} filter bytes ({summary} summary) at rate {rate:.9g} " \
+        f"({summary_rate:.9g}), sequences {least} " \
         f"to {greatest}, keys {escape(smallest)} to {escape(largest)}, id {table_id.hex()}"
 
 

@@ -22,7 +22,8 @@ static struct bb_table_meta make_meta(uint8_t id, const char *smallest, const ch
                                  .summary_bytes = 1500,
                                  .sequence_min = 100U * id,
                                  .sequence_max = 100U * id + 99,
-                                 .filter_rate = 0.0078125};
+                                 .filter_rate = 0.0078125,
+                                 .summary_rate = 0.0625};
     memset(meta.table_id, id, sizeof(meta.table_id));
     assert_ok(bb_buf_assign(&meta.smallest, bb_bytes_of_text(smallest)));
     assert_ok(bb_buf_assign(&meta.largest, bb_bytes_of_text(largest)));

@@ -358,6 +358,10 @@ static void options__summary(void **state)
     options.summary_residency = (enum bb_summary_residency)3;
     assert_refused(&options, "summary_residency");
     options.summary_residency = BB_SUMMARY_UNUSED;
+    options.summary_bits = 6;
+    options.filter_kind = BB_FILTER_RIBBON;
+    assert_ok(bb_options_resolve(&options, &resolved));
+    assert_true(resolved.summary_bits == BB_SUMMARY_NONE); /* nobody would ask it */
     options.filter_slack = 0.26;
     assert_refused(&options, "option filter_slack is 0.26");
 }
