@@ -192,8 +192,9 @@ BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
 
 /* Builder. Call order: create (add)* finish destroy; destroying before finish removes the file.
  * Memory: one block, one index page with its filters, the root (some 30 bytes per page); and with a
- * summary 8 bytes per key, at most 64 MiB, besides the summary itself as it will be stored (about
- * summary_bits / 8 bytes per key). Sticky after a failure. */
+ * summary 8 bytes for each of the next power of two of keys, at most 64 MiB, besides the summary
+ * itself as it will be stored (about summary_bits / 8 bytes per key, up to twice that while it
+ * grows). Sticky after a failure. */
 struct bb_table_builder;
 /* Creates the file; BB_EXISTS when the name is taken. Options are copied. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_create(const char *path,

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,6 +16,8 @@
 
 static _Atomic uint64_t requests;
 static _Atomic uint64_t live;
+static _Atomic uint64_t bytes;
+static _Atomic uint64_t peak;
 static _Atomic uint64_t failures;
 static _Atomic uint64_t first_failing = NEVER; /* number of the request */
 static _Atomic uint64_t last_failing = 0;
@@ -58,10 +61,35 @@ static bool fails(size_t size)
     return size > PTRDIFF_MAX;
 }
 
+uint64_t bb_alloc_fault_bytes(void)
+{
+    return bytes;
+}
+
+void bb_alloc_fault_peak_reset(void)
+{
+    peak = bytes;
+}
+
+uint64_t bb_alloc_fault_peak(void)
+{
+    return peak;
+}
+
+static void add_bytes(const void *memory)
+{
+    uint64_t now = bytes += malloc_usable_size((void *)(uintptr_t)memory);
+    uint64_t most = peak;
+    while (now > most && !atomic_compare_exchange_weak(&peak, &most, now))
+        continue;
+}
+
 static void *counted(void *memory)
 {
-    if (memory != NULL)
-        live++;
+    if (memory == NULL)
+        return NULL;
+    live++;
+    add_bytes(memory);
     return memory;
 }
 
@@ -72,17 +100,25 @@ void *bb_alloc(size_t size)
 
 void *bb_alloc_zeroed(size_t count, size_t size)
 {
-    size_t bytes = 0;
-    if (__builtin_mul_overflow(count, size, &bytes))
-        bytes = SIZE_MAX;
-    return fails(bytes) ? NULL : counted(calloc(1, bytes == 0 ? 1 : bytes));
+    size_t total = 0;
+    if (__builtin_mul_overflow(count, size, &total))
+        total = SIZE_MAX;
+    return fails(total) ? NULL : counted(calloc(1, total == 0 ? 1 : total));
 }
 
 void *bb_realloc(void *memory, size_t size)
 {
     if (memory == NULL)
         return bb_alloc(size);
-    return fails(size) ? NULL : realloc(memory, size == 0 ? 1 : size);
+    if (fails(size))
+        return NULL;
+    size_t size_before = malloc_usable_size(memory);
+    void *grown = realloc(memory, size == 0 ? 1 : size);
+    if (grown == NULL)
+        return NULL;
+    bytes -= size_before;
+    add_bytes(grown);
+    return grown;
 }
 
 void *bb_alloc_aligned(size_t alignment, size_t size)
@@ -95,8 +131,10 @@ void *bb_alloc_aligned(size_t alignment, size_t size)
 
 void bb_free(void *memory)
 {
-    if (memory != NULL)
+    if (memory != NULL) {
         live--;
+        bytes -= malloc_usable_size(memory);
+    }
     free(memory);
 }
 

@@ -20,6 +20,11 @@ uint64_t bb_alloc_fault_failures(void);
 uint64_t bb_alloc_fault_requests(void);
 /* Blocks that are allocated and not yet released. */
 uint64_t bb_alloc_fault_live(void);
+/* Bytes of these, as the C library counts them; and the most there were since the last call of
+ * bb_alloc_fault_peak_reset. A block that grows counts once. */
+uint64_t bb_alloc_fault_bytes(void);
+void bb_alloc_fault_peak_reset(void);
+uint64_t bb_alloc_fault_peak(void);
 
 /* Runs scenario again and again, with the 1st, 2nd, 3rd ... allocation failing, until one run meets
  * no failure: each n once with that allocation alone failing, and once with all later ones failing

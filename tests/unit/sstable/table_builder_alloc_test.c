@@ -1,0 +1,85 @@
+/* Goal: the memory of a table's builder is what include/bb/table.h says: with a summary that of one
+ * part's hashes and of the summary as it is stored, and no more however many keys there are.
+ * Method: tables built with and without a summary, of parts of several sizes; the allocation seam
+ * counts bytes. */
+#include "tests/support/assert_status.h"
+
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "bb/table.h"
+#include "sstable/table_builder.h"
+#include "tests/support/alloc/alloc_fault.h"
+#include "tests/support/file_memory.h"
+
+#define PATH "/table"
+#define KEYS 200000
+/* The solver's workspace for one shard. */
+#define SOLVER (64 * 1024)
+
+static const struct bb_hash_secret secret = {{1, 2, 3}};
+
+static void add_keys(struct bb_table_builder *builder)
+{
+    for (int i = 0; i < KEYS; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "%08d", i);
+        struct bb_entry entry = {.key = bb_bytes_of_text(key), .sequence = 1, .kind = BB_ENTRY_PUT};
+        assert_ok(bb_table_builder_add(builder, &entry));
+    }
+}
+
+/* The most that building takes, and the bytes of the summary. */
+static uint64_t peak_of(double summary_bits, size_t part_keys, uint64_t *ret_summary_bytes)
+{
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_table_options options = {.file_system = bb_file_memory_system(memory),
+                                       .secret = &secret,
+                                       .summary_bits = summary_bits};
+    struct bb_table_builder *builder = NULL;
+    struct bb_table_meta meta = {0};
+    uint64_t before = bb_alloc_fault_bytes();
+    bb_alloc_fault_peak_reset();
+    assert_ok(bb_table_builder_create(PATH, &options, &builder));
+    if (part_keys > 0)
+        bb_table_builder_set_summary_part(builder, part_keys);
+    add_keys(builder);
+    assert_ok(bb_table_builder_finish(builder, &meta));
+    uint64_t peak = bb_alloc_fault_peak() - before;
+    bb_table_builder_destroy(builder);
+    *ret_summary_bytes = meta.summary_bytes;
+    bb_table_meta_deinit(&meta);
+    bb_file_memory_destroy(memory);
+    assert_true(bb_alloc_fault_bytes() == before);
+    print_message("summary of %g bits, parts of %zu: %llu bytes at most, %llu stored\n",
+                  summary_bits, part_keys, (unsigned long long)peak,
+                  (unsigned long long)*ret_summary_bytes);
+    return peak;
+}
+
+static void table_builder__memory_of_a_summary(void **state)
+{
+    (void)state;
+    static const size_t parts[] = {1024, 4096, 65536, 0};
+    static const double bits[] = {5, BB_SUMMARY_ALL};
+    uint64_t stored = 0;
+    uint64_t without = peak_of(BB_SUMMARY_NONE, 0, &stored);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(parts); i++) {
+        for (size_t j = 0; j < BB_ARRAY_LENGTH(bits); j++) {
+            uint64_t peak = peak_of(bits[j], parts[i], &stored);
+            /* Hashes and section each grow by doubling. */
+            uint64_t hashes = 8 * (parts[i] == 0 ? 262144 : parts[i]);
+            assert_true(peak <= without + SOLVER + hashes + 2 * stored);
+            assert_true(peak >= hashes);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_builder__memory_of_a_summary),
+    };
+    return cmocka_run_group_tests_name("table_builder_alloc", tests, NULL, NULL);
+}
