@@ -19,6 +19,8 @@
 #define GROUP_KEYS 1024
 /* Runs whose summaries are asked ahead: one bit each. */
 #define RUNS_AHEAD 64
+/* Keys for which their memory is fetched before the first is asked. */
+#define KEYS_AHEAD 16
 
 /* One key on its way. */
 struct question {
@@ -99,7 +101,7 @@ static void ask_memtables(struct lookup *lookup, const struct bb_view *view)
 
 static size_t run_count(const struct bb_levels *levels)
 {
-    return bb_levels_table_count(levels, 0) + BB_LEVEL_COUNT - 1;
+    return bb_levels_table_count(levels, 0) + (size_t)bb_levels_deepest(levels);
 }
 
 static int level_of(const struct bb_levels *levels, size_t run)
@@ -119,37 +121,46 @@ static struct bb_table_file *table_of(const struct bb_levels *levels, size_t run
     return bb_table_file_covers(file, levels->comparator, key) ? file : NULL;
 }
 
-/* Tables that are not open yet are asked in their turn. */
-static void ask_ahead(struct lookup *lookup, struct question *question, size_t runs, bool is_asked)
+/* The open table of the run that may hold the key, or NULL: one that is not open yet is asked in its
+ * turn. */
+static struct bb_table *open_table_of(const struct bb_levels *levels, size_t run,
+                                      struct bb_bytes key)
 {
-    for (size_t run = 0; run < runs; run++) {
-        struct bb_table_file *file = table_of(lookup->levels, run, question->key);
-        struct bb_table *table =
-            file == NULL ? NULL : atomic_load_explicit(&file->table, memory_order_acquire);
-        if (table == NULL)
-            continue;
-        if (!is_asked)
-            bb_table_prefetch(table, question->hash);
-        else if (bb_table_denies(table, &lookup->options->read, question->key, question->hash))
-            question->denied |= UINT64_C(1) << run;
-    }
+    struct bb_table_file *file = table_of(levels, run, key);
+    return file == NULL ? NULL : atomic_load_explicit(&file->table, memory_order_acquire);
 }
 
 /* First what the questions look at is fetched for some keys, then they are asked. */
+static void ask_summaries_of(struct lookup *lookup, struct question *questions, size_t count,
+                             size_t runs)
+{
+    struct bb_table *tables[KEYS_AHEAD][RUNS_AHEAD];
+    for (size_t q = 0; q < count; q++) {
+        for (size_t run = 0; run < runs && !questions[q].is_decided; run++) {
+            tables[q][run] = open_table_of(lookup->levels, run, questions[q].key);
+            if (tables[q][run] != NULL)
+                bb_table_prefetch(tables[q][run], questions[q].hash);
+        }
+    }
+    for (size_t q = 0; q < count; q++) {
+        struct question *question = &questions[q];
+        for (size_t run = 0; run < runs && !question->is_decided; run++) {
+            if (tables[q][run] != NULL && bb_table_denies(tables[q][run], &lookup->options->read,
+                                                          question->key, question->hash))
+                question->denied |= UINT64_C(1) << run;
+        }
+    }
+}
+
 static void ask_summaries(struct lookup *lookup)
 {
     size_t runs = run_count(lookup->levels);
     if (runs > RUNS_AHEAD)
         runs = RUNS_AHEAD;
-    const size_t step = 16;
-    for (size_t first = 0; first < lookup->count; first += step) {
-        size_t end = first + step < lookup->count ? first + step : lookup->count;
-        for (int is_asked = 0; is_asked < 2; is_asked++) {
-            for (size_t q = first; q < end; q++) {
-                if (!lookup->questions[q].is_decided)
-                    ask_ahead(lookup, &lookup->questions[q], runs, is_asked != 0);
-            }
-        }
+    for (size_t first = 0; first < lookup->count; first += KEYS_AHEAD) {
+        size_t left = lookup->count - first;
+        ask_summaries_of(lookup, &lookup->questions[first], left < KEYS_AHEAD ? left : KEYS_AHEAD,
+                         runs);
     }
 }
 
@@ -210,8 +221,11 @@ static void read_block(struct lookup *lookup, struct question *question,
 
 static void ask_run(struct lookup *lookup, size_t run)
 {
-    struct bb_read_stats *stats = &lookup->reads[level_of(lookup->levels, run)];
+    int level = level_of(lookup->levels, run);
+    struct bb_read_stats *stats = &lookup->reads[level];
     lookup->pending_count = 0;
+    if (bb_levels_table_count(lookup->levels, level) == 0)
+        return;
     for (size_t q = 0; q < lookup->count; q++) {
         if (!lookup->questions[q].is_decided)
             ask_index(lookup, &lookup->questions[q], run, stats);
