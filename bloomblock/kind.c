@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
+#include "bloomblock/rate_deviation.h"
 
 static const struct {
     const char *name;
@@ -50,6 +51,19 @@ enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_ki
                    name);
 }
 
+/* A scalable filter watches its bits, a ribbon's pass 2^-rank: neither goes beyond its target. */
+static double deviation_of(const struct bb_envelope *envelope)
+{
+    struct bb_cells cells;
+    enum bb_filter_kind kind = envelope->kind;
+    bool is_left_to_chance = kind == BB_FILTER_BLOOM || kind == BB_FILTER_BLOCKED_BLOOM ||
+                             kind == BB_FILTER_SPLIT_BLOCK || kind == BB_FILTER_COUNTING ||
+                             kind == BB_FILTER_PARTITIONED;
+    return is_left_to_chance && bb_cells_of(envelope, &cells) == BB_OK
+               ? bb_rate_deviation(&cells, envelope->key_count)
+               : 0;
+}
+
 struct bb_filter_info bb_kind_describe(const struct bb_envelope *envelope)
 {
     const struct bb_kind_ops *ops = bb_kind_ops(envelope->kind);
@@ -61,8 +75,10 @@ struct bb_filter_info bb_kind_describe(const struct bb_envelope *envelope)
                                   .salt = envelope->salt};
     if (info.key_count > 0)
         info.bits_per_key = (double)info.size_bytes * 8 / (double)info.key_count;
-    if (!bb_kind_is_empty(ops, envelope))
-        ops->describe(envelope, &info);
+    if (bb_kind_is_empty(ops, envelope))
+        return info;
+    ops->describe(envelope, &info);
+    info.rate_deviation = deviation_of(envelope);
     return info;
 }
 

@@ -61,9 +61,18 @@ static const char *parameter_names(enum bb_filter_kind kind)
     }
 }
 
-static bool is_within_target(const struct info *info)
+static enum filter_verdict verdict_of(const struct info *info)
 {
-    return info->filter.predicted_rate <= info->filter.target_rate;
+    return filter_report_verdict(&info->filter, &info->file.parts);
+}
+
+static void write_predicted(struct info *info)
+{
+    const struct bb_filter_info *filter = &info->filter;
+    bool has_target = filter->target_rate < 1 && filter->kind != BB_FILTER_COUNT_MIN;
+    output_print(&info->out, "predicted    %s, from the bits that are set%s%s\n",
+                 number_rate(filter->predicted_rate).text, has_target ? ": " : "",
+                 has_target ? filter_verdict_text(verdict_of(info)) : "");
 }
 
 static void write_text(struct info *info)
@@ -86,9 +95,7 @@ static void write_text(struct info *info)
                  filter->bits_per_key, filter_report_limit(filter->predicted_rate));
     output_print(out, "target rate  %s\n",
                  filter->target_rate < 1 ? number_rate(filter->target_rate).text : "none");
-    output_print(out, "predicted    %s, from the bits that are set: %s the target\n",
-                 number_rate(filter->predicted_rate).text,
-                 is_within_target(info) ? "within" : "above");
+    write_predicted(info);
     output_print(out, "fill         %.4f of the bits are set\n", filter->fill);
     output_print(out, "per probe    %" PRIu32 " %s\n", filter->bits_per_probe,
                  filter->kind == BB_FILTER_RIBBON ? "bits of fingerprint" : "bits");
@@ -112,7 +119,8 @@ static void write_json(struct info *info)
     json_set_text(document, "hash", hash_name(&info->file));
     json_set_count(document, "file_bytes", info->file.contents.size);
     filter_report_json(document, &info->filter, &info->file.parts);
-    json_set_bool(document, "within_target", is_within_target(info));
+    json_set_text(document, "verdict", filter_verdict_name(verdict_of(info)));
+    json_set_bool(document, "within_target", verdict_of(info) != FILTER_ABOVE);
     json_t *parameters = json_array();
     json_array_append_new(parameters, json_integer((json_int_t)parameter(info, PARAMETER_0)));
     json_array_append_new(parameters, json_integer((json_int_t)parameter(info, PARAMETER_1)));
@@ -174,7 +182,9 @@ const struct command command_filter_info = {
         "Prints the filter's kind, how many distinct keys it was made of, its size, the rate it "
         "was made for\n"
         "(target), and the rate that the bits set in it give (predicted): the share of absent keys "
-        "that pass.\n"
+        "that pass. A plan\n"
+        "promises it in expectation: by chance the bits of every second sound filter give a little "
+        "more.\n"
         "Everything is checked on the way. Of a damaged filter the message says what is wrong and "
         "at which\n"
         "offset, and the exit code is 4 (corrupt) or 5 (unsupported). An envelope alone, as a "

@@ -19,6 +19,35 @@ bool filter_report_is_overfull(const struct bb_filter_info *info,
            info->predicted_rate > info->target_rate;
 }
 
+enum filter_verdict filter_report_verdict(const struct bb_filter_info *info,
+                                          const struct bb_filter_file *parts)
+{
+    /* The target of a sketch of counts is that of errors, not of keys that pass. */
+    if (info->predicted_rate <= info->target_rate || info->kind == BB_FILTER_COUNT_MIN)
+        return FILTER_WITHIN;
+    double excess = log(info->predicted_rate / info->target_rate);
+    bool is_above = filter_report_is_overfull(info, parts) ||
+                    excess > FILTER_CHANCE_DEVIATIONS * info->rate_deviation;
+    return is_above ? FILTER_ABOVE : FILTER_CHANCE;
+}
+
+const char *filter_verdict_text(enum filter_verdict verdict)
+{
+    static const char *const texts[] = {
+        [FILTER_WITHIN] = "within the target",
+        [FILTER_CHANCE] = "as planned, within chance of the target",
+        [FILTER_ABOVE] = "above the target",
+    };
+    return texts[verdict];
+}
+
+const char *filter_verdict_name(enum filter_verdict verdict)
+{
+    static const char *const names[] = {
+        [FILTER_WITHIN] = "within", [FILTER_CHANCE] = "chance", [FILTER_ABOVE] = "above"};
+    return names[verdict];
+}
+
 enum exit_code filter_report_overfull(const struct command *command,
                                       const struct bb_filter_info *info,
                                       const struct bb_filter_file *parts)
@@ -57,6 +86,7 @@ void filter_report_json(json_t *object, const struct bb_filter_info *info,
     json_set_real(object, "limit_bits_per_key", filter_report_limit(info->predicted_rate));
     json_set_real(object, "target_rate", info->target_rate);
     json_set_real(object, "predicted_rate", info->predicted_rate);
+    json_set_real(object, "rate_deviation", info->rate_deviation);
     json_set_real(object, "fill", info->fill);
     json_set_count(object, "bits_per_probe", info->bits_per_probe);
     json_set_count(object, "saturated_counters", info->saturated_count);

@@ -19,7 +19,20 @@ void filter_report_json(json_t *object, const struct bb_filter_info *info,
  * that has its bits from chance.) */
 bool filter_report_is_overfull(const struct bb_filter_info *info,
                                const struct bb_filter_file *parts);
-/* Says so on stderr; EXIT_OVERFULL, or EXIT_FOUND when it does not. */
+/* The rate that the set bits predict, beside the target. A plan promises the expectation, and the
+ * bits of about every second sound filter give somewhat more. */
+enum filter_verdict {
+    FILTER_WITHIN, /* at most the target */
+    FILTER_CHANCE, /* above it by less than FILTER_CHANCE_DEVIATIONS, and not overfull */
+    FILTER_ABOVE,
+};
+#define FILTER_CHANCE_DEVIATIONS 5
+enum filter_verdict filter_report_verdict(const struct bb_filter_info *info,
+                                          const struct bb_filter_file *parts);
+/* "within the target", ...; "within", ... */
+const char *filter_verdict_text(enum filter_verdict verdict);
+const char *filter_verdict_name(enum filter_verdict verdict);
+/* Says that a filter is overfull on stderr; EXIT_OVERFULL, or EXIT_FOUND when it does not. */
 enum exit_code filter_report_overfull(const struct command *command,
                                       const struct bb_filter_info *info,
                                       const struct bb_filter_file *parts);

@@ -17,8 +17,11 @@
  * contain" to everything, and a status that says why. Only a filter that was built from zero keys
  * answers "absent" to everything.
  *
- * The rates. target_rate is what the filter must not exceed in expectation over foreign keys; the
- * predicted rate in struct bb_filter_info is what the bits that were actually set give.
+ * The rates. target_rate is what filters must not exceed in expectation over foreign keys and
+ * hashes: predicted_rate <= target_rate is promised of the parameters, by bb_filter_plan. The
+ * predicted rate in struct bb_filter_info is what the bits that were actually set give: for Bloom
+ * kinds it falls to either side of the plan's by chance, and so above the target for up to half of
+ * all sound filters.
  * docs/filters.md has the mathematics.
  */
 #ifndef BB_PUBLIC_FILTER_H
@@ -104,13 +107,17 @@ struct bb_filter_info {
     uint64_t size_bytes; /* the whole envelope */
     double bits_per_key; /* of the whole envelope; 0 for no keys */
     double target_rate;
-    double predicted_rate; /* from the parameters and the bits that are set */
+    double predicted_rate; /* of the bits that are set: by chance above or below the plan's */
     double fill;           /* share of set bits; about 1/2 for ribbons */
     uint32_t
         bits_per_probe; /* ribbon: fingerprint bits of the larger shards; Bloom kinds: probes k */
     uint64_t salt;
     uint64_t saturated_count; /* counters that are full and stay so; 0 but for kinds that count */
     uint32_t stage_count;     /* of a scalable filter; 0 of others */
+    /* Relative standard deviation of the predicted rate, over the sets of as many keys: a sound
+     * filter's is above the plan's by more than 4 of these once in 30,000 times. 0 for kinds whose
+     * bits never give more than the target (ribbon, scalable), and for count-min. */
+    double rate_deviation;
 };
 
 /* A filter ready for questions; borrows the envelope's bytes, which must outlive it. Copyable. */

@@ -14,8 +14,8 @@ import sys
 import unittest
 
 from filter_case import HEADER, FilterTest, lines_of
-from tool import (ABSENT, BINARY, CORRUPT, FOUND, IO, SOURCE, UNSUPPORTED, USAGE, main, run, strace_works,
-                  test_random)
+from tool import (ABSENT, BINARY, CORRUPT, FOUND, IO, OVERFULL, SOURCE, UNSUPPORTED, USAGE, main, run,
+                  strace_works, test_random)
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "tests", "golden"))
@@ -287,10 +287,35 @@ class Info(FilterTest):
             self.assertLess(document["limit_bits_per_key"], document["bits_per_key"])
             planned = self.ok("filter", "plan", "--kind", kind, "--keys", "3000", "--rate", "0.01", "--json").json
             self.assertEqual(document["parameters"], planned["plans"][0]["parameters"])
-            self.assertEqual(document["within_target"], document["predicted_rate"] <= 0.01)
+            self.assertEqual(document["verdict"], "within" if document["predicted_rate"] <= 0.01 else "chance")
+            self.assertTrue(document["within_target"])
             text = self.ok("filter", "info", self.filter).text
             for expected in (kind, "3,000", "0.01000", "sound", "the target", "parameters"):
                 self.assertIn(expected, text)
+
+    def test_sound_filters_are_not_called_above_the_target(self):
+        """About half of the filters predict more than the target, none of them by much."""
+        for kind in ("bloom", "blocked-bloom", "split-block", "partitioned", "counting"):
+            above = 0
+            for seed in range(24 if kind != "split-block" else 1):
+                options = ["--secret-seed", str(seed)] if kind != "split-block" else []
+                self.create("--kind", kind, "--force", *options, keys=self.keys[:500])
+                document = self.ok("filter", "info", self.filter, "--json").json
+                above += document["predicted_rate"] > document["target_rate"]
+                self.assertEqual(document["verdict"], "chance" if document["predicted_rate"] > 0.01 else "within")
+                text = self.ok("filter", "info", self.filter).text
+                self.assertEqual(": as planned, within chance of the target\n" in text, document["verdict"] == "chance")
+            if kind in ("bloom", "partitioned", "counting"):
+                self.assertGreater(above, 0)
+
+    def test_filters_that_hold_too_much_are_above_the_target(self):
+        for kind in ("bloom", "blocked-bloom", "split-block", "partitioned", "counting"):
+            self.create("--kind", kind, "--force", "--keys", "1000", keys=[])
+            self.expect(OVERFULL, "filter", "add", self.filter, stdin=lines_of(self.keys[:1300]))
+            for path in (self.filter, self.write("bare", self.content()[HEADER:])):  # which knows no plan
+                document = self.ok("filter", "info", path, "--json").json
+                self.assertEqual((document["verdict"], document["within_target"]), ("above", False), kind)
+                self.assertIn(": above the target\n", self.ok("filter", "info", path).text)
 
     def test_the_secret_is_not_shown(self):
         self.create()
