@@ -25,6 +25,7 @@ struct top {
     struct bb_filter_view view;
     struct bb_count_sketch *sketch;
     uint64_t read_count;
+    uint64_t skipped_count;
     struct bb_count_entry *entries;
     size_t entry_count;
     struct bb_count_sketch_info info;
@@ -75,6 +76,7 @@ static enum bb_status begin(struct top *top)
 static enum bb_status count_keys(struct top *top, const struct arguments *arguments)
 {
     enum bb_status status = begin(top);
+    top->keys.skipped_count = &top->skipped_count;
     if (status == BB_OK)
         status = filter_keys_visit(&top->keys, "counting keys", arguments->values, arguments->count,
                                    count_key, top);
@@ -109,6 +111,9 @@ static void write_summary(struct top *top)
         out,
         "; no count is too low, and at most %g of the keys have one too high by more than %s\n",
         top->info.error_probability, number_grouped(bound_of(top)).text);
+    if (top->skipped_count > 0)
+        output_print(out, "left out, for no key is longer than %d bytes: %s lines\n",
+                     BB_COUNT_KEY_SIZE_MAX, number_grouped(top->skipped_count).text);
     if (is_full(top))
         output_print(out, "every other key came at most %s times\n",
                      number_grouped(top->entries[top->entry_count - 1].count).text);
@@ -136,6 +141,7 @@ static void write_json(struct top *top)
     }
     json_object_set_new(document, "top", rows);
     json_set_count(document, "keys", top->read_count);
+    json_set_count(document, "skipped", top->skipped_count);
     json_set_count(document, "counted", top->info.total);
     json_set_count(document, "error_bound", bound_of(top));
     json_set_real(document, "error_probability", top->info.error_probability);

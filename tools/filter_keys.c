@@ -25,10 +25,13 @@ enum bb_status filter_keys_visit(const struct filter_keys *keys, const char *lab
     key_reader_init(&reader, paths, path_count);
     reader.is_hex = keys->is_hex;
     reader.terminator = keys->is_null ? '\0' : '\n';
+    reader.is_skipping = keys->skipped_count != NULL;
     reader.progress = &progress;
     progress_start(&progress, label, key_reader_size_bytes(paths, path_count), true);
     enum bb_status status = visit_all(&reader, visit, context);
     progress_stop(&progress);
+    if (keys->skipped_count != NULL)
+        *keys->skipped_count = reader.skipped_count;
     key_reader_deinit(&reader);
     return status;
 }

@@ -5,10 +5,12 @@
 
 #include "tools/key_reader.h"
 
-/* Set by the options --hex and --null. */
+/* The first two are set by the options --hex and --null. */
 struct filter_keys {
     bool is_hex;
     bool is_null; /* keys end with a zero byte instead of a newline */
+    /* Not NULL: lines longer than a key can be are left out, and counted here. */
+    uint64_t *skipped_count;
 };
 
 /* Calls visit for every key, until one fails, or says with BB_NOT_FOUND that it has enough. label:

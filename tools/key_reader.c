@@ -103,8 +103,23 @@ static enum bb_status read_more(struct key_reader *reader)
     return BB_OK;
 }
 
-/* The next line without its end; BB_NOT_FOUND at the end of the file. */
-static enum bb_status next_line(struct key_reader *reader, struct bb_bytes *ret_line)
+static bool is_too_long(const struct key_reader *reader, size_t size)
+{
+    return reader->is_line_cut || size > line_size_max(reader);
+}
+
+/* What there is of a line that is left out needs no memory. */
+static void cut_line(struct key_reader *reader)
+{
+    if (!reader->is_skipping || !is_too_long(reader, reader->buffer.size - reader->start))
+        return;
+    reader->is_line_cut = true;
+    reader->start = reader->buffer.size;
+}
+
+/* The next line without its end, or the end of one that was cut; BB_NOT_FOUND at the end of the
+ * file. */
+static enum bb_status find_line(struct key_reader *reader, struct bb_bytes *ret_line)
 {
     size_t searched = 0;
     for (;;) {
@@ -113,18 +128,30 @@ static enum bb_status next_line(struct key_reader *reader, struct bb_bytes *ret_
         const uint8_t *end =
             size == searched ? NULL : memchr(data + searched, reader->terminator, size - searched);
         if (end == NULL && !reader->is_at_end) {
-            searched = size;
+            cut_line(reader);
+            searched = reader->buffer.size - reader->start;
             enum bb_status status = read_more(reader);
             if (status != BB_OK)
                 return status;
             continue;
         }
-        if (end == NULL && size == 0)
+        if (end == NULL && size == 0 && !reader->is_line_cut)
             return BB_NOT_FOUND;
         *ret_line = bb_bytes_of(data, end == NULL ? size : (size_t)(end - data));
         reader->start += ret_line->size + (end == NULL ? 0 : 1);
         reader->line++;
         return BB_OK;
+    }
+}
+
+static enum bb_status next_line(struct key_reader *reader, struct bb_bytes *ret_line)
+{
+    for (;;) {
+        reader->is_line_cut = false;
+        enum bb_status status = find_line(reader, ret_line);
+        if (status != BB_OK || !reader->is_skipping || !is_too_long(reader, ret_line->size))
+            return status;
+        reader->skipped_count++;
     }
 }
 

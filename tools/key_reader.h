@@ -5,8 +5,9 @@
  *
  * Nothing is trimmed: an empty line is the empty key. The last line needs no newline. With another
  * terminator "lines" end with that byte, and newlines are bytes of the key like others. With is_hex
- * key and value are hexadecimal digits, for bytes that lines can not hold. Memory: the longest
- * line. Threads: one.
+ * key and value are hexadecimal digits, for bytes that lines can not hold. Lines that are longer
+ * than key and value can be are refused, or, with is_skipping, left out and counted. Memory: the
+ * longest line that can be valid. Threads: one.
  */
 #ifndef BB_TOOLS_KEY_READER_H
 #define BB_TOOLS_KEY_READER_H
@@ -19,12 +20,15 @@ struct key_reader {
     size_t path_count;
     bool is_tsv;
     bool is_hex;
+    bool is_skipping;
+    uint64_t skipped_count;    /* lines that were too long, with is_skipping */
     char terminator;           /* set to a newline by init */
     struct progress *progress; /* bytes read are added; may be NULL */
 
     size_t path_index;
     int fd; /* -1: none */
     bool is_at_end;
+    bool is_line_cut; /* of the line that is being read, bytes were already given up */
     uint64_t line;
     struct bb_buf buffer; /* what was read and not yet given out begins at `start` */
     size_t start;

@@ -185,7 +185,7 @@ bb_scalable_filter_decode(struct bb_bytes envelope, struct bb_scalable_filter **
 #define BB_COUNT_ERROR_MIN    (1.0 / 16777216) /* 2^-24 */
 #define BB_COUNT_ERROR_MAX    0.5
 #define BB_COUNT_TOP_MAX      1024
-#define BB_COUNT_KEY_SIZE_MAX 65535
+#define BB_COUNT_KEY_SIZE_MAX 65536 /* a table's, BB_KEY_SIZE_MAX */
 
 struct bb_count_sketch_options {
     double error;             /* BB_COUNT_ERROR_MIN ... BB_COUNT_ERROR_MAX; 0 means 0.001 */

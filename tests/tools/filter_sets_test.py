@@ -314,6 +314,22 @@ class Top(FilterTest):
         self.assertEqual(lines[2], "every other key came at most 2 times")
         self.assertEqual(self.ok("filter", "top", "--hex", stdin="0a\n").lines[0], "1\t0a")
 
+    def test_longer_lines_than_keys_can_be_are_left_out_and_counted(self):
+        for limit, options, key in ((65536, [], b"k"), (131072, ["--hex"], b"0a"), (65536, ["--null"], b"k")):
+            end = b"\0" if "--null" in options else b"\n"
+            for extra in (0, 1, 2, 4096, 65535, 65536, 65537, 200000, 1000000):
+                long = key * ((limit + extra) // len(key))
+                skipped = 2 * (len(long) > limit)
+                for last in (long, long + end, key + end):
+                    content = end.join([key, long, key, long, b"", key, b""]) + last
+                    found = self.ok("filter", "top", *options, "--json", stdin=content).json
+                    expected = skipped + (last != key + end and len(long) > limit)
+                    self.assertEqual((found["skipped"], found["keys"]), (expected, 7 - expected), (options, extra))
+                    self.assertEqual(max(row["count"] for row in found["top"]), 3 + (last == key + end))
+        lines = self.ok("filter", "top", stdin=b"a\n" + b"b" * 65537).lines
+        self.assertEqual(lines[-1], "left out, for no key is longer than 65536 bytes: 1 lines")
+        self.assertNotIn("longer", self.ok("filter", "top", stdin=b"a\n" + b"b" * 65536).text)
+
     def test_options_and_inputs_are_checked(self):
         for options in (["--count", "0"], ["--count", "1025"], ["--error", "0.9"], ["--error-probability", "0.9"]):
             self.expect(USAGE, "filter", "top", *options, stdin="a\n")

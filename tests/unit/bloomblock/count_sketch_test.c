@@ -236,7 +236,7 @@ static void count_sketch__keys_are_copied(void **state)
     static uint8_t large[BB_COUNT_KEY_SIZE_MAX + 1];
     assert_status(bb_count_sketch_add(sketch, 3, bb_bytes_of(large, sizeof(large)), 1),
                   BB_TOO_LARGE);
-    assert_message("the limit is 65535");
+    assert_message("the limit is 65536");
     assert_ok(bb_count_sketch_add(sketch, 3, bb_bytes_of(large, sizeof(large) - 1), 7));
     assert_int_equal(bb_count_sketch_count(sketch, 1), 5);
     bb_count_sketch_destroy(sketch);
