@@ -113,7 +113,7 @@ enum bb_status bb_count_sketch_add(struct bb_count_sketch *sketch, uint64_t hash
     uint64_t room = BB_COUNT_MIN_CELL_MAX - before;
     /* The only step that can fail comes first. */
     enum bb_status status =
-        bb_top_list_add(&sketch->top, hash, key, before + (count < room ? count : room));
+        bb_top_list_add(&sketch->top, hash, key, before + (count < room ? count : room), count);
     if (status != BB_OK)
         return status;
     bb_count_min_add(sketch->cells, &sketch->shape, domain_hash, count,
@@ -259,7 +259,7 @@ static enum bb_status load(struct bb_count_sketch *sketch, const struct bb_count
     sketch->total = head->total;
     sketch->key_count = key_count;
     while (status == BB_OK && bb_count_cursor_next(&cursor, &entry))
-        status = bb_top_list_add(&sketch->top, entry.hash, entry.key, entry.count);
+        status = bb_top_list_add(&sketch->top, entry.hash, entry.key, entry.count, entry.count);
     return status;
 }
 

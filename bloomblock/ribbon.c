@@ -6,12 +6,12 @@
 #include "bloomblock/ribbon_question.h"
 
 /* The sums of eight columns, of which the first stands in byte 0. */
-static inline uint32_t sum_columns(const uint8_t *bytes, uint32_t rank, uint64_t coefficients)
+static inline uint32_t sum_columns(const uint8_t *bytes, uint64_t rank, uint64_t coefficients)
 {
     uint64_t sum = 0;
     for (uint32_t t = 0; t < BB_RIBBON_WINDOW_GROUPS; t++) {
         uint64_t mask = ((coefficients >> (8 * t)) & 0xff) * UINT64_C(0x0101010101010101);
-        sum ^= mask & bb_load64(bytes + (size_t)t * rank);
+        sum ^= mask & bb_load64(bytes + t * rank);
     }
     return bb_ribbon_byte_parities(sum);
 }
@@ -45,8 +45,9 @@ bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t
         return true;
     if (rank + 1 > 8)
         return may_contain_wide(payload, parts, rank, hash);
-    struct bb_ribbon_question question = bb_ribbon_grouped_question(payload, parts, rank, hash);
-    return answer(&question, 8);
+    struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
+    uint64_t sums = sum_columns(window.bytes, window.rank, window.coefficients);
+    return ((sums ^ hash) & bb_ribbon_rank_mask((uint32_t)window.rank)) == 0;
 }
 
 bool bb_ribbon_answer(const struct bb_ribbon_question *question)

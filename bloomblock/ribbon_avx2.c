@@ -62,17 +62,16 @@ BB_CPU_TARGET_AVX2 static inline __m256i odd_bytes(__m256i bytes)
 }
 
 /* groups: of a part; a constant. */
-BB_CPU_TARGET_AVX2 static inline bool answer_grouped(const struct bb_ribbon_question *question,
-                                                     uint32_t groups)
+BB_CPU_TARGET_AVX2 static inline uint32_t sum_grouped(const uint8_t *window, uint32_t rank,
+                                                      uint64_t words, uint32_t groups)
 {
-    uint32_t rank = question->rank;
-    __m256i coefficients = _mm256_set1_epi64x((long long)question->coefficients);
+    __m256i coefficients = _mm256_set1_epi64x((long long)words);
     __m256i order = groups_of_bytes(rank);
     __m256i sum = _mm256_setzero_si256();
     for (uint32_t i = 0; i < BB_RIBBON_WINDOW_GROUPS; i += groups) {
         __m256i places = _mm256_add_epi8(order, _mm256_set1_epi8((char)i));
         __m256i mask = _mm256_shuffle_epi8(coefficients, places);
-        __m256i bytes = load(question->bytes + i * rank, groups * rank);
+        __m256i bytes = load(window + i * rank, groups * rank);
         sum = _mm256_xor_si256(sum, _mm256_and_si256(bytes, mask));
     }
     uint32_t sums = (uint32_t)_mm256_movemask_epi8(odd_bytes(sum));
@@ -80,6 +79,13 @@ BB_CPU_TARGET_AVX2 static inline bool answer_grouped(const struct bb_ribbon_ques
         sums ^= sums >> 2 * rank;
     if (groups >= 2)
         sums ^= sums >> rank;
+    return sums;
+}
+
+BB_CPU_TARGET_AVX2 static inline bool answer_grouped(const struct bb_ribbon_question *question,
+                                                     uint32_t groups)
+{
+    uint32_t sums = sum_grouped(question->bytes, question->rank, question->coefficients, groups);
     return bb_ribbon_question_agrees(question, sums);
 }
 
@@ -183,7 +189,12 @@ BB_CPU_TARGET_AVX2 static inline bool ask_grouped(const uint8_t *payload, uint16
 BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                                          uint64_t hash)
 {
-    return ask_grouped(payload, descriptor, rank, hash, 4);
+    if (!bb_ribbon_descriptor_is_grouped(descriptor))
+        return true;
+    struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
+    uint32_t own_rank = (uint32_t)window.rank;
+    uint32_t sums = sum_grouped(window.bytes, own_rank, window.coefficients, 4);
+    return _bzhi_u32(sums ^ (uint32_t)hash, own_rank) == 0;
 }
 
 BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_16(const uint8_t *payload, uint16_t descriptor,

@@ -46,7 +46,7 @@ __extension__ typedef unsigned __int128 bb_ribbon_product;
 /* The hash under a seed. By exclusive or: what a seed adds to a hash then depends on the hash, and
  * the tries of a solver are independent. Multipliers that are linear in the seed leave two keys
  * that agree under some seeds in agreement under many. */
-static inline uint64_t bb_ribbon_seeded(uint64_t hash, uint32_t seed)
+static inline uint64_t bb_ribbon_seeded(uint64_t hash, uint64_t seed)
 {
     return hash ^ seed * BB_RIBBON_SEED_FACTOR;
 }

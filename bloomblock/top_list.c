@@ -66,18 +66,25 @@ static enum bb_status insert(struct bb_top_list *list, uint64_t hash, struct bb_
     return BB_OK;
 }
 
+/* The lower of two bounds: the estimate, and what came at most before with what came now. */
+static uint64_t bound_of(uint64_t estimate, uint64_t before, uint64_t added)
+{
+    return before < estimate && added < estimate - before ? before + added : estimate;
+}
+
 enum bb_status bb_top_list_add(struct bb_top_list *list, uint64_t hash, struct bb_bytes key,
-                               uint64_t count)
+                               uint64_t estimate, uint64_t added)
 {
     bool full = list->count == list->capacity;
-    if (full && (list->capacity == 0 || count <= list->entries[list->least].count))
+    if (full && (list->capacity == 0 || estimate <= list->entries[list->least].count))
         return BB_OK;
     struct bb_count_entry *entry = find(list, hash);
+    uint64_t unlisted = full ? list->entries[list->least].count : 0;
     enum bb_status status = BB_OK;
     if (entry != NULL)
-        entry->count = count;
+        entry->count = bound_of(estimate, entry->count, added);
     else
-        status = insert(list, hash, key, count);
+        status = insert(list, hash, key, bound_of(estimate, unlisted, added));
     if (status == BB_OK)
         find_least(list);
     return status;
