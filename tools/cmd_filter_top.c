@@ -13,6 +13,7 @@
 #include "tools/output.h"
 
 #define COUNT_DEFAULT 10
+#define ERROR_DEFAULT 0.0001 /* in 544 kB; 100 of a million lines */
 
 struct top {
     struct output out;
@@ -153,13 +154,14 @@ static void write_json(struct top *top)
 
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
-    struct top top = {.options = {.top_count = COUNT_DEFAULT, .is_conservative = true}};
+    struct top top = {
+        .options = {.top_count = COUNT_DEFAULT, .error = ERROR_DEFAULT, .is_conservative = true}};
     const struct option own[] = {
         {"count", "N", OPTION_COUNT32, &top.options.top_count, "keys in the list, up to 1024 (10)"},
         {"against", "FILTER", OPTION_TEXT, &top.against_path,
          "count only keys that this filter says are absent"},
         {"error", "SHARE", OPTION_REAL, &top.options.error,
-         "of all that is counted: what a count may be too high by (0.001)"},
+         "of all that is counted: what a count may be too high by (0.0001)"},
         {"error-probability", "P", OPTION_REAL, &top.options.error_probability,
          "share of the keys whose count may be worse than that (0.01)"},
         {"hex", NULL, OPTION_FLAG, &top.keys.is_hex, "keys are hexadecimal digits, printed so"},
@@ -203,7 +205,7 @@ const struct command command_filter_top = {
                    "Examples:\n"
                    "  bloomblock filter top access.log\n"
                    "  bloomblock filter top --against users.bbf --count 20 asked.txt\n"
-                   "  tail -n 1000000 asked.txt | bloomblock filter top --error 0.0001\n",
+                   "  tail -n 1000000 asked.txt | bloomblock filter top --error 0.00001\n",
     .argument_count_min = 0,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run,

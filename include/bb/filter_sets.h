@@ -175,7 +175,9 @@ bb_scalable_filter_decode(struct bb_bytes envelope, struct bb_scalable_filter **
  *
  * With it goes a list of the keys that came most, with copies of their bytes: which absent keys a
  * database is asked for most, say. A key that is not in a full list came at most as often as the
- * last of the list says; that is certain. One in it came at least that often less the error.
+ * last of the list says; that is certain. A count of the list is the sketch's or a lower one that
+ * is not too low either: what was counted while the key was in the list, and what it came before at
+ * most, which is known to the last of the list. As long as the list has room its counts are exact.
  *
  * One thread at a time for changes; questions from any number of threads while nobody changes it.
  * Sources: Cormode, Muthukrishnan, "An improved data stream summary: the count-min sketch and its

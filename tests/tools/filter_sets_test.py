@@ -295,6 +295,14 @@ class Top(FilterTest):
         self.assertGreaterEqual(document["others_at_most"], 300)
         self.assertLess(document["others_at_most"], 320)
 
+    def test_counts_at_the_defaults(self):
+        stream = self.stream()
+        document = self.top(stream)
+        self.assertEqual(document["error_bound"], int(0.0001 * len(stream)))
+        for row in document["top"]:
+            true = 400 - 10 * self.keys.index(row["key"])
+            self.assertTrue(true <= row["count"] <= true + 2, row)
+
     def test_absent_keys_alone(self):
         self.create("--rate", "1e-6", keys=self.keys[:18])
         document = self.top(self.stream(), "--against", self.filter, "--count", "2", "--error", "0.0001")

@@ -188,6 +188,80 @@ static void count_sketch__the_most_frequent_keys_are_found(void **state)
         }
 }
 
+/* Cells are few, and all shared. */
+static void count_sketch__counts_of_a_list_with_room_are_exact(void **state)
+{
+    (void)state;
+    for (int conservative = 0; conservative < 2; conservative++) {
+        struct bb_count_sketch_options options = {
+            .error = 0.4, .top_count = 50, .is_conservative = conservative != 0};
+        struct bb_count_sketch *sketch = sketch_of(options);
+        struct bb_count_entry entries[50];
+        for (uint64_t round = 0; round < 3; round++)
+            for (uint64_t i = 0; i < 50; i++)
+                add_key(sketch, 1, i, i + 1);
+        assert_true(bb_count_sketch_count(sketch, member_hash(1, 0)) > 3);
+        assert_int_equal(bb_count_sketch_top(sketch, entries, 50), 50);
+        for (uint64_t i = 0; i < 50; i++) {
+            assert_int_equal(entries[i].hash, member_hash(1, 49 - i));
+            assert_int_equal(entries[i].count, 3 * (50 - i));
+        }
+        bb_count_sketch_destroy(sketch);
+    }
+}
+
+#define FEW_KEYS 60
+
+/* What is said of each key is no lower than what came, up to the greatest count of a cell. */
+static void assert_bounds(const struct bb_count_sketch *sketch, const uint64_t true_counts[],
+                          uint64_t *least, uint64_t *spared)
+{
+    struct bb_count_entry entries[8];
+    size_t count = bb_count_sketch_top(sketch, entries, 8);
+    bool is_listed[FEW_KEYS] = {false};
+    for (size_t e = 0; e < count; e++)
+        for (uint64_t i = 0; i < FEW_KEYS; i++) {
+            uint64_t known = true_counts[i] < UINT32_MAX ? true_counts[i] : UINT32_MAX;
+            uint64_t estimate = bb_count_sketch_count(sketch, member_hash(1, i));
+            if (entries[e].hash != member_hash(1, i))
+                continue;
+            is_listed[i] = true;
+            assert_true(entries[e].count >= known && entries[e].count <= estimate);
+            *spared += estimate - entries[e].count;
+        }
+    uint64_t bound = count < 8 ? 0 : entries[7].count;
+    assert_true(bound >= *least);
+    *least = bound;
+    for (uint64_t i = 0; i < FEW_KEYS; i++)
+        assert_true(is_listed[i] || true_counts[i] <= bound || bound == UINT32_MAX);
+}
+
+/* Streams of keys of all frequencies into far too few cells, some up to their end. */
+static void count_sketch__counts_of_the_list_are_never_too_low(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    uint64_t spared = 0, full = 0;
+    bb_rng_init(&rng, key_seed);
+    for (int round = 0; round < 60; round++) {
+        struct bb_count_sketch_options options = {
+            .error = round % 3 == 0 ? 0.4 : 0.1, .top_count = 8, .is_conservative = round % 2 == 1};
+        struct bb_count_sketch *sketch = sketch_of(options);
+        uint64_t true_counts[FEW_KEYS] = {0}, least = 0;
+        uint64_t most = round % 4 < 2 ? 3 : UINT64_C(1) << 29;
+        for (int step = 0; step < 500; step++) {
+            uint64_t i = bb_rng_skewed(&rng, FEW_KEYS - 1), added = 1 + bb_rng_below(&rng, most);
+            add_key(sketch, 1, i, added);
+            true_counts[i] += added;
+            if (step % 10 == 0)
+                assert_bounds(sketch, true_counts, &least, &spared);
+        }
+        full += info_of(sketch).saturated_count;
+        bb_count_sketch_destroy(sketch);
+    }
+    assert_true(spared > 10000 && full > 50);
+}
+
 static void count_sketch__fewer_are_given_where_fewer_fit(void **state)
 {
     (void)state;
@@ -334,6 +408,8 @@ int main(void)
         cmocka_unit_test(count_sketch__new_keys_are_counted),
         cmocka_unit_test(count_sketch__full_cells_stay_and_are_reported),
         cmocka_unit_test(count_sketch__the_most_frequent_keys_are_found),
+        cmocka_unit_test(count_sketch__counts_of_a_list_with_room_are_exact),
+        cmocka_unit_test(count_sketch__counts_of_the_list_are_never_too_low),
         cmocka_unit_test(count_sketch__fewer_are_given_where_fewer_fit),
         cmocka_unit_test(count_sketch__is_used_again_after_a_reset),
         cmocka_unit_test(count_sketch__keys_are_copied),
