@@ -5,10 +5,16 @@
  * all runs that are not at a bound. Runs are fixed at a bound one after the other, the one furthest
  * outside first, and what is left is spread over the rest.
  *
+ * Shares of what is left are in the order of keys / weight, which fixing does not change: so runs
+ * are sorted by it once, and fixed from both ends, first those above the greatest rate, then those
+ * below the least. One that is raised to the least rate leaves the others less than their shares,
+ * so that none of them comes to be above the greatest again.
+ *
  * Between 1/2 and 1 there is no filter. A run whose share falls there takes 1/2, which costs a bit
  * per key and leaves the others more, or goes without, whichever needs less memory in all.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/status.h"
 #include "bb/filter.h"
@@ -16,7 +22,6 @@
 /* What is not fixed yet. */
 struct remainder {
     double keys;
-    double weight;
     double target;
 };
 
@@ -53,12 +58,10 @@ static struct remainder remainder_of(const struct bb_filter_run *runs, size_t ru
     struct remainder rest = {.target = target};
     for (size_t i = 0; i < run_count; i++) {
         double weight = weight_of(&runs[i]);
-        if (runs[i].ret_rate == OPEN) {
+        if (runs[i].ret_rate == OPEN)
             rest.keys += (double)runs[i].key_count;
-            rest.weight += weight;
-        } else {
+        else
             rest.target -= weight * runs[i].ret_rate;
-        }
     }
     return rest;
 }
@@ -71,56 +74,108 @@ static double share_of(const struct bb_filter_run *run, const struct remainder *
     return rest->target * (double)run->key_count / (rest->keys * weight_of(run));
 }
 
-/* The rate of a run whose ideal is above the greatest a filter can have. */
-static double capped_rate(const struct bb_filter_run *run, const struct remainder *rest,
-                          double share)
+/* ---- fixing ---- */
+
+/* What becomes of a run. */
+enum fate {
+    SHARED,
+    WITHOUT,
+    HALF,
+    LEAST,
+    FATE_COUNT,
+};
+
+static const double fixed_rates[] = {
+    [SHARED] = OPEN, [WITHOUT] = 1, [HALF] = BB_FILTER_RATE_MAX, [LEAST] = BB_FILTER_RATE_MIN};
+
+/* While runs are out of their order, ret_rate says where they belong and what becomes of them: the
+ * call needs no memory and can not fail half-way. */
+static void note(struct bb_filter_run *run, size_t index, enum fate fate)
+{
+    run->ret_rate = (double)(index * FATE_COUNT + fate);
+}
+
+static size_t index_of(const struct bb_filter_run *run)
+{
+    return (size_t)run->ret_rate / FATE_COUNT;
+}
+
+static enum fate fate_of(const struct bb_filter_run *run)
+{
+    return (enum fate)((size_t)run->ret_rate % FATE_COUNT);
+}
+
+static double order_of(const struct bb_filter_run *run)
+{
+    return run->key_count == 0 ? 0 : (double)run->key_count / weight_of(run);
+}
+
+/* The greatest share first; of equal ones that which came first. */
+static int compare_shares(const void *a, const void *b)
+{
+    double first = order_of(a), second = order_of(b);
+    if (first != second)
+        return first > second ? -1 : 1;
+    return (index_of(a) > index_of(b)) - (index_of(a) < index_of(b));
+}
+
+static void sort(struct bb_filter_run *runs, size_t run_count)
+{
+    for (size_t i = 0; i < run_count; i++)
+        note(&runs[i], i, SHARED);
+    qsort(runs, run_count, sizeof(*runs), compare_shares);
+}
+
+/* Every swap takes one run to its place. */
+static void restore_order(struct bb_filter_run *runs, size_t run_count)
+{
+    for (size_t i = 0; i < run_count; i++)
+        while (index_of(&runs[i]) != i) {
+            struct bb_filter_run *place = &runs[index_of(&runs[i])], moved = *place;
+            *place = runs[i];
+            runs[i] = moved;
+        }
+}
+
+/* Whole numbers: nothing is lost when a large run goes. */
+__extension__ typedef unsigned __int128 key_sum;
+
+static void fix(struct bb_filter_run *run, enum fate fate, key_sum *keys, struct remainder *rest)
+{
+    note(run, index_of(run), fate);
+    *keys -= run->key_count;
+    rest->keys = (double)*keys;
+    rest->target -= weight_of(run) * fixed_rates[fate];
+}
+
+/* Of a run whose ideal is above the greatest rate a filter can have. */
+static enum fate capped_fate(const struct bb_filter_run *run, const struct remainder *rest)
 {
     double weight = weight_of(run);
     double keys = (double)run->key_count;
     double others = rest->keys - keys;
     double left_without = rest->target - weight;
     double left_with = rest->target - weight * BB_FILTER_RATE_MAX;
-    if (share >= 1)
-        return 1;
+    if (share_of(run, rest) >= 1)
+        return WITHOUT;
     if (left_without <= 0)
-        return BB_FILTER_RATE_MAX;
+        return HALF;
     double bits_of_filter = keys * -log2(BB_FILTER_RATE_MAX);
-    return others * log2(left_with / left_without) < bits_of_filter ? 1 : BB_FILTER_RATE_MAX;
+    return others * log2(left_with / left_without) < bits_of_filter ? WITHOUT : HALF;
 }
 
-/* The open run with the greatest or least share, NULL when none is open. */
-static struct bb_filter_run *extreme_run(struct bb_filter_run *runs, size_t run_count,
-                                         const struct remainder *rest, bool greatest)
+/* Of sorted runs. */
+static void fix_ends(struct bb_filter_run *runs, size_t run_count, double target)
 {
-    struct bb_filter_run *found = NULL;
-    for (size_t i = 0; i < run_count; i++) {
-        if (runs[i].ret_rate != OPEN)
-            continue;
-        double share = share_of(&runs[i], rest);
-        if (found == NULL ||
-            (greatest ? share > share_of(found, rest) : share < share_of(found, rest)))
-            found = &runs[i];
-    }
-    return found;
-}
-
-/* Fixes one run that is at a bound; false when there is none. */
-static bool fix_one(struct bb_filter_run *runs, size_t run_count, double target)
-{
-    struct remainder rest = remainder_of(runs, run_count, target);
-    struct bb_filter_run *run = extreme_run(runs, run_count, &rest, true);
-    if (run == NULL)
-        return false;
-    double share = share_of(run, &rest);
-    if (share > BB_FILTER_RATE_MAX) {
-        run->ret_rate = capped_rate(run, &rest, share);
-        return true;
-    }
-    run = extreme_run(runs, run_count, &rest, false);
-    if (share_of(run, &rest) > BB_FILTER_RATE_MIN)
-        return false;
-    run->ret_rate = BB_FILTER_RATE_MIN;
-    return true;
+    size_t begin = 0, end = run_count;
+    key_sum keys = 0;
+    for (size_t i = 0; i < run_count; i++)
+        keys += runs[i].key_count;
+    struct remainder rest = {.keys = (double)keys, .target = target};
+    for (; begin < end && share_of(&runs[begin], &rest) > BB_FILTER_RATE_MAX; begin++)
+        fix(&runs[begin], capped_fate(&runs[begin], &rest), &keys, &rest);
+    for (; begin < end && share_of(&runs[end - 1], &rest) <= BB_FILTER_RATE_MIN; end--)
+        fix(&runs[end - 1], LEAST, &keys, &rest);
 }
 
 enum bb_status bb_filter_allocate(struct bb_filter_run *runs, size_t run_count,
@@ -129,10 +184,11 @@ enum bb_status bb_filter_allocate(struct bb_filter_run *runs, size_t run_count,
     enum bb_status status = check(runs, run_count, target_wasted_reads);
     if (status != BB_OK)
         return status;
+    sort(runs, run_count);
+    fix_ends(runs, run_count, target_wasted_reads);
+    restore_order(runs, run_count);
     for (size_t i = 0; i < run_count; i++)
-        runs[i].ret_rate = OPEN;
-    while (fix_one(runs, run_count, target_wasted_reads))
-        continue;
+        runs[i].ret_rate = fixed_rates[fate_of(&runs[i])];
     struct remainder rest = remainder_of(runs, run_count, target_wasted_reads);
     double achieved = 0;
     for (size_t i = 0; i < run_count; i++) {
