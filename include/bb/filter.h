@@ -324,8 +324,8 @@ struct bb_filter_run {
  * proportional to key_count / (visit_share * read_cost), capped at BB_FILTER_RATE_MAX (beyond: no
  * filter, rate 1, and the rest is spread again), never below BB_FILTER_RATE_MIN. *ret_achieved is
  * the sum of visit_share * read_cost * rate. Source: Dayan, Athanassoulis, Idreos, "Monkey", SIGMOD
- * 2017. Time: that of sorting the runs; it needs no memory. BB_INVALID for targets outside (0, run_count].
- */
+ * 2017. Time: that of sorting the runs; it needs no memory. BB_INVALID for targets outside
+ * (0, run_count]. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_allocate(struct bb_filter_run *runs, size_t run_count,
                                                        double target_wasted_reads,
                                                        double *ret_achieved);
