@@ -29,22 +29,21 @@ static inline bool answer(const struct bb_ribbon_question *question, uint32_t ra
 }
 
 /* Apart, so that the usual ranks up to 8 need no stack. */
-static __attribute__((noinline)) bool may_contain_wide(const uint8_t *payload,
-                                                       struct bb_ribbon_descriptor parts,
+static __attribute__((noinline)) bool may_contain_wide(const uint8_t *payload, uint16_t descriptor,
                                                        uint32_t rank, uint64_t hash)
 {
-    struct bb_ribbon_question question = bb_ribbon_grouped_question(payload, parts, rank, hash);
+    struct bb_ribbon_question question =
+        bb_ribbon_grouped_question(payload, descriptor, rank, hash);
     return answer(&question, rank + 1);
 }
 
 bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                            uint64_t hash)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    if (parts.size < BB_RIBBON_GROUPS_MIN)
+    if (!bb_ribbon_has_window(descriptor))
         return true;
     if (rank + 1 > 8)
-        return may_contain_wide(payload, parts, rank, hash);
+        return may_contain_wide(payload, descriptor, rank, hash);
     struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
     uint64_t sums = sum_columns(window.bytes, window.rank, window.coefficients);
     return ((sums ^ hash) & bb_ribbon_rank_mask((uint32_t)window.rank)) == 0;

@@ -30,7 +30,7 @@
 #define BB_RIBBON_GROUPS_MAX 255
 
 /* The first group of a key's window. */
-static inline uint32_t bb_ribbon_group(uint64_t hash, uint32_t seed, uint32_t group_count)
+static inline uint64_t bb_ribbon_group(uint64_t hash, uint64_t seed, uint64_t group_count)
 {
     return bb_ribbon_start(bb_ribbon_start_hash(hash, seed),
                            group_count - BB_RIBBON_WINDOW_GROUPS + 1, BB_RIBBON_OVERHANG_GROUPS);
@@ -39,7 +39,7 @@ static inline uint32_t bb_ribbon_group(uint64_t hash, uint32_t seed, uint32_t gr
 static inline struct bb_ribbon_equation bb_ribbon_equation(uint64_t hash, uint32_t seed,
                                                            uint32_t group_count)
 {
-    return (struct bb_ribbon_equation){.start = bb_ribbon_group(hash, seed, group_count) *
+    return (struct bb_ribbon_equation){.start = (uint32_t)bb_ribbon_group(hash, seed, group_count) *
                                                 BB_RIBBON_GROUP_ROWS,
                                        .fingerprint = (uint32_t)hash,
                                        .coefficients = bb_ribbon_coefficients(hash, seed)};

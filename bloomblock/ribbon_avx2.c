@@ -179,17 +179,17 @@ BB_CPU_TARGET_AVX2 static inline bool answer_bits(const struct bb_ribbon_questio
 BB_CPU_TARGET_AVX2 static inline bool ask_grouped(const uint8_t *payload, uint16_t descriptor,
                                                   uint32_t rank, uint64_t hash, uint32_t groups)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    if (parts.size < BB_RIBBON_GROUPS_MIN)
+    if (!bb_ribbon_has_window(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_grouped_question(payload, parts, rank, hash);
+    struct bb_ribbon_question question =
+        bb_ribbon_grouped_question(payload, descriptor, rank, hash);
     return answer_grouped(&question, groups);
 }
 
 BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                                          uint64_t hash)
 {
-    if (!bb_ribbon_descriptor_is_grouped(descriptor))
+    if (!bb_ribbon_has_window(descriptor))
         return true;
     struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
     uint32_t own_rank = (uint32_t)window.rank;

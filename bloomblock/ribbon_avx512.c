@@ -185,29 +185,22 @@ BB_CPU_TARGET_AVX512 static inline bool answer_bits(const struct bb_ribbon_quest
     BB_CPU_TARGET_AVX512 bool name(const uint8_t *payload, uint16_t descriptor, uint32_t rank,     \
                                    uint64_t hash)                                                  \
     {                                                                                              \
-        struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);               \
-        if (parts.size < BB_RIBBON_GROUPS_MIN)                                                     \
+        if (!bb_ribbon_has_window(descriptor))                                                     \
             return true;                                                                           \
         struct bb_ribbon_question question =                                                       \
-            bb_ribbon_grouped_question(payload, parts, rank, hash);                                \
+            bb_ribbon_grouped_question(payload, descriptor, rank, hash);                           \
         return answer(&question);                                                                  \
     }
 
-/* As bb_ribbon_window has it, with the product in two words: as one of 128 bits it takes a
- * twentieth more time. */
+/* The usual ranks, without a question between: its narrow fields take an eighth of the time. */
 BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_8(const uint8_t *payload, uint16_t descriptor,
                                              uint32_t rank, uint64_t hash)
 {
-    unsigned long long high = 0;
-    uint64_t size = descriptor & 255;
-    uint64_t own_rank = rank + (descriptor >> 14 & 1);
-    uint64_t seeded = bb_ribbon_seeded(hash, descriptor >> 8 & 63);
-    if (size < BB_RIBBON_GROUPS_MIN)
+    if (!bb_ribbon_has_window(descriptor))
         return true;
-    const uint8_t *window = payload + bb_ribbon_window_group(seeded, size) * own_rank;
-    uint64_t low = _mulx_u64(seeded, BB_RIBBON_COEFFICIENT_FACTOR, &high);
-    uint32_t sums = sum_window(window, (uint32_t)own_rank, (low ^ high) | 1);
-    return _bzhi_u32(sums ^ (uint32_t)hash, (uint32_t)own_rank) == 0;
+    struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
+    uint32_t sums = sum_window(window.bytes, (uint32_t)window.rank, window.coefficients);
+    return _bzhi_u32(sums ^ (uint32_t)hash, (uint32_t)window.rank) == 0;
 }
 
 GROUPED_PROBE(bb_ribbon_avx512_16, answer_16)

@@ -34,8 +34,8 @@ static inline struct bb_ribbon_equation bb_ribbon_bits_equation(uint64_t hash, u
 {
     uint32_t width = bb_ribbon_bits_width(slot_count);
     return (struct bb_ribbon_equation){
-        .start = bb_ribbon_start(bb_ribbon_start_hash(hash, seed), slot_count - width + 1,
-                                 BB_RIBBON_BITS_OVERHANG),
+        .start = (uint32_t)bb_ribbon_start(bb_ribbon_start_hash(hash, seed), slot_count - width + 1,
+                                           BB_RIBBON_BITS_OVERHANG),
         .fingerprint = (uint32_t)hash,
         .coefficients = bb_ribbon_coefficients(hash, seed) & ((UINT64_C(1) << width) - 1)};
 }

@@ -32,57 +32,42 @@ struct bb_ribbon_question {
 
 _Static_assert(BB_RIBBON_BITS_SLOTS_MAX <= UINT8_MAX, "slots fit into a byte");
 
-/* A window of a byte-grouped ribbon, for probes that are written out. In words of 64 bits from end
- * to end: through the narrow fields of a question a probe takes an eighth more time. */
+/* The part of a byte-grouped ribbon that a key's answer is in. */
 struct bb_ribbon_window {
     const uint8_t *bytes;
     uint64_t coefficients;
-    uint64_t rank;
+    uint64_t rank; /* of this filter */
 };
 
-/* The first group, as bb_ribbon_group. */
-static inline uint64_t bb_ribbon_window_group(uint64_t seeded, uint64_t size)
-{
-    const int64_t starts = BB_RIBBON_WINDOW_GROUPS - 1;
-    uint64_t places = size - (uint64_t)starts + 2 * BB_RIBBON_OVERHANG_GROUPS;
-    uint64_t drawn = (seeded * BB_RIBBON_START_FACTOR >> 32) * places >> 32;
-    int64_t group = (int64_t)drawn - BB_RIBBON_OVERHANG_GROUPS;
-    int64_t last = (int64_t)size - starts - 1;
-    group = group < 0 ? 0 : group;
-    return (uint64_t)(group > last ? last : group);
-}
-
-static inline struct bb_ribbon_window bb_ribbon_window(const uint8_t *payload, uint64_t descriptor,
-                                                       uint64_t rank, uint64_t hash)
-{
-    uint64_t own_rank = rank + (descriptor >> 14 & 1);
-    uint64_t seeded = bb_ribbon_seeded(hash, descriptor >> 8 & 63);
-    uint64_t group = bb_ribbon_window_group(seeded, descriptor & 255);
-    bb_ribbon_product product = (bb_ribbon_product)seeded * BB_RIBBON_COEFFICIENT_FACTOR;
-    return (struct bb_ribbon_window){.bytes = payload + group * own_rank,
-                                     .coefficients =
-                                         ((uint64_t)(product >> 64) ^ (uint64_t)product) | 1,
-                                     .rank = own_rank};
-}
-
-static inline bool bb_ribbon_descriptor_is_grouped(uint64_t descriptor)
+static inline bool bb_ribbon_has_window(uint64_t descriptor)
 {
     return (descriptor & 255) >= BB_RIBBON_GROUPS_MIN;
 }
 
-/* size: of the descriptor, possible. */
-static inline struct bb_ribbon_question
-bb_ribbon_grouped_question(const uint8_t *payload, struct bb_ribbon_descriptor parts, uint32_t rank,
-                           uint64_t hash)
+/* descriptor: of the byte-grouped layout, with a window. Taken apart here, in words of 64 bits. */
+static inline struct bb_ribbon_window bb_ribbon_window(const uint8_t *payload, uint64_t descriptor,
+                                                       uint64_t rank, uint64_t hash)
 {
-    uint32_t own_rank = rank + parts.step;
-    uint32_t group = bb_ribbon_group(hash, parts.seed, parts.size);
-    return (struct bb_ribbon_question){.bytes = payload + (size_t)group * own_rank,
-                                       .coefficients = bb_ribbon_coefficients(hash, parts.seed),
-                                       .fingerprint = (uint32_t)hash,
-                                       .rank = (uint8_t)own_rank};
+    uint64_t seed = descriptor >> 8 & 63;
+    uint64_t own_rank = rank + (descriptor >> 14 & 1);
+    uint64_t group = bb_ribbon_group(hash, seed, descriptor & 255);
+    return (struct bb_ribbon_window){.bytes = payload + group * own_rank,
+                                     .coefficients = bb_ribbon_coefficients(hash, seed),
+                                     .rank = own_rank};
 }
 
+static inline struct bb_ribbon_question bb_ribbon_grouped_question(const uint8_t *payload,
+                                                                   uint64_t descriptor,
+                                                                   uint64_t rank, uint64_t hash)
+{
+    struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
+    return (struct bb_ribbon_question){.bytes = window.bytes,
+                                       .coefficients = window.coefficients,
+                                       .fingerprint = (uint32_t)hash,
+                                       .rank = (uint8_t)window.rank};
+}
+
+/* size: of the descriptor, possible. */
 static inline struct bb_ribbon_question bb_ribbon_bits_question(const uint8_t *payload,
                                                                 struct bb_ribbon_descriptor parts,
                                                                 uint32_t rank, uint64_t hash)
@@ -127,7 +112,8 @@ static inline void bb_ribbon_question_init(struct bb_ribbon_question *question,
     if (parts.bit_exact && parts.size > 0)
         bb_ribbon_question_set(question, bb_ribbon_bits_question(payload, parts, rank, hash));
     else if (!parts.bit_exact && parts.size >= BB_RIBBON_GROUPS_MIN)
-        bb_ribbon_question_set(question, bb_ribbon_grouped_question(payload, parts, rank, hash));
+        bb_ribbon_question_set(
+            question, bb_ribbon_grouped_question(payload, batch->descriptors[i], rank, hash));
     else
         bb_ribbon_question_set(question, bb_ribbon_no_question());
 }

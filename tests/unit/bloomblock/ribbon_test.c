@@ -234,9 +234,9 @@ static void ribbon__starts_cover_the_rows(void **state)
     for (uint32_t count = 1; count <= 248; count++) {
         assert_int_equal(bb_ribbon_start(0, count, BB_RIBBON_OVERHANG_GROUPS), 0);
         assert_int_equal(bb_ribbon_start(UINT32_MAX, count, BB_RIBBON_OVERHANG_GROUPS), count - 1);
-        uint32_t previous = 0;
+        uint64_t previous = 0;
         for (uint64_t hash = 0; hash <= UINT32_MAX; hash += UINT32_C(1) << 22) {
-            uint32_t start = bb_ribbon_start((uint32_t)hash, count, BB_RIBBON_OVERHANG_GROUPS);
+            uint64_t start = bb_ribbon_start((uint32_t)hash, count, BB_RIBBON_OVERHANG_GROUPS);
             assert_true(start == previous || start == previous + 1);
             previous = start;
         }
