@@ -8,6 +8,7 @@
  * Tables never change, so that both stores may have them. All else is the new store's own:
  * manifest, logs, and its id, lest a log of the one is taken for the other's. Threads: any.
  */
+#include "bb/db_files.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"

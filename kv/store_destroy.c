@@ -10,6 +10,7 @@
  * From S14 on an opening finds no CURRENT, and refuses as long as tables or logs are left.
  * Threads: any; the lock keeps other users of the directory out.
  */
+#include "bb/db_files.h"
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"

@@ -2,6 +2,7 @@
  * lock. */
 #include <inttypes.h>
 
+#include "bb/db_files.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/file_pool.h"

@@ -1,4 +1,5 @@
 /* bloomblock checkpoint: a second store from a store's tables. */
+#include "bb/db_files.h"
 #include "base/assert.h"
 #include "tools/output.h"
 #include "tools/store_options.h"

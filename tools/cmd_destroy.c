@@ -1,6 +1,6 @@
 /* bloomblock destroy: removes a store. */
 #include "base/assert.h"
-#include "bb/db.h"
+#include "bb/db_files.h"
 #include "tools/number_text.h"
 #include "tools/options.h"
 #include "tools/output.h"

@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "base/status.h"
-#include "bb/db.h"
+#include "bb/db_files.h"
 #include "tools/number_text.h"
 #include "tools/options.h"
 #include "tools/output.h"

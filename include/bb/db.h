@@ -22,6 +22,7 @@
 #define BB_PUBLIC_DB_H
 
 #include "bb/base.h"
+#include "bb/db_stats.h"
 #include "bb/filter.h"
 #include "bb/table.h"
 
@@ -41,13 +42,6 @@ enum bb_event_kind {
     BB_EVENT_STALL,      /* a write waited; see struct bb_event.stall */
     BB_EVENT_RECOVERY,   /* something was dropped or left alone at open; message says what */
     BB_EVENT_ERROR,      /* background work failed; message says why */
-};
-
-enum bb_stall {
-    BB_STALL_MEMTABLES, /* all write buffers are full and being flushed */
-    BB_STALL_LEVEL0,    /* too many runs in level 0 */
-    BB_STALL_SLOWDOWN,  /* short pause to let compaction keep up */
-    BB_STALL_COUNT,
 };
 
 struct bb_event {
@@ -246,57 +240,7 @@ bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low, const struct b
  * writes. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_wait_idle(struct bb_db *db);
 
-/* One level of the live version. */
-struct bb_level_stats {
-    uint64_t table_count;
-    uint64_t run_count; /* level 0: tables; below: 0 or 1 */
-    uint64_t file_bytes;
-    uint64_t entry_count;
-    uint64_t key_count;
-    uint64_t filter_bytes;  /* summaries included */
-    uint64_t summary_bytes; /* of these */
-    double filter_rate_sum; /* expected wasted requests per absent look-up that reaches the level,
-                               by the filters that are asked (summary_residency) */
-    double visit_share;     /* part of the look-ups that ask a run of the level and do not find
-                               their key there, mean over its runs; 1 while absent_share is 1 */
-    double expected_wasted_reads; /* the level's part of the store's: filter_rate_sum, weighted with
-                                     visit_share run by run, times the level's read cost */
-};
-
 /* Statistics since open. Reading them disturbs nobody. */
-struct bb_db_stats {
-    struct bb_level_stats levels[BB_LEVEL_COUNT];
-    struct bb_read_stats level_reads[BB_LEVEL_COUNT]; /* look-ups' visits by level */
-    struct bb_read_stats scan_reads;                  /* iterators' blocks; pages asked for sizes */
-    uint64_t gets;
-    uint64_t gets_found;
-    uint64_t memtable_visits; /* memtables asked by look-ups */
-    uint64_t memtable_hits;   /* value or tombstone found there */
-    uint64_t writes;          /* operations committed */
-    uint64_t write_bytes;     /* keys and values of these */
-    uint64_t commits;         /* log appends */
-    uint64_t wal_bytes;
-    uint64_t flushes;
-    uint64_t flush_bytes_written;
-    uint64_t compactions;
-    uint64_t compaction_bytes_read;
-    uint64_t compaction_bytes_written;
-    uint64_t stalls[BB_STALL_COUNT];
-    uint64_t stall_nanoseconds[BB_STALL_COUNT];
-    uint64_t memtable_bytes;     /* live and frozen */
-    uint64_t table_memory_bytes; /* roots, pinned index pages and pinned summaries */
-    struct bb_block_cache_stats cache;
-    double target_wasted_reads;   /* the promise; with a budget what it will afford when the levels
-                                     above the last are full: 1e-6 if that is more than is useful,
-                                     more than 1 if it is too little for filters everywhere */
-    double expected_wasted_reads; /* sum over the levels: at most 1.1 times the promise; with a
-                                     budget, what its filters achieve */
-    uint64_t filter_bytes;        /* of all live tables */
-    uint64_t filter_budget_bytes; /* the option; 0: there is no budget */
-    uint64_t system_reads;        /* preads that the operating system was asked for */
-    uint64_t system_read_bytes;
-    uint64_t last_sequence;
-};
 BB_API void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats);
 /* Drops unpinned blocks from the block cache: for measurements. */
 BB_API void bb_db_clear_cache(struct bb_db *db);
@@ -342,54 +286,6 @@ BB_API void bb_db_table_list_deinit(struct bb_db_table_list *list);
 
 /* The store's secret, for computing key hashes outside. */
 BB_API void bb_db_secret(const struct bb_db *db, struct bb_hash_secret *ret_secret);
-
-/* Verifies a store that nobody has open: manifest, every table (bb_table_verify), that manifest and
- * tables agree, that levels do not overlap, every log record; reports files that belong to nothing.
- */
-struct bb_db_verify_report {
-    uint64_t tables;
-    uint64_t entries;
-    uint64_t bytes;
-    uint64_t logs;
-    uint64_t log_records;
-    uint64_t log_bytes_dropped; /* unsynced tail */
-    uint64_t orphans;           /* files of ours that nothing refers to: no defect */
-    uint64_t foreign;           /* files that are not ours: left alone */
-};
-BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
-                                                 const struct bb_db_options *options,
-                                                 struct bb_db_verify_report *ret_report);
-
-/* Makes a second store in a directory that does not exist yet (BB_EXISTS), with everything that was
- * written before the call and, of what others write meanwhile, a front part in the order of
- * commits. Flushes first. Tables are hard links, so that it takes no space until they are compacted
- * away, and copies where links are not possible (another file system); the parent directory must be
- * there. The two stores are independent from then on: either may be changed or destroyed.
- *
- * Durable with BB_OK. After a failure what was begun is removed again; when the power fails in the
- * middle the directory is missing, or an opening of it finds no CURRENT (bb_db_destroy removes it).
- * Writes wait for the flush alone. */
-BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory);
-
-/* Removes a store that nobody has open (BB_BUSY names the holder of the lock), whole or damaged:
- * all files that have a name of a store's (docs/format-manifest.md) and nothing else, and the
- * directory when that leaves it empty. Of options the file system counts alone.
- *
- * BB_NOT_FOUND: there is no such directory. BB_INVALID: no file in it is recognisably one that
- * bloomblock wrote; nothing was removed. Any other failure stops half-way: an opening then finds no
- * CURRENT and refuses as long as tables or logs are left, and the next call goes on. The same holds
- * when the power fails in the middle; from BB_OK on nothing of the store comes back. */
-struct bb_db_destroy_report {
-    uint64_t removed; /* files, without the lock */
-    uint64_t removed_bytes;
-    uint64_t foreign;       /* files that are not ours: left alone */
-    uint64_t unreadable;    /* files that could not be looked into, to tell whose they are */
-    bool directory_removed; /* false: foreign files are in it, or it may not be removed */
-};
-/* ret_report may be NULL. */
-BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
-                                                  const struct bb_db_options *options,
-                                                  struct bb_db_destroy_report *ret_report);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
  * log; the power fails before each call of its checkpoint, in the strictest way and in drawn ones,
  * with links and with copies. Without sync S17 or S18 this test fails.
  */
+#include "bb/db_files.h"
 #include "tests/support/store.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* See crash_run.h. */
+#include "bb/db_files.h"
 #include "tests/crash/crash_run.h"
 
 #include <inttypes.h>

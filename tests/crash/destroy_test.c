@@ -4,6 +4,7 @@
  * call of its removal, in the strictest way and in drawn ones. Without sync S14, S15, S16 or S19
  * this test fails.
  */
+#include "bb/db_files.h"
 #include "tests/support/store.h"
 
 #include <inttypes.h>

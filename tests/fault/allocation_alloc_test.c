@@ -8,6 +8,7 @@
  * BB_TEST_FAULT_STRIDE=n tries every n-th allocation only, from number BB_TEST_SEED on (default:
  * each; every 5th under a sanitizer); BB_TEST_FAULT_CALL=n just one.
  */
+#include "bb/db_files.h"
 #include "tests/fault/script.h"
 
 #include <inttypes.h>

@@ -4,6 +4,7 @@
  * Method: a killed store (tests/fault/sample.h); each of its files missing, empty, cut, doubled,
  * overwritten, exchanged for others, from another store. Photographs of the directory before and
  * after. */
+#include "bb/db_files.h"
 #include "tests/fault/sample.h"
 
 #include <stdlib.h>

@@ -8,6 +8,7 @@
  * BB_TEST_FAULT_STRIDE=n tries every n-th call only, from number BB_TEST_SEED on (default: each;
  * every 7th under a sanitizer); BB_TEST_FAULT_CALL=n just one.
  */
+#include "bb/db_files.h"
 #include "tests/fault/script.h"
 
 #include <errno.h>

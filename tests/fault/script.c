@@ -1,4 +1,5 @@
 /* See script.h. */
+#include "bb/db_files.h"
 #include "tests/fault/script.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* See model_store.h: requests about many keys or ranges of keys at once. */
+#include "bb/db_files.h"
 #include "tests/model/model_keys.h"
 
 #include "base/bytes.h"

@@ -1,5 +1,6 @@
 /* See model_store.h: the life of the store, options, snapshots, loss. The operations on keys are in
  * model_keys.c. */
+#include "bb/db_files.h"
 #include "tests/model/model_store.h"
 
 #include <inttypes.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "bb/db.h"
+#include "bb/db_files.h"
 #include "tests/support/file_memory.h"
 
 #define STORE_PATH "/data/store"

@@ -2,6 +2,7 @@
  * writers; neither store harms the other; what fails leaves nothing. Method: checkpoints of stores
  * on a file system in memory, with links and without, by themselves, under threads that write, and
  * with each call failing. Loss of power: tests/crash/checkpoint_test.c. */
+#include "bb/db_files.h"
 #include "tests/support/store.h"
 
 #include <stdatomic.h>

@@ -2,6 +2,7 @@
  * what is refused is refused by name and without a trace, what may change between two openings may.
  * Method: each flag, order and option on a file system in memory, and the operating system's files
  * where the defaults are meant. */
+#include "bb/db_files.h"
 #include "tests/support/store.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
  * program's, not what is in use, not what it does not know. Method: stores on a file system in
  * memory, beside foreign files, in other programs' directories, with each call failing. What a loss
  * of power leaves: tests/crash/destroy_test.c. */
+#include "bb/db_files.h"
 #include "tests/support/store.h"
 
 #include "tests/support/file_fault.h"

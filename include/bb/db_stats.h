@@ -1,0 +1,75 @@
+/* What a store counts and reports of itself: bb_db_stats in <bb/db.h>, which includes this. */
+#ifndef BB_PUBLIC_DB_STATS_H
+#define BB_PUBLIC_DB_STATS_H
+
+#include "bb/base.h"
+#include "bb/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Why a write waited. */
+enum bb_stall {
+    BB_STALL_MEMTABLES, /* all write buffers are full and being flushed */
+    BB_STALL_LEVEL0,    /* too many runs in level 0 */
+    BB_STALL_SLOWDOWN,  /* short pause to let compaction keep up */
+    BB_STALL_COUNT,
+};
+
+/* One level of the live version. */
+struct bb_level_stats {
+    uint64_t table_count;
+    uint64_t run_count; /* level 0: tables; below: 0 or 1 */
+    uint64_t file_bytes;
+    uint64_t entry_count;
+    uint64_t key_count;
+    uint64_t filter_bytes;  /* summaries included */
+    uint64_t summary_bytes; /* of these */
+    double filter_rate_sum; /* expected wasted requests per absent look-up that reaches the level,
+                               by the filters that are asked (summary_residency) */
+    double visit_share;     /* part of the look-ups that ask a run of the level and do not find
+                               their key there, mean over its runs; 1 while absent_share is 1 */
+    double expected_wasted_reads; /* the level's part of the store's: filter_rate_sum, weighted with
+                                     visit_share run by run, times the level's read cost */
+};
+
+/* Since open. */
+struct bb_db_stats {
+    struct bb_level_stats levels[BB_LEVEL_COUNT];
+    struct bb_read_stats level_reads[BB_LEVEL_COUNT]; /* look-ups' visits by level */
+    struct bb_read_stats scan_reads;                  /* iterators' blocks; pages asked for sizes */
+    uint64_t gets;
+    uint64_t gets_found;
+    uint64_t memtable_visits; /* memtables asked by look-ups */
+    uint64_t memtable_hits;   /* value or tombstone found there */
+    uint64_t writes;          /* operations committed */
+    uint64_t write_bytes;     /* keys and values of these */
+    uint64_t commits;         /* log appends */
+    uint64_t wal_bytes;
+    uint64_t flushes;
+    uint64_t flush_bytes_written;
+    uint64_t compactions;
+    uint64_t compaction_bytes_read;
+    uint64_t compaction_bytes_written;
+    uint64_t stalls[BB_STALL_COUNT];
+    uint64_t stall_nanoseconds[BB_STALL_COUNT];
+    uint64_t memtable_bytes;     /* live and frozen */
+    uint64_t table_memory_bytes; /* roots, pinned index pages and pinned summaries */
+    struct bb_block_cache_stats cache;
+    double target_wasted_reads;   /* the promise; with a budget what it will afford when the levels
+                                     above the last are full: 1e-6 if that is more than is useful,
+                                     more than 1 if it is too little for filters everywhere */
+    double expected_wasted_reads; /* sum over the levels: at most 1.1 times the promise; with a
+                                     budget, what its filters achieve */
+    uint64_t filter_bytes;        /* of all live tables */
+    uint64_t filter_budget_bytes; /* the option; 0: there is no budget */
+    uint64_t system_reads;        /* preads that the operating system was asked for */
+    uint64_t system_read_bytes;
+    uint64_t last_sequence;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
