@@ -10,7 +10,8 @@
 #include "kv/range_request.h"
 #include "kv/target.h"
 
-/* Entries between two looks at whether a memtable waits: about a millisecond of merging. */
+/* Entries between two looks at whether the store is closed or, in deterministic mode, a memtable
+ * waits: about a millisecond of merging. */
 #define STEP_ENTRY_COUNT 4096
 
 static uint64_t new_number(void *context)
@@ -38,10 +39,10 @@ static void set_done(struct bb_db *db, uint64_t ticket)
     bb_mutex_unlock(&db->mutex);
 }
 
-static enum bb_status begin_with(struct bb_db *db, struct bb_plan *plan, uint64_t *snapshots,
-                                 size_t snapshot_count)
+static enum bb_status begin_with(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan,
+                                 uint64_t *snapshots, size_t snapshot_count)
 {
-    struct bb_pick_options picking = bb_target_of(db, db->levels);
+    struct bb_pick_options picking = bb_target_of(db, levels);
     struct bb_compact_options options = {
         .env = &db->table_env,
         .table_size_bytes = db->options.table_size_bytes,
@@ -52,11 +53,11 @@ static enum bb_status begin_with(struct bb_db *db, struct bb_plan *plan, uint64_
     };
     bb_options_for_table(&db->options, plan->output_level, db->files, &db->secret, NULL,
                          &options.table);
-    bb_pick_filters(db->levels, &picking, plan, &options.table);
-    return bb_compaction_create(plan, db->levels, &options, &db->compaction);
+    bb_pick_filters(levels, &picking, plan, &options.table);
+    return bb_compaction_create(plan, levels, &options, &db->compaction);
 }
 
-static enum bb_status begin(struct bb_db *db, struct bb_plan *plan)
+static enum bb_status begin(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
@@ -64,7 +65,7 @@ static enum bb_status begin(struct bb_db *db, struct bb_plan *plan)
     enum bb_status status = bb_snapshots_list(&db->snapshots, &snapshots, &snapshot_count);
     bb_mutex_unlock(&db->mutex);
     if (status == BB_OK)
-        status = begin_with(db, plan, snapshots, snapshot_count);
+        status = begin_with(db, levels, plan, snapshots, snapshot_count);
     bb_plan_deinit(plan);
     bb_free(snapshots);
     return status;
@@ -153,12 +154,12 @@ static enum bb_status step(struct bb_db *db)
 }
 
 /* The next piece of the first requested range that has one. */
-static enum bb_status pick_range(struct bb_db *db, struct bb_plan *plan)
+static enum bb_status pick_range(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     enum bb_status status = BB_OK;
     struct bb_range_request *request = bb_range_request_first(db);
     while (request != NULL && status == BB_OK) {
-        status = bb_range_progress_pick(&request->progress, db->levels, plan);
+        status = bb_range_progress_pick(&request->progress, levels, plan);
         if (status != BB_OK || plan->reason != BB_PLAN_NOTHING)
             return status;
         bb_range_request_finish(db);
@@ -167,32 +168,42 @@ static enum bb_status pick_range(struct bb_db *db, struct bb_plan *plan)
     return status;
 }
 
-static enum bb_status pick_due(struct bb_db *db, struct bb_plan *plan)
+static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
-    struct bb_pick_options options = bb_target_of(db, db->levels);
+    struct bb_pick_options options = bb_target_of(db, levels);
     db->compact_ticket = requested(db);
     enum bb_status status = BB_OK;
     if (db->compact_ticket != 0)
-        status = bb_pick_all(db->levels, &options, plan);
+        status = bb_pick_all(levels, &options, plan);
     if (db->compact_ticket != 0 && status == BB_OK && plan->reason == BB_PLAN_NOTHING) {
         set_done(db, db->compact_ticket);
         db->compact_ticket = 0;
     }
     if (status == BB_OK && plan->reason == BB_PLAN_NOTHING)
-        status = bb_pick(db->levels, &options, plan);
+        status = bb_pick(levels, &options, plan);
     return status;
 }
 
 /* Requested ranges and all else take turns. */
-static enum bb_status pick(struct bb_db *db, struct bb_plan *plan)
+static enum bb_status pick(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     bool is_range_first = !db->was_range;
-    enum bb_status status = is_range_first ? pick_range(db, plan) : BB_OK;
+    enum bb_status status = is_range_first ? pick_range(db, levels, plan) : BB_OK;
     if (status == BB_OK && plan->reason == BB_PLAN_NOTHING)
-        status = pick_due(db, plan);
+        status = pick_due(db, levels, plan);
     if (status == BB_OK && plan->reason == BB_PLAN_NOTHING && !is_range_first)
-        status = pick_range(db, plan);
+        status = pick_range(db, levels, plan);
     db->was_range = status == BB_OK && plan->reason == BB_PLAN_RANGE;
+    return status;
+}
+
+/* Takes the plan. */
+static enum bb_status carry_out(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
+{
+    if (!plan->is_move)
+        return begin(db, levels, plan);
+    enum bb_status status = move_table(db, plan);
+    bb_plan_deinit(plan);
     return status;
 }
 
@@ -202,19 +213,14 @@ enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_did)
     *ret_did = true;
     if (db->compaction != NULL)
         return step(db);
-    enum bb_status status = pick(db, &plan);
-    if (status != BB_OK)
-        return status;
-    if (plan.reason == BB_PLAN_NOTHING) {
+    struct bb_levels *levels = bb_store_ref_levels(db);
+    enum bb_status status = pick(db, levels, &plan);
+    if (status == BB_OK && plan.reason == BB_PLAN_NOTHING)
         *ret_did = false;
-        return BB_OK;
-    }
-    if (plan.is_move) {
-        status = move_table(db, &plan);
-        bb_plan_deinit(&plan);
-        return status;
-    }
-    return begin(db, &plan);
+    else if (status == BB_OK)
+        status = carry_out(db, levels, &plan);
+    bb_levels_unref(levels);
+    return status;
 }
 
 void bb_store_abandon_compaction(struct bb_db *db)

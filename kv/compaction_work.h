@@ -1,5 +1,5 @@
 /* Compaction as a piece of background work: what to merge is picked, merged in steps, and
- * installed. The worker's. */
+ * installed. The compacting worker's. */
 #ifndef BB_KV_COMPACTION_WORK_H
 #define BB_KV_COMPACTION_WORK_H
 

@@ -94,7 +94,9 @@ static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buf
     uint64_t number = 0;
     enum bb_status status = BB_OK;
     if (!bb_memtable_is_empty(buffer->memtable)) {
-        status = bb_store_write_table(db, buffer->memtable, db->levels, &number, &meta);
+        struct bb_levels *levels = bb_store_ref_levels(db);
+        status = bb_store_write_table(db, buffer->memtable, levels, &number, &meta);
+        bb_levels_unref(levels);
         if (status == BB_OK)
             status = bb_edit_add_table(edit, 0, number, &meta);
         bb_table_meta_deinit(&meta);
@@ -133,12 +135,15 @@ static enum bb_status rotate_manifest(struct bb_db *db)
 
 enum bb_status bb_store_mend_manifest(struct bb_db *db)
 {
-    if (!bb_manifest_is_poisoned(db->manifest))
-        return BB_OK;
-    enum bb_status status = rotate_manifest(db);
-    /* The new manifest is in force, and has no record of them. */
-    if (status == BB_OK)
-        bb_orphans_remove(&db->orphans, &db->table_env);
+    enum bb_status status = BB_OK;
+    bb_mutex_lock(&db->installing);
+    if (bb_manifest_is_poisoned(db->manifest)) {
+        status = rotate_manifest(db);
+        /* The new manifest is in force, and has no record of them. */
+        if (status == BB_OK)
+            bb_orphans_remove(&db->orphans, &db->table_env);
+    }
+    bb_mutex_unlock(&db->installing);
     return status;
 }
 
@@ -162,28 +167,30 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
         if (db->view->frozen[i] != flushed)
             frozen[count++] = db->view->frozen[i];
     }
-    if (flushed != NULL)
+    if (flushed != NULL) {
         db->flushed_sequence = flushed->sequence_end;
+        bb_store_signal_work(db, BB_WORK_COMPACTION);
+    }
     bb_store_publish(db, blank, db->view->active, frozen, count, levels);
     bb_condition_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
-    bb_store_reclaim(db);
 }
 
 /* The edit has failed. Unless its record was begun, its tables are certainly nobody's. */
-static void disown(struct bb_db *db, const struct bb_edit *edit)
+static void disown(struct bb_db *db, const struct bb_edit *edit, const struct bb_levels *levels)
 {
-    bb_orphans_add(&db->orphans, edit, db->levels);
+    bb_orphans_add(&db->orphans, edit, levels);
     if (!bb_manifest_is_poisoned(db->manifest))
         bb_orphans_remove(&db->orphans, &db->table_env);
 }
 
-enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
-                                struct bb_write_buffer *flushed)
+/* The levels are those of the current view. */
+static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct bb_edit *edit,
+                                 struct bb_write_buffer *flushed)
 {
     struct bb_levels *levels = NULL;
     struct bb_view *blank = NULL;
-    enum bb_status status = bb_store_apply_edit(db, db->levels, edit, &levels);
+    enum bb_status status = bb_store_apply_edit(db, old, edit, &levels);
     if (status == BB_OK)
         status = bb_view_create(&blank);
     if (status == BB_OK && edit->added_count > 0)
@@ -193,12 +200,24 @@ enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
     if (status != BB_OK) {
         bb_view_destroy(blank);
         bb_levels_unref(levels);
-        disown(db, edit);
+        disown(db, edit, old);
         return status;
     }
-    bb_store_mark_removed(db->levels, edit);
+    bb_store_mark_removed(old, edit);
     show(db, blank, levels, flushed);
-    bb_levels_unref(db->levels);
-    db->levels = levels;
+    bb_levels_unref(levels);
     return BB_OK;
+}
+
+enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
+                                struct bb_write_buffer *flushed)
+{
+    bb_mutex_lock(&db->installing);
+    struct bb_levels *levels = bb_store_ref_levels(db);
+    enum bb_status status = install_on(db, levels, edit, flushed);
+    bb_levels_unref(levels);
+    bb_mutex_unlock(&db->installing);
+    if (status == BB_OK)
+        bb_store_reclaim(db);
+    return status;
 }

@@ -5,8 +5,8 @@
 #include "kv/edit.h"
 #include "kv/store.h"
 
-/* The worker's. Flushes the oldest frozen buffer, makes that durable and visible, and removes its
- * log. */
+/* The flushing worker's. Flushes the oldest frozen buffer, makes that durable and visible, and
+ * removes its log. */
 BB_MUST_CHECK enum bb_status bb_store_flush_oldest(struct bb_db *db);
 
 /* Writes a memtable, which is not empty, to a new table of level 0, synced, its name not yet.
@@ -17,12 +17,12 @@ BB_MUST_CHECK enum bb_status bb_store_write_table(struct bb_db *db, struct bb_me
                                                   uint64_t *ret_number,
                                                   struct bb_table_meta *ret_meta);
 
-/* The worker's. Makes an edit durable and its levels current; `flushed` (may be NULL) is the frozen
- * buffer that it replaces. Sets the edit's counters. */
+/* A worker's. Makes an edit durable and its levels current, one edit at a time; `flushed` (may be
+ * NULL) is the frozen buffer that it replaces. Sets the edit's counters. */
 BB_MUST_CHECK enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
                                               struct bb_write_buffer *flushed);
 
-/* The worker's, before other work. A manifest whose last record is in doubt is followed by a new
+/* A worker's, before other work. A manifest whose last record is in doubt is followed by a new
  * one: else whatever is made next could not be named, and would stay behind as an orphan. */
 BB_MUST_CHECK enum bb_status bb_store_mend_manifest(struct bb_db *db);
 

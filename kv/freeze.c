@@ -89,15 +89,16 @@ static bool is_stalled(const struct bb_db *db, enum bb_stall reason)
                                         : is_level0_full(db);
 }
 
-/* Until the reason is gone, or background work has failed while it was there. */
+/* Until the reason is gone, or the work that would remove it has failed. */
 static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall reason)
 {
+    enum bb_work work = reason == BB_STALL_MEMTABLES ? BB_WORK_FLUSH : BB_WORK_COMPACTION;
     struct bb_error failure = {.status = BB_OK};
     bb_mutex_lock(&db->mutex);
-    while (is_stalled(db, reason) && db->failure.status == BB_OK)
+    while (is_stalled(db, reason) && !bb_store_is_failing(db, work))
         bb_condition_wait(&db->work_is_done, &db->mutex);
     if (is_stalled(db, reason))
-        failure = db->failure;
+        failure = db->workers[work].failure;
     bb_mutex_unlock(&db->mutex);
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
@@ -116,10 +117,9 @@ static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
 static enum bb_status check_failure(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    bool is_stopped = db->is_flush_failing;
-    struct bb_error failure = db->failure;
+    struct bb_error failure = db->workers[BB_WORK_FLUSH].failure;
     bb_mutex_unlock(&db->mutex);
-    if (!is_stopped)
+    if (failure.status == BB_OK)
         return BB_OK;
     return db->options.deterministic ? bb_store_work_all(db) : bb_error_restore(&failure);
 }
@@ -137,7 +137,7 @@ static void swap_active(struct bb_db *db, struct bb_view *blank, struct bb_write
     bb_store_publish(db, blank, buffer, frozen, frozen_count, db->view->levels);
     bb_write_buffer_unref(db->active);
     db->active = buffer;
-    bb_store_signal_work(db);
+    bb_store_signal_work(db, BB_WORK_FLUSH);
     bb_mutex_unlock(&db->mutex);
     bb_store_reclaim(db);
     db->is_log_failed = false;
@@ -180,11 +180,11 @@ static enum bb_status drain(struct bb_db *db)
     if (db->options.deterministic)
         return bb_store_work_all(db);
     bb_mutex_lock(&db->mutex);
-    while (db->view->frozen_count > 0 && !db->is_flush_failing)
+    while (db->view->frozen_count > 0 && !bb_store_is_failing(db, BB_WORK_FLUSH))
         bb_condition_wait(&db->work_is_done, &db->mutex);
     struct bb_error failure = {.status = BB_OK};
     if (db->view->frozen_count > 0)
-        failure = db->failure;
+        failure = db->workers[BB_WORK_FLUSH].failure;
     bb_mutex_unlock(&db->mutex);
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }

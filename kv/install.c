@@ -88,24 +88,42 @@ void bb_store_release_view(struct bb_db *db, struct bb_view *view)
     destroy_views(unused);
 }
 
-void bb_store_fail(struct bb_db *db, bool is_flush)
+struct bb_levels *bb_store_ref_levels(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    struct bb_levels *levels = bb_levels_ref(db->view->levels);
+    bb_mutex_unlock(&db->mutex);
+    return levels;
+}
+
+void bb_store_signal_work(struct bb_db *db, enum bb_work work)
+{
+    db->workers[work].signals++;
+    bb_condition_signal(&db->workers[work].is_due);
+}
+
+void bb_store_fail(struct bb_db *db, enum bb_work work)
 {
     struct bb_event event = {
         .kind = BB_EVENT_ERROR, .level = -1, .message = bb_error_last()->message};
     bb_mutex_lock(&db->mutex);
-    db->failure = *bb_error_last();
-    db->is_flush_failing = is_flush;
+    db->workers[work].failure = *bb_error_last();
     bb_condition_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
     bb_store_event(db, &event);
 }
 
-void bb_store_recovered(struct bb_db *db)
+void bb_store_recovered(struct bb_db *db, enum bb_work work)
 {
     bb_mutex_lock(&db->mutex);
-    db->failure.status = BB_OK;
-    db->is_flush_failing = false;
+    db->workers[work].failure.status = BB_OK;
     bb_mutex_unlock(&db->mutex);
+}
+
+const struct bb_error *bb_store_failure(const struct bb_db *db)
+{
+    enum bb_work work = bb_store_is_failing(db, BB_WORK_FLUSH) ? BB_WORK_FLUSH : BB_WORK_COMPACTION;
+    return &db->workers[work].failure;
 }
 
 void bb_store_event(struct bb_db *db, const struct bb_event *event)

@@ -31,12 +31,27 @@ struct bb_view *bb_store_pin_view(struct bb_db *db);
 /* Gives such a reference back. The mutex is not held. */
 void bb_store_release_view(struct bb_db *db, struct bb_view *view);
 
+/* The levels of the current view, with a reference, for planning. A flush may be installed while a
+ * compaction of them is under way, and the other way round: an edit names tables by number, a flush
+ * adds above all others, and only a compaction removes any. The mutex is not held. */
+struct bb_levels *bb_store_ref_levels(struct bb_db *db);
+
+/* Such work may have become due. The mutex is held. */
+void bb_store_signal_work(struct bb_db *db, enum bb_work work);
+
 /* Background work has failed, with the calling thread's latest failure, which waiting calls are
- * told until a later piece of work succeeds; when it was a flush, writes too. The mutex is not
- * held. */
-void bb_store_fail(struct bb_db *db, bool is_flush);
-/* Background work has succeeded. */
-void bb_store_recovered(struct bb_db *db);
+ * told until a later piece of such work succeeds; when it was a flush, writes too, for memory would
+ * fill up. The mutex is not held. */
+void bb_store_fail(struct bb_db *db, enum bb_work work);
+/* Such work has succeeded. The mutex is not held. */
+void bb_store_recovered(struct bb_db *db, enum bb_work work);
+
+/* The failure of either kind of work, or one whose status is BB_OK. The mutex is held. */
+const struct bb_error *bb_store_failure(const struct bb_db *db);
+static inline bool bb_store_is_failing(const struct bb_db *db, enum bb_work work)
+{
+    return db->workers[work].failure.status != BB_OK;
+}
 
 /* Tells the listener. The mutex is not held. */
 void bb_store_event(struct bb_db *db, const struct bb_event *event);

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "kv/commit.h"
 #include "kv/freeze.h"
+#include "kv/install.h"
 #include "kv/memtable.h"
 #include "kv/range_request.h"
 #include "kv/worker.h"
@@ -10,7 +11,7 @@
 static enum bb_status failure_of(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    struct bb_error failure = db->failure;
+    struct bb_error failure = *bb_store_failure(db);
     bb_mutex_unlock(&db->mutex);
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
@@ -20,7 +21,8 @@ static enum bb_status wait_until(struct bb_db *db, const uint64_t *done, uint64_
 {
     bool is_flush = done == &db->flushed_sequence;
     bb_mutex_lock(&db->mutex);
-    while (*done < target && (is_flush ? !db->is_flush_failing : db->failure.status == BB_OK))
+    while (*done < target && (is_flush ? !bb_store_is_failing(db, BB_WORK_FLUSH)
+                                       : bb_store_failure(db)->status == BB_OK))
         bb_condition_wait(&db->work_is_done, &db->mutex);
     bool is_done = *done >= target;
     bb_mutex_unlock(&db->mutex);
@@ -65,7 +67,7 @@ static uint64_t request_compaction(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     uint64_t ticket = ++db->compact_requested;
-    bb_store_signal_work(db);
+    bb_store_signal_work(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
     return ticket;
 }
@@ -102,7 +104,7 @@ enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
     if (status != BB_OK)
         return status;
     bb_mutex_lock(&db->mutex);
-    bb_store_signal_work(db);
+    bb_store_signal_work(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
     /* A failure is the store's, where the wait finds it. */
     if (db->options.deterministic)
@@ -110,12 +112,21 @@ enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
     return bb_range_request_wait(db, request);
 }
 
+/* The mutex is held. A flush asks for a compaction before it counts as answered, so that nothing is
+ * missed between the two. */
+static bool is_idle(const struct bb_db *db)
+{
+    const struct bb_worker *flush = &db->workers[BB_WORK_FLUSH];
+    const struct bb_worker *compaction = &db->workers[BB_WORK_COMPACTION];
+    return flush->answered == flush->signals && compaction->answered == compaction->signals;
+}
+
 enum bb_status bb_db_wait_idle(struct bb_db *db)
 {
     if (db->options.deterministic)
         return work_as_leader(db);
     bb_mutex_lock(&db->mutex);
-    while (db->work_signals_done < db->work_signals && db->failure.status == BB_OK)
+    while (!is_idle(db) && bb_store_failure(db)->status == BB_OK)
         bb_condition_wait(&db->work_is_done, &db->mutex);
     bb_mutex_unlock(&db->mutex);
     return failure_of(db);

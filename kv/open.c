@@ -213,7 +213,6 @@ static enum bb_status start_buffer(struct opening *opening)
     bb_mutex_lock(&db->mutex);
     bb_store_publish(db, blank, db->active, NULL, 0, opening->levels);
     bb_mutex_unlock(&db->mutex);
-    db->levels = bb_levels_ref(opening->levels);
     return BB_OK;
 }
 
@@ -324,8 +323,9 @@ static struct bb_db *create_db(const char *directory, const struct bb_db_options
         return NULL;
     }
     bb_mutex_init(&db->mutex);
-    bb_condition_init(&db->work_is_due);
+    bb_mutex_init(&db->installing);
     bb_condition_init(&db->work_is_done);
+    bb_store_init_workers(db);
     bb_commit_queue_init(&db->commits);
     bb_snapshots_init(&db->snapshots);
     bb_spare_memtable_init(&db->spare, options->write_buffer_bytes);
@@ -356,7 +356,6 @@ static void release_views(struct bb_db *db)
 static enum bb_status destroy_db(struct bb_db *db)
 {
     release_views(db);
-    bb_levels_unref(db->levels);
     bb_orphans_deinit(&db->orphans);
     bb_range_requests_deinit(db);
     enum bb_status status = bb_manifest_close(db->manifest);
@@ -373,8 +372,9 @@ static enum bb_status destroy_db(struct bb_db *db)
     if (db->owns_system)
         bb_file_system_posix_destroy(db->system);
     bb_commit_queue_deinit(&db->commits);
-    bb_condition_deinit(&db->work_is_due);
+    bb_store_deinit_workers(db);
     bb_condition_deinit(&db->work_is_done);
+    bb_mutex_deinit(&db->installing);
     bb_mutex_deinit(&db->mutex);
     bb_free(db->directory);
     bb_free(db);
@@ -394,7 +394,7 @@ static enum bb_status open_db(struct bb_db *db)
     if (status == BB_OK)
         status = recover(&opening);
     if (status == BB_OK)
-        status = bb_store_start_worker(db);
+        status = bb_store_start_workers(db);
     bb_levels_unref(opening.levels);
     bb_manifest_state_deinit(&opening.state);
     bb_directory_deinit(&opening.directory);
@@ -446,7 +446,7 @@ enum bb_status bb_db_close(struct bb_db *db)
     /* What no log can make durable goes to a table: logging is off, or the log has failed. */
     if (db->options.wal_off || db->is_log_failed)
         status = bb_db_flush(db);
-    bb_store_stop_worker(db);
+    bb_store_stop_workers(db);
     if (status == BB_OK)
         status = bb_store_sync_logs(db); /* sync S9 */
     struct bb_error failure = *bb_error_last();

@@ -2,17 +2,18 @@
  *
  *     open      open and close            freeze    room for the next write: new memtable, new log
  *     replay    the logs of before        flush     a frozen memtable becomes a table
- *     commit    put, delete, write        worker    background work: flush before compaction
+ *     commit    put, delete, write        worker    background work: flushes, compactions
  *     lookup    get, many at once         maintain  flush, compact, wait until idle
  *     scan      iterators, snapshots      install   a change of the levels is made durable
  *                                         orphans   tables whose change could not be made durable
  *
- * Two roles and a mutex:
+ * Three roles and two mutexes:
  *   - The leader of the commit queue writes log and active memtable, and freezes.
- *   - The worker (the background thread, or in deterministic mode the leader) flushes and compacts,
- *     and alone writes the manifest.
- *   - The mutex guards what both of them and the readers' bookkeeping share. It is not held over
- *     I/O.
+ *   - One worker flushes, one compacts, each a thread of its own, so that neither waits for the
+ *     other; in deterministic mode the leader is both.
+ *   - `installing` orders the workers' changes of the levels and of the manifest, I/O included.
+ *   - `mutex` guards what all of them and the readers' bookkeeping share. It is not held over I/O,
+ *     and taken last.
  */
 #ifndef BB_KV_STORE_H
 #define BB_KV_STORE_H
@@ -46,6 +47,24 @@ struct bb_store_counts {
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
 };
 
+/* The two kinds of background work. */
+enum bb_work { BB_WORK_FLUSH, BB_WORK_COMPACTION, BB_WORK_COUNT };
+
+/* Who does one of them. */
+struct bb_worker {
+    struct bb_db *db;
+    enum bb_work work;
+    struct bb_thread thread;
+    bool has_thread;
+    /* Guarded by the store's mutex: */
+    struct bb_condition is_due; /* the worker waits */
+    /* How often work may have become due, and how many of these the worker has answered by finding
+     * nothing. */
+    uint64_t signals;
+    uint64_t answered;
+    struct bb_error failure; /* of the latest piece of work; BB_OK when all is well */
+};
+
 struct bb_db {
     /* Constant while the store is open. */
     struct bb_db_options options; /* resolved */
@@ -71,7 +90,7 @@ struct bb_db {
     /* Nothing may be appended: a new log, and what was acknowledged to tables first. */
     bool is_log_failed;
 
-    /* Shared by leader and worker. */
+    /* Shared by leader and workers. */
     _Atomic uint64_t next_file_number;
     _Atomic uint64_t write_count;
     _Atomic uint64_t write_bytes;
@@ -80,36 +99,30 @@ struct bb_db {
 
     /* Guarded by mutex. */
     struct bb_mutex mutex;
-    struct bb_condition work_is_due;  /* the worker waits */
     struct bb_condition work_is_done; /* leaders and flush, compact, wait_idle wait */
-    struct bb_view *view;             /* the current one */
+    struct bb_view *view;             /* the current one; its levels change under installing too */
     struct bb_view *retired;          /* not current, perhaps still read */
     struct bb_spare_memtable spare;
     struct bb_snapshots snapshots;
     size_t iterator_count;
-    struct bb_error failure; /* of background work; BB_OK when all is well */
-    bool is_flush_failing;   /* the failure is that of a flush: writes are refused, for memory would
-                                fill up */
     bool is_closing;
-    uint64_t flushed_sequence; /* everything up to here is in tables */
-    /* How often work may have become due, and how many of these the worker has answered by finding
-     * nothing. */
-    uint64_t work_signals;
-    uint64_t work_signals_done;
+    uint64_t flushed_sequence;               /* everything up to here is in tables */
     struct bb_range_request *range_requests; /* kv/range_request.h */
-    uint64_t compact_requested; /* tickets of bb_db_compact, requested and done */
+    uint64_t compact_requested;              /* tickets of bb_db_compact, requested and done */
     uint64_t compact_done;
     struct bb_store_counts counts;
 
-    /* The worker's. */
+    /* Guarded by installing. */
+    struct bb_mutex installing;
     struct bb_manifest *manifest;
-    struct bb_orphans orphans;        /* tables that are in doubt as long as the manifest is */
-    struct bb_levels *levels;         /* those of the current view, with a reference */
+    struct bb_orphans orphans; /* tables that are in doubt as long as the manifest is */
+
+    struct bb_worker workers[BB_WORK_COUNT];
+
+    /* The compacting worker's. */
     struct bb_compaction *compaction; /* in progress, or NULL */
     uint64_t compact_ticket;          /* the request that it serves, or 0 */
     bool was_range;                   /* the latest compaction was a piece of a requested range */
-    struct bb_thread thread;
-    bool has_thread;
 };
 
 #endif

@@ -15,6 +15,24 @@
 #define RECLAIM_NANOSECONDS_MIN UINT64_C(1000000)
 #define RECLAIM_NANOSECONDS_MAX UINT64_C(10000000000)
 
+void bb_store_init_workers(struct bb_db *db)
+{
+    for (enum bb_work work = 0; work < BB_WORK_COUNT; work++) {
+        struct bb_worker *worker = &db->workers[work];
+        worker->db = db;
+        worker->work = work;
+        bb_condition_init(&worker->is_due);
+    }
+    /* What an opening finds may be due for compaction. */
+    db->workers[BB_WORK_COMPACTION].signals = 1;
+}
+
+void bb_store_deinit_workers(struct bb_db *db)
+{
+    for (enum bb_work work = 0; work < BB_WORK_COUNT; work++)
+        bb_condition_deinit(&db->workers[work].is_due);
+}
+
 static bool has_frozen(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
@@ -23,26 +41,43 @@ static bool has_frozen(struct bb_db *db)
     return has;
 }
 
-/* The most urgent piece of work. *ret_did: there was one. A failure is recorded in the store. */
-static enum bb_status work_once(struct bb_db *db, bool *ret_did)
+static enum bb_status flush_some(struct bb_db *db, bool *ret_did)
 {
-    *ret_did = true;
-    bool is_flush = has_frozen(db);
+    /* Writes are not refused for a manifest that no flush needs yet. */
+    *ret_did = has_frozen(db);
+    enum bb_status status = *ret_did ? bb_store_mend_manifest(db) : BB_OK;
+    return *ret_did && status == BB_OK ? bb_store_flush_oldest(db) : status;
+}
+
+static enum bb_status compact_some(struct bb_db *db, bool *ret_did)
+{
     enum bb_status status = bb_store_mend_manifest(db);
-    if (status == BB_OK)
-        status = is_flush ? bb_store_flush_oldest(db) : bb_store_compact_some(db, ret_did);
-    if (status == BB_OK)
+    return status == BB_OK ? bb_store_compact_some(db, ret_did) : status;
+}
+
+/* One piece of such work. *ret_did: there was one. How it went is recorded in the store. */
+static enum bb_status work_once(struct bb_db *db, enum bb_work work, bool *ret_did)
+{
+    enum bb_status status =
+        work == BB_WORK_FLUSH ? flush_some(db, ret_did) : compact_some(db, ret_did);
+    if (status == BB_OK) {
+        bb_store_recovered(db, work);
         return BB_OK;
+    }
     struct bb_error failure = *bb_error_last();
-    bb_store_fail(db, is_flush);
-    bb_store_abandon_compaction(db);
+    bb_store_fail(db, work);
+    if (work == BB_WORK_COMPACTION)
+        bb_store_abandon_compaction(db);
     return bb_error_restore(&failure);
 }
 
-void bb_store_signal_work(struct bb_db *db)
+/* The most urgent piece of all work. */
+static enum bb_status work_some(struct bb_db *db, bool *ret_did)
 {
-    db->work_signals++;
-    bb_condition_signal(&db->work_is_due);
+    enum bb_status status = work_once(db, BB_WORK_FLUSH, ret_did);
+    if (status == BB_OK && !*ret_did)
+        status = work_once(db, BB_WORK_COMPACTION, ret_did);
+    return status;
 }
 
 enum bb_status bb_store_work_all(struct bb_db *db)
@@ -50,27 +85,26 @@ enum bb_status bb_store_work_all(struct bb_db *db)
     bool did = true;
     enum bb_status status = BB_OK;
     while (did && status == BB_OK)
-        status = work_once(db, &did);
-    if (status != BB_OK)
-        return status;
-    bb_store_reclaim(db);
-    bb_store_recovered(db);
-    return BB_OK;
+        status = work_some(db, &did);
+    if (status == BB_OK)
+        bb_store_reclaim(db);
+    return status;
 }
 
 /* Waits for a signal that came after `seen`, or for the end; but only for a while as long as a
  * look- up may still keep an old view. True: the signal came. */
-static bool wait_idly(struct bb_db *db, uint64_t seen, uint64_t nanoseconds)
+static bool wait_idly(struct bb_worker *worker, uint64_t seen, uint64_t nanoseconds)
 {
+    struct bb_db *db = worker->db;
     bb_mutex_lock(&db->mutex);
-    db->work_signals_done = seen;
+    worker->answered = seen;
     bb_condition_broadcast(&db->work_is_done);
     bool is_due = true;
-    while (is_due && !db->is_closing && db->work_signals == seen) {
+    while (is_due && !db->is_closing && worker->signals == seen) {
         if (db->retired == NULL)
-            bb_condition_wait(&db->work_is_due, &db->mutex);
+            bb_condition_wait(&worker->is_due, &db->mutex);
         else
-            is_due = bb_condition_wait_for(&db->work_is_due, &db->mutex, nanoseconds);
+            is_due = bb_condition_wait_for(&worker->is_due, &db->mutex, nanoseconds);
     }
     bb_mutex_unlock(&db->mutex);
     return is_due;
@@ -78,30 +112,32 @@ static bool wait_idly(struct bb_db *db, uint64_t seen, uint64_t nanoseconds)
 
 /* Nothing is due: what old views keep in memory and on disk goes as soon as nobody reads them, and
  * not only with the next write. */
-static void wait_for_work(struct bb_db *db, uint64_t seen)
+static void wait_for_work(struct bb_worker *worker, uint64_t seen)
 {
     uint64_t pause = RECLAIM_NANOSECONDS_MIN;
-    bb_store_reclaim(db);
-    while (!wait_idly(db, seen, pause)) {
-        bb_store_reclaim(db);
+    bb_store_reclaim(worker->db);
+    while (!wait_idly(worker, seen, pause)) {
+        bb_store_reclaim(worker->db);
         pause = pause * 2 > RECLAIM_NANOSECONDS_MAX ? RECLAIM_NANOSECONDS_MAX : pause * 2;
     }
 }
 
-static bool wait_for_retry(struct bb_db *db, uint64_t nanoseconds)
+static bool wait_for_retry(struct bb_worker *worker, uint64_t nanoseconds)
 {
+    struct bb_db *db = worker->db;
     bb_mutex_lock(&db->mutex);
     if (!db->is_closing)
-        (void)bb_condition_wait_for(&db->work_is_due, &db->mutex, nanoseconds);
+        (void)bb_condition_wait_for(&worker->is_due, &db->mutex, nanoseconds);
     bool goes_on = !db->is_closing;
     bb_mutex_unlock(&db->mutex);
     return goes_on;
 }
 
-static uint64_t signals(struct bb_db *db, bool *ret_goes_on)
+static uint64_t signals(struct bb_worker *worker, bool *ret_goes_on)
 {
+    struct bb_db *db = worker->db;
     bb_mutex_lock(&db->mutex);
-    uint64_t seen = db->work_signals;
+    uint64_t seen = worker->signals;
     *ret_goes_on = !db->is_closing;
     bb_mutex_unlock(&db->mutex);
     return seen;
@@ -109,44 +145,58 @@ static uint64_t signals(struct bb_db *db, bool *ret_goes_on)
 
 static void run(void *argument)
 {
-    struct bb_db *db = argument;
+    struct bb_worker *worker = argument;
     uint64_t pause = RETRY_NANOSECONDS_MIN;
     bool goes_on = true;
     bool did = false;
     while (goes_on) {
-        uint64_t seen = signals(db, &goes_on);
+        uint64_t seen = signals(worker, &goes_on);
         if (!goes_on)
             break;
-        if (work_once(db, &did) != BB_OK) {
-            goes_on = wait_for_retry(db, pause);
+        if (work_once(worker->db, worker->work, &did) != BB_OK) {
+            goes_on = wait_for_retry(worker, pause);
             pause = pause * 2 > RETRY_NANOSECONDS_MAX ? RETRY_NANOSECONDS_MAX : pause * 2;
             continue;
         }
         pause = RETRY_NANOSECONDS_MIN;
-        bb_store_recovered(db);
         if (!did)
-            wait_for_work(db, seen);
+            wait_for_work(worker, seen);
     }
 }
 
-enum bb_status bb_store_start_worker(struct bb_db *db)
+static enum bb_status start(struct bb_worker *worker)
 {
-    db->work_signals = 1; /* what an opening finds may be due for compaction */
-    if (db->options.deterministic)
-        return BB_OK;
-    enum bb_status status = bb_thread_create(&db->thread, run, db);
-    db->has_thread = status == BB_OK;
+    enum bb_status status = bb_thread_create(&worker->thread, run, worker);
+    worker->has_thread = status == BB_OK;
     return status;
 }
 
-void bb_store_stop_worker(struct bb_db *db)
+/* When only one could be started, it is stopped here: a failed opening takes the store apart. */
+enum bb_status bb_store_start_workers(struct bb_db *db)
+{
+    enum bb_status status = BB_OK;
+    for (enum bb_work work = 0; work < BB_WORK_COUNT && status == BB_OK; work++) {
+        if (!db->options.deterministic)
+            status = start(&db->workers[work]);
+    }
+    if (status == BB_OK)
+        return BB_OK;
+    struct bb_error failure = *bb_error_last();
+    bb_store_stop_workers(db);
+    return bb_error_restore(&failure);
+}
+
+void bb_store_stop_workers(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     db->is_closing = true;
-    bb_condition_broadcast(&db->work_is_due);
+    for (enum bb_work work = 0; work < BB_WORK_COUNT; work++)
+        bb_condition_broadcast(&db->workers[work].is_due);
     bb_mutex_unlock(&db->mutex);
-    if (db->has_thread)
-        bb_thread_join(&db->thread);
-    db->has_thread = false;
+    for (enum bb_work work = 0; work < BB_WORK_COUNT; work++) {
+        if (db->workers[work].has_thread)
+            bb_thread_join(&db->workers[work].thread);
+        db->workers[work].has_thread = false;
+    }
     bb_store_abandon_compaction(db);
 }

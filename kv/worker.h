@@ -1,17 +1,17 @@
-/* Background work: flush before compaction, a compaction in steps, so that a frozen memtable never
- * waits for a whole one. Done by the store's thread, or in deterministic mode by the leader of the
- * commit queue. */
+/* Background work: one worker flushes, one compacts, each in a thread of its own. In deterministic
+ * mode the leader of the commit queue does both, flush before compaction, and a compaction in steps
+ * as the threads do it. */
 #ifndef BB_KV_WORKER_H
 #define BB_KV_WORKER_H
 
 #include "kv/store.h"
 
-BB_MUST_CHECK enum bb_status bb_store_start_worker(struct bb_db *db);
-/* Waits for the piece of work in hand; a compaction in progress is abandoned. */
-void bb_store_stop_worker(struct bb_db *db);
+void bb_store_init_workers(struct bb_db *db);
+void bb_store_deinit_workers(struct bb_db *db);
 
-/* Work may have become due. The mutex is held. */
-void bb_store_signal_work(struct bb_db *db);
+BB_MUST_CHECK enum bb_status bb_store_start_workers(struct bb_db *db);
+/* Waits for the pieces of work in hand; a compaction in progress is abandoned. */
+void bb_store_stop_workers(struct bb_db *db);
 
 /* Deterministic mode, the leader's: does all work that is due. */
 BB_MUST_CHECK enum bb_status bb_store_work_all(struct bb_db *db);

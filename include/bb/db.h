@@ -106,6 +106,10 @@ struct bb_db_options {
      * execution. */
     bool deterministic;
 
+    /* Told of what happens in the background, and of stalls, by the thread that it happens in: the
+     * flushing and the compacting one, which may call at the same time, a writer that stalls, the
+     * opening one. No lock is held, so that it may ask for statistics; what it waits for waits too.
+     */
     void (*on_event)(void *context, const struct bb_event *event);
     void *event_context;
 
