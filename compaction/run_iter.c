@@ -5,10 +5,12 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "sstable/table_iter.h"
 
 struct run_iter {
     struct bb_iter base;
     const struct bb_comparator *comparator;
+    const struct bb_key_range *range;
     struct bb_read_options options;
     struct bb_read_stats *stats;
     struct bb_table_file **files; /* with references */
@@ -39,7 +41,8 @@ static bool enter_table(struct run_iter *run, size_t index)
         return false;
     run->base.status = bb_table_file_open(run->files[index], &table);
     if (run->base.status == BB_OK)
-        run->base.status = bb_table_iter_create(table, &run->options, run->stats, &run->iter);
+        run->base.status =
+            bb_table_iter_create_range(table, &run->options, run->range, run->stats, &run->iter);
     run->current = index;
     return run->base.status == BB_OK;
 }
@@ -152,10 +155,11 @@ static const struct bb_iter_ops ops = {
     .prev = prev,
 };
 
-enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t count,
-                                  const struct bb_comparator *comparator,
-                                  const struct bb_read_options *options,
-                                  struct bb_read_stats *stats, struct bb_iter **ret_iter)
+enum bb_status bb_run_iter_create_range(struct bb_table_file *const *files, size_t count,
+                                        const struct bb_comparator *comparator,
+                                        const struct bb_key_range *range,
+                                        const struct bb_read_options *options,
+                                        struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
     struct run_iter *run = bb_alloc_zeroed(1, sizeof(*run));
     if (run != NULL)
@@ -166,6 +170,7 @@ enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t cou
     }
     run->base.ops = &ops;
     run->comparator = comparator;
+    run->range = range;
     run->options = *options;
     run->stats = stats;
     run->count = count;
@@ -173,4 +178,12 @@ enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t cou
         run->files[i] = bb_table_file_ref(files[i]);
     *ret_iter = &run->base;
     return BB_OK;
+}
+
+enum bb_status bb_run_iter_create(struct bb_table_file *const *files, size_t count,
+                                  const struct bb_comparator *comparator,
+                                  const struct bb_read_options *options,
+                                  struct bb_read_stats *stats, struct bb_iter **ret_iter)
+{
+    return bb_run_iter_create_range(files, count, comparator, NULL, options, stats, ret_iter);
 }

@@ -11,5 +11,12 @@ BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *fil
                                                 const struct bb_read_options *options,
                                                 struct bb_read_stats *stats,
                                                 struct bb_iter **ret_iter);
+/* What is wanted of them is a range, as of sstable/table_iter.h: blocks outside are not read. files:
+ * those that meet it. */
+BB_MUST_CHECK enum bb_status
+bb_run_iter_create_range(struct bb_table_file *const *files, size_t count,
+                         const struct bb_comparator *comparator, const struct bb_key_range *range,
+                         const struct bb_read_options *options, struct bb_read_stats *stats,
+                         struct bb_iter **ret_iter);
 
 #endif

@@ -2,6 +2,8 @@
  * of a sequence. */
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/buf.h"
+#include "base/bytes.h"
 #include "base/status.h"
 #include "kv/install.h"
 #include "kv/store.h"
@@ -11,6 +13,10 @@ struct bb_db_iter {
     struct bb_db *db;
     struct bb_view *view; /* with a reference */
     struct bb_visible visible;
+    struct bb_key_range range; /* of the bytes below */
+    struct bb_bytes low;
+    struct bb_bytes high;
+    struct bb_buf bounds; /* both, one after the other */
     struct bb_read_stats stats;
     struct bb_read_stats *caller_stats; /* or NULL */
 };
@@ -33,33 +39,102 @@ void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
     bb_mutex_unlock(&db->mutex);
 }
 
-enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *options,
-                                 struct bb_db_iter **ret_iter)
+/* Takes a copy of the range. */
+static enum bb_status keep_range(struct bb_db_iter *iter, const struct bb_key_range *range)
 {
-    static const struct bb_get_options defaults;
-    struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
+    struct bb_bytes low = range->low != NULL ? *range->low : (struct bb_bytes){0};
+    struct bb_bytes high = range->high != NULL ? *range->high : (struct bb_bytes){0};
+    enum bb_status status = bb_buf_append(&iter->bounds, low.data, low.size);
+    if (status == BB_OK)
+        status = bb_buf_append(&iter->bounds, high.data, high.size);
+    if (status != BB_OK)
+        return status;
+    iter->low = bb_bytes_of(iter->bounds.data, low.size);
+    if (high.size > 0)
+        iter->high = bb_bytes_of(iter->bounds.data + low.size, high.size);
+    iter->range.low = range->low != NULL ? &iter->low : NULL;
+    iter->range.high = range->high != NULL ? &iter->high : NULL;
+    return BB_OK;
+}
+
+static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_options *options)
+{
+    struct bb_db *db = iter->db;
     struct bb_iter *stream = NULL;
-    if (iter == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
-    if (options == NULL)
-        options = &defaults;
-    iter->db = db;
     /* The view before the sequence: see lookup.c. */
     iter->view = bb_store_pin_view(db);
     uint64_t sequence = options->snapshot != NULL
                             ? options->snapshot->sequence
                             : atomic_load_explicit(&db->last_sequence, memory_order_acquire);
-    iter->caller_stats = options->stats;
-    enum bb_status status = bb_view_iter_create(iter->view, db->options.comparator, &options->read,
-                                                &iter->stats, &stream);
+    enum bb_status status = bb_view_iter_create(iter->view, db->options.comparator, &iter->range,
+                                                &options->read, &iter->stats, &stream);
     if (status != BB_OK) {
         bb_store_release_view(db, iter->view);
-        bb_free(iter);
         return status;
     }
     bb_visible_init(&iter->visible, stream, db->options.comparator, sequence);
+    iter->visible.range = iter->range;
+    return BB_OK;
+}
+
+enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_options *options,
+                                       const struct bb_key_range *range,
+                                       struct bb_db_iter **ret_iter)
+{
+    static const struct bb_get_options defaults;
+    struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
+    if (iter == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
+    if (options == NULL)
+        options = &defaults;
+    iter->db = db;
+    iter->caller_stats = options->stats;
+    enum bb_status status = keep_range(iter, range);
+    if (status == BB_OK)
+        status = open_iter(iter, options);
+    if (status != BB_OK) {
+        bb_buf_deinit(&iter->bounds);
+        bb_free(iter);
+        return status;
+    }
     *ret_iter = iter;
     return BB_OK;
+}
+
+enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *options,
+                                 struct bb_db_iter **ret_iter)
+{
+    return bb_db_iter_create_range(db, options, &(struct bb_key_range){0}, ret_iter);
+}
+
+/* The least key above all that begin with the prefix: its last byte that can be raised is, and what
+ * follows goes. Empty: there is no such key. */
+static void raise_prefix(struct bb_buf *prefix)
+{
+    while (prefix->size > 0 && prefix->data[prefix->size - 1] == UINT8_MAX)
+        prefix->size--;
+    if (prefix->size > 0)
+        prefix->data[prefix->size - 1]++;
+}
+
+enum bb_status bb_db_iter_create_prefix(struct bb_db *db, const struct bb_get_options *options,
+                                        struct bb_bytes prefix, struct bb_db_iter **ret_iter)
+{
+    struct bb_buf raised = {0};
+    if (db->options.comparator != NULL)
+        return bb_fail(BB_INVALID,
+                       "the keys of a prefix need not stand together in the order \"%s\"; give the "
+                       "bounds of the range",
+                       db->options.comparator->name);
+    enum bb_status status = bb_buf_assign(&raised, prefix);
+    if (status == BB_OK) {
+        raise_prefix(&raised);
+        struct bb_bytes high = bb_buf_bytes(&raised);
+        struct bb_key_range range = {.low = &prefix, .high = high.size > 0 ? &high : NULL};
+        status = bb_db_iter_create_range(db, options, &range, ret_iter);
+    }
+    bb_buf_deinit(&raised);
+    return status;
 }
 
 void bb_db_iter_destroy(struct bb_db_iter *iter)
@@ -71,6 +146,7 @@ void bb_db_iter_destroy(struct bb_db_iter *iter)
     if (iter->caller_stats != NULL)
         bb_read_stats_add(iter->caller_stats, &iter->stats);
     bb_store_release_view(iter->db, iter->view);
+    bb_buf_deinit(&iter->bounds);
     bb_free(iter);
 }
 

@@ -34,6 +34,18 @@ static bool keep(struct bb_visible *visible, struct bb_buf *buf, struct bb_bytes
     return visible->status == BB_OK;
 }
 
+static bool is_below(const struct bb_visible *visible, struct bb_bytes key)
+{
+    return visible->range.low != NULL &&
+           bb_key_compare(visible->comparator, key, *visible->range.low) < 0;
+}
+
+static bool is_above(const struct bb_visible *visible, struct bb_bytes key)
+{
+    return visible->range.high != NULL &&
+           bb_key_compare(visible->comparator, key, *visible->range.high) >= 0;
+}
+
 /* Forward from the stream's entry to the first version that is visible and a put. When skipping,
  * versions of the kept key are passed over: they are older than the one that was shown, or hidden
  * by a tombstone. */
@@ -42,7 +54,7 @@ static void find_forward(struct bb_visible *visible, bool is_skipping)
     struct bb_iter *stream = visible->stream;
     visible->is_backward = false;
     visible->is_valid = false;
-    for (; stream->is_valid; bb_iter_next(stream)) {
+    for (; stream->is_valid && !is_above(visible, stream->entry.key); bb_iter_next(stream)) {
         const struct bb_entry *entry = &stream->entry;
         if (entry->sequence > visible->sequence)
             continue;
@@ -92,27 +104,46 @@ static void find_backward(struct bb_visible *visible)
     struct bb_iter *stream = visible->stream;
     visible->is_backward = true;
     visible->is_valid = false;
-    while (!visible->is_valid && stream->is_valid && visible->status == BB_OK)
+    while (!visible->is_valid && stream->is_valid && visible->status == BB_OK &&
+           !is_below(visible, stream->entry.key))
         visible->is_valid = take_key_backward(visible);
 }
 
 void bb_visible_seek_first(struct bb_visible *visible)
 {
     visible->status = BB_OK;
-    bb_iter_seek_first(visible->stream);
+    if (visible->range.low != NULL)
+        bb_iter_seek(visible->stream, *visible->range.low, visible->sequence);
+    else
+        bb_iter_seek_first(visible->stream);
     find_forward(visible, false);
+}
+
+/* To the last entry before all of a key's. */
+static void seek_before(struct bb_iter *stream, struct bb_bytes key)
+{
+    bb_iter_seek(stream, key, BB_SEQUENCE_MAX);
+    if (stream->is_valid)
+        bb_iter_prev(stream);
+    else if (stream->status == BB_OK)
+        bb_iter_seek_last(stream);
 }
 
 void bb_visible_seek_last(struct bb_visible *visible)
 {
     visible->status = BB_OK;
-    bb_iter_seek_last(visible->stream);
+    if (visible->range.high != NULL)
+        seek_before(visible->stream, *visible->range.high);
+    else
+        bb_iter_seek_last(visible->stream);
     find_backward(visible);
 }
 
 void bb_visible_seek(struct bb_visible *visible, struct bb_bytes key)
 {
     visible->status = BB_OK;
+    if (is_below(visible, key))
+        key = *visible->range.low;
     bb_iter_seek(visible->stream, key, visible->sequence);
     find_forward(visible, false);
 }

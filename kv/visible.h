@@ -1,5 +1,5 @@
 /* The keys that are present as of a sequence, over a sorted stream of all versions (a merge of
- * memtables and tables).
+ * memtables and tables); of them those of a range, beyond which the stream is not moved.
  *
  * Going forward the stream stands on the entry that is shown. Going backward it stands before all
  * versions of the key that is shown, whose key and value are kept in buffers: which version counts
@@ -19,6 +19,7 @@
 struct bb_visible {
     struct bb_iter *stream; /* owned */
     const struct bb_comparator *comparator;
+    struct bb_key_range range; /* keys borrowed; everything when zeroed */
     uint64_t sequence;
     bool is_valid;
     bool is_backward;

@@ -6,6 +6,8 @@
  * Every block entered is held against its fence: an entry before it would be out of order over the
  * border, which the block's own iterator cannot see. One thread.
  */
+#include "sstable/table_iter.h"
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "sstable/block_iter.h"
@@ -15,6 +17,7 @@ struct table_iter {
     struct bb_iter base; /* first */
     struct bb_table *table;
     struct bb_read_options options;
+    struct bb_key_range range;
     struct bb_read_stats *stats; /* never NULL */
     struct bb_read_stats own_stats;
     uint32_t page_index;
@@ -83,9 +86,9 @@ static void publish(struct table_iter *iter)
     iter->base.entry = iter->entries.entry;
 }
 
-/* How the current entry stands to the fence in front of the block at hand; 1 for the first block,
+/* How (key, sequence) stands to the fence in front of the block at hand; 1 for the first block,
  * which has none. */
-static int compare_with_fence(const struct table_iter *iter)
+static int compare_with_fence(const struct table_iter *iter, struct bb_bytes key, uint64_t sequence)
 {
     const struct bb_fence_index *fences = &iter->page->fences;
     uint32_t fence = iter->ordinal;
@@ -95,24 +98,48 @@ static int compare_with_fence(const struct table_iter *iter)
     }
     if (fence == 0)
         return 1;
-    const struct bb_entry *entry = &iter->entries.entry;
-    return -bb_fence_index_compare(fences, fence - 1, iter->table->comparator, entry->key,
-                                   entry->sequence);
+    return -bb_fence_index_compare(fences, fence - 1, iter->table->comparator, key, sequence);
+}
+
+/* Is all that stands before the block at hand below the range? */
+static bool is_low_behind(const struct table_iter *iter)
+{
+    return iter->range.low != NULL &&
+           compare_with_fence(iter, *iter->range.low, BB_SEQUENCE_MAX) >= 0;
+}
+
+/* Is all behind that fence above the range? */
+static bool is_high_before(const struct table_iter *iter, const struct bb_fence_index *fences,
+                           uint32_t fence)
+{
+    return iter->range.high != NULL &&
+           bb_fence_index_compare(fences, fence, iter->table->comparator, *iter->range.high,
+                                  BB_SEQUENCE_MAX) >= 0;
+}
+
+/* Is what follows the block at hand outside of the range, or nothing? */
+static bool is_last_block(const struct table_iter *iter)
+{
+    if (iter->ordinal + 1 < iter->page->block_count)
+        return is_high_before(iter, &iter->page->fences, iter->ordinal);
+    return iter->page_index + 1 >= iter->table->root.page_count ||
+           is_high_before(iter, &iter->table->root.fences, iter->page_index);
 }
 
 /* To the block behind the one at hand. False at the end, and after a failure. */
 static bool next_block(struct table_iter *iter)
 {
     enum bb_status status = BB_OK;
+    if (is_last_block(iter)) {
+        stop(iter, BB_OK);
+        return false;
+    }
     if (iter->ordinal + 1 < iter->page->block_count) {
         status = enter_block(iter, iter->ordinal + 1);
-    } else if (iter->page_index + 1 < iter->table->root.page_count) {
+    } else {
         status = enter_page(iter, iter->page_index + 1);
         if (status == BB_OK)
             status = enter_block(iter, 0);
-    } else {
-        stop(iter, BB_OK);
-        return false;
     }
     if (status == BB_OK)
         bb_block_iter_seek_first(&iter->entries);
@@ -126,7 +153,8 @@ static void go_forward(struct table_iter *iter)
 {
     if (!next_block(iter))
         return;
-    if (iter->entries.is_valid && compare_with_fence(iter) < 0)
+    const struct bb_entry *entry = &iter->entries.entry;
+    if (iter->entries.is_valid && compare_with_fence(iter, entry->key, entry->sequence) < 0)
         stop(iter, bb_corrupt(iter->entries.place, 0, "the block starts in front of its fence"));
     else
         publish(iter);
@@ -135,15 +163,16 @@ static void go_forward(struct table_iter *iter)
 static bool previous_block(struct table_iter *iter)
 {
     enum bb_status status = BB_OK;
+    if ((iter->ordinal == 0 && iter->page_index == 0) || is_low_behind(iter)) {
+        stop(iter, BB_OK);
+        return false;
+    }
     if (iter->ordinal > 0) {
         status = enter_block(iter, iter->ordinal - 1);
-    } else if (iter->page_index > 0) {
+    } else {
         status = enter_page(iter, iter->page_index - 1);
         if (status == BB_OK)
             status = enter_block(iter, iter->page->block_count - 1);
-    } else {
-        stop(iter, BB_OK);
-        return false;
     }
     if (status == BB_OK)
         bb_block_iter_seek_last(&iter->entries);
@@ -152,48 +181,99 @@ static bool previous_block(struct table_iter *iter)
     return status == BB_OK;
 }
 
-static enum bb_status enter(struct table_iter *iter, uint32_t page_index, uint32_t ordinal)
+/* To the block that (key, sequence) belongs to. */
+static enum bb_status enter_block_of(struct table_iter *iter, struct bb_bytes key,
+                                     uint64_t sequence)
 {
-    enum bb_status status = enter_page(iter, page_index);
-    if (status == BB_OK)
-        status = enter_block(iter, ordinal);
-    if (status != BB_OK)
-        stop(iter, status);
-    return status;
+    const struct bb_comparator *comparator = iter->table->comparator;
+    enum bb_status status =
+        enter_page(iter, bb_root_find(&iter->table->root, comparator, key, sequence));
+    return status == BB_OK
+               ? enter_block(iter, bb_index_page_find(iter->page, comparator, key, sequence))
+               : status;
 }
 
-static void seek_first(struct bb_iter *base)
+/* To the first entry of the table, the range left alone. */
+static void seek_begin(struct table_iter *iter)
 {
-    struct table_iter *iter = table_iter_of(base);
-    if (enter(iter, 0, 0) != BB_OK)
+    enum bb_status status = enter_page(iter, 0);
+    if (status == BB_OK)
+        status = enter_block(iter, 0);
+    if (status != BB_OK) {
+        stop(iter, status);
         return;
+    }
     bb_block_iter_seek_first(&iter->entries);
     publish(iter);
+}
+
+/* To the last block that is not above the range as a whole. A fence may stand where the range ends:
+ * the block behind it has nothing to show. */
+static enum bb_status enter_last_block(struct table_iter *iter)
+{
+    const struct bb_comparator *comparator = iter->table->comparator;
+    const struct bb_root *root = &iter->table->root;
+    const struct bb_bytes *high = iter->range.high;
+    uint32_t index = root->page_count - 1;
+    if (high != NULL)
+        index = bb_root_find(root, comparator, *high, BB_SEQUENCE_MAX);
+    if (index > 0 && is_high_before(iter, &root->fences, index - 1))
+        index--;
+    enum bb_status status = enter_page(iter, index);
+    if (status != BB_OK)
+        return status;
+    uint32_t ordinal = iter->page->block_count - 1;
+    if (high != NULL)
+        ordinal = bb_index_page_find(iter->page, comparator, *high, BB_SEQUENCE_MAX);
+    if (ordinal > 0 && is_high_before(iter, &iter->page->fences, ordinal - 1))
+        ordinal--;
+    return enter_block(iter, ordinal);
+}
+
+/* To the last entry of the block at hand that is below the range's end; not valid if there is none.
+ */
+static void seek_last_in_block(struct table_iter *iter)
+{
+    struct bb_block_iter *entries = &iter->entries;
+    if (iter->range.high == NULL) {
+        bb_block_iter_seek_last(entries);
+        return;
+    }
+    bb_block_iter_seek(entries, *iter->range.high, BB_SEQUENCE_MAX);
+    if (entries->is_valid)
+        bb_block_iter_prev(entries);
+    else if (entries->status == BB_OK)
+        bb_block_iter_seek_last(entries);
 }
 
 static void seek_last(struct bb_iter *base)
 {
     struct table_iter *iter = table_iter_of(base);
-    uint32_t last = iter->table->root.page_count - 1;
-    enum bb_status status = enter_page(iter, last);
-    if (status == BB_OK)
-        status = enter_block(iter, iter->page->block_count - 1);
+    enum bb_status status = enter_last_block(iter);
     if (status != BB_OK) {
         stop(iter, status);
         return;
     }
-    bb_block_iter_seek_last(&iter->entries);
+    seek_last_in_block(iter);
     publish(iter);
+    if (!base->is_valid && base->status == BB_OK && previous_block(iter))
+        publish(iter);
+}
+
+static bool is_above_range(const struct table_iter *iter, struct bb_bytes key)
+{
+    return iter->range.high != NULL &&
+           bb_key_compare(iter->table->comparator, key, *iter->range.high) >= 0;
 }
 
 static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
 {
     struct table_iter *iter = table_iter_of(base);
-    const struct bb_comparator *comparator = iter->table->comparator;
-    enum bb_status status =
-        enter_page(iter, bb_root_find(&iter->table->root, comparator, key, sequence));
-    if (status == BB_OK)
-        status = enter_block(iter, bb_index_page_find(iter->page, comparator, key, sequence));
+    if (is_above_range(iter, key)) {
+        stop(iter, BB_OK);
+        return;
+    }
+    enum bb_status status = enter_block_of(iter, key, sequence);
     if (status != BB_OK) {
         stop(iter, status);
         return;
@@ -204,6 +284,15 @@ static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
      * one. */
     if (!iter->base.is_valid && iter->base.status == BB_OK)
         go_forward(iter);
+}
+
+static void seek_first(struct bb_iter *base)
+{
+    struct table_iter *iter = table_iter_of(base);
+    if (iter->range.low != NULL)
+        seek(base, *iter->range.low, BB_SEQUENCE_MAX);
+    else
+        seek_begin(iter);
 }
 
 static void next(struct bb_iter *base)
@@ -243,8 +332,10 @@ static const struct bb_iter_ops table_iter_ops = {
     .prev = prev,
 };
 
-enum bb_status bb_table_iter_create(struct bb_table *table, const struct bb_read_options *options,
-                                    struct bb_read_stats *stats, struct bb_iter **ret_iter)
+enum bb_status bb_table_iter_create_range(struct bb_table *table,
+                                          const struct bb_read_options *options,
+                                          const struct bb_key_range *range,
+                                          struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
     struct table_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
     if (iter == NULL)
@@ -253,8 +344,16 @@ enum bb_status bb_table_iter_create(struct bb_table *table, const struct bb_read
     iter->table = table;
     if (options != NULL)
         iter->options = *options;
+    if (range != NULL)
+        iter->range = *range;
     iter->stats = stats == NULL ? &iter->own_stats : stats;
     bb_block_iter_init(&iter->entries, table->comparator);
     *ret_iter = &iter->base;
     return BB_OK;
+}
+
+enum bb_status bb_table_iter_create(struct bb_table *table, const struct bb_read_options *options,
+                                    struct bb_read_stats *stats, struct bb_iter **ret_iter)
+{
+    return bb_table_iter_create_range(table, options, NULL, stats, ret_iter);
 }

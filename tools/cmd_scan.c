@@ -18,24 +18,11 @@ struct scan {
     bool is_keys_only;
     bool is_hex;
     bool is_count_only;
-    /* The range: from <= key < to. */
+    /* The range: from <= key < to; or the prefix, in from. */
     struct bb_buf from;
     struct bb_buf to;
-    bool has_to;
     uint64_t count;
 };
-
-/* The least key above all keys that begin with the prefix: the prefix with its last byte that is
- * not 0xFF raised. None when there is no such byte. */
-static bool raise_prefix(struct bb_buf *prefix)
-{
-    while (prefix->size > 0 && prefix->data[prefix->size - 1] == 0xFF)
-        prefix->size--;
-    if (prefix->size == 0)
-        return false;
-    prefix->data[prefix->size - 1]++;
-    return true;
-}
 
 static enum bb_status decode_range(struct scan *scan)
 {
@@ -43,15 +30,10 @@ static enum bb_status decode_range(struct scan *scan)
         return bb_fail(BB_INVALID, "option --prefix excludes --from and --to");
     enum bb_status status = BB_OK;
     const char *from = scan->prefix_text != NULL ? scan->prefix_text : scan->from_text;
-    const char *to = scan->prefix_text != NULL ? scan->prefix_text : scan->to_text;
     if (from != NULL)
         status = key_argument_decode(from, scan->is_hex, &scan->from);
-    if (status == BB_OK && to != NULL) {
-        status = key_argument_decode(to, scan->is_hex, &scan->to);
-        scan->has_to = true;
-    }
-    if (status == BB_OK && scan->prefix_text != NULL)
-        scan->has_to = raise_prefix(&scan->to);
+    if (status == BB_OK && scan->to_text != NULL)
+        status = key_argument_decode(scan->to_text, scan->is_hex, &scan->to);
     return status;
 }
 
@@ -75,44 +57,39 @@ static void print_entry(struct scan *scan, struct bb_bytes key, struct bb_bytes 
     output_write(out, bb_bytes_of("\n", 1));
 }
 
-static void seek_start(const struct scan *scan, struct bb_db_iter *iter)
+static enum bb_status create_iter(const struct scan *scan, struct bb_db *db,
+                                  struct bb_db_iter **ret_iter)
 {
-    if (!scan->is_reverse) {
-        bb_db_iter_seek(iter, bb_buf_bytes(&scan->from));
-        return;
-    }
-    if (!scan->has_to) {
-        bb_db_iter_seek_last(iter);
-        return;
-    }
-    bb_db_iter_seek(iter, bb_buf_bytes(&scan->to));
-    if (bb_db_iter_valid(iter))
-        bb_db_iter_prev(iter);
-    else
-        bb_db_iter_seek_last(iter);
+    /* The cache would keep nothing that a scan comes back to. */
+    struct bb_get_options options = {.read = {.bypass_fill = true}};
+    struct bb_bytes from = bb_buf_bytes(&scan->from);
+    struct bb_bytes to = bb_buf_bytes(&scan->to);
+    if (scan->prefix_text != NULL)
+        return bb_db_iter_create_prefix(db, &options, from, ret_iter);
+    struct bb_key_range range = {.low = scan->from_text != NULL ? &from : NULL,
+                                 .high = scan->to_text != NULL ? &to : NULL};
+    return bb_db_iter_create_range(db, &options, &range, ret_iter);
 }
 
-static bool is_inside(const struct scan *scan, struct bb_bytes key)
+static void move(const struct scan *scan, struct bb_db_iter *iter)
 {
     if (scan->is_reverse)
-        return bb_bytes_compare(key, bb_buf_bytes(&scan->from)) >= 0;
-    return !scan->has_to || bb_bytes_compare(key, bb_buf_bytes(&scan->to)) < 0;
+        bb_db_iter_prev(iter);
+    else
+        bb_db_iter_next(iter);
 }
 
 static enum bb_status print_range(struct scan *scan, struct bb_db_iter *iter)
 {
-    for (seek_start(scan, iter);
-         bb_db_iter_valid(iter) && scan->count < scan->limit && !scan->out.has_failed;) {
-        struct bb_bytes key = bb_db_iter_key(iter);
-        if (!is_inside(scan, key))
-            return BB_OK;
+    if (scan->is_reverse)
+        bb_db_iter_seek_last(iter);
+    else
+        bb_db_iter_seek_first(iter);
+    for (; bb_db_iter_valid(iter) && scan->count < scan->limit && !scan->out.has_failed;
+         move(scan, iter)) {
         if (!scan->is_count_only)
-            print_entry(scan, key, bb_db_iter_value(iter));
+            print_entry(scan, bb_db_iter_key(iter), bb_db_iter_value(iter));
         scan->count++;
-        if (scan->is_reverse)
-            bb_db_iter_prev(iter);
-        else
-            bb_db_iter_next(iter);
     }
     return bb_db_iter_valid(iter) ? BB_OK : bb_db_iter_status(iter);
 }
@@ -120,9 +97,7 @@ static enum bb_status print_range(struct scan *scan, struct bb_db_iter *iter)
 static enum bb_status scan_store(struct scan *scan, struct bb_db *db)
 {
     struct bb_db_iter *iter = NULL;
-    /* The cache would keep nothing that a scan comes back to. */
-    struct bb_get_options options = {.read = {.bypass_fill = true}};
-    enum bb_status status = bb_db_iter_create(db, &options, &iter);
+    enum bb_status status = create_iter(scan, db, &iter);
     if (status != BB_OK)
         return status;
     struct output *out = &scan->out;

@@ -214,6 +214,20 @@ BB_API void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot);
 BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create(struct bb_db *db,
                                                       const struct bb_get_options *options,
                                                       struct bb_db_iter **ret_iter);
+/* The same over the keys of a range alone: to the caller there is nothing else in the store. The
+ * first and the last key are those of the range, and seeks to keys in front of it go to its first.
+ * Neither tables nor blocks that lie outside are read, nor deleted keys there passed over. Of a
+ * range whose high is not above its low nothing is shown. range: copied. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create_range(struct bb_db *db,
+                                                            const struct bb_get_options *options,
+                                                            const struct bb_key_range *range,
+                                                            struct bb_db_iter **ret_iter);
+/* The same over the keys that begin with these bytes. BB_INVALID in a store with a comparator, whose
+ * order need not keep such keys together: there bounds say what is meant. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create_prefix(struct bb_db *db,
+                                                             const struct bb_get_options *options,
+                                                             struct bb_bytes prefix,
+                                                             struct bb_db_iter **ret_iter);
 BB_API void bb_db_iter_destroy(struct bb_db_iter *iter);
 BB_API bool bb_db_iter_valid(const struct bb_db_iter *iter);
 BB_API void bb_db_iter_seek_first(struct bb_db_iter *iter);
@@ -249,11 +263,6 @@ BB_API void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats);
 /* Drops unpinned blocks from the block cache: for measurements. */
 BB_API void bb_db_clear_cache(struct bb_db *db);
 
-/* Keys from low, inclusive, to high, exclusive, in the store's order. NULL: open to that side. */
-struct bb_key_range {
-    const struct bb_bytes *low; /* borrowed */
-    const struct bb_bytes *high;
-};
 struct bb_range_size {
     uint64_t file_bytes;     /* of tables: data, filters, index; what is overwritten or deleted and
                                 not compacted yet counts too */

@@ -94,6 +94,12 @@ static inline void bb_iter_destroy(struct bb_iter *iter)
         iter->ops->destroy(iter);
 }
 
+/* Keys from low, inclusive, to high, exclusive, in their order. NULL: open to that side. */
+struct bb_key_range {
+    const struct bb_bytes *low; /* borrowed */
+    const struct bb_bytes *high;
+};
+
 /* ON DISK: the values never change. */
 enum bb_compression {
     BB_COMPRESSION_DEFAULT = 0, /* in options only: LZ4 */

@@ -164,27 +164,75 @@ static void compare_position(struct model *model, const struct bb_db_iter *iter,
         model_differ(model, "iterator gives another value");
 }
 
-static bool seek(struct model *model, struct bb_db_iter *iter, uint64_t sequence)
+/* What an iterator is bounded by: often nothing, on one side or on both. */
+struct bounds {
+    struct model_key low_key;
+    struct model_key high_key;
+    struct bb_bytes low;
+    struct bb_bytes high;
+    struct bb_key_range range;
+};
+
+static void draw_bounds(struct model *model, struct bounds *bounds)
+{
+    bounds->low = model_draw_key(model, &bounds->low_key);
+    bounds->high = model_draw_key(model, &bounds->high_key);
+    bounds->range = (struct bb_key_range){
+        .low = bb_rng_one_in(&model->rng, 3) ? &bounds->low : NULL,
+        .high = bb_rng_one_in(&model->rng, 3) ? &bounds->high : NULL,
+    };
+}
+
+static bool is_inside(const struct bb_key_range *range, struct bb_bytes key)
+{
+    return (range->low == NULL || bb_bytes_compare(key, *range->low) >= 0) &&
+           (range->high == NULL || bb_bytes_compare(key, *range->high) < 0);
+}
+
+/* The first present key of the range that is not below `from`. */
+static bool expect_first(struct model *model, const struct bb_key_range *range, uint64_t sequence,
+                         struct bb_bytes from)
 {
     struct bb_buf *key = &model->expected_key;
+    if (range->low != NULL && bb_bytes_compare(from, *range->low) < 0)
+        from = *range->low;
+    model_must(model, bb_buf_assign(key, from), "key");
+    return oracle_seek(model->oracle, sequence, false, key, &model->expected) &&
+           is_inside(range, bb_buf_bytes(key));
+}
+
+static bool expect_last(struct model *model, const struct bb_key_range *range, uint64_t sequence)
+{
+    struct bb_buf *key = &model->expected_key;
+    bool is_found = false;
+    if (range->high != NULL) {
+        model_must(model, bb_buf_assign(key, *range->high), "key");
+        is_found = oracle_before(model->oracle, sequence, key, &model->expected);
+    } else {
+        is_found = oracle_last(model->oracle, sequence, key, &model->expected);
+    }
+    return is_found && is_inside(range, bb_buf_bytes(key));
+}
+
+static bool seek(struct model *model, struct bb_db_iter *iter, const struct bb_key_range *range,
+                 uint64_t sequence)
+{
     uint64_t draw = bb_rng_below(&model->rng, 10);
-    key->size = 0;
     if (draw == 0) {
         bb_db_iter_seek_first(iter);
-        return oracle_seek(model->oracle, sequence, false, key, &model->expected);
+        return expect_first(model, range, sequence, (struct bb_bytes){0});
     }
     if (draw == 1) {
         bb_db_iter_seek_last(iter);
-        return oracle_last(model->oracle, sequence, key, &model->expected);
+        return expect_last(model, range, sequence);
     }
     struct model_key drawn;
     struct bb_bytes k = model_draw_key(model, &drawn);
     if (draw < 4)
         k.size = bb_rng_key(&model->rng, drawn.data, sizeof(drawn.data));
     k.data = drawn.data;
-    model_must(model, bb_buf_assign(key, k), "key");
     bb_db_iter_seek(iter, k);
-    return oracle_seek(model->oracle, sequence, false, key, &model->expected);
+    return expect_first(model, range, sequence, k);
 }
 
 static size_t table_count(struct model *model)
@@ -202,8 +250,11 @@ void model_walk(struct model *model)
     uint64_t sequence = 0;
     struct bb_get_options options = {.snapshot = model_draw_snapshot(model, &sequence)};
     struct bb_db_iter *iter = NULL;
-    model_must(model, bb_db_iter_create(model->db, &options, &iter), "iterator");
-    bool is_valid = seek(model, iter, sequence);
+    struct bounds bounds;
+    draw_bounds(model, &bounds);
+    const struct bb_key_range *range = &bounds.range;
+    model_must(model, bb_db_iter_create_range(model->db, &options, range, &iter), "iterator");
+    bool is_valid = seek(model, iter, range, sequence);
     compare_position(model, iter, is_valid, "seek");
     bool was_forward = true;
     uint64_t turns = 0;
@@ -220,11 +271,13 @@ void model_walk(struct model *model)
             is_valid =
                 oracle_before(model->oracle, sequence, &model->expected_key, &model->expected);
         }
+        is_valid = is_valid && is_inside(range, bb_buf_bytes(&model->expected_key));
         model->coverage->moves++;
         compare_position(model, iter, is_valid, is_forward ? "next" : "prev");
     }
     bb_db_iter_destroy(iter);
     model->coverage->turns += turns;
+    model->coverage->bounds_met += !is_valid && (range->low != NULL || range->high != NULL);
     model->coverage->snapshot_walks += options.snapshot != NULL;
     model->coverage->turns_across_tables += turns > 0 && table_count(model) >= 2;
 }

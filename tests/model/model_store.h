@@ -25,6 +25,7 @@ struct model_coverage {
     uint64_t turns;
     uint64_t turns_across_tables;
     uint64_t snapshot_walks;
+    uint64_t bounds_met; /* walks of iterators over a range that came to its end */
     uint64_t flushes;
     uint64_t compactions;
     uint64_t snapshots_over_compactions;

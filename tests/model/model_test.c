@@ -105,6 +105,7 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("filter negatives", c->visits[BB_VISIT_FILTER_NEGATIVE], n, 2000) +
            check_floor("iterators that turn round across tables", c->turns_across_tables, n, 5000) +
            check_floor("walks at a snapshot", c->snapshot_walks, n, 2000) +
+           check_floor("walks that met a bound", c->bounds_met, n, 2000) +
            check_floor("snapshots alive over a compaction", c->snapshots_over_compactions, n, 100) +
            check_floor("compactions", c->compactions, n, 200) +
            check_floor("flushes", c->flushes, n, 500) +
