@@ -38,6 +38,7 @@ struct bb_file_pool {
     struct bb_file_system base;
     struct bb_file_system *inner;
     uint32_t limit;
+    bool is_shared;           /* others may remove files */
     struct bb_mutex mutex;    /* all below */
     struct pooled_file *hand; /* the next to be judged; NULL: none is open */
     struct bb_file_pool_counters counters;
@@ -125,15 +126,39 @@ static enum bb_status open_inner(struct bb_file_pool *pool, const char *path,
     return status;
 }
 
+/* Not "not found": to a look-up that would mean that the key is absent. */
+static enum bb_status fail_gone(const struct pooled_file *file)
+{
+    if (file->pool->is_shared)
+        return bb_fail(BB_BUSY,
+                       "%s: was removed by its writer, and its descriptor had been given up for "
+                       "others",
+                       file->path);
+    return bb_fail(BB_IO, "%s: was removed while it was in use", file->path);
+}
+
+/* For a file that is gone no other one gives up its descriptor, with which its own bytes might go.
+ */
+static enum bb_status open_again(struct pooled_file *file, struct bb_file **ret_inner)
+{
+    struct bb_file_pool *pool = file->pool;
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = BB_OK;
+    if (pool->is_shared)
+        status = pool->inner->ops->status(pool->inner, file->path, &is_directory, &size);
+    return status == BB_OK ? open_inner(pool, file->path, ret_inner) : status;
+}
+
 /* The bit is set, and the caller counts as inside. */
 static enum bb_status reopen(struct pooled_file *file)
 {
     struct bb_file_pool *pool = file->pool;
     struct bb_file *inner = NULL;
     uint64_t size = 0;
-    enum bb_status status = open_inner(pool, file->path, &inner);
+    enum bb_status status = open_again(file, &inner);
     if (status != BB_OK)
-        return status;
+        return status == BB_NOT_FOUND ? fail_gone(file) : status;
     status = bb_file_size(inner, &size);
     if (status == BB_OK && size != file->size)
         status = bb_fail(BB_IO,
@@ -390,6 +415,11 @@ enum bb_status bb_file_pool_create(struct bb_file_system *fs, uint32_t limit,
     bb_mutex_init(&pool->mutex);
     *ret_pool = pool;
     return BB_OK;
+}
+
+void bb_file_pool_share(struct bb_file_pool *pool)
+{
+    pool->is_shared = true;
 }
 
 void bb_file_pool_destroy(struct bb_file_pool *pool)

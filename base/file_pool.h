@@ -6,8 +6,9 @@
  * list. One that is inside a read never goes: with more threads inside reads of different files
  * than the limit allows, it is exceeded by so many.
  *
- * A file that is opened again must have the size it had, else the read fails with BB_IO. Whoever
- * removes or replaces a file does so after closing it: its name is what it is opened again by.
+ * A file that is opened again must be there and have the size it had, else the read fails with
+ * BB_IO. Whoever removes or replaces a file does so after closing it: its name is what it is opened
+ * again by. Where other processes remove files, bb_file_pool_share tells failures apart.
  *
  * Files created for appending, locks and everything else are the wrapped system's own.
  * Threads: as base/file.h says. Only opening, and reading what has to be opened again, takes a
@@ -30,6 +31,9 @@ struct bb_file_pool_counters {
 /* fs is borrowed while the pool lives. limit: at least 1. */
 BB_MUST_CHECK enum bb_status bb_file_pool_create(struct bb_file_system *fs, uint32_t limit,
                                                  struct bb_file_pool **ret_pool);
+/* Somebody else may remove the files: a read that finds its file gone fails with BB_BUSY then. Before
+ * the first file is opened. */
+void bb_file_pool_share(struct bb_file_pool *pool);
 /* REQUIRES: all files opened through it are closed. NULL is allowed. */
 void bb_file_pool_destroy(struct bb_file_pool *pool);
 /* Borrowed. */

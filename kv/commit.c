@@ -11,6 +11,7 @@
 #include "kv/batch.h"
 #include "kv/freeze.h"
 #include "kv/memtable.h"
+#include "kv/read_only.h"
 #include "kv/wal_writer.h"
 
 /* A leader takes others along up to here; small groups keep the latency of small writes small. */
@@ -184,6 +185,9 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
     struct bb_commit commit = {.batch = batch, .sync = options != NULL && options->sync};
     if (batch == NULL)
         return bb_fail(BB_INVALID, "a write has no batch");
+    enum bb_status allowed = bb_read_only_check(db, "a write");
+    if (allowed != BB_OK)
+        return allowed;
     /* Before the queue: those who would be taken along are not refused. */
     if (commit.sync && db->options.wal_off)
         return bb_fail(BB_INVALID,

@@ -6,6 +6,7 @@
 #include "kv/install.h"
 #include "kv/memtable.h"
 #include "kv/range_request.h"
+#include "kv/read_only.h"
 #include "kv/worker.h"
 
 static enum bb_status failure_of(struct bb_db *db)
@@ -53,8 +54,11 @@ enum bb_status bb_db_flush(struct bb_db *db)
 {
     struct bb_commit commit;
     uint64_t target = 0;
+    enum bb_status status = bb_read_only_check(db, "a flush");
+    if (status != BB_OK)
+        return status;
     bb_store_become_leader(db, &commit);
-    enum bb_status status = freeze_all(db, &target);
+    status = freeze_all(db, &target);
     if (status == BB_OK && db->options.deterministic)
         status = bb_store_work_all(db);
     bb_store_release_leader(db, &commit);
@@ -123,6 +127,8 @@ static bool is_idle(const struct bb_db *db)
 
 enum bb_status bb_db_wait_idle(struct bb_db *db)
 {
+    if (db->options.read_only)
+        return BB_OK;
     if (db->options.deterministic)
         return work_as_leader(db);
     bb_mutex_lock(&db->mutex);

@@ -12,6 +12,7 @@
 #include "kv/memtable.h"
 #include "kv/options.h"
 #include "kv/range_request.h"
+#include "kv/read_only.h"
 #include "kv/replay.h"
 #include "kv/wal_writer.h"
 #include "kv/worker.h"
@@ -303,6 +304,8 @@ static enum bb_status init_parts(struct bb_db *db)
         status = bb_file_pool_create(db->system, db->options.open_tables_max, &pool);
     if (status == BB_OK) {
         db->pool = pool;
+        if (db->options.read_only)
+            bb_file_pool_share(pool);
         db->files = bb_file_pool_system(pool);
         status = bb_readers_init(&db->readers);
     }
@@ -381,12 +384,10 @@ static enum bb_status destroy_db(struct bb_db *db)
     return status;
 }
 
-static enum bb_status open_db(struct bb_db *db)
+static enum bb_status open_to_write(struct bb_db *db)
 {
     struct opening opening = {.db = db};
-    enum bb_status status = init_parts(db);
-    if (status == BB_OK)
-        status = make_directory(&opening);
+    enum bb_status status = make_directory(&opening);
     if (status == BB_OK)
         status = check_is_store(&opening);
     if (status == BB_OK)
@@ -400,6 +401,14 @@ static enum bb_status open_db(struct bb_db *db)
     bb_directory_deinit(&opening.directory);
     bb_replay_report_deinit(&opening.replay);
     return status;
+}
+
+static enum bb_status open_db(struct bb_db *db)
+{
+    enum bb_status status = init_parts(db);
+    if (status != BB_OK)
+        return status;
+    return db->options.read_only ? bb_read_only_start(db) : open_to_write(db);
 }
 
 enum bb_status bb_db_open(const char *directory, const struct bb_db_options *options,
@@ -444,7 +453,7 @@ enum bb_status bb_db_close(struct bb_db *db)
     if (status != BB_OK)
         return status;
     /* What no log can make durable goes to a table: logging is off, or the log has failed. */
-    if (db->options.wal_off || db->is_log_failed)
+    if ((db->options.wal_off && !db->options.read_only) || db->is_log_failed)
         status = bb_db_flush(db);
     bb_store_stop_workers(db);
     if (status == BB_OK)

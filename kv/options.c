@@ -159,6 +159,15 @@ static enum bb_status resolve_compression(const char *name, enum bb_compression 
     return BB_OK;
 }
 
+static enum bb_status check_read_only(const struct bb_db_options *o)
+{
+    if (o->read_only && (o->create_if_missing || o->error_if_exists))
+        return bb_fail(BB_INVALID,
+                       "options read_only and %s are both given: a store is not created by reading",
+                       o->create_if_missing ? "create_if_missing" : "error_if_exists");
+    return BB_OK;
+}
+
 static enum bb_status check_residency(const struct bb_db_options *o)
 {
     if (o->index_residency != BB_INDEX_PINNED && o->index_residency != BB_INDEX_CACHED)
@@ -217,6 +226,8 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
             resolve_compression("compression_level0", BB_COMPRESSION_NONE, &o.compression_level0);
     if (status == BB_OK)
         status = check_residency(&o);
+    if (status == BB_OK)
+        status = check_read_only(&o);
     if (status != BB_OK)
         return status;
     if (o.level1_size_bytes == 0)

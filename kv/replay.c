@@ -103,6 +103,20 @@ enum bb_status bb_replay_check_log(struct bb_file_system *fs, const char *path, 
     return open_and_walk(fs, number, store_id, &walk);
 }
 
+enum bb_status
+bb_replay_visit_log(struct bb_file_system *fs, const char *path, uint64_t number,
+                    const uint8_t store_id[16], bool tolerate_damage, struct bb_log_check *check,
+                    enum bb_status (*visit)(void *context, const struct bb_entry *entry),
+                    void *context)
+{
+    struct log_walk walk = {.path = path,
+                            .tolerate_damage = tolerate_damage,
+                            .check = check,
+                            .visit = visit,
+                            .context = context};
+    return open_and_walk(fs, number, store_id, &walk);
+}
+
 /* The logs on their way into tables. */
 struct replay {
     struct bb_db *db;

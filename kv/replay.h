@@ -47,5 +47,11 @@ struct bb_log_check {
 BB_MUST_CHECK enum bb_status bb_replay_check_log(struct bb_file_system *fs, const char *path,
                                                  uint64_t number, const uint8_t store_id[16],
                                                  bool tolerate_damage, struct bb_log_check *check);
+/* The same, and hands every operation, in order, to visit, whose failure ends it. */
+BB_MUST_CHECK enum bb_status
+bb_replay_visit_log(struct bb_file_system *fs, const char *path, uint64_t number,
+                    const uint8_t store_id[16], bool tolerate_damage, struct bb_log_check *check,
+                    enum bb_status (*visit)(void *context, const struct bb_entry *entry),
+                    void *context);
 
 #endif

@@ -81,7 +81,7 @@ static void print_json(struct get *get)
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct get get = {0};
-    store_options_init(&get.store, command);
+    store_options_init_to_read(&get.store, command);
     const struct option own[] = {
         {"hex", NULL, OPTION_FLAG, &get.is_hex,
          "keys are hexadecimal digits, and values are printed so"},

@@ -103,7 +103,7 @@ static bool parse(struct measure *measure, const struct command *command, int ar
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct measure measure = {.repeat = 1};
-    store_options_init(&measure.store, command);
+    store_options_init_to_read(&measure.store, command);
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!parse(&measure, command, argc, argv, &arguments, &code))

@@ -137,7 +137,7 @@ static bool parse(struct scan *scan, const struct command *command, int argc, ch
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct scan scan = {.limit = UINT64_MAX};
-    store_options_init(&scan.store, command);
+    store_options_init_to_read(&scan.store, command);
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!parse(&scan, command, argc, argv, &arguments, &code))

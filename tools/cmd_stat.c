@@ -103,7 +103,7 @@ static void write_json(struct stat_report *report)
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct stat_report report = {0};
-    store_options_init(&report.store, command);
+    store_options_init_to_read(&report.store, command);
     const struct option own[] = {
         {"tables", NULL, OPTION_FLAG, &report.with_tables, "also a row for each table"},
         {"json", NULL, OPTION_FLAG, &report.out.is_json, "print JSON, tables included"},

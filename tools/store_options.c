@@ -85,6 +85,13 @@ void store_options_init(struct store_options *store, const struct command *comma
         "open with what precedes damage in a log, instead of refusing");
 }
 
+void store_options_init_to_read(struct store_options *store, const struct command *command)
+{
+    store_options_init(store, command);
+    add(store, "read-only", NULL, OPTION_FLAG, &store->db.read_only,
+        "beside a writer and without the lock: change nothing, show the state of now");
+}
+
 struct option_group store_options_group(const struct store_options *store)
 {
     return (struct option_group){

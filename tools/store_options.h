@@ -5,7 +5,7 @@
 #include "bb/db.h"
 #include "tools/options.h"
 
-#define STORE_OPTION_COUNT 28
+#define STORE_OPTION_COUNT 29
 
 struct store_options {
     struct bb_db_options db;
@@ -23,6 +23,8 @@ struct store_options {
 
 /* Builds the list of options whose values are in *store, which must stay where it is. */
 void store_options_init(struct store_options *store, const struct command *command);
+/* The same for a command that only reads, with --read-only. */
+void store_options_init_to_read(struct store_options *store, const struct command *command);
 struct option_group store_options_group(const struct store_options *store);
 
 /* Opens with what was parsed; events that a person should know of go to stderr. Owned: store_close.

@@ -136,6 +136,10 @@ struct bb_db_options {
      *                      these alone, and compactions restore the promise as they rewrite them */
     enum bb_summary_residency summary_residency;
     double filter_slack; /* space given for time when filters are built: bb/filter.h */
+
+    bool
+        read_only; /* without the lock and beside the writer: see "Reading beside the writer" below.
+                       Excludes create_if_missing and error_if_exists */
 };
 
 struct bb_write_options {
@@ -153,6 +157,37 @@ struct bb_get_options {
  * store's (BB_CORRUPT then). options are copied. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_open(const char *directory, const struct bb_db_options *options, struct bb_db **ret_db);
+/* Reading beside the writer: with options.read_only a store is opened whether or not another process,
+ * or this one, has it open for writing. No lock is taken, and nothing in the directory is created,
+ * changed or removed; permission to read is enough.
+ *
+ *     What is seen   One state, of the moment of opening: a front part of the writer's commits,
+ *                    whole batches, without a hole. A write that was given to the operating system
+ *                    when the opening began is in it (what wal_buffer_bytes holds back and, with
+ *                    wal_off, what is not flushed is not). A write that returned an error to its
+ *                    writer may be seen, and be gone in a later state. A record that is only half
+ *                    written is the end of the log, and no damage
+ *     Memory         What the logs hold is kept in memory besides the cache: at most about three of
+ *                    the writer's write buffers. Every table is opened, for its descriptor and root
+ *     Files          The writer may remove a table at any time. A file that is open keeps its
+ *                    bytes; so as long as the store has at most open_tables_max tables, every get
+ *                    and iterator goes on for as long as it likes. With more, a table whose
+ *                    descriptor had to be given up may be gone: the call fails with BB_BUSY, and
+ *                    bb_db_refresh helps. It never takes such a table for damage, or a key for absent
+ *     Refused        Whatever writes or works: put, delete, write, flush, compact, checkpoint:
+ *                    BB_READ_ONLY
+ *     Opening        BB_BUSY: the store changed under each of 100 attempts
+ *
+ * The directory must be on a file system that shows a process the writes of the other one in order:
+ * local ones do, NFS does not. */
+
+/* A store that is read beside its writer now shows the newest state: as a new opening would, but
+ * tables that were open stay so, and of a log only what came since is added. Iterators stay with the
+ * state that they began in, whose tables stay open as long. BB_BUSY: snapshots are open; or as in
+ * opening. After a failure the state is the one before. A store that is open for writing always
+ * shows the newest state: BB_OK. May be called from any thread, beside reads. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
+
 /* Waits for running background work, does not flush. Iterators and snapshots still open: BB_BUSY,
  * and the store stays open. BB_OK or the failure that stopped writing. NULL is allowed. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_close(struct bb_db *db);

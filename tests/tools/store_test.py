@@ -225,6 +225,11 @@ class Locked(ToolTest):
                 result = self.expect(IO, *command_on(opener, self.store))
                 self.assertIn(str(holder.pid), result.err)
             self.assertIn(str(holder.pid), self.expect(IO, "verify", self.store).err)
+            before = self.store_files()
+            for reader in (["get", "first"], ["scan"], ["stat"]):
+                self.ok(*command_on(reader, self.store), "--read-only")
+            self.ok("measure", self.store, "--keys", self.write("keys", "first\n"), "--read-only")
+            self.assertEqual(before, self.store_files())
             holder.stdin.write(b"second\n")
             holder.stdin.close()
             self.assertEqual(holder.wait(timeout=60), FOUND)
@@ -268,6 +273,7 @@ class ReadOnly(ToolTest):
         os.chmod(self.store, 0o555)
         before = self.store_files()
         self.expect_refusal(**options)
+        self.assertEqual(run("scan", self.store, "--count", "--read-only", **options).text, "100\n")
         os.chmod(self.store, 0o755)
         self.assertEqual(before, self.store_files())
         self.assertEqual(self.ok("scan", self.store, "--count").text, "100\n")
@@ -282,6 +288,7 @@ class ReadOnly(ToolTest):
             self.load(words(100))
             subprocess.run(["mount", "-o", "remount,ro", mounted], check=True)
             self.expect_refusal()
+            self.assertEqual(self.ok("scan", self.store, "--count", "--read-only").text, "100\n")
             subprocess.run(["mount", "-o", "remount,rw", mounted], check=True)
             self.assertEqual(self.ok("scan", self.store, "--count").text, "100\n")
         finally:

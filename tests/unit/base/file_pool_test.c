@@ -181,7 +181,7 @@ static void file_pool__missing_and_replaced(void **state)
     for (size_t i = 3; i < 3 + LIMIT; i++)
         open_file(place, i);
     assert_ok(place->fs->ops->remove(place->fs, "/f000"));
-    assert_status(bb_file_read_at(place->files[0], 0, &byte, 1, &size), BB_NOT_FOUND);
+    assert_status(bb_file_read_at(place->files[0], 0, &byte, 1, &size), BB_IO);
     assert_message("/f000");
     bb_file_memory_put(place->memory, "/f001", bb_bytes_of_text("short"));
     assert_status(bb_file_read_at(place->files[1], 0, &byte, 1, &size), BB_IO);
@@ -229,6 +229,33 @@ static void file_pool__failed_reopen_is_tried_again(void **state)
     assert_status(bb_file_read_at(place->files[0], 0, &byte, 1, &size), BB_IO);
     bb_file_fault_disarm(place->fault);
     assert_true(is_read_right(place->files[0], 0, &rng));
+}
+
+/* "Not found" would mean to a look-up that its key is absent. */
+static void file_pool__a_file_that_is_gone_is_a_failure(void **state)
+{
+    struct place *place = *state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, 3);
+    for (int is_shared = 0; is_shared < 2; is_shared++) {
+        size_t first = is_shared ? LIMIT + 1 : 0;
+        uint8_t byte = 0;
+        size_t size = 0;
+        for (size_t i = first; i <= first + LIMIT; i++)
+            open_file(place, i);
+        if (is_shared)
+            bb_file_pool_share(place->pool);
+        struct bb_file_system *inner = bb_file_memory_system(place->memory);
+        assert_ok(inner->ops->remove(inner, place->files[first]->path));
+        enum bb_status expected = is_shared ? BB_BUSY : BB_IO;
+        for (size_t i = 0; i < (is_shared ? 2 * LIMIT : 1); i++)
+            assert_status(bb_file_read_at(place->files[first], 0, &byte, 1, &size), expected);
+        /* Where others remove files, nobody gave up a descriptor for it. */
+        uint64_t reopens = counters(place).reopens;
+        for (size_t i = first + 1; i <= first + LIMIT && is_shared; i++)
+            assert_true(is_read_right(place->files[i], i, &rng));
+        assert_int_equal(counters(place).reopens, reopens);
+    }
 }
 
 static void file_pool__passes_the_rest_on(void **state)
@@ -353,6 +380,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(file_pool__gives_way_when_the_process_has_no_descriptors,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(file_pool__failed_reopen_is_tried_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(file_pool__a_file_that_is_gone_is_a_failure, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(file_pool__passes_the_rest_on, setup, teardown),
         cmocka_unit_test_setup_teardown(file_pool__threads, setup, teardown),
         cmocka_unit_test_setup_teardown(file_pool__threads_beyond_the_limit, setup, teardown),

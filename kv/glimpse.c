@@ -1,0 +1,383 @@
+/* See glimpse.h. */
+#include "kv/glimpse.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "kv/current.h"
+#include "kv/directory.h"
+#include "kv/install.h"
+#include "kv/manifest.h"
+#include "kv/memtable.h"
+#include "kv/replay.h"
+
+/* A writer that changes the store more often while it is looked at is given up. Each attempt has
+ * less to open than the one before. */
+#define ATTEMPTS_MAX 100
+
+/* Which manifest is in force, and how far it has come: while that is the same, nothing that the
+ * manifest names was removed. */
+struct mark {
+    uint64_t number;
+    uint64_t size; /* 0: the manifest is gone, hence CURRENT names another one by now */
+};
+
+/* One attempt. */
+struct attempt {
+    struct bb_db *db;
+    struct bb_directory directory;
+    struct bb_manifest_state state;
+    struct bb_manifest_report manifest;
+    uint64_t *logs;
+    size_t log_count;
+    struct bb_log_check check; /* where the logs end */
+    bool is_gap;               /* a log is missing, or its end is */
+    /* The logs' operations, counted and then added. */
+    struct bb_memtable *memtable; /* NULL while they are counted */
+    uint64_t sequence_begin;      /* operations up to here are in the memtable already */
+    uint64_t sequence_end;        /* later ones came after counting */
+    uint64_t entry_count;
+    uint64_t raw_bytes;
+};
+
+static void deinit_attempt(struct attempt *attempt)
+{
+    bb_directory_deinit(&attempt->directory);
+    bb_manifest_state_deinit(&attempt->state);
+    bb_free(attempt->logs);
+}
+
+void bb_glimpse_deinit(struct bb_glimpse *glimpse)
+{
+    bb_levels_unref(glimpse->levels);
+    if (glimpse->buffer != NULL)
+        bb_write_buffer_unref(glimpse->buffer);
+    *glimpse = (struct bb_glimpse){0};
+}
+
+/* ---- manifest ---- */
+
+static enum bb_status take_mark(struct bb_db *db, struct mark *ret_mark)
+{
+    struct bb_buf path = {0};
+    struct mark mark = {0};
+    bool is_directory = false;
+    enum bb_status status = bb_current_read(db->system, db->directory, &mark.number);
+    if (status == BB_OK)
+        status = bb_filename_path(db->directory, BB_FILE_MANIFEST, mark.number, &path);
+    if (status == BB_OK) {
+        status =
+            db->system->ops->status(db->system, (const char *)path.data, &is_directory, &mark.size);
+        if (status == BB_NOT_FOUND)
+            status = BB_OK;
+    }
+    bb_buf_deinit(&path);
+    if (status == BB_OK)
+        *ret_mark = mark;
+    return status;
+}
+
+/* There is no CURRENT. */
+static enum bb_status fail_no_store(struct attempt *attempt)
+{
+    struct bb_db *db = attempt->db;
+    enum bb_status status = bb_directory_scan(db->system, db->directory, &attempt->directory);
+    if (status == BB_OK)
+        status = bb_directory_check_new(db->system, db->directory, &attempt->directory);
+    if (status != BB_OK)
+        return status;
+    return bb_fail(BB_NOT_FOUND, "%s: not a store: there is no CURRENT", db->directory);
+}
+
+static enum bb_status read_manifest(struct attempt *attempt)
+{
+    struct bb_db *db = attempt->db;
+    const struct bb_store_identity *identity = &attempt->state.identity;
+    static const uint8_t nobody[sizeof(db->store_id)];
+    enum bb_status status =
+        bb_manifest_load(db->system, db->directory, &attempt->state, &attempt->manifest);
+    if (status == BB_NOT_FOUND)
+        return fail_no_store(attempt);
+    if (status == BB_OK)
+        status = bb_manifest_check_comparator(identity, db->options.comparator);
+    if (status != BB_OK)
+        return status;
+    if (memcmp(db->store_id, nobody, sizeof(nobody)) == 0) {
+        memcpy(db->store_id, identity->store_id, sizeof(db->store_id));
+        db->secret = identity->secret;
+    }
+    if (memcmp(db->store_id, identity->store_id, sizeof(db->store_id)) != 0)
+        return bb_fail(BB_BUSY, "%s: another store has taken the place of the one that was opened",
+                       db->directory);
+    return BB_OK;
+}
+
+static enum bb_status list_files(struct attempt *attempt)
+{
+    struct bb_db *db = attempt->db;
+    enum bb_status status = bb_directory_scan(db->system, db->directory, &attempt->directory);
+    if (status == BB_OK)
+        status = bb_manifest_report_context(
+            bb_directory_check_complete(db->directory, &attempt->directory, &attempt->state),
+            &attempt->manifest);
+    if (status == BB_OK)
+        status = bb_directory_logs(&attempt->directory, &attempt->state, &attempt->logs,
+                                   &attempt->log_count);
+    return status;
+}
+
+/* ---- tables ---- */
+
+static bool is_at_level(const struct bb_edit_table *table, int level)
+{
+    return table != NULL && table->level == level;
+}
+
+static enum bb_status remove_old(const struct bb_levels *levels,
+                                 const struct bb_manifest_state *state, struct bb_edit *edit)
+{
+    enum bb_status status = BB_OK;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(levels, level) && status == BB_OK; i++) {
+            uint64_t number = bb_levels_table(levels, level, i)->number;
+            if (!is_at_level(bb_manifest_state_find(state, number), level))
+                status = bb_edit_remove_table(edit, number);
+        }
+    }
+    return status;
+}
+
+static bool is_in_levels(const struct bb_levels *levels, const struct bb_edit_table *table)
+{
+    for (size_t i = 0; i < bb_levels_table_count(levels, table->level); i++) {
+        if (bb_levels_table(levels, table->level, i)->number == table->number)
+            return true;
+    }
+    return false;
+}
+
+static enum bb_status add_new(const struct bb_levels *levels, const struct bb_manifest_state *state,
+                              struct bb_edit *edit)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < state->table_count && status == BB_OK; i++) {
+        const struct bb_edit_table *table = state->tables[i];
+        if (!is_in_levels(levels, table))
+            status = bb_edit_add_table(edit, table->level, table->number, &table->meta);
+    }
+    return status;
+}
+
+/* The levels of the state; *levels (replaced) gives the files that are known already. */
+static enum bb_status update_levels(struct attempt *attempt, struct bb_levels **levels)
+{
+    struct bb_edit edit;
+    struct bb_levels *made = NULL;
+    bb_edit_init(&edit);
+    enum bb_status status = remove_old(*levels, &attempt->state, &edit);
+    if (status == BB_OK)
+        status = add_new(*levels, &attempt->state, &edit);
+    if (status == BB_OK)
+        status = bb_store_apply_edit(attempt->db, *levels, &edit, &made);
+    bb_edit_deinit(&edit);
+    if (status != BB_OK)
+        return status;
+    bb_levels_unref(*levels);
+    *levels = made;
+    return BB_OK;
+}
+
+static enum bb_status open_tables(const struct bb_levels *levels)
+{
+    enum bb_status status = BB_OK;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(levels, level) && status == BB_OK; i++) {
+            struct bb_table *table = NULL;
+            status = bb_table_file_open(bb_levels_table(levels, level, i), &table);
+        }
+    }
+    return status;
+}
+
+/* ---- logs ---- */
+
+static enum bb_status visit_operation(void *context, const struct bb_entry *entry)
+{
+    struct attempt *attempt = context;
+    if (entry->sequence <= attempt->sequence_begin || entry->sequence > attempt->sequence_end)
+        return BB_OK;
+    if (attempt->memtable != NULL)
+        return bb_memtable_add(attempt->memtable, entry,
+                               bb_hash_key(&attempt->db->secret, entry->key));
+    attempt->entry_count++;
+    attempt->raw_bytes += entry->key.size + entry->value.size;
+    return BB_OK;
+}
+
+/* What stands at the end of the newest log and is no whole record is being written. */
+static enum bb_status walk_log(struct attempt *attempt, uint64_t number)
+{
+    struct bb_db *db = attempt->db;
+    struct bb_buf path = {0};
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, number, &path);
+    if (status == BB_OK)
+        status = bb_replay_visit_log(db->system, (const char *)path.data, number, db->store_id,
+                                     db->options.recover_point_in_time, &attempt->check,
+                                     visit_operation, attempt);
+    if (status == BB_NOT_FOUND)
+        status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
+                            "the log was there, and is missing");
+    bb_buf_deinit(&path);
+    return status;
+}
+
+static enum bb_status walk_logs(struct attempt *attempt)
+{
+    enum bb_status status = BB_OK;
+    attempt->check = (struct bb_log_check){.expected_sequence = attempt->state.last_sequence + 1};
+    for (size_t i = 0; i < attempt->log_count && status == BB_OK && !attempt->check.is_gap; i++)
+        status = walk_log(attempt, attempt->logs[i]);
+    attempt->is_gap |= attempt->check.is_gap;
+    return status;
+}
+
+/* A buffer for what was counted. The second one of a kind is made for more than it has to take,
+ * because there will be a third. */
+static enum bb_status create_buffer(struct attempt *attempt, bool is_first,
+                                    struct bb_write_buffer **ret_buffer)
+{
+    struct bb_memtable *memtable = NULL;
+    uint64_t factor = is_first ? 1 : 2;
+    uint64_t capacity =
+        bb_memtable_capacity_for(factor * (attempt->entry_count + 1), factor * attempt->raw_bytes);
+    enum bb_status status =
+        bb_memtable_create(attempt->db->options.comparator, capacity, &memtable);
+    if (status == BB_OK)
+        status = bb_write_buffer_create(memtable, NULL, attempt->state.log_number,
+                                        &attempt->db->spare, ret_buffer);
+    if (status != BB_OK)
+        bb_memtable_destroy(memtable);
+    return status;
+}
+
+/* Does the buffer hold a front part of the same logs, with room for the rest? */
+static bool may_continue(const struct attempt *attempt, const struct bb_write_buffer *buffer)
+{
+    return bb_memtable_fits(buffer->memtable, attempt->entry_count, attempt->raw_bytes);
+}
+
+static enum bb_status count_logs(struct attempt *attempt, uint64_t sequence_begin)
+{
+    attempt->memtable = NULL;
+    attempt->sequence_begin = sequence_begin;
+    attempt->sequence_end = UINT64_MAX;
+    attempt->entry_count = 0;
+    attempt->raw_bytes = 0;
+    enum bb_status status = walk_logs(attempt);
+    attempt->sequence_end = attempt->check.expected_sequence - 1;
+    return status;
+}
+
+/* The logs are read twice: so the memtable is as large as it has to be, and no larger. */
+static enum bb_status read_logs(struct attempt *attempt, const struct bb_glimpse *before,
+                                struct bb_glimpse *glimpse)
+{
+    bool is_same = before->buffer != NULL &&
+                   before->buffer->log_number == attempt->state.log_number &&
+                   !attempt->state.log_is_absent;
+    enum bb_status status =
+        count_logs(attempt, is_same ? bb_memtable_sequence_max(before->buffer->memtable) : 0);
+    bool is_continued = status == BB_OK && is_same && may_continue(attempt, before->buffer);
+    if (status == BB_OK && is_same && !is_continued)
+        status = count_logs(attempt, 0);
+    if (status == BB_OK && is_continued)
+        glimpse->buffer = bb_write_buffer_ref(before->buffer);
+    else if (status == BB_OK)
+        status = create_buffer(attempt, before->buffer == NULL, &glimpse->buffer);
+    if (status != BB_OK)
+        return status;
+    attempt->memtable = glimpse->buffer->memtable;
+    glimpse->last_sequence = attempt->sequence_end;
+    return attempt->entry_count == 0 ? BB_OK : walk_logs(attempt);
+}
+
+/* ---- attempts ---- */
+
+static enum bb_status try_once(struct attempt *attempt, const struct bb_glimpse *before,
+                               struct bb_levels **levels, struct bb_glimpse *ret_glimpse)
+{
+    struct bb_glimpse glimpse = {0};
+    enum bb_status status = read_manifest(attempt);
+    if (status == BB_OK)
+        status = list_files(attempt);
+    if (status == BB_OK)
+        status = update_levels(attempt, levels);
+    if (status == BB_OK)
+        status = open_tables(*levels);
+    if (status == BB_OK)
+        status = read_logs(attempt, before, &glimpse);
+    if (status != BB_OK) {
+        bb_glimpse_deinit(&glimpse);
+        return status;
+    }
+    glimpse.levels = bb_levels_ref(*levels);
+    *ret_glimpse = glimpse;
+    return BB_OK;
+}
+
+/* Has the writer changed the store since the mark was taken? Where that cannot be told, the failure
+ * that was there before stands. */
+static bool has_changed(struct bb_db *db, const struct mark *mark)
+{
+    struct mark now = {0};
+    struct bb_error failure = *bb_error_last();
+    bool is_known = take_mark(db, &now) == BB_OK;
+    (void)bb_error_restore(&failure);
+    return is_known && (now.number != mark->number || now.size != mark->size || now.size == 0);
+}
+
+/* Failures that a change of the store may explain. */
+static bool is_explained_by_change(enum bb_status status)
+{
+    return status == BB_CORRUPT || status == BB_BUSY || status == BB_IO;
+}
+
+static enum bb_status attempt_one(struct bb_db *db, const struct bb_glimpse *before,
+                                  struct bb_levels **levels, struct bb_glimpse *ret_glimpse,
+                                  bool *ret_is_final)
+{
+    struct attempt attempt = {.db = db};
+    struct mark mark = {0};
+    /* No CURRENT is for read_manifest to judge; a CURRENT that names nothing has no size. */
+    bool is_marked = take_mark(db, &mark) == BB_OK;
+    enum bb_status status = try_once(&attempt, before, levels, ret_glimpse);
+    bool is_doubtful = is_explained_by_change(status) || (status == BB_OK && attempt.is_gap);
+    *ret_is_final = !is_doubtful || !is_marked || !has_changed(db, &mark);
+    if (status == BB_OK && !*ret_is_final)
+        bb_glimpse_deinit(ret_glimpse);
+    deinit_attempt(&attempt);
+    return status;
+}
+
+enum bb_status bb_glimpse_take(struct bb_db *db, const struct bb_glimpse *before,
+                               struct bb_glimpse *ret_glimpse)
+{
+    struct bb_levels *levels = NULL;
+    bool is_final = false;
+    enum bb_status status = BB_OK;
+    if (before->levels != NULL)
+        levels = bb_levels_ref(before->levels);
+    else
+        status = bb_levels_create_empty(db->options.comparator, &levels);
+    if (status != BB_OK)
+        return status;
+    for (int i = 0; i < ATTEMPTS_MAX && !is_final; i++)
+        status = attempt_one(db, before, &levels, ret_glimpse, &is_final);
+    bb_levels_unref(levels);
+    if (is_final)
+        return status;
+    return bb_fail(BB_BUSY, "%s: the store changed under each of %d attempts to read it",
+                   db->directory, ATTEMPTS_MAX);
+}

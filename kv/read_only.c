@@ -1,0 +1,103 @@
+/* See read_only.h. */
+#include "kv/read_only.h"
+
+#include "kv/glimpse.h"
+#include "kv/install.h"
+#include "kv/options.h"
+
+enum bb_status bb_read_only_check(const struct bb_db *db, const char *what)
+{
+    if (!db->options.read_only)
+        return BB_OK;
+    return bb_fail(BB_READ_ONLY,
+                   "%s: %s needs a store that is open for writing, this one is "
+                   "open with read_only",
+                   db->directory, what);
+}
+
+/* A snapshot's sequence says nothing about a state that was not made with regard to it: the writer
+ * knows of no reader's snapshots. The mutex is held. */
+static enum bb_status check_snapshots(const struct bb_db *db)
+{
+    if (db->snapshots.count == 0)
+        return BB_OK;
+    return bb_fail(BB_BUSY,
+                   "%s: %zu snapshots are open, which would not be readable in a newer "
+                   "state",
+                   db->directory, db->snapshots.count);
+}
+
+/* WHY the sequence before the view: look-ups load the view first (kv/lookup.c). One that has the old
+ * view sees all of the old state with either sequence; one that has the new view, whose merges may
+ * have dropped what the old sequence sees, has the new sequence. */
+static enum bb_status show(struct bb_db *db, struct bb_glimpse *glimpse, struct bb_view *blank)
+{
+    bb_mutex_lock(&db->mutex);
+    enum bb_status status = check_snapshots(db);
+    if (status == BB_OK) {
+        atomic_store_explicit(&db->last_sequence, glimpse->last_sequence, memory_order_release);
+        db->sequence_allocated = glimpse->last_sequence;
+        bb_store_publish(db, blank, glimpse->buffer, NULL, 0, glimpse->levels);
+    }
+    bb_mutex_unlock(&db->mutex);
+    return status;
+}
+
+/* The glimpse as the store's view; takes it on success. */
+static enum bb_status install(struct bb_db *db, struct bb_glimpse *glimpse)
+{
+    struct bb_view *blank = NULL;
+    enum bb_status status = bb_view_create(&blank);
+    if (status == BB_OK)
+        status = show(db, glimpse, blank);
+    if (status != BB_OK) {
+        bb_view_destroy(blank);
+        return status;
+    }
+    if (db->active != NULL)
+        bb_write_buffer_unref(db->active);
+    db->active = glimpse->buffer;
+    glimpse->buffer = NULL;
+    bb_glimpse_deinit(glimpse);
+    bb_store_reclaim(db);
+    return BB_OK;
+}
+
+static enum bb_status take_and_install(struct bb_db *db)
+{
+    /* Nobody but the caller replaces the view. */
+    struct bb_glimpse before = {.levels = db->view == NULL ? NULL : db->view->levels,
+                                .buffer = db->active};
+    struct bb_glimpse glimpse = {0};
+    enum bb_status status = bb_glimpse_take(db, &before, &glimpse);
+    if (status == BB_OK)
+        status = install(db, &glimpse);
+    if (status != BB_OK)
+        bb_glimpse_deinit(&glimpse);
+    return status;
+}
+
+enum bb_status bb_read_only_start(struct bb_db *db)
+{
+    bb_options_for_table(&db->options, 0, db->files, &db->secret, db->cache,
+                         &db->table_env.options);
+    return take_and_install(db);
+}
+
+enum bb_status bb_db_refresh(struct bb_db *db)
+{
+    struct bb_commit commit = {.batch = NULL};
+    if (!db->options.read_only)
+        return BB_OK;
+    bb_mutex_lock(&db->mutex);
+    enum bb_status status = check_snapshots(db);
+    bb_mutex_unlock(&db->mutex);
+    if (status != BB_OK)
+        return status;
+    /* One refresh at a time: without a batch nobody takes it along. */
+    while (!bb_commit_queue_enter(&db->commits, &commit))
+        continue;
+    status = take_and_install(db);
+    bb_commit_queue_leave(&db->commits, &commit, BB_OK);
+    return status;
+}
