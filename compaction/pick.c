@@ -70,7 +70,8 @@ static struct bb_rate_request request_for(const struct bb_levels *levels,
                                           plan->reason == BB_PLAN_REQUEST ? NULL : &options->shape,
                                       .target = options->target_wasted_reads,
                                       .weights = &options->weights,
-                                      .budget = budget_of(options)};
+                                      .budget = budget_of(options),
+                                      .pending_waste = options->pending_waste};
     uint64_t of_level[BB_LEVEL_COUNT] = {0};
     for (size_t i = 0; i < plan->input_count; i++) {
         uint64_t keys = plan->inputs[i]->meta.key_count;
@@ -102,6 +103,17 @@ static double waste_after(const struct bb_levels *levels, const struct bb_pick_o
     struct bb_rate_request request = request_for(levels, options, plan);
     double rate = plan->is_move ? plan->inputs[0]->filter_rate : bb_rates_for_run(&request);
     return bb_rates_after(&request, rate);
+}
+
+double bb_pick_waste_added(const struct bb_levels *levels, const struct bb_pick_options *options,
+                           const struct bb_plan *plan, double rate)
+{
+    struct bb_rate_request request = request_for(levels, options, plan);
+    request.pending_waste = 0;
+    int last = bb_rate_request_last_level(&request);
+    double added =
+        bb_rates_after(&request, rate) - bb_rates_planned(levels, &options->weights, last);
+    return added > 0 ? added : 0;
 }
 
 /* May a plan for that level be carried out, as far as the promise is concerned? What breaks it
@@ -289,7 +301,8 @@ static double rewritten_rate(const struct bb_levels *levels, const struct bb_pic
                                       .shape = &options->shape,
                                       .target = options->target_wasted_reads,
                                       .weights = &options->weights,
-                                      .budget = budget_of(options)};
+                                      .budget = budget_of(options),
+                                      .pending_waste = options->pending_waste};
     return bb_rates_for_run(&request);
 }
 

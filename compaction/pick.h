@@ -29,6 +29,7 @@ struct bb_pick_options {
     double target_wasted_reads;
     struct bb_read_weights weights; /* zeros: every wasted read counts 1 */
     struct bb_filter_budget budget; /* bytes 0: none; else in the place of the target */
+    double pending_waste;           /* of a flush under way (compaction/rate_request.h) */
 };
 
 /* A level's size over its target, level 0's runs over their count. */
@@ -54,5 +55,9 @@ double bb_pick_rate(const struct bb_levels *levels, const struct bb_pick_options
 /* The same in the options of the new tables, with their part of the summary's bits. */
 void bb_pick_filters(const struct bb_levels *levels, const struct bb_pick_options *options,
                      const struct bb_plan *plan, struct bb_table_options *table);
+/* What a plan adds to the store's waste, weighted, when it is carried out with that rate; 0 when it
+ * takes some away. For a flush that is planned meanwhile. */
+double bb_pick_waste_added(const struct bb_levels *levels, const struct bb_pick_options *options,
+                           const struct bb_plan *plan, double rate);
 
 #endif

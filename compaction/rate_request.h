@@ -29,6 +29,9 @@ struct bb_rate_request {
     double target;                         /* R; a budget is in its place */
     const struct bb_read_weights *weights; /* NULL: every wasted read counts 1 */
     const struct bb_filter_budget *budget; /* NULL: none */
+    /* Waste, weighted, that tables will add which are being written beside these: they were planned
+     * on the same levels, and are to find their part of the promise when they join them. */
+    double pending_waste;
 };
 
 /* The tables of a level that stay. */

@@ -15,7 +15,7 @@
  * it counts. */
 struct scene {
     double weight;    /* of the output's run */
-    double waste;     /* of the runs other than the output's */
+    double waste;     /* of the runs other than the output's, and of what is written beside it */
     double keys;      /* in those runs */
     double run_waste; /* of the output run's tables that stay: sum of rate times keys */
     double run_keys;  /* in these */
@@ -125,7 +125,8 @@ static struct scene look_around(const struct bb_rate_request *request)
 {
     int last = bb_rate_request_last_level(request);
     struct scene scene = {
-        .weight = bb_read_weights_planned(request->weights, request->output_level, last)};
+        .weight = bb_read_weights_planned(request->weights, request->output_level, last),
+        .waste = request->pending_waste};
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         struct bb_rate_part part = bb_rate_request_part(request, level);
         double weight = bb_read_weights_planned(request->weights, level, last);

@@ -40,24 +40,23 @@ static void set_done(struct bb_db *db, uint64_t ticket)
 }
 
 static enum bb_status begin_with(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan,
-                                 uint64_t *snapshots, size_t snapshot_count)
+                                 const struct bb_table_options *table, uint64_t *snapshots,
+                                 size_t snapshot_count)
 {
-    struct bb_pick_options picking = bb_target_of(db, levels);
     struct bb_compact_options options = {
         .env = &db->table_env,
+        .table = *table,
         .table_size_bytes = db->options.table_size_bytes,
         .snapshots = snapshots,
         .snapshot_count = snapshot_count,
         .new_number = new_number,
         .context = db,
     };
-    bb_options_for_table(&db->options, plan->output_level, db->files, &db->secret, NULL,
-                         &options.table);
-    bb_pick_filters(levels, &picking, plan, &options.table);
     return bb_compaction_create(plan, levels, &options, &db->compaction);
 }
 
-static enum bb_status begin(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
+static enum bb_status begin(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan,
+                            const struct bb_table_options *table)
 {
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
@@ -65,7 +64,7 @@ static enum bb_status begin(struct bb_db *db, struct bb_levels *levels, struct b
     enum bb_status status = bb_snapshots_list(&db->snapshots, &snapshots, &snapshot_count);
     bb_mutex_unlock(&db->mutex);
     if (status == BB_OK)
-        status = begin_with(db, levels, plan, snapshots, snapshot_count);
+        status = begin_with(db, levels, plan, table, snapshots, snapshot_count);
     bb_plan_deinit(plan);
     bb_free(snapshots);
     return status;
@@ -141,6 +140,7 @@ static enum bb_status finish(struct bb_db *db)
     finish_range(db);
     bb_compaction_destroy(db->compaction);
     db->compaction = NULL;
+    bb_store_end_pending(db, BB_WORK_COMPACTION);
     set_done(db, db->compact_ticket);
     db->compact_ticket = 0;
     return BB_OK;
@@ -171,6 +171,7 @@ static enum bb_status pick_range(struct bb_db *db, struct bb_levels *levels, str
 static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     struct bb_pick_options options = bb_target_of(db, levels);
+    options.pending_waste = db->pending_waste[BB_WORK_FLUSH];
     db->compact_ticket = requested(db);
     enum bb_status status = BB_OK;
     if (db->compact_ticket != 0)
@@ -197,28 +198,56 @@ static enum bb_status pick(struct bb_db *db, struct bb_levels *levels, struct bb
     return status;
 }
 
+/* The filters of a plan's tables, and what they take of the promise. */
+static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
+                        const struct bb_plan *plan, struct bb_table_options *ret_table)
+{
+    struct bb_pick_options options = bb_target_of(db, levels);
+    options.pending_waste = db->pending_waste[BB_WORK_FLUSH];
+    bb_options_for_table(&db->options, plan->output_level, db->files, &db->secret, NULL, ret_table);
+    bb_pick_filters(levels, &options, plan, ret_table);
+    double rate = plan->is_move ? plan->inputs[0]->filter_rate : ret_table->filter_rate;
+    db->pending_waste[BB_WORK_COMPACTION] = bb_pick_waste_added(levels, &options, plan, rate);
+}
+
+/* Under one lock, so that a flush is planned before all of this, or after it. */
+static enum bb_status plan_next(struct bb_db *db, struct bb_levels **ret_levels,
+                                struct bb_plan *plan, struct bb_table_options *ret_table)
+{
+    bb_mutex_lock(&db->installing);
+    *ret_levels = bb_store_ref_levels(db);
+    enum bb_status status = pick(db, *ret_levels, plan);
+    if (status == BB_OK && plan->reason != BB_PLAN_NOTHING)
+        plan_tables(db, *ret_levels, plan, ret_table);
+    bb_mutex_unlock(&db->installing);
+    return status;
+}
+
 /* Takes the plan. */
-static enum bb_status carry_out(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
+static enum bb_status carry_out(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan,
+                                const struct bb_table_options *table)
 {
     if (!plan->is_move)
-        return begin(db, levels, plan);
+        return begin(db, levels, plan, table);
     enum bb_status status = move_table(db, plan);
+    bb_store_end_pending(db, BB_WORK_COMPACTION);
     bb_plan_deinit(plan);
     return status;
 }
 
 enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_did)
 {
+    struct bb_table_options table;
     struct bb_plan plan = {0};
+    struct bb_levels *levels = NULL;
     *ret_did = true;
     if (db->compaction != NULL)
         return step(db);
-    struct bb_levels *levels = bb_store_ref_levels(db);
-    enum bb_status status = pick(db, levels, &plan);
+    enum bb_status status = plan_next(db, &levels, &plan, &table);
     if (status == BB_OK && plan.reason == BB_PLAN_NOTHING)
         *ret_did = false;
     else if (status == BB_OK)
-        status = carry_out(db, levels, &plan);
+        status = carry_out(db, levels, &plan, &table);
     bb_levels_unref(levels);
     return status;
 }
@@ -228,4 +257,5 @@ void bb_store_abandon_compaction(struct bb_db *db)
     bb_compaction_destroy(db->compaction);
     db->compaction = NULL;
     db->compact_ticket = 0;
+    bb_store_end_pending(db, BB_WORK_COMPACTION);
 }

@@ -20,24 +20,21 @@ static enum bb_status list_snapshots(struct bb_db *db, uint64_t **ret_snapshots,
 }
 
 enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtable,
-                                    const struct bb_levels *levels, uint64_t *ret_number,
+                                    const struct bb_table_options *options, uint64_t *ret_number,
                                     struct bb_table_meta *ret_meta)
 {
-    struct bb_table_options options;
     struct bb_buf path = {0};
     struct bb_iter *iter = NULL;
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
     uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
-    bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, &options);
-    bb_target_flush(db, levels, bb_memtable_key_count(memtable), &options);
     enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
     if (status == BB_OK)
         status = list_snapshots(db, &snapshots, &snapshot_count);
     if (status == BB_OK)
         status = bb_memtable_iter_create(memtable, &iter);
     if (status == BB_OK)
-        status = bb_compact_to_table(iter, (const char *)path.data, &options, snapshots,
+        status = bb_compact_to_table(iter, (const char *)path.data, options, snapshots,
                                      snapshot_count, ret_meta);
     bb_free(snapshots);
     bb_iter_destroy(iter);
@@ -87,6 +84,27 @@ static void count_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
     bb_store_event(db, &event);
 }
 
+/* The options of the table that a memtable becomes. */
+static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
+                       struct bb_table_options *ret_options)
+{
+    bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, ret_options);
+    bb_mutex_lock(&db->installing);
+    struct bb_levels *levels = bb_store_ref_levels(db);
+    db->pending_waste[BB_WORK_FLUSH] =
+        bb_target_flush(db, levels, bb_memtable_key_count(memtable),
+                        db->pending_waste[BB_WORK_COMPACTION], ret_options);
+    bb_levels_unref(levels);
+    bb_mutex_unlock(&db->installing);
+}
+
+void bb_store_end_pending(struct bb_db *db, enum bb_work work)
+{
+    bb_mutex_lock(&db->installing);
+    db->pending_waste[work] = 0;
+    bb_mutex_unlock(&db->installing);
+}
+
 static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buffer,
                                    struct bb_edit *edit)
 {
@@ -94,9 +112,9 @@ static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buf
     uint64_t number = 0;
     enum bb_status status = BB_OK;
     if (!bb_memtable_is_empty(buffer->memtable)) {
-        struct bb_levels *levels = bb_store_ref_levels(db);
-        status = bb_store_write_table(db, buffer->memtable, levels, &number, &meta);
-        bb_levels_unref(levels);
+        struct bb_table_options options;
+        plan_table(db, buffer->memtable, &options);
+        status = bb_store_write_table(db, buffer->memtable, &options, &number, &meta);
         if (status == BB_OK)
             status = bb_edit_add_table(edit, 0, number, &meta);
         bb_table_meta_deinit(&meta);
@@ -118,6 +136,7 @@ enum bb_status bb_store_flush_oldest(struct bb_db *db)
         return BB_OK;
     bb_edit_init(&edit);
     enum bb_status status = flush_buffer(db, buffer, &edit);
+    bb_store_end_pending(db, BB_WORK_FLUSH);
     if (status == BB_OK) {
         remove_log(db, buffer->log_number);
         count_flush(db, edit.added_count > 0 ? edit.added[0].meta.file_size : 0,

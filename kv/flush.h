@@ -10,10 +10,9 @@
 BB_MUST_CHECK enum bb_status bb_store_flush_oldest(struct bb_db *db);
 
 /* Writes a memtable, which is not empty, to a new table of level 0, synced, its name not yet.
- * *ret_meta is owned by the caller. levels: the ones that the table will join, for its filters'
- * rate. */
+ * *ret_meta is owned by the caller. options: with filters by bb_target_flush. */
 BB_MUST_CHECK enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtable,
-                                                  const struct bb_levels *levels,
+                                                  const struct bb_table_options *options,
                                                   uint64_t *ret_number,
                                                   struct bb_table_meta *ret_meta);
 
@@ -21,6 +20,9 @@ BB_MUST_CHECK enum bb_status bb_store_write_table(struct bb_db *db, struct bb_me
  * NULL) is the frozen buffer that it replaces. Sets the edit's counters. */
 BB_MUST_CHECK enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
                                               struct bb_write_buffer *flushed);
+
+/* A worker's: the work whose filters were planned is installed, or given up. */
+void bb_store_end_pending(struct bb_db *db, enum bb_work work);
 
 /* A worker's, before other work. A manifest whose last record is in doubt is followed by a new
  * one: else whatever is made next could not be named, and would stay behind as an orphan. */

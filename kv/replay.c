@@ -9,6 +9,8 @@
 #include "kv/flush.h"
 #include "kv/install.h"
 #include "kv/memtable.h"
+#include "kv/options.h"
+#include "kv/target.h"
 #include "kv/wal_reader.h"
 
 /* Goes through one log and hands each new operation to `visit`. */
@@ -152,12 +154,16 @@ static enum bb_status add_table(struct replay *replay, uint64_t number,
 
 static enum bb_status write_table(struct replay *replay)
 {
+    struct bb_db *db = replay->db;
+    struct bb_table_options options;
     struct bb_table_meta meta = {0};
     uint64_t number = 0;
     if (replay->memtable == NULL || bb_memtable_is_empty(replay->memtable))
         return BB_OK;
-    enum bb_status status =
-        bb_store_write_table(replay->db, replay->memtable, *replay->levels, &number, &meta);
+    bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, &options);
+    (void)bb_target_flush(db, *replay->levels, bb_memtable_key_count(replay->memtable), 0,
+                          &options);
+    enum bb_status status = bb_store_write_table(db, replay->memtable, &options, &number, &meta);
     if (status == BB_OK)
         status = add_table(replay, number, &meta);
     bb_table_meta_deinit(&meta);

@@ -116,6 +116,9 @@ struct bb_db {
     struct bb_mutex installing;
     struct bb_manifest *manifest;
     struct bb_orphans orphans; /* tables that are in doubt as long as the manifest is */
+    /* What the work under way will add to the expected waste of the levels, weighted: each kind
+     * plans its filters with what the other one has taken of the promise. */
+    double pending_waste[BB_WORK_COUNT];
 
     struct bb_worker workers[BB_WORK_COUNT];
 

@@ -48,14 +48,17 @@ static struct bb_rate_request request_for(const struct bb_pick_options *options,
     };
 }
 
-void bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, uint64_t key_count,
-                     struct bb_table_options *table)
+double bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, uint64_t key_count,
+                       double pending_waste, struct bb_table_options *table)
 {
     struct bb_pick_options options = bb_target_of(db, levels);
     struct bb_rate_request request = request_for(&options, levels);
     request.output_level = 0;
     request.output_keys = key_count;
+    request.pending_waste = pending_waste;
     bb_summary_bits_set(&request, bb_rates_for_run(&request), table);
+    int last = bb_rate_request_last_level(&request);
+    return table->filter_rate * bb_read_weights_planned(request.weights, 0, last);
 }
 
 double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels)

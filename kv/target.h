@@ -9,9 +9,10 @@
 /* What compactions of these levels go by. */
 struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_levels *levels);
 
-/* The filters of a flush with so many keys that joins these levels: rate and summary. */
-void bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, uint64_t key_count,
-                     struct bb_table_options *table);
+/* The filters of a flush with so many keys that joins these levels: rate and summary.
+ * pending_waste: what a compaction under way will add to them. Returns what the flush will add. */
+double bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, uint64_t key_count,
+                       double pending_waste, struct bb_table_options *table);
 
 /* The promise in force: target_wasted_reads, or what filter_budget_bytes affords for the levels as
  * they will be when those above the last one are full. */

@@ -1,0 +1,217 @@
+/* Goal: a flush never waits for a merge, nor a merge for a flush, and the promise of the filters is
+ * kept by tables that were planned beside each other.
+ * Method: a hook of the file system in memory holds the thread that creates a certain table, for as
+ * long as the test needs it; listeners look at the statistics after every change. */
+#include "tests/support/store.h"
+
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "base/sync.h"
+
+#define HELD_MAX 16
+
+/* Tables by the order in which they are created: the hook holds those that are to be held. */
+struct stage {
+    struct bb_mutex mutex;
+    struct bb_condition changed;
+    bool is_held[HELD_MAX];
+    bool is_there[HELD_MAX]; /* its creator has come */
+    size_t created;
+    size_t flushes;
+    size_t compactions;
+    double excess; /* the greatest share of the promise that was seen in use */
+    struct bb_db *db;
+};
+
+static enum bb_status hold_table(void *context, struct bb_file_memory *memory, uint64_t number,
+                                 enum bb_file_call call, const char *path)
+{
+    struct stage *stage = context;
+    (void)memory;
+    (void)number;
+    if (call != BB_FILE_CALL_CREATE || strstr(path, ".bbt") == NULL)
+        return BB_OK;
+    bb_mutex_lock(&stage->mutex);
+    size_t place = ++stage->created;
+    if (place < HELD_MAX) {
+        stage->is_there[place] = true;
+        bb_condition_broadcast(&stage->changed);
+        while (stage->is_held[place])
+            bb_condition_wait(&stage->changed, &stage->mutex);
+    }
+    bb_mutex_unlock(&stage->mutex);
+    return BB_OK;
+}
+
+static void look(void *context, const struct bb_event *event)
+{
+    struct stage *stage = context;
+    struct bb_db_stats stats = {.gets = 0};
+    bb_mutex_lock(&stage->mutex);
+    struct bb_db *db = stage->db;
+    stage->flushes += event->kind == BB_EVENT_FLUSH;
+    stage->compactions += event->kind == BB_EVENT_COMPACTION;
+    bb_condition_broadcast(&stage->changed);
+    bb_mutex_unlock(&stage->mutex);
+    if (db == NULL)
+        return;
+    bb_db_stats(db, &stats);
+    double share = stats.expected_wasted_reads / stats.target_wasted_reads;
+    bb_mutex_lock(&stage->mutex);
+    if (share > stage->excess)
+        stage->excess = share;
+    bb_mutex_unlock(&stage->mutex);
+}
+
+static void hold(struct stage *stage, size_t place, bool is_held)
+{
+    bb_mutex_lock(&stage->mutex);
+    stage->is_held[place] = is_held;
+    bb_condition_broadcast(&stage->changed);
+    bb_mutex_unlock(&stage->mutex);
+}
+
+static void wait_for_table(struct stage *stage, size_t place)
+{
+    bb_mutex_lock(&stage->mutex);
+    while (!stage->is_there[place])
+        bb_condition_wait(&stage->changed, &stage->mutex);
+    bb_mutex_unlock(&stage->mutex);
+}
+
+static void wait_for_compaction(struct stage *stage)
+{
+    bb_mutex_lock(&stage->mutex);
+    while (stage->compactions == 0)
+        bb_condition_wait(&stage->changed, &stage->mutex);
+    bb_mutex_unlock(&stage->mutex);
+}
+
+/* A store with threads that merges so many runs of level 0. */
+static void set_up(struct store *store, struct stage *stage, uint32_t run_count)
+{
+    store_init(store);
+    *stage = (struct stage){.excess = 0};
+    bb_mutex_init(&stage->mutex);
+    bb_condition_init(&stage->changed);
+    store->options.deterministic = false;
+    store->options.level0_run_count_compact = run_count;
+    store->options.level0_run_count_stop = 12;
+    store->options.on_event = look;
+    store->options.event_context = stage;
+    store_open(store);
+    bb_mutex_lock(&stage->mutex);
+    stage->db = store->db;
+    bb_mutex_unlock(&stage->mutex);
+    bb_file_memory_set_hook(store->memory, hold_table, stage);
+}
+
+static void tear_down(struct store *store, struct stage *stage)
+{
+    store_close(store);
+    bb_file_memory_set_hook(store->memory, NULL, NULL);
+    store_deinit(store);
+    bb_condition_deinit(&stage->changed);
+    bb_mutex_deinit(&stage->mutex);
+}
+
+static void put_run(struct store *store, uint32_t run, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "%06u", i * 97 + run);
+        store_put(store, key, "a value");
+    }
+}
+
+static void flush_run(struct store *store, uint32_t run, uint32_t count)
+{
+    put_run(store, run, count);
+    assert_ok(bb_db_flush(store->db));
+}
+
+/* With one thread for both, this waits for ever. */
+static void db_background__flush_waits_for_no_merge(void **state)
+{
+    (void)state;
+    struct store store;
+    struct stage stage;
+    set_up(&store, &stage, 2);
+    hold(&stage, 3, true);
+    flush_run(&store, 1, 10);
+    flush_run(&store, 2, 10);
+    wait_for_table(&stage, 3); /* the merge's */
+    flush_run(&store, 3, 10);
+    flush_run(&store, 4, 10);
+    assert_int_equal(stage.compactions, 0);
+    hold(&stage, 3, false);
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_true(stage.compactions > 0);
+    assert_get(&store, "000001", "a value");
+    assert_get(&store, "000004", "a value");
+    tear_down(&store, &stage);
+}
+
+static void db_background__merge_waits_for_no_flush(void **state)
+{
+    (void)state;
+    struct store store;
+    struct stage stage;
+    set_up(&store, &stage, 2);
+    hold(&stage, 3, true);
+    hold(&stage, 4, true);
+    flush_run(&store, 1, 10);
+    flush_run(&store, 2, 10);
+    wait_for_table(&stage, 3); /* the merge's */
+    put_run(&store, 3, 1500);  /* more than a write buffer */
+    wait_for_table(&stage, 4); /* the flush's */
+    hold(&stage, 3, false);
+    wait_for_compaction(&stage);
+    hold(&stage, 4, false);
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_ok(bb_db_flush(store.db));
+    assert_get(&store, "000002", "a value");
+    assert_get(&store, "000003", "a value");
+    tear_down(&store, &stage);
+}
+
+static void compact_asynchronously(void *argument)
+{
+    if (bb_db_compact(argument) != BB_OK)
+        abort();
+}
+
+/* Each of the two is planned as if the other were there already: else the runs that are flushed
+ * beside a compaction of everything, which uses up the promise, take what its inputs had left. */
+static void db_background__promise_is_kept_beside_each_other(void **state)
+{
+    (void)state;
+    struct store store;
+    struct stage stage;
+    struct bb_thread thread;
+    set_up(&store, &stage, 8);
+    hold(&stage, 3, true);
+    flush_run(&store, 1, 300);
+    flush_run(&store, 2, 300);
+    assert_ok(bb_thread_create(&thread, compact_asynchronously, store.db));
+    wait_for_table(&stage, 3); /* the compaction's */
+    for (uint32_t run = 3; run < 7; run++)
+        flush_run(&store, run, 300);
+    hold(&stage, 3, false);
+    bb_thread_join(&thread);
+    assert_ok(bb_db_wait_idle(store.db));
+    if (stage.excess > 1.1)
+        fail_msg("%.3f of the promise were in use", stage.excess);
+    tear_down(&store, &stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(db_background__flush_waits_for_no_merge),
+        cmocka_unit_test(db_background__merge_waits_for_no_flush),
+        cmocka_unit_test(db_background__promise_is_kept_beside_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
