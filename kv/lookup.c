@@ -2,6 +2,7 @@
  * allocated when the value buffer has room and the block is cached. */
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/pinned.h"
 #include "base/status.h"
 #include "kv/memtable.h"
 #include "kv/store.h"
@@ -13,11 +14,27 @@ struct lookup {
     struct bb_bytes key;
     uint64_t hash;
     uint64_t sequence;
-    struct bb_buf *value;
+    struct bb_buf *value;     /* takes a copy, */
+    struct bb_pinned *pinned; /* or, when not NULL, the value stays where it is */
     struct bb_reader *reader;
     bool is_decided; /* a value or a tombstone was found */
     bool is_present;
 };
+
+static void unref_buffer(void *buffer)
+{
+    bb_write_buffer_unref(buffer);
+}
+
+/* The view has a reference to the buffer, and the reader has pinned the view. */
+static enum bb_status deliver(struct lookup *lookup, struct bb_write_buffer *buffer,
+                              struct bb_bytes value)
+{
+    if (lookup->pinned == NULL)
+        return bb_buf_assign(lookup->value, value);
+    *lookup->pinned = bb_pinned_of(value, bb_write_buffer_ref(buffer), unref_buffer);
+    return BB_OK;
+}
 
 static enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer *buffer)
 {
@@ -32,7 +49,7 @@ static enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer
     lookup->reader->counts.memtable_hits++;
     lookup->is_decided = true;
     lookup->is_present = kind == BB_ENTRY_PUT;
-    return lookup->is_present ? bb_buf_assign(lookup->value, value) : BB_OK;
+    return lookup->is_present ? deliver(lookup, buffer, value) : BB_OK;
 }
 
 static enum bb_status ask_memtables(struct lookup *lookup, const struct bb_view *view)
@@ -43,19 +60,28 @@ static enum bb_status ask_memtables(struct lookup *lookup, const struct bb_view 
     return status;
 }
 
+static enum bb_status get_from_table(struct lookup *lookup, struct bb_table *table,
+                                     struct bb_read_stats *stats, enum bb_visit *ret_visit)
+{
+    uint64_t sequence = 0;
+    const struct bb_read_options *options = &lookup->options->read;
+    if (lookup->pinned != NULL)
+        return bb_table_get_pinned(table, options, lookup->key, lookup->hash, lookup->sequence,
+                                   stats, lookup->pinned, &sequence, ret_visit);
+    return bb_table_get(table, options, lookup->key, lookup->hash, lookup->sequence, stats,
+                        lookup->value, &sequence, ret_visit);
+}
+
 static enum bb_status ask_table(struct lookup *lookup, int level, struct bb_table_file *file)
 {
     struct bb_table *table = NULL;
     enum bb_visit visit = BB_VISIT_NOT_VISIBLE;
-    uint64_t sequence = 0;
     struct bb_read_stats own = {0};
     struct bb_read_stats *counts = &lookup->reader->counts.level_reads[level];
     struct bb_read_stats *wanted = lookup->options->stats;
     enum bb_status status = bb_table_file_open(file, &table);
     if (status == BB_OK)
-        status =
-            bb_table_get(table, &lookup->options->read, lookup->key, lookup->hash, lookup->sequence,
-                         wanted == NULL ? counts : &own, lookup->value, &sequence, &visit);
+        status = get_from_table(lookup, table, wanted == NULL ? counts : &own, &visit);
     if (wanted != NULL) {
         bb_read_stats_add(counts, &own);
         bb_read_stats_add(wanted, &own);
@@ -99,26 +125,57 @@ static enum bb_status run(struct lookup *lookup)
         status = ask_levels(lookup, view->levels);
     lookup->reader->counts.gets++;
     lookup->reader->counts.gets_found += status == BB_OK && lookup->is_present;
+    if (lookup->pinned != NULL && status == BB_OK && lookup->is_present)
+        bb_pinned_count(lookup->pinned, &lookup->reader->pinned_values);
     bb_reader_leave(lookup->reader);
     return status;
 }
 
-enum bb_status bb_db_get(struct bb_db *db, const struct bb_get_options *options,
-                         struct bb_bytes key, struct bb_buf *value)
+static enum bb_status get(struct bb_db *db, const struct bb_get_options *options,
+                          struct bb_bytes key, struct bb_buf *value, struct bb_pinned *pinned)
 {
     static const struct bb_get_options defaults;
-    struct bb_buf scratch = {0};
     struct lookup lookup = {.db = db,
                             .options = options != NULL ? options : &defaults,
                             .key = key,
-                            .value = value != NULL ? value : &scratch};
+                            .value = value,
+                            .pinned = pinned};
     if (key.size > BB_KEY_SIZE_MAX)
         return bb_fail(BB_TOO_LARGE, "the key has %zu bytes, at most %d are allowed", key.size,
                        BB_KEY_SIZE_MAX);
     lookup.hash = bb_hash_key(&db->secret, key);
     enum bb_status status = run(&lookup);
-    bb_buf_deinit(&scratch);
     if (status != BB_OK)
         return status;
     return lookup.is_present ? BB_OK : BB_NOT_FOUND;
+}
+
+enum bb_status bb_db_get(struct bb_db *db, const struct bb_get_options *options,
+                         struct bb_bytes key, struct bb_buf *value)
+{
+    size_t size = 0;
+    return value != NULL ? get(db, options, key, value, NULL)
+                         : bb_db_get_into(db, options, key, NULL, 0, &size);
+}
+
+enum bb_status bb_db_get_pinned(struct bb_db *db, const struct bb_get_options *options,
+                                struct bb_bytes key, struct bb_pinned *ret_value)
+{
+    return get(db, options, key, NULL, ret_value);
+}
+
+enum bb_status bb_db_get_into(struct bb_db *db, const struct bb_get_options *options,
+                              struct bb_bytes key, void *buffer, size_t capacity, size_t *ret_size)
+{
+    struct bb_pinned pinned = {0};
+    enum bb_status status = get(db, options, key, NULL, &pinned);
+    if (status != BB_OK)
+        return status;
+    size_t size = pinned.bytes.size;
+    size_t copied = size < capacity ? size : capacity;
+    if (copied > 0)
+        memcpy(buffer, pinned.bytes.data, copied);
+    bb_pinned_release(&pinned);
+    *ret_size = size;
+    return BB_OK;
 }

@@ -439,10 +439,11 @@ static enum bb_status check_unused(struct bb_db *db)
     size_t iterators = db->iterator_count;
     size_t snapshots = db->snapshots.count;
     bb_mutex_unlock(&db->mutex);
-    if (iterators + snapshots == 0)
+    size_t values = (size_t)bb_readers_pinned_values(&db->readers);
+    if (iterators + snapshots + values == 0)
         return BB_OK;
-    return bb_fail(BB_BUSY, "%s: %zu iterators and %zu snapshots are still open", db->directory,
-                   iterators, snapshots);
+    return bb_fail(BB_BUSY, "%s: %zu iterators, %zu snapshots and %zu pinned values are still open",
+                   db->directory, iterators, snapshots, values);
 }
 
 enum bb_status bb_db_close(struct bb_db *db)

@@ -17,6 +17,7 @@ enum bb_status bb_readers_init(struct bb_readers *readers)
     for (size_t i = 0; i < BB_READER_COUNT; i++) {
         atomic_init(&slots[i].is_claimed, 0);
         atomic_init(&slots[i].view, NULL);
+        atomic_init(&slots[i].pinned_values, 0);
     }
     readers->slots = slots;
     atomic_init(&readers->current, NULL);
@@ -93,6 +94,14 @@ bool bb_readers_is_used(const struct bb_readers *readers, const struct bb_view *
             return true;
     }
     return false;
+}
+
+int64_t bb_readers_pinned_values(const struct bb_readers *readers)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < BB_READER_COUNT; i++)
+        sum += atomic_load_explicit(&readers->slots[i].pinned_values, memory_order_acquire);
+    return sum;
 }
 
 void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part)

@@ -36,6 +36,7 @@ struct bb_reader_counts {
 struct bb_reader {
     _Alignas(128) _Atomic uint32_t is_claimed;
     _Atomic(struct bb_view *) view;
+    _Atomic int64_t pinned_values; /* got through this slot and not released yet */
     struct bb_reader_counts counts;
 };
 
@@ -56,6 +57,9 @@ void bb_reader_leave(struct bb_reader *reader);
 void bb_readers_publish(struct bb_readers *readers, struct bb_view *view);
 /* Does a reader announce the view? False is final once the view is not current any more. */
 bool bb_readers_is_used(const struct bb_readers *readers, const struct bb_view *view);
+
+/* Values that are pinned at the moment. */
+int64_t bb_readers_pinned_values(const struct bb_readers *readers);
 
 /* Adds an iterator's counts to the totals. */
 void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats);

@@ -4,8 +4,8 @@
  *     frozen    read-only; flushed to a table, oldest first; then its log is removed
  *
  * Threads: references are taken where the view that has one is kept from going (under the store's
- * mutex), and given back anywhere. The log belongs to the leader of the commit queue. Of the
- * memtable the leader is the writer, everybody else a reader.
+ * mutex, or by a reader that has pinned the view), and given back anywhere. The log belongs to the
+ * leader of the commit queue. Of the memtable the leader is the writer, everybody else a reader.
  */
 #ifndef BB_KV_WRITE_BUFFER_H
 #define BB_KV_WRITE_BUFFER_H

@@ -3,6 +3,7 @@
 #include "sstable/table.h"
 
 #include "base/assert.h"
+#include "base/pinned.h"
 #include "bloomblock/domain.h"
 #include "sstable/table_visit.h"
 
@@ -13,6 +14,8 @@ struct lookup {
     uint64_t key_hash; /* under the table's secret */
     uint64_t sequence;
     struct bb_read_stats *stats;
+    struct bb_buf *value;     /* takes a copy, */
+    struct bb_pinned *pinned; /* or, when not NULL, the value stays in its block */
 };
 
 /* May the block hold the key, as far as its filter knows? */
@@ -92,8 +95,24 @@ static enum bb_visit classify(const struct bb_block_match *match)
     return match->has_newer ? BB_VISIT_NOT_VISIBLE : BB_VISIT_FALSE_POSITIVE;
 }
 
+static void unref_block(void *block)
+{
+    bb_block_unref(block);
+}
+
+/* Hands over the value, and with it, if it is to be pinned, the block. */
+static enum bb_status deliver(const struct lookup *lookup, struct bb_block **block,
+                              struct bb_bytes value)
+{
+    if (lookup->pinned == NULL)
+        return bb_buf_assign(lookup->value, value);
+    *lookup->pinned = bb_pinned_of(value, *block, unref_block);
+    *block = NULL;
+    return BB_OK;
+}
+
 static enum bb_status search_block(const struct lookup *lookup, const struct bb_index_page *page,
-                                   uint32_t ordinal, struct bb_buf *value, uint64_t *ret_sequence,
+                                   uint32_t ordinal, uint64_t *ret_sequence,
                                    enum bb_visit *ret_visit)
 {
     struct bb_table *table = lookup->table;
@@ -106,7 +125,7 @@ static enum bb_status search_block(const struct lookup *lookup, const struct bb_
     struct bb_place place = bb_table_place(table, bb_index_page_block_offset(page, ordinal));
     status = bb_block_find(block, table->comparator, place, lookup->key, lookup->sequence, &match);
     if (status == BB_OK && match.is_found && match.kind == BB_ENTRY_PUT)
-        status = bb_buf_assign(value, match.value);
+        status = deliver(lookup, &block, match.value);
     bb_block_unref(block);
     if (status != BB_OK)
         return status;
@@ -117,8 +136,7 @@ static enum bb_status search_block(const struct lookup *lookup, const struct bb_
 }
 
 static enum bb_status visit_page(const struct lookup *lookup, uint32_t page_index,
-                                 struct bb_buf *value, uint64_t *ret_sequence,
-                                 enum bb_visit *ret_visit)
+                                 uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
     struct bb_table *table = lookup->table;
     struct bb_index_page *page = NULL;
@@ -127,7 +145,7 @@ static enum bb_status visit_page(const struct lookup *lookup, uint32_t page_inde
         return status;
     uint32_t ordinal = bb_index_page_find(page, table->comparator, lookup->key, lookup->sequence);
     if (ask_filter(lookup, page, ordinal)) {
-        status = search_block(lookup, page, ordinal, value, ret_sequence, ret_visit);
+        status = search_block(lookup, page, ordinal, ret_sequence, ret_visit);
     } else {
         account_avoided(lookup, page, ordinal);
         *ret_visit = BB_VISIT_FILTER_NEGATIVE;
@@ -172,10 +190,8 @@ static enum bb_status begin_visit(const struct lookup *lookup, struct bb_table_v
     return find_block(lookup, visit);
 }
 
-static __attribute__((noinline)) enum bb_status visit_table(const struct lookup *lookup,
-                                                            struct bb_buf *value,
-                                                            uint64_t *ret_sequence,
-                                                            enum bb_visit *ret_visit)
+static __attribute__((noinline)) enum bb_status
+visit_table(const struct lookup *lookup, uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
     struct bb_table *table = lookup->table;
     if (!bb_bounds_contain(&table->bounds, table->comparator, lookup->key)) {
@@ -188,13 +204,13 @@ static __attribute__((noinline)) enum bb_status visit_table(const struct lookup 
         return BB_OK;
     }
     uint32_t page = bb_root_find(&table->root, table->comparator, lookup->key, lookup->sequence);
-    return visit_page(lookup, page, value, ret_sequence, ret_visit);
+    return visit_page(lookup, page, ret_sequence, ret_visit);
 }
 
 static __attribute__((noinline)) enum bb_status
 look_up(struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
         uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats, struct bb_buf *value,
-        uint64_t *ret_sequence, enum bb_visit *ret_visit)
+        struct bb_pinned *pinned, uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
     static const struct bb_read_options defaults = {0};
     struct bb_read_stats unwanted;
@@ -209,9 +225,11 @@ look_up(struct bb_table *table, const struct bb_read_options *options, struct bb
         .key_hash = table->takes_given_hash ? key_hash : bb_hash_key(&table->secret, key),
         .sequence = sequence,
         .stats = stats,
+        .value = value,
+        .pinned = pinned,
     };
     enum bb_visit visit = BB_VISIT_COUNT;
-    enum bb_status status = visit_table(&lookup, value, ret_sequence, &visit);
+    enum bb_status status = visit_table(&lookup, ret_sequence, &visit);
     if (status != BB_OK)
         return status;
     stats->visits[visit]++;
@@ -236,19 +254,36 @@ static inline bool is_denied_at_once(struct bb_table *table, const struct bb_rea
     return !bb_summary_may_contain(summary, format, place, filter_key);
 }
 
+static void count_denial(struct bb_read_stats *stats, enum bb_visit *ret_visit)
+{
+    *ret_visit = BB_VISIT_SUMMARY_NEGATIVE;
+    if (stats == NULL)
+        return;
+    stats->avoided_requests++;
+    stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
+}
+
 enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options *options,
                             struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
                             struct bb_read_stats *stats, struct bb_buf *value,
                             uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
     if (!is_denied_at_once(table, options, key, key_hash))
-        return look_up(table, options, key, key_hash, sequence, stats, value, ret_sequence,
+        return look_up(table, options, key, key_hash, sequence, stats, value, NULL, ret_sequence,
                        ret_visit);
-    *ret_visit = BB_VISIT_SUMMARY_NEGATIVE;
-    if (stats != NULL) {
-        stats->avoided_requests++;
-        stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
-    }
+    count_denial(stats, ret_visit);
+    return BB_OK;
+}
+
+enum bb_status bb_table_get_pinned(struct bb_table *table, const struct bb_read_options *options,
+                                   struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
+                                   struct bb_read_stats *stats, struct bb_pinned *ret_value,
+                                   uint64_t *ret_sequence, enum bb_visit *ret_visit)
+{
+    if (!is_denied_at_once(table, options, key, key_hash))
+        return look_up(table, options, key, key_hash, sequence, stats, NULL, ret_value,
+                       ret_sequence, ret_visit);
+    count_denial(stats, ret_visit);
     return BB_OK;
 }
 
@@ -300,9 +335,10 @@ enum bb_status bb_table_visit_end(struct bb_table_visit *visit,
 {
     uint64_t found_sequence = 0;
     struct lookup lookup = lookup_of(visit->table, options, key, sequence, stats);
+    lookup.value = value;
     BB_ASSERT(!visit->has_ended);
     enum bb_status status =
-        search_block(&lookup, visit->page, visit->ordinal, value, &found_sequence, &visit->result);
+        search_block(&lookup, visit->page, visit->ordinal, &found_sequence, &visit->result);
     bb_table_page_release(visit->table, visit->page);
     visit->has_ended = true;
     if (status == BB_OK)

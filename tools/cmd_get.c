@@ -16,7 +16,7 @@ struct get {
     bool has_absent;
     struct bb_db *db;
     struct bb_buf key;
-    struct bb_buf value;
+    struct bb_pinned value;
     json_t *rows; /* NULL: text */
 };
 
@@ -26,21 +26,21 @@ static void print_json_row(struct get *get, bool is_found)
     json_set_bytes(row, "key", bb_buf_bytes(&get->key));
     json_set_bool(row, "found", is_found);
     if (is_found)
-        json_set_bytes(row, "value", bb_buf_bytes(&get->value));
+        json_set_bytes(row, "value", get->value.bytes);
     json_array_append_new(get->rows, row);
 }
 
 static void print_text_row(struct get *get)
 {
     if (get->is_raw) {
-        output_write(&get->out, bb_buf_bytes(&get->value));
+        output_write(&get->out, get->value.bytes);
         return;
     }
     if (get->has_many) {
         output_bytes(&get->out, bb_buf_bytes(&get->key), get->is_hex);
         output_write(&get->out, bb_bytes_of("\t", 1));
     }
-    output_bytes(&get->out, bb_buf_bytes(&get->value), get->is_hex);
+    output_bytes(&get->out, get->value.bytes, get->is_hex);
     output_write(&get->out, bb_bytes_of("\n", 1));
 }
 
@@ -49,7 +49,7 @@ static enum bb_status get_one(struct get *get, const char *argument)
     enum bb_status status = key_argument_decode(argument, get->is_hex, &get->key);
     if (status != BB_OK)
         return status;
-    status = bb_db_get(get->db, NULL, bb_buf_bytes(&get->key), &get->value);
+    status = bb_db_get_pinned(get->db, NULL, bb_buf_bytes(&get->key), &get->value);
     bool is_found = status == BB_OK;
     if (status != BB_OK && status != BB_NOT_FOUND)
         return status;
@@ -59,6 +59,7 @@ static enum bb_status get_one(struct get *get, const char *argument)
         print_json_row(get, is_found);
     else if (is_found && !get->is_quiet)
         print_text_row(get);
+    bb_pinned_release(&get->value);
     return BB_OK;
 }
 
@@ -105,7 +106,6 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     else
         code = get.has_absent ? EXIT_ABSENT : EXIT_FOUND;
     bb_buf_deinit(&get.key);
-    bb_buf_deinit(&get.value);
     code = store_close(command, get.db, code);
     return output_finish(&get.out, command, code);
 }

@@ -77,6 +77,21 @@ struct bb_buf {
 /* Releases the memory and leaves a valid empty buffer. NULL is allowed. */
 BB_API void bb_buf_deinit(struct bb_buf *buf);
 
+/* Pinned bytes: in place where the library has them, readable and unchanged until bb_pinned_release.
+ * A zeroed struct is a valid empty one. It may be moved (copied, and one of the two forgotten) and
+ * released by another thread than the one that got it, but not by two. */
+struct bb_pinned {
+    struct bb_bytes bytes;
+    /* The library's own. */
+    void *holder;
+    void (*unref)(void *holder);
+    void *count;
+};
+
+/* Gives the bytes back and leaves a valid empty struct: releasing twice is harmless. NULL is
+ * allowed. */
+BB_API void bb_pinned_release(struct bb_pinned *pinned);
+
 /* Secret of the keyed hash. Two filters or tables understand each other's hashes only under the
  * same secret. */
 #define BB_HASH_SECRET_SIZE 192

@@ -188,8 +188,8 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
  * shows the newest state: BB_OK. May be called from any thread, beside reads. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
 
-/* Waits for running background work, does not flush. Iterators and snapshots still open: BB_BUSY,
- * and the store stays open. BB_OK or the failure that stopped writing. NULL is allowed. */
+/* Waits for running background work, does not flush. Iterators, snapshots or pinned values still
+ * open: BB_BUSY, and the store stays open. BB_OK or the failure that stopped writing. NULL is allowed. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_close(struct bb_db *db);
 
 /* options may be NULL everywhere: defaults. */
@@ -208,6 +208,30 @@ bb_db_write(struct bb_db *db, const struct bb_write_options *options, const stru
 BB_API BB_MUST_CHECK enum bb_status bb_db_get(struct bb_db *db,
                                               const struct bb_get_options *options,
                                               struct bb_bytes key, struct bb_buf *value);
+
+/* The same without a copy: BB_OK with the value in *ret_value, where it stays readable and unchanged
+ * until bb_pinned_release, whatever is written, flushed, compacted or evicted meanwhile. The
+ * value is that of the moment of the call. Allocates nothing when the block is cached. Any thread
+ * may release it, at any time but in parallel with bb_db_close, which is BB_BUSY while a value is
+ * pinned.
+ * What is kept in memory meanwhile, and nothing else (no view, no table, no file of a table):
+ *   - a value in a table: its data block (block_size_bytes; a large value has one of its own). In
+ *     the cache it counts as pinned and is not evicted, so that values that stay pinned for long
+ *     leave that much less for others; with the cache off, or bypass_fill, it is the pin's alone;
+ *   - a value that is not in a table yet: its whole memtable (write_buffer_bytes), and the open log
+ *     file, whose space on disk is free only then. A value that is kept for long is better copied.
+ */
+BB_API BB_MUST_CHECK enum bb_status bb_db_get_pinned(struct bb_db *db,
+                                                     const struct bb_get_options *options,
+                                                     struct bb_bytes key,
+                                                     struct bb_pinned *ret_value);
+/* The same into memory of a fixed size: copies the first bytes of the value, at most capacity, into
+ * buffer, and *ret_size is the size of the whole value: above capacity, the rest is missing. buffer
+ * may be NULL when capacity is 0. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_get_into(struct bb_db *db,
+                                                   const struct bb_get_options *options,
+                                                   struct bb_bytes key, void *buffer,
+                                                   size_t capacity, size_t *ret_size);
 
 /* The same for many keys at once, equal to single gets of the same moment, in answers and in
  * statistics: each key is hashed once, all see one snapshot, the summaries of all tables are asked

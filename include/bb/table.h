@@ -282,6 +282,16 @@ bb_table_get(struct bb_table *table, const struct bb_read_options *options, stru
              uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats,
              struct bb_buf *value, uint64_t *ret_sequence, enum bb_visit *ret_visit);
 
+/* The same without a copy: a PRESENT value stands in *ret_value until bb_pinned_release, which must
+ * come before the table is closed; for other visits *ret_value is untouched. The pin keeps the data
+ * block in memory, in the cache (which it is then counted in as pinned_bytes and not evicted from)
+ * or, with none or bypass_fill, for itself alone. Any thread may release it. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_table_get_pinned(struct bb_table *table, const struct bb_read_options *options,
+                    struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
+                    struct bb_read_stats *stats, struct bb_pinned *ret_value,
+                    uint64_t *ret_sequence, enum bb_visit *ret_visit);
+
 /* Iterator over all entries, both directions. Owned: bb_iter_destroy, before the table is closed.
  * stats may be NULL, else it must outlive the iterator. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_iter_create(struct bb_table *table,

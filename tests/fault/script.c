@@ -1,4 +1,6 @@
 /* See script.h. */
+#include "base/buf.h"
+#include "base/bytes.h"
 #include "bb/db_files.h"
 #include "tests/fault/script.h"
 
@@ -236,6 +238,26 @@ static void make_checkpoint(struct script *script)
         script->failure_count += report.unreadable + !report.directory_removed;
 }
 
+/* What is pinned stays as it is while reads and writes fail. */
+static void pin_over_checkpoint(struct script *script)
+{
+    char name[16];
+    struct bb_pinned pinned = {0};
+    struct bb_buf copy = {0};
+    struct bb_bytes key = diary_key(7, name);
+    enum bb_status status = BB_NOT_FOUND;
+    if (script->db != NULL)
+        status = bb_db_get_pinned(script->db, NULL, key, &pinned);
+    if (status != BB_NOT_FOUND)
+        (void)is_ok(script, status);
+    bool is_copied = status == BB_OK && bb_buf_assign(&copy, pinned.bytes) == BB_OK;
+    make_checkpoint(script);
+    if (is_copied && !bb_bytes_equal(pinned.bytes, bb_buf_bytes(&copy)))
+        snprintf(script->wrong, sizeof(script->wrong), "a pinned value has changed");
+    bb_pinned_release(&pinned);
+    bb_buf_deinit(&copy);
+}
+
 static void take_snapshot_over_compaction(struct script *script)
 {
     struct bb_snapshot *snapshot = NULL;
@@ -285,7 +307,7 @@ static void third_part(struct script *script)
     write_batch(script, 2, 5, false);
     measure(script);
     get_many(script);
-    make_checkpoint(script);
+    pin_over_checkpoint(script);
     look(script);
 }
 

@@ -20,6 +20,7 @@ const struct bb_snapshot *model_draw_snapshot(struct model *model, uint64_t *ret
 void model_must(const struct model *model, enum bb_status status, const char *what);
 /* Ends the process: store and oracle differ. */
 void model_differ(const struct model *model, const char *what) __attribute__((noreturn));
+uint64_t model_compaction_count(const struct model *model);
 /* Everything, both directions, as of now. */
 void model_compare_now(struct model *model);
 /* Nothing that was written so far may be lost from here on. */

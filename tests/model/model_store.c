@@ -95,6 +95,7 @@ static void release_all(struct model *model)
 {
     while (model->snapshot_count > 0)
         model_release(model);
+    model_release_pins(model);
 }
 
 static void take_statistics(struct model *model)
@@ -131,7 +132,7 @@ void model_destroy(struct model *model)
     free(model);
 }
 
-static uint64_t compaction_count(struct model *model)
+uint64_t model_compaction_count(const struct model *model)
 {
     struct bb_db_stats stats;
     bb_db_stats(model->db, &stats);
@@ -145,7 +146,7 @@ void model_snapshot(struct model *model)
     struct model_snapshot *snapshot = &model->snapshots[model->snapshot_count];
     model_must(model, bb_snapshot_create(model->db, &snapshot->handle), "snapshot");
     snapshot->sequence = model->sequence;
-    snapshot->compactions_before = compaction_count(model);
+    snapshot->compactions_before = model_compaction_count(model);
     model->snapshot_count++;
 }
 
@@ -155,7 +156,7 @@ void model_release(struct model *model)
         return;
     size_t which = bb_rng_below(&model->rng, model->snapshot_count);
     struct model_snapshot snapshot = model->snapshots[which];
-    if (compaction_count(model) > snapshot.compactions_before)
+    if (model_compaction_count(model) > snapshot.compactions_before)
         model->coverage->snapshots_over_compactions++;
     bb_snapshot_release(model->db, snapshot.handle);
     model->snapshots[which] = model->snapshots[--model->snapshot_count];

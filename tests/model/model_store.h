@@ -9,6 +9,7 @@
 #include "tests/support/rng.h"
 
 #define MODEL_SNAPSHOTS_MAX 6
+#define MODEL_PINS_MAX      6
 
 struct model_coverage {
     uint64_t operations;
@@ -18,6 +19,8 @@ struct model_coverage {
     uint64_t gets_deleted;
     uint64_t gets_never;
     uint64_t gets_of_many; /* that found something */
+    uint64_t pins;
+    uint64_t pins_over_compactions;
     uint64_t range_compactions;
     uint64_t checkpoints;
     uint64_t sizes; /* of ranges that were not empty */
@@ -42,6 +45,14 @@ struct model_snapshot {
     uint64_t compactions_before;
 };
 
+/* A value that is pinned, and what it must stay. */
+struct model_pin {
+    struct bb_pinned pinned;
+    struct bb_buf expected;
+    bool is_held;
+    uint64_t compactions_before;
+};
+
 struct model {
     struct bb_rng rng;
     uint64_t seed;
@@ -60,6 +71,7 @@ struct model {
     size_t commit_capacity;
     struct model_snapshot snapshots[MODEL_SNAPSHOTS_MAX];
     size_t snapshot_count;
+    struct model_pin pins[MODEL_PINS_MAX];
     struct bb_buf value; /* scratch: the store's answers and the oracle's */
     struct bb_buf expected_key;
     struct bb_buf expected;
@@ -72,6 +84,9 @@ void model_put(struct model *model);
 void model_delete(struct model *model);
 void model_batch(struct model *model);
 void model_get(struct model *model);
+/* Releases what is pinned in a slot, and pins another value. */
+void model_pin(struct model *model);
+void model_release_pins(struct model *model);
 /* A key that no put has used: of another shape, before, between and behind the others. */
 void model_get_far_away(struct model *model);
 /* Up to some dozen keys at once. */

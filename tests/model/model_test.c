@@ -35,6 +35,7 @@ static void step(struct model *model)
         {8, model_reopen},        {8, model_crash},          {8, model_kill},
         {6, model_compare_all},   {200, model_get_far_away}, {60, model_get_many},
         {5, model_compact_range}, {20, model_sizes},         {4, model_checkpoint},
+        {150, model_pin},
     };
     uint64_t total = 0;
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
@@ -53,6 +54,8 @@ static void print_coverage(const struct model_coverage *c)
     printf("gets %llu: present %llu, deleted %llu, never there %llu\n", (unsigned long long)c->gets,
            (unsigned long long)c->gets_present, (unsigned long long)c->gets_deleted,
            (unsigned long long)c->gets_never);
+    printf("pinned %llu, of which over a compaction %llu\n", (unsigned long long)c->pins,
+           (unsigned long long)c->pins_over_compactions);
     printf("found by many gets at once %llu, compactions of ranges %llu, sizes %llu, "
            "checkpoints %llu\n",
            (unsigned long long)c->gets_of_many, (unsigned long long)c->range_compactions,
@@ -97,6 +100,8 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("gets of deleted keys", c->gets_deleted, n, 20000) +
            check_floor("gets of keys never there", c->gets_never, n, 5000) +
            check_floor("keys found by many gets at once", c->gets_of_many, n, 20000) +
+           check_floor("values pinned", c->pins, n, 1000) +
+           check_floor("pins over a compaction", c->pins_over_compactions, n, 20) +
            check_floor("compactions of ranges", c->range_compactions, n, 100) +
            check_floor("checkpoints", c->checkpoints, n, 100) +
            check_floor("sizes of ranges", c->sizes, n, 200) +
