@@ -1,0 +1,27 @@
+# libbloomblock_leveldb: LevelDB's C interface over the public headers, as a library of its own, shared and static. It is
+# compiled against the distribution's leveldb/c.h and left out where that is not installed.
+find_path(BB_LEVELDB_INCLUDE leveldb/c.h)
+if(NOT BB_LEVELDB_INCLUDE)
+    message(STATUS "leveldb/c.h is not installed: libbloomblock_leveldb is left out")
+    return()
+endif()
+set(BB_HAS_LEVELDB ON)
+
+file(GLOB leveldb_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/leveldb/*.c)
+foreach(form SHARED STATIC)
+    string(TOLOWER ${form} suffix)
+    set(library bloomblock_leveldb_${suffix})
+    add_library(${library} ${form} ${leveldb_sources})
+    set_target_properties(${library} PROPERTIES
+        OUTPUT_NAME bloomblock_leveldb VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+        EXPORT_NAME leveldb_${suffix} INSTALL_RPATH "$ORIGIN")
+    # The header marks its functions as visible, everything else is hidden.
+    target_compile_definitions(${library} PRIVATE LEVELDB_SHARED_LIBRARY LEVELDB_COMPILE_LIBRARY)
+    target_include_directories(${library} SYSTEM PRIVATE ${BB_LEVELDB_INCLUDE})
+    target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:bb_flags> bloomblock_${suffix} Threads::Threads m)
+    install(TARGETS ${library} EXPORT bloomblock
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endforeach()
+
+configure_file(${PROJECT_SOURCE_DIR}/cmake/bloomblock_leveldb.pc.in ${PROJECT_BINARY_DIR}/bloomblock_leveldb.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/bloomblock_leveldb.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,33 @@
+/* A store as a directory that nobody has open: its removal and repair. */
+#include "bb/db_files.h"
+
+#include "leveldb/directory.h"
+#include "leveldb/error.h"
+#include "leveldb/options.h"
+
+void leveldb_destroy_db(const leveldb_options_t *options, const char *name, char **errptr)
+{
+    struct bb_error found = bb_leveldb_directory_check(name);
+    (void)options;
+    if (found.status != BB_OK) {
+        bb_leveldb_error_set(errptr, &found);
+        return;
+    }
+    enum bb_status status = bb_db_destroy(name, NULL, NULL);
+    /* LevelDB is content when there is no store, and programs call this before they create one. */
+    if (status == BB_INVALID)
+        bb_leveldb_directory_remove_empty(name);
+    if (status == BB_OK || status == BB_INVALID || status == BB_NOT_FOUND)
+        return;
+    found = status == BB_BUSY ? bb_leveldb_error_held(name) : *bb_error_last();
+    bb_leveldb_error_set(errptr, &found);
+}
+
+void leveldb_repair_db(const leveldb_options_t *options, const char *name, char **errptr)
+{
+    struct bb_error found = bb_leveldb_directory_check(name);
+    (void)options;
+    if (found.status == BB_OK)
+        found = bb_leveldb_error_make(BB_UNSUPPORTED, "%s: there is no repair yet", name);
+    bb_leveldb_error_set(errptr, &found);
+}

@@ -1,0 +1,15 @@
+/* What a directory holds before it is opened, repaired or destroyed: another engine's store in it is
+ * refused and not touched. */
+#ifndef BB_LEVELDB_DIRECTORY_H
+#define BB_LEVELDB_DIRECTORY_H
+
+#include "bb/base.h"
+
+/* Status BB_INVALID: the directory has files of a LevelDB store (or of RocksDB, which names its the
+ * same way) and none of ours. A directory that cannot be read is not judged. */
+struct bb_error bb_leveldb_directory_check(const char *directory);
+
+/* Removes the directory if it is empty; anything else stays. */
+void bb_leveldb_directory_remove_empty(const char *directory);
+
+#endif

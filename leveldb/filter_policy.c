@@ -1,0 +1,79 @@
+/* See filter_policy.h. */
+#include "leveldb/filter_policy.h"
+
+#include <math.h>
+
+#include "leveldb/memory.h"
+
+struct leveldb_filterpolicy_t {
+    void *state;
+    void (*destructor)(void *);
+    bool is_bloom;
+    int bits_per_key; /* of a Bloom filter; 0 or less: none */
+};
+
+/* A promise of 2^-r for the whole store takes about r * RIBBON_OVERHEAD + SPREAD_BITS bits for each
+ * key: the ribbons, and that the younger levels have lower rates than the last. */
+#define RIBBON_OVERHEAD 1.06
+#define SPREAD_BITS     1.0
+#define PROMISE_MIN     1e-6
+
+leveldb_filterpolicy_t *leveldb_filterpolicy_create(
+    void *state, void (*destructor)(void *),
+    char *(*create_filter)(void *, const char *const *key_array, const size_t *key_length_array,
+                           int num_keys, size_t *filter_length),
+    uint8_t (*key_may_match)(void *, const char *key, size_t length, const char *filter,
+                             size_t filter_length),
+    const char *(*name)(void *))
+{
+    /* The store's own filters take the place of these. */
+    (void)create_filter;
+    (void)key_may_match;
+    (void)name;
+    leveldb_filterpolicy_t *policy = bb_leveldb_alloc(sizeof(*policy));
+    if (policy == NULL)
+        return NULL;
+    policy->state = state;
+    policy->destructor = destructor;
+    return policy;
+}
+
+leveldb_filterpolicy_t *leveldb_filterpolicy_create_bloom(int bits_per_key)
+{
+    leveldb_filterpolicy_t *policy = bb_leveldb_alloc(sizeof(*policy));
+    if (policy == NULL)
+        return NULL;
+    policy->is_bloom = true;
+    policy->bits_per_key = bits_per_key;
+    return policy;
+}
+
+void leveldb_filterpolicy_destroy(leveldb_filterpolicy_t *policy)
+{
+    if (policy == NULL)
+        return;
+    if (policy->destructor != NULL)
+        policy->destructor(policy->state);
+    bb_leveldb_release(policy);
+}
+
+bool bb_leveldb_filter_policy_is_bloom(const leveldb_filterpolicy_t *policy)
+{
+    return policy != NULL && policy->is_bloom;
+}
+
+static double promise_of(int bits_per_key)
+{
+    double promise = exp2(-(bits_per_key - SPREAD_BITS) / RIBBON_OVERHEAD);
+    return fmin(1, fmax(PROMISE_MIN, promise));
+}
+
+void bb_leveldb_filter_policy_apply(const leveldb_filterpolicy_t *policy,
+                                    struct bb_db_options *options)
+{
+    if (!bb_leveldb_filter_policy_is_bloom(policy))
+        return;
+    if (policy->bits_per_key <= 0)
+        options->filter_kind = BB_FILTER_NONE;
+    options->target_wasted_reads = policy->bits_per_key <= 0 ? 1 : promise_of(policy->bits_per_key);
+}

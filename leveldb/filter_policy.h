@@ -1,0 +1,17 @@
+/* What a program asks of filters, and what the store's are to be. */
+#ifndef BB_LEVELDB_FILTER_POLICY_H
+#define BB_LEVELDB_FILTER_POLICY_H
+
+#include <leveldb/c.h>
+
+#include "bb/db.h"
+
+/* Is it LevelDB's own Bloom filter? NULL: no policy, which is not. */
+bool bb_leveldb_filter_policy_is_bloom(const leveldb_filterpolicy_t *policy);
+
+/* Sets the options of filters: for bits per key the promise that takes so much memory, for anything
+ * else the store's default. */
+void bb_leveldb_filter_policy_apply(const leveldb_filterpolicy_t *policy,
+                                    struct bb_db_options *options);
+
+#endif

@@ -1,0 +1,13 @@
+/* The options of a read as a program sets them, and as the store takes them. */
+#ifndef BB_LEVELDB_READ_OPTIONS_H
+#define BB_LEVELDB_READ_OPTIONS_H
+
+#include <leveldb/c.h>
+
+#include "bb/db.h"
+
+/* options may be NULL: the defaults. A status other than BB_OK: the snapshot cannot be read. */
+struct bb_error bb_leveldb_read_options_resolve(const leveldb_readoptions_t *options,
+                                                struct bb_get_options *ret_options);
+
+#endif

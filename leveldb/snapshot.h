@@ -1,0 +1,14 @@
+/* States of a store that are kept readable. */
+#ifndef BB_LEVELDB_SNAPSHOT_H
+#define BB_LEVELDB_SNAPSHOT_H
+
+#include <leveldb/c.h>
+
+#include "leveldb/store.h"
+
+struct leveldb_snapshot_t {
+    struct bb_leveldb_holder holder;
+    struct bb_snapshot *snapshot; /* NULL: could not be taken, or its store is closed */
+};
+
+#endif
