@@ -333,12 +333,11 @@ enum bb_status bb_table_visit_end(struct bb_table_visit *visit,
                                   uint64_t sequence, struct bb_read_stats *stats,
                                   struct bb_buf *value)
 {
-    uint64_t found_sequence = 0;
     struct lookup lookup = lookup_of(visit->table, options, key, sequence, stats);
     lookup.value = value;
     BB_ASSERT(!visit->has_ended);
     enum bb_status status =
-        search_block(&lookup, visit->page, visit->ordinal, &found_sequence, &visit->result);
+        search_block(&lookup, visit->page, visit->ordinal, &visit->found_sequence, &visit->result);
     bb_table_page_release(visit->table, visit->page);
     visit->has_ended = true;
     if (status == BB_OK)

@@ -24,6 +24,7 @@ struct command {
 extern const struct command command_load;
 extern const struct command command_get;
 extern const struct command command_scan;
+extern const struct command command_explain;
 extern const struct command command_delete;
 extern const struct command command_compact;
 extern const struct command command_destroy;

@@ -12,9 +12,9 @@
 #endif
 
 static const struct command *const commands[] = {
-    &command_load,       &command_get,     &command_scan,    &command_delete, &command_compact,
-    &command_stat,       &command_dump,    &command_filters, &command_verify, &command_measure,
-    &command_checkpoint, &command_destroy, &command_filter,
+    &command_load,       &command_get,     &command_scan,    &command_delete,  &command_compact,
+    &command_stat,       &command_dump,    &command_filters, &command_verify,  &command_measure,
+    &command_checkpoint, &command_destroy, &command_filter,  &command_explain,
 };
 
 static const char description[] =
@@ -39,7 +39,7 @@ static const char description[] =
 static const char exit_codes[] =
     "Exit codes:\n"
     "  0  done; the key was found\n"
-    "  1  get, filter check: a key is absent\n"
+    "  1  get, explain, filter check: a key is absent\n"
     "  2  usage: an option, argument, key or value is not acceptable\n"
     "  3  input or output: the system refused, no such store, in use, disk full\n"
     "  4  corrupt: bytes of a file are not what they must be\n"

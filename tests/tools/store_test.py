@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 
-from tool import BINARY, CORRUPT, FOUND, IO, USAGE, ToolTest, main, run, words
+from tool import ABSENT, BINARY, CORRUPT, FOUND, IO, USAGE, ToolTest, main, run, words
 
 OPENERS = [["get", "a"], ["scan"], ["delete", "a"], ["compact"], ["stat"], ["load"]]
 
@@ -91,6 +91,28 @@ class CompactRange(ToolTest):
         self.assertEqual(entries, len(names) - 2)
         self.expect(USAGE, "compact", self.store, "--from", "xyz", "--hex")
         self.ok("verify", self.store)
+
+
+class Explain(ToolTest):
+    def test_steps_and_reads(self):
+        self.load(words(2000))
+        self.ok("compact", self.store)
+        self.load(["zzz"])
+        present = self.ok("explain", self.store, words(2000)[77], "--json").json
+        self.assertTrue(present["found"])
+        self.assertEqual([step["kind"] for step in present["steps"]], ["memtable", "table", "table"])
+        self.assertEqual(present["steps"][1]["visit"], "out of bounds")
+        last = present["steps"][2]
+        self.assertEqual((last["found"], last["block"]["source"]), ("value", "file"))
+        self.assertEqual(present["block_reads"], 1)
+        absent = self.expect(ABSENT, "explain", self.store, words(2000)[77] + "x", "--json").json
+        self.assertFalse(absent["found"])
+        self.assertEqual(absent["block_requests"] + absent["avoided_requests"], 1)
+        text = self.ok("explain", self.store, words(2000)[77]).text
+        self.assertIn("value, sequence", text)
+        self.assertIn("reads: 1 of blocks", text)
+        self.expect(USAGE, "explain", self.store)
+        self.expect(USAGE, "explain", self.store, "xyz", "--hex")
 
 
 class Checkpoint(ToolTest):

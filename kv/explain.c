@@ -1,0 +1,207 @@
+/* A get with a report: asks what lookup.c asks, in the same order, and writes down what it is told.
+ */
+#include "bb/db_explain.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "kv/filename.h"
+#include "kv/memtable.h"
+#include "kv/store.h"
+
+/* One look-up on its way. */
+struct explaining {
+    struct bb_db *db;
+    const struct bb_get_options *options;
+    struct bb_bytes key;
+    uint64_t hash;
+    struct bb_buf *value;
+    struct bb_reader *reader;
+    bool is_decided; /* a value or a tombstone was found */
+    struct bb_explain *explain;
+    size_t step_capacity;
+};
+
+/* Room for a step is made here, so that nothing can fail once it was asked. */
+static enum bb_status next_step(struct explaining *e, enum bb_explain_kind kind, int level,
+                                struct bb_explain_step **ret_step)
+{
+    struct bb_explain *explain = e->explain;
+    if (explain->step_count == e->step_capacity) {
+        size_t capacity = 2 * e->step_capacity + 8;
+        struct bb_explain_step *steps = bb_realloc(explain->steps, capacity * sizeof(*steps));
+        if (steps == NULL)
+            return bb_fail(BB_NO_MEMORY, "no memory for the %zu steps of a look-up", capacity);
+        explain->steps = steps;
+        e->step_capacity = capacity;
+    }
+    struct bb_explain_step *step = &explain->steps[explain->step_count++];
+    *step = (struct bb_explain_step){.kind = kind, .level = level};
+    *ret_step = step;
+    return BB_OK;
+}
+
+static void decide(struct explaining *e, struct bb_explain_step *step, bool is_present,
+                   uint64_t sequence)
+{
+    step->found = is_present ? BB_EXPLAIN_VALUE : BB_EXPLAIN_TOMBSTONE;
+    step->sequence = sequence;
+    e->is_decided = true;
+    e->explain->is_found = is_present;
+}
+
+static enum bb_status ask_memtable(struct explaining *e, struct bb_write_buffer *buffer,
+                                   size_t number)
+{
+    struct bb_explain_step *step = NULL;
+    struct bb_bytes value = {0};
+    enum bb_entry_kind kind = BB_ENTRY_DELETE;
+    uint64_t sequence = 0;
+    enum bb_status status = next_step(e, BB_EXPLAIN_MEMTABLE, -1, &step);
+    if (status != BB_OK)
+        return status;
+    step->memtable = number;
+    e->explain->memtable_visits++;
+    e->reader->counts.memtable_visits++;
+    status = bb_memtable_get(buffer->memtable, e->key, e->hash, e->explain->sequence, &value, &kind,
+                             &sequence);
+    if (status != BB_OK)
+        return status == BB_NOT_FOUND ? BB_OK : status;
+    e->reader->counts.memtable_hits++;
+    decide(e, step, kind == BB_ENTRY_PUT, sequence);
+    return kind == BB_ENTRY_PUT ? bb_buf_assign(e->value, value) : BB_OK;
+}
+
+static enum bb_status ask_memtables(struct explaining *e, const struct bb_view *view)
+{
+    enum bb_status status = ask_memtable(e, view->active, 0);
+    for (size_t i = 0; i < view->frozen_count && status == BB_OK && !e->is_decided; i++)
+        status = ask_memtable(e, view->frozen[i], 1 + i);
+    return status;
+}
+
+static enum bb_status name_table(struct explaining *e, int level, const struct bb_table_file *file,
+                                 struct bb_explain_step **ret_step)
+{
+    struct bb_buf path = {0};
+    enum bb_status status = bb_filename_path(e->db->directory, BB_FILE_TABLE, file->number, &path);
+    if (status == BB_OK)
+        status = next_step(e, BB_EXPLAIN_TABLE, level, ret_step);
+    if (status != BB_OK) {
+        bb_buf_deinit(&path);
+        return status;
+    }
+    (*ret_step)->path = (char *)path.data;
+    return BB_OK;
+}
+
+static void add_reads(struct explaining *e, int level, const struct bb_read_stats *reads)
+{
+    bb_read_stats_add(&e->explain->reads, reads);
+    bb_read_stats_add(&e->reader->counts.level_reads[level], reads);
+    if (e->options->stats != NULL)
+        bb_read_stats_add(e->options->stats, reads);
+}
+
+static enum bb_status ask_table(struct explaining *e, int level, struct bb_table_file *file)
+{
+    struct bb_explain_step *step = NULL;
+    struct bb_table *table = NULL;
+    struct bb_read_stats reads = {0};
+    enum bb_status status = name_table(e, level, file, &step);
+    if (status != BB_OK)
+        return status;
+    step->was_opened = atomic_load_explicit(&file->table, memory_order_acquire) == NULL;
+    e->explain->tables_opened += step->was_opened;
+    status = bb_table_file_open(file, &table);
+    if (status == BB_OK)
+        status = bb_table_explain(table, &e->options->read, e->key, e->hash, e->explain->sequence,
+                                  &reads, e->value, &step->table);
+    add_reads(e, level, &reads);
+    if (status != BB_OK)
+        return status;
+    if (step->table.visit == BB_VISIT_PRESENT || step->table.visit == BB_VISIT_TOMBSTONE)
+        decide(e, step, step->table.visit == BB_VISIT_PRESENT, step->table.sequence);
+    return BB_OK;
+}
+
+static enum bb_status ask_level0(struct explaining *e, const struct bb_levels *levels)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < bb_levels_table_count(levels, 0) && status == BB_OK && !e->is_decided;
+         i++) {
+        struct bb_table_file *file = bb_levels_table(levels, 0, i);
+        struct bb_explain_step *step = NULL;
+        if (bb_table_file_covers(file, e->db->options.comparator, e->key)) {
+            status = ask_table(e, 0, file);
+            continue;
+        }
+        status = name_table(e, 0, file, &step);
+        if (status == BB_OK)
+            step->table.visit = BB_VISIT_OUT_OF_BOUNDS;
+    }
+    return status;
+}
+
+static enum bb_status ask_level(struct explaining *e, const struct bb_levels *levels, int level)
+{
+    struct bb_explain_step *step = NULL;
+    if (bb_levels_table_count(levels, level) == 0)
+        return BB_OK;
+    struct bb_table_file *file = bb_levels_find(levels, level, e->key);
+    return file != NULL ? ask_table(e, level, file)
+                        : next_step(e, BB_EXPLAIN_NO_TABLE, level, &step);
+}
+
+static enum bb_status run(struct explaining *e)
+{
+    struct bb_view *view = NULL;
+    const struct bb_snapshot *snapshot = e->options->snapshot;
+    e->reader = bb_readers_enter(&e->db->readers, &view);
+    /* The view before the sequence: see lookup.c. */
+    e->explain->sequence = snapshot != NULL
+                               ? snapshot->sequence
+                               : atomic_load_explicit(&e->db->last_sequence, memory_order_acquire);
+    enum bb_status status = ask_memtables(e, view);
+    if (status == BB_OK && !e->is_decided)
+        status = ask_level0(e, view->levels);
+    for (int level = 1; level < BB_LEVEL_COUNT && status == BB_OK && !e->is_decided; level++)
+        status = ask_level(e, view->levels, level);
+    e->reader->counts.gets++;
+    e->reader->counts.gets_found += status == BB_OK && e->explain->is_found;
+    bb_reader_leave(e->reader);
+    return status;
+}
+
+enum bb_status bb_db_explain(struct bb_db *db, const struct bb_get_options *options,
+                             struct bb_bytes key, struct bb_buf *value,
+                             struct bb_explain *ret_explain)
+{
+    static const struct bb_get_options defaults;
+    struct bb_buf scratch = {0};
+    struct bb_explain explain = {0};
+    struct explaining e = {.db = db,
+                           .options = options != NULL ? options : &defaults,
+                           .key = key,
+                           .value = value != NULL ? value : &scratch,
+                           .explain = &explain};
+    if (key.size > BB_KEY_SIZE_MAX)
+        return bb_fail(BB_TOO_LARGE, "the key has %zu bytes, at most %d are allowed", key.size,
+                       BB_KEY_SIZE_MAX);
+    e.hash = bb_hash_key(&db->secret, key);
+    enum bb_status status = run(&e);
+    bb_buf_deinit(&scratch);
+    if (status == BB_OK)
+        *ret_explain = explain;
+    else
+        bb_explain_deinit(&explain);
+    return status;
+}
+
+void bb_explain_deinit(struct bb_explain *explain)
+{
+    for (size_t i = 0; i < explain->step_count; i++)
+        bb_free(explain->steps[i].path);
+    bb_free(explain->steps);
+    *explain = (struct bb_explain){0};
+}

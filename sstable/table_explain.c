@@ -1,0 +1,166 @@
+/* One look-up with a report: the two steps of a visit, and what the statistics gained in each. */
+#include "bb/table_explain.h"
+
+#include "bloomblock/block_filter.h"
+#include "sstable/table.h"
+#include "sstable/table_visit.h"
+
+const char *bb_verdict_name(enum bb_verdict verdict)
+{
+    static const char *const names[] = {"not asked", "none", "negative", "maybe", "damaged"};
+    return (size_t)verdict < sizeof(names) / sizeof(names[0]) ? names[verdict] : "unknown";
+}
+
+const char *bb_source_name(enum bb_source source)
+{
+    static const char *const names[] = {"not asked", "memory", "file"};
+    return (size_t)source < sizeof(names) / sizeof(names[0]) ? names[source] : "unknown";
+}
+
+static enum bb_source source_of(uint64_t requests, uint64_t reads)
+{
+    if (requests == 0)
+        return BB_SOURCE_NOT_ASKED;
+    return reads > 0 ? BB_SOURCE_FILE : BB_SOURCE_MEMORY;
+}
+
+/* Damage that is counted is the summary's unless it is the block's filter's. */
+static enum bb_verdict verdict_of_summary(const struct bb_table *table,
+                                          const struct bb_read_options *options,
+                                          const struct bb_table_explain *explain)
+{
+    if (options->ignore_filters || explain->visit == BB_VISIT_OUT_OF_BOUNDS)
+        return BB_VERDICT_NOT_ASKED;
+    if (!table->asks_summary && table->has_unusable_summary)
+        return BB_VERDICT_DAMAGED;
+    if (!table->asks_summary)
+        return table->has_summary ? BB_VERDICT_NOT_ASKED : BB_VERDICT_NONE;
+    if (explain->visit == BB_VISIT_SUMMARY_NEGATIVE)
+        return BB_VERDICT_NEGATIVE;
+    uint64_t damage_of_filter = explain->filter.verdict == BB_VERDICT_DAMAGED;
+    return explain->stats.damaged_filters > damage_of_filter ? BB_VERDICT_DAMAGED
+                                                             : BB_VERDICT_MAYBE;
+}
+
+static void describe_summary(const struct bb_table *table, const struct bb_read_options *options,
+                             struct bb_table_explain *explain)
+{
+    struct bb_filter_explain *summary = &explain->summary;
+    summary->verdict = verdict_of_summary(table, options, explain);
+    if (summary->verdict == BB_VERDICT_NOT_ASKED || !table->asks_summary)
+        return;
+    summary->source = source_of(1, explain->stats.summary_reads);
+    summary->kind = table->summary_format.kind;
+    summary->size_bytes = table->meta.summary_bytes;
+    summary->rate = table->meta.summary_rate;
+}
+
+/* The shard of the group of the block's filter that the key belongs to. */
+static void describe_filter_bits(const struct bb_table *table, const struct bb_index_page *page,
+                                 uint32_t ordinal, uint64_t key_hash,
+                                 struct bb_filter_explain *filter)
+{
+    const struct bb_block_filter_format *format = &table->filter_format;
+    struct bb_block_filter_key key = bb_block_filter_key(format, key_hash);
+    struct bb_block_filter_info info = {0};
+    uint32_t count = 0;
+    uint32_t shard = bb_index_page_group_shards(page, bb_index_page_group(page, ordinal), &count);
+    shard += bb_block_filter_shard(key, count);
+    struct bb_bytes payload =
+        bb_bytes_of(page->filters + page->shard_offsets[shard],
+                    page->shard_offsets[shard + 1] - page->shard_offsets[shard]);
+    if (page->descriptors[shard] == 0) {
+        filter->verdict = BB_VERDICT_NONE;
+        return;
+    }
+    if (!bb_block_filter_info(format, page->descriptors[shard], payload, &info))
+        return;
+    filter->kind = format->kind;
+    filter->size_bytes = info.size_bytes;
+    filter->rate = info.predicted_rate;
+}
+
+/* The index page was asked: what it says of the block and its filter. */
+static void describe_page(const struct bb_table *table, const struct bb_read_options *options,
+                          const struct bb_index_page *page, uint32_t ordinal, uint64_t key_hash,
+                          struct bb_table_explain *explain)
+{
+    struct bb_filter_explain *filter = &explain->filter;
+    explain->block_size_bytes = bb_index_page_block_size(page, ordinal);
+    if (options->ignore_filters)
+        return;
+    filter->source = explain->page;
+    if (page->has_filters) {
+        filter->verdict =
+            explain->visit == BB_VISIT_FILTER_NEGATIVE ? BB_VERDICT_NEGATIVE : BB_VERDICT_MAYBE;
+        describe_filter_bits(table, page, ordinal, key_hash, filter);
+        return;
+    }
+    bool is_damaged = page->has_damaged_filters || table->has_unusable_filters;
+    filter->verdict = is_damaged ? BB_VERDICT_DAMAGED : BB_VERDICT_NONE;
+}
+
+/* Where the visit led to; of a page that it has given back, if that is still in memory. */
+static void describe_path(const struct bb_table_visit *visit, const struct bb_read_options *options,
+                          struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
+                          struct bb_table_explain *explain)
+{
+    struct bb_table *table = visit->table;
+    uint32_t index = bb_root_find(&table->root, table->comparator, key, sequence);
+    explain->page = source_of(explain->stats.page_requests, explain->stats.page_reads);
+    if (explain->page == BB_SOURCE_NOT_ASKED)
+        return;
+    explain->page_number = index;
+    explain->page_offset = table->root.pages[index].page_offset;
+    explain->page_size_bytes = table->root.pages[index].page_size;
+    explain->block_offset = visit->block_offset;
+    if (!visit->has_ended) {
+        describe_page(table, options, visit->page, visit->ordinal, key_hash, explain);
+        return;
+    }
+    explain->filter.verdict = BB_VERDICT_NEGATIVE;
+    struct bb_index_page *page = bb_table_page_peek(table, index);
+    if (page == NULL)
+        return;
+    describe_page(table, options, page, visit->ordinal, key_hash, explain);
+    bb_table_page_release(table, page);
+}
+
+static enum bb_status run(struct bb_table *table, const struct bb_read_options *options,
+                          struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
+                          struct bb_buf *value, struct bb_table_explain *explain)
+{
+    struct bb_table_visit visit;
+    enum bb_status status =
+        bb_table_visit_begin(table, options, key, key_hash, sequence, &explain->stats, &visit);
+    if (status != BB_OK)
+        return status;
+    if (!table->takes_given_hash)
+        key_hash = bb_hash_key(&table->secret, key);
+    explain->visit = visit.has_ended ? visit.result : BB_VISIT_COUNT;
+    describe_path(&visit, options, key, key_hash, sequence, explain);
+    describe_summary(table, options, explain);
+    if (visit.has_ended)
+        return BB_OK;
+    status = bb_table_visit_end(&visit, options, key, sequence, &explain->stats, value);
+    explain->visit = visit.result;
+    explain->sequence = visit.found_sequence;
+    explain->block = source_of(explain->stats.block_requests, explain->stats.block_reads);
+    return status;
+}
+
+enum bb_status bb_table_explain(struct bb_table *table, const struct bb_read_options *options,
+                                struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
+                                struct bb_read_stats *stats, struct bb_buf *value,
+                                struct bb_table_explain *ret_explain)
+{
+    static const struct bb_read_options defaults = {0};
+    struct bb_table_explain explain = {0};
+    enum bb_status status =
+        run(table, options == NULL ? &defaults : options, key, key_hash, sequence, value, &explain);
+    if (stats != NULL)
+        *stats = explain.stats;
+    if (status == BB_OK)
+        *ret_explain = explain;
+    return status;
+}
