@@ -32,11 +32,10 @@ struct bb_compaction {
     bool is_committed;
 };
 
-static enum bb_status open_level0(struct bb_compaction *c, size_t input,
-                                  const struct bb_read_options *options, struct bb_iter **ret_iter)
+static bool is_same_run(const struct bb_plan *plan, size_t a, size_t b)
 {
-    return bb_run_iter_create(&c->plan.inputs[input], 1, c->levels->comparator, options, &c->reads,
-                              ret_iter);
+    return plan->input_levels[a] == plan->input_levels[b] &&
+           plan->input_runs[a] == plan->input_runs[b];
 }
 
 /* The streams of the inputs: one for each run, newest first. */
@@ -46,13 +45,11 @@ static enum bb_status open_streams(struct bb_compaction *c, struct bb_iter **str
     enum bb_status status = BB_OK;
     size_t i = 0;
     while (i < c->plan.input_count && status == BB_OK) {
-        int level = c->plan.input_levels[i];
         size_t end = i + 1;
-        while (level > 0 && end < c->plan.input_count && c->plan.input_levels[end] == level)
+        while (end < c->plan.input_count && is_same_run(&c->plan, i, end))
             end++;
-        status = level == 0 ? open_level0(c, i, &options, &streams[*count])
-                            : bb_run_iter_create(&c->plan.inputs[i], end - i, c->levels->comparator,
-                                                 &options, &c->reads, &streams[*count]);
+        status = bb_run_iter_create(&c->plan.inputs[i], end - i, c->levels->comparator, &options,
+                                    &c->reads, &streams[*count]);
         *count += status == BB_OK;
         i = end;
     }
@@ -189,11 +186,11 @@ static enum bb_status close_output(struct bb_compaction *c)
     return BB_OK;
 }
 
-/* Passes the tables of the level below that end before the key. */
+/* Passes the tables of the level below that end before the key, where it is one run. */
 static void pass_below(struct bb_compaction *c, struct bb_bytes key)
 {
     int number = c->plan.output_level + 1;
-    if (number >= BB_LEVEL_COUNT)
+    if (number >= BB_LEVEL_COUNT || c->levels->levels[number].run_count != 1)
         return;
     const struct bb_level *level = &c->levels->levels[number];
     while (c->below < level->count &&
@@ -208,12 +205,18 @@ static bool is_full(const struct bb_compaction *c)
            c->overlap_bytes > OVERLAP_TABLES_MAX * c->options.table_size_bytes;
 }
 
-/* No level below the output's may hold the key. */
+/* No run that is older than the output may hold the key: none of its level, none of a deeper one.
+ */
 static bool is_bottom(const struct bb_compaction *c, struct bb_bytes key)
 {
-    for (int level = c->plan.output_level + 1; level < BB_LEVEL_COUNT; level++) {
-        if (bb_levels_find(c->levels, level, key) != NULL)
-            return false;
+    for (int number = c->plan.output_level; number < BB_LEVEL_COUNT; number++) {
+        const struct bb_level *level = &c->levels->levels[number];
+        for (size_t i = 0; i < level->run_count; i++) {
+            bool is_older =
+                number > c->plan.output_level || level->runs[i].number < c->plan.output_run;
+            if (is_older && bb_run_find(&level->runs[i], c->levels->comparator, key) != NULL)
+                return false;
+        }
     }
     return true;
 }

@@ -6,32 +6,48 @@
 /* Halvings of the range of targets, on a scale of logarithms: to 1e-6 of it. */
 #define BISECTIONS 20
 
+/* Of several runs of a last level only the oldest one is the last. */
+static double mean_weight(const struct bb_rate_request *request, int level, int last, double runs)
+{
+    double weight = bb_read_weights_planned(request->weights, level, last);
+    if (level != last || runs <= 1)
+        return weight;
+    double newer = bb_read_weights_planned(request->weights, level, last + 1);
+    return (weight + (runs - 1) * newer) / runs;
+}
+
 void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request *request)
 {
     int last = bb_rate_request_last_level(request);
-    *forecast = (struct bb_forecast){.level0_runs = 0};
+    *forecast = (struct bb_forecast){.runs = {0}};
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        struct bb_rate_part part = bb_rate_request_part(request, level);
+        struct bb_rate_part part = bb_rate_request_part(request, level, last);
         bool is_output = level == request->output_level;
-        bool fills_first = level == 0 || level < request->output_level;
         forecast->keys[level] = part.keys + (is_output ? (double)request->output_keys : 0);
-        forecast->weights[level] = bb_read_weights_planned(request->weights, level, last);
-        if (fills_first && request->shape != NULL)
+        forecast->runs[level] = (double)part.runs + is_output;
+        if (bb_rate_request_fills_first(request, level)) {
             forecast->keys[level] += bb_rate_request_room(request, level, &part);
-        if (level == 0) {
-            forecast->level0_runs = (double)part.tables + is_output;
-            if (request->shape != NULL)
-                forecast->level0_runs += bb_rate_request_runs_to_come(request, level, &part);
+            forecast->runs[level] += bb_rate_request_runs_to_come(request, level, &part);
         }
+        forecast->weights[level] = mean_weight(request, level, last, forecast->runs[level]);
     }
+}
+
+double bb_forecast_scale(const struct bb_forecast *forecast, int level, double run_keys,
+                         double rate)
+{
+    return forecast->runs[level] <= 1 || rate == 1
+               ? rate
+               : rate * run_keys * forecast->runs[level] / forecast->keys[level];
 }
 
 /* Keys that the levels above the output can take now. */
 static double room_above(const struct bb_rate_request *request)
 {
     double room = 0;
+    int last = bb_rate_request_last_level(request);
     for (int level = 0; level < request->output_level; level++) {
-        struct bb_rate_part part = bb_rate_request_part(request, level);
+        struct bb_rate_part part = bb_rate_request_part(request, level, last);
         room += bb_rate_request_room(request, level, &part);
     }
     return room;
@@ -56,7 +72,7 @@ struct entries {
     double weight_sum;
 };
 
-/* The equal runs of level 0 are one that is asked as often as all of them: its rate, its waste and
+/* The equal runs of a level are one that is asked as often as all of them: its rate, its waste and
  * its memory are theirs. */
 static void list_runs(const struct bb_forecast *forecast, struct entries *entries)
 {
@@ -64,7 +80,8 @@ static void list_runs(const struct bb_forecast *forecast, struct entries *entrie
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         if (!(forecast->keys[level] > 0))
             continue;
-        double weight = forecast->weights[level] * (level == 0 ? forecast->level0_runs : 1);
+        double runs = level == 0 || forecast->runs[level] > 1 ? forecast->runs[level] : 1;
+        double weight = forecast->weights[level] * runs;
         size_t i = entries->count++;
         entries->levels[i] = level;
         entries->runs[i] = (struct bb_filter_run){

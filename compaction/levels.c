@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "sstable/prefix_search.h"
 
 enum bb_status bb_levels_create_empty(const struct bb_comparator *comparator,
                                       struct bb_levels **ret_levels)
@@ -31,8 +30,10 @@ static void deinit_level(struct bb_level *level)
 {
     for (size_t i = 0; i < level->count; i++)
         bb_table_file_unref(level->files[i]);
+    for (size_t i = 0; i < level->run_count; i++)
+        bb_run_deinit(&level->runs[i]);
     bb_free(level->files);
-    bb_free(level->largest_prefixes);
+    bb_free(level->runs);
 }
 
 void bb_levels_unref(struct bb_levels *levels)
@@ -72,19 +73,29 @@ static struct bb_bytes largest(const struct bb_table_file *file)
     return bb_buf_bytes(&file->meta.largest);
 }
 
-/* Where a file belongs among those of its level that are already in place. */
-static size_t find_place(const struct bb_levels *levels, int number, const struct bb_level *level,
-                         const struct bb_table_file *file)
+/* A table and the number of its run. */
+struct slot {
+    uint64_t run;
+    struct bb_table_file *file;
+};
+
+/* Run by run, the newest first; within a run by key. */
+static bool is_before(const struct bb_levels *levels, const struct slot *a, const struct slot *b)
+{
+    if (a->run != b->run)
+        return a->run > b->run;
+    return bb_key_compare(levels->comparator, smallest(a->file), smallest(b->file)) < 0;
+}
+
+/* Where a table belongs among those of its level that are already in place. */
+static size_t find_place(const struct bb_levels *levels, const struct slot *slots, size_t count,
+                         const struct slot *slot)
 {
     size_t low = 0;
-    size_t high = level->count;
+    size_t high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct bb_table_file *other = level->files[middle];
-        bool is_before =
-            number == 0 ? other->number > file->number
-                        : bb_key_compare(levels->comparator, smallest(other), smallest(file)) < 0;
-        if (is_before)
+        if (is_before(levels, &slots[middle], slot))
             low = middle + 1;
         else
             high = middle;
@@ -92,80 +103,87 @@ static size_t find_place(const struct bb_levels *levels, int number, const struc
     return low;
 }
 
-static void insert_at(struct bb_level *level, size_t place, struct bb_table_file *file)
+/* The tables of the level as it will be, in order; gives their number. */
+static size_t list_slots(const struct bb_levels *levels, int number, const struct change *change,
+                         struct slot *slots)
 {
-    memmove(&level->files[place + 1], &level->files[place],
-            (level->count - place) * sizeof(struct bb_table_file *));
-    level->files[place] = bb_table_file_ref(file);
-    level->count++;
+    size_t count = 0;
+    const struct bb_level *old = &change->old->levels[number];
+    for (size_t r = 0; r < old->run_count; r++) {
+        const struct bb_run *run = &old->runs[r];
+        for (size_t i = 0; i < run->count; i++) {
+            if (!is_among(change->removed, change->removed_count, run->files[i]->number))
+                slots[count++] = (struct slot){run->number, run->files[i]};
+        }
+    }
+    for (size_t i = 0; i < change->added_count; i++) {
+        const struct bb_level_change *added = &change->added[i];
+        if (added->level != number)
+            continue;
+        struct slot slot = {number == 0 ? added->file->number : added->run, added->file};
+        size_t place = find_place(levels, slots, count, &slot);
+        memmove(&slots[place + 1], &slots[place], (count - place) * sizeof(*slots));
+        slots[place] = slot;
+        count++;
+    }
+    return count;
+}
+
+static void append(struct bb_level *level, struct bb_table_file *file)
+{
+    level->files[level->count++] = bb_table_file_ref(file);
     level->key_count += file->meta.key_count;
     level->raw_bytes += file->meta.raw_bytes;
     level->file_bytes += file->meta.file_size;
     level->filter_bytes += file->meta.filter_bytes;
-    level->rate_sum += file->filter_rate;
-    level->rate_keys += file->filter_rate * (double)file->meta.key_count;
+}
+
+static enum bb_status take_run(struct bb_levels *levels, int number, const struct slot *slots,
+                               size_t count)
+{
+    struct bb_level *level = &levels->levels[number];
+    struct bb_run run = {
+        .number = slots[0].run, .files = &level->files[level->count], .count = count};
+    for (size_t i = 0; i < count; i++)
+        append(level, slots[i].file);
+    enum bb_status status = bb_run_index(&run, levels->comparator, number);
+    if (status == BB_OK)
+        level->runs[level->run_count++] = run;
+    return status;
+}
+
+static enum bb_status take_slots(struct bb_levels *levels, int number, const struct slot *slots,
+                                 size_t count)
+{
+    struct bb_level *level = &levels->levels[number];
+    size_t run_count = count > 0;
+    for (size_t i = 1; i < count; i++)
+        run_count += slots[i].run != slots[i - 1].run;
+    level->files = bb_alloc_zeroed(count + 1, sizeof(*level->files));
+    level->runs = bb_alloc_zeroed(run_count + 1, sizeof(*level->runs));
+    if (level->files == NULL || level->runs == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a level of %zu tables", count);
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK;) {
+        size_t end = i + 1;
+        while (end < count && slots[end].run == slots[i].run)
+            end++;
+        status = take_run(levels, number, &slots[i], end - i);
+        i = end;
+    }
+    return status;
 }
 
 static enum bb_status fill_level(struct bb_levels *levels, int number, const struct change *change)
 {
-    const struct bb_level *old = &change->old->levels[number];
-    struct bb_level *level = &levels->levels[number];
-    level->files = bb_alloc_zeroed(old->count + change->added_count + 1, sizeof(*level->files));
-    if (level->files == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a level of %zu tables", old->count);
-    for (size_t i = 0; i < old->count; i++) {
-        if (!is_among(change->removed, change->removed_count, old->files[i]->number))
-            insert_at(level, level->count, old->files[i]);
-    }
-    for (size_t i = 0; i < change->added_count; i++) {
-        struct bb_table_file *file = change->added[i].file;
-        if (change->added[i].level == number)
-            insert_at(level, find_place(levels, number, level, file), file);
-    }
-    return BB_OK;
-}
-
-static enum bb_status check_level(const struct bb_levels *levels, int number)
-{
-    const struct bb_level *level = &levels->levels[number];
-    for (size_t i = 1; i < level->count && number > 0; i++) {
-        const struct bb_table_file *a = level->files[i - 1];
-        const struct bb_table_file *b = level->files[i];
-        if (bb_key_compare(levels->comparator, largest(a), smallest(b)) >= 0)
-            return bb_fail(BB_CORRUPT, "tables %" PRIu64 " and %" PRIu64 " of level %d overlap",
-                           a->number, b->number, number);
-    }
-    return BB_OK;
-}
-
-static size_t shared_by_all(const struct bb_level *level)
-{
-    size_t shared = largest(level->files[0]).size;
-    for (size_t i = 1; i < level->count; i++) {
-        size_t size = bb_bytes_shared_prefix(largest(level->files[0]), largest(level->files[i]));
-        shared = size < shared ? size : shared;
-    }
-    return shared;
-}
-
-static struct bb_bytes behind(struct bb_bytes bytes, size_t size)
-{
-    return size == 0 ? bytes : bb_bytes_of(bytes.data + size, bytes.size - size);
-}
-
-static enum bb_status index_level(struct bb_levels *levels, int number)
-{
-    struct bb_level *level = &levels->levels[number];
-    if (number == 0 || level->count == 0 || levels->comparator != NULL)
-        return BB_OK;
-    level->largest_prefixes = bb_alloc_zeroed(level->count, sizeof(uint64_t));
-    if (level->largest_prefixes == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for the fences of %zu tables", level->count);
-    level->shared_size = shared_by_all(level);
-    for (size_t i = 0; i < level->count; i++)
-        level->largest_prefixes[i] =
-            bb_bytes_prefix64(behind(largest(level->files[i]), level->shared_size));
-    return BB_OK;
+    size_t count_max = change->old->levels[number].count + change->added_count;
+    struct slot *slots = bb_alloc_zeroed(count_max + 1, sizeof(*slots));
+    if (slots == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a level of %zu tables", count_max);
+    size_t count = list_slots(levels, number, change, slots);
+    enum bb_status status = take_slots(levels, number, slots, count);
+    bb_free(slots);
+    return status;
 }
 
 static enum bb_status check_removed(const struct change *change)
@@ -232,13 +250,8 @@ static enum bb_status fill(struct bb_levels *levels, const struct change *change
     enum bb_status status = check_removed(change);
     if (status == BB_OK)
         status = check_added(change);
-    for (int number = 0; number < BB_LEVEL_COUNT && status == BB_OK; number++) {
+    for (int number = 0; number < BB_LEVEL_COUNT && status == BB_OK; number++)
         status = fill_level(levels, number, change);
-        if (status == BB_OK)
-            status = check_level(levels, number);
-        if (status == BB_OK)
-            status = index_level(levels, number);
-    }
     return status;
 }
 
@@ -288,59 +301,28 @@ struct bb_table_file *bb_levels_find_number(const struct bb_levels *levels, uint
     return NULL;
 }
 
-/* Among the files from `low` to `high` - 1: the first whose largest key is not below key. */
-static size_t search(const struct bb_levels *levels, const struct bb_level *level, size_t low,
-                     size_t high, struct bb_bytes key)
+const struct bb_run *bb_levels_find_run(const struct bb_levels *levels, int number, uint64_t run)
 {
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (bb_key_compare(levels->comparator, largest(level->files[middle]), key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
+    const struct bb_level *level = &levels->levels[number];
+    for (size_t i = 0; i < level->run_count; i++) {
+        if (level->runs[i].number == run)
+            return &level->runs[i];
     }
-    return low;
+    return NULL;
 }
 
-size_t bb_levels_find_index(const struct bb_levels *levels, int number, struct bb_bytes key)
+const struct bb_run *bb_levels_oldest_run(const struct bb_levels *levels, int number)
 {
     const struct bb_level *level = &levels->levels[number];
-    if (level->count == 0 || level->largest_prefixes == NULL)
-        return search(levels, level, 0, level->count, key);
-    struct bb_bytes shared = bb_bytes_of(largest(level->files[0]).data, level->shared_size);
-    struct bb_bytes head = key.size < shared.size ? key : bb_bytes_of(key.data, shared.size);
-    int order = bb_bytes_compare(head, shared);
-    if (order != 0)
-        return order < 0 ? 0 : level->count;
-    uint64_t prefix = bb_bytes_prefix64(behind(key, shared.size));
-    uint32_t count = (uint32_t)level->count;
-    uint32_t below = bb_prefix_search(level->largest_prefixes, count, prefix);
-    uint32_t ties = bb_prefix_ties(level->largest_prefixes + below, count - below, prefix);
-    return search(levels, level, below, (size_t)below + ties, key);
+    return level->run_count == 0 ? NULL : &level->runs[level->run_count - 1];
 }
 
-struct bb_table_file *bb_levels_find(const struct bb_levels *levels, int number,
-                                     struct bb_bytes key)
+size_t bb_levels_run_count(const struct bb_levels *levels)
 {
-    size_t index = bb_levels_find_index(levels, number, key);
-    if (index == levels->levels[number].count)
-        return NULL;
-    struct bb_table_file *file = levels->levels[number].files[index];
-    return bb_key_compare(levels->comparator, smallest(file), key) <= 0 ? file : NULL;
-}
-
-void bb_levels_find_overlap(const struct bb_levels *levels, int number, struct bb_bytes low,
-                            struct bb_bytes high, size_t *ret_first, size_t *ret_end)
-{
-    const struct bb_level *level = &levels->levels[number];
-    size_t first = bb_levels_find_index(levels, number, low);
-    size_t end = bb_levels_find_index(levels, number, high);
-    /* The first table that does not end before high may begin before it. */
-    if (end < level->count &&
-        bb_key_compare(levels->comparator, smallest(level->files[end]), high) <= 0)
-        end++;
-    *ret_first = first;
-    *ret_end = end;
+    size_t count = 0;
+    for (int i = 0; i < BB_LEVEL_COUNT; i++)
+        count += levels->levels[i].run_count;
+    return count;
 }
 
 int bb_levels_deepest(const struct bb_levels *levels)

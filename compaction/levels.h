@@ -1,8 +1,14 @@
 /* The live tables by level: an immutable, shared value.
  *
- * Level 0 holds runs of one table each, newest first (descending number); they may overlap. Each
- * deeper level is one run: its tables ascend by key and hold no user key in common, so that
- * versions of one key are never spread over two tables of a level.
+ * A level holds runs, newest first; runs may overlap. Level 0: each table is one, by its number.
+ * Deeper levels: numbers are given by plans (plan.h), and a level that was never merged by tiers has
+ * the one run 0.
+ *
+ *     level 0     9        8       7             newest first
+ *     level 1    (5 4 6)  (1 2)                  two runs of 3 and 2 tables, the left one newer
+ *     level 2    (3)
+ *
+ * All that a level holds is newer than what a deeper one has of the same key.
  *
  * Invariant: whatever bb_levels_apply gives keeps these rules, or it is BB_CORRUPT.
  * Threads: any, once made.
@@ -10,21 +16,17 @@
 #ifndef BB_COMPACTION_LEVELS_H
 #define BB_COMPACTION_LEVELS_H
 
-#include "compaction/table_file.h"
+#include "compaction/run.h"
 
 struct bb_level {
-    struct bb_table_file **files; /* owned array, with a reference to each */
+    struct bb_table_file **files; /* owned array, with a reference to each; run by run */
     size_t count;
-    /* Below level 0, for finding: the largest keys' next eight bytes behind their common prefix. */
-    uint64_t *largest_prefixes; /* owned; NULL with a comparator */
-    size_t shared_size;
+    struct bb_run *runs; /* owned array */
+    size_t run_count;
     uint64_t key_count;
     uint64_t raw_bytes;
     uint64_t file_bytes;
     uint64_t filter_bytes;
-    /* Of the tables' filters: sum of the rates, sum of rate times keys. */
-    double rate_sum;
-    double rate_keys;
 };
 
 struct bb_levels {
@@ -45,12 +47,13 @@ void bb_levels_unref(struct bb_levels *levels);
 
 struct bb_level_change {
     int level;
+    uint64_t run;               /* of level 0: not looked at */
     struct bb_table_file *file; /* a reference is taken */
 };
 
 /* The levels without the removed tables (by number) and with the added ones; a table that moves is
  * both. BB_CORRUPT: a removed number is not live, an added one is or is of no level, its bounds are
- * upside down, tables of a level overlap.
+ * upside down, tables of a run overlap.
  */
 BB_MUST_CHECK enum bb_status bb_levels_apply(const struct bb_levels *levels,
                                              const uint64_t *removed, size_t removed_count,
@@ -72,15 +75,18 @@ static inline struct bb_table_file *bb_levels_table(const struct bb_levels *leve
 /* The table of that number, borrowed, or NULL. */
 struct bb_table_file *bb_levels_find_number(const struct bb_levels *levels, uint64_t number);
 
-/* Below level 0: the table whose bounds hold the key, borrowed, or NULL. */
-struct bb_table_file *bb_levels_find(const struct bb_levels *levels, int level,
-                                     struct bb_bytes key);
-/* Below level 0: index of the first table whose largest key is not below key; count if none. */
-size_t bb_levels_find_index(const struct bb_levels *levels, int level, struct bb_bytes key);
-
-/* Below level 0: tables *ret_first ... *ret_end - 1 have bounds that meet low ... high. */
-void bb_levels_find_overlap(const struct bb_levels *levels, int level, struct bb_bytes low,
-                            struct bb_bytes high, size_t *ret_first, size_t *ret_end);
+/* Borrowed; index 0 is the newest run. */
+static inline const struct bb_run *bb_levels_run(const struct bb_levels *levels, int level,
+                                                 size_t index)
+{
+    return &levels->levels[level].runs[index];
+}
+/* The run of that number, or NULL. */
+const struct bb_run *bb_levels_find_run(const struct bb_levels *levels, int level, uint64_t number);
+/* The oldest run of a level, or NULL. */
+const struct bb_run *bb_levels_oldest_run(const struct bb_levels *levels, int level);
+/* Runs of all levels: as many tables as a look-up of an absent key asks. */
+size_t bb_levels_run_count(const struct bb_levels *levels);
 
 /* The deepest level with tables, 0 when there are none below. */
 int bb_levels_deepest(const struct bb_levels *levels);

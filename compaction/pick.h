@@ -1,10 +1,16 @@
 /* What to compact next: a pure function of the levels and the options.
  *
- * Leveled. Each level has a score: level 0 its runs against the count at which they are merged,
- * deeper levels their bytes against their target. The greatest score of at least 1 wins.
+ * Each level has a score: one that takes several runs (shape.h) their number against that at which
+ * they are merged, the others their bytes against their target. The greatest score of at least 1
+ * wins.
  *
- *     level 0    all of its runs, with what they overlap in level 1
- *     deeper     the table that overlaps the fewest bytes below for its size, with these
+ *     level 0    all of its runs (pick_level0.h)
+ *     one run    leveled: the table that overlaps the fewest bytes below for its size, with these
+ *                last level of lazy leveling: all of it moves down
+ *     tiers      runs of about one size (pick_tiers.h)
+ *
+ * A level that is to have one run and has several, because it was written with another style, is
+ * united first.
  *
  * A table of a deeper level that overlaps nothing below is moved, not rewritten. Both only where
  * the sum of the filters' rates stays within the promise: a level's mean rises when a table with a
@@ -19,20 +25,10 @@
 #ifndef BB_COMPACTION_PICK_H
 #define BB_COMPACTION_PICK_H
 
+#include "compaction/pick_options.h"
 #include "compaction/plan.h"
-#include "compaction/rate_request.h"
-#include "compaction/shape.h"
 
-struct bb_pick_options {
-    struct bb_shape shape;
-    bool has_filters; /* false: rates are not looked at */
-    double target_wasted_reads;
-    struct bb_read_weights weights; /* zeros: every wasted read counts 1 */
-    struct bb_filter_budget budget; /* bytes 0: none; else in the place of the target */
-    double pending_waste;           /* of a flush under way (compaction/rate_request.h) */
-};
-
-/* A level's size over its target, level 0's runs over their count. */
+/* A level's size over its target, or its runs over their count. */
 double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_options *options,
                      int level);
 

@@ -70,7 +70,7 @@ struct hull {
 };
 
 static void take(struct bb_plan *plan, const struct bb_levels *levels, int level,
-                 struct bb_table_file *file, struct hull *hull)
+                 const struct bb_run *run, struct bb_table_file *file, struct hull *hull)
 {
     const struct bb_comparator *comparator = levels->comparator;
     if (!hull->has_any || bb_key_compare(comparator, smallest(file), hull->low) < 0)
@@ -78,7 +78,7 @@ static void take(struct bb_plan *plan, const struct bb_levels *levels, int level
     if (!hull->has_any || bb_key_compare(comparator, largest(file), hull->high) > 0)
         hull->high = largest(file);
     hull->has_any = true;
-    bb_plan_add(plan, level, file);
+    bb_plan_add(plan, level, run->number, file);
 }
 
 static bool meets_hull(const struct bb_levels *levels, const struct bb_table_file *file,
@@ -88,20 +88,21 @@ static bool meets_hull(const struct bb_levels *levels, const struct bb_table_fil
            bb_key_compare(levels->comparator, hull->low, largest(file)) <= 0;
 }
 
-/* From the newest to the oldest: what is taken must not sink below an older run that has the same
- * keys. */
-static void take_level0(const struct bb_range_progress *progress, const struct bb_levels *levels,
-                        struct bb_plan *plan)
+/* From the newest run to the oldest: what is taken must not sink below an older run that has the
+ * same keys. progress NULL: what meets the hull alone. */
+static void take_runs(const struct bb_range_progress *progress, const struct bb_levels *levels,
+                      int number, struct bb_plan *plan, struct hull *hull)
 {
-    struct hull hull = {.has_any = false};
-    const struct bb_level *level = &levels->levels[0];
-    for (size_t i = 0; i < level->count; i++) {
-        struct bb_table_file *file = level->files[i];
-        if (meets(progress, levels, file) || meets_hull(levels, file, &hull))
-            take(plan, levels, 0, file, &hull);
+    const struct bb_level *level = &levels->levels[number];
+    for (size_t r = 0; r < level->run_count; r++) {
+        const struct bb_run *run = &level->runs[r];
+        for (size_t i = 0; i < run->count; i++) {
+            struct bb_table_file *file = run->files[i];
+            bool is_wanted = progress != NULL && meets(progress, levels, file);
+            if (is_wanted || meets_hull(levels, file, hull))
+                take(plan, levels, number, run, file, hull);
+        }
     }
-    if (hull.has_any)
-        bb_plan_add_overlap(plan, levels, 1, hull.low, hull.high);
 }
 
 static bool is_due(const struct bb_range_progress *progress, const struct bb_levels *levels,
@@ -119,23 +120,49 @@ static bool is_due(const struct bb_range_progress *progress, const struct bb_lev
 
 /* Neighbours that are due, up to bytes_max: an output must not reach over a table that stays. */
 static void take_level(const struct bb_range_progress *progress, const struct bb_levels *levels,
-                       bool is_bottom, struct bb_plan *plan)
+                       bool is_bottom, struct bb_plan *plan, struct hull *hull)
 {
-    struct hull hull = {.has_any = false};
-    const struct bb_level *level = &levels->levels[progress->level];
+    const struct bb_run *run = bb_levels_run(levels, progress->level, 0);
     uint64_t bytes = 0;
-    for (size_t i = 0; i < level->count && bytes < progress->bytes_max; i++) {
-        struct bb_table_file *file = level->files[i];
+    for (size_t i = 0; i < run->count && bytes < progress->bytes_max; i++) {
+        struct bb_table_file *file = run->files[i];
         bool is_taken = is_due(progress, levels, file, is_bottom);
-        if (hull.has_any && !is_taken)
+        if (hull->has_any && !is_taken)
             break;
         if (!is_taken)
             continue;
-        take(plan, levels, progress->level, file, &hull);
+        take(plan, levels, progress->level, run, file, hull);
         bytes += file->meta.file_size;
     }
+}
+
+/* Were tables there at the request that meet the range? */
+static bool has_old(const struct bb_range_progress *progress, const struct bb_levels *levels)
+{
+    const struct bb_level *level = &levels->levels[progress->level];
+    for (size_t i = 0; i < level->count; i++) {
+        if (level->files[i]->number < progress->number_end &&
+            meets(progress, levels, level->files[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The next piece of the level whose turn it is: all of the range if it has several runs. The output
+ * goes to the oldest run of its level. */
+static void take_piece(struct bb_range_progress *progress, const struct bb_levels *levels,
+                       bool is_bottom, struct bb_plan *plan)
+{
+    struct hull hull = {.has_any = false};
+    progress->is_whole = progress->level == 0 || levels->levels[progress->level].run_count > 1;
+    const struct bb_run *oldest = bb_levels_oldest_run(levels, plan->output_level);
+    plan->output_run = oldest == NULL ? 0 : oldest->number;
+    if (!progress->is_whole && levels->levels[progress->level].run_count > 0)
+        take_level(progress, levels, is_bottom, plan, &hull);
+    else if (progress->level == 0 || has_old(progress, levels))
+        take_runs(progress, levels, progress->level, plan, &hull);
     if (hull.has_any && !is_bottom)
-        bb_plan_add_overlap(plan, levels, progress->level + 1, hull.low, hull.high);
+        take_runs(NULL, levels, plan->output_level, plan, &hull);
 }
 
 static void leave_level(struct bb_range_progress *progress)
@@ -158,10 +185,7 @@ enum bb_status bb_range_progress_pick(struct bb_range_progress *progress,
                                              is_bottom ? progress->level : progress->level + 1);
         if (status != BB_OK)
             return status;
-        if (progress->level == 0)
-            take_level0(progress, levels, &plan);
-        else
-            take_level(progress, levels, is_bottom, &plan);
+        take_piece(progress, levels, is_bottom, &plan);
         if (plan.input_count > 0)
             break;
         bb_plan_deinit(&plan);
@@ -174,7 +198,7 @@ enum bb_status bb_range_progress_pick(struct bb_range_progress *progress,
 void bb_range_progress_finish(struct bb_range_progress *progress, const struct bb_plan *plan)
 {
     size_t last = 0;
-    if (plan->input_levels[0] == 0) {
+    if (progress->is_whole) {
         leave_level(progress);
         return;
     }

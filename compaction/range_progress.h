@@ -8,7 +8,8 @@
  *     level 2     [====][=====][====]          then: those with tombstones
  *                   |---------|                the range
  *
- * Pieces are small (bytes_max of the upper level), so that other work can be done in between. What
+ * Pieces are small (bytes_max of the upper level), so that other work can be done in between; a level
+ * of several runs is one piece, as level 0. What
  * comes into the range after the request is nobody's concern, so that it ends.
  * Threads: one at a time.
  */
@@ -26,6 +27,7 @@ struct bb_range_progress {
     uint64_t number_end; /* tables from this number on were written since the request */
     uint64_t bytes_max;
     int level;             /* whose turn it is */
+    bool is_whole;         /* it has several runs: the piece that was picked last is all of it */
     bool has_done;         /* of its tables these are done: */
     struct bb_buf done_to; /* up to this largest key; owned */
 };

@@ -21,8 +21,10 @@ struct bb_rate_request {
     const struct bb_levels *levels;
     struct bb_table_file *const *removed; /* tables that the new ones replace */
     const int *removed_levels;
+    const uint64_t *removed_runs; /* NULL: all of run 0, below level 0 */
     size_t removed_count;
     int output_level;
+    uint64_t output_run;                   /* as in a plan; level 0: always a new one */
     uint64_t output_keys;                  /* of all new tables together, at most */
     uint64_t output_keys_min;              /* and at least, as far as is known; 0: as many */
     const struct bb_shape *shape;          /* NULL: nothing will grow */
@@ -36,15 +38,25 @@ struct bb_rate_request {
 
 /* The tables of a level that stay. */
 struct bb_rate_part {
-    double rates;     /* sum over tables */
-    double rate_keys; /* sum of rate times keys */
     double keys;
-    size_t tables;
+    /* In runs other than the output's: */
+    double waste; /* sum of their rates, each times what a wasted read of it counts */
+    size_t runs;
+    /* In the output's run: */
+    double run_rate_keys; /* sum of rate times keys */
+    double run_keys;
 };
-struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, int level);
+/* last: the store's last level, for the weights. */
+struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, int level,
+                                         int last);
 
-/* Keys that a level can take until it is full, beside the part that stays and, in level 0, the
- * output. REQUIRES: a shape. */
+/* What a wasted read of a run is planned to count: the oldest one of the last level is the last
+ * one. */
+double bb_rate_run_weight(const struct bb_levels *levels, const struct bb_read_weights *weights,
+                          int level, uint64_t run, int last);
+
+/* Keys that a level can take until it is full, beside the part that stays and the output, if the
+ * output is a run of its own. REQUIRES: a shape. */
 double bb_rate_request_room(const struct bb_rate_request *request, int level,
                             const struct bb_rate_part *part);
 /* Keys of a level below level 0 that is full. REQUIRES: a shape. */
@@ -53,6 +65,13 @@ double bb_rate_request_full(const struct bb_rate_request *request, int level);
  * shape. */
 double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int level,
                                     const struct bb_rate_part *part);
+/* Is the output, a run of a level that takes several, one of those that the shape plans for?
+ * REQUIRES: a shape. */
+bool bb_rate_request_is_planned(const struct bb_rate_request *request, int level,
+                                const struct bb_rate_part *part);
+/* Do newer runs come into the level before the output is rewritten? All above the output's, level
+ * 0, and the output's own one when it takes several. */
+bool bb_rate_request_fills_first(const struct bb_rate_request *request, int level);
 
 /* The store's last level with the new tables in place, at least level 1. What is written to a last
  * level that is full is planned for the one below it, which is about to be opened. */

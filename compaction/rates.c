@@ -42,7 +42,10 @@ static double mean(double sum, double keys)
 double bb_rates_level_expected(const struct bb_levels *levels, int number)
 {
     const struct bb_level *level = &levels->levels[number];
-    return number == 0 ? level->rate_sum : mean(level->rate_keys, (double)level->key_count);
+    double sum = 0;
+    for (size_t i = level->run_count; i > 0; i--)
+        sum += bb_run_rate(&level->runs[i - 1]);
+    return sum;
 }
 
 double bb_rates_expected(const struct bb_levels *levels)
@@ -57,9 +60,14 @@ double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_wei
                         int last_level)
 {
     double sum = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        sum += bb_read_weights_planned(weights, level, last_level) *
-               bb_rates_level_expected(levels, level);
+    for (int number = 0; number < BB_LEVEL_COUNT; number++) {
+        const struct bb_level *level = &levels->levels[number];
+        for (size_t i = 0; i < level->run_count; i++) {
+            const struct bb_run *run = &level->runs[i];
+            sum += bb_rate_run_weight(levels, weights, number, run->number, last_level) *
+                   bb_run_rate(run);
+        }
+    }
     return sum;
 }
 
@@ -86,18 +94,15 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
     const struct bb_level *level = &levels->levels[number];
     double cost = bb_read_weights_cost(weights, number);
     double older = keys_below(levels, number);
-    double rate = bb_rates_level_expected(levels, number);
-    if (number > 0 || level->count == 0 || bb_read_weights_absent(weights) == 1) {
-        double share = visit_share(levels, weights, older);
-        return (struct bb_rate_level){.visit_share = share, .waste = share * cost * rate};
-    }
+    if (level->run_count == 0)
+        return (struct bb_rate_level){.visit_share = visit_share(levels, weights, older)};
     struct bb_rate_level sum = {0};
-    for (size_t i = level->count; i > 0; i--) {
-        const struct bb_table_file *file = level->files[i - 1];
+    for (size_t i = level->run_count; i > 0; i--) {
+        const struct bb_run *run = &level->runs[i - 1];
         double share = visit_share(levels, weights, older);
-        sum.visit_share += share / (double)level->count;
-        sum.waste += share * cost * file->filter_rate;
-        older += (double)file->meta.key_count;
+        sum.visit_share += share / (double)level->run_count;
+        sum.waste += share * cost * bb_run_rate(run);
+        older += (double)run->key_count;
     }
     return sum;
 }
@@ -110,41 +115,41 @@ double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weigh
     return sum;
 }
 
-/* Flushes may go on without a compaction: a run of level 0 never takes all that is left, and beyond
- * the planned count a third of it. */
-static double rivals_of(const struct bb_rate_request *request, double room)
+/* Flushes may go on without a compaction: a run of a level that takes several never takes all that
+ * is left, and beyond the planned count a third of it. */
+static double rivals_of(const struct bb_rate_request *request, const struct bb_rate_part *own,
+                        double room)
 {
-    double runs = (double)request->levels->levels[0].count + 1;
-    bool is_planned = request->shape != NULL && runs <= (double)request->shape->level0_run_count;
-    if (request->output_level > 0)
+    if (!bb_rate_request_fills_first(request, request->output_level) && request->output_level > 0)
         return room;
+    bool is_planned =
+        request->shape != NULL && bb_rate_request_is_planned(request, request->output_level, own);
     return larger(room, (double)request->output_keys * (is_planned ? 0.25 : 2));
 }
 
 static struct scene look_around(const struct bb_rate_request *request)
 {
     int last = bb_rate_request_last_level(request);
-    struct scene scene = {
-        .weight = bb_read_weights_planned(request->weights, request->output_level, last),
-        .waste = request->pending_waste};
+    int output = request->output_level;
+    struct scene scene = {.weight = bb_rate_run_weight(request->levels, request->weights, output,
+                                                       request->output_run, last),
+                          .waste = request->pending_waste};
+    struct bb_rate_part own = {0};
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        struct bb_rate_part part = bb_rate_request_part(request, level);
-        double weight = bb_read_weights_planned(request->weights, level, last);
-        bool fills_first = level == 0 || level < request->output_level;
-        if (fills_first && request->shape != NULL) {
+        struct bb_rate_part part = bb_rate_request_part(request, level, last);
+        if (bb_rate_request_fills_first(request, level)) {
+            double weight = bb_read_weights_planned(request->weights, level, last);
             scene.room += bb_rate_request_room(request, level, &part);
             scene.reserve +=
                 bb_rate_request_runs_to_come(request, level, &part) * BB_FILTER_RATE_MIN * weight;
         }
-        if (level > 0 && level == request->output_level) {
-            scene.run_waste = part.rate_keys;
-            scene.run_keys = part.keys;
-            continue;
-        }
-        scene.waste += weight * (level == 0 ? part.rates : mean(part.rate_keys, part.keys));
-        scene.keys += part.keys;
+        own = level == output ? part : own;
+        scene.waste += part.waste;
+        scene.keys += part.keys - part.run_keys;
     }
-    scene.rivals = rivals_of(request, scene.room);
+    scene.run_waste = own.run_rate_keys;
+    scene.run_keys = own.run_keys;
+    scene.rivals = rivals_of(request, &own, scene.room);
     return scene;
 }
 
@@ -196,9 +201,7 @@ static double ideal_of(const struct bb_rate_request *request, const struct scene
     bb_forecast_init(&forecast, request);
     bb_forecast_rates(&forecast, request->target, rates);
     double rate = rates[request->output_level];
-    return request->output_level > 0 || rate == 1
-               ? rate
-               : rate * run_keys * forecast.level0_runs / forecast.keys[0];
+    return bb_forecast_scale(&forecast, request->output_level, run_keys, rate);
 }
 
 /* The mean rate that the whole run of the output is to have. */
@@ -250,11 +253,12 @@ static double budget_rate(const struct bb_rate_request *request)
     double rates[BB_LEVEL_COUNT];
     struct bb_forecast forecast = forecast_of(request);
     bb_forecast_rates(&forecast, bb_rates_target(request), rates);
-    double rate = rates[request->output_level];
-    if (request->output_level > 0 || rate == 1)
+    int level = request->output_level;
+    double rate = rates[level];
+    if (forecast.runs[level] <= 1 || rate == 1)
         return clamp(rate);
-    double run_keys = forecast.keys[0] / forecast.level0_runs;
-    return clamp(smaller(rate * (double)request->output_keys / run_keys, BB_FILTER_RATE_MAX));
+    double scaled = bb_forecast_scale(&forecast, level, (double)request->output_keys, rate);
+    return clamp(smaller(scaled, BB_FILTER_RATE_MAX));
 }
 
 /* ---- runs ---- */
@@ -293,8 +297,6 @@ static double mean_after(const struct scene *scene, double new_keys, double rate
 double bb_rates_after(const struct bb_rate_request *request, double rate)
 {
     struct scene scene = look_around(request);
-    if (request->output_level == 0)
-        return scene.waste + scene.weight * rate;
     return scene.waste +
            scene.weight * larger(mean_after(&scene, (double)request->output_keys, rate),
                                  mean_after(&scene, keys_min(request), rate));

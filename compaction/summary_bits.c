@@ -16,18 +16,18 @@ double bb_summary_bits(double largest_bits, double largest_keys, double run_keys
 
 static double largest_run(const struct bb_forecast *forecast)
 {
-    double runs = forecast->level0_runs;
-    double largest = runs > 0 ? forecast->keys[0] / runs : 0;
-    for (int level = 1; level < BB_LEVEL_COUNT; level++)
-        largest = fmax(largest, forecast->keys[level]);
+    double largest = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        largest = fmax(largest, forecast->keys[level] / fmax(1, forecast->runs[level]));
     return largest;
 }
 
-/* Below level 0 the run is all of its level. */
+/* A run that has its level for itself is all of it. */
 static double keys_of_run(const struct bb_rate_request *request, const struct bb_forecast *forecast)
 {
-    return request->output_level == 0 ? (double)request->output_keys
-                                      : forecast->keys[request->output_level];
+    int level = request->output_level;
+    return level == 0 || forecast->runs[level] > 1 ? (double)request->output_keys
+                                                   : forecast->keys[level];
 }
 
 double bb_summary_bits_for_run(const struct bb_rate_request *request, double rate,

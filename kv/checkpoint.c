@@ -117,6 +117,16 @@ static uint64_t last_sequence(struct checkpoint *c)
     return sequence;
 }
 
+static enum bb_status describe_run(struct bb_edit *edit, int level, const struct bb_run *run)
+{
+    enum bb_status status = BB_OK;
+    uint64_t number = level == 0 ? 0 : run->number;
+    for (size_t i = 0; i < run->count && status == BB_OK; i++)
+        status =
+            bb_edit_add_run_table(edit, level, number, run->files[i]->number, &run->files[i]->meta);
+    return status;
+}
+
 static enum bb_status describe(struct checkpoint *c, struct bb_edit *edit)
 {
     enum bb_status status =
@@ -124,10 +134,8 @@ static enum bb_status describe(struct checkpoint *c, struct bb_edit *edit)
     edit->has_identity = true;
     edit->last_sequence = last_sequence(c);
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < bb_levels_table_count(c->levels, level) && status == BB_OK; i++) {
-            const struct bb_table_file *file = bb_levels_table(c->levels, level, i);
-            status = bb_edit_add_table(edit, level, file->number, &file->meta);
-        }
+        for (size_t i = 0; i < c->levels->levels[level].run_count && status == BB_OK; i++)
+            status = describe_run(edit, level, bb_levels_run(c->levels, level, i));
     }
     return status;
 }

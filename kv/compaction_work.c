@@ -70,14 +70,24 @@ static enum bb_status begin(struct bb_db *db, struct bb_levels *levels, struct b
     return status;
 }
 
-static enum bb_status move_table(struct bb_db *db, const struct bb_plan *plan)
+static enum bb_status describe_move(const struct bb_plan *plan, struct bb_edit *edit)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < plan->input_count && status == BB_OK; i++) {
+        const struct bb_table_file *file = plan->inputs[i];
+        status = bb_edit_remove_table(edit, file->number);
+        if (status == BB_OK)
+            status = bb_edit_add_run_table(edit, plan->output_level, plan->output_run, file->number,
+                                           &file->meta);
+    }
+    return status;
+}
+
+static enum bb_status move_tables(struct bb_db *db, const struct bb_plan *plan)
 {
     struct bb_edit edit;
-    const struct bb_table_file *file = plan->inputs[0];
     bb_edit_init(&edit);
-    enum bb_status status = bb_edit_remove_table(&edit, file->number);
-    if (status == BB_OK)
-        status = bb_edit_add_table(&edit, plan->output_level, file->number, &file->meta);
+    enum bb_status status = describe_move(plan, &edit);
     if (status == BB_OK)
         status = bb_store_install(db, &edit, NULL);
     bb_edit_deinit(&edit);
@@ -109,7 +119,8 @@ static enum bb_status describe_result(const struct bb_compaction *compaction, st
     for (size_t i = 0; i < plan->input_count && status == BB_OK; i++)
         status = bb_edit_remove_table(edit, plan->inputs[i]->number);
     for (size_t i = 0; i < count && status == BB_OK; i++)
-        status = bb_edit_add_table(edit, plan->output_level, outputs[i].number, &outputs[i].meta);
+        status = bb_edit_add_run_table(edit, plan->output_level, plan->output_run,
+                                       outputs[i].number, &outputs[i].meta);
     return status;
 }
 
@@ -206,7 +217,7 @@ static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
     options.pending_waste = db->pending_waste[BB_WORK_FLUSH];
     bb_options_for_table(&db->options, plan->output_level, db->files, &db->secret, NULL, ret_table);
     bb_pick_filters(levels, &options, plan, ret_table);
-    double rate = plan->is_move ? plan->inputs[0]->filter_rate : ret_table->filter_rate;
+    double rate = plan->is_move ? bb_plan_moved_rate(plan) : ret_table->filter_rate;
     db->pending_waste[BB_WORK_COMPACTION] = bb_pick_waste_added(levels, &options, plan, rate);
 }
 
@@ -229,7 +240,7 @@ static enum bb_status carry_out(struct bb_db *db, struct bb_levels *levels, stru
 {
     if (!plan->is_move)
         return begin(db, levels, plan, table);
-    enum bb_status status = move_table(db, plan);
+    enum bb_status status = move_tables(db, plan);
     bb_store_end_pending(db, BB_WORK_COMPACTION);
     bb_plan_deinit(plan);
     return status;

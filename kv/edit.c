@@ -69,7 +69,13 @@ enum bb_status bb_edit_copy_meta(const struct bb_table_meta *meta, struct bb_tab
 enum bb_status bb_edit_add_table(struct bb_edit *edit, int level, uint64_t number,
                                  const struct bb_table_meta *meta)
 {
-    struct bb_edit_table table = {.level = level, .number = number};
+    return bb_edit_add_run_table(edit, level, 0, number, meta);
+}
+
+enum bb_status bb_edit_add_run_table(struct bb_edit *edit, int level, uint64_t run, uint64_t number,
+                                     const struct bb_table_meta *meta)
+{
+    struct bb_edit_table table = {.level = level, .run = run, .number = number};
     void *array = edit->added;
     enum bb_status status =
         grow(&array, edit->added_count, &edit->added_capacity, sizeof(*edit->added));
@@ -110,6 +116,8 @@ const char *bb_edit_table_defect(const struct bb_edit_table *table)
         return "a level that does not exist";
     if (table->number == 0 || table->number > BB_FILE_NUMBER_MAX)
         return "a file number out of range";
+    if (table->run > BB_RUN_NUMBER_MAX || (table->level == 0 && table->run != 0))
+        return "a run out of range";
     return meta_defect(&table->meta);
 }
 
@@ -159,7 +167,11 @@ static enum bb_status print_table(const struct bb_edit_table *table, struct bb_b
     bb_bytes_escape(bb_buf_bytes(&table->meta.smallest), smallest, sizeof(smallest));
     bb_bytes_escape(bb_buf_bytes(&table->meta.largest), largest, sizeof(largest));
     enum bb_status status =
-        bb_buf_print(text, "add table %" PRIu64 " to level %d: ", table->number, table->level);
+        bb_buf_print(text, "add table %" PRIu64 " to level %d", table->number, table->level);
+    if (status == BB_OK && table->run != 0)
+        status = bb_buf_print(text, ", run %" PRIu64, table->run);
+    if (status == BB_OK)
+        status = bb_buf_print(text, ": ");
     if (status == BB_OK)
         status = print_counts(&table->meta, text);
     if (status == BB_OK)

@@ -33,7 +33,8 @@ struct bb_store_identity {
 };
 
 struct bb_edit_table {
-    int level; /* 0 ... BB_LEVEL_COUNT - 1 */
+    int level;    /* 0 ... BB_LEVEL_COUNT - 1 */
+    uint64_t run; /* within the level, the greater the newer; 0 in level 0 */
     uint64_t number;
     struct bb_table_meta meta; /* owned */
 };
@@ -63,9 +64,12 @@ void bb_edit_deinit(struct bb_edit *edit);
 
 /* A table that is both removed and added (with the same table id) moves to another level. */
 BB_MUST_CHECK enum bb_status bb_edit_remove_table(struct bb_edit *edit, uint64_t number);
-/* meta is copied. */
+/* To run 0 of the level. meta is copied. */
 BB_MUST_CHECK enum bb_status bb_edit_add_table(struct bb_edit *edit, int level, uint64_t number,
                                                const struct bb_table_meta *meta);
+BB_MUST_CHECK enum bb_status bb_edit_add_run_table(struct bb_edit *edit, int level, uint64_t run,
+                                                   uint64_t number,
+                                                   const struct bb_table_meta *meta);
 
 /* Appends the edit's bytes to buf. BB_TOO_LARGE beyond BB_EDIT_SIZE_MAX. */
 BB_MUST_CHECK enum bb_status bb_edit_encode(const struct bb_edit *edit, struct bb_buf *buf);
@@ -78,6 +82,9 @@ BB_MUST_CHECK enum bb_status bb_edit_decode(struct bb_bytes bytes, struct bb_pla
 
 /* Appends text for a person, one line per change. The secret is not printed. */
 BB_MUST_CHECK enum bb_status bb_edit_print(const struct bb_edit *edit, struct bb_buf *text);
+
+/* ON DISK: runs are numbered up to here. */
+#define BB_RUN_NUMBER_MAX ((UINT64_C(1) << 62) - 1)
 
 /* What no table can be (counts, bounds, sequences, level, number that contradict each other or a
  * limit), in a few words; NULL when there is nothing of the kind. */

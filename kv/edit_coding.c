@@ -9,7 +9,8 @@
  *                | varint of each: file size, entries, keys, tombstones, blocks, raw bytes,
  *                  filter bytes, summary bytes, least sequence, greatest sequence
  *                | u64 filter rate | u64 summary rate (IEEE 754)
- *                | varint size, smallest key | varint size, largest key | field *  (none defined yet)
+ *                | varint size, smallest key | varint size, largest key | field *
+ *                                      (run; left out when it is 0)
  *
  * One edit has one encoding: numbers of 0 are left out, varints are as short as they can be, fields
  * stand in order. Threads: any, on different edits.
@@ -36,17 +37,22 @@ enum edit_tag {
     TAG_ADDED = 14,
 };
 
+/* Of the fields behind a table. */
+enum table_tag {
+    TABLE_TAG_RUN = 2,
+};
+
 #define IDENTITY_SIZE_FIXED (4 + BB_STORE_ID_SIZE + BB_HASH_SECRET_SIZE)
 
 /* ---- encoding ---- */
 
-static enum bb_status append_head(struct bb_buf *buf, enum edit_tag tag, size_t size)
+static enum bb_status append_head(struct bb_buf *buf, uint64_t tag, size_t size)
 {
     enum bb_status status = bb_append_varint(buf, tag);
     return status == BB_OK ? bb_append_varint(buf, size) : status;
 }
 
-static enum bb_status encode_number(enum edit_tag tag, uint64_t number, struct bb_buf *buf)
+static enum bb_status encode_number(uint64_t tag, uint64_t number, struct bb_buf *buf)
 {
     if (number == 0)
         return BB_OK;
@@ -114,6 +120,8 @@ static enum bb_status encode_table(const struct bb_edit_table *table, struct bb_
         status = bb_append_varint(value, table->number);
     if (status == BB_OK)
         status = encode_meta(&table->meta, value);
+    if (status == BB_OK)
+        status = encode_number(TABLE_TAG_RUN, table->run, value);
     if (status == BB_OK)
         status = append_head(buf, TAG_ADDED, value->size);
     return status == BB_OK ? bb_buf_append(buf, value->data, value->size) : status;
@@ -275,15 +283,23 @@ static bool decode_meta(struct bb_cursor *cursor, struct bb_table_meta *meta,
     return bb_decode_bytes(cursor, ret_smallest) && bb_decode_bytes(cursor, ret_largest);
 }
 
-/* Fields behind a table: of later versions. */
-static enum bb_status decode_extensions(const struct decoder *decoder, struct bb_cursor *cursor)
+/* Fields behind a table, and those of later versions. */
+static enum bb_status decode_extensions(const struct decoder *decoder, struct bb_cursor *cursor,
+                                        struct bb_edit_table *table)
 {
+    uint64_t tag_before = 0;
     enum bb_status status = BB_OK;
     while (bb_cursor_left(cursor) > 0 && status == BB_OK) {
         struct field field = {0};
         status = decode_field(decoder, cursor, &field);
-        if (status == BB_OK)
-            status = pass_over(decoder, &field);
+        if (status != BB_OK)
+            break;
+        if (field.tag < tag_before || (field.tag == tag_before && (field.tag & 1) == 0))
+            return corrupt_at(decoder, field.start, "a field of a table out of order or twice");
+        tag_before = field.tag;
+        status = field.tag == TABLE_TAG_RUN
+                     ? decode_number(decoder, &field, BB_RUN_NUMBER_MAX, &table->run)
+                     : pass_over(decoder, &field);
     }
     return status;
 }
@@ -299,7 +315,7 @@ static enum bb_status decode_table(struct decoder *decoder, const struct field *
         !decode_meta(&cursor, &table.meta, &smallest, &largest))
         return corrupt_at(decoder, cursor.position,
                           "the description of a table is cut off or no varint");
-    enum bb_status status = decode_extensions(decoder, &cursor);
+    enum bb_status status = decode_extensions(decoder, &cursor, &table);
     if (status != BB_OK)
         return status;
     table.level = level;
@@ -311,7 +327,7 @@ static enum bb_status decode_table(struct decoder *decoder, const struct field *
     const char *defect = bb_edit_table_defect(&table);
     if (defect != NULL)
         return corrupt_at(decoder, field->start, defect);
-    return bb_edit_add_table(decoder->edit, table.level, table.number, &table.meta);
+    return bb_edit_add_run_table(decoder->edit, table.level, table.run, table.number, &table.meta);
 }
 
 static enum bb_status decode_removed(struct decoder *decoder, const struct field *field)

@@ -143,14 +143,19 @@ static enum bb_status ask_level0(struct explaining *e, const struct bb_levels *l
     return status;
 }
 
+/* Each run, newest first, until one decides. */
 static enum bb_status ask_level(struct explaining *e, const struct bb_levels *levels, int level)
 {
-    struct bb_explain_step *step = NULL;
-    if (bb_levels_table_count(levels, level) == 0)
-        return BB_OK;
-    struct bb_table_file *file = bb_levels_find(levels, level, e->key);
-    return file != NULL ? ask_table(e, level, file)
-                        : next_step(e, BB_EXPLAIN_NO_TABLE, level, &step);
+    enum bb_status status = BB_OK;
+    size_t count = levels->levels[level].run_count;
+    for (size_t i = 0; i < count && status == BB_OK && !e->is_decided; i++) {
+        struct bb_explain_step *step = NULL;
+        struct bb_table_file *file =
+            bb_run_find(bb_levels_run(levels, level, i), levels->comparator, e->key);
+        status = file != NULL ? ask_table(e, level, file)
+                              : next_step(e, BB_EXPLAIN_NO_TABLE, level, &step);
+    }
+    return status;
 }
 
 static enum bb_status run(struct explaining *e)

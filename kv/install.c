@@ -154,6 +154,7 @@ enum bb_status bb_store_apply_edit(struct bb_db *db, struct bb_levels *levels,
         return bb_fail(BB_NO_MEMORY, "no memory for an edit of %zu tables", edit->added_count);
     for (size_t i = 0; i < edit->added_count && status == BB_OK; i++) {
         changes[i].level = edit->added[i].level;
+        changes[i].run = edit->added[i].run;
         status = table_of(db, levels, &edit->added[i], &changes[i].file);
         count += status == BB_OK;
     }

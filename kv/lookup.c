@@ -93,20 +93,25 @@ static enum bb_status ask_table(struct lookup *lookup, int level, struct bb_tabl
     return BB_OK;
 }
 
-static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *levels)
+/* The runs of a level, newest first. */
+static enum bb_status ask_level(struct lookup *lookup, const struct bb_levels *levels, int level)
 {
     enum bb_status status = BB_OK;
-    size_t newest_count = bb_levels_table_count(levels, 0);
-    for (size_t i = 0; i < newest_count && status == BB_OK && !lookup->is_decided; i++) {
-        struct bb_table_file *file = bb_levels_table(levels, 0, i);
-        if (bb_table_file_covers(file, lookup->db->options.comparator, lookup->key))
-            status = ask_table(lookup, 0, file);
-    }
-    for (int level = 1; level < BB_LEVEL_COUNT && status == BB_OK && !lookup->is_decided; level++) {
-        struct bb_table_file *file = bb_levels_find(levels, level, lookup->key);
+    size_t count = levels->levels[level].run_count;
+    for (size_t i = 0; i < count && status == BB_OK && !lookup->is_decided; i++) {
+        struct bb_table_file *file =
+            bb_run_find(bb_levels_run(levels, level, i), levels->comparator, lookup->key);
         if (file != NULL)
             status = ask_table(lookup, level, file);
     }
+    return status;
+}
+
+static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *levels)
+{
+    enum bb_status status = BB_OK;
+    for (int level = 0; level < BB_LEVEL_COUNT && status == BB_OK && !lookup->is_decided; level++)
+        status = ask_level(lookup, levels, level);
     return status;
 }
 

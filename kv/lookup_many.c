@@ -97,28 +97,23 @@ static void ask_memtables(struct lookup *lookup, const struct bb_view *view)
     }
 }
 
-/* ---- runs: tables of level 0, then levels ---- */
+/* ---- runs: of level 0, then of the deeper ones, newest first ---- */
 
-static size_t run_count(const struct bb_levels *levels)
+static const struct bb_run *run_of(const struct bb_levels *levels, size_t run, int *ret_level)
 {
-    return bb_levels_table_count(levels, 0) + (size_t)bb_levels_deepest(levels);
-}
-
-static int level_of(const struct bb_levels *levels, size_t run)
-{
-    size_t newest = bb_levels_table_count(levels, 0);
-    return run < newest ? 0 : (int)(run - newest) + 1;
+    int level = 0;
+    while (run >= levels->levels[level].run_count)
+        run -= levels->levels[level++].run_count;
+    *ret_level = level;
+    return bb_levels_run(levels, level, run);
 }
 
 /* The table of the run that may hold the key, borrowed, or NULL. */
 static struct bb_table_file *table_of(const struct bb_levels *levels, size_t run,
                                       struct bb_bytes key)
 {
-    int level = level_of(levels, run);
-    if (level > 0)
-        return bb_levels_find(levels, level, key);
-    struct bb_table_file *file = bb_levels_table(levels, 0, run);
-    return bb_table_file_covers(file, levels->comparator, key) ? file : NULL;
+    int level = 0;
+    return bb_run_find(run_of(levels, run, &level), levels->comparator, key);
 }
 
 /* The open table of the run that may hold the key, or NULL: one that is not open yet is asked in its
@@ -154,7 +149,7 @@ static void ask_summaries_of(struct lookup *lookup, struct question *questions, 
 
 static void ask_summaries(struct lookup *lookup)
 {
-    size_t runs = run_count(lookup->levels);
+    size_t runs = bb_levels_run_count(lookup->levels);
     if (runs > RUNS_AHEAD)
         runs = RUNS_AHEAD;
     for (size_t first = 0; first < lookup->count; first += KEYS_AHEAD) {
@@ -221,11 +216,10 @@ static void read_block(struct lookup *lookup, struct question *question,
 
 static void ask_run(struct lookup *lookup, size_t run)
 {
-    int level = level_of(lookup->levels, run);
+    int level = 0;
+    (void)run_of(lookup->levels, run, &level);
     struct bb_read_stats *stats = &lookup->reads[level];
     lookup->pending_count = 0;
-    if (bb_levels_table_count(lookup->levels, level) == 0)
-        return;
     for (size_t q = 0; q < lookup->count; q++) {
         if (!lookup->questions[q].is_decided)
             ask_index(lookup, &lookup->questions[q], run, stats);
@@ -269,7 +263,7 @@ static void ask_group(struct lookup *lookup, const struct bb_view *view)
 {
     ask_memtables(lookup, view);
     ask_summaries(lookup);
-    for (size_t run = 0; run < run_count(lookup->levels); run++)
+    for (size_t run = 0; run < bb_levels_run_count(lookup->levels); run++)
         ask_run(lookup, run);
 }
 

@@ -141,7 +141,7 @@ static bool is_removed(const struct bb_manifest_change *change, uint64_t number)
                                               sizeof(*change->removed), compare_numbers) != NULL;
 }
 
-/* The number of a live table may come back in one case: the table itself goes to another level. */
+/* The number of a live table may come back in one case: the table itself goes to another level or run. */
 static bool is_move(const struct bb_manifest_change *change, const struct bb_edit_table *live,
                     const struct bb_edit_table *added)
 {
@@ -190,6 +190,7 @@ static enum bb_status copy_table(const struct bb_edit_table *table, struct bb_ed
     if (copy == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the description of a table");
     copy->level = table->level;
+    copy->run = table->run;
     copy->number = table->number;
     enum bb_status status = bb_edit_copy_meta(&table->meta, &copy->meta);
     if (status == BB_OK)

@@ -192,7 +192,7 @@ static enum bb_status open_tables(struct opening *opening)
     enum bb_status status = bb_levels_create_empty(db->options.comparator, &empty);
     for (size_t i = 0; i < opening->state.table_count && status == BB_OK; i++) {
         const struct bb_edit_table *table = opening->state.tables[i];
-        status = bb_edit_add_table(&all, table->level, table->number, &table->meta);
+        status = bb_edit_add_run_table(&all, table->level, table->run, table->number, &table->meta);
     }
     if (status == BB_OK)
         status = bb_store_apply_edit(db, empty, &all, &opening->levels);

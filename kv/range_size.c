@@ -79,22 +79,27 @@ static enum bb_status add_table(struct measuring *m, struct bb_table_file *file)
     return BB_OK;
 }
 
-/* Below level 0 the tables are in order: those that meet the range. */
-static enum bb_status add_level(struct measuring *m, const struct bb_levels *levels, int level)
+/* The tables of a run are in order: those that meet the range. */
+static enum bb_status add_run(struct measuring *m, const struct bb_run *run)
 {
     enum bb_status status = BB_OK;
-    size_t count = bb_levels_table_count(levels, level);
-    bool is_ordered = level > 0;
-    size_t first = 0;
-    if (is_ordered && m->range->low != NULL)
-        first = bb_levels_find_index(levels, level, *m->range->low);
-    for (size_t i = first; i < count && status == BB_OK; i++) {
-        struct bb_table_file *file = bb_levels_table(levels, level, i);
-        if (is_ordered && m->range->high != NULL &&
+    size_t first =
+        m->range->low == NULL ? 0 : bb_run_find_index(run, m->comparator, *m->range->low);
+    for (size_t i = first; i < run->count && status == BB_OK; i++) {
+        struct bb_table_file *file = run->files[i];
+        if (m->range->high != NULL &&
             bb_key_compare(m->comparator, bb_buf_bytes(&file->meta.smallest), *m->range->high) >= 0)
             break;
         status = add_table(m, file);
     }
+    return status;
+}
+
+static enum bb_status add_level(struct measuring *m, const struct bb_levels *levels, int level)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++)
+        status = add_run(m, bb_levels_run(levels, level, i));
     return status;
 }
 

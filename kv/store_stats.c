@@ -30,7 +30,7 @@ static void describe_levels(const struct bb_db *db, const struct bb_view *view,
             add_table(level, &file->meta);
             stats->table_memory_bytes += bb_table_file_memory(file);
         }
-        level->run_count = number == 0 ? count : count > 0;
+        level->run_count = view->levels->levels[number].run_count;
         level->filter_rate_sum = bb_rates_level_expected(view->levels, number);
         struct bb_rate_level rates = bb_rates_level(view->levels, number, &target.weights);
         level->visit_share = rates.visit_share;

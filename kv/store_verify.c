@@ -90,14 +90,14 @@ static enum bb_status verify_tables(struct verification *v)
     return status;
 }
 
-/* Below level 0 no two tables may hold the same key. */
+/* No two tables of a run may hold the same key. */
 static enum bb_status verify_levels(struct verification *v)
 {
     for (size_t i = 0; i < v->state.table_count; i++) {
         const struct bb_edit_table *a = v->state.tables[i];
         for (size_t j = i + 1; j < v->state.table_count && a->level > 0; j++) {
             const struct bb_edit_table *b = v->state.tables[j];
-            if (a->level != b->level ||
+            if (a->level != b->level || a->run != b->run ||
                 bb_key_compare(v->options.comparator, bb_buf_bytes(&a->meta.largest),
                                bb_buf_bytes(&b->meta.smallest)) < 0 ||
                 bb_key_compare(v->options.comparator, bb_buf_bytes(&b->meta.largest),

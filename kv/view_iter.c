@@ -27,8 +27,8 @@ static enum bb_status add_memtable(struct streams *streams, const struct bb_writ
     return status;
 }
 
-static enum bb_status add_run(struct streams *streams, struct bb_table_file *const *files,
-                              size_t count)
+static enum bb_status add_files(struct streams *streams, struct bb_table_file *const *files,
+                                size_t count)
 {
     enum bb_status status =
         bb_run_iter_create_range(files, count, streams->comparator, streams->range,
@@ -44,38 +44,27 @@ static bool begins_below_high(const struct streams *streams, const struct bb_tab
            bb_key_compare(streams->comparator, bb_buf_bytes(&file->meta.smallest), *high) < 0;
 }
 
-static bool meets_range(const struct streams *streams, const struct bb_table_file *file)
+/* Of a run the tables that meet the range stand side by side. */
+static enum bb_status add_run(struct streams *streams, const struct bb_run *run)
 {
-    const struct bb_bytes *low = streams->range->low;
-    return begins_below_high(streams, file) &&
-           (low == NULL ||
-            bb_key_compare(streams->comparator, bb_buf_bytes(&file->meta.largest), *low) >= 0);
-}
-
-/* Of a deeper level the tables that meet the range stand side by side. */
-static enum bb_status add_level(struct streams *streams, const struct bb_levels *levels, int level)
-{
-    struct bb_table_file *const *files = levels->levels[level].files;
-    size_t end = levels->levels[level].count;
     size_t first = 0;
+    size_t end = run->count;
     if (streams->range->low != NULL)
-        first = bb_levels_find_index(levels, level, *streams->range->low);
+        first = bb_run_find_index(run, streams->comparator, *streams->range->low);
     if (streams->range->high != NULL && first < end) {
-        end = bb_levels_find_index(levels, level, *streams->range->high);
-        end += end < levels->levels[level].count && begins_below_high(streams, files[end]);
+        end = bb_run_find_index(run, streams->comparator, *streams->range->high);
+        end += end < run->count && begins_below_high(streams, run->files[end]);
     }
-    return first < end ? add_run(streams, &files[first], end - first) : BB_OK;
+    return first < end ? add_files(streams, &run->files[first], end - first) : BB_OK;
 }
 
 static enum bb_status add_levels(struct streams *streams, const struct bb_levels *levels)
 {
     enum bb_status status = BB_OK;
-    for (size_t i = 0; i < levels->levels[0].count && status == BB_OK; i++) {
-        if (meets_range(streams, levels->levels[0].files[i]))
-            status = add_run(streams, &levels->levels[0].files[i], 1);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++)
+            status = add_run(streams, bb_levels_run(levels, level, i));
     }
-    for (int level = 1; level < BB_LEVEL_COUNT && status == BB_OK; level++)
-        status = add_level(streams, levels, level);
     return status;
 }
 
@@ -93,7 +82,7 @@ enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_compara
                                    struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
     static const struct bb_key_range everything = {0};
-    size_t count_max = 1 + BB_FROZEN_MAX + view->levels->levels[0].count + BB_LEVEL_COUNT;
+    size_t count_max = 1 + BB_FROZEN_MAX + bb_levels_run_count(view->levels);
     struct streams streams = {.comparator = comparator,
                               .range = range != NULL ? range : &everything,
                               .options = options,

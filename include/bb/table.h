@@ -29,6 +29,16 @@ extern "C" {
 /* Levels of a store that tables stand on: 0 the newest. */
 #define BB_LEVEL_COUNT 7
 
+/* How the tables of a store are merged: docs/options.md, "Compaction styles". */
+enum bb_compaction_style {
+    BB_COMPACTION_DEFAULT = 0, /* in options only */
+    BB_COMPACTION_LEVELED = 1, /* each level below level 0 is one run: fewest runs to ask, most
+                                  bytes rewritten */
+    BB_COMPACTION_TIERED = 2,  /* levels of several runs, each merged as a whole: fewest bytes
+                                  rewritten, most runs, most space */
+    BB_COMPACTION_LAZY_LEVELING = 3, /* the last level is one run, those above it are tiered */
+};
+
 /* ON DISK: the values never change. */
 enum bb_entry_kind {
     BB_ENTRY_DELETE = 0, /* tombstone: the key is gone as of the sequence; the value is empty */

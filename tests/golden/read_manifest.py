@@ -123,15 +123,27 @@ def read_identity(value):
     return version, store_id, name
 
 
+def read_run(value):
+    run = 0
+    for tag, field in read_fields(value):
+        must(tag % 2 == 1 or (tag == 2 and run == 0), "a field of a table")
+        if tag == 2:
+            run = field.varint()
+            must(field.left() == 0 and 0 < run < 1 << 62, "a run")
+    return run
+
+
 def read_table(value):
     level, number, table_id = value.number("<B"), value.varint(), value.raw(16)
     size, entries, keys, tombstones, blocks, raw, filters, summary, least, greatest = \
         (value.varint() for _ in range(10))
     rate, summary_rate, smallest, largest = value.number("<d"), value.number("<d"), value.bytes(), value.bytes()
-    must(value.left() == 0 and level < 7 and 0 < rate <= summary_rate <= 1 and smallest <= largest, "table")
+    run = read_run(value)
+    must(level < 7 and (run == 0 or level > 0) and 0 < rate <= summary_rate <= 1 and smallest <= largest, "table")
     must(min(size, entries, keys, blocks) > 0 and max(keys, tombstones) <= entries, "counts of a table")
     must(summary <= filters <= size and least <= greatest, "counts of a table")
-    return number, f"add table {number} to level {level}: {size} bytes, {entries} entries ({tombstones} tombstones), " \
+    place = f"level {level}, run {run}" if run else f"level {level}"
+    return number, f"add table {number} to {place}: {size} bytes, {entries} entries ({tombstones} tombstones), " \
         f"{keys} keys, {blocks} blocks, {raw} raw bytes, {filters} filter bytes ({summary} summary) at rate {rate:.9g} " \
         f"({summary_rate:.9g}), sequences {least} " \
         f"to {greatest}, keys {escape(smallest)} to {escape(largest)}, id {table_id.hex()}"

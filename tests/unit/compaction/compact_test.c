@@ -107,8 +107,8 @@ static void store_plan(const struct store *store, struct bb_plan *plan)
 {
     assert_ok(bb_plan_init(plan, store->levels, BB_PLAN_REQUEST, 2));
     for (int level = 0; level <= 2; level++) {
-        for (size_t i = 0; i < bb_levels_table_count(store->levels, level); i++)
-            bb_plan_add(plan, level, bb_levels_table(store->levels, level, i));
+        for (size_t i = 0; i < store->levels->levels[level].run_count; i++)
+            bb_plan_add_run(plan, level, bb_levels_run(store->levels, level, i));
     }
 }
 
@@ -190,8 +190,8 @@ static uint64_t overlap_below(const struct store *store, const struct bb_table_m
     uint64_t bytes = 0;
     size_t first = 0;
     size_t end = 0;
-    bb_levels_find_overlap(store->levels, 3, bb_buf_bytes(&meta->smallest),
-                           bb_buf_bytes(&meta->largest), &first, &end);
+    bb_run_find_overlap(bb_levels_run(store->levels, 3, 0), NULL, bb_buf_bytes(&meta->smallest),
+                        bb_buf_bytes(&meta->largest), &first, &end);
     for (size_t i = first; i < end; i++)
         bytes += bb_levels_table(store->levels, 3, i)->meta.file_size;
     return bytes;

@@ -4,6 +4,8 @@
  *     "1: 3[a-d]*5 2[m-q]~0.25"      *size in units of DRAWN_BYTES and DRAWN_KEYS (1), ~rate of the
  * filters (0.001)
  *
+ *     "1: 7[a-z] | 3[a-d] 4[e-z]"    two runs of a level, the left one newer: 1 and 0
+ *
  * Nothing is on disk: the tables cannot be opened.
  */
 #ifndef BB_TESTS_UNIT_COMPACTION_DRAWING_H
@@ -85,6 +87,15 @@ static inline struct bb_table_file *draw_table(struct drawn_env *drawn, const ch
     return file;
 }
 
+/* So many runs of the line stand behind this place. */
+static inline uint64_t count_runs_behind(const char *text)
+{
+    uint64_t count = 0;
+    for (; *text != '\0' && *text != '\n'; text++)
+        count += *text == '|';
+    return count;
+}
+
 /* Reads a drawing into changes, each with a reference to its file; gives their number. */
 static inline size_t draw_changes(struct drawn_env *drawn, const char *text,
                                   struct bb_level_change *changes)
@@ -92,7 +103,7 @@ static inline size_t draw_changes(struct drawn_env *drawn, const char *text,
     size_t count = 0;
     int level = -1;
     while (*text != '\0') {
-        if (*text == ' ' || *text == '\n') {
+        if (*text == ' ' || *text == '\n' || *text == '|') {
             text++;
             continue;
         }
@@ -103,6 +114,7 @@ static inline size_t draw_changes(struct drawn_env *drawn, const char *text,
         }
         assert_true(count < DRAWN_TABLES_MAX);
         changes[count].level = level;
+        changes[count].run = count_runs_behind(text);
         changes[count++].file = draw_table(drawn, &text);
     }
     return count;
@@ -160,8 +172,13 @@ static inline void assert_levels(const struct bb_levels *levels, const char *exp
         if (count == 0)
             continue;
         assert_ok(bb_buf_print(&text, "%d:", level));
-        for (size_t i = 0; i < count; i++)
-            print_bounds(bb_levels_table(levels, level, i), &text);
+        for (size_t r = 0; r < levels->levels[level].run_count; r++) {
+            const struct bb_run *run = bb_levels_run(levels, level, r);
+            if (level > 0 && r > 0)
+                assert_ok(bb_buf_print(&text, " |"));
+            for (size_t i = 0; i < run->count; i++)
+                print_bounds(run->files[i], &text);
+        }
         assert_ok(bb_buf_print(&text, "\n"));
     }
     assert_ok(bb_buf_append(&text, "", 1));

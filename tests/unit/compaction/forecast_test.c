@@ -36,7 +36,7 @@ static void forecast__of_a_store(void **state)
     /* A flush: level 0 will be full, nothing else changes before it is merged. */
     bb_forecast_init(&forecast, &request);
     bb_forecast_grow(&forecast, &request);
-    assert_near(forecast.level0_runs, 4);
+    assert_near(forecast.runs[0], 4);
     assert_near(forecast.keys[0], 4 * DRAWN_KEYS);
     assert_near(forecast.keys[1], 3 * DRAWN_KEYS);
     assert_near(forecast.keys[2], 20 * DRAWN_KEYS);
@@ -57,20 +57,20 @@ static void forecast__of_a_store(void **state)
 
 static struct bb_forecast random_forecast(struct bb_rng *rng)
 {
-    struct bb_forecast forecast = {.level0_runs = (double)bb_rng_below(rng, 12)};
+    struct bb_forecast forecast = {.runs[0] = (double)bb_rng_below(rng, 12)};
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         bool has_keys = level == 3 || bb_rng_one_in(rng, 2);
         forecast.keys[level] = has_keys ? (double)(1 + bb_rng_below(rng, 1000000)) : 0;
         forecast.weights[level] = exp2((double)bb_rng_below(rng, 8) - 6);
     }
-    if (forecast.level0_runs == 0)
+    if (forecast.runs[0] == 0)
         forecast.keys[0] = 0;
     return forecast;
 }
 
 static double runs_of(const struct bb_forecast *forecast, int level)
 {
-    return forecast->keys[level] == 0 ? 0 : level == 0 ? forecast->level0_runs : 1;
+    return forecast->keys[level] == 0 ? 0 : level == 0 ? forecast->runs[0] : 1;
 }
 
 static double waste_of(const struct bb_forecast *forecast, const double rates[BB_LEVEL_COUNT])

@@ -172,14 +172,19 @@ static inline void simulate_flush(struct simulation *simulation, uint64_t *entri
 }
 
 /* Does a level below the plan's output hold keys around this one? */
-static inline bool simulation_has_below(const struct simulation *simulation, int level,
-                                        uint64_t entry)
+static inline bool simulation_has_below(const struct simulation *simulation,
+                                        const struct bb_plan *plan, uint64_t entry)
 {
     struct bb_buf key = {0};
     bool has = false;
     simulated_key(entry, &key);
-    for (level++; level < BB_LEVEL_COUNT && !has; level++)
-        has = bb_levels_find(simulation->levels, level, bb_buf_bytes(&key)) != NULL;
+    for (int level = plan->output_level; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < simulation->levels->levels[level].run_count && !has; i++) {
+            const struct bb_run *run = bb_levels_run(simulation->levels, level, i);
+            if (level > plan->output_level || run->number < plan->output_run)
+                has = bb_run_find(run, NULL, bb_buf_bytes(&key)) != NULL;
+        }
+    }
     bb_buf_deinit(&key);
     return has;
 }
@@ -219,7 +224,7 @@ static inline size_t simulate_merge(struct simulation *simulation, const struct 
         uint64_t entry = versions[i].entry;
         if (i > 0 && versions[i - 1].entry >> 1 == entry >> 1)
             continue;
-        if ((entry & 1) == 0 || simulation_has_below(simulation, plan->output_level, entry))
+        if ((entry & 1) == 0 || simulation_has_below(simulation, plan, entry))
             entries[kept++] = entry;
     }
     free(versions);
@@ -239,6 +244,7 @@ static inline void simulate_rewrite(struct simulation *simulation, const struct 
         size_t first = i * simulation->table_keys;
         size_t end = i + 1 == table_count ? count : first + simulation->table_keys;
         added[i].level = plan->output_level;
+        added[i].run = plan->output_run;
         added[i].file = simulate_table(simulation, entries + first, end - first, rate);
     }
     simulation_install(simulation, removed, plan->input_count, added, table_count);
@@ -250,16 +256,25 @@ static inline void simulate_rewrite(struct simulation *simulation, const struct 
     free(entries);
 }
 
+static inline void simulate_move(struct simulation *simulation, const struct bb_plan *plan,
+                                 const uint64_t *removed)
+{
+    struct bb_level_change *changes = bb_must_realloc(NULL, plan->input_count * sizeof(*changes));
+    for (size_t i = 0; i < plan->input_count; i++)
+        changes[i] =
+            (struct bb_level_change){plan->output_level, plan->output_run, plan->inputs[i]};
+    simulation_install(simulation, removed, plan->input_count, changes, plan->input_count);
+    simulation->moves++;
+    free(changes);
+}
+
 static inline void simulate_plan(struct simulation *simulation, const struct bb_plan *plan)
 {
     uint64_t *removed = bb_must_realloc(NULL, plan->input_count * sizeof(*removed));
     for (size_t i = 0; i < plan->input_count; i++)
         removed[i] = plan->inputs[i]->number;
     if (plan->is_move) {
-        struct bb_level_change change = {.level = plan->output_level, .file = plan->inputs[0]};
-        assert_int_equal(plan->input_count, 1);
-        simulation_install(simulation, removed, 1, &change, 1);
-        simulation->moves++;
+        simulate_move(simulation, plan, removed);
     } else {
         simulate_rewrite(simulation, plan, removed);
     }
@@ -302,12 +317,12 @@ static inline double simulation_excess_bits(const struct simulation *simulation)
     double per_key = simulation->options.target_wasted_reads / (double)bb_levels_key_count(levels);
     double bits = 0;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        double run = (double)levels->levels[level].key_count;
-        for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
-            const struct bb_table_meta *meta = &bb_levels_table(levels, level, i)->meta;
-            double keys = (double)meta->key_count;
-            bits += information(keys, meta->filter_rate);
-            bits -= information(keys, fmin(1, per_key * (level == 0 ? keys : run)));
+        for (size_t r = 0; r < levels->levels[level].run_count; r++) {
+            const struct bb_run *run = bb_levels_run(levels, level, r);
+            for (size_t i = 0; i < run->count; i++)
+                bits +=
+                    information((double)run->files[i]->meta.key_count, run->files[i]->filter_rate);
+            bits -= information((double)run->key_count, fmin(1, per_key * (double)run->key_count));
         }
     }
     return bb_levels_key_count(levels) == 0 ? 0 : bits / (double)bb_levels_key_count(levels);

@@ -198,7 +198,7 @@ static void extended_table(uint64_t tag, struct bb_buf *bytes)
     struct bb_buf value = {0};
     bb_rng_init(&rng, 3);
     bb_edit_init(&edit);
-    sample_add_table(&rng, &edit, 1, 9, 100);
+    sample_add_table(&rng, &edit, 1, 8, 100); /* of run 0 */
     assert_ok(bb_edit_encode(&edit, &plain));
     struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(plain.data + 2, plain.size - 2));
     struct bb_bytes table;
@@ -213,14 +213,56 @@ static void extended_table(uint64_t tag, struct bb_buf *bytes)
     bb_edit_deinit(&edit);
 }
 
+/* The same with a run, or twice. */
+static void table_of_run(int level, uint64_t run, bool is_twice, struct bb_buf *bytes)
+{
+    struct bb_edit edit;
+    struct bb_rng rng;
+    struct bb_buf value = {0};
+    struct bb_buf plain = {0};
+    bb_rng_init(&rng, 4);
+    bb_edit_init(&edit);
+    sample_add_table(&rng, &edit, level, 8, 100);
+    assert_ok(bb_edit_encode(&edit, &plain));
+    struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(plain.data + 2, plain.size - 2));
+    struct bb_bytes table;
+    assert_true(bb_decode_bytes(&cursor, &table));
+    assert_ok(bb_buf_assign(&value, table));
+    for (int i = 0; i < 1 + is_twice; i++)
+        add_number(&value, 2, run);
+    bb_buf_reset(bytes);
+    assert_ok(bb_append_u8(bytes, 0));
+    add_field(bytes, 14, value.data, value.size);
+    bb_buf_deinit(&plain);
+    bb_buf_deinit(&value);
+    bb_edit_deinit(&edit);
+}
+
+static void edit__run_of_a_table(void **state)
+{
+    (void)state;
+    struct bb_buf bytes = {0};
+    table_of_run(1, BB_RUN_NUMBER_MAX, false, &bytes);
+    expect(&bytes, BB_OK, NULL);
+    table_of_run(1, BB_RUN_NUMBER_MAX + 1, false, &bytes);
+    expect(&bytes, BB_CORRUPT, "a number out of range");
+    table_of_run(1, 0, false, &bytes);
+    expect(&bytes, BB_CORRUPT, "a number out of range");
+    table_of_run(0, 1, false, &bytes);
+    expect(&bytes, BB_CORRUPT, "a run out of range");
+    table_of_run(1, 7, true, &bytes);
+    expect(&bytes, BB_CORRUPT, "a field of a table out of order or twice");
+    bb_buf_deinit(&bytes);
+}
+
 static void edit__unknown_fields_of_a_table(void **state)
 {
     (void)state;
     struct bb_buf bytes = {0};
     extended_table(1, &bytes);
     expect(&bytes, BB_OK, NULL);
-    extended_table(2, &bytes);
-    expect(&bytes, BB_UNSUPPORTED, "a field with tag 2 that must not be passed over");
+    extended_table(4, &bytes);
+    expect(&bytes, BB_UNSUPPORTED, "a field with tag 4 that must not be passed over");
     bb_buf_deinit(&bytes);
 }
 
@@ -450,6 +492,7 @@ int main(void)
         cmocka_unit_test(edit__corrupt_byte),
         cmocka_unit_test(edit__unknown_fields),
         cmocka_unit_test(edit__newer_format),
+        cmocka_unit_test(edit__run_of_a_table),
         cmocka_unit_test(edit__unknown_fields_of_a_table),
         cmocka_unit_test(edit__corrupt_order),
         cmocka_unit_test(edit__corrupt_numbers),

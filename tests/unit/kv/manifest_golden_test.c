@@ -30,12 +30,18 @@ static struct bb_table_meta make_meta(uint8_t id, const char *smallest, const ch
     return meta;
 }
 
+static void add_to_run(struct bb_edit *edit, int level, uint64_t run, uint64_t number, uint8_t id,
+                       const char *smallest, const char *largest)
+{
+    struct bb_table_meta meta = make_meta(id, smallest, largest);
+    assert_ok(bb_edit_add_run_table(edit, level, run, number, &meta));
+    bb_table_meta_deinit(&meta);
+}
+
 static void add(struct bb_edit *edit, int level, uint64_t number, uint8_t id, const char *smallest,
                 const char *largest)
 {
-    struct bb_table_meta meta = make_meta(id, smallest, largest);
-    assert_ok(bb_edit_add_table(edit, level, number, &meta));
-    bb_table_meta_deinit(&meta);
+    add_to_run(edit, level, 0, number, id, smallest, largest);
 }
 
 static struct bb_store_identity make_identity(void)
@@ -61,7 +67,7 @@ static void manifest_golden__edit(void **state)
     assert_ok(bb_edit_remove_table(&edit, 5));
     assert_ok(bb_edit_remove_table(&edit, 200));
     add(&edit, 0, 201, 1, "", "");
-    add(&edit, 6, 202, 2, "apple", "pear\xff");
+    add_to_run(&edit, 6, 1000, 202, 2, "apple", "pear\xff");
     assert_ok(bb_edit_encode(&edit, &bytes));
     assert_golden("edit.bin", bb_buf_bytes(&bytes));
     bb_buf_deinit(&bytes);
@@ -74,7 +80,8 @@ static void append(struct bb_manifest *manifest, struct bb_edit *edit)
     bb_edit_deinit(edit);
 }
 
-/* A store's life: begun, flushed, flushed, compacted, one table moved, opened without a log; and an
+/* A store's life: begun, flushed, flushed, compacted, one table moved to
+ * another level, one to a run of its own, opened without a log; and an
  * edit of more than a block. */
 static void write_manifest(struct bb_file_system *fs)
 {
@@ -100,6 +107,10 @@ static void write_manifest(struct bb_file_system *fs)
     edit = (struct bb_edit){0};
     assert_ok(bb_edit_remove_table(&edit, 20));
     add(&edit, 2, 20, 1, "a", "k");
+    append(manifest, &edit);
+    edit = (struct bb_edit){0};
+    assert_ok(bb_edit_remove_table(&edit, 21));
+    add_to_run(&edit, 1, 3, 21, 2, "l", "z");
     append(manifest, &edit);
     edit = (struct bb_edit){.log_number = 29, .log_is_absent = true};
     append(manifest, &edit);
@@ -149,6 +160,7 @@ static void manifest_golden__reads_back(void **state)
     assert_golden("manifest.txt", bb_buf_bytes(&text));
     assert_int_equal(found.table_count, 8);
     assert_int_equal(bb_manifest_state_find(&found, 20)->level, 2);
+    assert_int_equal(bb_manifest_state_find(&found, 21)->run, 3);
     bb_manifest_state_deinit(&found);
     bb_buf_deinit(&text);
     bb_buf_deinit(&bytes);

@@ -55,7 +55,8 @@ static inline void sample_add_table(struct bb_rng *rng, struct bb_edit *edit, in
                                     uint64_t number, uint64_t sequence_limit)
 {
     struct bb_table_meta meta = sample_meta(rng, sequence_limit);
-    assert_ok(bb_edit_add_table(edit, level, number, &meta));
+    uint64_t run = level == 0 || number % 2 == 0 ? 0 : bb_rng_skewed(rng, BB_RUN_NUMBER_MAX);
+    assert_ok(bb_edit_add_run_table(edit, level, run, number, &meta));
     bb_table_meta_deinit(&meta);
 }
 
@@ -111,6 +112,7 @@ static inline void assert_edits_equal(const struct bb_edit *a, const struct bb_e
     assert_int_equal(a->added_count, b->added_count);
     for (size_t i = 0; i < a->added_count; i++) {
         assert_int_equal(a->added[i].level, b->added[i].level);
+        assert_int_equal(a->added[i].run, b->added[i].run);
         assert_int_equal(a->added[i].number, b->added[i].number);
         assert_metas_equal(&a->added[i].meta, &b->added[i].meta);
     }

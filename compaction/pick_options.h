@@ -1,0 +1,17 @@
+/* What the picking of compactions goes by, beside the levels. */
+#ifndef BB_COMPACTION_PICK_OPTIONS_H
+#define BB_COMPACTION_PICK_OPTIONS_H
+
+#include "compaction/rate_request.h"
+#include "compaction/shape.h"
+
+struct bb_pick_options {
+    struct bb_shape shape;
+    bool has_filters; /* false: rates are not looked at */
+    double target_wasted_reads;
+    struct bb_read_weights weights; /* zeros: every wasted read counts 1 */
+    struct bb_filter_budget budget; /* bytes 0: none; else in the place of the target */
+    double pending_waste;           /* of a flush under way (compaction/rate_request.h) */
+};
+
+#endif

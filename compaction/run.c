@@ -1,0 +1,136 @@
+/* See run.h. */
+#include "compaction/run.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "sstable/prefix_search.h"
+
+static struct bb_bytes smallest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.smallest);
+}
+
+static struct bb_bytes largest(const struct bb_table_file *file)
+{
+    return bb_buf_bytes(&file->meta.largest);
+}
+
+static enum bb_status check_order(const struct bb_run *run, const struct bb_comparator *comparator,
+                                  int level)
+{
+    for (size_t i = 1; i < run->count; i++) {
+        const struct bb_table_file *a = run->files[i - 1];
+        const struct bb_table_file *b = run->files[i];
+        if (bb_key_compare(comparator, largest(a), smallest(b)) >= 0)
+            return bb_fail(BB_CORRUPT, "tables %" PRIu64 " and %" PRIu64 " of level %d overlap",
+                           a->number, b->number, level);
+    }
+    return BB_OK;
+}
+
+static void add_up(struct bb_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const struct bb_table_file *file = run->files[i];
+        run->key_count += file->meta.key_count;
+        run->file_bytes += file->meta.file_size;
+        run->rate_keys += file->filter_rate * (double)file->meta.key_count;
+    }
+}
+
+static size_t shared_by_all(const struct bb_run *run)
+{
+    size_t shared = largest(run->files[0]).size;
+    for (size_t i = 1; i < run->count; i++) {
+        size_t size = bb_bytes_shared_prefix(largest(run->files[0]), largest(run->files[i]));
+        shared = size < shared ? size : shared;
+    }
+    return shared;
+}
+
+static struct bb_bytes behind(struct bb_bytes bytes, size_t size)
+{
+    return size == 0 ? bytes : bb_bytes_of(bytes.data + size, bytes.size - size);
+}
+
+enum bb_status bb_run_index(struct bb_run *run, const struct bb_comparator *comparator, int level)
+{
+    enum bb_status status = check_order(run, comparator, level);
+    if (status != BB_OK)
+        return status;
+    add_up(run);
+    if (run->count == 1 || comparator != NULL)
+        return BB_OK;
+    run->largest_prefixes = bb_alloc_zeroed(run->count, sizeof(uint64_t));
+    if (run->largest_prefixes == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the fences of %zu tables", run->count);
+    run->shared_size = shared_by_all(run);
+    for (size_t i = 0; i < run->count; i++)
+        run->largest_prefixes[i] =
+            bb_bytes_prefix64(behind(largest(run->files[i]), run->shared_size));
+    return BB_OK;
+}
+
+void bb_run_deinit(struct bb_run *run)
+{
+    bb_free(run->largest_prefixes);
+    run->largest_prefixes = NULL;
+}
+
+/* Among the files from `low` to `high` - 1: the first whose largest key is not below key. */
+static size_t search(const struct bb_run *run, const struct bb_comparator *comparator, size_t low,
+                     size_t high, struct bb_bytes key)
+{
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (bb_key_compare(comparator, largest(run->files[middle]), key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *comparator,
+                         struct bb_bytes key)
+{
+    if (run->largest_prefixes == NULL)
+        return search(run, comparator, 0, run->count, key);
+    struct bb_bytes shared = bb_bytes_of(largest(run->files[0]).data, run->shared_size);
+    struct bb_bytes head = key.size < shared.size ? key : bb_bytes_of(key.data, shared.size);
+    int order = bb_bytes_compare(head, shared);
+    if (order != 0)
+        return order < 0 ? 0 : run->count;
+    uint64_t prefix = bb_bytes_prefix64(behind(key, shared.size));
+    uint32_t count = (uint32_t)run->count;
+    uint32_t below = bb_prefix_search(run->largest_prefixes, count, prefix);
+    uint32_t ties = bb_prefix_ties(run->largest_prefixes + below, count - below, prefix);
+    return search(run, comparator, below, (size_t)below + ties, key);
+}
+
+struct bb_table_file *bb_run_find(const struct bb_run *run, const struct bb_comparator *comparator,
+                                  struct bb_bytes key)
+{
+    size_t index = bb_run_find_index(run, comparator, key);
+    if (index == run->count)
+        return NULL;
+    struct bb_table_file *file = run->files[index];
+    return bb_key_compare(comparator, smallest(file), key) <= 0 ? file : NULL;
+}
+
+void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *comparator,
+                         struct bb_bytes low, struct bb_bytes high, size_t *ret_first,
+                         size_t *ret_end)
+{
+    size_t first = bb_run_find_index(run, comparator, low);
+    size_t end = bb_run_find_index(run, comparator, high);
+    /* The first table that does not end before high may begin before it. */
+    if (end < run->count && bb_key_compare(comparator, smallest(run->files[end]), high) <= 0)
+        end++;
+    *ret_first = first;
+    *ret_end = end;
+}
