@@ -1,4 +1,4 @@
-/* The filter in front of a memtable: relaxed atomic words, any number of writers and readers. */
+/* The filter in front of a memtable: relaxed atomic words, one writer, any number of readers. */
 #include "bloomblock/memory_filter.h"
 
 #include "base/alloc.h"
@@ -47,11 +47,17 @@ static _Atomic uint64_t *line_of(const struct bb_memory_filter *filter, uint64_t
     return filter->words + (size_t)bb_line_of(hash, filter->line_count) * WORDS_PER_LINE;
 }
 
-/* A locked OR costs some twenty loads, and at the end every second bit is set already. */
+/* The only writer needs no locked OR, which costs some twenty loads; and a branch on whether the bit
+ * is set already would be guessed wrong half of the time. */
 static void set_bit(_Atomic uint64_t *word, uint64_t bit)
 {
-    if ((atomic_load_explicit(word, memory_order_relaxed) & bit) == 0)
-        atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+    uint64_t bits = atomic_load_explicit(word, memory_order_relaxed);
+    atomic_store_explicit(word, bits | bit, memory_order_relaxed);
+}
+
+void bb_memory_filter_prefetch(const struct bb_memory_filter *filter, uint64_t hash)
+{
+    __builtin_prefetch((const void *)line_of(filter, hash), 1);
 }
 
 void bb_memory_filter_add(struct bb_memory_filter *filter, uint64_t hash)

@@ -91,12 +91,19 @@ enum bb_status bb_store_sync_logs(struct bb_db *db)
     return status;
 }
 
+/* The leader alone counts: no read-modify-write is needed. */
+static void count_up(_Atomic uint64_t *counter, uint64_t value)
+{
+    uint64_t sum = atomic_load_explicit(counter, memory_order_relaxed) + value;
+    atomic_store_explicit(counter, sum, memory_order_relaxed);
+}
+
 static enum bb_status append_log(struct bb_db *db, const struct bb_bytes *records, size_t count)
 {
     uint64_t size = 0;
     for (size_t i = 0; i < count; i++)
         size += records[i].size;
-    atomic_fetch_add_explicit(&db->wal_bytes, size, memory_order_relaxed);
+    count_up(&db->wal_bytes, size);
     return bb_wal_writer_append(db->active->log, records, count);
 }
 
@@ -116,15 +123,43 @@ static enum bb_status add_batch(struct bb_db *db, struct bb_bytes record)
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
+static enum bb_status log_group(struct bb_db *db, const struct group *group,
+                                const struct bb_bytes *records)
+{
+    if (db->active->log == NULL)
+        return BB_OK;
+    enum bb_status status = append_log(db, records, group->batch_count);
+    return status == BB_OK && group->leader->sync ? bb_store_sync_logs(db) : status;
+}
+
+/* A single operation, as most groups are. Its way into the memtable is looked up before the log is
+ * written: what it needs of memory arrives during the system call. */
+static enum bb_status log_and_add_one(struct bb_db *db, const struct group *group,
+                                      const struct bb_bytes *record)
+{
+    struct bb_batch_cursor cursor;
+    struct bb_entry entry;
+    struct bb_memtable_path path;
+    enum bb_status status =
+        bb_batch_cursor_init(&cursor, *record, (struct bb_place){.file = "a batch"});
+    if (status == BB_OK)
+        status = bb_batch_cursor_next(&cursor, &entry);
+    if (status != BB_OK)
+        return status;
+    uint64_t key_hash = bb_hash_key(&db->secret, entry.key);
+    bb_memtable_find_way(db->active->memtable, entry.key, key_hash, &path);
+    status = log_group(db, group, record);
+    if (status != BB_OK)
+        return status;
+    return bb_memtable_add_at(db->active->memtable, &path, &entry, key_hash);
+}
+
 static enum bb_status log_and_add(struct bb_db *db, const struct group *group,
                                   const struct bb_bytes *records)
 {
-    enum bb_status status = BB_OK;
-    if (db->active->log != NULL) {
-        status = append_log(db, records, group->batch_count);
-        if (status == BB_OK && group->leader->sync)
-            status = bb_store_sync_logs(db);
-    }
+    if (group->room.entry_count == 1)
+        return log_and_add_one(db, group, records);
+    enum bb_status status = log_group(db, group, records);
     for (size_t i = 0; i < group->batch_count && status == BB_OK; i++)
         status = add_batch(db, records[i]);
     return status;
@@ -132,9 +167,9 @@ static enum bb_status log_and_add(struct bb_db *db, const struct group *group,
 
 static void count_group(struct bb_db *db, const struct group *group)
 {
-    atomic_fetch_add_explicit(&db->write_count, group->room.entry_count, memory_order_relaxed);
-    atomic_fetch_add_explicit(&db->write_bytes, group->room.raw_bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&db->commit_count, 1, memory_order_relaxed);
+    count_up(&db->write_count, group->room.entry_count);
+    count_up(&db->write_bytes, group->room.raw_bytes);
+    count_up(&db->commit_count, 1);
 }
 
 static enum bb_status commit_records(struct bb_db *db, const struct group *group,
@@ -198,7 +233,9 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
     size_t size_max = GROUP_SIZE_MAX_BYTES;
     if (size_max > db->options.write_buffer_bytes / 4)
         size_max = (size_t)db->options.write_buffer_bytes / 4;
-    struct bb_commit *last = bb_commit_queue_take(&db->commits, &commit, size_max);
+    /* Alone just now: another look at the queue would cost more than it finds. */
+    struct bb_commit *last =
+        commit.is_alone ? &commit : bb_commit_queue_take(&db->commits, &commit, size_max);
     enum bb_status status = write_group(db, &commit, last);
     bb_commit_queue_leave(&db->commits, last, status);
     return status;

@@ -43,6 +43,7 @@ bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *comm
         commit->is_waiting = false;
     }
     bool leads = !commit->is_done;
+    commit->is_alone = commit->next == NULL;
     bb_mutex_unlock(&queue->mutex);
     return leads;
 }

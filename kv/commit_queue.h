@@ -21,6 +21,7 @@ struct bb_commit {
     bool sync;
     bool is_done;
     bool is_waiting;       /* condition is initialised */
+    bool is_alone;         /* nobody stood behind it when it became the leader */
     struct bb_error error; /* when it was done by another thread and failed */
     struct bb_commit *next;
     struct bb_condition condition;

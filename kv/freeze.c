@@ -116,6 +116,8 @@ static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
  * because there is nobody else to do it. */
 static enum bb_status check_failure(struct bb_db *db)
 {
+    if (!atomic_load_explicit(&db->workers[BB_WORK_FLUSH].is_failing, memory_order_acquire))
+        return BB_OK;
     bb_mutex_lock(&db->mutex);
     struct bb_error failure = db->workers[BB_WORK_FLUSH].failure;
     bb_mutex_unlock(&db->mutex);

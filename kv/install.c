@@ -108,6 +108,7 @@ void bb_store_fail(struct bb_db *db, enum bb_work work)
         .kind = BB_EVENT_ERROR, .level = -1, .message = bb_error_last()->message};
     bb_mutex_lock(&db->mutex);
     db->workers[work].failure = *bb_error_last();
+    atomic_store(&db->workers[work].is_failing, true);
     bb_condition_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
     bb_store_event(db, &event);
@@ -117,6 +118,7 @@ void bb_store_recovered(struct bb_db *db, enum bb_work work)
 {
     bb_mutex_lock(&db->mutex);
     db->workers[work].failure.status = BB_OK;
+    atomic_store(&db->workers[work].is_failing, false);
     bb_mutex_unlock(&db->mutex);
 }
 

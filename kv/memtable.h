@@ -41,6 +41,24 @@ bool bb_memtable_fits(const struct bb_memtable *memtable, uint64_t entry_count, 
 BB_MUST_CHECK enum bb_status bb_memtable_add(struct bb_memtable *memtable,
                                              const struct bb_entry *entry, uint64_t key_hash);
 
+#define BB_MEMTABLE_HEIGHT_MAX 16
+/* The way from the root to a leaf. */
+struct bb_memtable_path {
+    unsigned height;                          /* inner nodes passed */
+    uint32_t nodes[BB_MEMTABLE_HEIGHT_MAX];   /* from the root on */
+    uint8_t children[BB_MEMTABLE_HEIGHT_MAX]; /* the child that was taken in each */
+    uint32_t leaf;
+};
+
+/* Adding in two steps: the first finds the way and asks for the memory at its end, which arrives
+ * while the caller does something else, such as writing the log; the second adds. REQUIRES: nothing
+ * is added in between, and key and hash are the same. */
+void bb_memtable_find_way(const struct bb_memtable *memtable, struct bb_bytes key,
+                          uint64_t key_hash, struct bb_memtable_path *ret_path);
+BB_MUST_CHECK enum bb_status bb_memtable_add_at(struct bb_memtable *memtable,
+                                                const struct bb_memtable_path *path,
+                                                const struct bb_entry *entry, uint64_t key_hash);
+
 /* The newest version of key with a sequence of at most `sequence`: BB_OK, or BB_NOT_FOUND without a
  * message. The value is borrowed while the memtable lives and is not reset. */
 BB_MUST_CHECK enum bb_status bb_memtable_get(const struct bb_memtable *memtable,

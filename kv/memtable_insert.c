@@ -163,18 +163,29 @@ static bool is_above_all(const struct bb_memtable *memtable, struct bb_bytes key
 
 /* The way to the leaf that takes the key. A key above all others needs none while there is a free
  * slot. */
-static void find_way(const struct bb_memtable *memtable, struct bb_bytes key, bool at_end,
+static void find_way(const struct bb_memtable *memtable, struct bb_bytes key,
                      struct bb_memtable_path *path)
 {
     const struct bb_memtable_leaf *last = bb_memtable_leaf_at(memtable, memtable->last_leaf);
-    if (at_end && atomic_load_explicit(&last->count, memory_order_relaxed) < BB_MEMTABLE_SLOTS)
+    if (atomic_load_explicit(&last->count, memory_order_relaxed) < BB_MEMTABLE_SLOTS &&
+        is_above_all(memtable, key))
         path->leaf = memtable->last_leaf;
     else
         bb_memtable_find_leaf(memtable, key, false, path);
 }
 
-enum bb_status bb_memtable_add(struct bb_memtable *memtable, const struct bb_entry *entry,
-                               uint64_t key_hash)
+void bb_memtable_find_way(const struct bb_memtable *memtable, struct bb_bytes key,
+                          uint64_t key_hash, struct bb_memtable_path *ret_path)
+{
+    bb_memory_filter_prefetch(&memtable->filter, key_hash);
+    find_way(memtable, key, ret_path);
+    const uint8_t *leaf = bb_memtable_at(memtable, ret_path->leaf);
+    for (size_t line = 0; line < BB_MEMTABLE_NODE_SIZE; line += 64)
+        __builtin_prefetch(leaf + line, 1);
+}
+
+enum bb_status bb_memtable_add_at(struct bb_memtable *memtable, const struct bb_memtable_path *path,
+                                  const struct bb_entry *entry, uint64_t key_hash)
 {
     enum bb_status status = bb_entry_check(entry);
     if (status != BB_OK)
@@ -184,18 +195,24 @@ enum bb_status bb_memtable_add(struct bb_memtable *memtable, const struct bb_ent
     if (!fits_one(memtable, record_size, bb_memtable_root_height(root)))
         return bb_fail(BB_NO_SPACE, "a memtable of %" PRIu64 " bytes is full", memtable->capacity);
 
-    struct bb_memtable_path path;
-    bool at_end = is_above_all(memtable, entry->key);
-    find_way(memtable, entry->key, at_end, &path);
-    struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, path.leaf);
+    bool at_end = path->leaf == memtable->last_leaf && is_above_all(memtable, entry->key);
+    struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, path->leaf);
     uint64_t prefix = bb_memtable_prefix(memtable, entry->key, leaf->skip);
     uint32_t slot = at_end ? BB_MEMTABLE_NO_SLOT
                            : bb_memtable_leaf_find(memtable, leaf, entry->key, prefix, key_hash);
     if (slot != BB_MEMTABLE_NO_SLOT)
         status = add_version(memtable, leaf, slot, entry);
     else
-        add_key(memtable, &path, entry, prefix, key_hash, at_end);
+        add_key(memtable, path, entry, prefix, key_hash, at_end);
     if (status == BB_OK)
         count_entry(memtable, entry);
     return status;
+}
+
+enum bb_status bb_memtable_add(struct bb_memtable *memtable, const struct bb_entry *entry,
+                               uint64_t key_hash)
+{
+    struct bb_memtable_path path;
+    find_way(memtable, entry->key, &path);
+    return bb_memtable_add_at(memtable, &path, entry, key_hash);
 }

@@ -52,7 +52,6 @@
 #define BB_MEMTABLE_CHILDREN   (BB_MEMTABLE_SEPARATORS + 1)
 /* Half full inner nodes over 2^32 units of records: 8 levels; appending leaves some less than half
  * full. */
-#define BB_MEMTABLE_HEIGHT_MAX 16
 
 struct bb_memtable_record {
     uint64_t sequence_and_kind;
@@ -214,14 +213,6 @@ static inline unsigned bb_memtable_root_height(uint64_t root)
 }
 
 /* ---- kv/memtable_inner.c ---- */
-
-/* The way from the root to a leaf. */
-struct bb_memtable_path {
-    unsigned height;                          /* inner nodes passed */
-    uint32_t nodes[BB_MEMTABLE_HEIGHT_MAX];   /* from the root on */
-    uint8_t children[BB_MEMTABLE_HEIGHT_MAX]; /* the child that was taken in each */
-    uint32_t leaf;
-};
 
 /* The leaf whose keys include key; with below, the leaf that holds the keys right below it. path
  * may be NULL. */

@@ -63,6 +63,7 @@ struct bb_worker {
     uint64_t signals;
     uint64_t answered;
     struct bb_error failure; /* of the latest piece of work; BB_OK when all is well */
+    _Atomic bool is_failing; /* the same, for a look without the mutex */
 };
 
 struct bb_db {

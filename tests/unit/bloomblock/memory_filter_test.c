@@ -77,11 +77,11 @@ static void memory_filter__refuses_absurd_sizes(void **state)
     assert_status(bb_memory_filter_init(&filter, UINT64_C(1) << 40, 10), BB_TOO_LARGE);
 }
 
-/* --- Readers beside writers --- */
+/* --- Readers beside the writer --- */
 
 #define READERS      2
-#define WRITERS      2
-#define KEYS         20000 /* of each writer */
+#define WRITERS      1 /* there is never more than one */
+#define KEYS         40000
 #define ROUNDS_LEAST 3
 
 struct shared {
