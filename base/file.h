@@ -95,6 +95,8 @@ struct bb_file_system_ops {
     enum bb_status (*random)(struct bb_file_system *fs, void *buffer, size_t size);
     /* Monotonic nanoseconds. */
     uint64_t (*now)(struct bb_file_system *fs);
+    /* Waits until that clock has gone on by about so much; it may be less. */
+    void (*sleep)(struct bb_file_system *fs, uint64_t nanoseconds);
     void (*counters)(struct bb_file_system *fs, struct bb_file_counters *ret_counters);
 };
 

@@ -376,6 +376,12 @@ static uint64_t now(struct bb_file_system *fs)
     return inner->ops->now(inner);
 }
 
+static void sleep_for(struct bb_file_system *fs, uint64_t nanoseconds)
+{
+    struct bb_file_system *inner = pool_of(fs)->inner;
+    inner->ops->sleep(inner, nanoseconds);
+}
+
 static void counters(struct bb_file_system *fs, struct bb_file_counters *ret_counters)
 {
     struct bb_file_system *inner = pool_of(fs)->inner;
@@ -398,6 +404,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .free_space = free_space,
     .random = random_bytes,
     .now = now,
+    .sleep = sleep_for,
     .counters = counters,
 };
 

@@ -257,6 +257,14 @@ static uint64_t now(struct bb_file_system *fs)
     return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
 
+static void sleep_for(struct bb_file_system *fs, uint64_t nanoseconds)
+{
+    (void)fs;
+    struct timespec time = {.tv_sec = (time_t)(nanoseconds / UINT64_C(1000000000)),
+                            .tv_nsec = (long)(nanoseconds % UINT64_C(1000000000))};
+    (void)nanosleep(&time, NULL); /* a signal may end it early */
+}
+
 static uint64_t counted(_Atomic uint64_t *counter)
 {
     return atomic_load_explicit(counter, memory_order_relaxed);
@@ -291,6 +299,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .free_space = bb_posix_free_space,
     .random = random_bytes,
     .now = now,
+    .sleep = sleep_for,
     .counters = counters,
 };
 

@@ -215,7 +215,8 @@ static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
 {
     struct bb_pick_options options = bb_target_of(db, levels);
     options.pending_waste = db->pending_waste[BB_WORK_FLUSH];
-    bb_options_for_table(&db->options, plan->output_level, db->files, &db->secret, NULL, ret_table);
+    bb_options_for_table(&db->options, plan->output_level,
+                         bb_store_files_of(db, BB_WORK_COMPACTION), &db->secret, NULL, ret_table);
     bb_pick_filters(levels, &options, plan, ret_table);
     double rate = plan->is_move ? bb_plan_moved_rate(plan) : ret_table->filter_rate;
     db->pending_waste[BB_WORK_COMPACTION] = bb_pick_waste_added(levels, &options, plan, rate);

@@ -88,7 +88,8 @@ static void count_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
 static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
                        struct bb_table_options *ret_options)
 {
-    bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, ret_options);
+    bb_options_for_table(&db->options, 0, bb_store_files_of(db, BB_WORK_FLUSH), &db->secret, NULL,
+                         ret_options);
     bb_mutex_lock(&db->installing);
     struct bb_levels *levels = bb_store_ref_levels(db);
     db->pending_waste[BB_WORK_FLUSH] =

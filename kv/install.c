@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/file_limit.h"
 #include "base/status.h"
 
 static void retire(struct bb_db *db, struct bb_view *view)
@@ -94,6 +95,11 @@ struct bb_levels *bb_store_ref_levels(struct bb_db *db)
     struct bb_levels *levels = bb_levels_ref(db->view->levels);
     bb_mutex_unlock(&db->mutex);
     return levels;
+}
+
+struct bb_file_system *bb_store_files_of(struct bb_db *db, enum bb_work work)
+{
+    return db->limit == NULL ? db->system : bb_file_limit_system(db->limit, work == BB_WORK_FLUSH);
 }
 
 void bb_store_signal_work(struct bb_db *db, enum bb_work work)

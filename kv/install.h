@@ -36,6 +36,9 @@ void bb_store_release_view(struct bb_db *db, struct bb_view *view);
  * adds above all others, and only a compaction removes any. The mutex is not held. */
 struct bb_levels *bb_store_ref_levels(struct bb_db *db);
 
+/* Where a worker creates its tables: the store's file system, under the limit on writing. */
+struct bb_file_system *bb_store_files_of(struct bb_db *db, enum bb_work work);
+
 /* Such work may have become due. The mutex is held. */
 void bb_store_signal_work(struct bb_db *db, enum bb_work work);
 

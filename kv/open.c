@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
+#include "base/file_limit.h"
 #include "base/file_pool.h"
 #include "base/status.h"
 #include "kv/commit.h"
@@ -311,6 +312,9 @@ static enum bb_status init_parts(struct bb_db *db)
     }
     if (status == BB_OK && !db->options.cache_off)
         status = bb_block_cache_create(db->options.cache_bytes, &db->cache);
+    if (status == BB_OK && db->options.background_bytes_per_second > 0)
+        status =
+            bb_file_limit_create(db->system, db->options.background_bytes_per_second, &db->limit);
     return status;
 }
 
@@ -371,6 +375,7 @@ static enum bb_status destroy_db(struct bb_db *db)
         enum bb_status unlocked = db->system->ops->unlock(db->system, db->lock);
         status = status == BB_OK ? unlocked : status;
     }
+    bb_file_limit_destroy(db->limit);
     bb_file_pool_destroy(db->pool);
     if (db->owns_system)
         bb_file_system_posix_destroy(db->system);

@@ -32,6 +32,7 @@ static const struct range level0_compact = {"level0_run_count_compact", 4, 1, 10
 static const struct range level0_stop = {"level0_run_count_stop", 20, 2, 10000};
 static const struct range level1_size = {"level1_size_bytes", 0, 4 * KIB, 1024 * GIB};
 static const struct range size_ratio = {"level_size_ratio", 10, 2, 100};
+static const struct range background = {"background_bytes_per_second", 0, 64 * KIB, 1024 * GIB};
 static const struct range wal_buffer = {"wal_buffer_bytes", 0, 0, 1 * GIB};
 
 static enum bb_status resolve64(const struct range *range, uint64_t *value)
@@ -60,7 +61,8 @@ static enum bb_status resolve_sizes(struct bb_db_options *o)
     } wide[] = {{&write_buffer, &o->write_buffer_bytes},
                 {&cache, &o->cache_bytes},
                 {&table_size, &o->table_size_bytes},
-                {&level1_size, &o->level1_size_bytes}};
+                {&level1_size, &o->level1_size_bytes},
+                {&background, &o->background_bytes_per_second}};
     struct {
         const struct range *range;
         uint32_t *value;

@@ -32,6 +32,7 @@
 #include "kv/view.h"
 
 struct bb_compaction;
+struct bb_file_limit;
 struct bb_file_pool;
 struct bb_manifest;
 struct bb_range_request;
@@ -74,6 +75,7 @@ struct bb_db {
     bool owns_system;
     struct bb_file_pool *pool;
     struct bb_file_system *files; /* the same with a limit on open descriptors: the pool's */
+    struct bb_file_limit *limit;  /* on what workers write; NULL: none */
     struct bb_file *lock;
     uint8_t store_id[16];
     struct bb_hash_secret secret;

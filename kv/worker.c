@@ -2,6 +2,7 @@
 #include "kv/worker.h"
 
 #include "base/alloc.h"
+#include "base/file_limit.h"
 #include "base/status.h"
 #include "kv/compaction_work.h"
 #include "kv/flush.h"
@@ -190,6 +191,7 @@ void bb_store_stop_workers(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     db->is_closing = true;
+    bb_file_limit_lift(db->limit);
     for (enum bb_work work = 0; work < BB_WORK_COUNT; work++)
         bb_condition_broadcast(&db->workers[work].is_due);
     bb_mutex_unlock(&db->mutex);

@@ -95,6 +95,10 @@ struct bb_db_options {
     uint32_t level0_run_count_stop;    /* default 20: writes wait */
     uint64_t level1_size_bytes;        /* default 4 write buffers */
     uint32_t level_size_ratio;         /* default 10 */
+    /* The most that flushes and compactions together write, per second; 0: no limit. A flush goes
+     * first: compactions get what it leaves. Slower than the writes come, the limit makes them
+     * stall. At least 64 KiB. In deterministic mode the caller waits. */
+    uint64_t background_bytes_per_second;
 
     /* Durability. */
     bool wal_off;              /* writes since the last flush are lost with the process */

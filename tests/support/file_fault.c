@@ -345,6 +345,12 @@ static uint64_t now(struct bb_file_system *fs)
     return fault->inner->ops->now(fault->inner);
 }
 
+static void sleep_for(struct bb_file_system *fs, uint64_t nanoseconds)
+{
+    struct bb_file_fault *fault = fault_of(fs);
+    fault->inner->ops->sleep(fault->inner, nanoseconds);
+}
+
 static void counters(struct bb_file_system *fs, struct bb_file_counters *ret_counters)
 {
     struct bb_file_fault *fault = fault_of(fs);
@@ -367,6 +373,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .free_space = free_space,
     .random = random_bytes,
     .now = now,
+    .sleep = sleep_for,
     .counters = counters,
 };
 

@@ -2,6 +2,7 @@
 #include "tests/support/file_memory.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -360,6 +361,13 @@ static uint64_t now(struct bb_file_system *fs)
     return time;
 }
 
+/* The clock goes on, and other threads may. */
+static void sleep_for(struct bb_file_system *fs, uint64_t nanoseconds)
+{
+    bb_file_memory_advance(memory_of(fs), nanoseconds);
+    (void)sched_yield();
+}
+
 static void counters(struct bb_file_system *fs, struct bb_file_counters *ret_counters)
 {
     struct bb_file_memory *memory = memory_of(fs);
@@ -384,6 +392,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .free_space = free_space,
     .random = random_bytes,
     .now = now,
+    .sleep = sleep_for,
     .counters = counters,
 };
 

@@ -206,12 +206,69 @@ static void db_background__promise_is_kept_beside_each_other(void **state)
     tear_down(&store, &stage);
 }
 
+#define LIMIT   (UINT64_C(256) << 10)
+#define MARKS   4096
+#define APPEND  (UINT64_C(256) << 10) /* what a table is written by at most */
+#define SECONDS 1e-9
+
+/* Bytes that the file system has taken, before each append to a table. */
+struct marks {
+    uint64_t times[MARKS];
+    uint64_t bytes[MARKS];
+    size_t count;
+};
+
+static enum bb_status mark_append(void *context, struct bb_file_memory *memory, uint64_t number,
+                                  enum bb_file_call call, const char *path)
+{
+    struct marks *marks = context;
+    struct bb_file_system *fs = bb_file_memory_system(memory);
+    struct bb_file_counters counters = {.reads = 0};
+    (void)number;
+    if (call != BB_FILE_CALL_APPEND || strstr(path, ".bbt") == NULL || marks->count == MARKS)
+        return BB_OK;
+    fs->ops->counters(fs, &counters);
+    marks->times[marks->count] = fs->ops->now(fs);
+    marks->bytes[marks->count++] = counters.append_bytes;
+    return BB_OK;
+}
+
+/* Without a log nearly all that is written is tables; the clock goes on by sleeping. */
+static void db_background__writing_stays_below_its_limit(void **state)
+{
+    (void)state;
+    struct store store;
+    static struct marks marks;
+    store_init(&store);
+    store.options.background_bytes_per_second = LIMIT;
+    store.options.wal_off = true;
+    store_open(&store);
+    bb_file_memory_set_hook(store.memory, mark_append, &marks);
+    for (uint32_t run = 1; run < 20; run++)
+        put_run(&store, run, 1000);
+    assert_ok(bb_db_wait_idle(store.db));
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    assert_true(store_stats(&store).compactions > 0);
+    assert_true(marks.count > 20);
+    for (size_t first = 0; first < marks.count; first++) {
+        for (size_t last = first; last < marks.count; last++) {
+            double seconds = (double)(marks.times[last] - marks.times[first]) * SECONDS;
+            double bytes = (double)(marks.bytes[last] - marks.bytes[first]);
+            /* One append of each kind, and the manifest's. */
+            assert_true(bytes <= seconds * (double)LIMIT + 2 * APPEND + 65536);
+        }
+    }
+    store_close(&store);
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(db_background__flush_waits_for_no_merge),
         cmocka_unit_test(db_background__merge_waits_for_no_flush),
         cmocka_unit_test(db_background__promise_is_kept_beside_each_other),
+        cmocka_unit_test(db_background__writing_stays_below_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

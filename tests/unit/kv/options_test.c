@@ -45,6 +45,7 @@ static const struct numeric numerics[] = {
     NUMERIC(level0_run_count_stop, 20, 2, 10000),
     NUMERIC(level1_size_bytes, 4 * 64 * MIB, 4 * KIB, TIB),
     NUMERIC(level_size_ratio, 10, 2, 100),
+    NUMERIC(background_bytes_per_second, 0, 65536, UINT64_C(1) << 40),
     NUMERIC(wal_buffer_bytes, 0, 0, GIB),
 };
 
@@ -177,7 +178,7 @@ static void options__beyond_limits_is_refused(void **state)
             refused++;
         }
     }
-    assert_int_equal(refused, 19);
+    assert_int_equal(refused, 21);
 }
 
 static void options__level1_follows_the_write_buffer(void **state)

@@ -1,0 +1,296 @@
+/* See file_limit.h. */
+#include "base/file_limit.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "base/sync.h"
+
+#define SECOND UINT64_C(1000000000)
+/* A wait is cut into pieces, between which it is seen that the limit was lifted. */
+#define PAUSE_NANOSECONDS UINT64_C(20000000)
+
+struct side {
+    struct bb_file_system base;
+    struct bb_file_limit *limit;
+    bool is_urgent;
+};
+
+struct bb_file_limit {
+    struct side urgent;
+    struct side patient;
+    struct bb_file_system *inner;
+    uint64_t bytes_per_second;
+    _Atomic bool is_lifted;
+    struct bb_mutex mutex;
+    uint64_t urgent_until; /* the clock's time up to which urgent appends are charged */
+    uint64_t all_until;
+};
+
+struct limited_file {
+    struct bb_file base;
+    struct bb_file *inner; /* owned */
+    struct side *side;
+};
+
+static struct side *side_of(struct bb_file_system *fs)
+{
+    return (struct side *)fs;
+}
+
+static struct bb_file_system *inner_of(struct bb_file_system *fs)
+{
+    return side_of(fs)->limit->inner;
+}
+
+static struct limited_file *file_of(struct bb_file *file)
+{
+    return (struct limited_file *)file;
+}
+
+/* ---- waiting ---- */
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t cost_of(const struct bb_file_limit *limit, size_t size)
+{
+    return (uint64_t)((double)size * (double)SECOND / (double)limit->bytes_per_second);
+}
+
+/* Charges an append if it is its turn; else tells how long that may take. */
+static uint64_t try_charge(struct bb_file_limit *limit, bool is_urgent, size_t size)
+{
+    uint64_t now = limit->inner->ops->now(limit->inner);
+    uint64_t cost = cost_of(limit, size);
+    bb_mutex_lock(&limit->mutex);
+    uint64_t until = is_urgent ? limit->urgent_until : limit->all_until;
+    if (until <= now) {
+        limit->all_until = later(limit->all_until, now) + cost;
+        if (is_urgent)
+            limit->urgent_until = now + cost;
+    }
+    bb_mutex_unlock(&limit->mutex);
+    return until <= now ? 0 : until - now;
+}
+
+static void wait_for_turn(struct bb_file_limit *limit, bool is_urgent, size_t size)
+{
+    uint64_t left = 1;
+    while (left > 0 && !atomic_load_explicit(&limit->is_lifted, memory_order_acquire)) {
+        left = try_charge(limit, is_urgent, size);
+        if (left > 0)
+            limit->inner->ops->sleep(limit->inner,
+                                     left > PAUSE_NANOSECONDS ? PAUSE_NANOSECONDS : left);
+    }
+}
+
+/* ---- files ---- */
+
+static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffer, size_t size,
+                              size_t *ret_size)
+{
+    return bb_file_read_at(file_of(base)->inner, offset, buffer, size, ret_size);
+}
+
+static enum bb_status append(struct bb_file *base, const void *data, size_t size)
+{
+    struct limited_file *file = file_of(base);
+    wait_for_turn(file->side->limit, file->side->is_urgent, size);
+    return bb_file_append(file->inner, bb_bytes_of(data, size));
+}
+
+static enum bb_status sync_file(struct bb_file *base)
+{
+    return bb_file_sync(file_of(base)->inner);
+}
+
+static enum bb_status size_of_file(struct bb_file *base, uint64_t *ret_size)
+{
+    return bb_file_size(file_of(base)->inner, ret_size);
+}
+
+static enum bb_status close_file(struct bb_file *base)
+{
+    struct limited_file *file = file_of(base);
+    enum bb_status status = bb_file_close(file->inner);
+    bb_free(file);
+    return status;
+}
+
+static const struct bb_file_ops file_ops = {
+    .read_at = read_at,
+    .append = append,
+    .sync = sync_file,
+    .size = size_of_file,
+    .close = close_file,
+};
+
+static enum bb_status create(struct bb_file_system *fs, const char *path, struct bb_file **ret_file)
+{
+    struct limited_file *file = bb_alloc_zeroed(1, sizeof(*file));
+    if (file == NULL)
+        return bb_fail(BB_NO_MEMORY, "%s: no memory to create it", path);
+    enum bb_status status = bb_file_create(inner_of(fs), path, &file->inner);
+    if (status != BB_OK) {
+        bb_free(file);
+        return status;
+    }
+    file->side = side_of(fs);
+    file->base = (struct bb_file){.ops = &file_ops, .path = file->inner->path};
+    *ret_file = &file->base;
+    return BB_OK;
+}
+
+/* ---- the rest is the wrapped system's ---- */
+
+static enum bb_status open_for_reading(struct bb_file_system *fs, const char *path,
+                                       struct bb_file **ret_file)
+{
+    return bb_file_open(inner_of(fs), path, ret_file);
+}
+
+static enum bb_status rename_file(struct bb_file_system *fs, const char *from, const char *to)
+{
+    return inner_of(fs)->ops->rename(inner_of(fs), from, to);
+}
+
+static enum bb_status link_file(struct bb_file_system *fs, const char *from, const char *to)
+{
+    return inner_of(fs)->ops->link(inner_of(fs), from, to);
+}
+
+static enum bb_status remove_file(struct bb_file_system *fs, const char *path)
+{
+    return inner_of(fs)->ops->remove(inner_of(fs), path);
+}
+
+static enum bb_status list(struct bb_file_system *fs, const char *directory,
+                           struct bb_name_list *ret_list)
+{
+    return inner_of(fs)->ops->list(inner_of(fs), directory, ret_list);
+}
+
+static enum bb_status make_directory(struct bb_file_system *fs, const char *path)
+{
+    return inner_of(fs)->ops->make_directory(inner_of(fs), path);
+}
+
+static enum bb_status remove_directory(struct bb_file_system *fs, const char *path)
+{
+    return inner_of(fs)->ops->remove_directory(inner_of(fs), path);
+}
+
+static enum bb_status sync_directory(struct bb_file_system *fs, const char *path)
+{
+    return inner_of(fs)->ops->sync_directory(inner_of(fs), path);
+}
+
+static enum bb_status status_of(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
+                                uint64_t *ret_size)
+{
+    return inner_of(fs)->ops->status(inner_of(fs), path, ret_is_directory, ret_size);
+}
+
+static enum bb_status lock(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock)
+{
+    return inner_of(fs)->ops->lock(inner_of(fs), path, ret_lock);
+}
+
+static enum bb_status unlock(struct bb_file_system *fs, struct bb_file *locked)
+{
+    return inner_of(fs)->ops->unlock(inner_of(fs), locked);
+}
+
+static enum bb_status free_space(struct bb_file_system *fs, const char *path, uint64_t *ret_bytes)
+{
+    return inner_of(fs)->ops->free_space(inner_of(fs), path, ret_bytes);
+}
+
+static enum bb_status random_bytes(struct bb_file_system *fs, void *buffer, size_t size)
+{
+    return inner_of(fs)->ops->random(inner_of(fs), buffer, size);
+}
+
+static uint64_t now(struct bb_file_system *fs)
+{
+    return inner_of(fs)->ops->now(inner_of(fs));
+}
+
+static void sleep_for(struct bb_file_system *fs, uint64_t nanoseconds)
+{
+    inner_of(fs)->ops->sleep(inner_of(fs), nanoseconds);
+}
+
+static void counters(struct bb_file_system *fs, struct bb_file_counters *ret_counters)
+{
+    inner_of(fs)->ops->counters(inner_of(fs), ret_counters);
+}
+
+static const struct bb_file_system_ops file_system_ops = {
+    .open = open_for_reading,
+    .create = create,
+    .rename = rename_file,
+    .link = link_file,
+    .remove = remove_file,
+    .list = list,
+    .make_directory = make_directory,
+    .remove_directory = remove_directory,
+    .sync_directory = sync_directory,
+    .status = status_of,
+    .lock = lock,
+    .unlock = unlock,
+    .free_space = free_space,
+    .random = random_bytes,
+    .now = now,
+    .sleep = sleep_for,
+    .counters = counters,
+};
+
+/* ---- the limit ---- */
+
+static struct side make_side(struct bb_file_limit *limit, bool is_urgent)
+{
+    return (struct side){.base = {.ops = &file_system_ops}, .limit = limit, .is_urgent = is_urgent};
+}
+
+enum bb_status bb_file_limit_create(struct bb_file_system *fs, uint64_t bytes_per_second,
+                                    struct bb_file_limit **ret_limit)
+{
+    if (bytes_per_second == 0)
+        return bb_fail(BB_INVALID, "a limit of no bytes per second");
+    struct bb_file_limit *limit = bb_alloc_zeroed(1, sizeof(*limit));
+    if (limit == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a limit on writing");
+    limit->urgent = make_side(limit, true);
+    limit->patient = make_side(limit, false);
+    limit->inner = fs;
+    limit->bytes_per_second = bytes_per_second;
+    bb_mutex_init(&limit->mutex);
+    *ret_limit = limit;
+    return BB_OK;
+}
+
+void bb_file_limit_destroy(struct bb_file_limit *limit)
+{
+    if (limit == NULL)
+        return;
+    bb_mutex_deinit(&limit->mutex);
+    bb_free(limit);
+}
+
+struct bb_file_system *bb_file_limit_system(struct bb_file_limit *limit, bool is_urgent)
+{
+    return is_urgent ? &limit->urgent.base : &limit->patient.base;
+}
+
+void bb_file_limit_lift(struct bb_file_limit *limit)
+{
+    if (limit != NULL)
+        atomic_store_explicit(&limit->is_lifted, true, memory_order_release);
+}
