@@ -112,6 +112,25 @@ out:
     return status;
 }
 
+#define COPY_SIZE ((size_t)256 * 1024)
+
+enum bb_status bb_file_copy_bytes(struct bb_file *from, struct bb_file *to)
+{
+    uint8_t *buffer = bb_alloc(COPY_SIZE);
+    uint64_t offset = 0;
+    size_t size = COPY_SIZE;
+    enum bb_status status =
+        buffer == NULL ? bb_fail(BB_NO_MEMORY, "%s: no memory to copy it", from->path) : BB_OK;
+    while (status == BB_OK && size == COPY_SIZE) {
+        status = bb_file_read_at(from, offset, buffer, COPY_SIZE, &size);
+        if (status == BB_OK && size > 0)
+            status = bb_file_append(to, (struct bb_bytes){.data = buffer, .size = size});
+        offset += size;
+    }
+    bb_free(buffer);
+    return status;
+}
+
 enum bb_status bb_path_join(const char *directory, const char *name, struct bb_buf *ret_path)
 {
     size_t directory_size = strlen(directory);

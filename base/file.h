@@ -127,6 +127,8 @@ BB_MUST_CHECK enum bb_status bb_file_close(struct bb_file *file);
 /* The whole file into buf (replaced); BB_TOO_LARGE beyond size_max. */
 BB_MUST_CHECK enum bb_status bb_file_read_whole(struct bb_file_system *fs, const char *path,
                                                 uint64_t size_max, struct bb_buf *buf);
+/* Appends all that is in one file to another, which is not synced. */
+BB_MUST_CHECK enum bb_status bb_file_copy_bytes(struct bb_file *from, struct bb_file *to);
 /* The directory that a path stands in, as a terminated string; "." for a single name, "/" for the
  * root. */
 BB_MUST_CHECK enum bb_status bb_path_parent(const char *path, struct bb_buf *ret_parent);

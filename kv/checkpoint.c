@@ -9,15 +9,12 @@
  * manifest, logs, and its id, lest a log of the one is taken for the other's. Threads: any.
  */
 #include "bb/db_files.h"
-#include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/filename.h"
 #include "kv/install.h"
 #include "kv/manifest.h"
 #include "kv/store.h"
-
-#define COPY_SIZE ((size_t)1 << 20)
 
 struct checkpoint {
     struct bb_db *db;
@@ -29,20 +26,6 @@ struct checkpoint {
 
 /* ---- tables ---- */
 
-static enum bb_status copy_bytes(struct bb_file *from, struct bb_file *to, uint8_t *buffer)
-{
-    uint64_t offset = 0;
-    size_t size = 0;
-    enum bb_status status = BB_OK;
-    do {
-        status = bb_file_read_at(from, offset, buffer, COPY_SIZE, &size);
-        if (status == BB_OK && size > 0)
-            status = bb_file_append(to, bb_bytes_of(buffer, size));
-        offset += size;
-    } while (status == BB_OK && size == COPY_SIZE);
-    return status;
-}
-
 static enum bb_status close_after(struct bb_file *file, enum bb_status status)
 {
     struct bb_error failure = *bb_error_last();
@@ -53,17 +36,13 @@ static enum bb_status close_after(struct bb_file *file, enum bb_status status)
 static enum bb_status copy_open(struct checkpoint *c, struct bb_file *from, const char *to)
 {
     struct bb_file *file = NULL;
-    uint8_t *buffer = bb_alloc(COPY_SIZE);
-    if (buffer == NULL)
-        return bb_fail(BB_NO_MEMORY, "%s: no memory to copy a table", to);
     enum bb_status status = bb_file_create(c->fs, to, &file);
     if (status == BB_OK)
-        status = copy_bytes(from, file, buffer);
+        status = bb_file_copy_bytes(from, file);
     if (status == BB_OK)
         status = bb_file_sync(file); /* sync S18 */
     if (file != NULL)
         status = close_after(file, status);
-    bb_free(buffer);
     return status;
 }
 

@@ -51,11 +51,12 @@ static enum bb_status add_file(struct bb_file_system *fs, const char *path, cons
                                      .is = bb_filename_decode(bb_bytes_of_text(name))};
     bool is_there = false;
     enum bb_status status = look_at(fs, path, &file, &is_there);
-    if (status != BB_OK || !is_there)
-        return status;
-    /* Even a directory that has one of our names takes its number out of use. */
+    /* Even a directory, or a link to nothing, that has one of our names takes its number out of
+     * use. */
     if (file.is.number > directory->number_max)
         directory->number_max = file.is.number;
+    if (status != BB_OK || !is_there)
+        return status;
     directory->has_current |= file.is.kind == BB_FILE_CURRENT;
     if (file.is_directory)
         file.is = (struct bb_filename){.kind = BB_FILE_FOREIGN};

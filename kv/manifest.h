@@ -71,6 +71,13 @@ BB_MUST_CHECK enum bb_status bb_manifest_read(
     enum bb_status (*visit)(void *context, const struct bb_edit *edit, uint64_t offset),
     void *context, struct bb_manifest_state *ret_state, struct bb_manifest_report *ret_report);
 
+/* The same for repair: ends at the first damage, whatever was durable behind it, and at the first
+ * edit that contradicts those before it. BB_CORRUPT: not even the snapshot can be read. */
+BB_MUST_CHECK enum bb_status bb_manifest_salvage(struct bb_file_system *fs, const char *path,
+                                                 uint64_t number,
+                                                 struct bb_manifest_state *ret_state,
+                                                 struct bb_manifest_report *ret_report);
+
 /* Writes manifest `number` (a new file number; next_file_number is raised above it) with a snapshot
  * of *state and makes it the one in force: when this returns BB_OK, it is durable, and so is every
  * name that was in the directory before. Takes *state on success and leaves it empty; leaves it as

@@ -23,6 +23,9 @@ struct walk {
     enum bb_status (*visit)(void *context, const struct bb_edit *edit, uint64_t offset);
     void *context;
     struct bb_manifest_state *state;
+    bool is_salvage; /* ends at damage and contradictions instead of failing */
+    uint64_t folded; /* edits */
+    char contradiction[256];
 };
 
 /* The log's reader wants to be told which store's log it is to be; a manifest is where that is
@@ -71,8 +74,12 @@ static enum bb_status fold_all(struct walk *walk)
             status = fold(walk, record);
         else if (status == BB_NOT_FOUND)
             return BB_OK;
+        walk->folded += status == BB_OK;
     }
-    return status;
+    if (status != BB_CORRUPT || !walk->is_salvage || walk->folded == 0)
+        return status;
+    snprintf(walk->contradiction, sizeof(walk->contradiction), "%.255s", bb_error_last()->message);
+    return BB_OK;
 }
 
 /* What holds for every manifest that was ever put in force. */
@@ -107,32 +114,52 @@ static struct bb_manifest_report make_report(const struct walk *walk,
     return report;
 }
 
+static enum bb_status read_manifest(struct bb_file_system *fs, struct walk *walk,
+                                    struct bb_manifest_state *ret_state,
+                                    struct bb_manifest_report *ret_report)
+{
+    struct bb_manifest_state state = {0};
+    uint64_t file_size = 0;
+    walk->state = &state;
+    enum bb_status status = read_claim(fs, walk, &file_size);
+    if (status == BB_OK)
+        status = bb_wal_reader_open(fs, walk->path, bb_manifest_log_number(walk->number),
+                                    walk->store_id, walk->is_salvage, &walk->reader);
+    if (status == BB_OK)
+        status = fold_all(walk);
+    if (status == BB_OK)
+        status = check_whole(walk, bb_wal_reader_report(walk->reader));
+    if (status == BB_OK) {
+        if (ret_report != NULL)
+            *ret_report = make_report(walk, bb_wal_reader_report(walk->reader), file_size);
+        *ret_state = state;
+        state = (struct bb_manifest_state){0};
+    }
+    bb_wal_reader_close(walk->reader);
+    bb_manifest_state_deinit(&state);
+    return status;
+}
+
 enum bb_status bb_manifest_read(struct bb_file_system *fs, const char *path, uint64_t number,
                                 enum bb_status (*visit)(void *context, const struct bb_edit *edit,
                                                         uint64_t offset),
                                 void *context, struct bb_manifest_state *ret_state,
                                 struct bb_manifest_report *ret_report)
 {
-    struct bb_manifest_state state = {0};
-    struct walk walk = {
-        .path = path, .number = number, .visit = visit, .context = context, .state = &state};
-    uint64_t file_size = 0;
-    enum bb_status status = read_claim(fs, &walk, &file_size);
-    if (status == BB_OK)
-        status = bb_wal_reader_open(fs, path, bb_manifest_log_number(number), walk.store_id, false,
-                                    &walk.reader);
-    if (status == BB_OK)
-        status = fold_all(&walk);
-    if (status == BB_OK)
-        status = check_whole(&walk, bb_wal_reader_report(walk.reader));
-    if (status == BB_OK) {
-        if (ret_report != NULL)
-            *ret_report = make_report(&walk, bb_wal_reader_report(walk.reader), file_size);
-        *ret_state = state;
-        state = (struct bb_manifest_state){0};
+    struct walk walk = {.path = path, .number = number, .visit = visit, .context = context};
+    return read_manifest(fs, &walk, ret_state, ret_report);
+}
+
+enum bb_status bb_manifest_salvage(struct bb_file_system *fs, const char *path, uint64_t number,
+                                   struct bb_manifest_state *ret_state,
+                                   struct bb_manifest_report *ret_report)
+{
+    struct walk walk = {.path = path, .number = number, .is_salvage = true};
+    enum bb_status status = read_manifest(fs, &walk, ret_state, ret_report);
+    if (status == BB_OK && walk.contradiction[0] != 0) {
+        ret_report->is_whole = false;
+        snprintf(ret_report->dropped, sizeof(ret_report->dropped), "%s", walk.contradiction);
     }
-    bb_wal_reader_close(walk.reader);
-    bb_manifest_state_deinit(&state);
     return status;
 }
 

@@ -286,25 +286,6 @@ enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_directory *direc
     return status;
 }
 
-#define COPY_SIZE ((size_t)64 * 1024)
-
-static enum bb_status copy_bytes(struct bb_file *from, struct bb_file *to)
-{
-    uint8_t *buffer = bb_alloc(COPY_SIZE);
-    uint64_t offset = 0;
-    size_t size = COPY_SIZE;
-    enum bb_status status =
-        buffer == NULL ? bb_fail(BB_NO_MEMORY, "no memory for copying a log") : BB_OK;
-    while (status == BB_OK && size == COPY_SIZE) {
-        status = bb_file_read_at(from, offset, buffer, COPY_SIZE, &size);
-        if (status == BB_OK && size > 0)
-            status = bb_file_append(to, (struct bb_bytes){.data = buffer, .size = size});
-        offset += size;
-    }
-    bb_free(buffer);
-    return status == BB_OK ? bb_file_sync(to) : status; /* sync S13 */
-}
-
 static enum bb_status copy_log(struct bb_file_system *fs, const char *from, const char *to)
 {
     struct bb_file *source = NULL;
@@ -313,7 +294,9 @@ static enum bb_status copy_log(struct bb_file_system *fs, const char *from, cons
     if (status == BB_OK)
         status = bb_file_create(fs, to, &copy);
     if (status == BB_OK)
-        status = copy_bytes(source, copy);
+        status = bb_file_copy_bytes(source, copy);
+    if (status == BB_OK)
+        status = bb_file_sync(copy); /* sync S13 */
     struct bb_error failure = *bb_error_last();
     enum bb_status closed = bb_file_close(copy);
     (void)!bb_file_close(source);

@@ -11,6 +11,8 @@
 #include "kv/manifest.h"
 #include "kv/options.h"
 #include "kv/replay.h"
+#include "kv/store_verify.h"
+#include "kv/table_check.h"
 
 struct verification {
     struct bb_db_options options; /* resolved */
@@ -22,45 +24,6 @@ struct verification {
     struct bb_db_verify_report report;
 };
 
-static enum bb_status compare_meta(const char *path, const struct bb_table_meta *wanted,
-                                   const struct bb_table_meta *found)
-{
-    struct bb_place place = {.file = path};
-    if (memcmp(wanted->table_id, found->table_id, sizeof(wanted->table_id)) != 0)
-        return bb_corrupt(place, 0, "this is another table than the one the manifest names");
-    if (wanted->file_size != found->file_size)
-        return bb_corrupt(place, 0, "the file has %" PRIu64 " bytes, the manifest says %" PRIu64,
-                          found->file_size, wanted->file_size);
-    if (wanted->entry_count != found->entry_count || wanted->key_count != found->key_count ||
-        wanted->tombstone_count != found->tombstone_count)
-        return bb_corrupt(place, 0,
-                          "%" PRIu64 " entries, %" PRIu64 " keys, %" PRIu64
-                          " tombstones; the manifest says %" PRIu64 ", %" PRIu64 ", %" PRIu64,
-                          found->entry_count, found->key_count, found->tombstone_count,
-                          wanted->entry_count, wanted->key_count, wanted->tombstone_count);
-    if (wanted->sequence_min != found->sequence_min || wanted->sequence_max != found->sequence_max)
-        return bb_corrupt(
-            place, 0,
-            "sequences %" PRIu64 " to %" PRIu64 ", the manifest says %" PRIu64 " to %" PRIu64,
-            found->sequence_min, found->sequence_max, wanted->sequence_min, wanted->sequence_max);
-    if (!bb_bytes_equal(bb_buf_bytes(&wanted->smallest), bb_buf_bytes(&found->smallest)) ||
-        !bb_bytes_equal(bb_buf_bytes(&wanted->largest), bb_buf_bytes(&found->largest)))
-        return bb_corrupt(place, 0, "the range of keys differs from the manifest's");
-    return BB_OK;
-}
-
-static enum bb_status check_against_manifest(const struct bb_edit_table *table, const char *path,
-                                             const struct bb_table_options *options)
-{
-    struct bb_table *opened = NULL;
-    enum bb_status status = bb_table_open(path, options, &opened);
-    if (status != BB_OK)
-        return status;
-    status = compare_meta(path, &table->meta, bb_table_meta(opened));
-    bb_table_close(opened);
-    return status;
-}
-
 static enum bb_status verify_table(struct verification *v, const struct bb_edit_table *table)
 {
     struct bb_table_options options;
@@ -70,9 +33,7 @@ static enum bb_status verify_table(struct verification *v, const struct bb_edit_
                          &options);
     enum bb_status status = bb_filename_path(v->path, BB_FILE_TABLE, table->number, &path);
     if (status == BB_OK)
-        status = bb_table_verify((const char *)path.data, &options, &report);
-    if (status == BB_OK)
-        status = check_against_manifest(table, (const char *)path.data, &options);
+        status = bb_table_check((const char *)path.data, &options, &table->meta, &report);
     bb_buf_deinit(&path);
     if (status != BB_OK)
         return status;
@@ -167,7 +128,7 @@ static enum bb_status read_metadata(struct verification *v)
     return status;
 }
 
-static enum bb_status verify_locked(struct verification *v)
+static enum bb_status verify_all(struct verification *v)
 {
     enum bb_status status = read_metadata(v);
     if (status == BB_OK)
@@ -178,6 +139,24 @@ static enum bb_status verify_locked(struct verification *v)
         status = verify_logs(v);
     if (status == BB_OK)
         count_files(v);
+    return status;
+}
+
+static void release(struct verification *v)
+{
+    bb_manifest_state_deinit(&v->state);
+    bb_directory_deinit(&v->directory);
+}
+
+enum bb_status bb_store_verify_locked(struct bb_file_system *fs, const char *path,
+                                      const struct bb_db_options *options,
+                                      struct bb_db_verify_report *ret_report)
+{
+    struct verification v = {.path = path, .fs = fs, .options = *options};
+    enum bb_status status = verify_all(&v);
+    release(&v);
+    if (status == BB_OK)
+        *ret_report = v.report;
     return status;
 }
 
@@ -193,14 +172,13 @@ static enum bb_status lock_and_verify(struct verification *v)
         status = bb_fail(BB_INVALID, "%s: not a directory", v->path);
     if (status == BB_OK)
         status = read_metadata(v);
-    bb_manifest_state_deinit(&v->state);
-    bb_directory_deinit(&v->directory);
+    release(v);
     if (status == BB_OK)
         status = bb_filename_path(v->path, BB_FILE_LOCK, 0, &path);
     if (status == BB_OK)
         status = v->fs->ops->lock(v->fs, (const char *)path.data, &lock);
     if (status == BB_OK)
-        status = verify_locked(v);
+        status = verify_all(v);
     if (lock != NULL)
         (void)!v->fs->ops->unlock(v->fs, lock);
     bb_buf_deinit(&path);
@@ -220,8 +198,7 @@ enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *o
     if (status == BB_OK)
         status = lock_and_verify(&v);
     struct bb_error failure = *bb_error_last();
-    bb_manifest_state_deinit(&v.state);
-    bb_directory_deinit(&v.directory);
+    release(&v);
     if (v.options.file_system == NULL)
         bb_file_system_posix_destroy(v.fs);
     if (status != BB_OK)

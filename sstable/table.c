@@ -312,6 +312,11 @@ const struct bb_table_meta *bb_table_meta(const struct bb_table *table)
     return &table->meta;
 }
 
+const struct bb_hash_secret *bb_table_secret(const struct bb_table *table)
+{
+    return &table->secret;
+}
+
 uint64_t bb_table_memory(const struct bb_table *table)
 {
     uint64_t slots = table->pages == NULL ? 0 : table->root.page_count * sizeof(table->pages[0]);

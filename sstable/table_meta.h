@@ -8,4 +8,7 @@
 BB_MUST_CHECK enum bb_status bb_table_meta_init(const struct bb_properties *properties,
                                                 uint64_t file_size, struct bb_table_meta *ret_meta);
 
+/* The secret that the table's filters were built under; borrowed while it is open. */
+const struct bb_hash_secret *bb_table_secret(const struct bb_table *table);
+
 #endif

@@ -34,6 +34,7 @@ extern const struct command command_dump;
 extern const struct command command_filters;
 extern const struct command command_filter;
 extern const struct command command_verify;
+extern const struct command command_repair;
 extern const struct command command_measure;
 
 /* Says on stderr what went wrong: "bloomblock NAME: MESSAGE", control bytes escaped; gives the exit

@@ -61,6 +61,76 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
                                                   const struct bb_db_options *options,
                                                   struct bb_db_destroy_report *ret_report);
 
+/* Makes a damaged store one that opens, from what can be read of it. Where opening or verifying says
+ * BB_CORRUPT this is the way on; a backup is a better one. A store that verifies is left as it is.
+ *
+ * What is taken: the state that the newest readable manifest tells of. Its tables as they are; of
+ * damaged ones every block whose checksum fits, written to a new table in the same level; the logs,
+ * and when these are damaged every whole batch of them, behind holes too. Without any manifest: all
+ * tables and logs, merged by their sequences.
+ *
+ * What is not taken: tables that the manifest does not name. They are what compactions have
+ * replaced, and hold data that was deleted since. take_unnamed_tables takes them, on your word. Only
+ * where the manifest has lost its end, and files that it names are gone, they are taken at once: the
+ * lost end named them.
+ *
+ * A lost part may have held deletions and newer versions, and older ones show again where it is
+ * missing: deletions_may_return says that this cannot be ruled out, and the events name the ranges
+ * of keys.
+ *
+ * Nothing is destroyed. New files are written beside the old ones and put in force at once, by a new
+ * CURRENT, as an opening does. Whatever is not part of the repaired store gets the suffix ".lost"
+ * (".lost2", ...) before that, and stays until you remove it. A repair that fails, or whose process
+ * or power fails, leaves the store as it was or repaired; besides it may leave files that no opening
+ * minds.
+ *
+ * Of options the comparator, the file system, the limits of tables and filters and
+ * recover_point_in_time count (with it nothing behind a hole of the logs is taken); on_event is told
+ * of each finding (BB_EVENT_RECOVERY). Memory: the largest damaged table as a whole, and a write
+ * buffer. Space: as much as is written anew.
+ *
+ * BB_NOT_FOUND: no store. BB_BUSY: it is open. BB_CORRUPT: nothing of it can be read. BB_INVALID:
+ * another comparator. BB_UNSUPPORTED: something in it is of a newer version, which must repair it.
+ * BB_IO: a file cannot be read; that may pass, so it is not taken for damage: copy what the disk
+ * still gives to a sound one, and repair there. After any failure the store is as it was. */
+struct bb_db_repair_options {
+    size_t
+        struct_size; /* sizeof(struct bb_db_repair_options), or 0 for the one this header knows */
+    bool dry_run;    /* find out and report; change nothing */
+    bool take_unnamed_tables; /* also tables of this store that the manifest does not name; all are
+                                 merged then, for their levels are unknown */
+};
+struct bb_db_repair_report {
+    bool is_whole;             /* nothing was wrong, and nothing was changed: the counts are 0 */
+    bool has_manifest;         /* a manifest could be read */
+    bool is_manifest_current;  /* it is the one that CURRENT names, and was read whole */
+    bool deletions_may_return; /* also: older versions in the place of newer ones */
+    uint64_t manifest_number;
+    uint64_t tables_kept;
+    uint64_t tables_salvaged; /* damaged: what could be read of them was written anew */
+    uint64_t tables_lost;     /* missing, or nothing in them can be read */
+    uint64_t tables_merged;   /* sound or salvaged, and written anew because levels are unknown */
+    uint64_t tables_unnamed;  /* not taken: the manifest does not name them, or another store's */
+    uint64_t entries_kept;
+    uint64_t entries_salvaged;
+    uint64_t entries_lost; /* of tables of which the manifest tells how many there were */
+    uint64_t blocks_lost;  /* of which something is left that tells of them */
+    uint64_t bytes_lost;   /* of tables that were salvaged */
+    uint64_t logs_kept;    /* sound: the next opening replays them */
+    uint64_t logs_read;    /* what could be read of them was written to tables */
+    uint64_t logs_lost;    /* missing, or of another store */
+    uint64_t log_records;  /* batches, of logs read */
+    uint64_t log_bytes_lost;
+    uint64_t log_holes;       /* places where operations are missing between others */
+    uint64_t files_set_aside; /* that have the suffix ".lost" now */
+    uint64_t last_sequence;
+};
+/* how may be NULL; so may ret_report. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_repair(const char *directory,
+                                                 const struct bb_db_options *options,
+                                                 const struct bb_db_repair_options *how,
+                                                 struct bb_db_repair_report *ret_report);
+
 #ifdef __cplusplus
 }
 #endif

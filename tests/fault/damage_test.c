@@ -5,159 +5,7 @@
  * overwritten, exchanged for others, from another store. Photographs of the directory before and
  * after. */
 #include "bb/db_files.h"
-#include "tests/fault/sample.h"
-
-#include <stdlib.h>
-
-#include "tests/support/must_alloc.h"
-
-struct damage {
-    const char *name;
-    struct bb_bytes (*change)(const struct bb_bytes original, const struct sample *other,
-                              const char *file, uint8_t *memory);
-};
-
-/* memory has room for twice the largest file. */
-#define DAMAGE_SIZE_MAX (1 << 20)
-
-static struct bb_bytes emptied(struct bb_bytes original, const struct sample *other,
-                               const char *file, uint8_t *memory)
-{
-    (void)original;
-    (void)other;
-    (void)file;
-    return bb_bytes_of(memory, 0);
-}
-
-static struct bb_bytes cut(struct bb_bytes original, uint8_t *memory, size_t size)
-{
-    if (size > 0)
-        memcpy(memory, original.data, size);
-    return bb_bytes_of(memory, size);
-}
-
-static struct bb_bytes without_a_byte(struct bb_bytes original, const struct sample *other,
-                                      const char *file, uint8_t *memory)
-{
-    (void)other;
-    (void)file;
-    return cut(original, memory, original.size - 1);
-}
-
-static struct bb_bytes halved(struct bb_bytes original, const struct sample *other,
-                              const char *file, uint8_t *memory)
-{
-    (void)other;
-    (void)file;
-    return cut(original, memory, original.size / 2);
-}
-
-static struct bb_bytes first_bytes(struct bb_bytes original, const struct sample *other,
-                                   const char *file, uint8_t *memory)
-{
-    (void)other;
-    (void)file;
-    return cut(original, memory, original.size < 7 ? original.size : 7);
-}
-
-static struct bb_bytes doubled(struct bb_bytes original, const struct sample *other,
-                               const char *file, uint8_t *memory)
-{
-    (void)other;
-    (void)file;
-    memcpy(memory, original.data, original.size);
-    memcpy(memory + original.size, original.data, original.size);
-    return bb_bytes_of(memory, 2 * original.size);
-}
-
-static struct bb_bytes zeroed(struct bb_bytes original, const struct sample *other,
-                              const char *file, uint8_t *memory)
-{
-    (void)other;
-    (void)file;
-    return bb_bytes_of(memset(memory, 0, original.size), original.size);
-}
-
-static struct bb_bytes ones(struct bb_bytes original, const struct sample *other, const char *file,
-                            uint8_t *memory)
-{
-    (void)other;
-    (void)file;
-    return bb_bytes_of(memset(memory, 0xff, original.size), original.size);
-}
-
-static struct bb_bytes one_bit_off(struct bb_bytes original, const struct sample *other,
-                                   const char *file, uint8_t *memory)
-{
-    (void)other;
-    (void)file;
-    struct bb_bytes copy = cut(original, memory, original.size);
-    memory[original.size / 3] ^= 4;
-    return copy;
-}
-
-static bool is_alike(const char *a, const char *b)
-{
-    return strcmp(sample_suffix(a), sample_suffix(b)) == 0 ||
-           (strncmp(a, "MANIFEST", 8) == 0 && strncmp(b, "MANIFEST", 8) == 0);
-}
-
-/* The file of that kind of another store, which nothing is wrong with. */
-static struct bb_bytes of_another_store(struct bb_bytes original, const struct sample *other,
-                                        const char *file, uint8_t *memory)
-{
-    for (size_t i = 0; i < other->photo.count; i++) {
-        const struct photo_file *candidate = &other->photo.files[i];
-        if (is_alike(candidate->name, file) && strcmp(file, "CURRENT") != 0)
-            return cut(candidate->bytes, memory, candidate->bytes.size);
-    }
-    (void)original;
-    return bb_bytes_of("MANIFEST-000777\n", 16);
-}
-
-/* A file of another kind of this store. */
-static struct bb_bytes of_another_kind(struct bb_bytes original, const struct sample *other,
-                                       const char *file, uint8_t *memory)
-{
-    (void)original;
-    for (size_t i = 0; i < other->photo.count; i++) {
-        const struct photo_file *candidate = &other->photo.files[i];
-        if (!is_alike(candidate->name, file) && candidate->bytes.size > 100)
-            return cut(candidate->bytes, memory, candidate->bytes.size);
-    }
-    return bb_bytes_of(memory, 0);
-}
-
-static const struct damage damages[] = {
-    {"missing", NULL},
-    {"empty", emptied},
-    {"without its last byte", without_a_byte},
-    {"cut to its half", halved},
-    {"cut to seven bytes", first_bytes},
-    {"doubled", doubled},
-    {"zeros", zeroed},
-    {"ones", ones},
-    {"one bit off", one_bit_off},
-    {"of another store", of_another_store},
-    {"of another kind", of_another_kind},
-};
-
-static void apply(struct bb_file_memory *memory, const struct damage *damage,
-                  const struct photo_file *file, const struct sample *other)
-{
-    struct bb_file_system *fs = bb_file_memory_system(memory);
-    uint8_t *room = bb_must_realloc(NULL, DAMAGE_SIZE_MAX);
-    char path[128];
-    snprintf(path, sizeof(path), STORE_PATH "/%s", file->name);
-    assert_true(file->bytes.size * 2 <= DAMAGE_SIZE_MAX);
-    if (damage->change == NULL) {
-        assert_ok(fs->ops->remove(fs, path));
-        assert_ok(fs->ops->sync_directory(fs, STORE_PATH));
-    } else {
-        bb_file_memory_put(memory, path, damage->change(file->bytes, other, file->name, room));
-    }
-    free(room);
-}
+#include "tests/fault/damage.h"
 
 /* ---- What opening may do ---- */
 
@@ -226,7 +74,7 @@ static bool try_damage(const struct sample *sample, const struct sample *other,
     struct bb_db_verify_report report;
     struct bb_db *db = NULL;
     struct photo before;
-    apply(memory, damage, file, other);
+    damage_apply(memory, damage, file, other);
     photo_take(&before, memory, STORE_PATH);
     enum bb_status verified = bb_db_verify(STORE_PATH, &options, &report);
     enum bb_status status = bb_db_open(STORE_PATH, &options, &db);
@@ -260,8 +108,7 @@ static void damage__each_file_in_each_way(void **state)
     size_t cases = 0;
     for (size_t i = 0; i < sample.photo.count; i++) {
         const struct photo_file *file = &sample.photo.files[i];
-        for (size_t j = 0; j < sizeof(damages) / sizeof(damages[0]) && is_of_the_store(file->name);
-             j++) {
+        for (size_t j = 0; j < damage_count && is_of_the_store(file->name); j++) {
             refused += try_damage(&sample, &other, file, &damages[j]);
             cases++;
         }

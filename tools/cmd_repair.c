@@ -1,0 +1,168 @@
+/* bloomblock repair: makes a damaged store one that opens. */
+#include "base/assert.h"
+#include "bb/db_files.h"
+#include "tools/number_text.h"
+#include "tools/options.h"
+#include "tools/output.h"
+
+struct findings {
+    struct output *out;
+    json_t *list; /* NULL: they are printed as they come */
+};
+
+static void on_event(void *context, const struct bb_event *event)
+{
+    struct findings *findings = context;
+    if (findings->list != NULL)
+        json_array_append_new(findings->list, json_string(event->message));
+    else
+        output_print(findings->out, "%s\n", event->message);
+}
+
+static const char *state_name(const struct bb_db_repair_report *report)
+{
+    if (!report->has_manifest)
+        return "none that can be read";
+    return report->is_manifest_current ? "sound" : "not certain to be the last state";
+}
+
+static void print_tables(struct output *out, const struct bb_db_repair_report *report)
+{
+    output_print(out, "manifest       %s\n", state_name(report));
+    output_print(
+        out, "tables         %s kept, %s salvaged, %s lost, %s not taken; %s merged\n",
+        number_grouped(report->tables_kept).text, number_grouped(report->tables_salvaged).text,
+        number_grouped(report->tables_lost).text, number_grouped(report->tables_unnamed).text,
+        number_grouped(report->tables_merged).text);
+    output_print(out, "entries        %s kept, %s salvaged, %s lost\n",
+                 number_grouped(report->entries_kept).text,
+                 number_grouped(report->entries_salvaged).text,
+                 number_grouped(report->entries_lost).text);
+    output_print(out, "blocks         %s lost; %s of tables could not be read\n",
+                 number_grouped(report->blocks_lost).text, number_bytes(report->bytes_lost).text);
+}
+
+static void print_report(struct output *out, const struct bb_db_repair_report *report, bool is_dry)
+{
+    print_tables(out, report);
+    output_print(out, "logs           %s kept, %s read, %s lost; %s batches, %s lost, %s holes\n",
+                 number_grouped(report->logs_kept).text, number_grouped(report->logs_read).text,
+                 number_grouped(report->logs_lost).text, number_grouped(report->log_records).text,
+                 number_bytes(report->log_bytes_lost).text, number_grouped(report->log_holes).text);
+    output_print(out, "last sequence  %s\n", number_grouped(report->last_sequence).text);
+    if (report->deletions_may_return)
+        output_print(out, "Deleted keys and older values may show again where parts are lost.\n");
+    if (is_dry)
+        output_print(out, "Nothing was changed: this was a dry run.\n");
+    else
+        output_print(out, "The store is repaired. %s files were set aside as *.lost.\n",
+                     number_grouped(report->files_set_aside).text);
+}
+
+static void add_counts(json_t *document, const struct bb_db_repair_report *report)
+{
+    json_set_count(document, "manifest_number", report->manifest_number);
+    json_set_count(document, "tables_kept", report->tables_kept);
+    json_set_count(document, "tables_salvaged", report->tables_salvaged);
+    json_set_count(document, "tables_lost", report->tables_lost);
+    json_set_count(document, "tables_merged", report->tables_merged);
+    json_set_count(document, "tables_unnamed", report->tables_unnamed);
+    json_set_count(document, "entries_kept", report->entries_kept);
+    json_set_count(document, "entries_salvaged", report->entries_salvaged);
+    json_set_count(document, "entries_lost", report->entries_lost);
+    json_set_count(document, "blocks_lost", report->blocks_lost);
+    json_set_count(document, "bytes_lost", report->bytes_lost);
+    json_set_count(document, "logs_kept", report->logs_kept);
+    json_set_count(document, "logs_read", report->logs_read);
+    json_set_count(document, "logs_lost", report->logs_lost);
+    json_set_count(document, "log_records", report->log_records);
+    json_set_count(document, "log_bytes_lost", report->log_bytes_lost);
+    json_set_count(document, "log_holes", report->log_holes);
+    json_set_count(document, "files_set_aside", report->files_set_aside);
+    json_set_count(document, "last_sequence", report->last_sequence);
+}
+
+/* Takes the list. */
+static void print_json(struct output *out, const struct bb_db_repair_report *report, bool is_dry,
+                       json_t *list)
+{
+    json_t *document = json_object();
+    json_set_bool(document, "whole", report->is_whole);
+    json_set_bool(document, "dry_run", is_dry);
+    json_set_bool(document, "has_manifest", report->has_manifest);
+    json_set_bool(document, "manifest_is_current", report->is_manifest_current);
+    json_set_bool(document, "deletions_may_return", report->deletions_may_return);
+    add_counts(document, report);
+    json_object_set_new(document, "findings", list);
+    output_json(out, document);
+}
+
+static enum bb_status repair(const char *path, struct output *out,
+                             const struct bb_db_repair_options *how)
+{
+    struct findings findings = {.out = out, .list = out->is_json ? json_array() : NULL};
+    struct bb_db_options options = {.on_event = on_event, .event_context = &findings};
+    struct bb_db_repair_report report = {0};
+    enum bb_status status = bb_db_repair(path, &options, how, &report);
+    if (status != BB_OK) {
+        json_decref(findings.list);
+        return status;
+    }
+    if (out->is_json)
+        print_json(out, &report, how->dry_run, findings.list);
+    else if (report.is_whole)
+        output_print(out, "The store is sound. Nothing was changed.\n");
+    else
+        print_report(out, &report, how->dry_run);
+    return BB_OK;
+}
+
+static enum exit_code run(const struct command *command, int argc, char **argv)
+{
+    struct output out = {0};
+    struct bb_db_repair_options how = {0};
+    const struct option own[] = {
+        {"dry-run", NULL, OPTION_FLAG, &how.dry_run, "find out and report; change nothing"},
+        {"unnamed-tables", NULL, OPTION_FLAG, &how.take_unnamed_tables,
+         "also take tables that the manifest does not name"},
+        {"json", NULL, OPTION_FLAG, &out.is_json, "report as JSON"},
+    };
+    const struct option_group group = {"Options", own, BB_ARRAY_LENGTH(own)};
+    struct arguments arguments = {0};
+    enum exit_code code = EXIT_FOUND;
+    if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))
+        return code;
+    enum bb_status status = repair(arguments.values[0], &out, &how);
+    if (status != BB_OK)
+        code = command_fail(command, status);
+    return output_finish(&out, command, code);
+}
+
+const struct command command_repair = {
+    .name = "repair",
+    .summary = "make a damaged store one that opens",
+    .arguments = "DIR",
+    .description =
+        "For a store that nobody has open and that `verify` calls damaged. A backup is better: "
+        "what is lost stays\n"
+        "lost, and where something is lost, deleted keys and older values may show again. The "
+        "report says so.\n"
+        "New files are written beside the old ones. These keep their bytes and get the suffix "
+        "\".lost\"; remove\n"
+        "them when you are content. A store that is sound is left as it is.\n"
+        "\n"
+        "Tables that the manifest does not name are what compactions have replaced, and are set "
+        "aside. To take\n"
+        "them after all, give them their names back (mv 000012.bbt.lost 000012.bbt) and repair "
+        "with\n"
+        "--unnamed-tables: all tables are merged then, and data that was deleted may be among "
+        "them.\n"
+        "Exit code 0: repaired, or sound; 4: nothing of it can be read, and nothing was changed.\n"
+        "\n"
+        "Examples:\n"
+        "  bloomblock repair /tmp/words --dry-run\n"
+        "  bloomblock repair /tmp/words --json | jq .findings\n",
+    .argument_count_min = 1,
+    .argument_count_max = 1,
+    .run = run,
+};
