@@ -26,6 +26,29 @@ static void destroy_block(struct bb_cache_item *item)
     bb_free(block);
 }
 
+/* The memory is the caller's. */
+static void forget_block(struct bb_cache_item *item)
+{
+    bb_free(((struct bb_block *)item)->restart_overflow);
+}
+
+struct bb_block *bb_block_in_scratch(struct bb_block_scratch *scratch, uint32_t capacity,
+                                     bool is_stored)
+{
+    struct bb_block *block = (struct bb_block *)(void *)scratch->block;
+    uint32_t room = restart_room(capacity);
+    size_t size = sizeof(struct bb_block) + room + (is_stored ? 0 : capacity);
+    if (size > sizeof(scratch->block) || (is_stored && capacity > sizeof(scratch->stored)))
+        return NULL;
+    *block = (struct bb_block){
+        .capacity = capacity,
+        .restart_room = room,
+        .payload = is_stored ? scratch->stored : (uint8_t *)block->room + room,
+    };
+    bb_cache_item_init(&block->item, forget_block, 0);
+    return block;
+}
+
 enum bb_status bb_block_create(uint32_t capacity, struct bb_block **ret_block)
 {
     uint32_t room = restart_room(capacity);

@@ -37,6 +37,19 @@ struct bb_block {
 
 /* A block with room for capacity bytes of payload, which the caller fills; one reference. */
 BB_MUST_CHECK enum bb_status bb_block_create(uint32_t capacity, struct bb_block **ret_block);
+/* Memory of a caller, on its stack, for a block that nobody keeps: nothing is allocated for it, and
+ * it is in the processor's caches already. */
+#define BB_BLOCK_SCRATCH_SIZE 8192u
+struct bb_block_scratch {
+    _Alignas(64) uint8_t stored[BB_BLOCK_SCRATCH_SIZE]; /* for the bytes of the file */
+    _Alignas(64) uint8_t block[BB_BLOCK_SCRATCH_SIZE];
+};
+
+/* A block in the scratch; of its payload, which stands in `stored` or behind the block. The
+ * reference is given back as ever, before the scratch goes. NULL when it has no room. */
+struct bb_block *bb_block_in_scratch(struct bb_block_scratch *scratch, uint32_t capacity,
+                                     bool is_stored);
+
 /* Reads the structure of the payload, which has raw_size bytes, and readies it for searching. place
  * is that of the block in the file; offsets in messages are inside the raw payload. BB_CORRUPT,
  * BB_NO_MEMORY. */

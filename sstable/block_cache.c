@@ -1,14 +1,16 @@
 /* See block_cache.h.
  *
  *     shard   mutex | buckets: chain through items | ring: newest .. oldest, unpinned items only |
- * counters
+ *             misses: marks of what was not there lately | counters
  *
  * An item that the cache holds has one reference of the cache's and one per pin; it stands in the
  * ring exactly when only the cache's is left. Both steps between "pinned" and "in the ring" happen
  * under the shard's mutex. An item that left the cache while pinned (drop_owner) is chained to
  * itself and lives until its last pin goes. Items are destroyed after the mutex is released:
  * freeing a block takes longer than everything else here. What is counted is the items' charge; the
- * buckets are 8 to 16 bytes per item and are not.
+ * buckets are 16 to 32 bytes per item, the marks of misses 4 bytes for each 4 KiB, and are not.
+ *
+ * A miss costs no memory that an item is in: a bucket says with 64 bits which hashes its chain has.
  */
 #include "sstable/block_cache.h"
 
@@ -23,20 +25,32 @@
 #define SHARD_COUNT_MAX  64
 #define SHARD_BYTES_MIN  (256 * 1024)
 #define BUCKET_COUNT_MIN 64
+/* Misses are remembered for about as long as a block of the usual size would stay. */
+#define MISS_MARK_BYTES 4096
+#define MISS_COUNT_MIN  64
+/* The part of a shard that a single item may take. */
+#define LARGEST_PART 2
 /* drop_owner holds a shard's mutex over so many chains at a time. */
 #define DROP_STEP 1024
 
+struct bucket {
+    struct bb_cache_item *chain;
+    uint64_t hashes; /* bit hash_bit() of each item's hash */
+};
+
 struct shard {
     alignas(64) struct bb_mutex mutex; /* neighbours do not share a line */
-    struct bb_cache_item **buckets;
+    struct bucket *buckets;
     size_t bucket_count; /* a power of two */
+    uint32_t *misses;    /* upper halves of the hashes, each where its lower half says; 0: none */
+    size_t miss_count;   /* a power of two */
     size_t item_count;
     struct bb_cache_item ring; /* newer: the oldest item, older: the newest; itself when empty */
     uint64_t share_bytes;
     uint64_t used_bytes;
     uint64_t pinned_bytes;
     uint64_t hits;
-    uint64_t misses;
+    uint64_t miss_total;
     uint64_t evictions;
 };
 
@@ -84,17 +98,48 @@ static void ring_remove(struct bb_cache_item *item)
 
 /* ---- the chains; the shard's mutex is held ---- */
 
-static struct bb_cache_item **chain_of(struct shard *shard, uint64_t hash)
+static struct bucket *bucket_of(const struct shard *shard, uint64_t hash)
 {
     return &shard->buckets[hash & (shard->bucket_count - 1)];
 }
 
+static uint64_t hash_bit(uint64_t hash)
+{
+    return UINT64_C(1) << (hash >> 58);
+}
+
 static struct bb_cache_item **find_link(struct place place, uint64_t owner, uint64_t offset)
 {
-    struct bb_cache_item **link = chain_of(place.shard, place.hash);
+    struct bb_cache_item **link = &bucket_of(place.shard, place.hash)->chain;
     while (*link != NULL && ((*link)->offset != offset || (*link)->owner != owner))
         link = &(*link)->chain;
     return link;
+}
+
+static struct bb_cache_item *find_item(struct place place, uint64_t owner, uint64_t offset)
+{
+    if ((bucket_of(place.shard, place.hash)->hashes & hash_bit(place.hash)) == 0)
+        return NULL;
+    return *find_link(place, owner, offset);
+}
+
+static void chain_add(struct shard *shard, uint64_t hash, struct bb_cache_item *item)
+{
+    struct bucket *bucket = bucket_of(shard, hash);
+    item->chain = bucket->chain;
+    bucket->chain = item;
+    bucket->hashes |= hash_bit(hash);
+}
+
+/* The item at link, which is in the bucket's chain, leaves it. */
+static void chain_remove(struct bucket *bucket, struct bb_cache_item **link)
+{
+    struct bb_cache_item *item = *link;
+    *link = item->chain;
+    item->chain = item;
+    bucket->hashes = 0;
+    for (const struct bb_cache_item *left = bucket->chain; left != NULL; left = left->chain)
+        bucket->hashes |= hash_bit(hash_of(left->owner, left->offset));
 }
 
 /* Without memory for more buckets the chains grow longer: slower, and still right. */
@@ -102,20 +147,18 @@ static void grow_if_full(struct shard *shard)
 {
     if (shard->item_count < shard->bucket_count)
         return;
-    struct bb_cache_item **old = shard->buckets;
+    struct bucket *old = shard->buckets;
     size_t old_count = shard->bucket_count;
-    struct bb_cache_item **grown = bb_alloc_zeroed(old_count * 2, sizeof(struct bb_cache_item *));
+    struct bucket *grown = bb_alloc_zeroed(old_count * 2, sizeof(*grown));
     if (grown == NULL)
         return;
     shard->buckets = grown;
     shard->bucket_count = old_count * 2;
     for (size_t i = 0; i < old_count; i++) {
-        while (old[i] != NULL) {
-            struct bb_cache_item *item = old[i];
-            old[i] = item->chain;
-            struct bb_cache_item **chain = chain_of(shard, hash_of(item->owner, item->offset));
-            item->chain = *chain;
-            *chain = item;
+        while (old[i].chain != NULL) {
+            struct bb_cache_item *item = old[i].chain;
+            old[i].chain = item->chain;
+            chain_add(shard, hash_of(item->owner, item->offset), item);
         }
     }
     bb_free(old);
@@ -128,11 +171,11 @@ static bool is_detached(const struct bb_cache_item *item)
 
 /* Takes the item at link out of the cache and gives back the cache's reference. When no pin is left
  * it is put on the list of those to destroy. */
-static void detach(struct shard *shard, struct bb_cache_item **link, struct bb_cache_item **dead)
+static void detach(struct shard *shard, struct bucket *bucket, struct bb_cache_item **link,
+                   struct bb_cache_item **dead)
 {
     struct bb_cache_item *item = *link;
-    *link = item->chain;
-    item->chain = item;
+    chain_remove(bucket, link);
     shard->item_count--;
     shard->used_bytes -= item->charge;
     if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) > 1) {
@@ -148,7 +191,7 @@ static void detach_oldest(struct shard *shard, struct bb_cache_item **dead)
 {
     const struct bb_cache_item *item = shard->ring.newer;
     struct place place = {shard, hash_of(item->owner, item->offset)};
-    detach(shard, find_link(place, item->owner, item->offset), dead);
+    detach(shard, bucket_of(shard, place.hash), find_link(place, item->owner, item->offset), dead);
 }
 
 static bool has_unpinned(const struct shard *shard)
@@ -252,11 +295,24 @@ static size_t shard_count_for(uint64_t capacity_bytes)
     return count;
 }
 
+static size_t miss_count_for(uint64_t share_bytes)
+{
+    size_t count = MISS_COUNT_MIN;
+    while (count < share_bytes / MISS_MARK_BYTES)
+        count *= 2;
+    return count;
+}
+
 static bool shard_init(struct shard *shard, uint64_t share_bytes)
 {
-    shard->buckets = bb_alloc_zeroed(BUCKET_COUNT_MIN, sizeof(struct bb_cache_item *));
-    if (shard->buckets == NULL)
+    shard->miss_count = miss_count_for(share_bytes);
+    shard->misses = bb_alloc_zeroed(shard->miss_count, sizeof(*shard->misses));
+    shard->buckets = bb_alloc_zeroed(BUCKET_COUNT_MIN, sizeof(*shard->buckets));
+    if (shard->buckets == NULL || shard->misses == NULL) {
+        bb_free(shard->buckets);
+        bb_free(shard->misses);
         return false;
+    }
     shard->bucket_count = BUCKET_COUNT_MIN;
     shard->ring.newer = &shard->ring;
     shard->ring.older = &shard->ring;
@@ -281,6 +337,7 @@ static void shard_deinit(struct shard *shard)
     BB_ASSERT(shard->item_count == 0); /* else an item is still pinned: a leak of its user */
     bb_mutex_deinit(&shard->mutex);
     bb_free(shard->buckets);
+    bb_free(shard->misses);
 }
 
 enum bb_status bb_block_cache_create(uint64_t capacity_bytes, struct bb_block_cache **ret_cache)
@@ -325,20 +382,50 @@ uint64_t bb_block_cache_new_owner(struct bb_block_cache *cache)
     return atomic_fetch_add_explicit(&cache->last_owner, 1, memory_order_relaxed) + 1;
 }
 
-struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t owner,
-                                          uint64_t offset)
+/* Was the same missed lately? It is now. The mutex is held. */
+static bool mark_miss(struct place place)
+{
+    uint32_t mark = (uint32_t)(place.hash >> 32) | 1;
+    /* The lower bits choose the bucket too, and the next ones the shard: nothing depends on it. */
+    uint32_t *at = &place.shard->misses[place.hash & (place.shard->miss_count - 1)];
+    bool was_marked = *at == mark;
+    *at = mark;
+    return was_marked;
+}
+
+/* The mutex is held. */
+static bool has_room(const struct shard *shard)
+{
+    return shard->used_bytes + MISS_MARK_BYTES < shard->share_bytes;
+}
+
+struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache, uint64_t owner,
+                                                   uint64_t offset, bool *ret_is_wanted)
 {
     struct place place = place_of(cache, owner, offset);
     bb_mutex_lock(&place.shard->mutex);
-    struct bb_cache_item *item = *find_link(place, owner, offset);
+    struct bb_cache_item *item = find_item(place, owner, offset);
     if (item != NULL) {
         pin(place.shard, item);
         place.shard->hits++;
     } else {
-        place.shard->misses++;
+        place.shard->miss_total++;
+        *ret_is_wanted = mark_miss(place) || has_room(place.shard);
     }
     bb_mutex_unlock(&place.shard->mutex);
     return item;
+}
+
+struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t owner,
+                                          uint64_t offset)
+{
+    bool is_wanted = false;
+    return bb_block_cache_find_or_judge(cache, owner, offset, &is_wanted);
+}
+
+bool bb_block_cache_takes(const struct bb_block_cache *cache, uint64_t charge)
+{
+    return charge <= cache->capacity_bytes / cache->shard_count / LARGEST_PART;
 }
 
 struct bb_cache_item *bb_block_cache_peek(struct bb_block_cache *cache, uint64_t owner,
@@ -346,7 +433,7 @@ struct bb_cache_item *bb_block_cache_peek(struct bb_block_cache *cache, uint64_t
 {
     struct place place = place_of(cache, owner, offset);
     bb_mutex_lock(&place.shard->mutex);
-    struct bb_cache_item *item = *find_link(place, owner, offset);
+    struct bb_cache_item *item = find_item(place, owner, offset);
     if (item != NULL)
         pin(place.shard, item);
     bb_mutex_unlock(&place.shard->mutex);
@@ -357,7 +444,7 @@ bool bb_block_cache_contains(struct bb_block_cache *cache, uint64_t owner, uint6
 {
     struct place place = place_of(cache, owner, offset);
     bb_mutex_lock(&place.shard->mutex);
-    bool is_there = *find_link(place, owner, offset) != NULL;
+    bool is_there = find_item(place, owner, offset) != NULL;
     bb_mutex_unlock(&place.shard->mutex);
     return is_there;
 }
@@ -367,10 +454,8 @@ static void attach(struct bb_block_cache *cache, struct place place, struct bb_c
 {
     struct shard *shard = place.shard;
     grow_if_full(shard);
-    struct bb_cache_item **chain = chain_of(shard, place.hash);
     item->cache = cache;
-    item->chain = *chain;
-    *chain = item;
+    chain_add(shard, place.hash, item);
     atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
     shard->item_count++;
     shard->used_bytes += item->charge;
@@ -386,7 +471,7 @@ struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64
     item->owner = owner;
     item->offset = offset;
     bb_mutex_lock(&place.shard->mutex);
-    struct bb_cache_item *first = *find_link(place, owner, offset);
+    struct bb_cache_item *first = find_item(place, owner, offset);
     if (first != NULL) {
         pin(place.shard, first);
     } else {
@@ -405,10 +490,10 @@ struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64
 static void drop_from_chain(struct shard *shard, size_t bucket, uint64_t owner,
                             struct bb_cache_item **dead)
 {
-    struct bb_cache_item **link = &shard->buckets[bucket];
+    struct bb_cache_item **link = &shard->buckets[bucket].chain;
     while (*link != NULL) {
         if ((*link)->owner == owner)
-            detach(shard, link, dead);
+            detach(shard, &shard->buckets[bucket], link, dead);
         else
             link = &(*link)->chain;
     }
@@ -452,7 +537,7 @@ void bb_block_cache_stats(struct bb_block_cache *cache, struct bb_block_cache_st
         stats.used_bytes += shard->used_bytes;
         stats.pinned_bytes += shard->pinned_bytes;
         stats.hits += shard->hits;
-        stats.misses += shard->misses;
+        stats.misses += shard->miss_total;
         stats.evictions += shard->evictions;
         bb_mutex_unlock(&shard->mutex);
     }

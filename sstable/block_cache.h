@@ -41,7 +41,18 @@ uint64_t bb_block_cache_new_owner(struct bb_block_cache *cache);
 /* Pins and returns the item, or NULL. Counts a hit or a miss. */
 struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t owner,
                                           uint64_t offset);
-/* The same, and counts nothing: for accounts, not for reading. */
+/* The same for what may be read past the cache. When it is not there, *ret_is_wanted says whether it
+ * should be inserted: while there is room for it without evicting anything, and when it was missed
+ * not long before, within about as many misses as the cache has 4 KiB pieces. So a scan, or look-ups
+ * that are spread over much more than the cache holds, leave what is used again in the cache, and
+ * do not pay for taking in what goes unused. (The ghosts of 2Q and ARC: Johnson and Shasha, VLDB
+ * 1994; Megiddo and Modha, FAST 2003.) */
+struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache, uint64_t owner,
+                                                   uint64_t offset, bool *ret_is_wanted);
+/* May something of this charge be inserted? What takes a large part of a shard would evict many
+ * others. */
+bool bb_block_cache_takes(const struct bb_block_cache *cache, uint64_t charge);
+/* The same as find, and counts nothing: for accounts, not for reading. */
 struct bb_cache_item *bb_block_cache_peek(struct bb_block_cache *cache, uint64_t owner,
                                           uint64_t offset);
 /* Is it there? Changes no order and counts nothing. */

@@ -91,22 +91,25 @@ enum bb_status bb_stored_block_info(const uint8_t *stored, size_t size, struct b
     return BB_OK;
 }
 
-static enum bb_status decompress(const struct bb_block *stored, size_t payload_size,
-                                 uint32_t raw_size, struct bb_place place,
-                                 struct bb_block **ret_block)
+static enum bb_status decompress(const uint8_t *stored, size_t payload_size, uint32_t raw_size,
+                                 struct bb_place place, uint8_t *payload)
 {
-    struct bb_block *block = NULL;
-    enum bb_status status = bb_block_create(raw_size, &block);
-    if (status != BB_OK)
-        return status;
-    int size = LZ4_decompress_safe((const char *)stored->payload, (char *)block->payload,
-                                   (int)payload_size, (int)raw_size);
-    if (size < 0 || (uint32_t)size != raw_size) {
-        bb_block_unref(block);
+    int size = LZ4_decompress_safe((const char *)stored, (char *)payload, (int)payload_size,
+                                   (int)raw_size);
+    if (size < 0 || (uint32_t)size != raw_size)
         return bb_corrupt(place, 0, "%zu bytes of LZ4 give %d raw bytes, expected %u", payload_size,
                           size, raw_size);
-    }
-    *ret_block = block;
+    return BB_OK;
+}
+
+/* The raw payload of stored bytes in a block of its own. */
+static enum bb_status unpack(const uint8_t *stored, const struct bb_stored_block_info *info,
+                             size_t payload_size, struct bb_place place, struct bb_block *block)
+{
+    if (info->compression == BB_COMPRESSION_LZ4)
+        return decompress(stored, payload_size, info->raw_size, place, block->payload);
+    if (block->payload != stored)
+        memcpy(block->payload, stored, info->raw_size);
     return BB_OK;
 }
 
@@ -117,10 +120,14 @@ enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
     struct bb_block *raw = NULL;
     enum bb_status status = bb_stored_block_info((*block)->payload, size, place, &info);
     if (status == BB_OK && info.compression == BB_COMPRESSION_LZ4) {
-        status = decompress(*block, size - BB_BLOCK_TRAILER_SIZE, info.raw_size, place, &raw);
+        status = bb_block_create(info.raw_size, &raw);
+        if (status == BB_OK)
+            status = unpack((*block)->payload, &info, size - BB_BLOCK_TRAILER_SIZE, place, raw);
         if (status == BB_OK) {
             bb_block_unref(*block);
             *block = raw;
+        } else {
+            bb_block_unref(raw);
         }
     }
     if (status == BB_OK)
@@ -129,5 +136,28 @@ enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
         bb_block_unref(*block);
         *block = NULL;
     }
+    return status;
+}
+
+enum bb_status bb_stored_block_decode_scratch(struct bb_block_scratch *scratch, uint32_t size,
+                                              bool is_kept, const struct bb_comparator *comparator,
+                                              struct bb_place place, struct bb_block **ret_block)
+{
+    struct bb_stored_block_info info = {0};
+    struct bb_block *block = NULL;
+    enum bb_status status = bb_stored_block_info(scratch->stored, size, place, &info);
+    if (status == BB_OK && !is_kept)
+        block =
+            bb_block_in_scratch(scratch, info.raw_size, info.compression == BB_COMPRESSION_NONE);
+    if (status == BB_OK && block == NULL)
+        status = bb_block_create(info.raw_size, &block);
+    if (status == BB_OK)
+        status = unpack(scratch->stored, &info, size - BB_BLOCK_TRAILER_SIZE, place, block);
+    if (status == BB_OK)
+        status = bb_block_index(block, info.raw_size, comparator, place);
+    if (status == BB_OK)
+        *ret_block = block;
+    else
+        bb_block_unref(block);
     return status;
 }

@@ -72,12 +72,13 @@ void bb_table_page_release(struct bb_table *table, struct bb_index_page *page);
 /* The page if it is in memory, until the release; else NULL. Reads nothing and counts nothing. */
 struct bb_index_page *bb_table_page_peek(struct bb_table *table, uint32_t index);
 
-/* The block of an ordinal of a page; one reference, given back by bb_block_unref. */
-BB_MUST_CHECK enum bb_status bb_table_block_acquire(struct bb_table *table,
-                                                    const struct bb_read_options *options,
-                                                    const struct bb_index_page *page,
-                                                    uint32_t ordinal, struct bb_read_stats *stats,
-                                                    struct bb_block **ret_block);
+/* The block of an ordinal of a page; one reference, given back by bb_block_unref. A block that is
+ * not kept may stand in the scratch, and goes before it. */
+BB_MUST_CHECK enum bb_status
+bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *options,
+                       const struct bb_index_page *page, uint32_t ordinal,
+                       struct bb_block_scratch *scratch, bool is_kept, struct bb_read_stats *stats,
+                       struct bb_block **ret_block);
 
 /* Fresh from the file, past slots and cache, owned by the caller: for tools and verification. */
 BB_MUST_CHECK enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,

@@ -118,8 +118,9 @@ static enum bb_status search_block(const struct lookup *lookup, const struct bb_
     struct bb_table *table = lookup->table;
     struct bb_block *block = NULL;
     struct bb_block_match match = {0};
-    enum bb_status status =
-        bb_table_block_acquire(table, lookup->options, page, ordinal, lookup->stats, &block);
+    struct bb_block_scratch scratch;
+    enum bb_status status = bb_table_block_acquire(table, lookup->options, page, ordinal, &scratch,
+                                                   lookup->pinned != NULL, lookup->stats, &block);
     if (status != BB_OK)
         return status;
     struct bb_place place = bb_table_place(table, bb_index_page_block_offset(page, ordinal));

@@ -66,10 +66,11 @@ static enum bb_status enter_block(struct table_iter *iter, uint32_t ordinal)
 {
     if (iter->block != NULL && iter->ordinal == ordinal)
         return BB_OK;
+    struct bb_block_scratch scratch;
     leave_block(iter);
     iter->ordinal = ordinal;
     enum bb_status status = bb_table_block_acquire(iter->table, &iter->options, iter->page, ordinal,
-                                                   iter->stats, &iter->block);
+                                                   &scratch, true, iter->stats, &iter->block);
     if (status != BB_OK)
         return status;
     struct bb_place place =

@@ -146,28 +146,32 @@ void bb_table_page_release(struct bb_table *table, struct bb_index_page *page)
 
 /* ---- data blocks ---- */
 
-static enum bb_status read_block(struct bb_table *table, struct bb_block *block,
-                                 struct bb_place place, uint32_t size, struct bb_read_stats *stats)
+static enum bb_status read_once(struct bb_table *table, uint8_t *stored, struct bb_place place,
+                                uint32_t size, struct bb_read_stats *stats)
 {
     stats->block_reads++;
     stats->block_read_bytes += size;
-    enum bb_status status = bb_file_read_exactly(table->file, place.offset, block->payload, size);
+    enum bb_status status = bb_file_read_exactly(table->file, place.offset, stored, size);
     if (status == BB_OK)
-        status = bb_stored_block_check(block->payload, size, table->id, place);
+        status = bb_stored_block_check(stored, size, table->id, place);
     return status;
+}
+
+static enum bb_status read_stored(struct bb_table *table, uint8_t *stored, struct bb_place place,
+                                  uint32_t size, struct bb_read_stats *stats)
+{
+    enum bb_status status = read_once(table, stored, place, size, stats);
+    return status == BB_CORRUPT ? read_once(table, stored, place, size, stats) : status;
 }
 
 enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset, uint32_t size,
                                     struct bb_read_stats *stats, struct bb_block **ret_stored)
 {
-    struct bb_place place = bb_table_place(table, offset);
     struct bb_block *stored = NULL;
     enum bb_status status = bb_block_create(size, &stored);
     if (status != BB_OK)
         return status;
-    status = read_block(table, stored, place, size, stats);
-    if (status == BB_CORRUPT)
-        status = read_block(table, stored, place, size, stats);
+    status = read_stored(table, stored->payload, bb_table_place(table, offset), size, stats);
     if (status == BB_OK)
         *ret_stored = stored;
     else
@@ -175,7 +179,7 @@ enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset, uin
     return status;
 }
 
-static enum bb_status load_block(struct bb_table *table, uint64_t offset, uint32_t size,
+static enum bb_status load_alone(struct bb_table *table, uint64_t offset, uint32_t size,
                                  struct bb_read_stats *stats, struct bb_block **ret_block)
 {
     struct bb_block *block = NULL;
@@ -188,27 +192,62 @@ static enum bb_status load_block(struct bb_table *table, uint64_t offset, uint32
     return status;
 }
 
+static enum bb_status load_through(struct bb_table *table, struct bb_block_scratch *scratch,
+                                   bool is_kept, uint64_t offset, uint32_t size,
+                                   struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    struct bb_place place = bb_table_place(table, offset);
+    enum bb_status status = read_stored(table, scratch->stored, place, size, stats);
+    return status == BB_OK ? bb_stored_block_decode_scratch(scratch, size, is_kept,
+                                                            table->comparator, place, ret_block)
+                           : status;
+}
+
+/* A block that is kept is read through the scratch only where what is stored is another thing. */
+static enum bb_status load_block(struct bb_table *table, struct bb_block_scratch *scratch,
+                                 bool is_kept, uint64_t offset, uint32_t size,
+                                 struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    bool is_small = size >= BB_BLOCK_TRAILER_SIZE && size <= sizeof(scratch->stored);
+    if (is_small && (!is_kept || table->properties.compression == BB_COMPRESSION_LZ4))
+        return load_through(table, scratch, is_kept, offset, size, stats, ret_block);
+    return load_alone(table, offset, size, stats, ret_block);
+}
+
+/* Past the cache, or into it. */
+static enum bb_status read_block(struct bb_table *table, struct bb_block_scratch *scratch,
+                                 bool is_kept, bool is_wanted, uint64_t offset, uint32_t size,
+                                 struct bb_read_stats *stats, struct bb_block **ret_block)
+{
+    struct bb_block *block = NULL;
+    enum bb_status status =
+        load_block(table, scratch, is_kept || is_wanted, offset, size, stats, &block);
+    if (status != BB_OK)
+        return status;
+    if (is_wanted && bb_block_cache_takes(table->cache, block->item.charge))
+        block = (struct bb_block *)bb_block_cache_insert(table->cache, table->cache_owner, offset,
+                                                         &block->item);
+    *ret_block = block;
+    return BB_OK;
+}
+
 enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *options,
                                       const struct bb_index_page *page, uint32_t ordinal,
+                                      struct bb_block_scratch *scratch, bool is_kept,
                                       struct bb_read_stats *stats, struct bb_block **ret_block)
 {
     uint64_t offset = bb_index_page_block_offset(page, ordinal);
     uint32_t size = bb_index_page_block_size(page, ordinal);
-    struct bb_block *block = NULL;
+    bool is_wanted = false;
     stats->block_requests++;
     if (table->cache != NULL) {
-        struct bb_cache_item *item = bb_block_cache_find(table->cache, table->cache_owner, offset);
+        struct bb_cache_item *item =
+            bb_block_cache_find_or_judge(table->cache, table->cache_owner, offset, &is_wanted);
         if (item != NULL) {
             *ret_block = (struct bb_block *)item;
             return BB_OK;
         }
     }
-    enum bb_status status = load_block(table, offset, size, stats, &block);
-    if (status != BB_OK)
-        return status;
-    if (table->cache != NULL && !options->bypass_fill)
-        block = (struct bb_block *)bb_block_cache_insert(table->cache, table->cache_owner, offset,
-                                                         &block->item);
-    *ret_block = block;
-    return BB_OK;
+    return read_block(table, scratch, is_kept, is_wanted && !options->bypass_fill, offset, size,
+                      stats, ret_block);
 }

@@ -317,7 +317,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_offset(struct bb_table *table, stru
                                                     uint64_t *ret_offset);
 
 /* Block cache: decoded blocks (and index pages with BB_INDEX_CACHED) of any number of tables,
- * sharded, least recently used first out; pinned blocks are never evicted. Any thread. */
+ * sharded, least recently used first out; pinned blocks are never evicted. When it is full, a block
+ * is taken in at its second miss within a while, so that what is read once evicts nothing; one that
+ * would take more than half of a shard (capacity / 128, or more in caches below 16 MiB), never.
+ * Any thread. */
 BB_API BB_MUST_CHECK enum bb_status bb_block_cache_create(uint64_t capacity_bytes,
                                                           struct bb_block_cache **ret_cache);
 /* REQUIRES: no table uses it. */

@@ -116,6 +116,68 @@ static void block_cache__evicts_the_least_recently_used(void **state)
     bb_block_cache_destroy(cache);
 }
 
+/* As a reader does: takes in only what the cache wants. */
+static bool ask(struct bb_block_cache *cache, uint64_t offset)
+{
+    bool is_wanted = false;
+    struct bb_cache_item *item = bb_block_cache_find_or_judge(cache, 1, offset, &is_wanted);
+    bool is_hit = item != NULL;
+    if (!is_hit && is_wanted)
+        put(cache, 1, offset, NULL);
+    bb_cache_item_unref(item);
+    return is_hit;
+}
+
+static void block_cache__full_takes_what_is_missed_twice(void **state)
+{
+    (void)state;
+    enum { ROOM = 100 };
+    struct bb_block_cache *cache = cache_of(ROOM * CHARGE + 4096);
+    for (uint64_t i = 0; i < ROOM + 10; i++)
+        assert_false(ask(cache, i)); /* with room left it takes everything */
+    assert_int_equal(stats_of(cache).evictions, 0);
+    uint64_t used = stats_of(cache).used_bytes;
+    assert_true(used >= ROOM * CHARGE - 4096 && used <= ROOM * CHARGE + 4096);
+    assert_false(ask(cache, 5000));
+    assert_int_equal(stats_of(cache).used_bytes, used);
+    assert_false(ask(cache, 5000));
+    assert_true(ask(cache, 5000));
+    assert_true(stats_of(cache).used_bytes >= used);
+    assert_int_equal(stats_of(cache).misses, ROOM + 10 + 2);
+    bb_block_cache_destroy(cache);
+}
+
+static void block_cache__a_scan_evicts_next_to_nothing(void **state)
+{
+    (void)state;
+    enum { ROOM = 100 };
+    struct bb_block_cache *cache = cache_of(ROOM * CHARGE + 4096);
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < ROOM; i++)
+        (void)ask(cache, i);
+    for (uint64_t i = 0; i < 100 * ROOM; i++)
+        assert_false(ask(cache, 1000 + i));
+    for (uint64_t i = 0; i < ROOM; i++)
+        kept += bb_block_cache_contains(cache, 1, i);
+    /* At the end there was a little room, for what came first. */
+    assert_true(kept >= ROOM - 4);
+    assert_true(stats_of(cache).evictions <= 4);
+    bb_block_cache_destroy(cache);
+}
+
+static void block_cache__refuses_what_would_fill_a_shard(void **state)
+{
+    (void)state;
+    struct bb_block_cache *small = cache_of(100 * CHARGE);
+    struct bb_block_cache *large = cache_of(UINT64_C(64) << 20);
+    assert_true(bb_block_cache_takes(small, 50 * CHARGE));
+    assert_false(bb_block_cache_takes(small, 50 * CHARGE + 1));
+    assert_true(bb_block_cache_takes(large, 512 * 1024));
+    assert_false(bb_block_cache_takes(large, 512 * 1024 + 1));
+    bb_block_cache_destroy(small);
+    bb_block_cache_destroy(large);
+}
+
 static void block_cache__contains_changes_nothing(void **state)
 {
     (void)state;
@@ -411,6 +473,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block_cache__finds_what_was_put_in),
         cmocka_unit_test(block_cache__evicts_the_least_recently_used),
+        cmocka_unit_test(block_cache__full_takes_what_is_missed_twice),
+        cmocka_unit_test(block_cache__a_scan_evicts_next_to_nothing),
+        cmocka_unit_test(block_cache__refuses_what_would_fill_a_shard),
         cmocka_unit_test(block_cache__contains_changes_nothing),
         cmocka_unit_test(block_cache__keeps_pinned_items_over_its_share),
         cmocka_unit_test(block_cache__item_beyond_the_capacity_goes_with_its_pin),
