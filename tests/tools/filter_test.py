@@ -212,8 +212,11 @@ class Check(FilterTest):
     def setUp(self):
         super().setUp()
         self.create()
-        self.absent = [key for key in self.strangers[:300]
-                       if run("filter", "check", self.filter, "--key", key, "--quiet").code == ABSENT][:100]
+        self.absent = run("filter", "check", self.filter, "--absent", stdin=lines_of(self.strangers[:300])).lines[:100]
+
+    def test_one_key_and_many_have_the_same_answer(self):
+        answers = [run("filter", "check", self.filter, "--key", key, "--quiet").code for key in self.strangers[:40]]
+        self.assertEqual(answers, [ABSENT if key in self.absent else FOUND for key in self.strangers[:40]])
 
     def test_answers_and_exit_codes(self):
         result = self.ok("filter", "check", self.filter, "--key", self.keys[0])
@@ -297,14 +300,16 @@ class Info(FilterTest):
         """About half of the filters predict more than the target, none of them by much."""
         for kind in ("bloom", "blocked-bloom", "split-block", "partitioned", "counting"):
             above = 0
-            for seed in range(24 if kind != "split-block" else 1):
+            for seed in range(8 if kind != "split-block" else 1):
                 options = ["--secret-seed", str(seed)] if kind != "split-block" else []
                 self.create("--kind", kind, "--force", *options, keys=self.keys[:500])
                 document = self.ok("filter", "info", self.filter, "--json").json
                 above += document["predicted_rate"] > document["target_rate"]
                 self.assertEqual(document["verdict"], "chance" if document["predicted_rate"] > 0.01 else "within")
-                text = self.ok("filter", "info", self.filter).text
-                self.assertEqual(": as planned, within chance of the target\n" in text, document["verdict"] == "chance")
+                if seed < 3:
+                    text = self.ok("filter", "info", self.filter).text
+                    self.assertEqual(": as planned, within chance of the target\n" in text,
+                                     document["verdict"] == "chance")
             if kind in ("bloom", "partitioned", "counting"):
                 self.assertGreater(above, 0)
 

@@ -5,6 +5,7 @@
 #include "bb/db_files.h"
 #include "tests/support/store.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -176,6 +177,7 @@ static void checkpoint__that_fails_leaves_nothing(void **state)
 struct writer {
     struct bb_db *db;
     _Atomic uint32_t written; /* keys 0 ... written - 1 are there */
+    _Atomic uint32_t allowed; /* it waits here: what is written is copied and compared eight times */
     _Atomic bool is_over;
 };
 
@@ -191,6 +193,8 @@ static void write_in_order(void *argument)
     char key[16];
     static const uint8_t value[100];
     for (uint32_t i = 0; !atomic_load(&writer->is_over); i++) {
+        while (i >= atomic_load(&writer->allowed) && !atomic_load(&writer->is_over))
+            (void)sched_yield();
         if (bb_db_put(writer->db, NULL, key_of(i, key), bb_bytes_of(value, sizeof(value))) != BB_OK)
             abort();
         atomic_store(&writer->written, i + 1);
@@ -224,8 +228,9 @@ static void checkpoint__beside_a_writer(void **state)
     assert_ok(bb_thread_create(&thread, write_in_order, &writer));
     for (int i = 0; i < 8; i++) {
         uint32_t before = atomic_load(&writer.written);
+        atomic_store(&writer.allowed, before + 4000);
         while (atomic_load(&writer.written) < before + 700)
-            continue;
+            (void)sched_yield();
         before = atomic_load(&writer.written);
         snprintf(path, sizeof(path), "/data/copy%d", i);
         assert_ok(bb_db_checkpoint(store.db, path));
