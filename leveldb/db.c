@@ -115,15 +115,15 @@ void leveldb_write(leveldb_t *db, const leveldb_writeoptions_t *options,
 /* ---- reading ---- */
 
 /* The value as memory that the program owns. */
-static char *take(struct bb_buf *value, size_t *vallen, char **errptr)
+static char *take(struct bb_bytes value, size_t *vallen, char **errptr)
 {
-    char *copy = bb_leveldb_copy(value->data, value->size);
+    char *copy = bb_leveldb_copy(value.data, value.size);
     if (copy != NULL) {
-        *vallen = value->size;
+        *vallen = value.size;
         return copy;
     }
     struct bb_error error =
-        bb_leveldb_error_make(BB_NO_MEMORY, "no memory for a value of %zu bytes", value->size);
+        bb_leveldb_error_make(BB_NO_MEMORY, "no memory for a value of %zu bytes", value.size);
     bb_leveldb_error_set(errptr, &error);
     return NULL;
 }
@@ -132,19 +132,17 @@ char *leveldb_get(leveldb_t *db, const leveldb_readoptions_t *options, const cha
                   size_t keylen, size_t *vallen, char **errptr)
 {
     struct bb_get_options get;
-    struct bb_buf value = {0};
-    char *copy = NULL;
-    struct bb_error error = bb_leveldb_read_options_resolve(options, &get);
+    struct bb_pinned value;
     *vallen = 0;
-    if (error.status != BB_OK) {
+    if (!bb_leveldb_read_options_resolve(options, &get)) {
+        struct bb_error error = bb_leveldb_read_options_failure();
         bb_leveldb_error_set(errptr, &error);
         return NULL;
     }
-    enum bb_status status = bb_db_get(db->db, &get, bytes_of(key, keylen), &value);
-    if (status == BB_OK)
-        copy = take(&value, vallen, errptr);
-    else if (status != BB_NOT_FOUND)
-        bb_leveldb_error_save(errptr, status);
-    bb_buf_deinit(&value);
+    enum bb_status status = bb_db_get_pinned(db->db, &get, bytes_of(key, keylen), &value);
+    if (status == BB_NOT_FOUND || bb_leveldb_error_save(errptr, status))
+        return NULL;
+    char *copy = take(value.bytes, vallen, errptr);
+    bb_pinned_release(&value);
     return copy;
 }

@@ -27,10 +27,9 @@ leveldb_iterator_t *leveldb_create_iterator(leveldb_t *db, const leveldb_readopt
     leveldb_iterator_t *iterator = bb_leveldb_alloc(sizeof(*iterator));
     if (iterator == NULL)
         return NULL;
-    iterator->failure = bb_leveldb_read_options_resolve(options, &get);
-    if (iterator->failure.status != BB_OK)
-        return iterator;
-    if (bb_db_iter_create(db->db, &get, &iterator->iter) == BB_OK)
+    if (!bb_leveldb_read_options_resolve(options, &get))
+        iterator->failure = bb_leveldb_read_options_failure();
+    else if (bb_db_iter_create(db->db, &get, &iterator->iter) == BB_OK)
         bb_leveldb_store_add(db, &iterator->holder, let_go);
     else
         iterator->failure = *bb_error_last();

@@ -38,18 +38,21 @@ void leveldb_readoptions_set_snapshot(leveldb_readoptions_t *options,
     options->snapshot = snapshot;
 }
 
-struct bb_error bb_leveldb_read_options_resolve(const leveldb_readoptions_t *options,
-                                                struct bb_get_options *ret_options)
+bool bb_leveldb_read_options_resolve(const leveldb_readoptions_t *options,
+                                     struct bb_get_options *ret_options)
 {
     *ret_options = (struct bb_get_options){0};
     if (options == NULL)
-        return (struct bb_error){.status = BB_OK};
+        return true;
     ret_options->read.bypass_fill = options->spares_cache;
     if (options->snapshot == NULL)
-        return (struct bb_error){.status = BB_OK};
+        return true;
     ret_options->snapshot = options->snapshot->snapshot;
-    if (ret_options->snapshot != NULL)
-        return (struct bb_error){.status = BB_OK};
+    return ret_options->snapshot != NULL;
+}
+
+struct bb_error bb_leveldb_read_options_failure(void)
+{
     return bb_leveldb_error_make(
         BB_INVALID, "the snapshot could not be taken for want of memory, or its store was closed");
 }

@@ -6,8 +6,10 @@
 
 #include "bb/db.h"
 
-/* options may be NULL: the defaults. A status other than BB_OK: the snapshot cannot be read. */
-struct bb_error bb_leveldb_read_options_resolve(const leveldb_readoptions_t *options,
-                                                struct bb_get_options *ret_options);
+/* options may be NULL: the defaults. False: the snapshot in them cannot be read. */
+BB_MUST_CHECK bool bb_leveldb_read_options_resolve(const leveldb_readoptions_t *options,
+                                                   struct bb_get_options *ret_options);
+/* Why not. */
+struct bb_error bb_leveldb_read_options_failure(void);
 
 #endif
