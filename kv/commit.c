@@ -17,12 +17,12 @@
 /* A leader takes others along up to here; small groups keep the latency of small writes small. */
 #define GROUP_SIZE_MAX_BYTES ((size_t)1 << 20)
 
-void bb_store_become_leader(struct bb_db *db, struct bb_commit *commit)
+enum bb_status bb_store_become_leader(struct bb_db *db, struct bb_commit *commit)
 {
-    *commit = (struct bb_commit){.batch = NULL};
-    /* Nobody does an exclusive commit for another. */
-    while (!bb_commit_queue_enter(&db->commits, commit))
-        continue;
+    commit->batch = NULL;
+    commit->sync = false;
+    /* Nobody does an exclusive commit for another: it leads, or is refused. */
+    return bb_commit_queue_enter(&db->commits, commit) ? BB_OK : bb_commit_result(commit);
 }
 
 void bb_store_release_leader(struct bb_db *db, struct bb_commit *commit)
@@ -217,7 +217,9 @@ static enum bb_status write_group(struct bb_db *db, const struct bb_commit *lead
 enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *options,
                            const struct bb_batch *batch)
 {
-    struct bb_commit commit = {.batch = batch, .sync = options != NULL && options->sync};
+    struct bb_commit commit; /* the queue sets the rest: its message has 1 KiB */
+    commit.batch = batch;
+    commit.sync = options != NULL && options->sync;
     if (batch == NULL)
         return bb_fail(BB_INVALID, "a write has no batch");
     enum bb_status allowed = bb_read_only_check(db, "a write");

@@ -5,8 +5,8 @@
 #include "kv/store.h"
 
 /* Becomes the leader (waiting for it) without a batch: the writer role for freezing. End it with
- * bb_store_release_leader. */
-void bb_store_become_leader(struct bb_db *db, struct bb_commit *commit);
+ * bb_store_release_leader. BB_BUSY: the store is being closed. */
+BB_MUST_CHECK enum bb_status bb_store_become_leader(struct bb_db *db, struct bb_commit *commit);
 void bb_store_release_leader(struct bb_db *db, struct bb_commit *commit);
 
 /* The leader's: makes the log durable, older ones first, so that nothing newer survives what is

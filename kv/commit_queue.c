@@ -9,11 +9,15 @@ void bb_commit_queue_init(struct bb_commit_queue *queue)
     bb_mutex_init(&queue->mutex);
     queue->head = NULL;
     queue->tail = NULL;
+    queue->is_closed = false;
+    queue->waiting = 0;
+    bb_condition_init(&queue->is_left);
 }
 
 void bb_commit_queue_deinit(struct bb_commit_queue *queue)
 {
     BB_ASSERT(queue->head == NULL);
+    bb_condition_deinit(&queue->is_left);
     bb_mutex_deinit(&queue->mutex);
 }
 
@@ -30,18 +34,37 @@ static void append(struct bb_commit_queue *queue, struct bb_commit *commit)
     queue->tail = commit;
 }
 
+static void refuse(struct bb_commit *commit)
+{
+    commit->error = (struct bb_error){.status = BB_BUSY, .message = "the store is being closed"};
+    commit->is_done = true;
+}
+
+static void wait_in_line(struct bb_commit_queue *queue, struct bb_commit *commit)
+{
+    bb_condition_init(&commit->condition);
+    commit->is_waiting = true;
+    queue->waiting++;
+    while (!commit->is_done && queue->head != commit)
+        bb_condition_wait(&commit->condition, &queue->mutex);
+    bb_condition_deinit(&commit->condition);
+    commit->is_waiting = false;
+    queue->waiting--;
+    if (queue->is_closed)
+        bb_condition_signal(&queue->is_left);
+}
+
 bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *commit)
 {
     bb_mutex_lock(&queue->mutex);
-    append(queue, commit);
-    if (queue->head != commit) {
-        bb_condition_init(&commit->condition);
-        commit->is_waiting = true;
-        while (!commit->is_done && queue->head != commit)
-            bb_condition_wait(&commit->condition, &queue->mutex);
-        bb_condition_deinit(&commit->condition);
-        commit->is_waiting = false;
+    if (queue->is_closed) {
+        refuse(commit);
+        bb_mutex_unlock(&queue->mutex);
+        return false;
     }
+    append(queue, commit);
+    if (queue->head != commit)
+        wait_in_line(queue, commit);
     bool leads = !commit->is_done;
     commit->is_alone = commit->next == NULL;
     bb_mutex_unlock(&queue->mutex);
@@ -100,6 +123,23 @@ void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last
         queue->tail = NULL;
     else
         wake(end);
+    bb_mutex_unlock(&queue->mutex);
+}
+
+void bb_commit_queue_close(struct bb_commit_queue *queue, struct bb_commit *leader)
+{
+    bb_mutex_lock(&queue->mutex);
+    queue->is_closed = true;
+    for (struct bb_commit *commit = leader->next; commit != NULL;) {
+        struct bb_commit *next = commit->next;
+        refuse(commit);
+        wake(commit);
+        commit = next;
+    }
+    leader->next = NULL;
+    queue->tail = leader;
+    while (queue->waiting > 0)
+        bb_condition_wait(&queue->is_left, &queue->mutex);
     bb_mutex_unlock(&queue->mutex);
 }
 

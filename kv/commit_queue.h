@@ -4,6 +4,7 @@
  *     enter     waits until this commit leads, or until another leader has done it
  *     take      the leader decides how many of those behind it join
  *     leave     the group is done with one status; the next in line leads
+ *     close     nobody leads after this leader: those in line, and who comes, are refused
  *
  * Being the leader is the store's writer role: only the leader appends to the log, changes the
  * memtable or freezes it. A commit without a batch (exclusive) asks for the role alone and never
@@ -31,13 +32,16 @@ struct bb_commit_queue {
     struct bb_mutex mutex;
     struct bb_commit *head;
     struct bb_commit *tail;
+    bool is_closed;
+    size_t waiting;              /* threads inside enter that wait */
+    struct bb_condition is_left; /* once closed: one of them has left */
 };
 
 void bb_commit_queue_init(struct bb_commit_queue *queue);
 void bb_commit_queue_deinit(struct bb_commit_queue *queue);
 
-/* True: this commit leads and must call leave. False: it was done; bb_commit_result gives its
- * status. */
+/* True: this commit leads and must call leave. False: it was done, or refused with BB_BUSY because
+ * the queue is closed; bb_commit_result gives its status. */
 bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *commit);
 
 /* The last commit of the leader's group: the group is the list from leader to it. A group is
@@ -51,7 +55,10 @@ struct bb_commit *bb_commit_queue_take(struct bb_commit_queue *queue, struct bb_
 void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last,
                            enum bb_status status);
 
-/* For a commit that another thread has done. */
+/* The leader's, before it leaves: refuses all behind it, and waits until their threads are gone. */
+void bb_commit_queue_close(struct bb_commit_queue *queue, struct bb_commit *leader);
+
+/* For a commit that another thread has done, or that was refused. */
 BB_MUST_CHECK enum bb_status bb_commit_result(const struct bb_commit *commit);
 
 #endif

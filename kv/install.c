@@ -128,6 +128,31 @@ void bb_store_recovered(struct bb_db *db, enum bb_work work)
     bb_mutex_unlock(&db->mutex);
 }
 
+enum bb_status bb_store_begin_call(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    bool is_closing = db->is_closing;
+    db->call_count += !is_closing;
+    bb_mutex_unlock(&db->mutex);
+    return is_closing ? bb_fail(BB_BUSY, "the store is being closed") : BB_OK;
+}
+
+void bb_store_end_call(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    db->call_count--;
+    if (db->is_closing)
+        bb_condition_broadcast(&db->work_is_done);
+    bb_mutex_unlock(&db->mutex);
+}
+
+struct bb_error bb_store_why_not(const struct bb_db *db, const struct bb_error *failure)
+{
+    if (failure->status == BB_OK && db->is_closing)
+        return (struct bb_error){.status = BB_BUSY, .message = "the store is being closed"};
+    return *failure;
+}
+
 const struct bb_error *bb_store_failure(const struct bb_db *db)
 {
     enum bb_work work = bb_store_is_failing(db, BB_WORK_FLUSH) ? BB_WORK_FLUSH : BB_WORK_COMPACTION;

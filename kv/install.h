@@ -49,6 +49,14 @@ void bb_store_fail(struct bb_db *db, enum bb_work work);
 /* Such work has succeeded. The mutex is not held. */
 void bb_store_recovered(struct bb_db *db, enum bb_work work);
 
+/* Around a call that may wait for workers, so that closing waits for it. BB_BUSY: the store is being
+ * closed. The mutex is not held. */
+BB_MUST_CHECK enum bb_status bb_store_begin_call(struct bb_db *db);
+void bb_store_end_call(struct bb_db *db);
+/* What a call is told that waited in vain: the failure, or that the store is being closed. The mutex
+ * is held; bb_error_restore it when it is not. */
+struct bb_error bb_store_why_not(const struct bb_db *db, const struct bb_error *failure);
+
 /* The failure of either kind of work, or one whose status is BB_OK. The mutex is held. */
 const struct bb_error *bb_store_failure(const struct bb_db *db);
 static inline bool bb_store_is_failing(const struct bb_db *db, enum bb_work work)

@@ -1,4 +1,6 @@
 /* Work on request: flush, compact, wait until nothing is due. */
+#include "kv/maintain.h"
+
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/commit.h"
@@ -9,12 +11,14 @@
 #include "kv/read_only.h"
 #include "kv/worker.h"
 
-static enum bb_status failure_of(struct bb_db *db)
+/* The end of a wait; the mutex is held, and released. */
+static enum bb_status end_wait(struct bb_db *db, bool is_done, const struct bb_error *failure)
 {
-    bb_mutex_lock(&db->mutex);
-    struct bb_error failure = *bb_store_failure(db);
+    struct bb_error why_not = {.status = BB_OK};
+    if (!is_done)
+        why_not = bb_store_why_not(db, failure);
     bb_mutex_unlock(&db->mutex);
-    return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
+    return is_done ? BB_OK : bb_error_restore(&why_not);
 }
 
 /* Waits until *done reaches target or background work fails; for a flush only if a flush does. */
@@ -22,12 +26,13 @@ static enum bb_status wait_until(struct bb_db *db, const uint64_t *done, uint64_
 {
     bool is_flush = done == &db->flushed_sequence;
     bb_mutex_lock(&db->mutex);
-    while (*done < target && (is_flush ? !bb_store_is_failing(db, BB_WORK_FLUSH)
-                                       : bb_store_failure(db)->status == BB_OK))
+    const struct bb_error *failure =
+        is_flush ? &db->workers[BB_WORK_FLUSH].failure : bb_store_failure(db);
+    while (*done < target && failure->status == BB_OK && !db->is_closing) {
         bb_condition_wait(&db->work_is_done, &db->mutex);
-    bool is_done = *done >= target;
-    bb_mutex_unlock(&db->mutex);
-    return is_done ? BB_OK : failure_of(db);
+        failure = is_flush ? failure : bb_store_failure(db);
+    }
+    return end_wait(db, *done >= target, failure);
 }
 
 /* The leader's: freezes what there is. *ret_target: flushed_sequence to wait for. The memtable of a
@@ -50,14 +55,23 @@ static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
     return BB_OK;
 }
 
-enum bb_status bb_db_flush(struct bb_db *db)
+enum bb_status bb_store_flush_led(struct bb_db *db)
+{
+    uint64_t target = 0;
+    enum bb_status status = freeze_all(db, &target);
+    if (status != BB_OK)
+        return status;
+    return db->options.deterministic ? bb_store_work_all(db)
+                                     : wait_until(db, &db->flushed_sequence, target);
+}
+
+static enum bb_status flush(struct bb_db *db)
 {
     struct bb_commit commit;
     uint64_t target = 0;
-    enum bb_status status = bb_read_only_check(db, "a flush");
+    enum bb_status status = bb_store_become_leader(db, &commit);
     if (status != BB_OK)
         return status;
-    bb_store_become_leader(db, &commit);
     status = freeze_all(db, &target);
     if (status == BB_OK && db->options.deterministic)
         status = bb_store_work_all(db);
@@ -65,6 +79,18 @@ enum bb_status bb_db_flush(struct bb_db *db)
     if (status != BB_OK || db->options.deterministic)
         return status;
     return wait_until(db, &db->flushed_sequence, target);
+}
+
+enum bb_status bb_db_flush(struct bb_db *db)
+{
+    enum bb_status status = bb_read_only_check(db, "a flush");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = flush(db);
+    bb_store_end_call(db);
+    return status;
 }
 
 static uint64_t request_compaction(struct bb_db *db)
@@ -80,15 +106,17 @@ static uint64_t request_compaction(struct bb_db *db)
 static enum bb_status work_as_leader(struct bb_db *db)
 {
     struct bb_commit commit;
-    bb_store_become_leader(db, &commit);
-    enum bb_status status = bb_store_work_all(db);
+    enum bb_status status = bb_store_become_leader(db, &commit);
+    if (status != BB_OK)
+        return status;
+    status = bb_store_work_all(db);
     bb_store_release_leader(db, &commit);
     return status;
 }
 
-enum bb_status bb_db_compact(struct bb_db *db)
+static enum bb_status compact(struct bb_db *db)
 {
-    enum bb_status status = bb_db_flush(db);
+    enum bb_status status = flush(db);
     if (status != BB_OK)
         return status;
     uint64_t ticket = request_compaction(db);
@@ -96,13 +124,23 @@ enum bb_status bb_db_compact(struct bb_db *db)
                                      : wait_until(db, &db->compact_done, ticket);
 }
 
-enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
-                                   const struct bb_bytes *high)
+enum bb_status bb_db_compact(struct bb_db *db)
+{
+    enum bb_status status = bb_read_only_check(db, "a compaction");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = compact(db);
+    bb_store_end_call(db);
+    return status;
+}
+
+static enum bb_status compact_range(struct bb_db *db, const struct bb_bytes *low,
+                                    const struct bb_bytes *high)
 {
     struct bb_range_request *request = NULL;
-    if (low != NULL && high != NULL && bb_key_compare(db->options.comparator, *low, *high) >= 0)
-        return BB_OK;
-    enum bb_status status = bb_db_flush(db);
+    enum bb_status status = flush(db);
     if (status == BB_OK)
         status = bb_range_request_add(db, low, high, &request);
     if (status != BB_OK)
@@ -116,6 +154,21 @@ enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
     return bb_range_request_wait(db, request);
 }
 
+enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
+                                   const struct bb_bytes *high)
+{
+    if (low != NULL && high != NULL && bb_key_compare(db->options.comparator, *low, *high) >= 0)
+        return BB_OK;
+    enum bb_status status = bb_read_only_check(db, "a compaction");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = compact_range(db, low, high);
+    bb_store_end_call(db);
+    return status;
+}
+
 /* The mutex is held. A flush asks for a compaction before it counts as answered, so that nothing is
  * missed between the two. */
 static bool is_idle(const struct bb_db *db)
@@ -125,15 +178,23 @@ static bool is_idle(const struct bb_db *db)
     return flush->answered == flush->signals && compaction->answered == compaction->signals;
 }
 
+static enum bb_status wait_idle(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    while (!is_idle(db) && bb_store_failure(db)->status == BB_OK && !db->is_closing)
+        bb_condition_wait(&db->work_is_done, &db->mutex);
+    bool is_well = is_idle(db) && bb_store_failure(db)->status == BB_OK;
+    return end_wait(db, is_well, bb_store_failure(db));
+}
+
 enum bb_status bb_db_wait_idle(struct bb_db *db)
 {
     if (db->options.read_only)
         return BB_OK;
-    if (db->options.deterministic)
-        return work_as_leader(db);
-    bb_mutex_lock(&db->mutex);
-    while (!is_idle(db) && bb_store_failure(db)->status == BB_OK)
-        bb_condition_wait(&db->work_is_done, &db->mutex);
-    bb_mutex_unlock(&db->mutex);
-    return failure_of(db);
+    enum bb_status status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = db->options.deterministic ? work_as_leader(db) : wait_idle(db);
+    bb_store_end_call(db);
+    return status;
 }

@@ -9,6 +9,7 @@
 #include "kv/directory.h"
 #include "kv/freeze.h"
 #include "kv/install.h"
+#include "kv/maintain.h"
 #include "kv/manifest.h"
 #include "kv/memtable.h"
 #include "kv/options.h"
@@ -451,20 +452,44 @@ static enum bb_status check_unused(struct bb_db *db)
                    db->directory, iterators, snapshots, values);
 }
 
+/* Calls that wait for workers are told, and leave. */
+static void wait_for_calls(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    while (db->call_count > 0)
+        bb_condition_wait(&db->work_is_done, &db->mutex);
+    bb_mutex_unlock(&db->mutex);
+}
+
+/* The leader's, and nobody leads after it: writes before this one are done, later ones refused. */
+static enum bb_status close_led(struct bb_db *db, struct bb_commit *commit)
+{
+    enum bb_status status = BB_OK;
+    bb_commit_queue_close(&db->commits, commit);
+    /* What no log can make durable goes to a table: logging is off, or the log has failed. */
+    if ((db->options.wal_off && !db->options.read_only) || db->is_log_failed)
+        status = bb_store_flush_led(db);
+    struct bb_error failure = *bb_error_last();
+    bb_store_stop_workers(db);
+    wait_for_calls(db);
+    if (status == BB_OK)
+        return bb_store_sync_logs(db); /* sync S9 */
+    return bb_error_restore(&failure);
+}
+
 enum bb_status bb_db_close(struct bb_db *db)
 {
+    struct bb_commit commit;
     if (db == NULL)
         return BB_OK;
     enum bb_status status = check_unused(db);
+    if (status == BB_OK)
+        status = bb_store_become_leader(db, &commit);
     if (status != BB_OK)
         return status;
-    /* What no log can make durable goes to a table: logging is off, or the log has failed. */
-    if ((db->options.wal_off && !db->options.read_only) || db->is_log_failed)
-        status = bb_db_flush(db);
-    bb_store_stop_workers(db);
-    if (status == BB_OK)
-        status = bb_store_sync_logs(db); /* sync S9 */
+    status = close_led(db, &commit);
     struct bb_error failure = *bb_error_last();
+    bb_store_release_leader(db, &commit);
     enum bb_status released = destroy_db(db);
     return status == BB_OK ? released : bb_error_restore(&failure);
 }

@@ -79,11 +79,11 @@ enum bb_status bb_range_request_wait(struct bb_db *db, struct bb_range_request *
 {
     struct bb_error failure = {.status = BB_OK};
     bb_mutex_lock(&db->mutex);
-    while (!request->is_done && bb_store_failure(db)->status == BB_OK)
+    while (!request->is_done && bb_store_failure(db)->status == BB_OK && !db->is_closing)
         bb_condition_wait(&db->work_is_done, &db->mutex);
     bool is_done = request->is_done;
     if (!is_done) {
-        failure = *bb_store_failure(db);
+        failure = bb_store_why_not(db, bb_store_failure(db));
         request->is_given_up = true;
     }
     bb_mutex_unlock(&db->mutex);

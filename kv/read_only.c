@@ -95,8 +95,8 @@ enum bb_status bb_db_refresh(struct bb_db *db)
     if (status != BB_OK)
         return status;
     /* One refresh at a time: without a batch nobody takes it along. */
-    while (!bb_commit_queue_enter(&db->commits, &commit))
-        continue;
+    if (!bb_commit_queue_enter(&db->commits, &commit))
+        return bb_commit_result(&commit);
     status = take_and_install(db);
     bb_commit_queue_leave(&db->commits, &commit, BB_OK);
     return status;

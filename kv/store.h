@@ -109,6 +109,7 @@ struct bb_db {
     struct bb_snapshots snapshots;
     size_t iterator_count;
     bool is_closing;
+    size_t call_count;                       /* calls of kv/maintain.c under way, which may wait */
     uint64_t flushed_sequence;               /* everything up to here is in tables */
     struct bb_range_request *range_requests; /* kv/range_request.h */
     uint64_t compact_requested;              /* tickets of bb_db_compact, requested and done */

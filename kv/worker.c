@@ -194,6 +194,7 @@ void bb_store_stop_workers(struct bb_db *db)
     bb_file_limit_lift(db->limit);
     for (enum bb_work work = 0; work < BB_WORK_COUNT; work++)
         bb_condition_broadcast(&db->workers[work].is_due);
+    bb_condition_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
     for (enum bb_work work = 0; work < BB_WORK_COUNT; work++) {
         if (db->workers[work].has_thread)

@@ -16,7 +16,7 @@
  * on; with sync = true before it returns. docs/durability.md is the protocol.
  *
  * Threads. A bb_db may be used by any number of threads at once, except that close must be the last
- * call. Batches and iterators are for one thread at a time. Snapshots may be shared.
+ * call that begins. Batches and iterators are for one thread at a time. Snapshots may be shared.
  */
 #ifndef BB_PUBLIC_DB_H
 #define BB_PUBLIC_DB_H
@@ -193,7 +193,11 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
 BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
 
 /* Waits for running background work, does not flush. Iterators, snapshots or pinned values still
- * open: BB_BUSY, and the store stays open. BB_OK or the failure that stopped writing. NULL is allowed. */
+ * open: BB_BUSY, and the store stays open. BB_OK or the failure that stopped writing. NULL is allowed.
+ * Close also waits for calls of other threads that write or wait for background work: writes that
+ * were in line before it are done, those that come while it waits are refused with BB_BUSY, and so
+ * are flushes and those who wait for a compaction, which is given up. When it returns there is no
+ * store any more: no call may begin then, and none that reads may still be under way. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_close(struct bb_db *db);
 
 /* options may be NULL everywhere: defaults. */

@@ -4,10 +4,12 @@
  * long as the test needs it; listeners look at the statistics after every change. */
 #include "tests/support/store.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/status.h"
 #include "base/sync.h"
+#include "kv/store.h"
 
 #define HELD_MAX 16
 
@@ -262,6 +264,136 @@ static void db_background__writing_stays_below_its_limit(void **state)
     store_deinit(&store);
 }
 
+/* ---- Closing beside other calls ---- */
+
+/* A call in a thread of its own. */
+struct call {
+    struct bb_thread thread;
+    struct bb_db *db;
+    const char *key;
+    enum bb_status status;
+};
+
+static void put_in_thread(void *argument)
+{
+    struct call *call = argument;
+    call->status =
+        bb_db_put(call->db, NULL, bb_bytes_of_text(call->key), bb_bytes_of_text("a value"));
+}
+
+static void close_in_thread(void *argument)
+{
+    struct call *call = argument;
+    call->status = bb_db_close(call->db);
+}
+
+static void compact_in_thread(void *argument)
+{
+    struct call *call = argument;
+    call->status = bb_db_compact(call->db);
+}
+
+static void begin_call(struct call *call, struct bb_db *db, const char *key, void (*run)(void *))
+{
+    *call = (struct call){.db = db, .key = key};
+    assert_ok(bb_thread_create(&call->thread, run, call));
+}
+
+static void wait_for_line(struct bb_db *db, size_t length)
+{
+    for (size_t count = 0; count != length; (void)sched_yield()) {
+        count = 0;
+        bb_mutex_lock(&db->commits.mutex);
+        for (const struct bb_commit *commit = db->commits.head; commit != NULL;
+             commit = commit->next)
+            count++;
+        bb_mutex_unlock(&db->commits.mutex);
+    }
+}
+
+static enum bb_status hold_log(void *context, struct bb_file_memory *memory, uint64_t number,
+                               enum bb_file_call call, const char *path)
+{
+    struct stage *stage = context;
+    (void)memory;
+    (void)number;
+    if (call != BB_FILE_CALL_APPEND || strstr(path, ".wal") == NULL)
+        return BB_OK;
+    bb_mutex_lock(&stage->mutex);
+    while (stage->is_held[0])
+        bb_condition_wait(&stage->changed, &stage->mutex);
+    bb_mutex_unlock(&stage->mutex);
+    return BB_OK;
+}
+
+static void db_background__close_drains_those_before_it(void **state)
+{
+    (void)state;
+    static const char *keys[] = {"leads", "joins", "waits", "comes too late"};
+    struct store store;
+    struct stage stage;
+    struct call puts[4];
+    struct call closing;
+    set_up(&store, &stage, 2);
+    bb_file_memory_set_hook(store.memory, hold_log, &stage);
+    hold(&stage, 0, true);
+    for (size_t i = 0; i < 3; i++) {
+        begin_call(&puts[i], store.db, keys[i], put_in_thread);
+        wait_for_line(store.db, i + 1);
+    }
+    begin_call(&closing, store.db, NULL, close_in_thread);
+    wait_for_line(store.db, 4);
+    begin_call(&puts[3], store.db, keys[3], put_in_thread);
+    wait_for_line(store.db, 5);
+    hold(&stage, 0, false);
+    bb_thread_join(&closing.thread);
+    assert_int_equal(closing.status, BB_OK);
+    for (size_t i = 0; i < 4; i++) {
+        bb_thread_join(&puts[i].thread);
+        assert_int_equal(puts[i].status, i < 3 ? BB_OK : BB_BUSY);
+    }
+    stage.db = NULL;
+    store.db = NULL;
+    store_open(&store);
+    for (size_t i = 0; i < 4; i++)
+        assert_get(&store, keys[i], i < 3 ? "a value" : NULL);
+    tear_down(&store, &stage);
+}
+
+static void db_background__close_gives_up_a_compaction(void **state)
+{
+    (void)state;
+    struct store store;
+    struct stage stage;
+    struct call compacting;
+    struct call closing;
+    bool is_closing = false;
+    set_up(&store, &stage, 8);
+    flush_run(&store, 1, 300);
+    flush_run(&store, 2, 300);
+    hold(&stage, 3, true);
+    begin_call(&compacting, store.db, NULL, compact_in_thread);
+    wait_for_table(&stage, 3);
+    begin_call(&closing, store.db, NULL, close_in_thread);
+    for (; !is_closing; (void)sched_yield()) {
+        bb_mutex_lock(&store.db->mutex);
+        is_closing = store.db->is_closing;
+        bb_mutex_unlock(&store.db->mutex);
+    }
+    hold(&stage, 3, false);
+    bb_thread_join(&compacting.thread);
+    bb_thread_join(&closing.thread);
+    assert_int_equal(closing.status, BB_OK);
+    /* The merge may have been small enough to be done with its table. */
+    assert_true(compacting.status == BB_BUSY || compacting.status == BB_OK);
+    stage.db = NULL;
+    store.db = NULL;
+    store_open(&store);
+    assert_get(&store, "000001", "a value");
+    assert_get(&store, "000002", "a value");
+    tear_down(&store, &stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +401,8 @@ int main(void)
         cmocka_unit_test(db_background__merge_waits_for_no_flush),
         cmocka_unit_test(db_background__promise_is_kept_beside_each_other),
         cmocka_unit_test(db_background__writing_stays_below_its_limit),
+        cmocka_unit_test(db_background__close_drains_those_before_it),
+        cmocka_unit_test(db_background__close_gives_up_a_compaction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
