@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""A store of LevelDB is refused by open, repair and destroy, whole or without some of its files, and no byte of it changes.
+
+    foreign_test.py ON_LEVELDB ON_BLOOMBLOCK
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HINT = "`bloomblock import leveldb`"
+
+
+def run(program, what, folder):
+    done = subprocess.run([program, what], cwd=folder, capture_output=True, check=True)
+    return done.stdout.decode("latin-1")
+
+
+def contents(folder):
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), "rb") as file:
+            found[name] = file.read()
+    return found
+
+
+def touch(program, folder, what):
+    """Every call refuses, and nothing is different afterwards."""
+    before = contents(os.path.join(folder, "store"))
+    lines = run(program, "touch", folder).splitlines()
+    if len(lines) != 4 or not all(": Invalid argument: " in line and HINT in line for line in lines):
+        sys.exit(f"{what}: not refused:\n" + "\n".join(lines))
+    if contents(os.path.join(folder, "store")) != before:
+        sys.exit(f"{what}: files have changed")
+
+
+def touch_without(program, folder, names):
+    """The same for what is left when some files are missing."""
+    for name in names:
+        hidden = os.path.join(folder, name)
+        path = os.path.join(folder, "store", name)
+        shutil.move(path, hidden)
+        touch(program, folder, f"without {name}")
+        shutil.move(hidden, path)
+
+
+def main():
+    on_leveldb, on_bloomblock = sys.argv[1:]
+    with tempfile.TemporaryDirectory(prefix="bb_leveldb_") as folder:
+        run(on_leveldb, "write", folder)
+        expected = run(on_leveldb, "read", folder)
+        names = os.listdir(os.path.join(folder, "store"))
+        if expected.count("\n") < 2000 or not any(name.endswith(".ldb") for name in names):
+            sys.exit(f"LevelDB's store is too small to prove anything: {names}")
+        touch(on_bloomblock, folder, "whole")
+        touch_without(on_bloomblock, folder, names)
+        if run(on_leveldb, "read", folder) != expected:
+            sys.exit("LevelDB reads something else than before")
+    with tempfile.TemporaryDirectory(prefix="bb_leveldb_") as folder:
+        ours = run(on_bloomblock, "write", folder)
+        if run(on_bloomblock, "read", folder) != ours or ours.split("\n", 1)[1] != expected.split("\n", 1)[1]:
+            sys.exit("a store of bloomblock is not read as it was written")
+    print(f"refused, whole and without each of {len(names)} files")
+
+
+if __name__ == "__main__":
+    main()
