@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A store of LevelDB is refused by open, repair and destroy, whole or without some of its files, and no byte of it changes.
+"""A store of LevelDB, whole or without one of its files, is refused by open, repair and destroy, and no byte changes.
 
     foreign_test.py ON_LEVELDB ON_BLOOMBLOCK
 """
