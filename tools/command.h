@@ -36,6 +36,8 @@ extern const struct command command_filter;
 extern const struct command command_verify;
 extern const struct command command_repair;
 extern const struct command command_measure;
+extern const struct command command_export;
+extern const struct command command_import;
 
 /* Says on stderr what went wrong: "bloomblock NAME: MESSAGE", control bytes escaped; gives the exit
  * code. status is that of the thread's latest failure (bb_error_last). */

@@ -1,0 +1,287 @@
+"""Goal: import and export lose nothing, invent nothing, and leave nothing behind when they fail.
+Method: stores of LevelDB written through its own library beside a dictionary, imported whole, damaged byte by byte,
+cut, locked and foreign; dumps and JSON lines of any bytes there and back, and through LMDB's own commands where they
+are."""
+import json
+import os
+import random
+import shutil
+import subprocess
+import unittest
+
+import leveldb_writer
+from tool import BINARY, CORRUPT, IO, UNSUPPORTED, USAGE, ToolTest, main, run
+
+SEED = int(os.environ.get("BB_TEST_SEED", "1"))
+HAS_LEVELDB = leveldb_writer.library() is not None
+HEADER = "VERSION=3\nformat=print\ntype=btree\nHEADER=END\n"
+
+
+def unescape(line):
+    """A line of a dump in the format print."""
+    out = bytearray()
+    position = 1
+    while position < len(line):
+        if line[position:position + 1] != b"\\":
+            out += line[position:position + 1]
+            position += 1
+        else:
+            out.append(int(line[position + 1:position + 3], 16))
+            position += 3
+    return bytes(out)
+
+
+class ImportTest(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.rng = random.Random(SEED)
+        self.source = self.path("source")
+
+    def content(self, store=None):
+        """The keys and values of a store, by its dump."""
+        lines = self.ok("export", store or self.store).out.split(b"\n")
+        self.assertEqual(lines[-2:], [b"DATA=END", b""])
+        data = [unescape(line) for line in lines[lines.index(b"HEADER=END") + 1:-2]]
+        return dict(zip(data[::2], data[1::2]))
+
+    def refuse(self, code, *arguments, **options):
+        """The import fails with the code, and there is no store."""
+        result = self.expect(code, "import", *arguments, self.store, **options)
+        self.assertFalse(os.path.exists(os.path.join(self.store, "CURRENT")), "a store is left behind")
+        return result
+
+    def any_bytes(self, size_max):
+        kind = self.rng.randrange(3)
+        if kind == 0:
+            return self.rng.randbytes(self.rng.randrange(size_max))
+        if kind == 1:
+            return b"\\ \t\n\0\xff\xc3\xa9"[:self.rng.randrange(9)] * self.rng.randrange(3)
+        return ("key-%05d" % self.rng.randrange(10000)).encode()
+
+
+@unittest.skipUnless(HAS_LEVELDB, "LevelDB's library is not installed")
+class FromLevelDB(ImportTest):
+    def fill(self, writer, operations, model):
+        for _ in range(operations):
+            key = self.any_bytes(40)
+            if self.rng.random() < 0.3 and model:
+                key = self.rng.choice(list(model))
+            if self.rng.random() < 0.3:
+                writer.delete(key)
+                model.pop(key, None)
+            else:
+                value = self.rng.randbytes(self.rng.randrange(200)) if self.rng.random() < 0.7 else b"text " * 50
+                writer.put(key, value)
+                model[key] = value
+
+    def write(self, *, operations=2000, rounds=3, last_compacted=False, **options):
+        model = {}
+        for i in range(rounds):
+            writer = leveldb_writer.Writer(self.source, **options)
+            self.fill(writer, operations, model)
+            if i == 1 or (last_compacted and i == rounds - 1):
+                writer.compact()
+            writer.close()
+        return model
+
+    def source_file(self, ending):
+        names = sorted(name for name in os.listdir(self.source) if name.endswith(ending) or name.startswith(ending))
+        return os.path.join(self.source, names[-1])
+
+    def test_everything_in_tables_and_logs(self):
+        model = self.write()
+        before = self.store_files(self.source)
+        report = self.ok("import", "leveldb", self.source, self.store, "--json").json
+        self.assertEqual(report["records"], len(model))
+        self.assertGreater(report["leveldb"]["tables"], 1)
+        self.assertGreater(report["leveldb"]["log_writes"], 0)
+        self.assertGreater(report["leveldb"]["superseded"], 0)
+        self.assertGreater(report["leveldb"]["deleted"], 0)
+        self.assertEqual(self.content(), model)
+        self.assertEqual(self.store_files(self.source), before)
+        self.ok("verify", self.store)
+
+    def test_snappy_and_filters(self):
+        model = self.write(compression=1, bloom=True, last_compacted=True)
+        result = run("import", "leveldb", self.source, self.store)
+        if result.code == UNSUPPORTED:
+            self.assertIn("libsnappy-dev", result.err)
+            return
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(self.content(), model)
+
+    def test_an_empty_one(self):
+        leveldb_writer.Writer(self.source).close()
+        self.ok("import", "leveldb", self.source, self.store)
+        self.assertEqual(self.content(), {})
+
+    def test_one_large_value(self):
+        writer = leveldb_writer.Writer(self.source)
+        value = self.rng.randbytes(3 * 1024 * 1024)
+        writer.put(b"", value)
+        writer.close()
+        self.ok("import", "leveldb", self.source, self.store)
+        self.assertEqual(self.content(), {b"": value})
+
+    def test_an_open_one_is_refused(self):
+        writer = leveldb_writer.Writer(self.source)
+        writer.put(b"a", b"1")
+        self.assertIn("open in another process", self.refuse(IO, "leveldb", self.source).err)
+        writer.close()
+        self.ok("import", "leveldb", self.source, self.store)
+
+    def test_another_order_is_refused_by_name(self):
+        leveldb_writer.Writer(self.source, comparator="test.Backwards").close()
+        self.assertIn("test.Backwards", self.refuse(UNSUPPORTED, "leveldb", self.source).err)
+
+    def test_rocksdb_is_refused(self):
+        self.write(operations=10)
+        with open(os.path.join(self.source, "IDENTITY"), "w", encoding="utf-8") as file:
+            file.write("1-2-3")
+        self.assertIn("RocksDB", self.refuse(UNSUPPORTED, "leveldb", self.source).err)
+
+    def test_an_existing_store_stays(self):
+        self.write(operations=10)
+        self.load(["mine"])
+        self.expect(IO, "import", "leveldb", self.source, self.store)
+        self.assertEqual(self.content(), {b"mine": b""})
+
+    def test_missing_files_are_named(self):
+        self.write()
+        for ending in (".ldb", ".log", "MANIFEST", "CURRENT"):
+            path = self.source_file(ending)
+            os.rename(path, self.path("kept"))
+            result = self.refuse(IO if ending in ("MANIFEST", "CURRENT") else CORRUPT, "leveldb", self.source)
+            self.assertIn(os.path.basename(path), result.err)
+            os.rename(self.path("kept"), path)
+        self.refuse(IO, "leveldb", self.path("nowhere"))
+
+    def test_a_log_that_breaks_off_ends_there(self):
+        model = {}
+        writer = leveldb_writer.Writer(self.source)
+        for i in range(300):
+            writer.put(b"%04d" % i, b"v" * 90)
+            model[b"%04d" % i] = b"v" * 90
+        writer.close()
+        path = self.source_file(".log")
+        os.truncate(path, os.path.getsize(path) - 50)
+        result = self.ok("import", "leveldb", self.source, self.store)
+        self.assertIn("not completed", result.err)
+        del model[b"0299"]
+        self.assertEqual(self.content(), model)
+
+    def damage(self, path, model):
+        """One byte of the file is wrong: an error that names it, or a byte that nobody needs."""
+        with open(path, "rb") as file:
+            good = file.read()
+        if not good:
+            return False
+        offset = self.rng.randrange(len(good))
+        bad = bytearray(good)
+        bad[offset] ^= 1 << self.rng.randrange(8)
+        with open(path, "wb") as file:
+            file.write(bad)
+        result = run("import", "leveldb", self.source, self.store)
+        self.assertNotIn("Sanitizer", result.err)
+        if result.code == 0:
+            self.assertTrue(self.content() == model or "note" in result.err, f"{path} {offset}")
+            shutil.rmtree(self.store)
+        else:
+            self.assertIn(result.code, (CORRUPT, UNSUPPORTED), result.err)
+            self.assertIn(os.path.basename(path), result.err)
+            self.assertFalse(os.path.exists(self.store), f"{path} {offset}")
+        with open(path, "wb") as file:
+            file.write(good)
+        return result.code != 0
+
+    def test_damage_is_found_and_nothing_is_left(self):
+        model = self.write(operations=600)
+        found = 0
+        # A table that LevelDB has not removed yet, or a log without a write, has nothing to find.
+        for ending in (".ldb", ".log", "MANIFEST"):
+            found += sum(self.damage(self.source_file(ending), model) for _ in range(8))
+        self.assertGreater(found, 7)
+        self.ok("import", "leveldb", self.source, self.store)
+        self.assertEqual(self.content(), model)
+
+
+class TextForms(ImportTest):
+    def fill(self, count=300):
+        """A store of any bytes, made from JSON."""
+        model = {b"": b"", b"\0": b"\xff", "é".encode(): b"\xc3", b"\\41": b"\\"}
+        for _ in range(count):
+            model[self.any_bytes(30)] = self.any_bytes(300)
+        lines = [json.dumps({"key_hex": key.hex(), "value_hex": value.hex()}) for key, value in model.items()]
+        report = self.ok("import", "json", "-", self.store, "--json", stdin="\n".join(lines)).json
+        self.assertEqual(report["records"], len(model))
+        return model
+
+    def test_there_and_back(self):
+        model = self.fill()
+        self.assertEqual(self.content(), model)
+        for form, options in (("text", []), ("text", ["--hex"]), ("json", ["--json"])):
+            copy = self.path("copy" + "".join(options))
+            dump = self.write("dump", self.ok("export", self.store, *options).out)
+            self.ok("import", form, dump, copy)
+            self.assertEqual(self.content(copy), model)
+            self.ok("verify", copy)
+
+    def test_json_lines_are_text_where_they_can(self):
+        self.ok("import", "json", "-", self.store, stdin='{"key": "caf\\u00e9\\u0000", "value": "x"}\n')
+        self.assertEqual(self.content(), {"café\0".encode(): b"x"})
+        row = json.loads(self.ok("export", self.store, "--json").text)
+        self.assertEqual(row, {"key": "café\0", "value": "x"})
+
+    def test_bad_dumps_leave_nothing(self):
+        good = HEADER + " a\n 1\nDATA=END\n"
+        bad = ["", "VERSION=3\n", good.replace("VERSION=3\n", ""), good.replace("3", "2"),
+               good.replace("btree", "recno"), good.replace("print", "csv"),
+               good.replace("HEADER", "duplicates=1\nHEADER"), HEADER, HEADER + " a\n", HEADER + " a\n 1\n",
+               HEADER + " a\nDATA=END\n", HEADER + "a\n1\nDATA=END\n", HEADER + " \\4\n 1\nDATA=END\n",
+               HEADER + " \\xy\n 1\nDATA=END\n", good + good,
+               good.replace("format=print", "format=bytevalue")]
+        for dump in bad:
+            self.assertIn("line", self.refuse(USAGE, "text", "-", stdin=dump).err)
+        self.ok("import", "text", "-", self.store, stdin=good)
+        self.assertEqual(self.content(), {b"a": b"1"})
+
+    def test_bad_json_leaves_nothing(self):
+        good = '{"key": "a", "value": "1"}'
+        for line in ("", "{", "[]", '{"key": "a"}', '{"key": "a", "key_hex": "61"}', '{"key": 1, "value": "1"}',
+                     '{"key_hex": "6", "value": "1"}', '{"key": "a", "value": "1", "other": 2}',
+                     '{"key": "a", "key": "b"}'):
+            self.assertIn("line 2", self.refuse(USAGE, "json", "-", stdin=good + "\n" + line + "\n").err)
+
+    def test_what_cannot_be_done(self):
+        self.assertIn("leveldb, text or json", self.refuse(USAGE, "csv", "-").err)
+        self.refuse(IO, "text", self.path("nothing"))
+        self.load(["mine"])
+        self.expect(IO, "import", "text", "-", self.store, stdin=HEADER + "DATA=END\n")
+        self.assertEqual(self.content(), {b"mine": b""})
+        self.expect(IO, "export", self.path("nothing"))
+
+    def test_keys_too_large_are_refused(self):
+        dump = HEADER + " " + "k" * 65537 + "\n v\nDATA=END\n"
+        self.assertIn("65537", self.refuse(USAGE, "text", "-", stdin=dump).err)
+
+    @unittest.skipUnless(shutil.which("mdb_load"), "LMDB's commands are not installed")
+    def test_through_lmdb(self):
+        everything = {key: value for key, value in self.fill().items() if 0 < len(key) < 500}
+        # Old versions of mdb_dump -p print a backslash as it is, so that nobody can tell what it stands for.
+        plain = {key: value for key, value in everything.items() if b"\\" not in key + value}
+        for form, options, model in (([], [], everything), ([], ["--hex"], everything), (["-p"], [], plain)):
+            name = "".join(form + options)
+            lines = [json.dumps({"key_hex": key.hex(), "value_hex": value.hex()}) for key, value in model.items()]
+            self.ok("import", "json", "-", self.path("keyed" + name), stdin="\n".join(lines))
+            dump = self.ok("export", self.path("keyed" + name), *options).out
+            lmdb = self.path("lmdb" + name)
+            subprocess.run(["mdb_load", "-n", lmdb], input=dump, check=True)
+            theirs = subprocess.run(["mdb_dump", "-n", *form, lmdb], stdout=subprocess.PIPE, check=True).stdout
+            self.ok("import", "text", "-", self.path("copy" + name), stdin=theirs)
+            self.assertEqual(self.content(self.path("copy" + name)), model)
+
+
+if __name__ == "__main__":
+    assert BINARY
+    print(f"import_test: BB_TEST_SEED={SEED}", flush=True)
+    main()
