@@ -74,13 +74,21 @@ class FromLevelDB(ImportTest):
                 writer.put(key, value)
                 model[key] = value
 
-    def write(self, *, operations=2000, rounds=3, last_compacted=False, **options):
+    def write_source(self, *, operations=2000, rounds=3, last_compacted=False, settled=False, **options):
+        """settled: no file is left that the store does not need, and the log is short."""
         model = {}
         for i in range(rounds):
             writer = leveldb_writer.Writer(self.source, **options)
             self.fill(writer, operations, model)
             if i == 1 or (last_compacted and i == rounds - 1):
                 writer.compact()
+            writer.close()
+        if settled:
+            writer = leveldb_writer.Writer(self.source, **options)
+            writer.compact()
+            writer.close()
+            writer = leveldb_writer.Writer(self.source, **options)
+            self.fill(writer, 50, model)
             writer.close()
         return model
 
@@ -89,7 +97,7 @@ class FromLevelDB(ImportTest):
         return os.path.join(self.source, names[-1])
 
     def test_everything_in_tables_and_logs(self):
-        model = self.write()
+        model = self.write_source()
         before = self.store_files(self.source)
         report = self.ok("import", "leveldb", self.source, self.store, "--json").json
         self.assertEqual(report["records"], len(model))
@@ -102,7 +110,7 @@ class FromLevelDB(ImportTest):
         self.ok("verify", self.store)
 
     def test_snappy_and_filters(self):
-        model = self.write(compression=1, bloom=True, last_compacted=True)
+        model = self.write_source(compression=1, bloom=True, last_compacted=True)
         result = run("import", "leveldb", self.source, self.store)
         if result.code == UNSUPPORTED:
             self.assertIn("libsnappy-dev", result.err)
@@ -135,19 +143,19 @@ class FromLevelDB(ImportTest):
         self.assertIn("test.Backwards", self.refuse(UNSUPPORTED, "leveldb", self.source).err)
 
     def test_rocksdb_is_refused(self):
-        self.write(operations=10)
+        self.write_source(operations=10)
         with open(os.path.join(self.source, "IDENTITY"), "w", encoding="utf-8") as file:
             file.write("1-2-3")
         self.assertIn("RocksDB", self.refuse(UNSUPPORTED, "leveldb", self.source).err)
 
     def test_an_existing_store_stays(self):
-        self.write(operations=10)
+        self.write_source(operations=10)
         self.load(["mine"])
         self.expect(IO, "import", "leveldb", self.source, self.store)
         self.assertEqual(self.content(), {b"mine": b""})
 
     def test_missing_files_are_named(self):
-        self.write()
+        self.write_source(settled=True)
         for ending in (".ldb", ".log", "MANIFEST", "CURRENT"):
             path = self.source_file(ending)
             os.rename(path, self.path("kept"))
@@ -174,8 +182,6 @@ class FromLevelDB(ImportTest):
         """One byte of the file is wrong: an error that names it, or a byte that nobody needs."""
         with open(path, "rb") as file:
             good = file.read()
-        if not good:
-            return False
         offset = self.rng.randrange(len(good))
         bad = bytearray(good)
         bad[offset] ^= 1 << self.rng.randrange(8)
@@ -195,12 +201,11 @@ class FromLevelDB(ImportTest):
         return result.code != 0
 
     def test_damage_is_found_and_nothing_is_left(self):
-        model = self.write(operations=600)
+        model = self.write_source(operations=600, settled=True)
         found = 0
-        # A table that LevelDB has not removed yet, or a log without a write, has nothing to find.
         for ending in (".ldb", ".log", "MANIFEST"):
             found += sum(self.damage(self.source_file(ending), model) for _ in range(8))
-        self.assertGreater(found, 7)
+        self.assertGreater(found, 16)
         self.ok("import", "leveldb", self.source, self.store)
         self.assertEqual(self.content(), model)
 
