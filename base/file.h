@@ -98,6 +98,9 @@ struct bb_file_system_ops {
     /* Waits until that clock has gone on by about so much; it may be less. */
     void (*sleep)(struct bb_file_system *fs, uint64_t nanoseconds);
     void (*counters)(struct bb_file_system *fs, struct bb_file_counters *ret_counters);
+    /* How many files the process may have open at a time, its other ones included; it may change.
+     * NULL: as many as there are. */
+    uint64_t (*open_files_max)(struct bb_file_system *fs);
 };
 
 struct bb_file_system {

@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -283,6 +284,15 @@ static void counters(struct bb_file_system *base, struct bb_file_counters *ret_c
     };
 }
 
+static uint64_t open_files_max(struct bb_file_system *base)
+{
+    struct rlimit limit;
+    (void)base;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    return limit.rlim_cur;
+}
+
 static const struct bb_file_system_ops file_system_ops = {
     .open = open_for_reading,
     .create = create,
@@ -301,6 +311,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .now = now,
     .sleep = sleep_for,
     .counters = counters,
+    .open_files_max = open_files_max,
 };
 
 enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs)

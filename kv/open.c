@@ -303,7 +303,8 @@ static enum bb_status init_parts(struct bb_db *db)
     db->owns_system = db->system == NULL;
     enum bb_status status = db->owns_system ? bb_file_system_posix_create(&db->system) : BB_OK;
     if (status == BB_OK)
-        status = bb_file_pool_create(db->system, db->options.open_tables_max, &pool);
+        status = bb_file_pool_create(db->system, bb_options_open_tables(&db->options, db->system),
+                                     &pool);
     if (status == BB_OK) {
         db->pool = pool;
         if (db->options.read_only)

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/file.h"
 #include "base/status.h"
 #include "sstable/filter_split.h"
 
@@ -266,4 +267,16 @@ void bb_options_for_table(const struct bb_db_options *options, int level,
         .cache = block_cache,
         .index_residency = block_cache == NULL ? BB_INDEX_PINNED : options->index_residency,
     };
+}
+
+/* Half of what the process may open: new files of the store and the program's own need the others,
+ * and for them no table gives up its descriptor. */
+uint32_t bb_options_open_tables(const struct bb_db_options *options, struct bb_file_system *fs)
+{
+    if (fs->ops->open_files_max == NULL)
+        return options->open_tables_max;
+    uint64_t half = fs->ops->open_files_max(fs) / 2;
+    if (half >= options->open_tables_max)
+        return options->open_tables_max;
+    return half == 0 ? 1 : (uint32_t)half;
 }

@@ -23,4 +23,7 @@ void bb_options_for_table(const struct bb_db_options *options, int level,
                           struct bb_file_system *file_system, const struct bb_hash_secret *secret,
                           struct bb_block_cache *cache, struct bb_table_options *ret_table);
 
+/* open_tables_max, or less where the process may not open as many files. */
+uint32_t bb_options_open_tables(const struct bb_db_options *options, struct bb_file_system *fs);
+
 #endif

@@ -16,6 +16,7 @@
 #include "base/file_pool.h"
 #include "base/status.h"
 #include "compaction/merge.h"
+#include "kv/options.h"
 #include "kv/repair.h"
 
 struct merging {
@@ -252,8 +253,8 @@ enum bb_status bb_repair_merge(struct bb_repair *repair)
     struct merging merging = {.repair = repair};
     if (!repair->are_levels_unknown || repair->how.dry_run)
         return BB_OK;
-    enum bb_status status =
-        bb_file_pool_create(repair->fs, repair->options.open_tables_max, &merging.pool);
+    enum bb_status status = bb_file_pool_create(
+        repair->fs, bb_options_open_tables(&repair->options, repair->fs), &merging.pool);
     if (status != BB_OK)
         return status;
     take_inputs(&merging);

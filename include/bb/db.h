@@ -68,7 +68,8 @@ struct bb_db_options {
     uint64_t cache_bytes;        /* block cache, default 64 MiB */
     bool cache_off;              /* every block request is a read */
     enum bb_index_residency index_residency;
-    uint32_t open_tables_max; /* open table files at a time, default 1000, at least 16 */
+    uint32_t open_tables_max; /* open table files at a time, default 1000, at least 16; but no more
+                                 than half of what the process may open when the store is opened */
 
     /* Filters: the promise, and how it is kept. Exactly one of the two; both 0: target_wasted_reads
      * = 0.01. */
