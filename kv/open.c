@@ -19,6 +19,9 @@
 #include "kv/wal_writer.h"
 #include "kv/worker.h"
 
+/* Closing leaves at most so many bytes of keys and values to be replayed: some 20 ms. */
+#define REPLAY_BYTES_MAX (UINT64_C(4) << 20)
+
 /* What an opening carries from step to step. */
 struct opening {
     struct bb_db *db;
@@ -462,14 +465,36 @@ static void wait_for_calls(struct bb_db *db)
     bb_mutex_unlock(&db->mutex);
 }
 
+/* What the next opening would have to replay. */
+static uint64_t memtable_bytes(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    uint64_t bytes = bb_memtable_raw_bytes(db->view->active->memtable);
+    for (size_t i = 0; i < db->view->frozen_count; i++)
+        bytes += bb_memtable_raw_bytes(db->view->frozen[i]->memtable);
+    bb_mutex_unlock(&db->mutex);
+    return bytes;
+}
+
+static enum bb_status flush_at_close(struct bb_db *db)
+{
+    if (db->options.read_only)
+        return BB_OK;
+    bb_file_limit_lift(db->limit);
+    /* What no log can make durable goes to a table: logging is off, or the log has failed. */
+    if (db->options.wal_off || db->is_log_failed)
+        return bb_store_flush_led(db);
+    /* Else it is for the next opening's sake, and the logs hold it all the same. */
+    if (memtable_bytes(db) > REPLAY_BYTES_MAX)
+        (void)!bb_store_flush_led(db);
+    return BB_OK;
+}
+
 /* The leader's, and nobody leads after it: writes before this one are done, later ones refused. */
 static enum bb_status close_led(struct bb_db *db, struct bb_commit *commit)
 {
-    enum bb_status status = BB_OK;
     bb_commit_queue_close(&db->commits, commit);
-    /* What no log can make durable goes to a table: logging is off, or the log has failed. */
-    if ((db->options.wal_off && !db->options.read_only) || db->is_log_failed)
-        status = bb_store_flush_led(db);
+    enum bb_status status = flush_at_close(db);
     struct bb_error failure = *bb_error_last();
     bb_store_stop_workers(db);
     wait_for_calls(db);

@@ -19,11 +19,12 @@
 
 /* ---- Everybody at once ---- */
 
-#define WRITERS        3
+#define WRITERS        2
 #define PAIRS          40 /* keys of each writer: one at each end of the key range */
 #define WRITES         4000
 #define VALUE_SIZE     150
-#define READERS        2
+#define READERS        8
+#define CHECKPOINTS    6
 #define KEY_SIZE       8
 #define PAIR_COUNT     (WRITERS * PAIRS)
 #define VERSION_ABSENT 0
@@ -35,6 +36,8 @@ struct crowd {
     _Atomic uint64_t version[PAIR_COUNT]; /* acknowledged last; a deletion is a version too */
     _Atomic uint64_t bad;
     _Atomic uint64_t checks;
+    const struct bb_db_options *options;
+    uint32_t checkpoints; /* the maintaining thread's */
 };
 
 struct member {
@@ -220,13 +223,51 @@ static void scan_often(void *argument)
         scan_once(member->crowd, bb_rng_one_in(&member->rng, 2));
 }
 
+/* A checkpoint is a store by itself, of some moment: both halves of every pair agree. */
+static void check_checkpoint(struct crowd *crowd, const char *path)
+{
+    struct bb_db_options options = *crowd->options;
+    struct crowd other = {.db = NULL};
+    options.on_event = NULL;
+    options.deterministic = true;
+    options.create_if_missing = false;
+    if (bb_db_open(path, &options, &other.db) != BB_OK)
+        abort();
+    scan_once(&other, false);
+    if (bb_db_close(other.db) != BB_OK)
+        abort();
+    crowd->bad += other.bad;
+}
+
+static enum bb_status make_checkpoint(struct crowd *crowd)
+{
+    char path[64];
+    if (crowd->checkpoints == CHECKPOINTS)
+        return BB_OK;
+    snprintf(path, sizeof(path), "/data/checkpoint-%u", crowd->checkpoints++);
+    enum bb_status status = bb_db_checkpoint(crowd->db, path);
+    if (status == BB_OK)
+        check_checkpoint(crowd, path);
+    return status;
+}
+
+static enum bb_status compact_part(struct member *member)
+{
+    char low[KEY_SIZE];
+    char high[KEY_SIZE];
+    struct bb_bytes from = key_of('a', (uint32_t)bb_rng_below(&member->rng, PAIR_COUNT), low);
+    struct bb_bytes to = key_of('z', (uint32_t)bb_rng_below(&member->rng, PAIR_COUNT), high);
+    return bb_db_compact_range(member->crowd->db, bb_rng_one_in(&member->rng, 4) ? NULL : &from,
+                               bb_rng_one_in(&member->rng, 4) ? NULL : &to);
+}
+
 static void maintain_once(struct member *member)
 {
     struct bb_db *db = member->crowd->db;
     struct bb_db_stats stats;
     struct bb_db_table_list list = {0};
     enum bb_status status = BB_OK;
-    switch (bb_rng_below(&member->rng, 5)) {
+    switch (bb_rng_below(&member->rng, 7)) {
     case 0:
         status = bb_db_flush(db);
         break;
@@ -239,6 +280,12 @@ static void maintain_once(struct member *member)
         break;
     case 3:
         bb_db_stats(db, &stats);
+        break;
+    case 4:
+        status = compact_part(member);
+        break;
+    case 5:
+        status = make_checkpoint(member->crowd);
         break;
     default:
         bb_db_clear_cache(db);
@@ -277,6 +324,20 @@ static void assert_all_there(struct store *store, const struct crowd *crowd)
     bb_buf_deinit(&buf);
 }
 
+static void write_on(struct store *store, struct crowd *crowd)
+{
+    struct member member = {.crowd = crowd};
+    struct bb_batch *batch = NULL;
+    crowd->db = store->db;
+    assert_ok(bb_batch_create(&batch));
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint32_t pair = i % PAIR_COUNT;
+        write_pair(&member, pair, crowd->version[pair] + 1, batch);
+    }
+    bb_batch_destroy(batch);
+    assert_int_equal(crowd->bad, 0);
+}
+
 static void db_threads__everybody_at_once(void **state)
 {
     (void)state;
@@ -289,8 +350,10 @@ static void db_threads__everybody_at_once(void **state)
     store.options.level0_run_count_compact = 2;
     store.options.level0_run_count_stop = 4;
     store_open(&store);
-    crowd = (struct crowd){
-        .db = store.db, .writing = WRITERS, .seed = bb_rng_seed("db_threads_test", 1)};
+    crowd = (struct crowd){.db = store.db,
+                           .writing = WRITERS,
+                           .seed = bb_rng_seed("db_threads_test", 1),
+                           .options = &store.options};
     for (uint32_t i = 0; i < WRITERS; i++, count++)
         start(&members[count], &crowd, i, write_often);
     for (uint32_t i = 0; i < READERS; i++, count++)
@@ -313,6 +376,12 @@ static void db_threads__everybody_at_once(void **state)
     assert_int_equal(stats.last_sequence, stats.writes);
     store_kill(&store);
     assert_all_there(&store, &crowd);
+    /* Closed while both workers have something to do. */
+    for (int i = 0; i < 3; i++) {
+        write_on(&store, &crowd);
+        store_reopen(&store);
+        assert_all_there(&store, &crowd);
+    }
     store_deinit(&store);
 }
 
