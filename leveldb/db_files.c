@@ -25,9 +25,17 @@ void leveldb_destroy_db(const leveldb_options_t *options, const char *name, char
 
 void leveldb_repair_db(const leveldb_options_t *options, const char *name, char **errptr)
 {
+    struct bb_comparator order;
+    struct bb_db_options resolved;
     struct bb_error found = bb_leveldb_directory_check(name);
-    (void)options;
-    if (found.status == BB_OK)
-        found = bb_leveldb_error_make(BB_UNSUPPORTED, "%s: there is no repair yet", name);
+    if (found.status != BB_OK) {
+        bb_leveldb_error_set(errptr, &found);
+        return;
+    }
+    bb_leveldb_options_resolve(options, &order, &resolved);
+    enum bb_status status = bb_db_repair(name, &resolved, NULL, NULL);
+    if (status == BB_OK)
+        return;
+    found = status == BB_BUSY ? bb_leveldb_error_held(name) : *bb_error_last();
     bb_leveldb_error_set(errptr, &found);
 }
