@@ -219,6 +219,7 @@ static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
                          bb_store_files_of(db, BB_WORK_COMPACTION), &db->secret, NULL, ret_table);
     bb_pick_filters(levels, &options, plan, ret_table);
     double rate = plan->is_move ? bb_plan_moved_rate(plan) : ret_table->filter_rate;
+    db->pending_level = plan->output_level;
     db->pending_waste[BB_WORK_COMPACTION] = bb_pick_waste_added(levels, &options, plan, rate);
 }
 

@@ -103,6 +103,8 @@ void bb_store_end_pending(struct bb_db *db, enum bb_work work)
 {
     bb_mutex_lock(&db->installing);
     db->pending_waste[work] = 0;
+    if (work == BB_WORK_COMPACTION)
+        db->pending_level = 0;
     bb_mutex_unlock(&db->installing);
 }
 
@@ -178,7 +180,7 @@ static enum bb_status append_edit(struct bb_db *db, struct bb_edit *edit)
 }
 
 static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *levels,
-                 const struct bb_write_buffer *flushed)
+                 const struct bb_write_buffer *flushed, uint64_t sequence)
 {
     struct bb_write_buffer *frozen[BB_FROZEN_MAX];
     size_t count = 0;
@@ -192,6 +194,12 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
         bb_store_signal_work(db, BB_WORK_COMPACTION);
     }
     bb_store_publish(db, blank, db->view->active, frozen, count, levels);
+    /* Under the mutex together with the view: a snapshot has both of before or both of now. And
+     * behind it: see kv/lookup.c. */
+    if (sequence != 0) {
+        atomic_store_explicit(&db->last_sequence, sequence, memory_order_release);
+        bb_store_signal_work(db, BB_WORK_COMPACTION);
+    }
     bb_condition_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
 }
@@ -206,7 +214,7 @@ static void disown(struct bb_db *db, const struct bb_edit *edit, const struct bb
 
 /* The levels are those of the current view. */
 static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct bb_edit *edit,
-                                 struct bb_write_buffer *flushed)
+                                 struct bb_write_buffer *flushed, uint64_t sequence)
 {
     struct bb_levels *levels = NULL;
     struct bb_view *blank = NULL;
@@ -224,7 +232,7 @@ static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct
         return status;
     }
     bb_store_mark_removed(old, edit);
-    show(db, blank, levels, flushed);
+    show(db, blank, levels, flushed, sequence);
     bb_levels_unref(levels);
     return BB_OK;
 }
@@ -234,7 +242,22 @@ enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
 {
     bb_mutex_lock(&db->installing);
     struct bb_levels *levels = bb_store_ref_levels(db);
-    enum bb_status status = install_on(db, levels, edit, flushed);
+    enum bb_status status = install_on(db, levels, edit, flushed, 0);
+    bb_levels_unref(levels);
+    bb_mutex_unlock(&db->installing);
+    if (status == BB_OK)
+        bb_store_reclaim(db);
+    return status;
+}
+
+enum bb_status bb_store_install_placed(struct bb_db *db, struct bb_edit *edit,
+                                       const struct bb_placing *placing)
+{
+    bb_mutex_lock(&db->installing);
+    struct bb_levels *levels = bb_store_ref_levels(db);
+    enum bb_status status = placing->place(placing->context, levels, edit);
+    if (status == BB_OK)
+        status = install_on(db, levels, edit, NULL, placing->sequence);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);
     if (status == BB_OK)

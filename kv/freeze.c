@@ -176,8 +176,7 @@ enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes)
     return status;
 }
 
-/* Waits until nothing is frozen: what was acknowledged is in tables then. */
-static enum bb_status drain(struct bb_db *db)
+enum bb_status bb_store_drain(struct bb_db *db)
 {
     if (db->options.deterministic)
         return bb_store_work_all(db);
@@ -198,7 +197,7 @@ static enum bb_status replace_log(struct bb_db *db)
     enum bb_status status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
     if (status != BB_OK)
         return status;
-    status = drain(db);
+    status = bb_store_drain(db);
     /* Should the flush have failed, then the new log is not to be used either. */
     if (status != BB_OK)
         db->is_log_failed = true;

@@ -19,6 +19,9 @@ BB_MUST_CHECK enum bb_status bb_store_make_room(struct bb_db *db, const struct b
  * one, which is frozen. Waits while BB_FROZEN_MAX are frozen. */
 BB_MUST_CHECK enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes);
 
+/* The leader's. Waits until nothing is frozen: what was frozen is in tables then. */
+BB_MUST_CHECK enum bb_status bb_store_drain(struct bb_db *db);
+
 /* A new write buffer with its log; the log's name is durable. */
 BB_MUST_CHECK enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes,
                                                        struct bb_write_buffer **ret_buffer);

@@ -130,9 +130,21 @@ static enum bb_status list_files(struct attempt *attempt)
 
 /* ---- tables ---- */
 
-static bool is_at_level(const struct bb_edit_table *table, int level)
+static bool stands_in(const struct bb_edit_table *table, int level, uint64_t run)
 {
-    return table != NULL && table->level == level;
+    return table != NULL && table->level == level && (level == 0 || table->run == run);
+}
+
+static enum bb_status remove_old_run(const struct bb_run *run, int level,
+                                     const struct bb_manifest_state *state, struct bb_edit *edit)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < run->count && status == BB_OK; i++) {
+        uint64_t number = run->files[i]->number;
+        if (!stands_in(bb_manifest_state_find(state, number), level, run->number))
+            status = bb_edit_remove_table(edit, number);
+    }
+    return status;
 }
 
 static enum bb_status remove_old(const struct bb_levels *levels,
@@ -140,19 +152,18 @@ static enum bb_status remove_old(const struct bb_levels *levels,
 {
     enum bb_status status = BB_OK;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < bb_levels_table_count(levels, level) && status == BB_OK; i++) {
-            uint64_t number = bb_levels_table(levels, level, i)->number;
-            if (!is_at_level(bb_manifest_state_find(state, number), level))
-                status = bb_edit_remove_table(edit, number);
-        }
+        for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++)
+            status = remove_old_run(bb_levels_run(levels, level, i), level, state, edit);
     }
     return status;
 }
 
 static bool is_in_levels(const struct bb_levels *levels, const struct bb_edit_table *table)
 {
-    for (size_t i = 0; i < bb_levels_table_count(levels, table->level); i++) {
-        if (bb_levels_table(levels, table->level, i)->number == table->number)
+    uint64_t number = table->level == 0 ? table->number : table->run;
+    const struct bb_run *run = bb_levels_find_run(levels, table->level, number);
+    for (size_t i = 0; run != NULL && i < run->count; i++) {
+        if (run->files[i]->number == table->number)
             return true;
     }
     return false;
@@ -165,7 +176,8 @@ static enum bb_status add_new(const struct bb_levels *levels, const struct bb_ma
     for (size_t i = 0; i < state->table_count && status == BB_OK; i++) {
         const struct bb_edit_table *table = state->tables[i];
         if (!is_in_levels(levels, table))
-            status = bb_edit_add_table(edit, table->level, table->number, &table->meta);
+            status =
+                bb_edit_add_run_table(edit, table->level, table->run, table->number, &table->meta);
     }
     return status;
 }

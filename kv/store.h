@@ -123,6 +123,7 @@ struct bb_db {
     /* What the work under way will add to the expected waste of the levels, weighted: each kind
      * plans its filters with what the other one has taken of the promise. */
     double pending_waste[BB_WORK_COUNT];
+    int pending_level; /* that a compaction under way writes to or moves a table to; 0: none is */
 
     struct bb_worker workers[BB_WORK_COUNT];
 

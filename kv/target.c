@@ -61,6 +61,18 @@ double bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, u
     return table->filter_rate * bb_read_weights_planned(request.weights, 0, last);
 }
 
+void bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int level, uint64_t run,
+                   uint64_t key_count, double pending_waste, struct bb_table_options *table)
+{
+    struct bb_pick_options options = bb_target_of(db, levels);
+    struct bb_rate_request request = request_for(&options, levels);
+    request.output_level = level;
+    request.output_run = run;
+    request.output_keys = key_count;
+    request.pending_waste = pending_waste;
+    bb_summary_bits_set(&request, bb_rates_for_run(&request), table);
+}
+
 double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels)
 {
     struct bb_pick_options options = bb_target_of(db, levels);

@@ -14,6 +14,10 @@ struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_leve
 double bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, uint64_t key_count,
                        double pending_waste, struct bb_table_options *table);
 
+/* The filters of tables with so many keys in all that join a run of a level: rate and summary. */
+void bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int level, uint64_t run,
+                   uint64_t key_count, double pending_waste, struct bb_table_options *table);
+
 /* The promise in force: target_wasted_reads, or what filter_budget_bytes affords for the levels as
  * they will be when those above the last one are full. */
 double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels);

@@ -160,7 +160,7 @@ static enum bb_status explain_key(struct explain *explain, struct bb_db *db, boo
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct explain explain = {0};
-    store_options_init(&explain.store, command);
+    store_options_init_to_read(&explain.store, command);
     const struct option own[] = {
         {"hex", NULL, OPTION_FLAG, &explain.is_hex, "the key is hexadecimal digits"},
         {"json", NULL, OPTION_FLAG, &explain.out.is_json, "print JSON"},

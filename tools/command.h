@@ -29,6 +29,7 @@ extern const struct command command_delete;
 extern const struct command command_compact;
 extern const struct command command_destroy;
 extern const struct command command_checkpoint;
+extern const struct command command_ingest;
 extern const struct command command_stat;
 extern const struct command command_dump;
 extern const struct command command_filters;

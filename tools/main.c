@@ -15,7 +15,7 @@ static const struct command *const commands[] = {
     &command_load,    &command_get,        &command_scan,    &command_delete, &command_compact,
     &command_stat,    &command_dump,       &command_filters, &command_verify, &command_repair,
     &command_measure, &command_checkpoint, &command_destroy, &command_filter, &command_explain,
-    &command_export,  &command_import,
+    &command_export,  &command_import,     &command_ingest,
 };
 
 static const char description[] =

@@ -1,7 +1,7 @@
 /* A store as a directory of files: what is done to the whole of it, open or not. The store itself is
  * <bb/db.h>.
  *
- * Threads. bb_db_checkpoint may run beside everything else; the other calls want a store that nobody
+ * Threads. bb_db_checkpoint and bb_db_ingest may run beside everything else; the other calls want a store that nobody
  * has open, and say BB_BUSY otherwise.
  */
 #ifndef BB_PUBLIC_DB_FILES_H
@@ -40,6 +40,34 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
  * middle the directory is missing, or an opening of it finds no CURRENT (bb_db_destroy removes it).
  * Writes wait for the flush alone. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory);
+
+/* Brings tables built elsewhere (bb_table_builder, any secret and options, the store's comparator)
+ * into the store, as if all of their entries were written in one batch at the moment when the call
+ * returns: they win over everything written before, deletions among them delete, and snapshots taken
+ * before do not see them. What others write while the call runs counts as written before it.
+ *
+ *     Inputs      Only read; they stay as they are and may be removed afterwards. Of several
+ *                 versions of a key the newest counts; of a key in several inputs the input that is
+ *                 named last. Sequences of the inputs count for nothing else
+ *     Cost        Each is read once and written once, past log and memtable, to the deepest level
+ *                 where nothing newer is below: sorted data that overlaps little is not compacted
+ *                 again. background_bytes_per_second does not count it. Written anew, not linked:
+ *                 the filters are under the store's own secret and keep its promise
+ *     Writers     go on, but for the moment in which what is in memory is flushed and the tables
+ *                 become visible
+ *     Failure     All tables come in, or none. BB_INVALID: another comparator. BB_CORRUPT,
+ *                 BB_NOT_FOUND, BB_UNSUPPORTED: of an input. Nothing was changed then. BB_BUSY:
+ *                 writers wrote so much meanwhile that the call gave up. After any other failure
+ *                 the tables may be there at the next opening, as with a write that failed
+ *     Durable     with BB_OK, and with it all that was written before. */
+struct bb_ingest_options {
+    bool verify; /* bb_table_verify of all inputs first: filters too, which are not needed here.
+                    Checksums, order and counts are checked in any case, as the inputs are read */
+};
+/* options may be NULL: defaults. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_ingest(struct bb_db *db, const char *const *paths,
+                                                 size_t count,
+                                                 const struct bb_ingest_options *options);
 
 /* Removes a store that nobody has open (BB_BUSY names the holder of the lock), whole or damaged:
  * all files that have a name of a store's (docs/format-manifest.md) and nothing else, and the

@@ -12,7 +12,9 @@
 
 #define SCRIPT_PATH      "/data/store"
 #define SCRIPT_COPY_PATH "/data/copy"
-#define SCRIPT_STATUSES  16
+/* Of a table; it goes again, unless its removal fails. */
+#define SCRIPT_TABLE_PATH "/data/table"
+#define SCRIPT_STATUSES   16
 
 struct script {
     struct bb_file_system *system; /* borrowed */

@@ -31,6 +31,11 @@ struct bb_bytes model_draw_key(struct model *model, struct model_key *key)
     return key_of((uint32_t)bb_rng_below(&model->rng, model->key_space), key);
 }
 
+void model_key_number(const struct model *model, uint64_t number, struct model_key *key)
+{
+    (void)key_of((uint32_t)(number % model->key_space), key);
+}
+
 static struct bb_bytes draw_value(struct model *model, struct bb_buf *buf)
 {
     size_t size = bb_rng_one_in(&model->rng, 50)

@@ -13,6 +13,8 @@ struct model_key {
 
 /* One of the key space; the bytes stand in *key. */
 struct bb_bytes model_draw_key(struct model *model, struct model_key *key);
+/* The key of a number, which is taken modulo the key space. */
+void model_key_number(const struct model *model, uint64_t number, struct model_key *key);
 /* Now (NULL), or one of the snapshots. */
 const struct bb_snapshot *model_draw_snapshot(struct model *model, uint64_t *ret_sequence);
 

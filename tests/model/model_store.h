@@ -23,6 +23,7 @@ struct model_coverage {
     uint64_t pins_over_compactions;
     uint64_t range_compactions;
     uint64_t checkpoints;
+    uint64_t ingests;
     uint64_t sizes; /* of ranges that were not empty */
     uint64_t moves;
     uint64_t turns;
@@ -96,6 +97,8 @@ void model_compact_range(struct model *model);
 void model_sizes(struct model *model);
 /* A checkpoint, opened and compared; it goes again. */
 void model_checkpoint(struct model *model);
+/* Some tables built elsewhere come in. */
+void model_ingest(struct model *model);
 /* Seeks somewhere and moves at random in both directions. */
 void model_walk(struct model *model);
 void model_snapshot(struct model *model);

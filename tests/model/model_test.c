@@ -35,7 +35,7 @@ static void step(struct model *model)
         {8, model_reopen},        {8, model_crash},          {8, model_kill},
         {6, model_compare_all},   {200, model_get_far_away}, {60, model_get_many},
         {5, model_compact_range}, {20, model_sizes},         {4, model_checkpoint},
-        {150, model_pin},
+        {150, model_pin},         {6, model_ingest},
     };
     uint64_t total = 0;
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
@@ -57,9 +57,10 @@ static void print_coverage(const struct model_coverage *c)
     printf("pinned %llu, of which over a compaction %llu\n", (unsigned long long)c->pins,
            (unsigned long long)c->pins_over_compactions);
     printf("found by many gets at once %llu, compactions of ranges %llu, sizes %llu, "
-           "checkpoints %llu\n",
+           "checkpoints %llu, ingests %llu\n",
            (unsigned long long)c->gets_of_many, (unsigned long long)c->range_compactions,
-           (unsigned long long)c->sizes, (unsigned long long)c->checkpoints);
+           (unsigned long long)c->sizes, (unsigned long long)c->checkpoints,
+           (unsigned long long)c->ingests);
     printf("iterator moves %llu, turns %llu, walks at a snapshot %llu\n",
            (unsigned long long)c->moves, (unsigned long long)c->turns,
            (unsigned long long)c->snapshot_walks);
@@ -104,6 +105,7 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("pins over a compaction", c->pins_over_compactions, n, 20) +
            check_floor("compactions of ranges", c->range_compactions, n, 100) +
            check_floor("checkpoints", c->checkpoints, n, 100) +
+           check_floor("ingests", c->ingests, n, 200) +
            check_floor("sizes of ranges", c->sizes, n, 200) +
            check_floor("tombstones met in tables", c->visits[BB_VISIT_TOMBSTONE], n, 2000) +
            check_floor("summary negatives", c->visits[BB_VISIT_SUMMARY_NEGATIVE], n, 2000) +

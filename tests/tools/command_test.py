@@ -13,7 +13,7 @@ import unittest
 from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, words
 
 COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure", "destroy",
-            "checkpoint"]
+            "checkpoint", "ingest"]
 FILTER_COMMANDS = ["filter create", "filter add", "filter remove", "filter check", "filter info", "filter union",
                    "filter plan", "filter top"]
 ALL_COMMANDS = COMMANDS + FILTER_COMMANDS

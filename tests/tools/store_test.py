@@ -128,6 +128,22 @@ class Checkpoint(ToolTest):
         self.assertEqual(self.ok("scan", copy, "--keys-only").lines, ["a", "b"])
 
 
+class Ingest(ToolTest):
+    def test_tables_of_another_store(self):
+        self.load("a\tother\nb\tother\n", "--tsv")
+        tables = [row["path"] for row in self.ok("stat", self.store, "--json").json["tables"]]
+        other = self.path("other")
+        self.ok("load", other, "--tsv", stdin="b\told\nc\told\n")
+        self.assertEqual(self.ok("ingest", other, *tables, "--verify", "--json").json["tables"], len(tables))
+        self.assertEqual(self.ok("scan", other).lines, ["a\tother", "b\tother", "c\told"])
+        self.ok("verify", other)
+        self.ok("verify", self.store)
+        self.ok("ingest", self.path("new"), *tables)
+        self.assertEqual(self.ok("scan", self.path("new"), "--keys-only").lines, ["a", "b"])
+        self.expect(CORRUPT, "ingest", other, self.write("text", "hello"))
+        self.assertEqual(self.ok("scan", other, "--count").text, "3\n")
+
+
 class Damage(ToolTest):
     def setUp(self):
         super().setUp()

@@ -1,0 +1,233 @@
+/* Tables built elsewhere come into the store, all of one call at once.
+ *
+ *     anybody     the inputs are written anew as tables of the store, beside writers; all entries
+ *                 have a sequence that the writers have not reached yet
+ *     leader      what is in memory goes to tables; then the new ones are put where they belong, with
+ *                 one edit, and the store's sequence goes on behind theirs
+ *
+ * Why the sequence is set aside before, and why nothing is linked: docs/decisions/0008-ingest.md.
+ */
+#include "bb/db_files.h"
+
+#include <inttypes.h>
+
+#include "base/status.h"
+#include "kv/commit.h"
+#include "kv/filename.h"
+#include "kv/flush.h"
+#include "kv/freeze.h"
+#include "kv/install.h"
+#include "kv/intake.h"
+#include "kv/manifest.h"
+#include "kv/memtable.h"
+#include "kv/read_only.h"
+#include "kv/worker.h"
+
+/* Sequences that are set aside for the writers: so many for each entry of the inputs, and at least.
+ * One that writes an entry to the log and the memtable while less than a sixteenth of an entry is
+ * copied here is quicker than any; then all begins again with more. */
+#define WRITES_PER_ENTRY 16
+#define WRITES_MIN       (UINT64_C(1) << 20)
+#define ATTEMPTS_MAX     4
+
+struct ingest {
+    struct bb_intake intake;
+    bool is_handed_over; /* the tables are the manifest's, or the orphans' */
+    bool is_overtaken;
+};
+
+static enum bb_status read_sequence(struct bb_db *db, uint64_t *ret_sequence)
+{
+    struct bb_commit commit;
+    enum bb_status status = bb_store_become_leader(db, &commit);
+    if (status != BB_OK)
+        return status;
+    *ret_sequence = db->sequence_allocated;
+    bb_store_release_leader(db, &commit);
+    return BB_OK;
+}
+
+static enum bb_status set_sequence(struct ingest *ingest, int attempt)
+{
+    struct bb_intake *intake = &ingest->intake;
+    uint64_t last = 0;
+    enum bb_status status = read_sequence(intake->db, &last);
+    if (status != BB_OK)
+        return status;
+    uint64_t distance = WRITES_PER_ENTRY * bb_intake_entry_count(intake) + WRITES_MIN;
+    distance <<= 4 * attempt;
+    if (distance > BB_SEQUENCE_MAX - last)
+        return bb_fail(BB_TOO_LARGE, "%s: too few sequences are left, %" PRIu64 " of %" PRIu64,
+                       intake->db->directory, BB_SEQUENCE_MAX - last, (uint64_t)BB_SEQUENCE_MAX);
+    intake->sequence = last + distance;
+    return BB_OK;
+}
+
+/* The number says which run of level 0 is the newest: it has to be given out now, behind those of
+ * all flushes. */
+static enum bb_status renumber(struct bb_db *db, struct bb_intake_table *table)
+{
+    struct bb_buf from = {0};
+    struct bb_buf to = {0};
+    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, table->number, &from);
+    if (status == BB_OK)
+        status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &to);
+    if (status == BB_OK)
+        status =
+            db->system->ops->rename(db->system, (const char *)from.data, (const char *)to.data);
+    if (status == BB_OK)
+        table->number = number;
+    bb_buf_deinit(&from);
+    bb_buf_deinit(&to);
+    return status;
+}
+
+/* Installing is held: the levels are the ones that the tables join. */
+static enum bb_status place(void *context, const struct bb_levels *levels, struct bb_edit *edit)
+{
+    struct ingest *ingest = context;
+    struct bb_intake *intake = &ingest->intake;
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < intake->table_count && status == BB_OK; i++) {
+        struct bb_intake_table *table = &intake->tables[i];
+        int level = bb_intake_level(intake, levels, intake->db->pending_level, &table->meta);
+        if (level == 0)
+            status = renumber(intake->db, table);
+        if (status == BB_OK)
+            status = bb_edit_add_run_table(edit, level, bb_intake_run(levels, level), table->number,
+                                           &table->meta);
+    }
+    edit->last_sequence = intake->sequence;
+    ingest->is_handed_over = status == BB_OK;
+    return status;
+}
+
+/* The leader's. The record that failed may be durable all the same: then the next log must not begin
+ * before its sequence, and else not behind it. So it begins after the manifest is mended: as after
+ * a failed log. */
+static void leave_in_doubt(struct ingest *ingest)
+{
+    struct bb_db *db = ingest->intake.db;
+    bb_mutex_lock(&db->installing);
+    bool is_in_doubt = bb_manifest_is_poisoned(db->manifest);
+    bb_mutex_unlock(&db->installing);
+    if (!is_in_doubt)
+        return;
+    db->sequence_allocated = ingest->intake.sequence;
+    db->is_log_failed = true;
+}
+
+static enum bb_status install(struct ingest *ingest)
+{
+    struct bb_db *db = ingest->intake.db;
+    struct bb_edit edit;
+    struct bb_placing placing = {
+        .place = place, .context = ingest, .sequence = ingest->intake.sequence};
+    bb_edit_init(&edit);
+    enum bb_status status = bb_store_install_placed(db, &edit, &placing);
+    if (status == BB_OK) {
+        db->sequence_allocated = ingest->intake.sequence;
+    } else {
+        struct bb_error failure = *bb_error_last();
+        leave_in_doubt(ingest);
+        status = bb_error_restore(&failure);
+    }
+    bb_edit_deinit(&edit);
+    return status;
+}
+
+/* The leader's: the log in use is empty afterwards, and the manifest begins with it. */
+static enum bb_status empty_memory(struct bb_db *db)
+{
+    enum bb_status status = bb_store_make_room(db, &(struct bb_room){0});
+    if (status == BB_OK && !bb_memtable_is_empty(db->active->memtable))
+        status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
+    return status == BB_OK ? bb_store_drain(db) : status;
+}
+
+static enum bb_status lead(struct ingest *ingest)
+{
+    struct bb_db *db = ingest->intake.db;
+    enum bb_status status = empty_memory(db);
+    ingest->is_overtaken = status == BB_OK && db->sequence_allocated >= ingest->intake.sequence;
+    if (status == BB_OK && !ingest->is_overtaken)
+        status = install(ingest);
+    /* How that goes is recorded in the store, and nothing to the tables. */
+    if (status == BB_OK && db->options.deterministic)
+        (void)!bb_store_work_all(db);
+    return status;
+}
+
+/* Most of what is in memory is flushed before, while others write. */
+static enum bb_status try_once(struct ingest *ingest, int attempt)
+{
+    struct bb_db *db = ingest->intake.db;
+    struct bb_commit commit;
+    enum bb_status status = set_sequence(ingest, attempt);
+    if (status == BB_OK)
+        status = bb_intake_write(&ingest->intake);
+    if (status == BB_OK)
+        status = bb_db_flush(db);
+    if (status == BB_OK)
+        status = bb_store_become_leader(db, &commit);
+    if (status != BB_OK)
+        return status;
+    status = lead(ingest);
+    bb_store_release_leader(db, &commit);
+    return status;
+}
+
+static enum bb_status run(struct ingest *ingest)
+{
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        enum bb_status status = try_once(ingest, attempt);
+        if (status != BB_OK || !ingest->is_overtaken)
+            return status;
+    }
+    return bb_fail(BB_BUSY, "%s: writers were quicker than each of %d attempts",
+                   ingest->intake.db->directory, ATTEMPTS_MAX);
+}
+
+static enum bb_status verify_inputs(struct bb_db *db, const char *const *paths, size_t count)
+{
+    struct bb_table_options options = {.struct_size = sizeof(options),
+                                       .file_system = db->files,
+                                       .comparator = db->options.comparator};
+    struct bb_table_verify_report report;
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = bb_table_verify(paths[i], &options, &report);
+    return status;
+}
+
+static enum bb_status verify_and_run(struct ingest *ingest, const char *const *paths, size_t count,
+                                     bool verify)
+{
+    enum bb_status status = BB_OK;
+    if (verify)
+        status = verify_inputs(ingest->intake.db, paths, count);
+    if (status == BB_OK)
+        status = bb_intake_open(&ingest->intake, paths, count);
+    if (status == BB_OK)
+        status = run(ingest);
+    if (!ingest->is_handed_over)
+        bb_intake_remove(&ingest->intake);
+    bb_intake_deinit(&ingest->intake);
+    return status;
+}
+
+enum bb_status bb_db_ingest(struct bb_db *db, const char *const *paths, size_t count,
+                            const struct bb_ingest_options *options)
+{
+    struct ingest ingest = {.intake = {.db = db}};
+    enum bb_status status = bb_read_only_check(db, "an ingest");
+    if (status != BB_OK || count == 0)
+        return status;
+    status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = verify_and_run(&ingest, paths, count, options != NULL && options->verify);
+    bb_store_end_call(db);
+    return status;
+}

@@ -1,0 +1,79 @@
+/* bloomblock ingest: tables built elsewhere come into a store. */
+#include "bb/db_files.h"
+#include "base/assert.h"
+#include "tools/output.h"
+#include "tools/store_options.h"
+
+struct ingest {
+    struct store_options store;
+    struct bb_ingest_options options;
+    struct output out;
+    struct bb_db *db;
+    size_t count; /* of tables */
+};
+
+static enum bb_status bring_in(struct ingest *ingest, const struct arguments *arguments)
+{
+    ingest->store.db.create_if_missing = true;
+    ingest->count = arguments->count - 1;
+    enum bb_status status = store_open(&ingest->store, arguments->values[0], &ingest->db);
+    if (status != BB_OK)
+        return status;
+    return bb_db_ingest(ingest->db, (const char *const *)&arguments->values[1], ingest->count,
+                        &ingest->options);
+}
+
+static void report(struct ingest *ingest)
+{
+    struct bb_db_stats stats;
+    bb_db_stats(ingest->db, &stats);
+    if (!ingest->out.is_json) {
+        output_print(&ingest->out, "brought in %zu tables\n", ingest->count);
+        return;
+    }
+    json_t *document = json_object();
+    json_set_count(document, "tables", ingest->count);
+    json_set_count(document, "last_sequence", stats.last_sequence);
+    output_json(&ingest->out, document);
+}
+
+static enum exit_code run(const struct command *command, int argc, char **argv)
+{
+    struct ingest ingest = {0};
+    store_options_init(&ingest.store, command);
+    const struct option own[] = {
+        {"verify", NULL, OPTION_FLAG, &ingest.options.verify,
+         "verify the tables first, filters included"},
+        {"json", NULL, OPTION_FLAG, &ingest.out.is_json, "report as JSON"},
+    };
+    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
+                                          store_options_group(&ingest.store)};
+    struct arguments arguments = {0};
+    enum exit_code code = EXIT_FOUND;
+    if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))
+        return code;
+    enum bb_status status = bring_in(&ingest, &arguments);
+    if (status != BB_OK)
+        code = command_fail(command, status);
+    else
+        report(&ingest);
+    code = store_close(command, ingest.db, code);
+    return output_finish(&ingest.out, command, code);
+}
+
+const struct command command_ingest = {
+    .name = "ingest",
+    .summary = "bring tables that were built elsewhere into a store",
+    .arguments = "DIR TABLE...",
+    .description = "Brings the entries of table files into the store, which is created when it is "
+                   "missing, all of them at\n"
+                   "once, as if they were written now: deletions among them delete, and of a key "
+                   "in several tables the\n"
+                   "one that is named last counts. The files are only read.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock ingest /tmp/words /tmp/more/*.bbt\n",
+    .argument_count_min = 2,
+    .argument_count_max = ARGUMENT_COUNT_ANY,
+    .run = run,
+};
