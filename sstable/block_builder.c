@@ -3,8 +3,9 @@
 
 #include "base/assert.h"
 
-/* A value of a gigabyte passes through once in a while; its buffer does not stay. */
-#define KEPT_CAPACITY_MAX (4u * 1024 * 1024)
+/* So that the end of a block with a large value fits behind it, and the value is not moved: a
+ * restart, the tail, the trailer. */
+#define END_ROOM (4 + BB_BLOCK_TAIL_SIZE + BB_BLOCK_TRAILER_SIZE)
 
 void bb_block_builder_init(struct bb_block_builder *builder, uint32_t restart_interval)
 {
@@ -20,7 +21,7 @@ void bb_block_builder_deinit(struct bb_block_builder *builder)
 
 void bb_block_builder_reset(struct bb_block_builder *builder)
 {
-    if (builder->payload.capacity > KEPT_CAPACITY_MAX)
+    if (builder->payload.capacity > BB_BLOCK_BUFFER_KEPT_MAX)
         bb_buf_deinit(&builder->payload);
     bb_buf_reset(&builder->payload);
     bb_buf_reset(&builder->restarts);
@@ -32,7 +33,7 @@ static enum bb_status append_entry(struct bb_buf *payload, const struct bb_entry
 {
     size_t unshared = entry->key.size - shared;
     enum bb_status status =
-        bb_buf_reserve(payload, BB_ENTRY_HEADER_SIZE_MAX + unshared + entry->value.size);
+        bb_buf_reserve(payload, BB_ENTRY_HEADER_SIZE_MAX + unshared + entry->value.size + END_ROOM);
     if (status != BB_OK)
         return status;
     uint8_t *p = payload->data + payload->size;
@@ -90,8 +91,8 @@ enum bb_status bb_block_builder_finish(struct bb_block_builder *builder,
     BB_ASSERT(builder->entry_count > 0);
     bool is_wide = builder->payload.size > BB_NARROW_OFFSETS_MAX;
     uint32_t count = (uint32_t)(builder->restarts.size / 4);
-    enum bb_status status =
-        bb_buf_reserve(&builder->payload, builder->restarts.size + BB_BLOCK_TAIL_SIZE);
+    enum bb_status status = bb_buf_reserve(
+        &builder->payload, builder->restarts.size + BB_BLOCK_TAIL_SIZE + BB_BLOCK_TRAILER_SIZE);
     for (uint32_t i = 0; i < count && status == BB_OK; i++) {
         uint32_t offset = bb_load32(builder->restarts.data + 4 * (size_t)i);
         status = is_wide ? bb_append_u32(&builder->payload, offset)

@@ -17,6 +17,9 @@
 #include "sstable/entry.h"
 #include "sstable/format.h"
 
+/* A value of a gigabyte passes through once in a while; a buffer larger than this does not stay. */
+#define BB_BLOCK_BUFFER_KEPT_MAX (4u * 1024 * 1024)
+
 struct bb_block_builder {
     struct bb_buf payload;
     struct bb_buf restarts; /* offsets, u32 as stored */

@@ -163,8 +163,7 @@ static bool try_compressed(struct search *search, uint64_t start, uint64_t end, 
 static bool try_boundaries(struct search *search, uint64_t floor, uint64_t end, uint32_t raw_size,
                            struct bb_block_place *ret_place)
 {
-    size_t kept =
-        search->boundary_count < BOUNDARY_COUNT ? search->boundary_count : BOUNDARY_COUNT;
+    size_t kept = search->boundary_count < BOUNDARY_COUNT ? search->boundary_count : BOUNDARY_COUNT;
     if (try_compressed(search, floor, end, raw_size, ret_place))
         return true;
     for (size_t i = 1; i <= kept; i++) {

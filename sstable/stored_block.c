@@ -5,21 +5,22 @@
 
 #include "base/assert.h"
 
-/* Compresses into *stored if that saves an eighth; says whether it did. */
-static enum bb_status try_lz4(struct bb_bytes payload, struct bb_buf *stored, bool *ret_saves)
+/* Compresses into *packed if that saves an eighth; says whether it did. */
+static enum bb_status try_lz4(const struct bb_buf *payload, struct bb_buf *packed, bool *ret_saves)
 {
-    size_t limit = payload.size - payload.size / 8;
-    if (payload.size < 8) {
+    size_t limit = payload->size - payload->size / 8;
+    if (payload->size < 8) {
         *ret_saves = false;
         return BB_OK;
     }
-    enum bb_status status = bb_buf_reserve(stored, limit + BB_BLOCK_TRAILER_SIZE);
+    bb_buf_reset(packed);
+    enum bb_status status = bb_buf_reserve(packed, limit + BB_BLOCK_TRAILER_SIZE);
     if (status != BB_OK)
         return status;
     /* Given no more room than would be worth it, LZ4 stops early on what does not compress. */
-    int size = LZ4_compress_default((const char *)payload.data, (char *)stored->data,
-                                    (int)payload.size, (int)limit);
-    stored->size = size > 0 ? (size_t)size : 0;
+    int size = LZ4_compress_default((const char *)payload->data, (char *)packed->data,
+                                    (int)payload->size, (int)limit);
+    packed->size = size > 0 ? (size_t)size : 0;
     *ret_saves = size > 0;
     return BB_OK;
 }
@@ -36,24 +37,23 @@ static enum bb_status append_trailer(struct bb_buf *stored, enum bb_compression 
     return status;
 }
 
-enum bb_status bb_stored_block_encode(struct bb_bytes payload, enum bb_compression compression,
+enum bb_status bb_stored_block_encode(struct bb_buf *payload, enum bb_compression compression,
                                       struct bb_table_id table, uint64_t offset,
-                                      struct bb_buf *ret_stored)
+                                      struct bb_buf *packed, struct bb_bytes *ret_stored)
 {
-    BB_ASSERT(payload.size <= BB_BLOCK_RAW_SIZE_MAX);
-    bb_buf_reset(ret_stored);
+    BB_ASSERT(payload->size <= BB_BLOCK_RAW_SIZE_MAX);
+    size_t raw_size = payload->size;
     bool saves = false;
     enum bb_status status = BB_OK;
     if (compression == BB_COMPRESSION_LZ4)
-        status = try_lz4(payload, ret_stored, &saves);
-    if (status == BB_OK && !saves)
-        status = bb_buf_reserve(ret_stored, payload.size + BB_BLOCK_TRAILER_SIZE);
-    if (status == BB_OK && !saves)
-        status = bb_buf_append(ret_stored, payload.data, payload.size);
-    if (status != BB_OK)
-        return status;
-    return append_trailer(ret_stored, saves ? BB_COMPRESSION_LZ4 : BB_COMPRESSION_NONE,
-                          payload.size, table, offset);
+        status = try_lz4(payload, packed, &saves);
+    struct bb_buf *stored = saves ? packed : payload;
+    if (status == BB_OK)
+        status = append_trailer(stored, saves ? BB_COMPRESSION_LZ4 : BB_COMPRESSION_NONE, raw_size,
+                                table, offset);
+    if (status == BB_OK)
+        *ret_stored = bb_buf_bytes(stored);
+    return status;
 }
 
 enum bb_status bb_stored_block_check(const uint8_t *stored, size_t size, struct bb_table_id table,

@@ -11,12 +11,15 @@
 #include "sstable/block.h"
 #include "sstable/checksum.h"
 
-/* Makes the stored form in *ret_stored (replaced), for the given place. With LZ4 the block is still
- * stored raw unless that saves an eighth. REQUIRES: payload.size <= BB_BLOCK_RAW_SIZE_MAX. */
-BB_MUST_CHECK enum bb_status bb_stored_block_encode(struct bb_bytes payload,
+/* Makes the stored form, for the given place. With LZ4 it stands in *packed (replaced), unless that
+ * saves no eighth: then, and without compression, the payload itself becomes it, with the trailer
+ * behind it, so that nothing is copied. *ret_stored is borrowed from either. REQUIRES: payload->size
+ * <= BB_BLOCK_RAW_SIZE_MAX. */
+BB_MUST_CHECK enum bb_status bb_stored_block_encode(struct bb_buf *payload,
                                                     enum bb_compression compression,
                                                     struct bb_table_id table, uint64_t offset,
-                                                    struct bb_buf *ret_stored);
+                                                    struct bb_buf *packed,
+                                                    struct bb_bytes *ret_stored);
 
 /* Checks the checksum of stored bytes: BB_CORRUPT. REQUIRES: size >= BB_BLOCK_TRAILER_SIZE. */
 BB_MUST_CHECK enum bb_status bb_stored_block_check(const uint8_t *stored, size_t size,

@@ -178,22 +178,31 @@ static enum bb_status finish_group(struct bb_table_builder *builder)
     return bb_index_page_builder_add_group(&builder->page, builder->filters);
 }
 
+/* The room that a large value took while it was packed does not stay. */
+static void release_large(struct bb_buf *buf)
+{
+    if (buf->capacity > BB_BLOCK_BUFFER_KEPT_MAX)
+        bb_buf_deinit(buf);
+}
+
 static enum bb_status write_block(struct bb_table_builder *builder)
 {
-    struct bb_bytes payload = {0};
-    enum bb_status status = bb_block_builder_finish(&builder->block, &payload);
+    struct bb_bytes stored = {0};
+    enum bb_status status = bb_block_builder_finish(&builder->block, &stored);
     if (status == BB_OK)
-        status = bb_stored_block_encode(payload, builder->options.compression, builder->id,
-                                        builder->writer.offset, &builder->stored);
+        status =
+            bb_stored_block_encode(&builder->block.payload, builder->options.compression,
+                                   builder->id, builder->writer.offset, &builder->stored, &stored);
     if (status == BB_OK)
-        status = bb_table_writer_append(&builder->writer, bb_buf_bytes(&builder->stored));
+        status = bb_table_writer_append(&builder->writer, stored);
     if (status == BB_OK)
-        status = bb_index_page_builder_add_block(&builder->page, (uint32_t)builder->stored.size);
+        status = bb_index_page_builder_add_block(&builder->page, (uint32_t)stored.size);
     if (status != BB_OK)
         return status;
     builder->properties.block_count++;
-    builder->properties.data_size += builder->stored.size;
+    builder->properties.data_size += stored.size;
     bb_block_builder_reset(&builder->block);
+    release_large(&builder->stored);
     if (builder->filters != NULL && ++builder->group_blocks == builder->options.filter_granularity)
         status = finish_group(builder);
     return status;

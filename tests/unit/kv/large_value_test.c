@@ -1,0 +1,161 @@
+/* Goal: large values, up to the limit, come back whole from memtable, log, tables of level 0 and
+ * merged ones; with keys of 64 KiB; and leave the small ones beside them as cheap to read as they
+ * were. Method: a 16 MiB value (BB_TEST_LARGE_BYTES: another size, 1073741824 is the limit), that
+ * compresses and that does not; what the cache holds and what is read is counted. */
+#include "tests/support/store.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "tests/support/must_alloc.h"
+#include "tests/support/rng.h"
+
+#define SMALL_KEYS 200
+
+static size_t large_size(void)
+{
+    const char *text = getenv("BB_TEST_LARGE_BYTES");
+    return text == NULL ? (size_t)16 << 20 : (size_t)strtoull(text, NULL, 10);
+}
+
+static struct bb_bytes make_value(size_t size, bool compresses)
+{
+    struct bb_rng rng;
+    uint8_t *data = bb_must_alloc_zeroed(size);
+    bb_rng_init(&rng, size);
+    if (!compresses)
+        bb_rng_bytes(&rng, data, size);
+    data[0] = 'b';
+    data[size - 1] = 'e';
+    return bb_bytes_of(data, size);
+}
+
+static void put_small(struct store *store)
+{
+    char key[16];
+    for (int i = 0; i < SMALL_KEYS; i++) {
+        snprintf(key, sizeof(key), "%c%04d", i % 2 == 0 ? 'a' : 'z', i);
+        store_put(store, key, "small");
+    }
+}
+
+static void check_small(struct store *store)
+{
+    char key[16];
+    for (int i = 0; i < SMALL_KEYS; i++) {
+        snprintf(key, sizeof(key), "%c%04d", i % 2 == 0 ? 'a' : 'z', i);
+        assert_get(store, key, "small");
+    }
+}
+
+static void check_large(struct store *store, struct bb_bytes key, struct bb_bytes value)
+{
+    struct bb_pinned pinned = {0};
+    struct bb_buf copy = {0};
+    uint8_t head[4];
+    size_t size = 0;
+    assert_ok(bb_db_get_pinned(store->db, NULL, key, &pinned));
+    assert_true(bb_bytes_equal(pinned.bytes, value));
+    bb_pinned_release(&pinned);
+    assert_ok(bb_db_get(store->db, NULL, key, &copy));
+    assert_true(bb_bytes_equal(bb_buf_bytes(&copy), value));
+    bb_buf_deinit(&copy);
+    assert_ok(bb_db_get_into(store->db, NULL, key, head, sizeof(head), &size));
+    assert_int_equal(size, value.size);
+    assert_memory_equal(head, value.data, sizeof(head));
+}
+
+/* Small keys before and behind, and the large one between. */
+static void check_scan(struct store *store, struct bb_bytes value, bool is_backward)
+{
+    struct bb_db_iter *iter = NULL;
+    size_t count = 0;
+    size_t large = 0;
+    assert_ok(bb_db_iter_create(store->db, NULL, &iter));
+    for (is_backward ? bb_db_iter_seek_last(iter) : bb_db_iter_seek_first(iter);
+         bb_db_iter_valid(iter); is_backward ? bb_db_iter_prev(iter) : bb_db_iter_next(iter)) {
+        count++;
+        large += bb_bytes_equal(bb_db_iter_value(iter), value);
+    }
+    assert_ok(bb_db_iter_status(iter));
+    bb_db_iter_destroy(iter);
+    assert_int_equal(count, SMALL_KEYS + 1);
+    assert_int_equal(large, 1);
+}
+
+static void check_all(struct store *store, struct bb_bytes key, struct bb_bytes value)
+{
+    check_small(store);
+    check_large(store, key, value);
+    check_scan(store, value, false);
+    check_scan(store, value, true);
+}
+
+static void run(struct bb_bytes key, bool compresses)
+{
+    struct store store;
+    struct bb_bytes value = make_value(large_size(), compresses);
+    store_init(&store);
+    store_open(&store);
+    put_small(&store);
+    assert_ok(bb_db_put(store.db, NULL, key, value));
+    check_all(&store, key, value);
+    store_reopen(&store); /* from the log */
+    check_all(&store, key, value);
+    assert_ok(bb_db_put(store.db, NULL, key, value));
+    assert_ok(bb_db_compact(store.db));
+    check_all(&store, key, value);
+    store_deinit(&store);
+    free((void *)(uintptr_t)value.data);
+}
+
+static void large_value__of_a_short_key(void **state)
+{
+    (void)state;
+    run(bb_bytes_of_text("m"), true);
+    run(bb_bytes_of_text("m"), false);
+}
+
+static void large_value__of_the_longest_key(void **state)
+{
+    (void)state;
+    static uint8_t key[BB_KEY_SIZE_MAX];
+    memset(key, 'm', sizeof(key));
+    run(bb_bytes_of(key, sizeof(key)), false);
+}
+
+/* What is in the cache stays; the large block is read again each time; and none of the small blocks
+ * is larger for its neighbour. */
+static void large_value__stays_out_of_the_cache(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_bytes key = bb_bytes_of_text("m");
+    struct bb_bytes value = make_value(1 << 20, false);
+    store_init(&store);
+    store.options.cache_bytes = 256 * 1024;
+    store_open(&store);
+    put_small(&store);
+    assert_ok(bb_db_put(store.db, NULL, key, value));
+    assert_ok(bb_db_compact(store.db));
+    check_small(&store);
+    struct bb_db_stats before = store_stats(&store);
+    check_large(&store, key, value);
+    struct bb_db_stats after = store_stats(&store);
+    assert_int_equal(after.cache.used_bytes, before.cache.used_bytes);
+    assert_int_equal(after.cache.evictions, before.cache.evictions);
+    check_small(&store);
+    assert_int_equal(store_stats(&store).cache.misses, after.cache.misses);
+    store_deinit(&store);
+    free((void *)(uintptr_t)value.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_value__of_a_short_key),
+        cmocka_unit_test(large_value__of_the_longest_key),
+        cmocka_unit_test(large_value__stays_out_of_the_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
