@@ -112,6 +112,13 @@ struct bb_file_system {
 BB_MUST_CHECK enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs);
 void bb_file_system_posix_destroy(struct bb_file_system *fs);
 
+/* Nanoseconds since `begin`, an earlier now; 0 when the clock has gone back. */
+static inline uint64_t bb_file_elapsed(struct bb_file_system *fs, uint64_t begin)
+{
+    uint64_t now = fs->ops->now(fs);
+    return now > begin ? now - begin : 0;
+}
+
 /* Calls through the tables above, named for the reader of the calling code. */
 BB_MUST_CHECK enum bb_status bb_file_open(struct bb_file_system *fs, const char *path,
                                           struct bb_file **ret_file);

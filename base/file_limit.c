@@ -28,6 +28,7 @@ struct bb_file_limit {
     struct bb_mutex mutex;
     uint64_t urgent_until; /* the clock's time up to which urgent appends are charged */
     uint64_t all_until;
+    uint64_t seen; /* the latest time that the clock gave */
 };
 
 struct limited_file {
@@ -63,12 +64,26 @@ static uint64_t cost_of(const struct bb_file_limit *limit, size_t size)
     return (uint64_t)((double)size * (double)SECOND / (double)limit->bytes_per_second);
 }
 
+/* The time, under the mutex. Where the clock has gone back, what is charged goes back with it: else
+ * all would wait until it had caught up. */
+static uint64_t look_at_clock(struct bb_file_limit *limit)
+{
+    uint64_t now = limit->inner->ops->now(limit->inner);
+    if (now < limit->seen) {
+        uint64_t back = limit->seen - now;
+        limit->urgent_until -= limit->urgent_until < back ? limit->urgent_until : back;
+        limit->all_until -= limit->all_until < back ? limit->all_until : back;
+    }
+    limit->seen = now;
+    return now;
+}
+
 /* Charges an append if it is its turn; else tells how long that may take. */
 static uint64_t try_charge(struct bb_file_limit *limit, bool is_urgent, size_t size)
 {
-    uint64_t now = limit->inner->ops->now(limit->inner);
     uint64_t cost = cost_of(limit, size);
     bb_mutex_lock(&limit->mutex);
+    uint64_t now = look_at_clock(limit);
     uint64_t until = is_urgent ? limit->urgent_until : limit->all_until;
     if (until <= now) {
         limit->all_until = later(limit->all_until, now) + cost;

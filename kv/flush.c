@@ -143,7 +143,7 @@ enum bb_status bb_store_flush_oldest(struct bb_db *db)
     if (status == BB_OK) {
         remove_log(db, buffer->log_number);
         count_flush(db, edit.added_count > 0 ? edit.added[0].meta.file_size : 0,
-                    db->system->ops->now(db->system) - begin);
+                    bb_file_elapsed(db->system, begin));
     }
     bb_edit_deinit(&edit);
     bb_write_buffer_unref(buffer);

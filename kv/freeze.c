@@ -108,7 +108,7 @@ static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
     uint64_t begin = db->system->ops->now(db->system);
     enum bb_status status =
         db->options.deterministic ? bb_store_work_all(db) : wait_for_worker(db, reason);
-    count_stall(db, reason, db->system->ops->now(db->system) - begin);
+    count_stall(db, reason, bb_file_elapsed(db->system, begin));
     return status;
 }
 
@@ -220,7 +220,7 @@ static void slow_down(struct bb_db *db)
                                     (runs - mark + 1) * SLOWDOWN_NANOSECONDS);
     bb_mutex_unlock(&db->mutex);
     if (runs >= mark)
-        count_stall(db, BB_STALL_SLOWDOWN, db->system->ops->now(db->system) - begin);
+        count_stall(db, BB_STALL_SLOWDOWN, bb_file_elapsed(db->system, begin));
 }
 
 static enum bb_status freeze_for(struct bb_db *db, const struct bb_room *room)

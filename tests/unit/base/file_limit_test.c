@@ -152,6 +152,23 @@ static void file_limit__zero_is_refused(void **state)
     bb_file_memory_destroy(memory);
 }
 
+/* Nobody waits until it has caught up. */
+static void file_limit__of_a_clock_that_goes_back(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene);
+    bb_file_memory_advance(scene.memory, 7200 * SECOND);
+    append(scene.urgent, 4096);
+    append(scene.patient, 4096);
+    bb_file_memory_advance(scene.memory, UINT64_C(0) - 3600 * SECOND);
+    uint64_t begin = now(&scene);
+    append(scene.patient, 4096);
+    append(scene.urgent, 4096);
+    assert_true(now(&scene) - begin < 3600 * SECOND / 2);
+    scene_deinit(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +177,7 @@ int main(void)
         cmocka_unit_test(file_limit__urgent_files_go_first),
         cmocka_unit_test(file_limit__lifting_ends_a_wait),
         cmocka_unit_test(file_limit__zero_is_refused),
+        cmocka_unit_test(file_limit__of_a_clock_that_goes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,184 @@
+"""`bloomblock repair`: what was readable is readable again, nothing is destroyed, and a sound store is left alone.
+
+Method: stores spoilt as disks and people spoil them, with the operating system's own links, folders and pipes.
+"""
+import glob
+import os
+import shutil
+
+from tool import CORRUPT, IO, USAGE, ToolTest, main, words
+
+COUNT = 2000
+
+
+def files(store):
+    found = {}
+    for name in os.listdir(store):
+        path = os.path.join(store, name)
+        if name != "LOCK" and os.path.isfile(path):
+            with open(path, "rb") as file:
+                found[name] = file.read()
+    return found
+
+
+def spoil(path, offset, size=1):
+    with open(path, "r+b") as file:
+        file.seek(offset, os.SEEK_END if offset < 0 else os.SEEK_SET)
+        old = file.read(size)
+        file.seek(-len(old), os.SEEK_CUR)
+        file.write(bytes(byte ^ 0x5A for byte in old))
+
+
+class Repair(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.load(words(COUNT), "--write-buffer", "64K")
+        self.ok("compact", self.store)
+        self.before = files(self.store)
+
+    def find(self, pattern):
+        return next(path for path in sorted(glob.glob(os.path.join(self.store, pattern)))
+                    if os.path.isfile(path) and not path.endswith(".lost"))
+
+    def table(self):
+        return self.find("*.bbt")
+
+    def manifest(self):
+        return self.find("MANIFEST-*")
+
+    def count(self):
+        return len(self.ok("scan", self.store).lines)
+
+    def repair(self, *options):
+        report = self.ok("repair", self.store, "--json", *options).json
+        self.assertTrue(set(self.before.values()) <= set(files(self.store).values()))
+        return report
+
+    def assert_all_there(self):
+        self.ok("verify", self.store)
+        self.assertEqual(self.count(), COUNT)
+        self.assertTrue(self.ok("repair", self.store, "--json").json["whole"])
+
+    def test_a_sound_store_is_left_alone(self):
+        self.assertIn("Nothing was changed", self.ok("repair", self.store).text)
+        self.assertTrue(self.repair()["whole"])
+        self.assertEqual(files(self.store), self.before)
+
+    def test_a_dry_run_changes_nothing(self):
+        os.remove(os.path.join(self.store, "CURRENT"))
+        del self.before["CURRENT"]
+        self.assertIn("dry run", self.ok("repair", self.store, "--dry-run").text)
+        self.assertTrue(self.repair("--dry-run")["dry_run"])
+        self.assertEqual(files(self.store), self.before)
+
+    def test_current_in_every_state(self):
+        current = os.path.join(self.store, "CURRENT")
+        states = [
+            lambda: None,
+            lambda: os.mkdir(current),
+            lambda: os.symlink("nowhere", current),
+            lambda: os.symlink("LOCK", current),
+            lambda: os.mkfifo(current),
+            lambda: self.write(current, "MANIFEST-999999\n"),
+            lambda: self.write(current, ""),
+        ]
+        for number, make in enumerate(states):
+            with self.subTest(number):
+                os.remove(current)
+                make()
+                self.before = files(self.store)
+                report = self.repair()
+                self.assertFalse(report["whole"])
+                self.assertTrue(report["has_manifest"])
+                self.assertFalse(report["deletions_may_return"])
+                self.assert_all_there()
+
+    def test_without_a_manifest(self):
+        for make in (lambda path: None, os.mkdir, lambda path: os.symlink("nowhere", path), os.mkfifo):
+            manifest = self.manifest()
+            os.remove(manifest)
+            make(manifest)
+            self.before = files(self.store)
+            report = self.repair()
+            self.assertFalse(report["has_manifest"])
+            self.assertTrue(report["deletions_may_return"])
+            self.assert_all_there()
+
+    def test_a_table_without_its_footer(self):
+        os.truncate(self.table(), os.path.getsize(self.table()) - 40)
+        self.before = files(self.store)
+        report = self.repair()
+        self.assertEqual(report["tables_salvaged"], 1)
+        self.assertEqual(report["entries_lost"], 0)
+        self.assertFalse(report["deletions_may_return"])
+        self.assert_all_there()
+
+    def test_a_damaged_block_is_told_with_its_keys(self):
+        spoil(self.table(), 50)
+        self.before = files(self.store)
+        report = self.repair()
+        self.assertEqual(report["blocks_lost"], 1)
+        self.assertTrue(0 < report["entries_lost"] < COUNT)
+        self.assertTrue(report["deletions_may_return"])
+        self.assertTrue(any("its beginning and" in finding for finding in report["findings"]))
+        self.ok("verify", self.store)
+        self.assertEqual(self.count(), COUNT - report["entries_lost"])
+
+    def test_a_missing_table(self):
+        for make in (lambda path: None, os.mkdir, lambda path: os.symlink("nowhere", path), os.mkfifo):
+            table = self.table()
+            os.remove(table)
+            make(table)
+            self.before = files(self.store)
+            report = self.repair()
+            self.assertEqual(report["tables_lost"], 1)
+            self.assertTrue(report["deletions_may_return"])
+            self.ok("verify", self.store)
+            self.assertEqual(self.count(), 0)
+            self.load(words(COUNT), "--write-buffer", "64K")
+            self.ok("compact", self.store)
+
+    def test_tables_that_nobody_names(self):
+        shutil.copy(self.table(), os.path.join(self.store, "900000.bbt"))
+        os.remove(os.path.join(self.store, "CURRENT"))
+        self.before = files(self.store)
+        report = self.repair()
+        self.assertEqual(report["tables_unnamed"], 1)
+        self.assertIn("900000.bbt.lost", os.listdir(self.store))
+        self.assert_all_there()
+        os.rename(os.path.join(self.store, "900000.bbt.lost"), os.path.join(self.store, "900000.bbt"))
+        self.before = files(self.store)
+        report = self.repair("--unnamed-tables")
+        self.assertTrue(any("a copy of another" in finding for finding in report["findings"]))
+        self.assert_all_there()
+
+    def test_a_table_of_another_store(self):
+        mine = self.store
+        self.store = os.path.join(self.directory, "other")
+        self.load(words(50))
+        self.ok("compact", self.store)
+        other = self.table()
+        self.store = mine
+        shutil.copy(other, self.table())
+        report = self.ok("repair", self.store, "--json").json
+        self.assertEqual(report["tables_lost"], 1)
+        self.assertEqual(self.count(), 0)
+
+    def test_what_is_no_store(self):
+        self.expect(IO, "repair", os.path.join(self.directory, "none"))
+        path = self.write("file", "hello\n")
+        self.expect(USAGE, "repair", path)
+        empty = os.path.join(self.directory, "empty")
+        os.mkdir(empty)
+        self.expect(IO, "repair", empty)
+        self.assertEqual(os.listdir(empty), [])
+        for name in ("CURRENT", "MANIFEST-000001", "000003.log", "000005.ldb"):
+            with open(os.path.join(empty, name), "w", encoding="ascii") as file:
+                file.write("MANIFEST-000001\n")
+        before = files(empty)
+        self.expect(CORRUPT, "repair", empty)
+        self.assertEqual(files(empty), before)
+
+
+if __name__ == "__main__":
+    main()
