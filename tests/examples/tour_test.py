@@ -1,0 +1,44 @@
+"""The example tour: prints what docs/guide.md shows, and what its statistics must be; leaves a sound store behind.
+
+Method: the program's output against the page, line by line. What depends on a salt that each table draws, whether a
+filter lets the one absent key pass, may differ; sums may not.
+"""
+import os
+import re
+import subprocess
+
+from example import COMMAND, PAGE, ExampleTest, main
+
+GUIDE = os.path.join(os.path.dirname(PAGE), "guide.md")
+ABSENT = 499
+
+
+class Tour(ExampleTest):
+    def test_what_the_guide_shows(self):
+        with open(GUIDE, encoding="utf-8") as file:
+            shown = re.search(r"(?s)```\n(get .*?)```", file.read()).group(1).splitlines()
+        text = self.run_example().splitlines()
+        self.assertEqual(text[:len(shown) - 1], shown[:-1])
+        self.assertRegex(text[len(shown) - 1], r"  level 1: summary (negative|maybe), filter .*, block .*")
+
+    def test_statistics_add_up(self):
+        text = self.run_example()
+        gets, found, asked, spared = self.numbers(
+            text, r"statistics (\d+) gets, (\d+) found; blocks asked for (\d+), spared (\d+)")
+        self.assertEqual((gets, found), (3 + 2 + ABSENT, 3))
+        # One of the two explained keys is there; each absent one costs a block, or is spared it.
+        self.assertEqual(asked + spared, 2 + ABSENT)
+        self.assertLess(asked, 1 + 6 + 0.01 * (ABSENT + 1) * 3)
+        expected, promised = self.numbers(text, r"absent key: ([\d.]+) block requests, promised ([\d.]+)")
+        self.assertLessEqual(expected, 1.1 * promised)
+
+    def test_the_store_is_sound(self):
+        store = self.path("store")
+        self.run_example(store)
+        if COMMAND is not None:
+            subprocess.run([COMMAND, "verify", store], check=True, stdout=subprocess.DEVNULL)
+        self.run_example(store, code=1)
+
+
+if __name__ == "__main__":
+    main()
