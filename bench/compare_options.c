@@ -23,8 +23,9 @@ static const char usage[] =
     "  --value-size N     bytes, at least 16: half of them compressible (100)\n"
     "  --cache SIZE       block or page cache of each engine (64M)\n"
     "  --write-buffer SIZE  memtable of each engine; for SQLite the log between checkpoints (64M)\n"
-    "  --engines A,B,...  bloomblock, leveldb, rocksdb, rocksdb-guide, lmdb, sqlite (all but "
-    "rocksdb-guide)\n"
+    "  --engines A,B,...  bloomblock, leveldb, rocksdb, lmdb, sqlite (all of these); "
+    "rocksdb-guide;\n"
+    "                     bloomblock-leveled, bloomblock-tiered, bloomblock-lazy (styles)\n"
     "  --dir FOLDER       where the stores are made and removed again ($TMPDIR, or /tmp)\n"
     "  --seed N           of keys, values and questions (1)\n"
     "  --rounds N         whole repetitions, engines by turns; medians are reported (1)\n"
@@ -202,7 +203,7 @@ static void set_defaults(struct compare_options *options)
         .directory = directory == NULL || directory[0] == '\0' ? "/tmp" : directory,
     };
     for (size_t i = 0; i < bench_engine_count; i++) {
-        if (strcmp(bench_engines[i]->name, "rocksdb-guide") != 0)
+        if (strchr(bench_engines[i]->name, '-') == NULL)
             options->engines[options->engine_count++] = bench_engines[i];
     }
 }

@@ -59,6 +59,9 @@ extern const size_t bench_engine_count;
 extern const char *const bench_engines_absent[];
 
 extern const struct bench_engine bench_engine_bloomblock;
+extern const struct bench_engine bench_engine_bloomblock_leveled;
+extern const struct bench_engine bench_engine_bloomblock_tiered;
+extern const struct bench_engine bench_engine_bloomblock_lazy;
 extern const struct bench_engine bench_engine_leveldb;
 extern const struct bench_engine bench_engine_rocksdb;
 extern const struct bench_engine bench_engine_rocksdb_guide;

@@ -15,7 +15,7 @@ static void must(enum bb_status status)
         bench_die("bloomblock: %s: %s", bb_status_name(status), bb_error_last()->message);
 }
 
-static void *open_store(const struct bench_settings *settings)
+static void *open_styled(const struct bench_settings *settings, enum bb_compaction_style style)
 {
     struct store *store = calloc(1, sizeof(*store));
     if (store == NULL)
@@ -24,9 +24,30 @@ static void *open_store(const struct bench_settings *settings)
         .create_if_missing = true,
         .write_buffer_bytes = settings->write_buffer_bytes,
         .cache_bytes = settings->cache_bytes,
+        .compaction_style = style,
     };
     must(bb_db_open(settings->directory, &options, &store->db));
     return store;
+}
+
+static void *open_store(const struct bench_settings *settings)
+{
+    return open_styled(settings, BB_COMPACTION_DEFAULT);
+}
+
+static void *open_leveled(const struct bench_settings *settings)
+{
+    return open_styled(settings, BB_COMPACTION_LEVELED);
+}
+
+static void *open_tiered(const struct bench_settings *settings)
+{
+    return open_styled(settings, BB_COMPACTION_TIERED);
+}
+
+static void *open_lazy(const struct bench_settings *settings)
+{
+    return open_styled(settings, BB_COMPACTION_LAZY_LEVELING);
 }
 
 static void close_store(void *memory)
@@ -97,19 +118,22 @@ static void compact(void *memory)
     must(bb_db_compact(store->db));
 }
 
-const struct bench_engine bench_engine_bloomblock = {
-    .name = "bloomblock",
-    .version = BENCH_BLOOMBLOCK_VERSION,
-    .options = "write_buffer_bytes, cache_bytes as given; target_wasted_reads 0.01 (default), "
-               "blocks of 4 KiB, LZ4 from "
-               "level 1 on; each put is a commit and one write(2), no sync; checksums verified on "
-               "every read",
-    .open = open_store,
-    .close = close_store,
-    .put = put,
-    .get = get,
-    .scan = scan,
-    .seek = seek,
-    .wait_idle = wait_idle,
-    .compact = compact,
-};
+#define OPTIONS                                                                                    \
+    "write_buffer_bytes, cache_bytes as given; target_wasted_reads 0.01 (default), "               \
+    "blocks of 4 KiB, LZ4 from "                                                                   \
+    "level 1 on; each put is a commit and one write(2), no sync; checksums verified on "           \
+    "every read"
+#define ENGINE(name_, options_, open_)                                                             \
+    {                                                                                              \
+        .name = name_, .version = BENCH_BLOOMBLOCK_VERSION, .options = options_, .open = open_,    \
+        .close = close_store, .put = put, .get = get, .scan = scan, .seek = seek,                  \
+        .wait_idle = wait_idle, .compact = compact,                                                \
+    }
+
+const struct bench_engine bench_engine_bloomblock = ENGINE("bloomblock", OPTIONS, open_store);
+const struct bench_engine bench_engine_bloomblock_leveled =
+    ENGINE("bloomblock-leveled", OPTIONS "; leveled", open_leveled);
+const struct bench_engine bench_engine_bloomblock_tiered =
+    ENGINE("bloomblock-tiered", OPTIONS "; tiered", open_tiered);
+const struct bench_engine bench_engine_bloomblock_lazy =
+    ENGINE("bloomblock-lazy", OPTIONS "; lazy leveling", open_lazy);

@@ -3,11 +3,15 @@
 
 const struct bench_engine *const bench_engines[] = {
     &bench_engine_bloomblock,
+    &bench_engine_bloomblock_leveled,
+    &bench_engine_bloomblock_tiered,
+    &bench_engine_bloomblock_lazy,
 #ifdef BENCH_WITH_LEVELDB
     &bench_engine_leveldb,
 #endif
 #ifdef BENCH_WITH_ROCKSDB
-    &bench_engine_rocksdb,    &bench_engine_rocksdb_guide,
+    &bench_engine_rocksdb,
+    &bench_engine_rocksdb_guide,
 #endif
 #ifdef BENCH_WITH_LMDB
     &bench_engine_lmdb,

@@ -14,6 +14,8 @@
 #define GIB (MIB * 1024)
 
 #define TABLE_SIZE_DEFAULT_MAX (8 * MIB)
+#define SIZE_RATIO_LEVELED     10
+#define SIZE_RATIO_TIERED      4
 
 struct range {
     const char *name;
@@ -32,7 +34,7 @@ static const struct range table_size = {"table_size_bytes", 0, 4 * KIB, 64 * GIB
 static const struct range level0_compact = {"level0_run_count_compact", 4, 1, 1000};
 static const struct range level0_stop = {"level0_run_count_stop", 20, 2, 10000};
 static const struct range level1_size = {"level1_size_bytes", 0, 4 * KIB, 1024 * GIB};
-static const struct range size_ratio = {"level_size_ratio", 10, 2, 100};
+static const struct range size_ratio = {"level_size_ratio", 0, 2, 100};
 static const struct range background = {"background_bytes_per_second", 0, 64 * KIB, 1024 * GIB};
 static const struct range wal_buffer = {"wal_buffer_bytes", 0, 0, 1 * GIB};
 
@@ -171,6 +173,20 @@ static enum bb_status check_read_only(const struct bb_db_options *o)
     return BB_OK;
 }
 
+static enum bb_status resolve_style(struct bb_db_options *o)
+{
+    if (o->compaction_style == BB_COMPACTION_DEFAULT)
+        o->compaction_style = BB_COMPACTION_LEVELED;
+    if (o->compaction_style > BB_COMPACTION_LAZY_LEVELING)
+        return bb_fail(BB_INVALID, "option compaction_style is %d, allowed are %d to %d",
+                       (int)o->compaction_style, (int)BB_COMPACTION_LEVELED,
+                       (int)BB_COMPACTION_LAZY_LEVELING);
+    if (o->level_size_ratio == 0)
+        o->level_size_ratio =
+            o->compaction_style == BB_COMPACTION_LEVELED ? SIZE_RATIO_LEVELED : SIZE_RATIO_TIERED;
+    return BB_OK;
+}
+
 static enum bb_status check_residency(const struct bb_db_options *o)
 {
     if (o->index_residency != BB_INDEX_PINNED && o->index_residency != BB_INDEX_CACHED)
@@ -229,6 +245,8 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
             resolve_compression("compression_level0", BB_COMPRESSION_NONE, &o.compression_level0);
     if (status == BB_OK)
         status = check_residency(&o);
+    if (status == BB_OK)
+        status = resolve_style(&o);
     if (status == BB_OK)
         status = check_read_only(&o);
     if (status != BB_OK)

@@ -27,7 +27,8 @@ struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_leve
     return (struct bb_pick_options){
         .shape = {.level0_run_count = db->options.level0_run_count_compact,
                   .level1_size_bytes = db->options.level1_size_bytes,
-                  .level_size_ratio = db->options.level_size_ratio},
+                  .level_size_ratio = db->options.level_size_ratio,
+                  .style = db->options.compaction_style},
         .has_filters = db->options.filter_kind != BB_FILTER_NONE,
         .target_wasted_reads = db->options.target_wasted_reads,
         .weights = weights_of(db),

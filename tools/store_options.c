@@ -70,7 +70,9 @@ static void add_tables(struct store_options *store)
     add(store, "level1-size", "SIZE", OPTION_SIZE, &db->level1_size_bytes,
         "size of level 1 (4 write buffers)");
     add(store, "level-ratio", "N", OPTION_COUNT32, &db->level_size_ratio,
-        "size of a level by the one above (10)");
+        "size of a level by the one above (leveled 10, else 4, which is also its number of runs)");
+    add(store, "style", "STYLE", OPTION_TEXT, &store->style,
+        "compaction style: leveled (default), tiered or lazy");
 }
 
 void store_options_init(struct store_options *store, const struct command *command)
@@ -160,6 +162,19 @@ static enum bb_status decode_summary_residency(const char *text, enum bb_summary
     return bb_fail(BB_INVALID, "option --summary: \"%s\" is not pinned, cached or unused", text);
 }
 
+static enum bb_status decode_style(const char *text, enum bb_compaction_style *ret)
+{
+    static const char *const names[] = {[BB_COMPACTION_LEVELED] = "leveled",
+                                        [BB_COMPACTION_TIERED] = "tiered",
+                                        [BB_COMPACTION_LAZY_LEVELING] = "lazy"};
+    for (size_t i = BB_COMPACTION_LEVELED; i < BB_ARRAY_LENGTH(names); i++)
+        if (strcmp(text, names[i]) == 0) {
+            *ret = (enum bb_compaction_style)i;
+            return BB_OK;
+        }
+    return bb_fail(BB_INVALID, "option --style: \"%s\" is not leveled, tiered or lazy", text);
+}
+
 static enum bb_status decode_texts(struct store_options *store)
 {
     struct bb_db_options *db = &store->db;
@@ -170,6 +185,8 @@ static enum bb_status decode_texts(struct store_options *store)
         status = decode_summary_bits(store->summary_bits, &db->summary_bits);
     if (status == BB_OK && store->summary_residency != NULL)
         status = decode_summary_residency(store->summary_residency, &db->summary_residency);
+    if (status == BB_OK && store->style != NULL)
+        status = decode_style(store->style, &db->compaction_style);
     return status;
 }
 

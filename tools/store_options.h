@@ -5,7 +5,7 @@
 #include "bb/db.h"
 #include "tools/options.h"
 
-#define STORE_OPTION_COUNT 29
+#define STORE_OPTION_COUNT 30
 
 struct store_options {
     struct bb_db_options db;
@@ -14,6 +14,7 @@ struct store_options {
     bool index_cached;
     const char *level_costs;       /* text of numbers, NULL: not given */
     const char *summary_bits;      /* a number, "none" or "all", NULL: not given */
+    const char *style;             /* "leveled", "tiered" or "lazy", NULL: not given */
     const char *summary_residency; /* "pinned", "cached" or "unused", NULL: not given */
     const char *secret_seed;       /* text of a number, NULL: random */
     struct bb_hash_secret secret;

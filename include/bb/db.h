@@ -91,11 +91,12 @@ struct bb_db_options {
     uint64_t table_size_bytes; /* compaction cuts its output here; default 1/8 of level 1, at most 8
                                   MiB */
 
-    /* Compaction: leveled. */
+    /* Compaction. compaction_style is below. */
     uint32_t level0_run_count_compact; /* default 4 */
     uint32_t level0_run_count_stop;    /* default 20: writes wait */
     uint64_t level1_size_bytes;        /* default 4 write buffers */
-    uint32_t level_size_ratio;         /* default 10 */
+    uint32_t level_size_ratio;         /* default 10; with tiers 4: also the number of runs at which
+                                          a level is merged */
     /* The most that flushes and compactions together write, per second; 0: no limit. A flush goes
      * first: compactions get what it leaves. Slower than the writes come, the limit makes them
      * stall. At least 64 KiB. In deterministic mode the caller waits. */
@@ -145,6 +146,8 @@ struct bb_db_options {
     bool
         read_only; /* without the lock and beside the writer: see "Reading beside the writer" below.
                        Excludes create_if_missing and error_if_exists */
+
+    enum bb_compaction_style compaction_style; /* default leveled; see level_size_ratio */
 };
 
 struct bb_write_options {

@@ -85,6 +85,25 @@ static void workload_compact(struct crash_run *run)
     crash_close(run);
 }
 
+/* Images are opened with the default style. */
+static void workload_compact_tiered(struct crash_run *run)
+{
+    run->options.compaction_style = BB_COMPACTION_TIERED;
+    workload_compact(run);
+}
+
+static void workload_compact_lazy(struct crash_run *run)
+{
+    run->options.compaction_style = BB_COMPACTION_LAZY_LEVELING;
+    workload_compact(run);
+}
+
+static void workload_fill_tiered(struct crash_run *run)
+{
+    run->options.compaction_style = BB_COMPACTION_TIERED;
+    workload_fill(run);
+}
+
 /* The process dies and the store is opened again, several times, with something in the log. */
 static void workload_recover(struct crash_run *run)
 {
@@ -185,7 +204,10 @@ static const struct {
     {"close_without_log", workload_close_without_log},
     {"recover", workload_recover},
     {"compact", workload_compact},
+    {"compact_tiered", workload_compact_tiered},
+    {"compact_lazy", workload_compact_lazy},
     {"fill", workload_fill},
+    {"fill_tiered", workload_fill_tiered},
     {"frozen", workload_frozen},
     {"close_frozen", workload_close_frozen},
     {"failing_log", workload_failing_log},

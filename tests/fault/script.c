@@ -61,8 +61,11 @@ void script_open(struct script *script)
     struct bb_db_options options = script_options(script->system);
     options.on_event = hear;
     options.event_context = script;
+    options.compaction_style =
+        (enum bb_compaction_style)(BB_COMPACTION_LEVELED + script->openings % 3);
     if (script->db != NULL)
         return;
+    script->openings++;
     if (is_ok(script, bb_db_open(SCRIPT_PATH, &options, &script->db)))
         diary_set_durable(&script->diary);
     else

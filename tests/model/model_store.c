@@ -37,6 +37,7 @@ static void draw_options(struct model *model)
     o->level0_run_count_stop = o->level0_run_count_compact + (uint32_t)bb_rng_between(rng, 1, 5);
     o->level1_size_bytes = bb_rng_between(rng, 32, 512) * 1024;
     o->level_size_ratio = (uint32_t)bb_rng_between(rng, 2, 10);
+    o->compaction_style = (enum bb_compaction_style)bb_rng_below(rng, 4);
     o->open_tables_max = 16;
     o->deterministic = !bb_rng_one_in(rng, 4);
     static const double summaries[] = {BB_SUMMARY_DEFAULT, BB_SUMMARY_NONE, BB_SUMMARY_ALL, 2, 6};
@@ -105,6 +106,7 @@ static void take_statistics(struct model *model)
     model->coverage->flushes += stats.flushes;
     model->coverage->compactions += stats.compactions;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        model->coverage->tiered_levels += level > 0 && stats.levels[level].run_count > 1;
         for (int visit = 0; visit < BB_VISIT_COUNT; visit++)
             model->coverage->visits[visit] += stats.level_reads[level].visits[visit];
     }

@@ -38,6 +38,7 @@ struct model_coverage {
     uint64_t crashed;
     uint64_t crashes_with_loss;
     uint64_t visits[BB_VISIT_COUNT];
+    uint64_t tiered_levels; /* met with several runs, below level 0 */
 };
 
 struct model_snapshot {

@@ -115,6 +115,7 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("walks that met a bound", c->bounds_met, n, 2000) +
            check_floor("snapshots alive over a compaction", c->snapshots_over_compactions, n, 100) +
            check_floor("compactions", c->compactions, n, 200) +
+           check_floor("levels of several runs", c->tiered_levels, n, 30) +
            check_floor("flushes", c->flushes, n, 500) +
            check_floor("reopenings", c->reopened, n, 100) +
            check_floor("crashes", c->crashed, n, 100) +

@@ -48,20 +48,37 @@ struct form {
     uint64_t table_keys;
     double target;
     uint64_t full_every; /* a full compaction after so many flushes; 0: never */
+    enum bb_compaction_style style;
 };
 
 static const struct form forms[] = {
-    {4, 10, 4, 300, 300, 0.01, 0},   {4, 4, 4, 300, 600, 0.1, 0}, {2, 4, 1, 200, 50, 0.001, 0},
-    {8, 10, 4, 200, 100, 0.0001, 0}, {4, 2, 2, 300, 150, 0.5, 0}, {6, 10, 1, 200, 200, 0.01, 31},
-    {4, 8, 2, 300, 1000, 0.02, 47},
+    {4, 10, 4, 300, 300, 0.01, 0, BB_COMPACTION_LEVELED},
+    {4, 4, 4, 300, 600, 0.1, 0, BB_COMPACTION_LEVELED},
+    {2, 4, 1, 200, 50, 0.001, 0, BB_COMPACTION_LEVELED},
+    {8, 10, 4, 200, 100, 0.0001, 0, BB_COMPACTION_LEVELED},
+    {4, 2, 2, 300, 150, 0.5, 0, BB_COMPACTION_LEVELED},
+    {6, 10, 1, 200, 200, 0.01, 31, BB_COMPACTION_LEVELED},
+    {4, 8, 2, 300, 1000, 0.02, 47, BB_COMPACTION_LEVELED},
 };
+
+static const struct form tier_forms[] = {
+    {4, 4, 4, 300, 300, 0.01, 0, BB_COMPACTION_TIERED},
+    {2, 3, 1, 200, 50, 0.001, 37, BB_COMPACTION_TIERED},
+    {6, 10, 2, 200, 200, 0.1, 0, BB_COMPACTION_TIERED},
+    {4, 4, 4, 300, 300, 0.01, 0, BB_COMPACTION_LAZY_LEVELING},
+    {2, 2, 1, 200, 50, 0.001, 37, BB_COMPACTION_LAZY_LEVELING},
+    {6, 10, 2, 200, 200, 0.1, 0, BB_COMPACTION_LAZY_LEVELING},
+};
+
+static const char *const style_names[] = {"default", "leveled", "tiered", "lazy"};
 
 static inline struct simulation *simulation_of(const struct form *form)
 {
     const struct bb_pick_options options = {
         .shape = {.level0_run_count = form->run_count,
                   .level1_size_bytes = form->level1_runs * form->run_keys * SIMULATED_KEY_BYTES,
-                  .level_size_ratio = form->size_ratio},
+                  .level_size_ratio = form->size_ratio,
+                  .style = form->style},
         .has_filters = true,
         .target_wasted_reads = form->target};
     return simulation_create(&options, form->table_keys);

@@ -125,7 +125,7 @@ static inline void simulation_install(struct simulation *simulation, const uint6
     simulation->levels = levels;
     /* The floor of the rates, 2^-24, is a sixteenth of the strictest promise, and each run has it.
      */
-    double floor = (double)bb_levels_table_count(levels, 0) * BB_FILTER_RATE_MIN;
+    double floor = (double)bb_levels_run_count(levels) * BB_FILTER_RATE_MIN;
     double waste = bb_rates_waste(levels, &simulation->options.weights);
     double sum = (waste - floor) / simulation->options.target_wasted_reads;
     simulation->worst = sum > simulation->worst ? sum : simulation->worst;

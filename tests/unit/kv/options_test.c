@@ -325,6 +325,26 @@ static void options__compressions(void **state)
     assert_refused(&options, "option compression_level0 is 200");
 }
 
+static void options__style(void **state)
+{
+    (void)state;
+    struct bb_db_options resolved;
+    struct bb_db_options options = {.compaction_style = BB_COMPACTION_DEFAULT};
+    assert_ok(bb_options_resolve(&options, &resolved));
+    assert_int_equal(resolved.compaction_style, BB_COMPACTION_LEVELED);
+    assert_int_equal(resolved.level_size_ratio, 10);
+    for (int style = BB_COMPACTION_TIERED; style <= BB_COMPACTION_LAZY_LEVELING; style++) {
+        options = (struct bb_db_options){.compaction_style = (enum bb_compaction_style)style};
+        assert_ok(bb_options_resolve(&options, &resolved));
+        assert_int_equal(resolved.level_size_ratio, 4);
+        options.level_size_ratio = 7;
+        assert_ok(bb_options_resolve(&options, &resolved));
+        assert_int_equal(resolved.level_size_ratio, 7);
+    }
+    options.compaction_style = (enum bb_compaction_style)4;
+    assert_refused(&options, "compaction_style");
+}
+
 static void options__index_residency(void **state)
 {
     (void)state;
@@ -515,6 +535,7 @@ int main(void)
         cmocka_unit_test(options__limits_are_allowed),
         cmocka_unit_test(options__beyond_limits_is_refused),
         cmocka_unit_test(options__level1_follows_the_write_buffer),
+        cmocka_unit_test(options__style),
         cmocka_unit_test(options__stop_is_above_compact),
         cmocka_unit_test(options__target),
         cmocka_unit_test(options__target_or_budget),
