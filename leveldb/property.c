@@ -15,7 +15,7 @@ struct text {
     size_t capacity;
 };
 
-#define TEXT_CAPACITY 4096
+#define TEXT_CAPACITY 1024
 
 static void deinit(struct text *text)
 {

@@ -17,14 +17,27 @@ run(${CMAKE_COMMAND} --build ${WORK}/consumer)
 run(${WORK}/consumer/consumer_shared ${WORK}/store_shared)
 run(${WORK}/consumer/consumer_static ${WORK}/store_static)
 
+file(GLOB leveldb_consumers ${WORK}/consumer/leveldb_shared ${WORK}/consumer/leveldb_static)
+foreach(consumer IN LISTS leveldb_consumers)
+    run(${consumer} ${consumer}_store)
+endforeach()
+
 file(GLOB_RECURSE pc ${WORK}/prefix/*/bloomblock.pc)
 get_filename_component(pc_folder ${pc} DIRECTORY)
 set(ENV{PKG_CONFIG_PATH} ${pc_folder})
-execute_process(COMMAND pkg-config --cflags --libs bloomblock OUTPUT_VARIABLE flags
-    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-separate_arguments(flags)
 get_filename_component(library_folder ${pc_folder} DIRECTORY)
-run(${COMPILER} ${SOURCE}/tests/install/consumer/consumer.c -o ${WORK}/by_pkg_config ${flags}
-    -Wl,-rpath,${library_folder})
-run(${WORK}/by_pkg_config ${WORK}/store_pkg_config)
+
+function(build_by_pkg_config package source)
+    execute_process(COMMAND pkg-config --cflags --libs ${package} OUTPUT_VARIABLE flags
+        OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(flags)
+    run(${COMPILER} ${SOURCE}/tests/install/consumer/${source} -o ${WORK}/by_pkg_config ${flags}
+        -Wl,-rpath,${library_folder})
+    run(${WORK}/by_pkg_config ${WORK}/store_${package})
+endfunction()
+
+build_by_pkg_config(bloomblock consumer.c)
+if(leveldb_consumers)
+    build_by_pkg_config(bloomblock_leveldb leveldb_consumer.c)
+endif()
 file(REMOVE_RECURSE ${WORK})
