@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "tools/options.h"
+#include "tools/salvage_dump.h"
 #include "tools/table_dump.h"
 
 #define LIMIT_DEFAULT 1000
@@ -36,10 +37,25 @@ static enum bb_status report_damage(const struct table_dump *dump)
                    count == 1 ? "" : "s", dump->first_damage);
 }
 
+static enum bb_status dump_salvaged(const char *path, struct dump_options *options)
+{
+    struct salvage_dump dump = {
+        .out = &options->out,
+        .limit = options->limit == 0 ? UINT64_MAX : options->limit,
+        .with_blocks = options->with_blocks,
+        .with_entries = options->with_entries || options->with_values,
+        .with_values = options->with_values,
+        .is_hex = options->is_hex,
+    };
+    return salvage_dump_write(&dump, path);
+}
+
 static enum bb_status dump_table(const char *path, struct dump_options *options)
 {
     struct bb_table *table = NULL;
     enum bb_status status = bb_table_open(path, NULL, &table);
+    if (status == BB_CORRUPT)
+        return dump_salvaged(path, options);
     if (status != BB_OK)
         return status;
     struct table_dump dump;
@@ -95,7 +111,9 @@ const struct command command_dump = {
         "entries on request. The hash secret is not shown. Control characters are escaped.\n"
         "Where index pages or blocks are damaged the rest is shown, the damage is listed with the "
         "range of\n"
-        "keys that is lost, and the exit code is 4.\n"
+        "keys that is lost, and the exit code is 4. A table that cannot be opened is salvaged: its "
+        "blocks are found\n"
+        "by their checksums (keys in bytewise order), and all that is shown is marked so.\n"
         "\n"
         "Examples:\n"
         "  bloomblock dump /tmp/words/000005.bbt --blocks --limit 20\n"

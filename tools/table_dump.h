@@ -2,8 +2,8 @@
  * pages, its blocks, its entries.
  *
  * Damage below the root does not end a dump: what can not be read is listed with the range of keys
- * that it held, and the rest is shown. (Without footer, directory, properties and root nothing of
- * the file can be found.)
+ * that it held, and the rest is shown. (Without footer, directory, properties and root a table
+ * cannot be opened: salvage_dump.h.)
  */
 #ifndef BB_TOOLS_TABLE_DUMP_H
 #define BB_TOOLS_TABLE_DUMP_H

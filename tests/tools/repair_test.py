@@ -124,6 +124,23 @@ class Repair(ToolTest):
         self.ok("verify", self.store)
         self.assertEqual(self.count(), COUNT - report["entries_lost"])
 
+    def test_a_dump_of_a_table_without_its_footer(self):
+        table = self.table()
+        whole = self.ok("dump", table, "--values", "--limit", "0", "--json").json["entries"]
+        os.truncate(table, os.path.getsize(table) - 40)
+        found = self.expect(CORRUPT, "dump", table, "--values", "--blocks", "--limit", "0", "--json").json
+        self.assertTrue(found["salvaged"])
+        self.assertEqual(len(found["blocks"]), found["block_count"])
+        for entry in whole:
+            del entry["block"]
+        self.assertEqual(found["entries"], whole)
+        text = self.expect(CORRUPT, "dump", table, "--entries")
+        self.assertTrue(text.text.startswith("SALVAGED"))
+        self.assertIn("not a bloomblock table", text.err)
+        os.truncate(table, 10)
+        self.assertEqual(self.expect(CORRUPT, "dump", table, "--json").out, b"")
+        self.assertEqual(self.expect(CORRUPT, "dump", table, "--entries").out, b"")
+
     def test_a_missing_table(self):
         for make in (lambda path: None, os.mkdir, lambda path: os.symlink("nowhere", path), os.mkfifo):
             table = self.table()

@@ -21,7 +21,7 @@ PUBLIC = ["bb/base.h", "bb/filter_sets.h", "bb/filter.h", "bb/table.h", "bb/tabl
           "bb/db.h", "bb/db_files.h", "bb/db_explain.h"]
 PUBLIC_HEIGHT = {"base": 1, "bloomblock": 3, "sstable": 5, "compaction": 5, "kv": len(PUBLIC)}
 # What tools and bench may include besides bb/ and base/: reading single blocks and filters is their business.
-OPENED_TO_TOOLS = {"sstable/table_walk.h", "sstable/format.h", "bloomblock/block_filter.h"}
+OPENED_TO_TOOLS = {"sstable/table_salvage.h", "sstable/table_walk.h", "sstable/format.h", "bloomblock/block_filter.h"}
 APPLICATIONS = {"tools", "bench"}
 
 
