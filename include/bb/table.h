@@ -285,7 +285,8 @@ BB_API uint64_t bb_table_memory(const struct bb_table *table);
 /* Finds the newest version of key with a sequence of at most `sequence`.
  * BB_OK: *ret_visit says how the visit ended; for BB_VISIT_PRESENT and BB_VISIT_TOMBSTONE
  * *ret_sequence is the version's sequence, and a PRESENT value is copied into *value (replaced).
- * Allocates nothing when the block is cached and value has room. key_hash: bb_hash_key under the
+ * Allocates nothing when value has room and the block is cached, or read past the cache and at most
+ * some 8 KiB. key_hash: bb_hash_key under the
  * options' secret. stats may be NULL; it is added to. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_table_get(struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
