@@ -48,8 +48,8 @@ struct bb_error bb_leveldb_directory_check(const char *directory)
     return bb_leveldb_error_make(
         BB_INVALID,
         "%s: holds a store of LevelDB, which bloomblock does not change; `bloomblock import "
-        "leveldb` reads it into a new one",
-        directory);
+        "leveldb %s NEW` reads it into a new one",
+        directory, directory);
 }
 
 void bb_leveldb_directory_remove_empty(const char *directory)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A store of LevelDB, whole or without one of its files, is refused by open, repair and destroy, and no byte changes.
+What the message advises to do leads to a store of bloomblock in which the program finds the same.
 
-    foreign_test.py ON_LEVELDB ON_BLOOMBLOCK
+    foreign_test.py ON_LEVELDB ON_BLOOMBLOCK [COMMAND]
 """
 import os
 import shutil
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-HINT = "`bloomblock import leveldb`"
+HINT = "`bloomblock import leveldb store NEW`"
 
 
 def run(program, what, folder):
@@ -45,8 +46,17 @@ def touch_without(program, folder, names):
         shutil.move(hidden, path)
 
 
+def follow_hint(command, on_bloomblock, folder, expected):
+    """Imports, puts the new store in the place of the old one, and reads."""
+    subprocess.run([command, "import", "leveldb", "store", "new"], cwd=folder, capture_output=True, check=True)
+    os.rename(os.path.join(folder, "store"), os.path.join(folder, "old"))
+    os.rename(os.path.join(folder, "new"), os.path.join(folder, "store"))
+    if run(on_bloomblock, "read", folder) != expected:
+        sys.exit("what was imported is not what LevelDB has")
+
+
 def main():
-    on_leveldb, on_bloomblock = sys.argv[1:]
+    on_leveldb, on_bloomblock, *command = sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="bb_leveldb_") as folder:
         run(on_leveldb, "write", folder)
         expected = run(on_leveldb, "read", folder)
@@ -57,6 +67,8 @@ def main():
         touch_without(on_bloomblock, folder, names)
         if run(on_leveldb, "read", folder) != expected:
             sys.exit("LevelDB reads something else than before")
+        if command:
+            follow_hint(command[0], on_bloomblock, folder, expected)
     with tempfile.TemporaryDirectory(prefix="bb_leveldb_") as folder:
         ours = run(on_bloomblock, "write", folder)
         if run(on_bloomblock, "read", folder) != ours or ours.split("\n", 1)[1] != expected.split("\n", 1)[1]:
