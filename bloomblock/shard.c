@@ -8,6 +8,7 @@
 #include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon.h"
 #include "bloomblock/ribbon_bits.h"
+#include "bloomblock/ribbon_dense.h"
 #include "bloomblock/shard_hash.h"
 
 /* Bytes per key of a set so large that roundings do not show. */
@@ -66,6 +67,8 @@ static bool solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_
                   struct bb_ribbon_shape shape, uint32_t rank, uint32_t seed)
 {
     uint32_t slots = shape.bit_exact ? shape.size : shape.size * BB_RIBBON_GROUP_ROWS;
+    if (shape.bit_exact && bb_ribbon_dense_takes(count, slots, rank))
+        return bb_ribbon_dense_solve(hashes, count, slots, rank, seed, &solver->rows);
     bb_ribbon_solver_reset(solver, slots, rank);
     for (size_t i = 0; i < count; i++) {
         struct bb_ribbon_equation equation =
@@ -103,19 +106,18 @@ static bool solve_shape(struct bb_ribbon_solver *solver, const uint64_t *hashes,
     return solved;
 }
 
-static enum bb_status append_ribbon(const struct bb_ribbon_solver *solver,
+static enum bb_status append_ribbon(const struct bb_ribbon_rows *rows, uint32_t rank,
                                     struct bb_ribbon_descriptor parts, struct bb_buf *payload)
 {
     struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
     uint8_t *bytes = NULL;
-    enum bb_status status =
-        bb_buf_extend(payload, bb_rate_ribbon_size(shape, solver->band.rank), &bytes);
+    enum bb_status status = bb_buf_extend(payload, bb_rate_ribbon_size(shape, rank), &bytes);
     if (status != BB_OK)
         return status;
     if (shape.bit_exact)
-        bb_ribbon_rows_encode_bits(&solver->rows, shape.size, solver->band.rank, bytes);
+        bb_ribbon_rows_encode_bits(rows, shape.size, rank, bytes);
     else
-        bb_ribbon_rows_encode(&solver->rows, shape.size, solver->band.rank, bytes);
+        bb_ribbon_rows_encode(rows, shape.size, rank, bytes);
     return BB_OK;
 }
 
@@ -129,7 +131,7 @@ static enum bb_status encode_ribbon(struct bb_shard_builder *builder, const uint
     if (!solve_shape(&builder->solver, hashes, count, builder->format.slack, rank + parts.step,
                      &parts))
         return BB_OK;
-    enum bb_status status = append_ribbon(&builder->solver, parts, payload);
+    enum bb_status status = append_ribbon(&builder->solver.rows, rank + parts.step, parts, payload);
     if (status != BB_OK)
         return status;
     builder->excess = excess_with(builder, weight, bb_rate_ribbon(rank + parts.step));
