@@ -52,7 +52,8 @@ static void ribbon_dense__has_the_rows_of_the_solver(void **state)
             for (size_t count = slots - slots / 8; count <= slots + 1; count++) {
                 if (!bb_ribbon_dense_takes(count, slots, rank))
                     continue;
-                draw(hashes, count, ++set, set % 5 == 0);
+                set++;
+                draw(hashes, count, set, set % 5 == 0);
                 for (uint32_t seed = 0; seed < SEEDS; seed++)
                     solved += assert_system(hashes, count, slots, rank, seed);
                 systems += SEEDS;
