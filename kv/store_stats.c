@@ -84,6 +84,47 @@ static void describe_writes(struct bb_db *db, struct bb_db_stats *stats)
     memcpy(stats->stall_nanoseconds, counts.stall_nanoseconds, sizeof(stats->stall_nanoseconds));
 }
 
+static double ratio_of(double amount, double base)
+{
+    return base == 0 ? 0 : amount / base;
+}
+
+static uint64_t visits_of(const struct bb_read_stats *reads)
+{
+    uint64_t sum = 0;
+    for (int visit = 0; visit < BB_VISIT_COUNT; visit++)
+        sum += visit == BB_VISIT_OUT_OF_BOUNDS ? 0 : reads->visits[visit];
+    return sum;
+}
+
+static uint64_t largest_run(const struct bb_levels *levels)
+{
+    uint64_t largest = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < levels->levels[level].run_count; i++) {
+            uint64_t bytes = bb_levels_run(levels, level, i)->file_bytes;
+            largest = bytes > largest ? bytes : largest;
+        }
+    }
+    return largest;
+}
+
+static void describe_amplification(const struct bb_levels *levels, struct bb_db_stats *stats)
+{
+    uint64_t file_bytes = 0;
+    uint64_t visits = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        file_bytes += stats->levels[level].file_bytes;
+        visits += visits_of(&stats->level_reads[level]);
+    }
+    stats->run_count = bb_levels_run_count(levels);
+    stats->space_amplification = ratio_of((double)file_bytes, (double)largest_run(levels));
+    stats->read_amplification = ratio_of((double)visits, (double)stats->gets);
+    stats->write_amplification = ratio_of(
+        (double)(stats->wal_bytes + stats->flush_bytes_written + stats->compaction_bytes_written),
+        (double)stats->write_bytes);
+}
+
 void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
 {
     memset(ret_stats, 0, sizeof(*ret_stats));
@@ -92,9 +133,10 @@ void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
     describe_memory(view, ret_stats);
     ret_stats->target_wasted_reads = bb_target_wasted_reads(db, view->levels);
     ret_stats->filter_budget_bytes = db->options.filter_budget_bytes;
-    bb_store_release_view(db, view);
     describe_reads(db, ret_stats);
     describe_writes(db, ret_stats);
+    describe_amplification(view->levels, ret_stats);
+    bb_store_release_view(db, view);
 }
 
 void bb_db_clear_cache(struct bb_db *db)

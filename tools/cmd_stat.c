@@ -56,6 +56,8 @@ static void write_text(struct stat_report *report)
                      number_bytes(stats->filter_bytes).text,
                      number_bytes(stats->filter_budget_bytes).text,
                      100 * (double)stats->filter_bytes / (double)stats->filter_budget_bytes);
+    output_print(out, "an absent key meets %s runs; space at most %.2f times the largest run\n",
+                 number_grouped(stats->run_count).text, stats->space_amplification);
     output_print(out, "in memory: writes %s, indexes %s; last sequence %s\n",
                  number_bytes(stats->memtable_bytes).text,
                  number_bytes(stats->table_memory_bytes).text,
@@ -86,6 +88,7 @@ static void write_json(struct stat_report *report)
     json_t *document = json_object();
     json_object_set_new(document, "levels", level_report_json(stats));
     json_set_count(document, "runs", total.run_count);
+    json_set_real(document, "space_amplification", stats->space_amplification);
     json_set_count(document, "table_count", total.table_count);
     json_set_count(document, "entries", total.entry_count);
     json_set_count(document, "file_bytes", total.file_bytes);

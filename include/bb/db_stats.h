@@ -20,7 +20,7 @@ enum bb_stall {
 /* One level of the live version. */
 struct bb_level_stats {
     uint64_t table_count;
-    uint64_t run_count; /* level 0: tables; below: 0 or 1 */
+    uint64_t run_count; /* level 0: tables; below: 0 or 1, or more with tiers */
     uint64_t file_bytes;
     uint64_t entry_count;
     uint64_t key_count;
@@ -67,6 +67,14 @@ struct bb_db_stats {
     uint64_t system_reads;        /* preads that the operating system was asked for */
     uint64_t system_read_bytes;
     uint64_t last_sequence;
+
+    /* What the compaction style costs; 0 where there is nothing to divide by. */
+    uint64_t run_count;         /* of all levels: those that a look-up of an absent key meets */
+    double write_amplification; /* since open: bytes of logs, flushes and compactions, by those of
+                                   keys and values written */
+    double read_amplification;  /* since open: runs asked by a look-up, in the mean */
+    double space_amplification; /* at most: bytes of all tables by those of the largest run, which
+                                   has each key once */
 };
 
 #ifdef __cplusplus

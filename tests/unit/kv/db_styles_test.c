@@ -116,8 +116,27 @@ static void look_for_tiers(struct world *world)
     struct bb_db_stats stats;
     bb_db_stats(world->store.db, &stats);
     assert_true(stats.expected_wasted_reads <= 1.1 * stats.target_wasted_reads);
+    uint64_t runs = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        runs += stats.levels[level].run_count;
+    assert_int_equal(stats.run_count, runs);
+    assert_true(stats.space_amplification >= 1 &&
+                stats.space_amplification <= (double)(runs == 0 ? 1 : runs));
     for (int level = 1; level < BB_LEVEL_COUNT; level++)
         world->has_tiers = world->has_tiers || stats.levels[level].run_count > 1;
+}
+
+/* Since the last opening everything was written to the log, and most of it to a table. */
+static void check_amplification(const struct world *world)
+{
+    struct bb_db_stats stats;
+    bb_db_stats(world->store.db, &stats);
+    double written =
+        (double)(stats.wal_bytes + stats.flush_bytes_written + stats.compaction_bytes_written);
+    assert_true(stats.gets > 0 && stats.write_bytes > 0);
+    assert_true(stats.write_amplification > 1);
+    assert_true(stats.write_amplification * (double)stats.write_bytes < written * 1.001);
+    assert_true(stats.read_amplification <= (double)stats.run_count + 20);
 }
 
 /* styles: one for each opening, by turns. */
@@ -142,6 +161,7 @@ static void run_styles(const enum bb_compaction_style *styles, size_t count, boo
         write_round(&world, round, &rng);
         look_for_tiers(&world);
         check_all(&world, world.store.db);
+        check_amplification(&world);
         assert_ok(bb_db_refresh(reader));
         check_all(&world, reader);
         if (round % 10 == 0)
