@@ -119,7 +119,7 @@ static enum bb_status export_store(struct export *export)
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct export export = {0};
-    store_options_init(&export.store, command);
+    store_options_init_to_read(&export.store, command);
     const struct option own[] = {
         {"hex", NULL, OPTION_FLAG, &export.is_hex,
          "every byte as two hexadecimal digits (format=bytevalue)"},

@@ -39,11 +39,11 @@ static enum bb_status watch(void *context, struct bb_file_memory *memory, uint64
     return BB_OK;
 }
 
-static void glimpse__before_each_call_of_its_writer(void **state)
+static void watch_writer(enum bb_compaction_style style)
 {
-    (void)state;
     struct store store;
     store_init(&store);
+    store.options.compaction_style = style;
     store_open(&store);
     struct watcher watcher = {.store = &store, .reader = open_reader(&store)};
     bb_file_memory_set_hook(store.memory, watch, &watcher);
@@ -61,6 +61,14 @@ static void glimpse__before_each_call_of_its_writer(void **state)
     assert_true(watcher.looks > 300);
     assert_ok(bb_db_close(watcher.reader));
     store_deinit(&store);
+}
+
+static void glimpse__before_each_call_of_its_writer(void **state)
+{
+    (void)state;
+    watch_writer(BB_COMPACTION_LEVELED);
+    watch_writer(BB_COMPACTION_TIERED);
+    watch_writer(BB_COMPACTION_LAZY_LEVELING);
 }
 
 /* ---- before each call of the opening ---- */

@@ -441,31 +441,28 @@ static void read_often(void *argument)
 
 static void build_number(struct store *store, const char *path, uint32_t number)
 {
-    static char content[KEYS * 24];
-    size_t used = 0;
+    char key[16];
     struct bb_table_builder *builder = NULL;
     struct bb_table_options options = {.file_system = store->options.file_system};
-    (void)used;
     assert_ok(bb_table_builder_create(path, &options, &builder));
     for (uint32_t k = 0; k < KEYS; k++) {
         char value[16];
-        snprintf(content, sizeof(content), "k%06u", k);
+        snprintf(key, sizeof(key), "k%06u", k);
         snprintf(value, sizeof(value), "i%u", number);
-        struct bb_entry entry = {.key = bb_bytes_of_text(content),
-                                 .kind = BB_ENTRY_PUT,
-                                 .value = bb_bytes_of_text(value)};
+        struct bb_entry entry = {
+            .key = bb_bytes_of_text(key), .kind = BB_ENTRY_PUT, .value = bb_bytes_of_text(value)};
         assert_ok(bb_table_builder_add(builder, &entry));
     }
     assert_ok(bb_table_builder_finish(builder, NULL));
     bb_table_builder_destroy(builder);
 }
 
-static void ingest__beside_writers_and_readers(void **state)
+static void run_crowd(enum bb_compaction_style style)
 {
-    (void)state;
     struct store store;
     store_init(&store);
     store.options.deterministic = false;
+    store.options.compaction_style = style;
     store_open(&store);
     struct crowd crowd = {.store = &store};
     struct bb_thread writer;
@@ -489,6 +486,13 @@ static void ingest__beside_writers_and_readers(void **state)
     bb_thread_join(&reader);
     assert_ok(bb_db_wait_idle(store.db));
     store_deinit(&store);
+}
+
+static void ingest__beside_writers_and_readers(void **state)
+{
+    (void)state;
+    run_crowd(BB_COMPACTION_LEVELED);
+    run_crowd(BB_COMPACTION_TIERED);
 }
 
 int main(void)
