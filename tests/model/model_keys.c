@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "bb/db_explain.h"
 #include "tests/support/must_alloc.h"
 
 /* Key i always has the same bytes: mostly a shared prefix and a number, some very short, some with
@@ -118,6 +119,38 @@ const struct bb_snapshot *model_draw_snapshot(struct model *model, uint64_t *ret
     return snapshot->handle;
 }
 
+/* The steps decide at the last one, and what they say of the key is what is said in sum. */
+static void check_steps(const struct model *model, const struct bb_explain *explain)
+{
+    bool is_found = false;
+    for (size_t i = 0; i < explain->step_count; i++) {
+        const struct bb_explain_step *step = &explain->steps[i];
+        is_found = step->found == BB_EXPLAIN_VALUE;
+        if (step->found != BB_EXPLAIN_NOTHING &&
+            (i + 1 < explain->step_count || step->sequence > explain->sequence))
+            model_differ(model, "a report goes on behind what it has found, or finds the future");
+    }
+    if (is_found != explain->is_found)
+        model_differ(model, "the steps of a report say something else than its end");
+}
+
+/* A get, or its report. */
+static enum bb_status ask(struct model *model, const struct bb_get_options *options,
+                          struct bb_bytes key)
+{
+    struct bb_explain explain;
+    if (!bb_rng_one_in(&model->rng, 8))
+        return bb_db_get(model->db, options, key, &model->value);
+    enum bb_status status = bb_db_explain(model->db, options, key, &model->value, &explain);
+    if (status != BB_OK)
+        return status;
+    check_steps(model, &explain);
+    bool is_found = explain.is_found;
+    bb_explain_deinit(&explain);
+    model->coverage->reports++;
+    return is_found ? BB_OK : BB_NOT_FOUND;
+}
+
 static void compare_get(struct model *model, struct bb_bytes key)
 {
     uint64_t sequence = 0;
@@ -125,7 +158,7 @@ static void compare_get(struct model *model, struct bb_bytes key)
     options.read.ignore_filters = bb_rng_one_in(&model->rng, 20);
     options.read.account_avoided = bb_rng_one_in(&model->rng, 20);
     options.read.bypass_fill = bb_rng_one_in(&model->rng, 20);
-    enum bb_status status = bb_db_get(model->db, &options, key, &model->value);
+    enum bb_status status = ask(model, &options, key);
     if (status != BB_OK && status != BB_NOT_FOUND)
         model_must(model, status, "get");
     enum oracle_answer answer = oracle_get(model->oracle, key, sequence, &model->expected);

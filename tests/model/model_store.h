@@ -21,6 +21,7 @@ struct model_coverage {
     uint64_t gets_of_many; /* that found something */
     uint64_t pins;
     uint64_t pins_over_compactions;
+    uint64_t reports; /* of single gets */
     uint64_t range_compactions;
     uint64_t checkpoints;
     uint64_t ingests;

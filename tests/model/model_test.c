@@ -103,6 +103,7 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("keys found by many gets at once", c->gets_of_many, n, 20000) +
            check_floor("values pinned", c->pins, n, 1000) +
            check_floor("pins over a compaction", c->pins_over_compactions, n, 20) +
+           check_floor("reports of gets", c->reports, n, 10000) +
            check_floor("compactions of ranges", c->range_compactions, n, 100) +
            check_floor("checkpoints", c->checkpoints, n, 100) +
            check_floor("ingests", c->ingests, n, 200) +
