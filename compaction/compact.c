@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "compaction/merge.h"
+#include "compaction/range_cutter.h"
 #include "compaction/retain.h"
 #include "compaction/run_iter.h"
 
@@ -20,6 +21,7 @@ struct bb_compaction {
     uint64_t *snapshots; /* owned copy */
     struct bb_iter *stream;
     struct bb_retain retain;
+    struct bb_range_cutter ranges;
     struct bb_read_stats reads;
     struct bb_table_builder *builder; /* of the open output, or NULL */
     struct bb_buf path;               /* of the open output */
@@ -27,6 +29,7 @@ struct bb_compaction {
     size_t output_count;
     size_t output_capacity;
     size_t below;           /* next table of the level below the output's */
+    size_t below_last;      /* the same as of the last entry of the open output */
     uint64_t overlap_bytes; /* of the open output with that level */
     struct bb_compact_counts counts;
     bool is_committed;
@@ -88,6 +91,14 @@ static enum bb_status copy_snapshots(struct bb_compaction *c,
     return BB_OK;
 }
 
+static enum bb_status open_ranges(struct bb_compaction *c)
+{
+    enum bb_status status = bb_range_cutter_init(&c->ranges, c->plan.inputs, c->plan.input_count,
+                                                 c->levels->comparator);
+    bb_retain_set_ranges(&c->retain, c->ranges.list);
+    return status;
+}
+
 enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *levels,
                                     const struct bb_compact_options *options,
                                     struct bb_compaction **ret_compaction)
@@ -101,9 +112,13 @@ enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *leve
     *plan = (struct bb_plan){0};
     c->levels = bb_levels_ref(levels);
     c->options = *options;
-    for (size_t i = 0; i < c->plan.input_count; i++)
+    for (size_t i = 0; i < c->plan.input_count; i++) {
         c->counts.bytes_read += c->plan.inputs[i]->meta.file_size;
+        c->counts.range_tombstones_in += c->plan.inputs[i]->meta.range_tombstone_count;
+    }
     enum bb_status status = copy_snapshots(c, options);
+    if (status == BB_OK)
+        status = open_ranges(c);
     if (status == BB_OK)
         status = open_stream(c);
     if (status != BB_OK) {
@@ -133,6 +148,7 @@ void bb_compaction_destroy(struct bb_compaction *c)
     bb_free(c->outputs);
     bb_iter_destroy(c->stream);
     bb_retain_deinit(&c->retain);
+    bb_range_cutter_deinit(&c->ranges);
     bb_free(c->snapshots);
     bb_buf_deinit(&c->path);
     bb_plan_deinit(&c->plan);
@@ -171,7 +187,7 @@ static enum bb_status open_output(struct bb_compaction *c)
     return BB_OK;
 }
 
-static enum bb_status close_output(struct bb_compaction *c)
+static enum bb_status finish_output(struct bb_compaction *c)
 {
     if (c->builder == NULL)
         return BB_OK;
@@ -186,16 +202,77 @@ static enum bb_status close_output(struct bb_compaction *c)
     return BB_OK;
 }
 
-/* Passes the tables of the level below that end before the key, where it is one run. */
-static void pass_below(struct bb_compaction *c, struct bb_bytes key)
+/* The range tombstones up to high (NULL: to the end) go to the open output, or to one of their own.
+ */
+static enum bb_status write_ranges(struct bb_compaction *c, const struct bb_bytes *high)
+{
+    struct bb_range_array array = {0};
+    enum bb_status status =
+        bb_range_cutter_take(&c->ranges, high, c->levels, &c->plan, &c->retain, &array);
+    if (status == BB_OK && c->builder == NULL && array.count > 0)
+        status = open_output(c);
+    for (size_t i = 0; i < array.count && status == BB_OK; i++)
+        status = bb_table_builder_add_range_tombstone(c->builder, array.tombstones[i].low,
+                                                      array.tombstones[i].high,
+                                                      array.tombstones[i].sequence);
+    bb_range_array_deinit(&array);
+    if (status == BB_OK && high != NULL)
+        status = bb_range_cutter_cut(&c->ranges, *high);
+    return status;
+}
+
+/* The level below that of the outputs, where it is one run; else NULL. */
+static const struct bb_level *level_below(const struct bb_compaction *c)
 {
     int number = c->plan.output_level + 1;
-    if (number >= BB_LEVEL_COUNT || c->levels->levels[number].run_count != 1)
+    bool is_one_run = number < BB_LEVEL_COUNT && c->levels->levels[number].run_count == 1;
+    return is_one_run ? &c->levels->levels[number] : NULL;
+}
+
+/* Ends outputs where range tombstones behind the last entry, and before high, reach over too much of
+ * the level below. */
+static enum bb_status cut_ranges(struct bb_compaction *c, const struct bb_bytes *high)
+{
+    const struct bb_level *below = level_below(c);
+    uint64_t bytes = 0;
+    enum bb_status status = BB_OK;
+    if (below == NULL || c->plan.output_level == 0)
+        return BB_OK;
+    for (size_t i = c->below_last; i < below->count && !bb_range_cutter_is_done(&c->ranges); i++) {
+        struct bb_bytes key = bb_buf_bytes(&below->files[i]->meta.smallest);
+        if (high != NULL && bb_key_compare(c->levels->comparator, key, *high) >= 0)
+            break;
+        if (i > c->below_last && bytes > OVERLAP_TABLES_MAX * c->options.table_size_bytes) {
+            status = write_ranges(c, &key);
+            if (status == BB_OK)
+                status = finish_output(c);
+            bytes = 0;
+        }
+        if (status != BB_OK)
+            return status;
+        bytes += below->files[i]->meta.file_size;
+    }
+    return BB_OK;
+}
+
+/* The open output, if there is one, ends before high (NULL: at the end), where the next one begins.
+ */
+static enum bb_status close_output(struct bb_compaction *c, const struct bb_bytes *high)
+{
+    enum bb_status status = cut_ranges(c, high);
+    if (status == BB_OK)
+        status = write_ranges(c, high);
+    return status == BB_OK ? finish_output(c) : status;
+}
+
+/* Passes the tables of the level below that end before the key. */
+static void pass_below(struct bb_compaction *c, struct bb_bytes key)
+{
+    const struct bb_level *level = level_below(c);
+    if (level == NULL)
         return;
-    const struct bb_level *level = &c->levels->levels[number];
     while (c->below < level->count &&
-           bb_key_compare(c->levels->comparator,
-                          bb_buf_bytes(&level->files[c->below]->meta.largest), key) < 0)
+           bb_table_file_ends_before(level->files[c->below], c->levels->comparator, key))
         c->overlap_bytes += level->files[c->below++]->meta.file_size;
 }
 
@@ -229,11 +306,12 @@ static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry 
         pass_below(c, entry->key);
     /* A table of level 0 is never cut: it stays one run. */
     if (c->builder != NULL && is_new_key && c->plan.output_level > 0 && is_full(c))
-        status = close_output(c);
+        status = close_output(c, &entry->key);
     if (status == BB_OK && c->builder == NULL)
         status = open_output(c);
     if (status == BB_OK)
         status = bb_table_builder_add(c->builder, entry);
+    c->below_last = c->below;
     c->counts.entries_kept++;
     return status;
 }
@@ -281,7 +359,7 @@ enum bb_status bb_compaction_step(struct bb_compaction *c, uint64_t entry_count_
     }
     bool is_done = status == BB_OK && !c->stream->is_valid;
     if (is_done)
-        status = close_output(c);
+        status = close_output(c, NULL);
     if (status == BB_OK && is_done)
         status = check_counts(c);
     if (status == BB_OK)
@@ -324,17 +402,36 @@ static enum bb_status write_stream(struct bb_iter *stream, struct bb_retain *ret
     return status == BB_OK ? stream->status : status;
 }
 
-enum bb_status bb_compact_to_table(struct bb_iter *stream, const char *path,
-                                   const struct bb_table_options *options,
+static enum bb_status write_fragments(const struct bb_range_tombstones *ranges,
+                                      const struct bb_retain *retain,
+                                      struct bb_table_builder *builder)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; ranges != NULL && i < ranges->count; i++) {
+        const struct bb_range_fragment *fragment = &ranges->fragments[i];
+        for (size_t j = 0; j < fragment->count && status == BB_OK; j++) {
+            if (bb_retain_keeps_range(retain, fragment, j, false))
+                status = bb_table_builder_add_range_tombstone(
+                    builder, fragment->low, fragment->high, fragment->sequences[j]);
+        }
+    }
+    return status;
+}
+
+enum bb_status bb_compact_to_table(struct bb_iter *stream, const struct bb_range_tombstones *ranges,
+                                   const char *path, const struct bb_table_options *options,
                                    const uint64_t *snapshots, size_t snapshot_count,
                                    struct bb_table_meta *ret_meta)
 {
     struct bb_table_builder *builder = NULL;
     struct bb_retain retain;
     bb_retain_init(&retain, snapshots, snapshot_count, options->comparator);
+    bb_retain_set_ranges(&retain, ranges);
     enum bb_status status = bb_table_builder_create(path, options, &builder);
     if (status == BB_OK)
         status = write_stream(stream, &retain, builder);
+    if (status == BB_OK)
+        status = write_fragments(ranges, &retain, builder);
     if (status == BB_OK)
         status = bb_table_builder_finish(builder, ret_meta);
     bb_table_builder_destroy(builder);

@@ -2,7 +2,8 @@
  *
  * Work is done in steps, so that one thread can look after more urgent things in between. An output
  * is cut at the wished size, or where it would overlap too much of the level below its own, but
- * never between versions of one user key.
+ * never between versions of one user key. Range tombstones are cut along (compaction/range_cutter.h);
+ * where they alone reach over much of the level below, they make outputs of their own.
  *
  * Call order: create step* (until done) outputs, then commit or not, destroy. Outputs that were not
  * committed are removed. The inputs are only read. Threads: one.
@@ -11,6 +12,7 @@
 #define BB_COMPACTION_COMPACT_H
 
 #include "compaction/pick.h"
+#include "sstable/range_tombstones.h"
 
 struct bb_compact_options {
     struct bb_table_env *env;      /* borrowed */
@@ -31,7 +33,8 @@ struct bb_compact_counts {
     uint64_t entries_in;
     uint64_t entries_kept;
     uint64_t entries_dropped;
-    uint64_t bytes_read; /* sizes of the inputs */
+    uint64_t range_tombstones_in; /* as the inputs have them */
+    uint64_t bytes_read;          /* sizes of the inputs */
     uint64_t bytes_written;
 };
 
@@ -56,10 +59,12 @@ const struct bb_compact_output *bb_compaction_outputs(const struct bb_compaction
 /* The outputs are the store's from here on: destroy leaves them. */
 void bb_compaction_commit(struct bb_compaction *compaction);
 
-/* Writes a stream to one table: what a flush is. The stream is moved, not destroyed. Versions that
- * no snapshot and no later reader can see are left out; tombstones stay. On failure there is no
- * file. *ret_meta is owned by the caller. */
-BB_MUST_CHECK enum bb_status bb_compact_to_table(struct bb_iter *stream, const char *path,
+/* Writes a stream, and the range tombstones over it (NULL: none), to one table: what a flush is. The
+ * stream is moved, not destroyed. Versions that no snapshot and no later reader can see are left
+ * out; tombstones stay. On failure there is no file. *ret_meta is owned by the caller. */
+BB_MUST_CHECK enum bb_status bb_compact_to_table(struct bb_iter *stream,
+                                                 const struct bb_range_tombstones *ranges,
+                                                 const char *path,
                                                  const struct bb_table_options *options,
                                                  const uint64_t *snapshots, size_t snapshot_count,
                                                  struct bb_table_meta *ret_meta);

@@ -123,7 +123,8 @@ static enum bb_status plan_table(const struct bb_levels *levels,
         return status;
     bb_plan_add(plan, number, run->number, file);
     bb_plan_aim(plan, levels, &options->shape, smallest(file), largest(file));
-    plan->is_move = plan->input_count == 1;
+    /* What range tombstones cover may end with a rewrite. */
+    plan->is_move = plan->input_count == 1 && file->meta.range_tombstone_count == 0;
     *ret_waste = bb_plan_rates_waste(levels, options, plan);
     if (plan->is_move && (!bb_plan_rates_keep_promise(levels, options, number + 1, *ret_waste) ||
                           bb_plan_rates_save_by_rewriting(levels, options, plan))) {
@@ -262,7 +263,8 @@ static bool is_compact(const struct bb_levels *levels, const struct bb_pick_opti
         return false;
     for (size_t i = 0; i < levels->levels[deepest].count; i++) {
         const struct bb_table_meta *meta = &levels->levels[deepest].files[i]->meta;
-        if (meta->tombstone_count > 0 || meta->entry_count != meta->key_count)
+        if (meta->tombstone_count > 0 || meta->range_tombstone_count > 0 ||
+            meta->entry_count != meta->key_count)
             return false;
     }
     return levels->levels[deepest].count == 0 || !options->has_filters ||

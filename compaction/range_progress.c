@@ -43,7 +43,7 @@ static bool meets(const struct bb_range_progress *progress, const struct bb_leve
 {
     const struct bb_comparator *comparator = levels->comparator;
     if (progress->has_low &&
-        bb_key_compare(comparator, largest(file), bb_buf_bytes(&progress->low)) < 0)
+        bb_table_file_ends_before(file, comparator, bb_buf_bytes(&progress->low)))
         return false;
     return !progress->has_high ||
            bb_key_compare(comparator, smallest(file), bb_buf_bytes(&progress->high)) < 0;
@@ -105,17 +105,28 @@ static void take_runs(const struct bb_range_progress *progress, const struct bb_
     }
 }
 
+/* What is done reaches to done_to; a table that begins there is not, if that is exclusive. */
+static bool is_done(const struct bb_range_progress *progress,
+                    const struct bb_comparator *comparator, const struct bb_table_file *file)
+{
+    if (!progress->has_done)
+        return false;
+    int order = bb_key_compare(comparator, largest(file), bb_buf_bytes(&progress->done_to));
+    return order < 0 ||
+           (order == 0 && (file->meta.largest_is_exclusive || !progress->done_is_exclusive));
+}
+
 static bool is_due(const struct bb_range_progress *progress, const struct bb_levels *levels,
                    const struct bb_table_file *file, bool is_bottom)
 {
     const struct bb_table_meta *meta = &file->meta;
     if (!meets(progress, levels, file))
         return false;
-    if (progress->has_done &&
-        bb_key_compare(levels->comparator, largest(file), bb_buf_bytes(&progress->done_to)) <= 0)
+    if (is_done(progress, levels->comparator, file))
         return false;
     return !is_bottom || (file->number < progress->number_end &&
-                          (meta->tombstone_count > 0 || meta->entry_count != meta->key_count));
+                          (meta->tombstone_count > 0 || meta->range_tombstone_count > 0 ||
+                           meta->entry_count != meta->key_count));
 }
 
 /* Neighbours that are due, up to bytes_max: an output must not reach over a table that stays. */
@@ -204,5 +215,6 @@ void bb_range_progress_finish(struct bb_range_progress *progress, const struct b
     }
     while (last + 1 < plan->input_count && plan->input_levels[last + 1] == plan->input_levels[0])
         last++;
+    progress->done_is_exclusive = plan->inputs[last]->meta.largest_is_exclusive;
     progress->has_done = bb_buf_assign(&progress->done_to, largest(plan->inputs[last])) == BB_OK;
 }

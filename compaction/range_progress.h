@@ -30,6 +30,7 @@ struct bb_range_progress {
     bool is_whole;         /* it has several runs: the piece that was picked last is all of it */
     bool has_done;         /* of its tables these are done: */
     struct bb_buf done_to; /* up to this largest key; owned */
+    bool done_is_exclusive;
 };
 
 /* Bounds are copied; NULL: open to that side. */

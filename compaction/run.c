@@ -25,7 +25,7 @@ static enum bb_status check_order(const struct bb_run *run, const struct bb_comp
     for (size_t i = 1; i < run->count; i++) {
         const struct bb_table_file *a = run->files[i - 1];
         const struct bb_table_file *b = run->files[i];
-        if (bb_key_compare(comparator, largest(a), smallest(b)) >= 0)
+        if (!bb_table_file_ends_before(a, comparator, smallest(b)))
             return bb_fail(BB_CORRUPT, "tables %" PRIu64 " and %" PRIu64 " of level %d overlap",
                            a->number, b->number, level);
     }
@@ -38,6 +38,7 @@ static void add_up(struct bb_run *run)
         const struct bb_table_file *file = run->files[i];
         run->key_count += file->meta.key_count;
         run->file_bytes += file->meta.file_size;
+        run->range_tombstone_count += file->meta.range_tombstone_count;
         run->rate_keys += file->filter_rate * (double)file->meta.key_count;
     }
 }
@@ -81,13 +82,13 @@ void bb_run_deinit(struct bb_run *run)
     run->largest_prefixes = NULL;
 }
 
-/* Among the files from `low` to `high` - 1: the first whose largest key is not below key. */
+/* Among the files from `low` to `high` - 1: the first that does not end before key. */
 static size_t search(const struct bb_run *run, const struct bb_comparator *comparator, size_t low,
                      size_t high, struct bb_bytes key)
 {
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (bb_key_compare(comparator, largest(run->files[middle]), key) < 0)
+        if (bb_table_file_ends_before(run->files[middle], comparator, key))
             low = middle + 1;
         else
             high = middle;

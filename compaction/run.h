@@ -1,5 +1,6 @@
 /* One sorted run: tables that ascend by key and hold no user key in common, so that a look-up asks
- * one of them, and versions of one key are never spread over two.
+ * one of them, and versions of one key are never spread over two. What a range tombstone covers counts
+ * as held; two tables may meet at a key where one's last range tombstone ends.
  *
  * Part of a level (levels.h), which owns it. Threads: any, once made.
  */
@@ -17,6 +18,7 @@ struct bb_run {
     size_t shared_size;
     uint64_t key_count;
     uint64_t file_bytes;
+    uint64_t range_tombstone_count;
     double rate_keys; /* sum of rate times keys of the filters */
 };
 
@@ -29,7 +31,7 @@ void bb_run_deinit(struct bb_run *run);
 /* The table whose bounds hold the key, borrowed, or NULL. */
 struct bb_table_file *bb_run_find(const struct bb_run *run, const struct bb_comparator *comparator,
                                   struct bb_bytes key);
-/* Index of the first table whose largest key is not below key; count if none. */
+/* Index of the first table that does not end before key; count if none. */
 size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *comparator,
                          struct bb_bytes key);
 /* Tables *ret_first ... *ret_end - 1 have bounds that meet low ... high. */

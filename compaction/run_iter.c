@@ -97,15 +97,14 @@ static void seek_last(struct bb_iter *iter)
     skip_backward(run);
 }
 
-/* The first table whose largest key is not below key. */
+/* The first table that does not end before key. */
 static size_t find(const struct run_iter *run, struct bb_bytes key)
 {
     size_t low = 0;
     size_t high = run->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (bb_key_compare(run->comparator, bb_buf_bytes(&run->files[middle]->meta.largest), key) <
-            0)
+        if (bb_table_file_ends_before(run->files[middle], run->comparator, key))
             low = middle + 1;
         else
             high = middle;

@@ -36,6 +36,8 @@ static enum bb_status copy_meta(const struct bb_table_meta *meta, struct bb_tabl
 static double asked_rate(const struct bb_table_env *env, const struct bb_table_meta *meta)
 {
     bool is_unused = env->options.summary_residency == BB_SUMMARY_UNUSED;
+    if (meta->key_count == 0)
+        return 0;
     return is_unused ? meta->filter_rate / meta->summary_rate : meta->filter_rate;
 }
 
@@ -138,7 +140,14 @@ bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comp
                           struct bb_bytes key)
 {
     return bb_key_compare(comparator, bb_buf_bytes(&file->meta.smallest), key) <= 0 &&
-           bb_key_compare(comparator, key, bb_buf_bytes(&file->meta.largest)) <= 0;
+           !bb_table_file_ends_before(file, comparator, key);
+}
+
+bool bb_table_file_ends_before(const struct bb_table_file *file,
+                               const struct bb_comparator *comparator, struct bb_bytes key)
+{
+    int order = bb_key_compare(comparator, bb_buf_bytes(&file->meta.largest), key);
+    return order < 0 || (order == 0 && file->meta.largest_is_exclusive);
 }
 
 uint64_t bb_table_file_memory(const struct bb_table_file *file)

@@ -35,7 +35,8 @@ struct bb_table_file {
     uint64_t number;
     struct bb_table_meta meta; /* owned */
     double filter_rate; /* of the filters that look-ups ask: meta's, unless the summary is left
-                                  unused; then that of the blocks' filters alone */
+                                  unused; then that of the blocks' filters alone. 0 without keys:
+                                  range tombstones alone waste no request */
     struct bb_table_env *env;
     _Atomic(struct bb_table *) table; /* NULL until first used */
     _Atomic bool is_obsolete;
@@ -56,6 +57,9 @@ BB_MUST_CHECK enum bb_status bb_table_file_open(struct bb_table_file *file,
 /* May the table hold the key, as far as its bounds tell? */
 bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comparator *comparator,
                           struct bb_bytes key);
+/* Are all of its keys, those that range tombstones cover too, before this one? */
+bool bb_table_file_ends_before(const struct bb_table_file *file,
+                               const struct bb_comparator *comparator, struct bb_bytes key);
 /* Bytes that the open table keeps outside of the cache; 0 while it is not open. */
 uint64_t bb_table_file_memory(const struct bb_table_file *file);
 

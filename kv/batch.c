@@ -4,9 +4,11 @@
  *     | sequence u64 | count u32 | count times:                                                |
  *     |              |           |   kind u8, key size varint, key                             |
  *     |              |           |   only for a put: value size varint, value                  |
+ *     |              |           |   only for a range: size varint of its high key, that key   |
  *     +--------------+-----------+-------------------------------------------------------------+
  *
- * Numbers are little-endian, varints canonical. kind is enum bb_entry_kind. The i-th operation has
+ * Numbers are little-endian, varints canonical. kind is enum bb_entry_kind; the key of a range is its
+ * low one. The i-th operation has
  * the sequence sequence + i, hence later operations on the same key win.
  *
  * Threads: see batch.h.
@@ -75,9 +77,17 @@ static uint8_t *store_bytes(uint8_t *p, struct bb_bytes bytes)
     return p + bytes.size;
 }
 
+/* Of a range, low stands in the place of the key and high in that of the value. */
+static enum bb_status check(const struct bb_entry *entry)
+{
+    return entry->kind == BB_ENTRY_DELETE_RANGE
+               ? bb_entry_check_range(entry->key, entry->value, entry->sequence)
+               : bb_entry_check(entry);
+}
+
 static enum bb_status add(struct bb_batch *batch, const struct bb_entry *entry)
 {
-    enum bb_status status = bb_entry_check(entry);
+    enum bb_status status = check(entry);
     if (status == BB_OK)
         status = make_room(batch, entry);
     if (status != BB_OK)
@@ -88,7 +98,7 @@ static enum bb_status add(struct bb_batch *batch, const struct bb_entry *entry)
     uint8_t *p = batch->payload.data + batch->payload.size;
     *p++ = (uint8_t)entry->kind;
     p = store_bytes(p, entry->key);
-    if (entry->kind == BB_ENTRY_PUT)
+    if (entry->kind != BB_ENTRY_DELETE)
         p = store_bytes(p, entry->value);
     batch->payload.size = (size_t)(p - batch->payload.data);
     batch->count++;
@@ -104,6 +114,12 @@ enum bb_status bb_batch_put(struct bb_batch *batch, struct bb_bytes key, struct 
 enum bb_status bb_batch_delete(struct bb_batch *batch, struct bb_bytes key)
 {
     return add(batch, &(struct bb_entry){.key = key, .kind = BB_ENTRY_DELETE});
+}
+
+enum bb_status bb_batch_delete_range(struct bb_batch *batch, struct bb_bytes low,
+                                     struct bb_bytes high)
+{
+    return add(batch, &(struct bb_entry){.key = low, .kind = BB_ENTRY_DELETE_RANGE, .value = high});
 }
 
 size_t bb_batch_count(const struct bb_batch *batch)
@@ -182,6 +198,14 @@ static enum bb_status corrupt(const struct bb_batch_cursor *cursor, const char *
                       cursor->position, cursor->count, what);
 }
 
+static bool decode_value(struct bb_batch_cursor *cursor, struct bb_entry *entry)
+{
+    size_t size_max =
+        entry->kind == BB_ENTRY_DELETE_RANGE ? (size_t)BB_KEY_SIZE_MAX : (size_t)BB_VALUE_SIZE_MAX;
+    return entry->kind == BB_ENTRY_DELETE ||
+           (bb_decode_bytes(&cursor->bytes, &entry->value) && entry->value.size <= size_max);
+}
+
 enum bb_status bb_batch_cursor_next(struct bb_batch_cursor *cursor, struct bb_entry *ret_entry)
 {
     if (cursor->position == cursor->count) {
@@ -194,15 +218,14 @@ enum bb_status bb_batch_cursor_next(struct bb_batch_cursor *cursor, struct bb_en
     uint8_t kind = 0;
     if (!bb_decode_u8(&cursor->bytes, &kind))
         return corrupt(cursor, "missing");
-    if (kind != BB_ENTRY_PUT && kind != BB_ENTRY_DELETE)
+    if (kind > BB_ENTRY_DELETE_RANGE)
         return corrupt(cursor, "unknown kind");
     entry.kind = (enum bb_entry_kind)kind;
     if (!bb_decode_bytes(&cursor->bytes, &entry.key) || entry.key.size > BB_KEY_SIZE_MAX)
         return corrupt(cursor, "its key does not fit");
-    bool has_value = entry.kind == BB_ENTRY_PUT;
-    if (has_value &&
-        (!bb_decode_bytes(&cursor->bytes, &entry.value) || entry.value.size > BB_VALUE_SIZE_MAX))
-        return corrupt(cursor, "its value does not fit");
+    if (!decode_value(cursor, &entry))
+        return corrupt(cursor, entry.kind == BB_ENTRY_PUT ? "its value does not fit"
+                                                          : "its high key does not fit");
     cursor->position++;
     *ret_entry = entry;
     return BB_OK;

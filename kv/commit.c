@@ -266,3 +266,15 @@ enum bb_status bb_db_delete(struct bb_db *db, const struct bb_write_options *opt
     bb_batch_deinit(&batch);
     return status;
 }
+
+enum bb_status bb_db_delete_range(struct bb_db *db, const struct bb_write_options *options,
+                                  struct bb_bytes low, struct bb_bytes high)
+{
+    struct bb_batch batch;
+    bb_batch_init(&batch);
+    enum bb_status status = bb_batch_delete_range(&batch, low, high);
+    if (status == BB_OK)
+        status = bb_db_write(db, options, &batch);
+    bb_batch_deinit(&batch);
+    return status;
+}

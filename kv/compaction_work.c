@@ -106,6 +106,7 @@ static void count_compaction(struct bb_db *db)
     db->counts.compactions++;
     db->counts.compaction_bytes_read += counts->bytes_read;
     db->counts.compaction_bytes_written += counts->bytes_written;
+    db->counts.compaction_range_tombstones += counts->range_tombstones_in;
     bb_mutex_unlock(&db->mutex);
     bb_store_event(db, &event);
 }

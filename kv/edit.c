@@ -91,8 +91,12 @@ static const char *meta_defect(const struct bb_table_meta *meta)
 {
     if (meta->file_size == 0)
         return "a table of no bytes";
-    if (meta->entry_count == 0 || meta->key_count == 0 || meta->block_count == 0)
+    bool has_entries = meta->entry_count > 0 && meta->key_count > 0 && meta->block_count > 0;
+    bool is_empty = meta->entry_count == 0 && meta->key_count == 0 && meta->block_count == 0;
+    if (!has_entries && !(is_empty && meta->range_tombstone_count > 0))
         return "a table without entries, keys or blocks";
+    if (meta->largest_is_exclusive && meta->range_tombstone_count == 0)
+        return "an exclusive largest key without range tombstones";
     if (meta->key_count > meta->entry_count || meta->tombstone_count > meta->entry_count)
         return "more keys or tombstones than entries";
     if (meta->filter_bytes > meta->file_size)
@@ -175,7 +179,13 @@ static enum bb_status print_table(const struct bb_edit_table *table, struct bb_b
     if (status == BB_OK)
         status = print_counts(&table->meta, text);
     if (status == BB_OK)
-        status = bb_buf_print(text, ", keys %s to %s, id ", smallest, largest);
+        status = bb_buf_print(text, ", keys %s to %s%s, ", smallest, largest,
+                              table->meta.largest_is_exclusive ? " (exclusive)" : "");
+    if (status == BB_OK && table->meta.range_tombstone_count > 0)
+        status =
+            bb_buf_print(text, "%" PRIu64 " range tombstones, ", table->meta.range_tombstone_count);
+    if (status == BB_OK)
+        status = bb_buf_print(text, "id ");
     if (status == BB_OK)
         status = print_id(text, table->meta.table_id, sizeof(table->meta.table_id));
     return status == BB_OK ? bb_buf_print(text, "\n") : status;

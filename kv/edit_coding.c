@@ -9,8 +9,10 @@
  *                | varint of each: file size, entries, keys, tombstones, blocks, raw bytes,
  *                  filter bytes, summary bytes, least sequence, greatest sequence
  *                | u64 filter rate | u64 summary rate (IEEE 754)
- *                | varint size, smallest key | varint size, largest key | field *
- *                                      (run; left out when it is 0)
+ *                | varint size, smallest key | varint size, largest key | field *  (tags ascend)
+ *                    2: varint, run; left out when it is 0
+ *                    4: varint, range tombstones; left out when 0
+ *                    6: nothing; the largest key is exclusive
  *
  * One edit has one encoding: numbers of 0 are left out, varints are as short as they can be, fields
  * stand in order. Threads: any, on different edits.
@@ -40,6 +42,8 @@ enum edit_tag {
 /* Of the fields behind a table. */
 enum table_tag {
     TABLE_TAG_RUN = 2,
+    TABLE_TAG_RANGE_TOMBSTONES = 4,
+    TABLE_TAG_LARGEST_IS_EXCLUSIVE = 6,
 };
 
 #define IDENTITY_SIZE_FIXED (4 + BB_STORE_ID_SIZE + BB_HASH_SECRET_SIZE)
@@ -110,6 +114,15 @@ static enum bb_status encode_meta(const struct bb_table_meta *meta, struct bb_bu
     return status == BB_OK ? bb_append_bytes(buf, bb_buf_bytes(&meta->largest)) : status;
 }
 
+static enum bb_status encode_extensions(const struct bb_table_meta *meta, struct bb_buf *buf)
+{
+    enum bb_status status =
+        encode_number(TABLE_TAG_RANGE_TOMBSTONES, meta->range_tombstone_count, buf);
+    if (status == BB_OK && meta->largest_is_exclusive)
+        status = append_head(buf, TABLE_TAG_LARGEST_IS_EXCLUSIVE, 0);
+    return status;
+}
+
 /* value is scratch: the size of a field stands before it. */
 static enum bb_status encode_table(const struct bb_edit_table *table, struct bb_buf *value,
                                    struct bb_buf *buf)
@@ -122,6 +135,8 @@ static enum bb_status encode_table(const struct bb_edit_table *table, struct bb_
         status = encode_meta(&table->meta, value);
     if (status == BB_OK)
         status = encode_number(TABLE_TAG_RUN, table->run, value);
+    if (status == BB_OK)
+        status = encode_extensions(&table->meta, value);
     if (status == BB_OK)
         status = append_head(buf, TAG_ADDED, value->size);
     return status == BB_OK ? bb_buf_append(buf, value->data, value->size) : status;
@@ -283,6 +298,24 @@ static bool decode_meta(struct bb_cursor *cursor, struct bb_table_meta *meta,
     return bb_decode_bytes(cursor, ret_smallest) && bb_decode_bytes(cursor, ret_largest);
 }
 
+static enum bb_status decode_extension(const struct decoder *decoder, const struct field *field,
+                                       struct bb_edit_table *table)
+{
+    switch (field->tag) {
+    case TABLE_TAG_RUN:
+        return decode_number(decoder, field, BB_RUN_NUMBER_MAX, &table->run);
+    case TABLE_TAG_RANGE_TOMBSTONES:
+        return decode_number(decoder, field, UINT64_MAX, &table->meta.range_tombstone_count);
+    case TABLE_TAG_LARGEST_IS_EXCLUSIVE:
+        if (field->value.size != 0)
+            return corrupt_at(decoder, field->start, "an exclusive largest key with a value");
+        table->meta.largest_is_exclusive = true;
+        return BB_OK;
+    default:
+        return pass_over(decoder, field);
+    }
+}
+
 /* Fields behind a table, and those of later versions. */
 static enum bb_status decode_extensions(const struct decoder *decoder, struct bb_cursor *cursor,
                                         struct bb_edit_table *table)
@@ -297,9 +330,7 @@ static enum bb_status decode_extensions(const struct decoder *decoder, struct bb
         if (field.tag < tag_before || (field.tag == tag_before && (field.tag & 1) == 0))
             return corrupt_at(decoder, field.start, "a field of a table out of order or twice");
         tag_before = field.tag;
-        status = field.tag == TABLE_TAG_RUN
-                     ? decode_number(decoder, &field, BB_RUN_NUMBER_MAX, &table->run)
-                     : pass_over(decoder, &field);
+        status = decode_extension(decoder, &field, table);
     }
     return status;
 }

@@ -19,12 +19,28 @@ static enum bb_status list_snapshots(struct bb_db *db, uint64_t **ret_snapshots,
     return status;
 }
 
+/* The memtable's range tombstones as a list, owned; NULL when there are none. */
+static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtable *memtable,
+                                  struct bb_range_tombstones **ret_ranges)
+{
+    struct bb_range_array array = {0};
+    if (bb_memtable_range_count(memtable) == 0)
+        return BB_OK;
+    enum bb_status status = bb_memtable_list_ranges(memtable, &array);
+    if (status == BB_OK)
+        status = bb_range_tombstones_create(array.tombstones, array.count, db->options.comparator,
+                                            SIZE_MAX, ret_ranges);
+    bb_range_array_deinit(&array);
+    return status;
+}
+
 enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtable,
                                     const struct bb_table_options *options, uint64_t *ret_number,
                                     struct bb_table_meta *ret_meta)
 {
     struct bb_buf path = {0};
     struct bb_iter *iter = NULL;
+    struct bb_range_tombstones *ranges = NULL;
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
     uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
@@ -32,12 +48,15 @@ enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtab
     if (status == BB_OK)
         status = list_snapshots(db, &snapshots, &snapshot_count);
     if (status == BB_OK)
+        status = list_ranges(db, memtable, &ranges);
+    if (status == BB_OK)
         status = bb_memtable_iter_create(memtable, &iter);
     if (status == BB_OK)
-        status = bb_compact_to_table(iter, (const char *)path.data, options, snapshots,
+        status = bb_compact_to_table(iter, ranges, (const char *)path.data, options, snapshots,
                                      snapshot_count, ret_meta);
     bb_free(snapshots);
     bb_iter_destroy(iter);
+    bb_range_tombstones_destroy(ranges);
     bb_buf_deinit(&path);
     if (status == BB_OK)
         *ret_number = number;

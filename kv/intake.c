@@ -16,6 +16,17 @@
 
 /* ---- inputs ---- */
 
+/* Their effect would have to follow the order of the inputs, and the entries' new sequence. */
+static enum bb_status refuse_ranges(const struct bb_table *table, const char *path)
+{
+    uint64_t count = bb_table_meta(table)->range_tombstone_count;
+    if (count == 0)
+        return BB_OK;
+    return bb_fail(BB_UNSUPPORTED,
+                   "%s: %" PRIu64 " range tombstones: a table that is taken in may have none", path,
+                   count);
+}
+
 static enum bb_status open_input(struct bb_intake *intake, const char *path)
 {
     struct bb_db *db = intake->db;
@@ -23,8 +34,9 @@ static enum bb_status open_input(struct bb_intake *intake, const char *path)
                                        .file_system = db->files,
                                        .comparator = db->options.comparator};
     enum bb_status status = bb_table_open(path, &options, &intake->inputs[intake->input_count]);
-    intake->input_count += status == BB_OK;
-    return status;
+    if (status != BB_OK)
+        return status;
+    return refuse_ranges(intake->inputs[intake->input_count++], path);
 }
 
 enum bb_status bb_intake_open(struct bb_intake *intake, const char *const *paths, size_t count)

@@ -187,6 +187,8 @@ static void ask_index(struct lookup *lookup, struct question *question, size_t r
         fail(lookup, question, status);
     else if (!question->visit.has_ended)
         lookup->pending[lookup->pending_count++] = question;
+    else if (question->visit.result == BB_VISIT_TOMBSTONE) /* of a range: no filter was asked */
+        decide(question, BB_NOT_FOUND);
 }
 
 static int compare_places(const void *a, const void *b)

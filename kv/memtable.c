@@ -85,6 +85,7 @@ void bb_memtable_destroy(struct bb_memtable *memtable)
 {
     if (memtable == NULL)
         return;
+    bb_memtable_ranges_reset(&memtable->ranges);
     bb_arena_deinit(&memtable->arena);
     bb_memory_filter_deinit(&memtable->filter);
     bb_free(memtable);
@@ -92,6 +93,7 @@ void bb_memtable_destroy(struct bb_memtable *memtable)
 
 void bb_memtable_reset(struct bb_memtable *memtable)
 {
+    bb_memtable_ranges_reset(&memtable->ranges);
     bb_arena_reset(&memtable->arena);
     bb_memory_filter_reset(&memtable->filter);
     plant(memtable);
@@ -110,9 +112,10 @@ static const struct bb_memtable_record *find_version(const struct bb_memtable *m
     return NULL;
 }
 
-enum bb_status bb_memtable_get(const struct bb_memtable *memtable, struct bb_bytes key,
-                               uint64_t key_hash, uint64_t sequence, struct bb_bytes *ret_value,
-                               enum bb_entry_kind *ret_kind, uint64_t *ret_sequence)
+static inline enum bb_status get_from_tree(const struct bb_memtable *memtable, struct bb_bytes key,
+                                           uint64_t key_hash, uint64_t sequence,
+                                           struct bb_bytes *ret_value, enum bb_entry_kind *ret_kind,
+                                           uint64_t *ret_sequence)
 {
     if (memtable->is_hashed && !bb_memory_filter_may_contain(&memtable->filter, key_hash))
         return BB_NOT_FOUND;
@@ -132,6 +135,38 @@ enum bb_status bb_memtable_get(const struct bb_memtable *memtable, struct bb_byt
     return BB_OK;
 }
 
+static __attribute__((noinline)) enum bb_status
+get_uncovered(const struct bb_memtable *memtable, struct bb_bytes key, uint64_t key_hash,
+              uint64_t sequence, struct bb_bytes *ret_value, enum bb_entry_kind *ret_kind,
+              uint64_t *ret_sequence)
+{
+    uint64_t covering = bb_memtable_ranges_covering(memtable, key, sequence);
+    uint64_t found = 0;
+    enum bb_status status =
+        get_from_tree(memtable, key, key_hash, sequence, ret_value, ret_kind, &found);
+    if (status == BB_OK && found >= covering) {
+        *ret_sequence = found;
+        return BB_OK;
+    }
+    if (covering == 0)
+        return status;
+    *ret_value = (struct bb_bytes){0};
+    *ret_kind = BB_ENTRY_DELETE;
+    *ret_sequence = covering;
+    return BB_OK;
+}
+
+enum bb_status bb_memtable_get(const struct bb_memtable *memtable, struct bb_bytes key,
+                               uint64_t key_hash, uint64_t sequence, struct bb_bytes *ret_value,
+                               enum bb_entry_kind *ret_kind, uint64_t *ret_sequence)
+{
+    bool has_ranges = atomic_load_explicit(&memtable->ranges.newest, memory_order_acquire) != 0;
+    return __builtin_expect(has_ranges, 0)
+               ? get_uncovered(memtable, key, key_hash, sequence, ret_value, ret_kind, ret_sequence)
+               : get_from_tree(memtable, key, key_hash, sequence, ret_value, ret_kind,
+                               ret_sequence);
+}
+
 static uint64_t count_of(const _Atomic uint64_t *counter)
 {
     return atomic_load_explicit(counter, memory_order_relaxed);
@@ -139,7 +174,7 @@ static uint64_t count_of(const _Atomic uint64_t *counter)
 
 bool bb_memtable_is_empty(const struct bb_memtable *memtable)
 {
-    return count_of(&memtable->counts.entries) == 0;
+    return count_of(&memtable->counts.entries) == 0 && bb_memtable_range_count(memtable) == 0;
 }
 
 uint64_t bb_memtable_entry_count(const struct bb_memtable *memtable)

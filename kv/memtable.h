@@ -12,6 +12,7 @@
 #define BB_KV_MEMTABLE_H
 
 #include "bb/table.h"
+#include "sstable/range_region.h"
 
 struct bb_memtable;
 
@@ -35,9 +36,11 @@ uint64_t bb_memtable_capacity_for(uint64_t entry_count, uint64_t raw_bytes);
  * nodes they divide? The writer's question. */
 bool bb_memtable_fits(const struct bb_memtable *memtable, uint64_t entry_count, uint64_t raw_bytes);
 
-/* Adds a version. key_hash: bb_hash_key under the store's secret; the same for every call with this
- * key. BB_NO_SPACE (never after fits said yes), BB_INVALID when the sequence is not above that of
- * the key's newest version, BB_TOO_LARGE beyond the limits of bb/table.h: nothing was changed. */
+/* Adds a version, or a range tombstone (BB_ENTRY_DELETE_RANGE), of which an empty one is passed
+ * over. key_hash: bb_hash_key under the store's secret; the same for every call with this key.
+ * BB_NO_SPACE (never after fits said yes), BB_INVALID when the sequence is not above that of the
+ * key's newest version, or the newest range tombstone, BB_TOO_LARGE beyond the limits of
+ * bb/table.h: nothing was changed. */
 BB_MUST_CHECK enum bb_status bb_memtable_add(struct bb_memtable *memtable,
                                              const struct bb_entry *entry, uint64_t key_hash);
 
@@ -60,7 +63,8 @@ BB_MUST_CHECK enum bb_status bb_memtable_add_at(struct bb_memtable *memtable,
                                                 const struct bb_entry *entry, uint64_t key_hash);
 
 /* The newest version of key with a sequence of at most `sequence`: BB_OK, or BB_NOT_FOUND without a
- * message. The value is borrowed while the memtable lives and is not reset. */
+ * message. One that a range tombstone of at most `sequence` covers, or nothing that it covers, is a
+ * deletion with the sequence of that. The value is borrowed while the memtable lives and is not reset. */
 BB_MUST_CHECK enum bb_status bb_memtable_get(const struct bb_memtable *memtable,
                                              struct bb_bytes key, uint64_t key_hash,
                                              uint64_t sequence, struct bb_bytes *ret_value,
@@ -78,8 +82,17 @@ double bb_memtable_rank(const struct bb_memtable *memtable, struct bb_bytes key)
 BB_MUST_CHECK enum bb_status bb_memtable_iter_create(const struct bb_memtable *memtable,
                                                      struct bb_iter **ret_iter);
 
+/* Has the region around the key take in the range tombstones with sequences of at most `sequence`.
+ * What it borrows lives as the memtable does. */
+void bb_memtable_range_region(const struct bb_memtable *memtable, struct bb_bytes key,
+                              uint64_t sequence, struct bb_range_region *region);
+/* Adds all range tombstones, newest first. Keys are borrowed from the memtable. */
+BB_MUST_CHECK enum bb_status bb_memtable_list_ranges(const struct bb_memtable *memtable,
+                                                     struct bb_range_array *array);
+
 /* Counts; any thread, each by itself exact as of some moment. */
 bool bb_memtable_is_empty(const struct bb_memtable *memtable);
+uint64_t bb_memtable_range_count(const struct bb_memtable *memtable); /* range tombstones */
 uint64_t bb_memtable_entry_count(const struct bb_memtable *memtable); /* versions and tombstones */
 uint64_t bb_memtable_key_count(const struct bb_memtable *memtable);
 uint64_t bb_memtable_tombstone_count(const struct bb_memtable *memtable);

@@ -63,6 +63,8 @@ uint64_t bb_memtable_capacity_for(uint64_t entry_count, uint64_t raw_bytes)
 
 bool bb_memtable_fits(const struct bb_memtable *memtable, uint64_t entry_count, uint64_t raw_bytes)
 {
+    if (!bb_memtable_ranges_fit(memtable))
+        return false;
     unsigned height =
         bb_memtable_root_height(atomic_load_explicit(&memtable->root, memory_order_relaxed));
     uint64_t used = memtable->arena.used;
@@ -106,20 +108,27 @@ static void add_to(_Atomic uint64_t *counter, uint64_t value)
     atomic_store_explicit(counter, sum, memory_order_relaxed);
 }
 
-static void count_entry(struct bb_memtable *memtable, const struct bb_entry *entry)
+/* What entries and range tombstones have in common. */
+static void count_write(struct bb_memtable *memtable, const struct bb_entry *entry)
 {
     struct bb_memtable_counts *counts = &memtable->counts;
-    bool is_first = atomic_load_explicit(&counts->entries, memory_order_relaxed) == 0;
+    bool is_first = bb_memtable_is_empty(memtable);
     uint64_t sequence_min = atomic_load_explicit(&counts->sequence_min, memory_order_relaxed);
     uint64_t sequence_max = atomic_load_explicit(&counts->sequence_max, memory_order_relaxed);
     if (is_first || entry->sequence < sequence_min)
         atomic_store_explicit(&counts->sequence_min, entry->sequence, memory_order_relaxed);
     if (is_first || entry->sequence > sequence_max)
         atomic_store_explicit(&counts->sequence_max, entry->sequence, memory_order_relaxed);
-    add_to(&counts->entries, 1);
-    add_to(&counts->tombstones, entry->kind == BB_ENTRY_DELETE);
     add_to(&counts->raw_bytes, entry->key.size + entry->value.size);
     atomic_store_explicit(&counts->used_bytes, memtable->arena.used, memory_order_relaxed);
+}
+
+static void count_entry(struct bb_memtable *memtable, const struct bb_entry *entry)
+{
+    struct bb_memtable_counts *counts = &memtable->counts;
+    count_write(memtable, entry);
+    add_to(&counts->entries, 1);
+    add_to(&counts->tombstones, entry->kind == BB_ENTRY_DELETE);
 }
 
 static enum bb_status add_version(struct bb_memtable *memtable, struct bb_memtable_leaf *leaf,
@@ -174,6 +183,22 @@ static void find_way(const struct bb_memtable *memtable, struct bb_bytes key,
         bb_memtable_find_leaf(memtable, key, false, path);
 }
 
+static enum bb_status add_range(struct bb_memtable *memtable, const struct bb_entry *entry)
+{
+    uint32_t newest = atomic_load_explicit(&memtable->ranges.newest, memory_order_relaxed);
+    if (newest != 0 &&
+        bb_memtable_record_sequence(bb_memtable_record_at(memtable, newest)) >= entry->sequence)
+        return bb_fail(BB_INVALID,
+                       "a range tombstone of sequence %" PRIu64 " is not above the newest one",
+                       entry->sequence);
+    if (bb_memtable_compare(memtable, entry->key, entry->value, 0) >= 0)
+        return BB_OK;
+    uint32_t record = create_record(memtable, entry, newest);
+    count_write(memtable, entry);
+    bb_memtable_ranges_add(memtable, record);
+    return BB_OK;
+}
+
 void bb_memtable_find_way(const struct bb_memtable *memtable, struct bb_bytes key,
                           uint64_t key_hash, struct bb_memtable_path *ret_path)
 {
@@ -187,13 +212,18 @@ void bb_memtable_find_way(const struct bb_memtable *memtable, struct bb_bytes ke
 enum bb_status bb_memtable_add_at(struct bb_memtable *memtable, const struct bb_memtable_path *path,
                                   const struct bb_entry *entry, uint64_t key_hash)
 {
-    enum bb_status status = bb_entry_check(entry);
+    bool is_range = entry->kind == BB_ENTRY_DELETE_RANGE;
+    enum bb_status status = is_range
+                                ? bb_entry_check_range(entry->key, entry->value, entry->sequence)
+                                : bb_entry_check(entry);
     if (status != BB_OK)
         return status;
     size_t record_size = BB_MEMTABLE_RECORD_HEADER + entry->key.size + entry->value.size;
     uint64_t root = atomic_load_explicit(&memtable->root, memory_order_relaxed);
     if (!fits_one(memtable, record_size, bb_memtable_root_height(root)))
         return bb_fail(BB_NO_SPACE, "a memtable of %" PRIu64 " bytes is full", memtable->capacity);
+    if (is_range)
+        return add_range(memtable, entry);
 
     bool at_end = path->leaf == memtable->last_leaf && is_above_all(memtable, entry->key);
     struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, path->leaf);

@@ -44,6 +44,7 @@
 #include "base/bytes.h"
 #include "bloomblock/memory_filter.h"
 #include "kv/memtable.h"
+#include "kv/memtable_ranges.h"
 
 #define BB_MEMTABLE_NODE_SIZE  512
 #define BB_MEMTABLE_SLOTS      38
@@ -107,6 +108,7 @@ struct bb_memtable {
     _Atomic uint64_t root; /* inner levels above the leaves << 32 | offset of the root node */
     uint8_t *memory;       /* the arena's */
     struct bb_memory_filter filter;
+    struct bb_memtable_ranges ranges;       /* its first field is what a look-up reads */
     const struct bb_comparator *comparator; /* borrowed; NULL: bytewise */
     bool is_bytewise;
     bool is_hashed; /* keys that compare equal have equal bytes: filter and tags may be asked */

@@ -46,7 +46,7 @@ static bool begins_before(const struct measuring *m, const struct bb_table_file 
 static bool ends_behind(const struct measuring *m, const struct bb_table_file *file)
 {
     return m->range->high == NULL ||
-           bb_key_compare(m->comparator, bb_buf_bytes(&file->meta.largest), *m->range->high) < 0;
+           bb_table_file_ends_before(file, m->comparator, *m->range->high);
 }
 
 /* Bytes of the file before a key; it is opened if need be. */

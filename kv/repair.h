@@ -13,6 +13,7 @@
 
 #include "bb/db_files.h"
 #include "kv/directory.h"
+#include "sstable/range_tombstones.h"
 
 struct bb_repair {
     const char *path;
@@ -79,6 +80,10 @@ struct bb_repair_table {
 };
 BB_MUST_CHECK enum bb_status bb_repair_table_add(struct bb_repair_table *table,
                                                  const struct bb_entry *entry);
+/* Any number of range tombstones, at any time. */
+BB_MUST_CHECK enum bb_status bb_repair_table_add_ranges(struct bb_repair_table *table,
+                                                        const struct bb_range_tombstone *ranges,
+                                                        size_t count);
 /* Finishes it, if there is one, and adds it to the edit; ready for the next one. */
 BB_MUST_CHECK enum bb_status bb_repair_table_finish(struct bb_repair_table *table);
 /* Removes what is not finished. */

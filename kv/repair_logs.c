@@ -74,6 +74,17 @@ static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *
 
 /* ---- reading what is whole ---- */
 
+static enum bb_status write_ranges(const struct bb_memtable *memtable,
+                                   struct bb_repair_table *table)
+{
+    struct bb_range_array array = {0};
+    enum bb_status status = bb_memtable_list_ranges(memtable, &array);
+    if (status == BB_OK)
+        status = bb_repair_table_add_ranges(table, array.tombstones, array.count);
+    bb_range_array_deinit(&array);
+    return status;
+}
+
 static enum bb_status write_table(struct reading *reading)
 {
     struct bb_repair *repair = reading->repair;
@@ -91,6 +102,8 @@ static enum bb_status write_table(struct reading *reading)
     }
     if (status == BB_OK)
         status = iter->status;
+    if (status == BB_OK)
+        status = write_ranges(reading->memtable, &table);
     if (status == BB_OK)
         status = bb_repair_table_finish(&table);
     bb_repair_table_abandon(&table);

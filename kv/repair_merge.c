@@ -29,6 +29,7 @@ struct merging {
     struct bb_buf last_key;
     uint64_t last_sequence;
     bool has_last_key;
+    bool is_whole; /* the group has range tombstones, which are not cut: its output neither */
 };
 
 static const struct bb_edit_table *input_at(const struct merging *merging, size_t position)
@@ -96,6 +97,12 @@ static size_t group_end(const struct merging *merging, size_t first)
 
 /* ---- a group ---- */
 
+struct group {
+    struct bb_table **tables;
+    struct bb_iter **streams;
+    size_t count;
+};
+
 /* Whether the entry is of another key than the last one; whether it is the last one once more. */
 static bool is_new_key(const struct merging *merging, const struct bb_entry *entry)
 {
@@ -111,7 +118,7 @@ static enum bb_status write_entry(struct merging *merging, const struct bb_entry
     if (!is_new && entry->sequence == merging->last_sequence)
         return BB_OK; /* a log and the table that it was flushed to, or a copy */
     enum bb_status status = BB_OK;
-    if (is_new && output->builder != NULL &&
+    if (is_new && output->builder != NULL && !merging->is_whole &&
         bb_table_builder_size_estimate(output->builder) >=
             merging->repair->options.table_size_bytes)
         status = bb_repair_table_finish(output);
@@ -120,6 +127,22 @@ static enum bb_status write_entry(struct merging *merging, const struct bb_entry
     merging->has_last_key = true;
     merging->last_sequence = entry->sequence;
     return status == BB_OK ? bb_repair_table_add(output, entry) : status;
+}
+
+static enum bb_status write_ranges(struct merging *merging, const struct group *group)
+{
+    struct bb_range_array array = {0};
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < group->count && status == BB_OK; i++) {
+        const struct bb_range_tombstones *list = bb_table_range_tombstones(group->tables[i]);
+        if (list != NULL)
+            status = bb_range_array_add_list(&array, list);
+    }
+    merging->is_whole = array.count > 0;
+    if (status == BB_OK)
+        status = bb_repair_table_add_ranges(&merging->output, array.tombstones, array.count);
+    bb_range_array_deinit(&array);
+    return status;
 }
 
 static enum bb_status write_stream(struct merging *merging, struct bb_iter *stream)
@@ -154,12 +177,6 @@ static enum bb_status open_input(struct merging *merging, const struct bb_edit_t
     return status;
 }
 
-struct group {
-    struct bb_table **tables;
-    struct bb_iter **streams;
-    size_t count;
-};
-
 static enum bb_status open_group(struct merging *merging, size_t first, struct group *group)
 {
     enum bb_status status = BB_OK;
@@ -193,6 +210,8 @@ static enum bb_status merge_group(struct merging *merging, size_t first, size_t 
                                  &merge);
         memset(group.streams, 0, group.count * sizeof(struct bb_iter *)); /* taken in any case */
     }
+    if (status == BB_OK)
+        status = write_ranges(merging, &group);
     if (status == BB_OK)
         status = write_stream(merging, merge);
     bb_iter_destroy(merge);

@@ -38,6 +38,24 @@ enum bb_status bb_repair_table_add(struct bb_repair_table *table, const struct b
     return status == BB_OK ? bb_table_builder_add(table->builder, entry) : status;
 }
 
+enum bb_status bb_repair_table_add_ranges(struct bb_repair_table *table,
+                                          const struct bb_range_tombstone *ranges, size_t count)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        if (ranges[i].sequence > table->repair->edit.last_sequence)
+            table->repair->edit.last_sequence = ranges[i].sequence;
+        if (table->repair->how.dry_run)
+            continue;
+        if (table->builder == NULL)
+            status = begin(table);
+        if (status == BB_OK)
+            status = bb_table_builder_add_range_tombstone(table->builder, ranges[i].low,
+                                                          ranges[i].high, ranges[i].sequence);
+    }
+    return status;
+}
+
 enum bb_status bb_repair_table_finish(struct bb_repair_table *table)
 {
     struct bb_table_meta meta = {0};

@@ -92,6 +92,31 @@ static void tell_salvaged(const struct mending *mending, const struct bb_salvage
                        : "");
 }
 
+/* Range tombstones stand apart from the blocks: they are there if the table can be opened. */
+static enum bb_status mend_ranges(struct mending *mending, const char *path,
+                                  const struct bb_edit_table *wanted)
+{
+    struct bb_table *table = NULL;
+    struct bb_table_options options;
+    struct bb_range_array array = {0};
+    bb_repair_table_options(mending->repair, 0, 0, &options);
+    enum bb_status status = bb_table_open(path, &options, &table);
+    if (status == BB_OK && bb_table_range_tombstones(table) != NULL)
+        status = bb_range_array_add_list(&array, bb_table_range_tombstones(table));
+    bool is_lost = status == BB_CORRUPT && wanted != NULL && wanted->meta.range_tombstone_count > 0;
+    if (is_lost)
+        bb_repair_tell(mending->repair, "%s: what its range tombstones deleted may return",
+                       mending->name);
+    mending->repair->report.deletions_may_return |= is_lost;
+    if (status == BB_CORRUPT || status == BB_INVALID || status == BB_UNSUPPORTED)
+        status = BB_OK;
+    if (status == BB_OK)
+        status = bb_repair_table_add_ranges(&mending->table, array.tombstones, array.count);
+    bb_range_array_deinit(&array);
+    bb_table_close(table);
+    return status;
+}
+
 /* wanted NULL: no manifest speaks of it. */
 static enum bb_status mend(struct bb_repair *repair, const struct bb_directory_file *file,
                            const char *path, const struct bb_edit_table *wanted)
@@ -114,6 +139,8 @@ static enum bb_status mend(struct bb_repair *repair, const struct bb_directory_f
         status = BB_OK;
     if (status == BB_OK && mending.is_behind_loss)
         tell_loss(&mending, NULL);
+    if (status == BB_OK)
+        status = mend_ranges(&mending, path, wanted);
     if (status == BB_OK)
         status = bb_repair_table_finish(&mending.table);
     if (status == BB_OK) {

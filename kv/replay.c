@@ -196,6 +196,21 @@ static enum bb_status replay_operation(void *context, const struct bb_entry *ent
     return status;
 }
 
+/* An operation that changes nothing, an empty range, leaves no trace but its sequence: nobody may get
+ * that again. */
+static enum bb_status note_sequence(struct replay *replay, uint64_t last_sequence)
+{
+    struct bb_edit edit;
+    if (last_sequence <= replay->state->last_sequence)
+        return BB_OK;
+    bb_edit_init(&edit);
+    edit.last_sequence = last_sequence;
+    enum bb_status status =
+        bb_manifest_state_apply(replay->state, &edit, (struct bb_place){.file = "recovery"});
+    bb_edit_deinit(&edit);
+    return status;
+}
+
 static void tell_dropped(struct bb_db *db, const char *path, uint64_t bytes, const char *why)
 {
     struct bb_buf text = {0};
@@ -247,6 +262,8 @@ static enum bb_status replay_all(struct replay *replay, const uint64_t *numbers,
     }
     if (status == BB_OK)
         status = write_table(replay);
+    if (status == BB_OK)
+        status = note_sequence(replay, check.expected_sequence - 1);
     report->log_count = count;
     report->record_count = check.record_count;
     report->dropped_bytes = check.dropped_bytes;

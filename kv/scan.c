@@ -66,8 +66,9 @@ static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_opt
     uint64_t sequence = options->snapshot != NULL
                             ? options->snapshot->sequence
                             : atomic_load_explicit(&db->last_sequence, memory_order_acquire);
-    enum bb_status status = bb_view_iter_create(iter->view, db->options.comparator, &iter->range,
-                                                &options->read, &iter->stats, &stream);
+    enum bb_status status =
+        bb_view_iter_create(iter->view, db->options.comparator, sequence, &iter->range,
+                            &options->read, &iter->stats, &stream);
     if (status != BB_OK) {
         bb_store_release_view(db, iter->view);
         return status;

@@ -44,6 +44,7 @@ struct bb_store_counts {
     uint64_t compactions;
     uint64_t compaction_bytes_read;
     uint64_t compaction_bytes_written;
+    uint64_t compaction_range_tombstones;
     uint64_t stalls[BB_STALL_COUNT];
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
 };

@@ -14,6 +14,7 @@ static void add_table(struct bb_level_stats *level, const struct bb_table_meta *
     level->file_bytes += meta->file_size;
     level->entry_count += meta->entry_count;
     level->key_count += meta->key_count;
+    level->range_tombstone_count += meta->range_tombstone_count;
     level->filter_bytes += meta->filter_bytes;
     level->summary_bytes += meta->summary_bytes;
 }
@@ -80,6 +81,7 @@ static void describe_writes(struct bb_db *db, struct bb_db_stats *stats)
     stats->compactions = counts.compactions;
     stats->compaction_bytes_read = counts.compaction_bytes_read;
     stats->compaction_bytes_written = counts.compaction_bytes_written;
+    stats->compaction_range_tombstones = counts.compaction_range_tombstones;
     memcpy(stats->stalls, counts.stalls, sizeof(stats->stalls));
     memcpy(stats->stall_nanoseconds, counts.stall_nanoseconds, sizeof(stats->stall_nanoseconds));
 }

@@ -51,6 +51,14 @@ static enum bb_status verify_tables(struct verification *v)
     return status;
 }
 
+static bool ends_before(const struct verification *v, const struct bb_edit_table *a,
+                        const struct bb_edit_table *b)
+{
+    int order = bb_key_compare(v->options.comparator, bb_buf_bytes(&a->meta.largest),
+                               bb_buf_bytes(&b->meta.smallest));
+    return order < 0 || (order == 0 && a->meta.largest_is_exclusive);
+}
+
 /* No two tables of a run may hold the same key. */
 static enum bb_status verify_levels(struct verification *v)
 {
@@ -58,11 +66,8 @@ static enum bb_status verify_levels(struct verification *v)
         const struct bb_edit_table *a = v->state.tables[i];
         for (size_t j = i + 1; j < v->state.table_count && a->level > 0; j++) {
             const struct bb_edit_table *b = v->state.tables[j];
-            if (a->level != b->level || a->run != b->run ||
-                bb_key_compare(v->options.comparator, bb_buf_bytes(&a->meta.largest),
-                               bb_buf_bytes(&b->meta.smallest)) < 0 ||
-                bb_key_compare(v->options.comparator, bb_buf_bytes(&b->meta.largest),
-                               bb_buf_bytes(&a->meta.smallest)) < 0)
+            if (a->level != b->level || a->run != b->run || ends_before(v, a, b) ||
+                ends_before(v, b, a))
                 continue;
             return bb_fail(BB_CORRUPT, "%s: tables %" PRIu64 " and %" PRIu64 " of level %d overlap",
                            v->path, a->number, b->number, a->level);

@@ -18,19 +18,23 @@ static enum bb_status compare_meta(const char *path, const struct bb_table_meta 
         return bb_corrupt(place, 0, "the file has %" PRIu64 " bytes, the manifest says %" PRIu64,
                           found->file_size, wanted->file_size);
     if (wanted->entry_count != found->entry_count || wanted->key_count != found->key_count ||
-        wanted->tombstone_count != found->tombstone_count)
+        wanted->tombstone_count != found->tombstone_count ||
+        wanted->range_tombstone_count != found->range_tombstone_count)
         return bb_corrupt(place, 0,
-                          "%" PRIu64 " entries, %" PRIu64 " keys, %" PRIu64
-                          " tombstones; the manifest says %" PRIu64 ", %" PRIu64 ", %" PRIu64,
+                          "%" PRIu64 " entries, %" PRIu64 " keys, %" PRIu64 " tombstones, %" PRIu64
+                          " of ranges; the manifest says %" PRIu64 ", %" PRIu64 ", %" PRIu64
+                          ", %" PRIu64,
                           found->entry_count, found->key_count, found->tombstone_count,
-                          wanted->entry_count, wanted->key_count, wanted->tombstone_count);
+                          found->range_tombstone_count, wanted->entry_count, wanted->key_count,
+                          wanted->tombstone_count, wanted->range_tombstone_count);
     if (wanted->sequence_min != found->sequence_min || wanted->sequence_max != found->sequence_max)
         return bb_corrupt(
             place, 0,
             "sequences %" PRIu64 " to %" PRIu64 ", the manifest says %" PRIu64 " to %" PRIu64,
             found->sequence_min, found->sequence_max, wanted->sequence_min, wanted->sequence_max);
     if (!bb_bytes_equal(bb_buf_bytes(&wanted->smallest), bb_buf_bytes(&found->smallest)) ||
-        !bb_bytes_equal(bb_buf_bytes(&wanted->largest), bb_buf_bytes(&found->largest)))
+        !bb_bytes_equal(bb_buf_bytes(&wanted->largest), bb_buf_bytes(&found->largest)) ||
+        wanted->largest_is_exclusive != found->largest_is_exclusive)
         return bb_corrupt(place, 0, "the range of keys differs from the manifest's");
     return BB_OK;
 }

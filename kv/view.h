@@ -39,11 +39,12 @@ void bb_view_destroy(struct bb_view *view);
 /* The oldest frozen buffer, or NULL. */
 struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view);
 
-/* A stream over everything the view shows, newest first among equal keys; or, of what meets a
- * range, all that lies in it and perhaps more: other tables and blocks are not read. Owned; the view
- * and the range must outlive it. range and stats may be NULL. */
+/* A stream over everything the view shows, newest first among equal keys, without what range
+ * tombstones hide from somebody who reads as of the sequence; or, of what meets a range, all that lies
+ * in it and perhaps more: other tables and blocks are not read. Owned; the view and the range must
+ * outlive it. range and stats may be NULL. */
 BB_MUST_CHECK enum bb_status
-bb_view_iter_create(struct bb_view *view, const struct bb_comparator *comparator,
+bb_view_iter_create(struct bb_view *view, const struct bb_comparator *comparator, uint64_t sequence,
                     const struct bb_key_range *range, const struct bb_read_options *options,
                     struct bb_read_stats *stats, struct bb_iter **ret_iter);
 

@@ -7,6 +7,7 @@
 #include "compaction/merge.h"
 #include "compaction/run_iter.h"
 #include "kv/memtable.h"
+#include "kv/uncovered_iter.h"
 #include "kv/view.h"
 
 /* Streams that are being gathered; on failure they are destroyed. */
@@ -17,24 +18,40 @@ struct streams {
     const struct bb_key_range *range; /* never NULL */
     const struct bb_read_options *options;
     struct bb_read_stats *stats;
+    const struct bb_view *view;
+    uint64_t sequence;
+    size_t run; /* of the view, that the next stream is over */
 };
+
+/* Takes the stream over the next run. Where there are range tombstones it is one without what they
+ * hide. */
+static enum bb_status add(struct streams *streams, struct bb_iter *iter)
+{
+    struct bb_range_cover cover;
+    enum bb_status status = BB_OK;
+    bb_range_cover_init(&cover, streams->view, streams->comparator, streams->sequence,
+                        streams->run++);
+    if (bb_range_cover_is_needed(&cover))
+        status = bb_uncovered_iter_create(iter, &cover, &iter);
+    if (status == BB_OK)
+        streams->iters[streams->count++] = iter;
+    return status;
+}
 
 static enum bb_status add_memtable(struct streams *streams, const struct bb_write_buffer *buffer)
 {
-    enum bb_status status =
-        bb_memtable_iter_create(buffer->memtable, &streams->iters[streams->count]);
-    streams->count += status == BB_OK;
-    return status;
+    struct bb_iter *iter = NULL;
+    enum bb_status status = bb_memtable_iter_create(buffer->memtable, &iter);
+    return status == BB_OK ? add(streams, iter) : status;
 }
 
 static enum bb_status add_files(struct streams *streams, struct bb_table_file *const *files,
                                 size_t count)
 {
-    enum bb_status status =
-        bb_run_iter_create_range(files, count, streams->comparator, streams->range,
-                                 streams->options, streams->stats, &streams->iters[streams->count]);
-    streams->count += status == BB_OK;
-    return status;
+    struct bb_iter *iter = NULL;
+    enum bb_status status = bb_run_iter_create_range(
+        files, count, streams->comparator, streams->range, streams->options, streams->stats, &iter);
+    return status == BB_OK ? add(streams, iter) : status;
 }
 
 static bool begins_below_high(const struct streams *streams, const struct bb_table_file *file)
@@ -61,9 +78,12 @@ static enum bb_status add_run(struct streams *streams, const struct bb_run *run)
 static enum bb_status add_levels(struct streams *streams, const struct bb_levels *levels)
 {
     enum bb_status status = BB_OK;
+    size_t number = streams->run;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++)
+        for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++) {
+            streams->run = number++;
             status = add_run(streams, bb_levels_run(levels, level, i));
+        }
     }
     return status;
 }
@@ -77,7 +97,7 @@ static enum bb_status gather(struct streams *streams, const struct bb_view *view
 }
 
 enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_comparator *comparator,
-                                   const struct bb_key_range *range,
+                                   uint64_t sequence, const struct bb_key_range *range,
                                    const struct bb_read_options *options,
                                    struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
@@ -86,7 +106,9 @@ enum bb_status bb_view_iter_create(struct bb_view *view, const struct bb_compara
     struct streams streams = {.comparator = comparator,
                               .range = range != NULL ? range : &everything,
                               .options = options,
-                              .stats = stats};
+                              .stats = stats,
+                              .view = view,
+                              .sequence = sequence};
     streams.iters = bb_alloc_zeroed(count_max, sizeof(struct bb_iter *));
     if (streams.iters == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an iterator over %zu streams", count_max);

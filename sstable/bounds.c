@@ -39,6 +39,8 @@ bool bb_bounds_contain_any(const struct bb_bounds *bounds, const struct bb_compa
         if (bounds->low < number && number < bounds->high)
             return true;
     }
-    return bb_key_compare(comparator, key, bounds->smallest) >= 0 &&
-           bb_key_compare(comparator, key, bounds->largest) <= 0;
+    if (bb_key_compare(comparator, key, bounds->smallest) < 0)
+        return false;
+    int order = bb_key_compare(comparator, key, bounds->largest);
+    return order < 0 || (order == 0 && !bounds->largest_is_exclusive);
 }

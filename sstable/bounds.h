@@ -18,6 +18,7 @@ struct bb_bounds {
     uint32_t common_size;
     struct bb_bytes smallest; /* borrowed; inclusive */
     struct bb_bytes largest;
+    bool largest_is_exclusive;
 };
 
 void bb_bounds_init(struct bb_bounds *bounds, const struct bb_comparator *comparator,

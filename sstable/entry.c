@@ -22,3 +22,14 @@ enum bb_status bb_entry_check(const struct bb_entry *entry)
         return bb_fail(BB_INVALID, "a deletion with a value of %zu bytes", entry->value.size);
     return BB_OK;
 }
+
+enum bb_status bb_entry_check_range(struct bb_bytes low, struct bb_bytes high, uint64_t sequence)
+{
+    if (low.size > BB_KEY_SIZE_MAX || high.size > BB_KEY_SIZE_MAX)
+        return bb_fail(BB_TOO_LARGE, "a range between keys of %zu and %zu bytes: the limit is %d",
+                       low.size, high.size, BB_KEY_SIZE_MAX);
+    if (sequence > BB_SEQUENCE_MAX)
+        return bb_fail(BB_INVALID, "sequence %" PRIu64 ": the limit is %" PRIu64, sequence,
+                       BB_SEQUENCE_MAX);
+    return BB_OK;
+}

@@ -18,4 +18,8 @@ static inline int bb_entry_compare(const struct bb_comparator *comparator, struc
 /* BB_TOO_LARGE or BB_INVALID with the limit's name when an entry may not be stored. */
 BB_MUST_CHECK enum bb_status bb_entry_check(const struct bb_entry *entry);
 
+/* The same for a range tombstone; its range may be empty. */
+BB_MUST_CHECK enum bb_status bb_entry_check_range(struct bb_bytes low, struct bb_bytes high,
+                                                  uint64_t sequence);
+
 #endif

@@ -112,7 +112,8 @@ const char *bb_section_name(uint16_t id)
 
 static bool is_read_by_this_version(uint16_t id)
 {
-    return id == BB_SECTION_ROOT || id == BB_SECTION_PROPERTIES || id == BB_SECTION_SUMMARY;
+    return id == BB_SECTION_ROOT || id == BB_SECTION_PROPERTIES || id == BB_SECTION_SUMMARY ||
+           id == BB_SECTION_RANGE_TOMBSTONES;
 }
 
 enum bb_status bb_directory_encode(const struct bb_directory *directory, struct bb_table_id table,

@@ -1,7 +1,7 @@
 /* Every constant of the table format, and what must hold between them. The picture of the bytes is
  * docs/format.md.
  *
- *     file := (block* index page)* [summary] root properties directory footer
+ *     file := (block* index page)* [summary] [range tombstones] root properties directory footer
  */
 #ifndef BB_SSTABLE_FORMAT_H
 #define BB_SSTABLE_FORMAT_H
@@ -92,8 +92,8 @@ enum bb_section_id {
     BB_SECTION_ROOT = 1,
     BB_SECTION_PROPERTIES = 2,
     BB_SECTION_SUMMARY = 3,
-    BB_SECTION_RANGE_TOMBSTONES = 4, /* reserved */
-    BB_SECTION_ZONES = 5,            /* reserved */
+    BB_SECTION_RANGE_TOMBSTONES = 4,
+    BB_SECTION_ZONES = 5, /* reserved */
 };
 
 /* Summary: chunks | list of chunks | u32 size of the list | u64 checksum. A chunk has as many
@@ -103,6 +103,9 @@ enum bb_section_id {
 #define BB_SUMMARY_CHUNK_SIZE      (64 * 1024)
 #define BB_SUMMARY_CHUNK_SHIFT_MAX 10
 #define BB_SUMMARY_PART_KEYS       (8 * 1024 * 1024)
+
+/* The section of range tombstones. */
+#define BB_RANGE_SECTION_SIZE_MAX (UINT32_C(1) << 30)
 
 #define BB_TABLE_ID_SIZE 16
 #define BB_FOOTER_SIZE   64

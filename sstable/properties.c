@@ -9,7 +9,11 @@
 
 #define FIELD(id, type, member, size)                                                              \
     {                                                                                              \
-        id, BB_PROPERTY_##type, offsetof(struct bb_properties, member), size, #member              \
+        id, BB_PROPERTY_##type, offsetof(struct bb_properties, member), size, #member, false       \
+    }
+#define OPTIONAL(id, member)                                                                       \
+    {                                                                                              \
+        id, BB_PROPERTY_NUMBER, offsetof(struct bb_properties, member), 0, #member, true           \
     }
 
 /* ON DISK: ids and types never change. */
@@ -29,10 +33,12 @@ static const struct bb_property_field fields[] = {
     FIELD(24, NUMBER, index_size, 0),
     FIELD(25, NUMBER, filter_size, 0),
     FIELD(26, NUMBER, summary_size, 0),
+    OPTIONAL(27, range_tombstone_count),
     FIELD(32, BYTES, smallest, 0),
     FIELD(33, BYTES, largest, 0),
     FIELD(34, NUMBER, sequence_min, 0),
     FIELD(35, NUMBER, sequence_max, 0),
+    OPTIONAL(36, largest_is_exclusive),
     FIELD(48, NUMBER, block_size_bytes, 0),
     FIELD(49, NUMBER, restart_interval, 0),
     FIELD(50, NUMBER, compression, 0),
@@ -63,6 +69,16 @@ void bb_properties_deinit(struct bb_properties *properties)
     *properties = (struct bb_properties){0};
 }
 
+bool bb_property_is_left_out(const struct bb_properties *properties,
+                             const struct bb_property_field *field)
+{
+    uint64_t number = 0;
+    if (!field->is_optional)
+        return false;
+    memcpy(&number, (const char *)properties + field->offset, sizeof(number));
+    return number == 0;
+}
+
 static enum bb_status encode_value(const struct bb_property_field *field, const void *member,
                                    struct bb_buf *buf)
 {
@@ -86,6 +102,8 @@ enum bb_status bb_properties_encode(const struct bb_properties *properties, stru
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(fields) && status == BB_OK; i++) {
+        if (bb_property_is_left_out(properties, &fields[i]))
+            continue;
         status = bb_append_u16(buf, fields[i].id);
         if (status == BB_OK)
             status = encode_value(&fields[i], (const char *)properties + fields[i].offset, buf);
@@ -103,6 +121,8 @@ static enum bb_status decode_number(const struct bb_property_field *field, struc
     if (!is_number || bb_cursor_left(&cursor) > 0)
         return bb_corrupt(place, 0, "property %s is no number in its %zu bytes", field->name,
                           value.size);
+    if (field->is_optional && number == 0)
+        return bb_corrupt(place, 0, "property %s is 0, expected it to be left out", field->name);
     memcpy(member, &number, sizeof(number));
     return BB_OK;
 }
@@ -127,6 +147,14 @@ static enum bb_status unknown_property(uint16_t id, struct bb_place place)
                    place.file == NULL ? "table" : place.file, id);
 }
 
+/* The first field from `next` on that has this id or must be there. */
+static size_t pass_optional(size_t next, uint32_t id)
+{
+    while (next < BB_ARRAY_LENGTH(fields) && fields[next].is_optional && fields[next].id < id)
+        next++;
+    return next;
+}
+
 /* Ids ascend, in the section as in the list: both are walked side by side. */
 static enum bb_status decode_fields(struct bb_cursor *cursor, struct bb_place place,
                                     struct bb_properties *properties)
@@ -143,6 +171,7 @@ static enum bb_status decode_fields(struct bb_cursor *cursor, struct bb_place pl
             return bb_corrupt(place, 0, "property %u behind %" PRId64 ": ids must ascend", id,
                               last_id);
         last_id = id;
+        next = pass_optional(next, id);
         if (next < BB_ARRAY_LENGTH(fields) && id > fields[next].id)
             break;
         enum bb_status status = BB_OK;
@@ -156,6 +185,7 @@ static enum bb_status decode_fields(struct bb_cursor *cursor, struct bb_place pl
         if (status != BB_OK)
             return status;
     }
+    next = pass_optional(next, UINT32_MAX);
     if (next < BB_ARRAY_LENGTH(fields))
         return bb_corrupt(place, 0, "property %s (%u) is missing", fields[next].name,
                           fields[next].id);
@@ -173,9 +203,14 @@ static enum bb_status check_range(struct bb_place place, const char *name, uint6
 
 static enum bb_status check_counts(const struct bb_properties *p, struct bb_place place)
 {
-    enum bb_status status = check_range(place, "entry_count", p->entry_count, 1, UINT64_MAX);
+    /* What has range tombstones need not have entries. */
+    uint64_t least = p->range_tombstone_count == 0;
+    enum bb_status status = check_range(place, "entry_count", p->entry_count, least, UINT64_MAX);
     if (status == BB_OK)
-        status = check_range(place, "key_count", p->key_count, 1, p->entry_count);
+        status = check_range(place, "key_count", p->key_count, p->entry_count > 0, p->entry_count);
+    if (status == BB_OK)
+        status = check_range(place, "largest_is_exclusive", p->largest_is_exclusive, 0,
+                             p->range_tombstone_count > 0);
     if (status == BB_OK)
         status = check_range(place, "tombstone_count", p->tombstone_count, 0, p->entry_count);
     if (status == BB_OK)

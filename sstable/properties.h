@@ -5,8 +5,9 @@
  *     property := u16 id | varint length | value
  *
  * A value is a number (one canonical varint), a real (u64, the bits of an IEEE 754 double), or
- * bytes. Every property that this version knows must be there, once; one it does not know is passed
- * over, unless its id has BB_PROPERTY_MANDATORY.
+ * bytes. Every property that this version knows must be there, once, but for optional numbers, which
+ * are left out when they are 0; one it does not know is passed over, unless its id has
+ * BB_PROPERTY_MANDATORY.
  */
 #ifndef BB_SSTABLE_PROPERTIES_H
 #define BB_SSTABLE_PROPERTIES_H
@@ -28,13 +29,16 @@ struct bb_properties {
     uint64_t page_count;
     uint64_t key_bytes; /* of all entries */
     uint64_t value_bytes;
-    uint64_t data_size;    /* data blocks as stored */
-    uint64_t index_size;   /* index pages as stored, filters included */
-    uint64_t filter_size;  /* filter areas with their checksums */
-    uint64_t summary_size; /* of the section; 0: none */
+    uint64_t data_size;             /* data blocks as stored */
+    uint64_t index_size;            /* index pages as stored, filters included */
+    uint64_t filter_size;           /* filter areas with their checksums */
+    uint64_t summary_size;          /* of the section; 0: none */
+    uint64_t range_tombstone_count; /* sequences of all fragments; left out when 0 */
 
-    struct bb_buf smallest; /* bounds of the entries, inclusive */
+    struct bb_buf smallest; /* bounds of entries and range tombstones, inclusive */
     struct bb_buf largest;
+    uint64_t largest_is_exclusive; /* 1: a range tombstone ends at largest, behind all entries; left
+                                      out when 0 */
     uint64_t sequence_min;
     uint64_t sequence_max;
 
@@ -84,9 +88,13 @@ struct bb_property_field {
     size_t offset; /* in struct bb_properties: uint64_t, double, or struct bb_buf */
     size_t size;   /* that the bytes must have; 0: any */
     const char *name;
+    bool is_optional; /* a number that is left out when it is 0 */
 };
 /* Ascending ids. */
 const struct bb_property_field *bb_property_fields(size_t *ret_count);
+/* An optional number of 0. */
+bool bb_property_is_left_out(const struct bb_properties *properties,
+                             const struct bb_property_field *field);
 /* Appends a property's value for a person: numbers in decimal, bytes in hexadecimal or escaped; of
  * the secret only that it is there. */
 BB_MUST_CHECK enum bb_status bb_property_print(const struct bb_properties *properties,

@@ -68,15 +68,21 @@ static bool decode_page(struct bb_cursor *cursor, struct bb_root *root, struct b
     return true;
 }
 
+/* Page 0 has none; a table of range tombstones alone has no pages. */
+static uint32_t fence_count(const struct bb_root *root)
+{
+    return root->page_count == 0 ? 0 : root->page_count - 1;
+}
+
 static enum bb_status read_page_count(struct bb_root *root, struct bb_cursor *cursor,
                                       struct bb_place place)
 {
-    if (!bb_decode_varint32(cursor, &root->page_count) || root->page_count == 0 ||
+    if (!bb_decode_varint32(cursor, &root->page_count) ||
         root->page_count > bb_cursor_left(cursor) / PAGE_ENTRY_SIZE_MIN)
         return bb_corrupt(place, 0, "a root of %zu bytes with %u pages", root->text.size,
                           root->page_count);
     size_t pages_size = root->page_count * sizeof(*root->pages);
-    size_t size = pages_size + bb_fence_index_memory(root->page_count - 1);
+    size_t size = pages_size + bb_fence_index_memory(fence_count(root));
     root->memory = bb_alloc(size);
     if (root->memory == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a root of %zu bytes", size);
@@ -99,7 +105,7 @@ static enum bb_status read_root(struct bb_root *root, const struct bb_comparator
                               root->page_count);
     }
     const char *problem = NULL;
-    bool is_list = bb_fence_index_init(&root->fences, comparator, &cursor, root->page_count - 1,
+    bool is_list = bb_fence_index_init(&root->fences, comparator, &cursor, fence_count(root),
                                        root->pages + root->page_count, &problem);
     size_t at = (size_t)(cursor.position - root->text.data);
     if (!is_list)

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "sstable/range_tombstones_coding.h"
 #include "sstable/table_meta.h"
 #include "sstable/table_options.h"
 
@@ -148,7 +149,44 @@ static enum bb_status load_root(struct bb_table *table, const struct tail *tail)
                           "root of %u pages and %" PRIu64 " blocks, properties of %" PRIu64
                           " and %" PRIu64,
                           root->page_count, root->block_count, p->page_count, p->block_count);
+    if ((root->page_count == 0) != (p->entry_count == 0))
+        return bb_corrupt(place, 0, "%" PRIu64 " entries in %u index pages", p->entry_count,
+                          root->page_count);
     return BB_OK;
+}
+
+/* The bounds include them. */
+static enum bb_status check_range_tombstones(const struct bb_table *table, struct bb_place place)
+{
+    const struct bb_properties *p = &table->properties;
+    const struct bb_range_tombstones *list = table->range_tombstones;
+    if (list->sequence_count != p->range_tombstone_count)
+        return bb_corrupt(place, 0, "%zu range tombstones, the properties say %" PRIu64,
+                          list->sequence_count, p->range_tombstone_count);
+    struct bb_bytes low = list->fragments[0].low;
+    struct bb_bytes high = list->fragments[list->count - 1].high;
+    if (bb_key_compare(table->comparator, low, bb_buf_bytes(&p->smallest)) < 0 ||
+        bb_key_compare(table->comparator, high, bb_buf_bytes(&p->largest)) > 0)
+        return bb_corrupt(place, 0, "range tombstones outside of the table's bounds");
+    return BB_OK;
+}
+
+static enum bb_status load_range_tombstones(struct bb_table *table, const struct tail *tail)
+{
+    struct bb_buf bytes = {0};
+    struct bb_place place = bb_table_place(table, table->footer.directory_offset);
+    bool is_there = bb_directory_find(&table->directory, BB_SECTION_RANGE_TOMBSTONES) != NULL;
+    if (is_there != (table->properties.range_tombstone_count > 0))
+        return bb_corrupt(place, 0, "%s section of range tombstones, the properties say %" PRIu64,
+                          is_there ? "a" : "no", table->properties.range_tombstone_count);
+    if (!is_there)
+        return BB_OK;
+    enum bb_status status = load_section(table, tail, BB_SECTION_RANGE_TOMBSTONES, &bytes, &place);
+    if (status == BB_OK)
+        status = bb_range_tombstones_decode(bb_buf_bytes(&bytes), table->comparator, place,
+                                            &table->range_tombstones);
+    bb_buf_deinit(&bytes);
+    return status == BB_OK ? check_range_tombstones(table, place) : status;
 }
 
 /* A table may have lost its summary: nothing else needs it. */
@@ -202,7 +240,11 @@ static enum bb_status load_parts(struct bb_table *table, struct tail *tail)
         status = load_properties(table, tail);
     if (status == BB_OK)
         status = load_root(table, tail);
+    if (status == BB_OK)
+        status = load_range_tombstones(table, tail);
     if (status != BB_OK) {
+        bb_range_tombstones_destroy(table->range_tombstones);
+        table->range_tombstones = NULL;
         bb_properties_deinit(&table->properties);
         bb_root_deinit(&table->root);
     }
@@ -238,7 +280,7 @@ static enum bb_status open_file(struct bb_table *table, struct bb_file_system *f
 
 static enum bb_status create_slots(struct bb_table *table)
 {
-    if (table->index_residency != BB_INDEX_PINNED)
+    if (table->index_residency != BB_INDEX_PINNED || table->root.page_count == 0)
         return BB_OK;
     table->pages = bb_alloc_zeroed(table->root.page_count, sizeof(table->pages[0]));
     if (table->pages == NULL)
@@ -272,6 +314,7 @@ enum bb_status bb_table_open(const char *path, const struct bb_table_options *op
     }
     bb_bounds_init(&table->bounds, table->comparator, bb_buf_bytes(&table->meta.smallest),
                    bb_buf_bytes(&table->meta.largest));
+    table->bounds.largest_is_exclusive = table->meta.largest_is_exclusive;
     set_up_filters(table, &resolved);
     if (table->cache != NULL)
         table->cache_owner = bb_block_cache_new_owner(table->cache);
@@ -297,6 +340,7 @@ void bb_table_close(struct bb_table *table)
     if (table->cache != NULL && table->cache_owner != 0)
         bb_block_cache_drop_owner(table->cache, table->cache_owner);
     bb_table_meta_deinit(&table->meta);
+    bb_range_tombstones_destroy(table->range_tombstones);
     bb_properties_deinit(&table->properties);
     bb_root_deinit(&table->root);
     /* Nothing was written: the system has no failure to report that could matter. */
@@ -317,9 +361,15 @@ const struct bb_hash_secret *bb_table_secret(const struct bb_table *table)
     return &table->secret;
 }
 
+const struct bb_range_tombstones *bb_table_range_tombstones(const struct bb_table *table)
+{
+    return table->range_tombstones;
+}
+
 uint64_t bb_table_memory(const struct bb_table *table)
 {
     uint64_t slots = table->pages == NULL ? 0 : table->root.page_count * sizeof(table->pages[0]);
-    return sizeof(*table) + slots + table->root.memory_size +
+    uint64_t ranges = table->range_tombstones == NULL ? 0 : table->range_tombstones->memory_size;
+    return sizeof(*table) + slots + table->root.memory_size + ranges +
            atomic_load_explicit(&table->pinned_bytes, memory_order_relaxed);
 }

@@ -20,6 +20,7 @@
 #include "sstable/footer.h"
 #include "sstable/index_page.h"
 #include "sstable/properties.h"
+#include "sstable/range_tombstones.h"
 #include "sstable/root.h"
 #include "sstable/summary.h"
 
@@ -39,6 +40,7 @@ struct bb_table {
     struct bb_root root;
     struct bb_table_meta meta;
     struct bb_bounds bounds;
+    struct bb_range_tombstones *range_tombstones; /* owned; NULL: none */
 
     bool has_filters;          /* filter_format is set */
     bool has_unusable_filters; /* there are filters, of a form that this version cannot ask */
@@ -55,7 +57,7 @@ struct bb_table {
     _Atomic(struct bb_summary *) summary; /* NULL until first used */
     struct bb_backoff summary_backoff;    /* of reading it, while that fails */
     /* The same once it can be asked without further ado: pinned, of one part, under the hash that
-     * look-ups are given. */
+     * look-ups are given, in a table without range tombstones, which come first. */
     _Atomic(struct bb_summary *) ready_summary;
 
     _Atomic(struct bb_index_page *) *pages; /* pinned pages, one slot each, NULL until first used */

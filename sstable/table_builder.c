@@ -163,6 +163,7 @@ void bb_table_builder_destroy(struct bb_table_builder *builder)
     bb_root_builder_deinit(&builder->root);
     bb_block_filter_builder_destroy(builder->filters);
     bb_summary_builder_destroy(builder->summary);
+    bb_table_ranges_deinit(&builder->ranges);
     bb_properties_deinit(&builder->properties);
     bb_buf_deinit(&builder->stored);
     if (builder->own_fs != NULL)
@@ -387,18 +388,64 @@ uint64_t bb_table_builder_size_estimate(const struct bb_table_builder *builder)
     return builder->writer.offset + open_block;
 }
 
+static enum bb_status add_range(struct bb_table_builder *builder, struct bb_bytes low,
+                                struct bb_bytes high, uint64_t sequence)
+{
+    enum bb_status status = bb_entry_check_range(low, high, sequence);
+    if (status != BB_OK || bb_key_compare(builder->options.comparator, low, high) >= 0)
+        return status;
+    return bb_table_ranges_add(&builder->ranges, low, high, sequence);
+}
+
+enum bb_status bb_table_builder_add_range_tombstone(struct bb_table_builder *builder,
+                                                    struct bb_bytes low, struct bb_bytes high,
+                                                    uint64_t sequence)
+{
+    if (builder->failure.status != BB_OK)
+        return bb_error_restore(&builder->failure);
+    if (builder->is_finished)
+        return bb_fail(BB_INVALID, "a range tombstone for a table that is finished");
+    return stick(builder, add_range(builder, low, high, sequence));
+}
+
 /* ---- finishing ---- */
 
-static enum bb_status finish_table(struct bb_table_builder *builder)
+/* Range tombstones alone: no blocks, no pages, and no keys for filters. */
+static void forget_filters(struct bb_table_builder *builder)
 {
-    if (builder->properties.entry_count == 0)
-        return bb_fail(BB_INVALID, "%s: a table must have entries", builder->writer.path);
+    struct bb_properties *p = &builder->properties;
+    p->filter_kind = BB_FILTER_NONE;
+    p->filter_rate = 1;
+    p->filter_rank = 0;
+    p->summary_rate = 1;
+    p->summary_rank = 0;
+    bb_summary_builder_destroy(builder->summary);
+    builder->summary = NULL;
+}
+
+static enum bb_status finish_entries(struct bb_table_builder *builder)
+{
     enum bb_status status =
         bb_buf_assign(&builder->properties.largest, bb_buf_bytes(&builder->block.last_key));
     if (status == BB_OK && builder->block.entry_count > 0)
         status = write_block(builder);
+    return status == BB_OK ? write_page(builder) : status;
+}
+
+static enum bb_status finish_table(struct bb_table_builder *builder)
+{
+    enum bb_status status = BB_OK;
+    bool has_entries = builder->properties.entry_count > 0;
+    if (!has_entries && builder->ranges.array.count == 0)
+        return bb_fail(BB_INVALID, "%s: a table must have entries or range tombstones",
+                       builder->writer.path);
+    if (has_entries)
+        status = finish_entries(builder);
+    else
+        forget_filters(builder);
     if (status == BB_OK)
-        status = write_page(builder);
+        status = bb_table_ranges_finish(&builder->ranges, builder->options.comparator,
+                                        &builder->properties);
     if (status == BB_OK)
         status = bb_table_builder_write_end(builder);
     return status;

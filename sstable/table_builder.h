@@ -10,6 +10,7 @@
 #include "sstable/properties.h"
 #include "sstable/root.h"
 #include "sstable/summary_builder.h"
+#include "sstable/table_ranges.h"
 #include "sstable/table_writer.h"
 
 struct bb_table_builder {
@@ -31,7 +32,8 @@ struct bb_table_builder {
     uint32_t group_blocks;                   /* closed blocks of the open group */
     struct bb_summary_builder *summary;      /* NULL without */
     size_t summary_part_keys;                /* at which a part of the summary ends */
-    struct bb_buf stored;                    /* a block, page or section in its stored form */
+    struct bb_table_ranges ranges;
+    struct bb_buf stored; /* a block, page or section in its stored form */
 };
 
 /* For tests: a smaller part of the summary than BB_SUMMARY_PART_KEYS. Before the first entry. */

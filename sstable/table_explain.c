@@ -35,7 +35,10 @@ static enum bb_verdict verdict_of_summary(const struct bb_table *table,
         return BB_VERDICT_DAMAGED;
     if (!table->asks_summary)
         return table->has_summary ? BB_VERDICT_NOT_ASKED : BB_VERDICT_NONE;
-    if (explain->visit == BB_VISIT_SUMMARY_NEGATIVE)
+    if (explain->visit == BB_VISIT_TOMBSTONE && explain->page == BB_SOURCE_NOT_ASKED &&
+        explain->stats.avoided_requests == 0) /* range tombstones had the last word */
+        return BB_VERDICT_NOT_ASKED;
+    if (explain->page == BB_SOURCE_NOT_ASKED && explain->stats.avoided_requests > 0)
         return BB_VERDICT_NEGATIVE;
     uint64_t damage_of_filter = explain->filter.verdict == BB_VERDICT_DAMAGED;
     return explain->stats.damaged_filters > damage_of_filter ? BB_VERDICT_DAMAGED
@@ -92,7 +95,7 @@ static void describe_page(const struct bb_table *table, const struct bb_read_opt
     filter->source = explain->page;
     if (page->has_filters) {
         filter->verdict =
-            explain->visit == BB_VISIT_FILTER_NEGATIVE ? BB_VERDICT_NEGATIVE : BB_VERDICT_MAYBE;
+            explain->stats.avoided_requests > 0 ? BB_VERDICT_NEGATIVE : BB_VERDICT_MAYBE;
         describe_filter_bits(table, page, ordinal, key_hash, filter);
         return;
     }
@@ -140,6 +143,8 @@ static enum bb_status run(struct bb_table *table, const struct bb_read_options *
     explain->visit = visit.has_ended ? visit.result : BB_VISIT_COUNT;
     describe_path(&visit, options, key, key_hash, sequence, explain);
     describe_summary(table, options, explain);
+    explain->sequence = visit.found_sequence;
+    explain->range_sequence = visit.covering;
     if (visit.has_ended)
         return BB_OK;
     status = bb_table_visit_end(&visit, options, key, sequence, &explain->stats, value);

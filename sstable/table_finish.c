@@ -1,5 +1,6 @@
-/* The end of a table: summary, root, properties, directory, footer. One thread. */
+/* The end of a table: summary, range tombstones, root, properties, directory, footer. One thread. */
 #include "sstable/footer.h"
+#include "sstable/range_tombstones_coding.h"
 #include "sstable/table_builder.h"
 
 /* Writes a section and enters it into the directory. */
@@ -40,6 +41,17 @@ static enum bb_status write_summary(struct bb_table_builder *builder,
     return write_bytes(builder, directory, BB_SECTION_SUMMARY, 0, section);
 }
 
+static enum bb_status write_range_tombstones(struct bb_table_builder *builder,
+                                             struct bb_directory *directory)
+{
+    if (builder->ranges.list == NULL)
+        return BB_OK;
+    bb_buf_reset(&builder->stored);
+    enum bb_status status = bb_range_tombstones_encode(builder->ranges.list, &builder->stored);
+    return status == BB_OK ? write_section(builder, directory, BB_SECTION_RANGE_TOMBSTONES)
+                           : status;
+}
+
 static enum bb_status write_root(struct bb_table_builder *builder, struct bb_directory *directory)
 {
     bb_buf_reset(&builder->stored);
@@ -76,6 +88,8 @@ enum bb_status bb_table_builder_write_end(struct bb_table_builder *builder)
     uint8_t bytes[BB_FOOTER_SIZE];
     memcpy(footer.table_id, builder->properties.table_id.data, BB_TABLE_ID_SIZE);
     enum bb_status status = write_summary(builder, &directory);
+    if (status == BB_OK)
+        status = write_range_tombstones(builder, &directory);
     if (status == BB_OK)
         status = write_root(builder, &directory);
     if (status == BB_OK)

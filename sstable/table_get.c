@@ -1,5 +1,6 @@
-/* One look-up in one table: bounds -> summary -> root -> index page -> filter -> block. Any thread.
- */
+/* One look-up in one table: bounds -> range tombstones -> summary -> root -> index page -> filter ->
+ * block. Range tombstones come before all filters: these speak of entries, and say no where a
+ * deleted range has none. Any thread. */
 #include "sstable/table.h"
 
 #include "base/assert.h"
@@ -13,6 +14,7 @@ struct lookup {
     struct bb_bytes key;
     uint64_t key_hash; /* under the table's secret */
     uint64_t sequence;
+    uint64_t covering; /* the greatest sequence of a range tombstone over the key; 0: none */
     struct bb_read_stats *stats;
     struct bb_buf *value;     /* takes a copy, */
     struct bb_pinned *pinned; /* or, when not NULL, the value stays in its block */
@@ -88,6 +90,37 @@ static bool ask_summary(const struct lookup *lookup)
     return bb_table_summary_may_contain(table, lookup->key, lookup->key_hash, lookup->stats);
 }
 
+/* Asks the range tombstones; true when they have the last word. Nothing in the table is newer then,
+ * or there are no entries. */
+static bool ask_range_tombstones(struct lookup *lookup)
+{
+    const struct bb_table *table = lookup->table;
+    if (__builtin_expect(table->range_tombstones == NULL, 1))
+        return false;
+    lookup->covering =
+        bb_range_tombstones_covering(table->range_tombstones, lookup->key, lookup->sequence);
+    return table->root.page_count == 0 ||
+           (lookup->covering > 0 && lookup->covering >= table->meta.sequence_max);
+}
+
+/* How a visit ends when the entries have nothing to say. */
+static enum bb_visit end_with(const struct lookup *lookup, enum bb_visit visit)
+{
+    return lookup->covering > 0 ? BB_VISIT_TOMBSTONE : visit;
+}
+
+/* The same where nothing was asked but the range tombstones. */
+static enum bb_visit end_uncovered(const struct lookup *lookup)
+{
+    return end_with(lookup, BB_VISIT_OUT_OF_BOUNDS);
+}
+
+/* What a range tombstone covers is as good as not there. */
+static void hide_covered(const struct lookup *lookup, struct bb_block_match *match)
+{
+    match->is_found = match->is_found && match->sequence >= lookup->covering;
+}
+
 static enum bb_visit classify(const struct bb_block_match *match)
 {
     if (match->is_found)
@@ -125,14 +158,14 @@ static enum bb_status search_block(const struct lookup *lookup, const struct bb_
         return status;
     struct bb_place place = bb_table_place(table, bb_index_page_block_offset(page, ordinal));
     status = bb_block_find(block, table->comparator, place, lookup->key, lookup->sequence, &match);
+    hide_covered(lookup, &match);
     if (status == BB_OK && match.is_found && match.kind == BB_ENTRY_PUT)
         status = deliver(lookup, &block, match.value);
     bb_block_unref(block);
     if (status != BB_OK)
         return status;
-    *ret_visit = classify(&match);
-    if (match.is_found)
-        *ret_sequence = match.sequence;
+    *ret_visit = match.is_found ? classify(&match) : end_with(lookup, classify(&match));
+    *ret_sequence = match.is_found ? match.sequence : lookup->covering;
     return BB_OK;
 }
 
@@ -149,7 +182,8 @@ static enum bb_status visit_page(const struct lookup *lookup, uint32_t page_inde
         status = search_block(lookup, page, ordinal, ret_sequence, ret_visit);
     } else {
         account_avoided(lookup, page, ordinal);
-        *ret_visit = BB_VISIT_FILTER_NEGATIVE;
+        *ret_visit = end_with(lookup, BB_VISIT_FILTER_NEGATIVE);
+        *ret_sequence = lookup->covering;
     }
     bb_table_page_release(table, page);
     return status;
@@ -171,18 +205,24 @@ static enum bb_status find_block(const struct lookup *lookup, struct bb_table_vi
     account_avoided(lookup, visit->page, visit->ordinal);
     bb_table_page_release(table, visit->page);
     visit->has_ended = true;
-    visit->result = BB_VISIT_FILTER_NEGATIVE;
+    visit->result = end_with(lookup, BB_VISIT_FILTER_NEGATIVE);
     return BB_OK;
 }
 
-static enum bb_status begin_visit(const struct lookup *lookup, struct bb_table_visit *visit)
+static enum bb_status begin_visit(struct lookup *lookup, struct bb_table_visit *visit)
 {
     struct bb_table *table = lookup->table;
     visit->has_ended = true;
     visit->result = BB_VISIT_OUT_OF_BOUNDS;
     if (!bb_bounds_contain(&table->bounds, table->comparator, lookup->key))
         return BB_OK;
-    visit->result = BB_VISIT_SUMMARY_NEGATIVE;
+    bool is_decided = ask_range_tombstones(lookup);
+    visit->covering = lookup->covering;
+    visit->found_sequence = lookup->covering;
+    visit->result = end_uncovered(lookup);
+    if (is_decided)
+        return BB_OK;
+    visit->result = end_with(lookup, BB_VISIT_SUMMARY_NEGATIVE);
     if (!ask_summary(lookup)) {
         account_summary(lookup);
         return BB_OK;
@@ -192,16 +232,22 @@ static enum bb_status begin_visit(const struct lookup *lookup, struct bb_table_v
 }
 
 static __attribute__((noinline)) enum bb_status
-visit_table(const struct lookup *lookup, uint64_t *ret_sequence, enum bb_visit *ret_visit)
+visit_table(struct lookup *lookup, uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
     struct bb_table *table = lookup->table;
     if (!bb_bounds_contain(&table->bounds, table->comparator, lookup->key)) {
         *ret_visit = BB_VISIT_OUT_OF_BOUNDS;
         return BB_OK;
     }
+    if (ask_range_tombstones(lookup)) {
+        *ret_visit = end_uncovered(lookup);
+        *ret_sequence = lookup->covering;
+        return BB_OK;
+    }
     if (!ask_summary(lookup)) {
         account_summary(lookup);
-        *ret_visit = BB_VISIT_SUMMARY_NEGATIVE;
+        *ret_visit = end_with(lookup, BB_VISIT_SUMMARY_NEGATIVE);
+        *ret_sequence = lookup->covering;
         return BB_OK;
     }
     uint32_t page = bb_root_find(&table->root, table->comparator, lookup->key, lookup->sequence);
@@ -336,6 +382,7 @@ enum bb_status bb_table_visit_end(struct bb_table_visit *visit,
 {
     struct lookup lookup = lookup_of(visit->table, options, key, sequence, stats);
     lookup.value = value;
+    lookup.covering = visit->covering;
     BB_ASSERT(!visit->has_ended);
     enum bb_status status =
         search_block(&lookup, visit->page, visit->ordinal, &visit->found_sequence, &visit->result);

@@ -182,6 +182,15 @@ static bool previous_block(struct table_iter *iter)
     return status == BB_OK;
 }
 
+/* There is none in a table of range tombstones alone. */
+static bool has_entries(struct table_iter *iter)
+{
+    if (iter->table->root.page_count > 0)
+        return true;
+    stop(iter, BB_OK);
+    return false;
+}
+
 /* To the block that (key, sequence) belongs to. */
 static enum bb_status enter_block_of(struct table_iter *iter, struct bb_bytes key,
                                      uint64_t sequence)
@@ -197,6 +206,8 @@ static enum bb_status enter_block_of(struct table_iter *iter, struct bb_bytes ke
 /* To the first entry of the table, the range left alone. */
 static void seek_begin(struct table_iter *iter)
 {
+    if (!has_entries(iter))
+        return;
     enum bb_status status = enter_page(iter, 0);
     if (status == BB_OK)
         status = enter_block(iter, 0);
@@ -250,6 +261,8 @@ static void seek_last_in_block(struct table_iter *iter)
 static void seek_last(struct bb_iter *base)
 {
     struct table_iter *iter = table_iter_of(base);
+    if (!has_entries(iter))
+        return;
     enum bb_status status = enter_last_block(iter);
     if (status != BB_OK) {
         stop(iter, status);
@@ -270,6 +283,8 @@ static bool is_above_range(const struct table_iter *iter, struct bb_bytes key)
 static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
 {
     struct table_iter *iter = table_iter_of(base);
+    if (!has_entries(iter))
+        return;
     if (is_above_range(iter, key)) {
         stop(iter, BB_OK);
         return;

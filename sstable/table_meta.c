@@ -26,6 +26,8 @@ enum bb_status bb_table_meta_init(const struct bb_properties *properties, uint64
         .sequence_max = properties->sequence_max,
         .filter_rate = properties->filter_rate,
         .summary_rate = properties->summary_rate,
+        .largest_is_exclusive = properties->largest_is_exclusive != 0,
+        .range_tombstone_count = properties->range_tombstone_count,
     };
     BB_ASSERT(properties->table_id.size == sizeof(meta.table_id));
     memcpy(meta.table_id, properties->table_id.data, sizeof(meta.table_id));

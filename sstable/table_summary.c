@@ -164,7 +164,8 @@ static enum bb_status load(struct bb_table *table, struct bb_read_stats *stats,
 
 static bool is_ready(const struct bb_table *table, const struct bb_summary *summary)
 {
-    return table->takes_given_hash && summary->places != NULL && summary->part_count == 1;
+    return table->takes_given_hash && summary->places != NULL && summary->part_count == 1 &&
+           table->range_tombstones == NULL;
 }
 
 /* The first of two threads that read it keeps its own; the slower one takes that. */

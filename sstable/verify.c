@@ -10,6 +10,8 @@
 #include <inttypes.h>
 
 #include "base/assert.h"
+#include "base/buf.h"
+#include "sstable/table_ranges.h"
 #include "sstable/table_walk.h"
 #include "sstable/verify_summary.h"
 
@@ -314,6 +316,15 @@ static enum bb_status verify_bound(const struct verification *v, const char *nam
                       name, bb_bytes_escape(bb_buf_bytes(said), text, sizeof(text)));
 }
 
+/* What opening has read already, and what it adds to the counts. */
+static enum bb_status count_range_tombstones(struct verification *v)
+{
+    enum bb_status status = bb_buf_assign(&v->counted.largest, bb_buf_bytes(&v->last_key));
+    if (status == BB_OK && v->table->range_tombstones != NULL)
+        status = bb_table_ranges_widen(v->table->range_tombstones, &v->counted);
+    return status;
+}
+
 static enum bb_status verify_properties(const struct verification *v)
 {
     const struct bb_properties *said = &v->table->properties;
@@ -332,6 +343,8 @@ static enum bb_status verify_properties(const struct verification *v)
         {"index_size", said->index_size, counted->index_size},
         {"filter_size", said->filter_size, counted->filter_size},
         {"summary_size", said->summary_size, counted->summary_size},
+        {"range_tombstone_count", said->range_tombstone_count, counted->range_tombstone_count},
+        {"largest_is_exclusive", said->largest_is_exclusive, counted->largest_is_exclusive},
         {"sequence_min", said->sequence_min, counted->sequence_min},
         {"sequence_max", said->sequence_max, counted->sequence_max},
     };
@@ -341,7 +354,7 @@ static enum bb_status verify_properties(const struct verification *v)
     if (status == BB_OK)
         status = verify_bound(v, "smallest", &said->smallest, &counted->smallest);
     if (status == BB_OK)
-        status = verify_bound(v, "largest", &said->largest, &v->last_key);
+        status = verify_bound(v, "largest", &said->largest, &counted->largest);
     return status;
 }
 
@@ -363,9 +376,12 @@ static enum bb_status verify_table(struct verification *v)
     if (status == BB_OK && v->summary != NULL)
         status = bb_summary_verifier_finish(v->summary, &v->report);
     if (status == BB_OK)
+        status = count_range_tombstones(v);
+    if (status == BB_OK)
         status = verify_properties(v);
     v->report.entries = v->counted.entry_count;
     v->report.keys = v->counted.key_count;
+    v->report.range_tombstones = v->counted.range_tombstone_count;
     v->report.bytes = v->table->file_size;
     return status;
 }

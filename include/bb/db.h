@@ -212,7 +212,15 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_put(struct bb_db *db,
 /* Deleting what is not there is no error. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_delete(struct bb_db *db, const struct bb_write_options *options, struct bb_bytes key);
-/* All of the batch or nothing; later operations of a batch win over earlier ones on the same key.
+/* Deletes all keys from low, inclusive, to high, exclusive, in the store's order: one operation that
+ * costs about as much as one delete, however many keys there are. Their space is given back as
+ * compactions come by (at once: bb_db_compact_range). A range whose high is not above its low is
+ * empty: nothing is deleted, and that is no error. Snapshots taken before still show the keys. */
+BB_API BB_MUST_CHECK enum bb_status bb_db_delete_range(struct bb_db *db,
+                                                       const struct bb_write_options *options,
+                                                       struct bb_bytes low, struct bb_bytes high);
+/* All of the batch or nothing; later operations of a batch win over earlier ones on the same key,
+ * also where one of them deletes a range that the key lies in.
  * The batch stays the caller's and is unchanged. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_write(struct bb_db *db, const struct bb_write_options *options, const struct bb_batch *batch);
@@ -267,9 +275,13 @@ BB_API void bb_batch_reset(struct bb_batch *batch);
 BB_API BB_MUST_CHECK enum bb_status bb_batch_put(struct bb_batch *batch, struct bb_bytes key,
                                                  struct bb_bytes value);
 BB_API BB_MUST_CHECK enum bb_status bb_batch_delete(struct bb_batch *batch, struct bb_bytes key);
+/* As bb_db_delete_range. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_batch_delete_range(struct bb_batch *batch, struct bb_bytes low, struct bb_bytes high);
 BB_API size_t bb_batch_count(const struct bb_batch *batch);
 BB_API size_t bb_batch_size_bytes(const struct bb_batch *batch);
-/* Calls visit for each operation in order, until it returns something else than BB_OK. */
+/* Calls visit for each operation in order, until it returns something else than BB_OK. Of a
+ * BB_ENTRY_DELETE_RANGE key is low, and value is high. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_batch_iterate(const struct bb_batch *batch,
                  enum bb_status (*visit)(void *context, enum bb_entry_kind kind,

@@ -48,7 +48,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const cha
  *
  *     Inputs      Only read; they stay as they are and may be removed afterwards. Of several
  *                 versions of a key the newest counts; of a key in several inputs the input that is
- *                 named last. Sequences of the inputs count for nothing else
+ *                 named last. Sequences of the inputs count for nothing else. Inputs with range
+ *                 tombstones are BB_UNSUPPORTED
  *     Cost        Each is read once and written once, past log and memtable, to the deepest level
  *                 where nothing newer is below: sorted data that overlaps little is not compacted
  *                 again. background_bytes_per_second does not count it. Written anew, not linked:

@@ -24,8 +24,9 @@ struct bb_level_stats {
     uint64_t file_bytes;
     uint64_t entry_count;
     uint64_t key_count;
-    uint64_t filter_bytes;  /* summaries included */
-    uint64_t summary_bytes; /* of these */
+    uint64_t range_tombstone_count; /* as the tables have them: struct bb_table_meta */
+    uint64_t filter_bytes;          /* summaries included */
+    uint64_t summary_bytes;         /* of these */
     double filter_rate_sum; /* expected wasted requests per absent look-up that reaches the level,
                                by the filters that are asked (summary_residency) */
     double visit_share;     /* part of the look-ups that ask a run of the level and do not find
@@ -52,6 +53,7 @@ struct bb_db_stats {
     uint64_t compactions;
     uint64_t compaction_bytes_read;
     uint64_t compaction_bytes_written;
+    uint64_t compaction_range_tombstones; /* read: sum of their inputs' */
     uint64_t stalls[BB_STALL_COUNT];
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
     uint64_t memtable_bytes;     /* live and frozen */

@@ -43,6 +43,9 @@ enum bb_compaction_style {
 enum bb_entry_kind {
     BB_ENTRY_DELETE = 0, /* tombstone: the key is gone as of the sequence; the value is empty */
     BB_ENTRY_PUT = 1,
+    BB_ENTRY_DELETE_RANGE = 2, /* of batches alone: all keys from key, inclusive, to value,
+                                  exclusive, are gone. No entry of a table: range tombstones stand
+                                  apart from its entries */
 };
 
 /* One version of a key. Entries order by key ascending, then by sequence descending: newest first.
@@ -189,7 +192,7 @@ struct bb_table_options {
 struct bb_table_meta {
     uint8_t table_id[16]; /* random, in footer and manifest; block checksums are bound to it */
     uint64_t file_size;
-    uint64_t entry_count; /* versions and tombstones */
+    uint64_t entry_count; /* versions and tombstones; 0 only beside range tombstones */
     uint64_t key_count;   /* distinct keys */
     uint64_t tombstone_count;
     uint64_t block_count;
@@ -201,8 +204,11 @@ struct bb_table_meta {
     double filter_rate;     /* the target the filters were built for; 1: no filters */
     double summary_rate;    /* the summary's part of it, filter_rate ... 1; 1: no summary. That of
                                the blocks' filters alone is filter_rate / summary_rate */
-    struct bb_buf smallest; /* keys: bounds of the entries, inclusive */
+    struct bb_buf smallest; /* keys: bounds of entries and range tombstones, inclusive */
     struct bb_buf largest;
+    bool largest_is_exclusive;      /* a range tombstone ends at largest, behind all entries */
+    uint64_t range_tombstone_count; /* as they are stored: once for each part of a range in which
+                                       the same ones overlap */
 };
 BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
 
@@ -220,10 +226,18 @@ BB_API void bb_table_builder_destroy(struct bb_table_builder *builder);
 /* BB_INVALID when the entry is not after the last one; BB_TOO_LARGE beyond the limits. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_add(struct bb_table_builder *builder,
                                                          const struct bb_entry *entry);
+/* All keys from low, inclusive, to high, exclusive, are gone as of the sequence: versions with
+ * smaller ones are hidden, in this table and in older ones. In any order, before or between
+ * entries; a range whose high is not above its low is empty, and no error. Keys are copied, and
+ * stay in memory until the table is finished. BB_TOO_LARGE, BB_INVALID beyond the limits. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_table_builder_add_range_tombstone(struct bb_table_builder *builder, struct bb_bytes low,
+                                     struct bb_bytes high, uint64_t sequence);
 /* Bytes of the file so far, the open block included as it is. */
 BB_API uint64_t bb_table_builder_size_estimate(const struct bb_table_builder *builder);
 /* Writes the rest, syncs and closes the file. The directory entry is not synced: that is the
- * caller's, before anything may refer to the table. BB_INVALID for a table without entries.
+ * caller's, before anything may refer to the table. BB_INVALID for a table without entries and
+ * range tombstones.
  * *ret_meta (may be NULL) is owned by the caller. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_finish(struct bb_table_builder *builder,
                                                             struct bb_table_meta *ret_meta);
@@ -233,8 +247,9 @@ enum bb_visit {
     BB_VISIT_SUMMARY_NEGATIVE, /* the table summary said no: nothing was searched */
     BB_VISIT_FILTER_NEGATIVE,  /* the block's filter said no: no data block was touched */
     BB_VISIT_FALSE_POSITIVE,   /* a block was asked for; the table holds no entry of the key */
-    BB_VISIT_TOMBSTONE,        /* the newest visible entry is a deletion */
-    BB_VISIT_NOT_VISIBLE,      /* only versions newer than the snapshot */
+    BB_VISIT_TOMBSTONE,   /* the newest that is visible of the key is a deletion, its own or of a
+                                  range it lies in, whatever filters said and blocks held */
+    BB_VISIT_NOT_VISIBLE, /* only versions newer than the snapshot */
     BB_VISIT_PRESENT,
     BB_VISIT_OUT_OF_BOUNDS, /* the key lies outside smallest ... largest: no block request made or
                                avoided */
@@ -284,9 +299,9 @@ BB_API uint64_t bb_table_memory(const struct bb_table *table);
 
 /* Finds the newest version of key with a sequence of at most `sequence`.
  * BB_OK: *ret_visit says how the visit ended; for BB_VISIT_PRESENT and BB_VISIT_TOMBSTONE
- * *ret_sequence is the version's sequence, and a PRESENT value is copied into *value (replaced).
- * Allocates nothing when value has room and the block is cached, or read past the cache and at most
- * some 8 KiB. key_hash: bb_hash_key under the
+ * *ret_sequence is the version's or range tombstone's sequence, and a PRESENT value is copied into
+ * *value (replaced). Range tombstones are asked before any filter. Allocates nothing when value has
+ * room and the block is cached, or read past the cache and at most some 8 KiB. key_hash: bb_hash_key under the
  * options' secret. stats may be NULL; it is added to. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_table_get(struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
@@ -303,7 +318,8 @@ bb_table_get_pinned(struct bb_table *table, const struct bb_read_options *option
                     struct bb_read_stats *stats, struct bb_pinned *ret_value,
                     uint64_t *ret_sequence, enum bb_visit *ret_visit);
 
-/* Iterator over all entries, both directions. Owned: bb_iter_destroy, before the table is closed.
+/* Iterator over all entries, both directions; those that range tombstones of the table cover are
+ * among them. Owned: bb_iter_destroy, before the table is closed.
  * stats may be NULL, else it must outlive the iterator. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_iter_create(struct bb_table *table,
                                                          const struct bb_read_options *options,
@@ -345,6 +361,7 @@ struct bb_table_verify_report {
     uint64_t pages;
     uint64_t entries;
     uint64_t keys;
+    uint64_t range_tombstones; /* as in struct bb_table_meta */
     uint64_t filters;
     uint64_t filters_compared; /* rebuilt and found equal byte for byte */
     uint64_t summary_chunks;   /* pieces of the summary that were read, each asked for its keys */

@@ -44,7 +44,10 @@ struct bb_filter_explain {
 
 struct bb_table_explain {
     enum bb_visit visit; /* how it ended */
-    uint64_t sequence;   /* of the version found, for BB_VISIT_PRESENT and BB_VISIT_TOMBSTONE */
+    uint64_t
+        sequence; /* of the version found, for BB_VISIT_PRESENT and BB_VISIT_TOMBSTONE, there also
+                            that of a range tombstone */
+    uint64_t range_sequence; /* of the newest range tombstone over the key, asked first; 0: none */
     struct bb_filter_explain summary;
     enum bb_source page; /* index page; what follows is known if it was asked */
     uint32_t page_number;

@@ -119,13 +119,13 @@ def read_operations(payload):
     must(sequence + max(count, 1) - 1 <= SEQUENCE_MAX, "sequence")
     at, operations = 12, []
     for i in range(count):
-        must(at < len(payload) and payload[at] < 2, "operation")
-        is_put = payload[at] == 1
+        must(at < len(payload) and payload[at] < 3, "operation")
+        kind = payload[at]
         key, at = take_bytes(payload, at + 1, KEY_MAX)
         value = None
-        if is_put:
-            value, at = take_bytes(payload, at, VALUE_MAX)
-        operations.append((sequence + i, key, value))
+        if kind > 0:
+            value, at = take_bytes(payload, at, VALUE_MAX if kind == 1 else KEY_MAX)
+        operations.append((sequence + i, kind, key, value))
     must(at == len(payload), "bytes behind the last operation")
     return operations
 
@@ -137,8 +137,10 @@ def escape(data):
 def print_record(offset, payload):
     operations = read_operations(payload)
     text = f"record at offset {offset}: {len(operations)} operations\n"
-    for sequence, key, value in operations:
-        if value is None:
+    for sequence, kind, key, value in operations:
+        if kind == 2:
+            text += f"    {sequence} delete '{escape(key)}' to '{escape(value)}'\n"
+        elif value is None:
             text += f"    {sequence} delete '{escape(key)}'\n"
         elif len(value) < 32:
             text += f"    {sequence} put '{escape(key)}' '{escape(value)}'\n"

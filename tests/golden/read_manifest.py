@@ -123,14 +123,24 @@ def read_identity(value):
     return version, store_id, name
 
 
-def read_run(value):
-    run = 0
+def read_table_fields(value):
+    """Run, range tombstones, whether the largest key is exclusive."""
+    run, ranges, is_exclusive, before = 0, 0, False, 0
     for tag, field in read_fields(value):
-        must(tag % 2 == 1 or (tag == 2 and run == 0), "a field of a table")
+        must(tag > before or tag % 2, "fields of a table out of order")
+        before = tag
         if tag == 2:
             run = field.varint()
             must(field.left() == 0 and 0 < run < 1 << 62, "a run")
-    return run
+        elif tag == 4:
+            ranges = field.varint()
+            must(ranges > 0 and field.left() == 0, "range tombstones")
+        elif tag == 6:
+            must(field.left() == 0 and ranges > 0, "an exclusive largest key")
+            is_exclusive = True
+        else:
+            must(tag % 2 == 1, f"unsupported tag {tag} of a table")
+    return run, ranges, is_exclusive
 
 
 def read_table(value):
@@ -138,15 +148,18 @@ def read_table(value):
     size, entries, keys, tombstones, blocks, raw, filters, summary, least, greatest = \
         (value.varint() for _ in range(10))
     rate, summary_rate, smallest, largest = value.number("<d"), value.number("<d"), value.bytes(), value.bytes()
-    run = read_run(value)
+    run, ranges, is_exclusive = read_table_fields(value)
     must(level < 7 and (run == 0 or level > 0) and 0 < rate <= summary_rate <= 1 and smallest <= largest, "table")
-    must(min(size, entries, keys, blocks) > 0 and max(keys, tombstones) <= entries, "counts of a table")
+    alone = entries == keys == blocks == 0 and ranges > 0
+    must(size > 0 and (alone or min(entries, keys, blocks) > 0) and max(keys, tombstones) <= entries,
+         "counts of a table")
     must(summary <= filters <= size and least <= greatest, "counts of a table")
     place = f"level {level}, run {run}" if run else f"level {level}"
     return number, f"add table {number} to {place}: {size} bytes, {entries} entries ({tombstones} tombstones), " \
         f"{keys} keys, {blocks} blocks, {raw} raw bytes, {filters} filter bytes ({summary} summary) at rate {rate:.9g} " \
         f"({summary_rate:.9g}), sequences {least} " \
-        f"to {greatest}, keys {escape(smallest)} to {escape(largest)}, id {table_id.hex()}"
+        f"to {greatest}, keys {escape(smallest)} to {escape(largest)}{' (exclusive)' if is_exclusive else ''}, " \
+        + (f"{ranges} range tombstones, " if ranges else "") + f"id {table_id.hex()}"
 
 
 def print_edit(record, store_id, live, counters):

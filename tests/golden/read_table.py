@@ -27,14 +27,16 @@ PROPERTIES = {
     16: ("entry_count", NUMBER), 17: ("key_count", NUMBER), 18: ("tombstone_count", NUMBER),
     19: ("block_count", NUMBER), 20: ("page_count", NUMBER), 21: ("key_bytes", NUMBER),
     22: ("value_bytes", NUMBER), 23: ("data_size", NUMBER), 24: ("index_size", NUMBER),
-    25: ("filter_size", NUMBER), 26: ("summary_size", NUMBER), 32: ("smallest", KEY), 33: ("largest", KEY),
-    34: ("sequence_min", NUMBER), 35: ("sequence_max", NUMBER), 48: ("block_size_bytes", NUMBER),
+    25: ("filter_size", NUMBER), 26: ("summary_size", NUMBER), 27: ("range_tombstone_count", NUMBER), 32: ("smallest", KEY), 33: ("largest", KEY),
+    34: ("sequence_min", NUMBER), 35: ("sequence_max", NUMBER),
+    36: ("largest_is_exclusive", NUMBER), 48: ("block_size_bytes", NUMBER),
     49: ("restart_interval", NUMBER), 50: ("compression", NUMBER), 51: ("index_page_size_bytes", NUMBER),
     64: ("filter_kind", NUMBER), 65: ("filter_rate", REAL), 66: ("filter_rank", NUMBER), 67: ("filter_salt", NUMBER),
     68: ("filter_granularity", NUMBER), 69: ("summary_rate", REAL), 70: ("summary_rank", NUMBER),
     71: ("filter_slack", REAL),
     80: ("hash_id", NUMBER), 81: ("hash_secret", SECRET),
 }
+OPTIONAL = ("range_tombstone_count", "largest_is_exclusive")  # left out when they are 0
 
 
 class Corrupt(Exception):
@@ -147,7 +149,7 @@ class Table:
         self.covered = 0
         self.entries = self.keys = self.tombstones = self.key_bytes = self.value_bytes = 0
         self.sequences = []
-        self.last = None
+        self.first = self.last = None
         self.distinct = []
         self.blocks = 0
         self.filter_size = 0
@@ -171,6 +173,7 @@ class Table:
             at = self.read_page(number, at, *page)
         must(at == self.sections[0][2], "the pages do not end where the sections start")
         self.read_summary()
+        self.read_ranges()
         self.check_counts()
         self.say_end()
         return "\n".join(self.lines) + "\n"
@@ -196,7 +199,7 @@ class Table:
         for i in range(count):
             section = struct.unpack_from("<HHQQQ", self.data, self.directory_at + 28 * i)
             must(not self.sections or section[2] == sum(self.sections[-1][2:4]), "a gap between sections")
-            must(section[0] in (1, 2, 3) or not section[1] & 1, "unknown section")
+            must(section[0] in (1, 2, 3, 4) or not section[1] & 1, "unknown section")
             self.check(SECTION, section[2], section[3], section[4], f"section {section[0]}")
             self.sections.append(section)
         must(sum(self.sections[-1][2:4]) == self.directory_at, "a gap before the directory")
@@ -222,6 +225,9 @@ class Table:
                 self.take_property(number, value)
             else:
                 must(number < 0x8000, f"property {number} must be understood")
+        for name in OPTIONAL:
+            must(self.properties.get(name) != 0, "an optional property of 0")
+            self.properties.setdefault(name, 0)
         must(len(self.properties) == len(PROPERTIES), "a property is missing")
         must(self.properties["table_id"] == self.id, "two table ids")
 
@@ -273,8 +279,8 @@ class Table:
     def read_root(self):
         cursor = Cursor(self.section(1))
         pages = [tuple(cursor.varint() for _ in range(3)) for _ in range(cursor.varint())]
-        must(pages, "no pages")
-        fences = [None] + self.read_fences(cursor, len(pages) - 1)
+        must(bool(pages) == (self.properties["entry_count"] > 0), "no pages")
+        fences = [None] + self.read_fences(cursor, max(len(pages) - 1, 0))
         self.pages = [(*page, fence) for page, fence in zip(pages, fences)]
 
     def read_page(self, number, data_at, data_size, page_size, root_blocks, fence):
@@ -398,7 +404,7 @@ class Table:
             must(self.before(self.last, fence) and not self.before(entry, fence), "a fence in the wrong place")
         must(self.last is None or self.before(self.last, entry), "entries out of order")
         if self.last is None:
-            must(key == self.properties["smallest"], "smallest")
+            self.first = key
         if self.last is None or self.last[0] != key:
             self.keys += 1
             self.distinct.append(key)
@@ -471,14 +477,51 @@ class Table:
             must(ask_ribbon(*self.shards[shard], self.properties["summary_rank"], h), f"the summary denies {quoted(key)}")
         must(counted == [keys for keys, _ in parts], "keys of the parts")
 
+    def read_ranges(self):
+        self.ranges = []
+        if self.properties["range_tombstone_count"] == 0:
+            must(all(section[0] != 4 for section in self.sections), "a section of no range tombstones")
+            return
+        cursor = Cursor(self.section(4))
+        for i in range(cursor.varint()):
+            size = cursor.varint(KEY_MAX + 1)
+            must(size or i, "the first range begins where none ended")
+            low = cursor.raw(size - 1) if size else self.ranges[-1][1]
+            high = cursor.raw(cursor.varint(KEY_MAX))
+            more = cursor.varint()
+            sequences = [cursor.varint(SEQUENCE_MAX)]
+            for _ in range(more):
+                sequences.append(sequences[-1] - cursor.varint())
+            must(sorted(set(sequences), reverse=True) == sequences and sequences[-1] >= 0, "sequences of a range")
+            must(self.before((low, 0), (high, 0)), "a range that is empty")
+            must(not i or not self.before((low, 0), (self.ranges[-1][1], 0)), "ranges that overlap")
+            self.ranges.append((low, high, sequences))
+            self.say(f"range {quoted(low)} to {quoted(high)} @ " + " ".join(map(str, sequences)))
+        must(self.ranges and cursor.left() == 0, "bytes behind the ranges")
+
+    def bounds(self):
+        """Smallest, largest, and whether that is exclusive."""
+        if not self.ranges:
+            return self.first, self.last[0], 0
+        low, high = self.ranges[0][0], self.ranges[-1][1]
+        if self.last is None:
+            return low, high, 1
+        is_behind = self.before((self.last[0], 0), (high, 0))
+        first = low if self.before((low, 0), (self.first, 0)) else self.first
+        return first, high if is_behind else self.last[0], int(is_behind)
+
     def check_counts(self):
         p = self.properties
+        smallest, largest, is_exclusive = self.bounds()
+        self.sequences += [sequence for piece in self.ranges for sequence in piece[2]]
         counted = {
             "entry_count": self.entries, "key_count": self.keys, "tombstone_count": self.tombstones,
             "block_count": self.blocks, "page_count": len(self.pages), "key_bytes": self.key_bytes,
             "value_bytes": self.value_bytes, "data_size": sum(page[0] for page in self.pages),
             "index_size": sum(page[1] for page in self.pages), "filter_size": self.filter_size,
-            "sequence_min": min(self.sequences), "sequence_max": max(self.sequences), "largest": self.last[0],
+            "sequence_min": min(self.sequences), "sequence_max": max(self.sequences),
+            "smallest": smallest, "largest": largest, "largest_is_exclusive": is_exclusive,
+            "range_tombstone_count": sum(len(piece[2]) for piece in self.ranges),
         }
         for name, value in counted.items():
             must(p[name] == value, f"{name} is {p[name]}, counted {value}")

@@ -89,6 +89,43 @@ void model_delete(struct model *model)
     committed(model, sync);
 }
 
+/* Between keys of different shapes lies much: seldom. The bounds may come in the wrong order: then the
+ * range is empty. */
+static void draw_range(struct model *model, struct model_key keys[2], struct bb_bytes *ret_low,
+                       struct bb_bytes *ret_high)
+{
+    uint32_t first = (uint32_t)bb_rng_below(&model->rng, model->key_space);
+    if ((first % 7 == 0 || first % 11 == 0) && !bb_rng_one_in(&model->rng, 20))
+        first++;
+    uint32_t count = (uint32_t)bb_rng_below(&model->rng, bb_rng_one_in(&model->rng, 20) ? 100 : 6);
+    *ret_low = key_of(first, &keys[0]);
+    *ret_high = bb_rng_one_in(&model->rng, 400) ? model_draw_key(model, &keys[1])
+                                                : key_of(first + count, &keys[1]);
+}
+
+void model_delete_range(struct model *model)
+{
+    struct model_key keys[2];
+    struct bb_bytes low;
+    struct bb_bytes high;
+    bool sync = false;
+    draw_range(model, keys, &low, &high);
+    model_must(model, bb_db_delete_range(model->db, draw_sync(model, &sync), low, high),
+               "delete range");
+    oracle_delete_range(model->oracle, ++model->sequence, low, high);
+    committed(model, sync);
+}
+
+static void add_range(struct model *model, struct bb_batch *batch)
+{
+    struct model_key keys[2];
+    struct bb_bytes low;
+    struct bb_bytes high;
+    draw_range(model, keys, &low, &high);
+    model_must(model, bb_batch_delete_range(batch, low, high), "batch");
+    oracle_delete_range(model->oracle, ++model->sequence, low, high);
+}
+
 void model_batch(struct model *model)
 {
     struct bb_batch *batch = NULL;
@@ -97,6 +134,10 @@ void model_batch(struct model *model)
     size_t count = bb_rng_below(&model->rng, 20);
     for (size_t i = 0; i < count; i++) {
         struct model_key key;
+        if (bb_rng_one_in(&model->rng, 30)) {
+            add_range(model, batch);
+            continue;
+        }
         struct bb_bytes k = model_draw_key(model, &key);
         bool is_put = !bb_rng_one_in(&model->rng, 3);
         struct bb_bytes v = draw_value(model, &model->value);
@@ -171,6 +212,7 @@ static void compare_get(struct model *model, struct bb_bytes key)
     model->coverage->gets++;
     model->coverage->gets_present += answer == ORACLE_PRESENT;
     model->coverage->gets_deleted += answer == ORACLE_DELETED;
+    model->coverage->gets_in_ranges += answer == ORACLE_DELETED_RANGE;
     model->coverage->gets_never += answer == ORACLE_NEVER;
 }
 
@@ -288,6 +330,7 @@ void model_walk(struct model *model)
     uint64_t sequence = 0;
     struct bb_get_options options = {.snapshot = model_draw_snapshot(model, &sequence)};
     struct bb_db_iter *iter = NULL;
+    uint64_t crossed_before = oracle_ranges_crossed(model->oracle);
     struct bounds bounds;
     draw_bounds(model, &bounds);
     const struct bb_key_range *range = &bounds.range;
@@ -316,6 +359,7 @@ void model_walk(struct model *model)
     bb_db_iter_destroy(iter);
     model->coverage->turns += turns;
     model->coverage->bounds_met += !is_valid && (range->low != NULL || range->high != NULL);
+    model->coverage->walks_over_ranges += oracle_ranges_crossed(model->oracle) > crossed_before;
     model->coverage->snapshot_walks += options.snapshot != NULL;
     model->coverage->turns_across_tables += turns > 0 && table_count(model) >= 2;
 }

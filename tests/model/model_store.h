@@ -17,6 +17,7 @@ struct model_coverage {
     uint64_t gets;
     uint64_t gets_present;
     uint64_t gets_deleted;
+    uint64_t gets_in_ranges; /* of keys in deleted ranges */
     uint64_t gets_never;
     uint64_t gets_of_many; /* that found something */
     uint64_t pins;
@@ -33,6 +34,8 @@ struct model_coverage {
     uint64_t bounds_met; /* walks of iterators over a range that came to its end */
     uint64_t flushes;
     uint64_t compactions;
+    uint64_t walks_over_ranges; /* iterators that crossed keys of deleted ranges */
+    uint64_t compaction_ranges; /* range tombstones that compactions have read */
     uint64_t snapshots_over_compactions;
     uint64_t reopened;
     uint64_t killed;
@@ -85,6 +88,8 @@ void model_destroy(struct model *model);
 
 void model_put(struct model *model);
 void model_delete(struct model *model);
+/* Mostly a few neighbours, sometimes much, sometimes nothing. */
+void model_delete_range(struct model *model);
 void model_batch(struct model *model);
 void model_get(struct model *model);
 /* Releases what is pinned in a slot, and pins another value. */

@@ -35,7 +35,7 @@ static void step(struct model *model)
         {8, model_reopen},        {8, model_crash},          {8, model_kill},
         {6, model_compare_all},   {200, model_get_far_away}, {60, model_get_many},
         {5, model_compact_range}, {20, model_sizes},         {4, model_checkpoint},
-        {150, model_pin},         {6, model_ingest},
+        {150, model_pin},         {6, model_ingest},         {150, model_delete_range},
     };
     uint64_t total = 0;
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
@@ -61,6 +61,10 @@ static void print_coverage(const struct model_coverage *c)
            (unsigned long long)c->gets_of_many, (unsigned long long)c->range_compactions,
            (unsigned long long)c->sizes, (unsigned long long)c->checkpoints,
            (unsigned long long)c->ingests);
+    printf("gets in deleted ranges %llu, walks over deleted ranges %llu, range tombstones met by "
+           "compactions %llu\n",
+           (unsigned long long)c->gets_in_ranges, (unsigned long long)c->walks_over_ranges,
+           (unsigned long long)c->compaction_ranges);
     printf("iterator moves %llu, turns %llu, walks at a snapshot %llu\n",
            (unsigned long long)c->moves, (unsigned long long)c->turns,
            (unsigned long long)c->snapshot_walks);
@@ -99,6 +103,9 @@ static int check_coverage(const struct model_coverage *c)
     uint64_t n = c->operations;
     return check_floor("gets that hit", c->gets_present, n, 100000) +
            check_floor("gets of deleted keys", c->gets_deleted, n, 20000) +
+           check_floor("gets of keys in deleted ranges", c->gets_in_ranges, n, 5000) +
+           check_floor("iterators over deleted ranges", c->walks_over_ranges, n, 2000) +
+           check_floor("range tombstones met by compactions", c->compaction_ranges, n, 2000) +
            check_floor("gets of keys never there", c->gets_never, n, 5000) +
            check_floor("keys found by many gets at once", c->gets_of_many, n, 20000) +
            check_floor("values pinned", c->pins, n, 1000) +

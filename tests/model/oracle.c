@@ -7,6 +7,7 @@
 
 enum statement {
     APPLY,
+    DELETE_RANGE,
     GET,
     AT_OR_AFTER,
     AFTER,
@@ -19,6 +20,8 @@ enum statement {
 
 static const char *const texts[STATEMENT_COUNT] = {
     [APPLY] = "INSERT INTO versions VALUES (?1, ?2, ?3)",
+    [DELETE_RANGE] = "INSERT INTO versions SELECT DISTINCT key, ?2, 0 FROM versions "
+                     "WHERE key >= ?1 AND key < ?3",
     [GET] = "SELECT value FROM versions WHERE key = ?1 AND sequence <= ?2 ORDER BY sequence DESC "
             "LIMIT 1",
     [AT_OR_AFTER] = "SELECT key FROM versions WHERE key >= ?1 ORDER BY key LIMIT 1",
@@ -34,6 +37,7 @@ static const char *const texts[STATEMENT_COUNT] = {
 struct oracle {
     sqlite3 *db;
     sqlite3_stmt *statements[STATEMENT_COUNT];
+    uint64_t ranges_crossed;
 };
 
 static void must(struct oracle *oracle, bool is_fine)
@@ -107,12 +111,37 @@ void oracle_apply(struct oracle *oracle, uint64_t sequence, struct bb_bytes key,
     run(oracle, statement);
 }
 
+void oracle_delete_range(struct oracle *oracle, uint64_t sequence, struct bb_bytes low,
+                         struct bb_bytes high)
+{
+    sqlite3_stmt *statement = prepare(oracle, DELETE_RANGE, &low, sequence);
+    bind_bytes(oracle, statement, 3, high);
+    run(oracle, statement);
+}
+
+uint64_t oracle_ranges_crossed(const struct oracle *oracle)
+{
+    return oracle->ranges_crossed;
+}
+
 static void take_column(sqlite3_stmt *statement, struct bb_buf *buf)
 {
     struct bb_bytes bytes = {.data = sqlite3_column_blob(statement, 0),
                              .size = (size_t)sqlite3_column_bytes(statement, 0)};
     if (bb_buf_assign(buf, bytes) != BB_OK)
         abort();
+}
+
+static enum oracle_answer answer_of(int column_type)
+{
+    switch (column_type) {
+    case SQLITE_NULL:
+        return ORACLE_DELETED;
+    case SQLITE_INTEGER:
+        return ORACLE_DELETED_RANGE;
+    default:
+        return ORACLE_PRESENT;
+    }
 }
 
 enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64_t sequence,
@@ -123,7 +152,7 @@ enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64
     must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
     enum oracle_answer answer = ORACLE_NEVER;
     if (step == SQLITE_ROW)
-        answer = sqlite3_column_type(statement, 0) == SQLITE_NULL ? ORACLE_DELETED : ORACLE_PRESENT;
+        answer = answer_of(sqlite3_column_type(statement, 0));
     if (answer == ORACLE_PRESENT)
         take_column(statement, value);
     sqlite3_reset(statement);
@@ -147,8 +176,12 @@ static bool find(struct oracle *oracle, uint64_t sequence, enum statement first,
                  enum statement then, struct bb_buf *key, struct bb_buf *value)
 {
     bool is_found = move(oracle, first, key);
-    while (is_found && oracle_get(oracle, bb_buf_bytes(key), sequence, value) != ORACLE_PRESENT)
+    enum oracle_answer answer = ORACLE_PRESENT;
+    while (is_found &&
+           (answer = oracle_get(oracle, bb_buf_bytes(key), sequence, value)) != ORACLE_PRESENT) {
+        oracle->ranges_crossed += answer == ORACLE_DELETED_RANGE;
         is_found = move(oracle, then, key);
+    }
     return is_found;
 }
 

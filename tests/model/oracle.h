@@ -1,7 +1,7 @@
 /* What the store must answer, kept by SQLite in memory: every version of every key.
  *
- * Table: (key BLOB, sequence INTEGER, value BLOB or NULL for a deletion), primary key (key,
- * sequence), WITHOUT ROWID, binary collation. Any failure of SQLite ends the process: a test
+ * Table: (key BLOB, sequence INTEGER, value BLOB, NULL for a deletion, 0 for one in a range), primary
+ * key (key, sequence), WITHOUT ROWID, binary collation. Any failure of SQLite ends the process: a test
  * without its oracle has nothing to say.
  */
 #ifndef BB_TESTS_MODEL_ORACLE_H
@@ -14,13 +14,17 @@ struct oracle;
 struct oracle *oracle_create(void);
 void oracle_destroy(struct oracle *oracle);
 
+/* Deletes all keys from low, inclusive, to high, exclusive. */
+void oracle_delete_range(struct oracle *oracle, uint64_t sequence, struct bb_bytes low,
+                         struct bb_bytes high);
 /* value NULL: a deletion. */
 void oracle_apply(struct oracle *oracle, uint64_t sequence, struct bb_bytes key,
                   const struct bb_bytes *value);
 
 enum oracle_answer {
-    ORACLE_NEVER,   /* no version up to the sequence */
-    ORACLE_DELETED, /* the newest one is a deletion */
+    ORACLE_NEVER,         /* no version up to the sequence */
+    ORACLE_DELETED,       /* the newest one is a deletion */
+    ORACLE_DELETED_RANGE, /* the key lies in a range that was deleted since */
     ORACLE_PRESENT,
 };
 /* The newest version of key up to sequence; its value goes to *value when it is present. */
@@ -37,6 +41,9 @@ bool oracle_before(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
 /* The last present key of all. */
 bool oracle_last(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
                  struct bb_buf *value);
+
+/* How many keys of deleted ranges the moves above have passed so far. */
+uint64_t oracle_ranges_crossed(const struct oracle *oracle);
 
 /* Forgets everything after the sequence: what a crash has lost. */
 void oracle_truncate(struct oracle *oracle, uint64_t sequence);

@@ -46,6 +46,8 @@ static enum bb_status decode(struct bb_bytes payload, struct bb_batch *copy, uin
     while ((status = bb_batch_cursor_next(&cursor, &entry)) == BB_OK) {
         if (entry.kind == BB_ENTRY_PUT)
             BB_ASSERT(bb_batch_put(copy, entry.key, entry.value) == BB_OK);
+        else if (entry.kind == BB_ENTRY_DELETE_RANGE)
+            BB_ASSERT(bb_batch_delete_range(copy, entry.key, entry.value) == BB_OK);
         else
             BB_ASSERT(bb_batch_delete(copy, entry.key) == BB_OK);
         BB_ASSERT(entry.sequence == *ret_sequence + bb_batch_count(copy) - 1);

@@ -505,7 +505,7 @@ static void compact_to_table__drops_what_nobody_sees(void **state)
     bb_entry_array_add_text(&expected, "b", 7, NULL);
     bb_entry_array_add_text(&expected, "b", 3, "value");
     struct bb_iter *iter = bb_entry_array_iter(&array);
-    assert_ok(bb_compact_to_table(iter, "/000001", &shelf.env.options, snapshots, 1, &meta));
+    assert_ok(bb_compact_to_table(iter, NULL, "/000001", &shelf.env.options, snapshots, 1, &meta));
     assert_int_equal(meta.entry_count, 4);
     assert_int_equal(meta.key_count, 2);
     assert_int_equal(meta.tombstone_count, 1);
@@ -533,10 +533,10 @@ static void compact_to_table__failure_leaves_no_file(void **state)
             bb_entry_array_add_text(&array, "key", 9 - i, "value");
         struct bb_iter *iter = bb_entry_array_iter(&array);
         bb_array_iter_fail(iter, move, BB_IO);
-        assert_status(bb_compact_to_table(iter, "/000001", &shelf.env.options, NULL, 0, &meta),
-                      BB_IO);
+        assert_status(
+            bb_compact_to_table(iter, NULL, "/000001", &shelf.env.options, NULL, 0, &meta), BB_IO);
         assert_false(shelf_has(&shelf, 1));
-        assert_ok(bb_compact_to_table(iter, "/000001", &shelf.env.options, NULL, 0, &meta));
+        assert_ok(bb_compact_to_table(iter, NULL, "/000001", &shelf.env.options, NULL, 0, &meta));
         assert_int_equal(meta.entry_count, 1);
         bb_iter_destroy(iter);
         bb_table_meta_deinit(&meta);

@@ -224,7 +224,7 @@ static void assert_corrupt(const void *bytes, size_t size, const char *message)
 static void batch__corrupt_kind(void **state)
 {
     (void)state;
-    static const char bytes[] = HEADER("\1") "\x02\x01k\x01v";
+    static const char bytes[] = HEADER("\1") "\x03\x01k\x01v";
     assert_corrupt(bytes, sizeof(bytes) - 1, "unknown kind");
     assert_message("log: at offset 13");
 }

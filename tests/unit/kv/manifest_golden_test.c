@@ -44,6 +44,21 @@ static void add(struct bb_edit *edit, int level, uint64_t number, uint8_t id, co
     add_to_run(edit, level, 0, number, id, smallest, largest);
 }
 
+/* Range tombstones beside entries, or alone. */
+static void add_ranges(struct bb_edit *edit, uint64_t number, uint64_t count, bool has_entries)
+{
+    struct bb_table_meta meta = make_meta(2, "b", "q");
+    meta.range_tombstone_count = count;
+    if (!has_entries) {
+        meta.entry_count = meta.key_count = meta.tombstone_count = meta.block_count = 0;
+        meta.raw_bytes = meta.filter_bytes = meta.summary_bytes = 0;
+        meta.filter_rate = meta.summary_rate = 1;
+        meta.largest_is_exclusive = true;
+    }
+    assert_ok(bb_edit_add_table(edit, 0, number, &meta));
+    bb_table_meta_deinit(&meta);
+}
+
 static struct bb_store_identity make_identity(void)
 {
     struct bb_store_identity identity = {.format_version = BB_STORE_FORMAT_VERSION,
@@ -80,9 +95,8 @@ static void append(struct bb_manifest *manifest, struct bb_edit *edit)
     bb_edit_deinit(edit);
 }
 
-/* A store's life: begun, flushed, flushed, compacted, one table moved to
- * another level, one to a run of its own, opened without a log; and an
- * edit of more than a block. */
+/* A store's life: begun, flushed, flushed, compacted, one table moved to another level, one to a run
+ * of its own, two with range tombstones, opened without a log; and an edit of more than a block. */
 static void write_manifest(struct bb_file_system *fs)
 {
     struct bb_manifest_state state = {0};
@@ -111,6 +125,8 @@ static void write_manifest(struct bb_file_system *fs)
     edit = (struct bb_edit){0};
     assert_ok(bb_edit_remove_table(&edit, 21));
     add_to_run(&edit, 1, 3, 21, 2, "l", "z");
+    add_ranges(&edit, 25, 300, true);
+    add_ranges(&edit, 26, 2, false);
     append(manifest, &edit);
     edit = (struct bb_edit){.log_number = 29, .log_is_absent = true};
     append(manifest, &edit);
@@ -158,7 +174,7 @@ static void manifest_golden__reads_back(void **state)
     assert_ok(bb_manifest_read(bb_file_memory_system(memory), "/MANIFEST-000008", 8, print_edit,
                                &text, &found, NULL));
     assert_golden("manifest.txt", bb_buf_bytes(&text));
-    assert_int_equal(found.table_count, 8);
+    assert_int_equal(found.table_count, 10);
     assert_int_equal(bb_manifest_state_find(&found, 20)->level, 2);
     assert_int_equal(bb_manifest_state_find(&found, 21)->run, 3);
     bb_manifest_state_deinit(&found);

@@ -46,6 +46,8 @@ static inline struct bb_table_meta sample_meta(struct bb_rng *rng, uint64_t sequ
     meta.sequence_min = bb_rng_below(rng, meta.sequence_max + 1);
     meta.filter_rate = (double)bb_rng_between(rng, 1, 1000) / 1000.0;
     meta.summary_rate = meta.key_count % 3 == 0 ? 1 : (1 + meta.filter_rate) / 2;
+    meta.range_tombstone_count = meta.key_count % 5 == 0 ? meta.block_count : 0;
+    meta.largest_is_exclusive = meta.range_tombstone_count % 2 == 1;
     assert_ok(bb_buf_assign(&meta.smallest, smallest));
     assert_ok(bb_buf_assign(&meta.largest, largest));
     return meta;
@@ -92,6 +94,8 @@ static inline void assert_metas_equal(const struct bb_table_meta *a, const struc
     assert_int_equal(a->filter_bytes, b->filter_bytes);
     assert_int_equal(a->sequence_min, b->sequence_min);
     assert_int_equal(a->sequence_max, b->sequence_max);
+    assert_int_equal(a->range_tombstone_count, b->range_tombstone_count);
+    assert_int_equal(a->largest_is_exclusive, b->largest_is_exclusive);
     assert_true(a->filter_rate == b->filter_rate);
     assert_true(a->summary_rate == b->summary_rate);
     assert_true(bb_bytes_equal(bb_buf_bytes(&a->smallest), bb_buf_bytes(&b->smallest)));

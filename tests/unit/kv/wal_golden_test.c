@@ -75,6 +75,8 @@ static void write_log(struct bb_file_system *fs)
     bb_batch_reset(&batch);
     append_to_end_of_block(writer, &batch, &sequence, 7);
     put(&batch, "behind", "the zeros");
+    assert_ok(
+        bb_batch_delete_range(&batch, bb_bytes_of_text("apple"), bb_bytes_of("p\0", 2)));
     append(writer, &batch, &sequence);
     assert_ok(bb_wal_writer_sync(writer));
     assert_ok(bb_wal_writer_close(writer));
@@ -110,6 +112,9 @@ static void print_batch(struct bb_bytes payload, uint64_t offset, struct bb_buf 
         if (entry.kind == BB_ENTRY_PUT && entry.value.size < 32)
             assert_ok(
                 bb_buf_print(text, " '%s'", bb_bytes_escape(entry.value, value, sizeof(value))));
+        else if (entry.kind == BB_ENTRY_DELETE_RANGE)
+            assert_ok(bb_buf_print(text, " to '%s'",
+                                   bb_bytes_escape(entry.value, value, sizeof(value))));
         else if (entry.kind == BB_ENTRY_PUT)
             assert_ok(bb_buf_print(text, " %zu bytes", entry.value.size));
         assert_ok(bb_buf_print(text, "\n"));

@@ -150,11 +150,29 @@ static void print_summary(struct bb_buf *text, struct bb_table *table)
     bb_summary_destroy(summary);
 }
 
+static void print_ranges(struct bb_buf *text, const struct bb_table *table)
+{
+    const struct bb_range_tombstones *list = table->range_tombstones;
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        const struct bb_range_fragment *fragment = &list->fragments[i];
+        assert_ok(bb_buf_print(text, "range "));
+        print_quoted(text, fragment->low);
+        assert_ok(bb_buf_print(text, " to "));
+        print_quoted(text, fragment->high);
+        assert_ok(bb_buf_print(text, " @"));
+        for (size_t j = 0; j < fragment->count; j++)
+            assert_ok(bb_buf_print(text, " %" PRIu64, fragment->sequences[j]));
+        assert_ok(bb_buf_print(text, "\n"));
+    }
+}
+
 static void print_end(struct bb_buf *text, const struct bb_table *table)
 {
     size_t count = 0;
     const struct bb_property_field *fields = bb_property_fields(&count);
     for (size_t i = 0; i < count; i++) {
+        if (bb_property_is_left_out(&table->properties, &fields[i]))
+            continue;
         assert_ok(bb_buf_print(text, "property %u %s: ", fields[i].id, fields[i].name));
         assert_ok(bb_property_print(&table->properties, &fields[i], text));
         assert_ok(bb_buf_print(text, "\n"));
@@ -187,6 +205,7 @@ static void print_table(struct bb_buf *text, const struct bb_table_options *opti
     }
     bb_table_walk_deinit(&walk);
     print_summary(text, table);
+    print_ranges(text, table);
     print_end(text, table);
     bb_table_close(table);
 }
@@ -199,6 +218,8 @@ struct golden {
     struct bb_table_options options;
     size_t summary_part; /* keys; 0: any number */
     struct entry_list list;
+    const struct bb_range_tombstone *ranges;
+    size_t range_count;
     struct bb_buf text;
 };
 
@@ -219,6 +240,10 @@ static void build_parts(struct golden *golden)
         bb_table_builder_set_summary_part(builder, golden->summary_part);
     for (size_t i = 0; i < golden->list.count; i++)
         assert_ok(bb_table_builder_add(builder, &golden->list.entries[i]));
+    for (size_t i = 0; i < golden->range_count; i++)
+        assert_ok(bb_table_builder_add_range_tombstone(builder, golden->ranges[i].low,
+                                                       golden->ranges[i].high,
+                                                       golden->ranges[i].sequence));
     assert_ok(bb_table_builder_finish(builder, NULL));
     bb_table_builder_destroy(builder);
 }
@@ -386,13 +411,58 @@ static void table_golden__summary_alone(void **state)
     golden_deinit(&golden);
 }
 
+static struct bb_range_tombstone range(const char *low, const char *high, uint64_t sequence)
+{
+    return (struct bb_range_tombstone){bb_bytes_of_text(low), bb_bytes_of_text(high), sequence};
+}
+
+/* Range tombstones that overlap, touch and stand apart; one begins before the entries, one ends
+ * behind. */
+static void table_golden__ranges(void **state)
+{
+    (void)state;
+    struct golden golden;
+    const struct bb_range_tombstone ranges[] = {
+        range("b", "f", 50), range("d", "m", 90),   range("", "c", 7),
+        range("m", "n", 90), range("x", "zz", 300), range("q", "q", 1), /* empty */
+    };
+    golden_init(&golden, 8);
+    golden.ranges = ranges;
+    golden.range_count = 6;
+    entry_list_add_text(&golden.list, "a", 3, "covered");
+    entry_list_add_text(&golden.list, "e", 70, "between the two");
+    entry_list_add_text(&golden.list, "y", 301, "newer");
+    struct bb_bytes table = golden_build(&golden);
+    assert_golden("table_ranges.bin", table);
+    assert_golden("table_ranges.txt", bb_buf_bytes(&golden.text));
+    golden_deinit(&golden);
+}
+
+/* Nothing but range tombstones, under another order: no pages, no filters, whatever was asked for. */
+static void table_golden__ranges_alone(void **state)
+{
+    (void)state;
+    struct golden golden;
+    const struct bb_range_tombstone ranges[] = {range("n", "c", 2), range("h", "a", 1)};
+    golden_init(&golden, 9);
+    golden.options.comparator = &backwards;
+    golden.options.summary_bits = 4;
+    golden.ranges = ranges;
+    golden.range_count = 2;
+    struct bb_bytes table = golden_build(&golden);
+    assert_golden("table_ranges_alone.bin", table);
+    assert_golden("table_ranges_alone.txt", bb_buf_bytes(&golden.text));
+    golden_deinit(&golden);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_golden__small),           cmocka_unit_test(table_golden__pages),
         cmocka_unit_test(table_golden__large_blocks),    cmocka_unit_test(table_golden__backwards),
         cmocka_unit_test(table_golden__without_filters), cmocka_unit_test(table_golden__summary),
-        cmocka_unit_test(table_golden__summary_alone),
+        cmocka_unit_test(table_golden__summary_alone),   cmocka_unit_test(table_golden__ranges),
+        cmocka_unit_test(table_golden__ranges_alone),
     };
     return cmocka_run_group_tests_name("table_golden", tests, NULL, NULL);
 }
