@@ -1,6 +1,6 @@
 /* Prints the measured tables of docs/filters.md.
  *
- *     filter_tables [--seed N] [--positives N] [--large N] [rates] [probes] [large]
+ *     filter_tables [--seed N] [--positives N] [--large N] [rates] [probes] [formulas] [large]
  *
  * Without a name of a table: all. Exit status 1 when a figure is outside of its bounds.
  */
@@ -14,12 +14,13 @@ struct settings {
     uint64_t seed;
     uint64_t positives;
     uint64_t large;
-    bool rates, probes, large_sets;
+    bool rates, probes, formulas, large_sets;
 };
 
 static void usage(void)
 {
-    fputs("usage: filter_tables [--seed N] [--positives N] [--large N] [rates] [probes] [large]\n"
+    fputs("usage: filter_tables [--seed N] [--positives N] [--large N] [rates] [probes] [formulas] "
+          "[large]\n"
           "  --seed N       of the keys (1)\n"
           "  --positives N  foreign keys that are to pass in each cell of rates (1200)\n"
           "  --large N      keys of the largest set (10000000)\n",
@@ -55,6 +56,8 @@ static void set_table(struct settings *settings, const char *name)
         settings->rates = true;
     else if (strcmp(name, "probes") == 0)
         settings->probes = true;
+    else if (strcmp(name, "formulas") == 0)
+        settings->formulas = true;
     else if (strcmp(name, "large") == 0)
         settings->large_sets = true;
     else
@@ -70,12 +73,14 @@ int main(int argc, char **argv)
         else
             set_table(&settings, argv[i]);
     }
-    bool all = !settings.rates && !settings.probes && !settings.large_sets;
+    bool all = !settings.rates && !settings.probes && !settings.formulas && !settings.large_sets;
     bool fine = true;
     if (all || settings.rates)
         fine &= filter_tables_rates(settings.seed, settings.positives);
     if (all || settings.probes)
         fine &= filter_tables_probes(settings.seed, 10000000);
+    if (all || settings.formulas)
+        fine &= filter_tables_formulas(settings.seed);
     if (all || settings.large_sets)
         fine &= filter_tables_large(settings.seed, settings.large);
     return fine ? 0 : 1;

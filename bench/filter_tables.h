@@ -14,6 +14,9 @@ bool filter_tables_rates(uint64_t seed, uint64_t positives);
  * filter, 80,000 keys. */
 bool filter_tables_probes(uint64_t seed, uint64_t question_count);
 
+/* Formulas of the textbooks beside what holds, for small sets. */
+bool filter_tables_formulas(uint64_t seed);
+
 /* Bytes of large sets at 0.01 %. */
 bool filter_tables_large(uint64_t seed, uint64_t key_count_max);
 

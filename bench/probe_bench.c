@@ -263,7 +263,8 @@ struct alone {
 static void alone_init(struct alone *alone, enum bb_filter_kind kind, double rate, uint64_t set,
                        uint64_t key_count)
 {
-    struct bb_filter_options options = {.kind = kind, .target_rate = rate, .salt = set};
+    struct bb_filter_options options = {
+        .kind = kind, .target_rate = rate, .salt = kind == BB_FILTER_SPLIT_BLOCK ? 0 : set};
     struct bb_filter_builder *builder = NULL;
     *alone = (struct alone){0};
     must(bb_filter_builder_create(&options, &builder));
@@ -450,6 +451,7 @@ static void bench_batches(void)
            "", "keys", "", "one by one", "in batches");
     bench_batch(BB_FILTER_RIBBON, 400000);
     bench_batch(BB_FILTER_BLOCKED_BLOOM, 300000);
+    bench_batch(BB_FILTER_SPLIT_BLOCK, 300000);
     bench_batch(BB_FILTER_RIBBON, 10000000);
     bench_batch(BB_FILTER_BLOCKED_BLOOM, 10000000);
 }
