@@ -70,7 +70,7 @@ static void add_tables(struct store_options *store)
     add(store, "level1-size", "SIZE", OPTION_SIZE, &db->level1_size_bytes,
         "size of level 1 (4 write buffers)");
     add(store, "level-ratio", "N", OPTION_COUNT32, &db->level_size_ratio,
-        "size of a level by the one above (leveled 10, else 4, which is also its number of runs)");
+        "size of a level by the one above, and its runs if tiered (10 leveled, else 4)");
     add(store, "style", "STYLE", OPTION_TEXT, &store->style,
         "compaction style: leveled (default), tiered or lazy");
 }
