@@ -290,6 +290,47 @@ static void ingest__refuses_what_is_no_table_of_its_order(void **state)
     store_deinit(&store);
 }
 
+static void ingest__refuses_range_tombstones(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_table_builder *builder = NULL;
+    begin(&store);
+    store_put(&store, "b", "old");
+    struct bb_table_options options = {.file_system = store.options.file_system};
+    assert_ok(bb_table_builder_create("/data/t", &options, &builder));
+    assert_ok(bb_table_builder_add_range_tombstone(builder, bb_bytes_of_text("a"),
+                                                   bb_bytes_of_text("c"), 7));
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+    assert_status(ingest(&store, "/data/t", NULL), BB_UNSUPPORTED);
+    assert_content(&store, "b=old");
+    store_deinit(&store);
+}
+
+/* Over a deleted range, in memory and in tables: what comes in is newer. */
+static void ingest__over_a_deleted_range(void **state)
+{
+    (void)state;
+    for (int is_flushed = 0; is_flushed < 2; is_flushed++) {
+        struct store store;
+        begin(&store);
+        store_put(&store, "a", "old");
+        store_put(&store, "d", "old");
+        assert_ok(bb_db_delete_range(store.db, NULL, bb_bytes_of_text("a"), bb_bytes_of_text("e")));
+        if (is_flushed)
+            assert_ok(bb_db_flush(store.db));
+        build(&store, "/data/t", "b=1 c=2");
+        assert_ok(ingest(&store, "/data/t", NULL));
+        assert_content(&store, "b=1 c=2");
+        store_reopen(&store);
+        assert_content(&store, "b=1 c=2");
+        assert_ok(bb_db_compact(store.db));
+        assert_content(&store, "b=1 c=2");
+        store_deinit(&store);
+    }
+}
+
 /* Each byte of an input wrong in turn: refused, or it did not matter; and nothing is left behind. */
 static void ingest__of_a_damaged_table(void **state)
 {
@@ -505,6 +546,8 @@ int main(void)
         cmocka_unit_test(ingest__goes_as_deep_as_it_may),
         cmocka_unit_test(ingest__of_much_data),
         cmocka_unit_test(ingest__refuses_what_is_no_table_of_its_order),
+        cmocka_unit_test(ingest__refuses_range_tombstones),
+        cmocka_unit_test(ingest__over_a_deleted_range),
         cmocka_unit_test(ingest__of_a_damaged_table),
         cmocka_unit_test(ingest__that_fails),
         cmocka_unit_test(ingest__beside_writers_and_readers),

@@ -61,6 +61,32 @@ static void read_only__follows_a_log(void **state)
     store_deinit(&store);
 }
 
+/* Of a range tombstone too, in the log, in a table, and added to a memtable that is read. */
+static void read_only__follows_deleted_ranges(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    store_open(&store);
+    store_put(&store, "a", "1");
+    store_put(&store, "b", "2");
+    struct bb_db *reader = open_reader(&store);
+    for (int round = 0; round < 20; round++) {
+        assert_ok(bb_db_delete_range(store.db, NULL, bb_bytes_of_text("a"), bb_bytes_of_text("b")));
+        assert_content_at(reader, NULL, "a=1 b=2");
+        assert_ok(bb_db_refresh(reader));
+        assert_content_at(reader, NULL, "b=2");
+        if (round % 3 == 2)
+            assert_ok(bb_db_flush(store.db));
+        assert_ok(bb_db_refresh(reader));
+        assert_content_at(reader, NULL, "b=2");
+        store_put(&store, "a", "1");
+        assert_ok(bb_db_refresh(reader));
+    }
+    assert_ok(bb_db_close(reader));
+    store_deinit(&store);
+}
+
 static void read_only__iterators_stay_with_their_state(void **state)
 {
     (void)state;
@@ -303,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read_only__shows_the_state_of_its_opening),
         cmocka_unit_test(read_only__follows_a_log),
+        cmocka_unit_test(read_only__follows_deleted_ranges),
         cmocka_unit_test(read_only__iterators_stay_with_their_state),
         cmocka_unit_test(read_only__snapshots_keep_it_from_a_refresh),
         cmocka_unit_test(read_only__changes_nothing),
