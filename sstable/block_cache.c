@@ -393,10 +393,14 @@ static bool mark_miss(struct place place)
     return was_marked;
 }
 
-/* The mutex is held. */
+/* For one more of the usual size: what an eviction left over is none, or blocks that are larger than
+ * that would enter with each miss. The mutex is held. */
 static bool has_room(const struct shard *shard)
 {
-    return shard->used_bytes + MISS_MARK_BYTES < shard->share_bytes;
+    uint64_t usual = shard->item_count == 0 ? 0 : shard->used_bytes / shard->item_count;
+    if (usual < MISS_MARK_BYTES)
+        usual = MISS_MARK_BYTES;
+    return shard->used_bytes + usual < shard->share_bytes;
 }
 
 struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache, uint64_t owner,

@@ -117,15 +117,20 @@ static void block_cache__evicts_the_least_recently_used(void **state)
 }
 
 /* As a reader does: takes in only what the cache wants. */
-static bool ask(struct bb_block_cache *cache, uint64_t offset)
+static bool ask_for(struct bb_block_cache *cache, uint64_t offset, uint64_t charge)
 {
     bool is_wanted = false;
     struct bb_cache_item *item = bb_block_cache_find_or_judge(cache, 1, offset, &is_wanted);
     bool is_hit = item != NULL;
     if (!is_hit && is_wanted)
-        put(cache, 1, offset, NULL);
+        item = bb_block_cache_insert(cache, 1, offset, thing_create(1, offset, charge, NULL));
     bb_cache_item_unref(item);
     return is_hit;
+}
+
+static bool ask(struct bb_block_cache *cache, uint64_t offset)
+{
+    return ask_for(cache, offset, CHARGE);
 }
 
 static void block_cache__full_takes_what_is_missed_twice(void **state)
@@ -147,22 +152,31 @@ static void block_cache__full_takes_what_is_missed_twice(void **state)
     bb_block_cache_destroy(cache);
 }
 
+static uint64_t count_held(struct bb_block_cache *cache, uint64_t count)
+{
+    uint64_t held = 0;
+    for (uint64_t i = 0; i < count; i++)
+        held += bb_block_cache_contains(cache, 1, i);
+    return held;
+}
+
+/* Blocks of any size: those that are larger than a mark stands for leave larger gaps. */
 static void block_cache__a_scan_evicts_next_to_nothing(void **state)
 {
     (void)state;
     enum { ROOM = 100 };
-    struct bb_block_cache *cache = cache_of(ROOM * CHARGE + 4096);
-    uint64_t kept = 0;
-    for (uint64_t i = 0; i < ROOM; i++)
-        (void)ask(cache, i);
-    for (uint64_t i = 0; i < 100 * ROOM; i++)
-        assert_false(ask(cache, 1000 + i));
-    for (uint64_t i = 0; i < ROOM; i++)
-        kept += bb_block_cache_contains(cache, 1, i);
-    /* At the end there was a little room, for what came first. */
-    assert_true(kept >= ROOM - 4);
-    assert_true(stats_of(cache).evictions <= 4);
-    bb_block_cache_destroy(cache);
+    static const uint64_t charges[] = {CHARGE, 4200, 16500, 66000};
+    for (size_t c = 0; c < sizeof(charges) / sizeof(charges[0]); c++) {
+        struct bb_block_cache *cache = cache_of(ROOM * charges[c]);
+        for (uint64_t i = 0; i < 5 * ROOM; i++) /* until every shard is full */
+            (void)ask_for(cache, i, charges[c]);
+        uint64_t held = count_held(cache, 5 * ROOM);
+        assert_true(held > ROOM / 2);
+        for (uint64_t i = 0; i < 30 * ROOM; i++)
+            assert_false(ask_for(cache, 10000 + i, charges[c]));
+        assert_true(count_held(cache, 5 * ROOM) * 10 >= held * 9);
+        bb_block_cache_destroy(cache);
+    }
 }
 
 static void block_cache__refuses_what_would_fill_a_shard(void **state)
