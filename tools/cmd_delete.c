@@ -10,15 +10,45 @@ struct deletion {
     struct output out;
     bool is_hex;
     bool is_synced;
+    const char *from; /* as typed; NULL: no range */
+    const char *to;
     struct bb_db *db;
     struct bb_batch *batch;
     struct bb_buf key;
+    struct bb_buf high;
 };
+
+/* Without an end a range would be all that follows: that is to be said. */
+static enum bb_status check_arguments(const struct deletion *deletion, size_t key_count)
+{
+    if ((deletion->from == NULL) != (deletion->to == NULL))
+        return bb_fail(BB_INVALID, "a range needs both --from and --to");
+    if (deletion->from == NULL && key_count == 0)
+        return bb_fail(BB_INVALID, "nothing to delete: a key, or --from and --to");
+    return BB_OK;
+}
+
+static enum bb_status add_range(struct deletion *deletion)
+{
+    if (deletion->from == NULL)
+        return BB_OK;
+    enum bb_status status = key_argument_decode(deletion->from, deletion->is_hex, &deletion->key);
+    if (status == BB_OK)
+        status = key_argument_decode(deletion->to, deletion->is_hex, &deletion->high);
+    if (status == BB_OK)
+        status = bb_batch_delete_range(deletion->batch, bb_buf_bytes(&deletion->key),
+                                       bb_buf_bytes(&deletion->high));
+    return status;
+}
 
 /* One batch: all of the keys or none. */
 static enum bb_status delete_all(struct deletion *deletion, const struct arguments *arguments)
 {
-    enum bb_status status = bb_batch_create(&deletion->batch);
+    enum bb_status status = check_arguments(deletion, arguments->count - 1);
+    if (status == BB_OK)
+        status = bb_batch_create(&deletion->batch);
+    if (status == BB_OK)
+        status = add_range(deletion);
     for (size_t i = 1; i < arguments->count && status == BB_OK; i++) {
         status = key_argument_decode(arguments->values[i], deletion->is_hex, &deletion->key);
         if (status == BB_OK)
@@ -37,6 +67,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct deletion deletion = {0};
     store_options_init(&deletion.store, command);
     const struct option own[] = {
+        {"from", "KEY", OPTION_TEXT, &deletion.from, "all keys from this one on, up to --to"},
+        {"to", "KEY", OPTION_TEXT, &deletion.to, "the key before which --from ends"},
         {"hex", NULL, OPTION_FLAG, &deletion.is_hex, "keys are hexadecimal digits"},
         {"sync", NULL, OPTION_FLAG, &deletion.is_synced,
          "durable against loss of power before the command ends"},
@@ -53,11 +85,12 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = command_fail(command, status);
     } else if (deletion.out.is_json) {
         json_t *document = json_object();
-        json_set_count(document, "deletions", arguments.count - 1);
+        json_set_count(document, "deletions", bb_batch_count(deletion.batch));
         output_json(&deletion.out, document);
     }
     bb_batch_destroy(deletion.batch);
     bb_buf_deinit(&deletion.key);
+    bb_buf_deinit(&deletion.high);
     code = store_close(command, deletion.db, code);
     return output_finish(&deletion.out, command, code);
 }
@@ -65,14 +98,17 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 const struct command command_delete = {
     .name = "delete",
     .summary = "delete keys, all in one commit",
-    .arguments = "DIR KEY...",
+    .arguments = "DIR [KEY...]",
     .description = "Deletes the keys: all of them or, on failure, none. Deleting what is not there "
                    "is no error.\n"
+                   "With --from and --to all keys between the two, the latter exclusive, in one "
+                   "operation.\n"
                    "\n"
                    "Examples:\n"
                    "  bloomblock delete /tmp/pets dog\n"
-                   "  bloomblock delete /tmp/pets --hex 646f67 --sync\n",
-    .argument_count_min = 2,
+                   "  bloomblock delete /tmp/pets --hex 646f67 --sync\n"
+                   "  bloomblock delete /tmp/pets --from a --to f\n",
+    .argument_count_min = 1,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run,
 };

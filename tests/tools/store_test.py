@@ -115,6 +115,28 @@ class Explain(ToolTest):
         self.expect(USAGE, "explain", self.store, "xyz", "--hex")
 
 
+class DeleteRange(ToolTest):
+    def test_a_range_goes_and_what_comes_later_stays(self):
+        self.load("a\nb\nc\nd\ne\n")
+        self.assertEqual(self.ok("delete", self.store, "e", "--from", "b", "--to", "d", "--json").json["deletions"], 2)
+        self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, ["a", "d"])
+        self.load("c\n")
+        self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, ["a", "c", "d"])
+        self.ok("verify", self.store)
+        self.ok("compact", self.store)
+        self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, ["a", "c", "d"])
+        self.ok("delete", self.store, "--from", "61", "--to", "ff", "--hex")
+        self.ok("compact", self.store)
+        self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, [])
+
+    def test_half_a_range_is_none(self):
+        self.load("a\n")
+        for arguments in (["--from", "a"], ["--to", "z"], []):
+            self.expect(USAGE, "delete", self.store, *arguments)
+        self.ok("delete", self.store, "--from", "z", "--to", "a")
+        self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, ["a"])
+
+
 class Checkpoint(ToolTest):
     def test_a_second_store_of_its_own(self):
         self.load("a\nb\n")
