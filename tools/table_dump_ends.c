@@ -122,7 +122,8 @@ static void write_properties(struct table_dump *dump)
     }
     output_print(dump->out, "\nproperties\n");
     for (size_t i = 0; i < count; i++)
-        write_property(dump, &fields[i], value_of(properties, &fields[i]));
+        if (!bb_property_is_left_out(properties, &fields[i]))
+            write_property(dump, &fields[i], value_of(properties, &fields[i]));
 }
 
 /* A part of the file, as a row. Parts without an id of their own have none in the directory. */

@@ -1,0 +1,169 @@
+/* Goal: a deleted range is gone wherever tombstone and keys are, and nothing else is. Method: small
+ * stores, the tombstone in a newer memtable, table or level than the keys; what broke elsewhere by
+ * name. The model test does the rest. */
+#include "tests/support/store.h"
+
+static void delete_range(struct store *store, const char *low, const char *high)
+{
+    assert_ok(bb_db_delete_range(store->db, NULL, bb_bytes_of_text(low), bb_bytes_of_text(high)));
+}
+
+static void begin(struct store *store)
+{
+    store_init(store);
+    store_open(store);
+}
+
+/* A filter knows the entries of its table: of a key whose range was deleted there it says no. */
+static void delete_range__before_any_filter_rocksdb_9453(void **state)
+{
+    (void)state;
+    struct store store;
+    begin(&store);
+    for (char c = 'a'; c <= 'p'; c++)
+        store_put(&store, (char[]){c, 0}, "old");
+    assert_ok(bb_db_compact(store.db));
+    store_put(&store, "bb", "other keys, for the filters");
+    store_put(&store, "zz", "to know");
+    delete_range(&store, "c", "m");
+    for (int i = 0; i < 3; i++) {
+        assert_get(&store, "b", "old");
+        assert_get(&store, "c", NULL);
+        assert_get(&store, "l", NULL);
+        assert_get(&store, "m", "old");
+        assert_ok(i == 0 ? bb_db_flush(store.db) : bb_db_compact(store.db));
+    }
+    store_deinit(&store);
+}
+
+static void delete_range__many_gets_decide_without_a_block(void **state)
+{
+    (void)state;
+    struct store store;
+    begin(&store);
+    store_put(&store, "k", "old");
+    assert_ok(bb_db_flush(store.db));
+    delete_range(&store, "a", "z");
+    assert_ok(bb_db_flush(store.db));
+    struct bb_bytes keys[] = {bb_bytes_of_text("k"), bb_bytes_of_text("j")};
+    enum bb_status statuses[2];
+    struct bb_read_stats stats = {0};
+    struct bb_get_options options = {.stats = &stats};
+    assert_ok(bb_db_get_many(store.db, &options, keys, 2, NULL, statuses));
+    assert_int_equal(statuses[0], BB_NOT_FOUND);
+    assert_int_equal(statuses[1], BB_NOT_FOUND);
+    assert_int_equal(stats.visits[BB_VISIT_TOMBSTONE], 2);
+    assert_int_equal(stats.block_requests, 0);
+    store_deinit(&store);
+}
+
+static void delete_range__of_a_batch_the_later_wins(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_batch *batch = NULL;
+    begin(&store);
+    assert_ok(bb_batch_create(&batch));
+    assert_ok(bb_batch_put(batch, bb_bytes_of_text("b"), bb_bytes_of_text("before")));
+    assert_ok(bb_batch_delete_range(batch, bb_bytes_of_text("a"), bb_bytes_of_text("d")));
+    assert_ok(bb_batch_put(batch, bb_bytes_of_text("c"), bb_bytes_of_text("behind")));
+    assert_ok(bb_db_write(store.db, NULL, batch));
+    bb_batch_destroy(batch);
+    assert_content(&store, "c=behind");
+    assert_ok(bb_db_flush(store.db));
+    assert_content(&store, "c=behind");
+    store_deinit(&store);
+}
+
+static void delete_range__snapshots_see_what_was(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_snapshot *snapshot = NULL;
+    begin(&store);
+    store_put(&store, "b", "old");
+    assert_ok(bb_snapshot_create(store.db, &snapshot));
+    delete_range(&store, "a", "c");
+    struct bb_get_options options = {.snapshot = snapshot};
+    for (int i = 0; i < 3; i++) {
+        assert_get(&store, "b", NULL);
+        assert_ok(bb_db_get(store.db, &options, bb_bytes_of_text("b"), NULL));
+        assert_ok(i == 0 ? bb_db_flush(store.db) : bb_db_compact(store.db));
+    }
+    bb_snapshot_release(store.db, snapshot);
+    store_deinit(&store);
+}
+
+/* Covered and without a snapshot: nothing of it is left at the bottom. */
+static void delete_range__compaction_leaves_nothing(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db_stats stats;
+    begin(&store);
+    store_put(&store, "b", "old");
+    assert_ok(bb_db_compact(store.db));
+    delete_range(&store, "a", "c");
+    assert_ok(bb_db_compact(store.db));
+    bb_db_stats(store.db, &stats);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        assert_int_equal(stats.levels[level].table_count, 0);
+    store_deinit(&store);
+}
+
+static void delete_range__empty_ones_take_a_sequence(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db_stats stats;
+    begin(&store);
+    store_put(&store, "b", "kept");
+    delete_range(&store, "c", "a");
+    delete_range(&store, "b", "b");
+    assert_content(&store, "b=kept");
+    assert_ok(bb_db_close(store.db));
+    store.db = NULL;
+    store_open(&store);
+    bb_db_stats(store.db, &stats);
+    assert_int_equal(stats.last_sequence, 3);
+    assert_content(&store, "b=kept");
+    store_deinit(&store);
+}
+
+/* More than are walked one by one: the memtable's index answers too. */
+static void delete_range__many_in_one_memtable(void **state)
+{
+    (void)state;
+    struct store store;
+    char low[16];
+    char high[16];
+    begin(&store);
+    for (int i = 0; i < 300; i++) {
+        snprintf(low, sizeof(low), "k%04d", i);
+        store_put(&store, low, "v");
+    }
+    for (int i = 0; i < 300; i += 2) {
+        snprintf(low, sizeof(low), "k%04d", i);
+        snprintf(high, sizeof(high), "k%04d", i + 1);
+        delete_range(&store, low, high);
+    }
+    for (int i = 0; i < 300; i++) {
+        snprintf(low, sizeof(low), "k%04d", i);
+        assert_get(&store, low, i % 2 == 0 ? NULL : "v");
+    }
+    store_deinit(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(delete_range__before_any_filter_rocksdb_9453),
+        cmocka_unit_test(delete_range__many_gets_decide_without_a_block),
+        cmocka_unit_test(delete_range__of_a_batch_the_later_wins),
+        cmocka_unit_test(delete_range__snapshots_see_what_was),
+        cmocka_unit_test(delete_range__compaction_leaves_nothing),
+        cmocka_unit_test(delete_range__empty_ones_take_a_sequence),
+        cmocka_unit_test(delete_range__many_in_one_memtable),
+    };
+    return cmocka_run_group_tests_name("delete_range", tests, NULL, NULL);
+}
