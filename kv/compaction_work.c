@@ -52,6 +52,7 @@ static enum bb_status begin_with(struct bb_db *db, struct bb_levels *levels, str
         .new_number = new_number,
         .context = db,
     };
+    db->compaction_begin = db->system->ops->now(db->system);
     return bb_compaction_create(plan, levels, &options, &db->compaction);
 }
 
@@ -99,6 +100,7 @@ static void count_compaction(struct bb_db *db)
     const struct bb_compact_counts *counts = bb_compaction_counts(db->compaction);
     struct bb_event event = {.kind = BB_EVENT_COMPACTION,
                              .level = bb_compaction_plan(db->compaction)->output_level,
+                             .nanoseconds = bb_file_elapsed(db->system, db->compaction_begin),
                              .bytes_read = counts->bytes_read,
                              .bytes_written = counts->bytes_written,
                              .message = ""};

@@ -130,6 +130,7 @@ struct bb_db {
 
     /* The compacting worker's. */
     struct bb_compaction *compaction; /* in progress, or NULL */
+    uint64_t compaction_begin;        /* when, by the clock */
     uint64_t compact_ticket;          /* the request that it serves, or 0 */
     bool was_range;                   /* the latest compaction was a piece of a requested range */
 };

@@ -37,13 +37,16 @@ struct bb_db_iter;
 
 /* What the store tells a listener, from the thread that did it and without a lock held. */
 enum bb_event_kind {
-    BB_EVENT_FLUSH,      /* a memtable became a table */
-    BB_EVENT_COMPACTION, /* tables were merged */
-    BB_EVENT_STALL,      /* a write waited; see struct bb_event.stall */
+    BB_EVENT_FLUSH,      /* a memtable became a table: level 0, nanoseconds, bytes_written */
+    BB_EVENT_COMPACTION, /* tables were merged: level, nanoseconds from its beginning on, bytes_read,
+                            bytes_written. Tables that were moved unread are none */
+    BB_EVENT_STALL,      /* a write waited: stall, nanoseconds */
     BB_EVENT_RECOVERY,   /* something was dropped or left alone at open; message says what */
-    BB_EVENT_ERROR,      /* background work failed; message says why */
+    BB_EVENT_ERROR,      /* background work failed; message says why; it is tried again where that
+                            may help */
 };
 
+/* Fields that the kind does not name are 0, level -1, message empty. */
 struct bb_event {
     enum bb_event_kind kind;
     enum bb_stall stall;

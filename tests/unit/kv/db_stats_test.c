@@ -442,6 +442,58 @@ static void db_stats__of_an_empty_store(void **state)
     store_deinit(&store);
 }
 
+/* ---- events ---- */
+
+struct told {
+    uint64_t counts[BB_EVENT_ERROR + 1];
+    uint64_t flush_bytes;
+    uint64_t bytes_read;
+    uint64_t bytes_written;
+};
+
+static void take_note(void *context, const struct bb_event *event)
+{
+    struct told *told = context;
+    assert_true(event->kind <= BB_EVENT_ERROR);
+    assert_non_null(event->message);
+    told->counts[event->kind]++;
+    if (event->kind == BB_EVENT_FLUSH) {
+        assert_int_equal(event->level, 0);
+        told->flush_bytes += event->bytes_written;
+    } else if (event->kind == BB_EVENT_COMPACTION) {
+        assert_in_range(event->level, 0, BB_LEVEL_COUNT - 1);
+        told->bytes_read += event->bytes_read;
+        told->bytes_written += event->bytes_written;
+    }
+}
+
+/* What a listener was told of adds up to what the statistics say. */
+static void db_stats__are_the_sums_of_the_events(void **state)
+{
+    (void)state;
+    struct store store;
+    struct told told = {.flush_bytes = 0};
+    char key[32];
+    store_init(&store);
+    store.options.on_event = take_note;
+    store.options.event_context = &told;
+    store_open(&store);
+    for (uint32_t i = 0; i < 20000; i++) {
+        snprintf(key, sizeof(key), "key%08u", (uint32_t)(i * 7919ULL % 10000));
+        store_put(&store, key, "a value that takes some room in a table");
+    }
+    assert_ok(bb_db_compact(store.db));
+    struct bb_db_stats stats = store_stats(&store);
+    assert_true(stats.compactions > 5);
+    assert_int_equal(told.counts[BB_EVENT_FLUSH], stats.flushes);
+    assert_int_equal(told.counts[BB_EVENT_COMPACTION], stats.compactions);
+    assert_int_equal(told.flush_bytes, stats.flush_bytes_written);
+    assert_int_equal(told.bytes_read, stats.compaction_bytes_read);
+    assert_int_equal(told.bytes_written, stats.compaction_bytes_written);
+    assert_int_equal(told.counts[BB_EVENT_ERROR] + told.counts[BB_EVENT_RECOVERY], 0);
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,6 +509,7 @@ int main(void)
         cmocka_unit_test(db_stats__weighted_waste_is_what_is_measured),
         cmocka_unit_test(db_stats__plain_weights),
         cmocka_unit_test(db_stats__of_an_empty_store),
+        cmocka_unit_test(db_stats__are_the_sums_of_the_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
