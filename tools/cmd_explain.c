@@ -62,7 +62,9 @@ static const char *result_text(const struct bb_explain_step *step)
     if (step->found == BB_EXPLAIN_VALUE)
         return "value";
     if (step->found == BB_EXPLAIN_TOMBSTONE)
-        return "tombstone";
+        return step->table.range_sequence == step->sequence && step->sequence > 0
+                   ? "range tombstone"
+                   : "tombstone";
     if (step->kind == BB_EXPLAIN_NO_TABLE)
         return "no table's bounds hold the key";
     if (step->kind == BB_EXPLAIN_MEMTABLE)

@@ -42,6 +42,8 @@ static void set_table(json_t *row, const struct bb_explain_step *step)
     json_set_text(row, "table", step->path);
     json_set_bool(row, "opened", step->was_opened);
     json_set_text(row, "visit", visit_name(table->visit));
+    if (table->range_sequence > 0)
+        json_set_count(row, "range_tombstone_sequence", table->range_sequence);
     json_object_set_new(row, "summary", filter_of(&table->summary));
     json_object_set_new(row, "index_page",
                         part_of(table->page, table->page_offset, table->page_size_bytes));
