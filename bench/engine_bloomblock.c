@@ -120,8 +120,7 @@ static void compact(void *memory)
 
 #define OPTIONS                                                                                    \
     "write_buffer_bytes, cache_bytes as given; target_wasted_reads 0.01 (default), "               \
-    "blocks of 4 KiB, LZ4 from "                                                                   \
-    "level 1 on; each put is a commit and one write(2), no sync; checksums verified on "           \
+    "blocks of 4 KiB, LZ4; each put is a commit and one write(2), no sync; checksums verified on " \
     "every read"
 #define ENGINE(name_, options_, open_)                                                             \
     {                                                                                              \

@@ -242,7 +242,7 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
         status = resolve_compression("compression", BB_COMPRESSION_LZ4, &o.compression);
     if (status == BB_OK)
         status =
-            resolve_compression("compression_level0", BB_COMPRESSION_NONE, &o.compression_level0);
+            resolve_compression("compression_level0", BB_COMPRESSION_LZ4, &o.compression_level0);
     if (status == BB_OK)
         status = check_residency(&o);
     if (status == BB_OK)

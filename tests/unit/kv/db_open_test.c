@@ -270,6 +270,7 @@ static void db_open__reverse_order(void **state)
     store_init(&store);
     store.options.comparator = &reverse;
     store.options.compression = BB_COMPRESSION_NONE;
+    store.options.compression_level0 = BB_COMPRESSION_NONE;
     store_open(&store);
     for (int i = 0; i < 2000; i++) {
         snprintf(key, sizeof(key), "%05d", i * 1237 % 2000);

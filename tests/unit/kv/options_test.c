@@ -103,7 +103,7 @@ static void assert_default(const struct bb_db_options *o)
         assert_true(o->level_read_costs[level] == 1);
     assert_int_equal(o->filter_kind, BB_FILTER_RIBBON);
     assert_int_equal(o->compression, BB_COMPRESSION_LZ4);
-    assert_int_equal(o->compression_level0, BB_COMPRESSION_NONE);
+    assert_int_equal(o->compression_level0, BB_COMPRESSION_LZ4);
 }
 
 static void options__zero_means_default(void **state)
@@ -314,10 +314,10 @@ static void options__compressions(void **state)
     (void)state;
     struct bb_db_options resolved;
     struct bb_db_options options = {.compression = BB_COMPRESSION_NONE,
-                                    .compression_level0 = BB_COMPRESSION_LZ4};
+                                    .compression_level0 = BB_COMPRESSION_NONE};
     assert_ok(bb_options_resolve(&options, &resolved));
     assert_int_equal(resolved.compression, BB_COMPRESSION_NONE);
-    assert_int_equal(resolved.compression_level0, BB_COMPRESSION_LZ4);
+    assert_int_equal(resolved.compression_level0, BB_COMPRESSION_NONE);
     options.compression = (enum bb_compression)3;
     assert_refused(&options, "option compression is 3");
     options.compression = BB_COMPRESSION_LZ4;
@@ -449,6 +449,7 @@ static void options__for_a_table(void **state)
     struct bb_table_options table;
     struct bb_db_options options;
     struct bb_db_options given = {.block_size_bytes = 128,
+                                  .compression_level0 = BB_COMPRESSION_NONE,
                                   .restart_interval = 3,
                                   .filter_kind = BB_FILTER_BLOOM,
                                   .filter_granularity = 2,
