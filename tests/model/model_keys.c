@@ -95,12 +95,13 @@ static void draw_range(struct model *model, struct model_key keys[2], struct bb_
                        struct bb_bytes *ret_high)
 {
     uint32_t first = (uint32_t)bb_rng_below(&model->rng, model->key_space);
-    if ((first % 7 == 0 || first % 11 == 0) && !bb_rng_one_in(&model->rng, 20))
+    bool is_any = bb_rng_one_in(&model->rng, 1000);
+    while (!is_any && (first % 7 == 0 || first % 11 == 0))
         first++;
     uint32_t count = (uint32_t)bb_rng_below(&model->rng, bb_rng_one_in(&model->rng, 20) ? 100 : 6);
     *ret_low = key_of(first, &keys[0]);
-    *ret_high = bb_rng_one_in(&model->rng, 400) ? model_draw_key(model, &keys[1])
-                                                : key_of(first + count, &keys[1]);
+    *ret_high = bb_rng_one_in(&model->rng, 1000) ? model_draw_key(model, &keys[1])
+                                                 : key_of(first + count, &keys[1]);
 }
 
 void model_delete_range(struct model *model)

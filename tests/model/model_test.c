@@ -35,7 +35,7 @@ static void step(struct model *model)
         {8, model_reopen},        {8, model_crash},          {8, model_kill},
         {6, model_compare_all},   {200, model_get_far_away}, {60, model_get_many},
         {5, model_compact_range}, {20, model_sizes},         {4, model_checkpoint},
-        {150, model_pin},         {6, model_ingest},         {150, model_delete_range},
+        {150, model_pin},         {6, model_ingest},         {120, model_delete_range},
     };
     uint64_t total = 0;
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
