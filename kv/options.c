@@ -241,8 +241,7 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
     if (status == BB_OK)
         status = resolve_compression("compression", BB_COMPRESSION_LZ4, &o.compression);
     if (status == BB_OK)
-        status =
-            resolve_compression("compression_level0", BB_COMPRESSION_LZ4, &o.compression_level0);
+        status = resolve_compression("compression_level0", o.compression, &o.compression_level0);
     if (status == BB_OK)
         status = check_residency(&o);
     if (status == BB_OK)

@@ -90,7 +90,7 @@ struct bb_db_options {
     uint32_t block_size_bytes;              /* default 4096 */
     uint32_t restart_interval;              /* default 16 */
     enum bb_compression compression;        /* of level 1 and below; default LZ4 */
-    enum bb_compression compression_level0; /* default LZ4 */
+    enum bb_compression compression_level0; /* default: that of the others */
     uint64_t table_size_bytes; /* compaction cuts its output here; default 1/8 of level 1, at most 8
                                   MiB */
 

@@ -76,6 +76,7 @@ static void statistics_begin_with_leveldbs_table(void **state)
     (void)state;
     opened_prepare(&o);
     leveldb_options_set_write_buffer_size(o.options, 64 << 10);
+    leveldb_options_set_compression(o.options, leveldb_no_compression);
     opened_again(&o);
     char *empty = property(&o, "leveldb.stats");
     assert_int_equal(strncmp(empty, head, sizeof(head) - 1), 0);

@@ -98,7 +98,8 @@ class Measure(ToolTest):
             runs = self.check_sums(self.measure("--summary", where, "--cache", "64K"), False)
             is_used = where != "unused"
             self.assertEqual(runs[True, "cold"]["summary_reads"] > 0, is_used)
-            self.assertEqual(runs[True, "warm"]["summary_reads"] > 0, where == "cached")
+            if where != "cached":  # there blocks may push summaries out, or not
+                self.assertEqual(runs[True, "warm"]["summary_reads"], 0)
             self.assertEqual(runs[False, "cold"]["summary_reads"], 0)
 
     def test_without_filters_nothing_is_avoided(self):

@@ -318,6 +318,9 @@ static void options__compressions(void **state)
     assert_ok(bb_options_resolve(&options, &resolved));
     assert_int_equal(resolved.compression, BB_COMPRESSION_NONE);
     assert_int_equal(resolved.compression_level0, BB_COMPRESSION_NONE);
+    options.compression_level0 = BB_COMPRESSION_DEFAULT;
+    assert_ok(bb_options_resolve(&options, &resolved));
+    assert_int_equal(resolved.compression_level0, BB_COMPRESSION_NONE);
     options.compression = (enum bb_compression)3;
     assert_refused(&options, "option compression is 3");
     options.compression = BB_COMPRESSION_LZ4;
