@@ -50,6 +50,9 @@ void bb_repair_tell(struct bb_repair *repair, const char *format, ...)
 const struct bb_directory_file *bb_repair_find(const struct bb_repair *repair,
                                                enum bb_file_kind kind, uint64_t number);
 void bb_repair_set_aside(struct bb_repair *repair, const struct bb_directory_file *file);
+/* Have all keys of table a a place before those of b? */
+bool bb_repair_ends_before(const struct bb_repair *repair, const struct bb_table_meta *a,
+                           const struct bb_table_meta *b);
 
 /* repair_state.c: fills state. */
 BB_MUST_CHECK enum bb_status bb_repair_find_state(struct bb_repair *repair);

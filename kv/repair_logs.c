@@ -21,6 +21,7 @@ struct reading {
     const char *name;
     struct bb_memtable *memtable;
     uint64_t expected_sequence; /* 0: any */
+    uint64_t tables_sequence;   /* what comes up to there may be in tables */
     bool is_ended;              /* by a hole, where nothing behind one is wanted */
 };
 
@@ -160,14 +161,16 @@ static enum bb_status add_batch(struct reading *reading, struct bb_batch_cursor 
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
-/* Sequences go up by one. What begins later shows a hole; what begins earlier was there already. */
+/* Sequences go up by one. What begins later shows a hole, unless it is in tables: of a log that was
+ * removed since, or sequences that an ingest passed over. What begins earlier was there already. */
 static bool follows(struct reading *reading, const struct bb_batch_cursor *cursor)
 {
     struct bb_repair *repair = reading->repair;
     uint64_t expected = reading->expected_sequence;
     if (expected != 0 && cursor->sequence < expected)
         return false;
-    if (expected == 0 || cursor->sequence == expected)
+    if (expected == 0 || cursor->sequence == expected ||
+        cursor->sequence <= reading->tables_sequence + 1)
         return true;
     bb_repair_tell(repair, "%s: %" PRIu64 " operations are missing, from sequence %" PRIu64 " on",
                    reading->name, cursor->sequence - expected, expected);
@@ -237,6 +240,8 @@ static enum bb_status read_logs(struct bb_repair *repair, const uint64_t *number
     /* Without a manifest, or behind an old one, what precedes the logs may be in tables. */
     if (repair->has_manifest && !repair->is_outdated)
         reading.expected_sequence = repair->state.last_sequence + 1;
+    else
+        reading.tables_sequence = repair->edit.last_sequence;
     for (size_t i = 0; i < count && status == BB_OK; i++)
         status = read_log(&reading, bb_repair_find(repair, BB_FILE_LOG, numbers[i]));
     if (status == BB_OK)

@@ -79,18 +79,21 @@ static int choose_level(const struct merging *merging)
     return level;
 }
 
-/* Behind the last table of the group that begins at `first`. */
+/* Behind the last table of the group that begins at `first`. A range tombstone may end at the key
+ * that the next table begins with. */
 static size_t group_end(const struct merging *merging, size_t first)
 {
     const struct bb_comparator *comparator = merging->repair->options.comparator;
-    struct bb_bytes largest = bb_buf_bytes(&input_at(merging, first)->meta.largest);
+    const struct bb_table_meta *last = &input_at(merging, first)->meta;
     size_t end = first + 1;
     for (; end < merging->inputs.added_count; end++) {
         const struct bb_table_meta *next = &input_at(merging, end)->meta;
-        if (bb_key_compare(comparator, bb_buf_bytes(&next->smallest), largest) > 0)
+        if (bb_repair_ends_before(merging->repair, last, next))
             break;
-        if (bb_key_compare(comparator, bb_buf_bytes(&next->largest), largest) > 0)
-            largest = bb_buf_bytes(&next->largest);
+        int order =
+            bb_key_compare(comparator, bb_buf_bytes(&next->largest), bb_buf_bytes(&last->largest));
+        if (order > 0 || (order == 0 && last->largest_is_exclusive))
+            last = next;
     }
     return end;
 }

@@ -7,6 +7,7 @@
  *     with an outdated one
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/bytes.h"
 #include "base/status.h"
@@ -67,8 +68,9 @@ static void count_salvaged(struct bb_repair *repair, const struct bb_salvage_rep
                            const struct bb_edit_table *wanted)
 {
     struct bb_db_repair_report *report = &repair->report;
-    report->tables_salvaged += found->entries > 0;
-    report->tables_lost += found->entries == 0;
+    bool has_any = found->entries > 0 || found->range_tombstones > 0;
+    report->tables_salvaged += has_any;
+    report->tables_lost += !has_any;
     report->entries_salvaged += found->entries;
     report->blocks_lost += found->blocks_lost;
     report->bytes_lost += found->bytes_lost;
@@ -82,6 +84,44 @@ static void count_salvaged(struct bb_repair *repair, const struct bb_salvage_rep
     report->deletions_may_return |= lost > 0;
 }
 
+static void tell_ranges(struct bb_repair *repair, const char *name,
+                        const struct bb_edit_table *wanted)
+{
+    char smallest[KEY_TEXT_SIZE];
+    char largest[KEY_TEXT_SIZE];
+    if (wanted == NULL) {
+        bb_repair_tell(repair,
+                       "%s: range tombstones that it may have had are lost: what they "
+                       "deleted may return",
+                       name);
+        return;
+    }
+    bb_bytes_escape(bb_buf_bytes(&wanted->meta.smallest), smallest, sizeof(smallest));
+    bb_bytes_escape(bb_buf_bytes(&wanted->meta.largest), largest, sizeof(largest));
+    bb_repair_tell(repair,
+                   "%s: %" PRIu64 " range tombstones are lost: what they deleted between %s and %s "
+                   "may return",
+                   name, wanted->meta.range_tombstone_count, smallest, largest);
+}
+
+/* What they deleted is kept: of two mistakes the one that can be mended. */
+static void lose_ranges(struct bb_repair *repair, const char *name,
+                        const struct bb_edit_table *wanted)
+{
+    tell_ranges(repair, name, wanted);
+    repair->report.tables_ranges_lost++;
+    repair->report.deletions_may_return = true;
+}
+
+/* Without a manifest the table's directory alone tells whether there were any. */
+static bool has_lost_ranges(const struct bb_salvage_report *found,
+                            const struct bb_edit_table *wanted)
+{
+    if (wanted != NULL)
+        return wanted->meta.range_tombstone_count > found->range_tombstones;
+    return found->ranges == BB_RANGE_SALVAGE_LOST || found->ranges == BB_RANGE_SALVAGE_UNTOLD;
+}
+
 static void tell_salvaged(const struct mending *mending, const struct bb_salvage_report *found,
                           const struct bb_edit_table *wanted)
 {
@@ -90,30 +130,19 @@ static void tell_salvaged(const struct mending *mending, const struct bb_salvage
                    wanted != NULL && found->entries >= wanted->meta.entry_count
                        ? ", which is all of them"
                        : "");
+    if (found->range_tombstones > 0)
+        bb_repair_tell(mending->repair, "%s: %" PRIu64 " range tombstones can be read",
+                       mending->name, found->range_tombstones);
 }
 
-/* Range tombstones stand apart from the blocks: they are there if the table can be opened. */
-static enum bb_status mend_ranges(struct mending *mending, const char *path,
-                                  const struct bb_edit_table *wanted)
+static enum bb_status on_ranges(void *context, const struct bb_range_tombstones *list)
 {
-    struct bb_table *table = NULL;
-    struct bb_table_options options;
+    struct mending *mending = context;
     struct bb_range_array array = {0};
-    bb_repair_table_options(mending->repair, 0, 0, &options);
-    enum bb_status status = bb_table_open(path, &options, &table);
-    if (status == BB_OK && bb_table_range_tombstones(table) != NULL)
-        status = bb_range_array_add_list(&array, bb_table_range_tombstones(table));
-    bool is_lost = status == BB_CORRUPT && wanted != NULL && wanted->meta.range_tombstone_count > 0;
-    if (is_lost)
-        bb_repair_tell(mending->repair, "%s: what its range tombstones deleted may return",
-                       mending->name);
-    mending->repair->report.deletions_may_return |= is_lost;
-    if (status == BB_CORRUPT || status == BB_INVALID || status == BB_UNSUPPORTED)
-        status = BB_OK;
+    enum bb_status status = bb_range_array_add_list(&array, list);
     if (status == BB_OK)
         status = bb_repair_table_add_ranges(&mending->table, array.tombstones, array.count);
     bb_range_array_deinit(&array);
-    bb_table_close(table);
     return status;
 }
 
@@ -123,7 +152,8 @@ static enum bb_status mend(struct bb_repair *repair, const struct bb_directory_f
 {
     struct mending mending = {.repair = repair, .name = file->name};
     struct bb_salvage_report found = {0};
-    struct bb_salvage_visitor visitor = {.entry = on_entry, .lost = on_lost, .context = &mending};
+    struct bb_salvage_visitor visitor = {
+        .entry = on_entry, .lost = on_lost, .ranges = on_ranges, .context = &mending};
     mending.table = (struct bb_repair_table){.repair = repair};
     if (wanted != NULL) {
         mending.table.level = wanted->level;
@@ -140,12 +170,12 @@ static enum bb_status mend(struct bb_repair *repair, const struct bb_directory_f
     if (status == BB_OK && mending.is_behind_loss)
         tell_loss(&mending, NULL);
     if (status == BB_OK)
-        status = mend_ranges(&mending, path, wanted);
-    if (status == BB_OK)
         status = bb_repair_table_finish(&mending.table);
     if (status == BB_OK) {
         count_salvaged(repair, &found, wanted);
         tell_salvaged(&mending, &found, wanted);
+        if (has_lost_ranges(&found, wanted))
+            lose_ranges(repair, file->name, wanted);
     }
     bb_repair_table_abandon(&mending.table);
     bb_buf_deinit(&mending.last_key);
@@ -166,6 +196,7 @@ static enum bb_status keep(struct bb_repair *repair, int level, uint64_t run, ui
 
 static void lose(struct bb_repair *repair, const struct bb_edit_table *table)
 {
+    char name[32];
     bb_repair_tell(repair, "%06" PRIu64 ".bbt is missing, with %" PRIu64 " entries in level %d",
                    table->number, table->meta.entry_count, table->level);
     if (repair->is_outdated) /* it may have been replaced */
@@ -173,6 +204,10 @@ static void lose(struct bb_repair *repair, const struct bb_edit_table *table)
     repair->report.tables_lost++;
     repair->report.entries_lost += table->meta.entry_count;
     repair->report.deletions_may_return = true;
+    if (table->meta.range_tombstone_count > 0) {
+        snprintf(name, sizeof(name), "%06" PRIu64 ".bbt", table->number);
+        lose_ranges(repair, name, table);
+    }
 }
 
 /* Runs of level 0 are told apart by their numbers, newest last. When one was written anew, with a
@@ -238,7 +273,8 @@ static void leave(struct bb_repair *repair, const struct bb_directory_file *file
     bb_repair_set_aside(repair, file);
 }
 
-/* Another secret: another store's, or one that was built outside and taken in as a whole. */
+/* Another secret: another store's, whose sequences say nothing about ours. What an ingest takes in is
+ * written anew, with the store's secret. */
 static bool has_our_secret(const struct bb_repair *repair, const struct bb_table *table)
 {
     return memcmp(bb_table_secret(table)->bytes, repair->state.identity.secret.bytes,

@@ -120,15 +120,20 @@ static enum bb_status find_whole(struct bb_repair *repair, bool *ret_is_whole)
 
 /* ---- what there will be ---- */
 
+bool bb_repair_ends_before(const struct bb_repair *repair, const struct bb_table_meta *a,
+                           const struct bb_table_meta *b)
+{
+    int order = bb_key_compare(repair->options.comparator, bb_buf_bytes(&a->largest),
+                               bb_buf_bytes(&b->smallest));
+    return order < 0 || (order == 0 && a->largest_is_exclusive);
+}
+
 static bool overlaps(const struct bb_repair *repair, const struct bb_edit_table *a,
                      const struct bb_edit_table *b)
 {
-    const struct bb_comparator *comparator = repair->options.comparator;
     return a->level == b->level && a->run == b->run &&
-           bb_key_compare(comparator, bb_buf_bytes(&a->meta.largest),
-                          bb_buf_bytes(&b->meta.smallest)) >= 0 &&
-           bb_key_compare(comparator, bb_buf_bytes(&b->meta.largest),
-                          bb_buf_bytes(&a->meta.smallest)) >= 0;
+           !bb_repair_ends_before(repair, &a->meta, &b->meta) &&
+           !bb_repair_ends_before(repair, &b->meta, &a->meta);
 }
 
 /* A run whose tables overlap is none. */

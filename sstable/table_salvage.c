@@ -14,12 +14,14 @@
 /* The properties begin with the version of the format, 0, and the id: docs/format.md, section 10. */
 static const uint8_t id_mark[] = {1, 0, 1, 0, 2, 0, BB_TABLE_ID_SIZE};
 
-/* Has the file a block or a page of that table? */
+/* Has the file a block, a page or the directory of that table? */
 static enum bb_status is_proven(struct bb_bytes file, const uint8_t *id, bool *ret_is_proven)
 {
     struct bb_block_places places = {0};
     enum bb_status status = bb_block_places_find(file, bb_table_id_decode(id), &places);
-    *ret_is_proven = status == BB_OK && places.count > 0;
+    *ret_is_proven =
+        status == BB_OK &&
+        (places.count > 0 || bb_range_salvage_has_directory(file, bb_table_id_decode(id)));
     bb_block_places_deinit(&places);
     return status;
 }
@@ -219,12 +221,28 @@ static enum bb_status read_blocks(struct salvage *salvage, const struct bb_block
     return status;
 }
 
+static enum bb_status read_ranges(struct salvage *salvage)
+{
+    struct bb_range_tombstones *list = NULL;
+    enum bb_status status = bb_range_salvage(salvage->file, salvage->path, salvage->comparator,
+                                             salvage->table, &salvage->report.ranges, &list);
+    if (status == BB_OK && list != NULL) {
+        salvage->report.range_tombstones = list->sequence_count;
+        if (salvage->visitor->ranges != NULL)
+            status = salvage->visitor->ranges(salvage->visitor->context, list);
+    }
+    bb_range_tombstones_destroy(list);
+    return status;
+}
+
 static enum bb_status salvage_file(struct salvage *salvage)
 {
     struct bb_block_places places = {0};
     enum bb_status status = bb_block_places_find(salvage->file, salvage->table, &places);
     if (status == BB_OK)
         status = read_blocks(salvage, &places);
+    if (status == BB_OK)
+        status = read_ranges(salvage);
     salvage->report.pages = places.page_count;
     salvage->report.tail_bytes = salvage->file.size - places.end;
     bb_block_places_deinit(&places);

@@ -2,6 +2,7 @@
  *
  * Footer, directory, root, properties, filters and index pages may all be gone: a block is believed
  * when its checksum fits this table and this place (block_places.h), and nothing else is asked for.
+ * Range tombstones need the section directory besides (range_salvage.h).
  * What is needed is the table's id, which the checksums are bound to. It stands in the store's
  * manifest, in the footer and in the properties; when all three are gone nothing can be told from
  * accident, and nothing is given out.
@@ -12,6 +13,7 @@
 #define BB_SSTABLE_TABLE_SALVAGE_H
 
 #include "sstable/block_places.h"
+#include "sstable/range_salvage.h"
 
 struct bb_salvage_visitor {
     /* Each entry in order; borrowed for the call. May be NULL. */
@@ -22,6 +24,9 @@ struct bb_salvage_visitor {
     /* A stretch of the file, between the entries before and those behind, that blocks may have
      * stood in and that cannot be read. May be NULL. */
     enum bb_status (*lost)(void *context, uint64_t offset, uint64_t size);
+    /* Behind all entries: the range tombstones, if there are any and they can be read; borrowed for
+     * the call. May be NULL. */
+    enum bb_status (*ranges)(void *context, const struct bb_range_tombstones *list);
     void *context;
 };
 
@@ -36,10 +41,12 @@ struct bb_salvage_report {
                              latter some may have been pages */
     uint64_t tail_bytes;  /* behind the last whole page or block: of an undamaged table what is not
                              entries; of a cut one perhaps part of a block */
+    enum bb_range_salvage ranges;
+    uint64_t range_tombstones; /* sequences of all fragments */
 };
 
-/* The id that the file itself names, where there is a block to prove it: from the footer, else from
- * the properties. BB_CORRUPT: there is none. */
+/* The id that the file itself names, where there is a block or a directory to prove it: from the
+ * footer, else from the properties. BB_CORRUPT: there is none. */
 BB_MUST_CHECK enum bb_status bb_table_id_salvage(struct bb_bytes file, const char *path,
                                                  uint8_t ret_id[BB_TABLE_ID_SIZE]);
 

@@ -34,6 +34,9 @@ static void print_tables(struct output *out, const struct bb_db_repair_report *r
         number_grouped(report->tables_kept).text, number_grouped(report->tables_salvaged).text,
         number_grouped(report->tables_lost).text, number_grouped(report->tables_unnamed).text,
         number_grouped(report->tables_merged).text);
+    if (report->tables_ranges_lost > 0)
+        output_print(out, "ranges         of %s tables the deleted ranges are lost, or may be\n",
+                     number_grouped(report->tables_ranges_lost).text);
     output_print(out, "entries        %s kept, %s salvaged, %s lost\n",
                  number_grouped(report->entries_kept).text,
                  number_grouped(report->entries_salvaged).text,
@@ -67,6 +70,7 @@ static void add_counts(json_t *document, const struct bb_db_repair_report *repor
     json_set_count(document, "tables_lost", report->tables_lost);
     json_set_count(document, "tables_merged", report->tables_merged);
     json_set_count(document, "tables_unnamed", report->tables_unnamed);
+    json_set_count(document, "tables_ranges_lost", report->tables_ranges_lost);
     json_set_count(document, "entries_kept", report->entries_kept);
     json_set_count(document, "entries_salvaged", report->entries_salvaged);
     json_set_count(document, "entries_lost", report->entries_lost);

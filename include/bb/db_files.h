@@ -140,6 +140,9 @@ struct bb_db_repair_report {
     uint64_t tables_lost;     /* missing, or nothing in them can be read */
     uint64_t tables_merged;   /* sound or salvaged, and written anew because levels are unknown */
     uint64_t tables_unnamed;  /* not taken: the manifest does not name them, or another store's */
+    uint64_t
+        tables_ranges_lost; /* salvaged or lost, and range tombstones of theirs are lost, or may
+                                    be: nothing tells whether there were any */
     uint64_t entries_kept;
     uint64_t entries_salvaged;
     uint64_t entries_lost; /* of tables of which the manifest tells how many there were */

@@ -149,17 +149,27 @@ static void do_harm(struct mending *mending, struct bb_file_memory *memory, enum
     assert_ok(fs->ops->sync_directory(fs, STORE_PATH));
 }
 
-/* Two tables in level 0, and a log of two records, the first of which is known to be durable. */
+static void delete_range(struct store *store, const char *low, const char *high)
+{
+    assert_ok(bb_db_delete_range(store->db, NULL, bb_bytes_of_text(low), bb_bytes_of_text(high)));
+}
+
+/* Two tables in level 0, and a log of three records, the first of which is known to be durable. Of
+ * what is in the first table, a range in the second one hides x, and one in the log y. */
 static void make(struct store *store)
 {
     store_init(store);
     store_open(store);
     store_put(store, "a", "1");
+    store_put(store, "x", "gone");
+    store_put(store, "y", "gone");
     assert_ok(bb_db_flush(store->db));
+    delete_range(store, "x", "y");
     store_put(store, "b", "2");
     store_put(store, "c", "3");
     assert_ok(bb_db_flush(store->db));
     store_put_synced(store, "d", "4");
+    delete_range(store, "y", "z");
     store_put_synced(store, "e", "5");
     store_close(store);
 }

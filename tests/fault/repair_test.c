@@ -15,6 +15,7 @@
 #define KEYS    150
 #define COMMITS 900
 #define LOGGED  20 /* the last ones are in the log */
+#define WIDTH   15 /* keys of a range that is deleted */
 
 /* ---- what was written ---- */
 
@@ -23,9 +24,24 @@ static uint32_t key_of(uint32_t commit)
     return commit * 37 % KEYS;
 }
 
+/* One of them is in the log. */
+static bool is_range(uint32_t commit)
+{
+    return commit % 59 == 4;
+}
+
 static bool is_deletion(uint32_t commit)
 {
     return commit % 7 == 3;
+}
+
+static void delete_range(struct bb_db *db, uint32_t key)
+{
+    char low[16];
+    char high[16];
+    snprintf(low, sizeof(low), "key%04u", key);
+    snprintf(high, sizeof(high), "key%04u", key + WIDTH);
+    assert_ok(bb_db_delete_range(db, NULL, bb_bytes_of_text(low), bb_bytes_of_text(high)));
 }
 
 static void write_commit(struct bb_db *db, uint32_t commit)
@@ -36,7 +52,9 @@ static void write_commit(struct bb_db *db, uint32_t commit)
     snprintf(key, sizeof(key), "key%04u", key_of(commit));
     memset(value, 'a' + (char)(commit % 26), sizeof(value));
     snprintf(value, sizeof(value), "%u:", commit);
-    if (is_deletion(commit))
+    if (is_range(commit))
+        delete_range(db, key_of(commit));
+    else if (is_deletion(commit))
         assert_ok(bb_db_delete(db, &options, bb_bytes_of_text(key)));
     else
         assert_ok(
@@ -91,10 +109,22 @@ static uint32_t commit_shown(struct bb_db *db, uint32_t key)
     assert_true(status == BB_OK || status == BB_NOT_FOUND);
     uint32_t commit =
         status == BB_OK ? (uint32_t)strtoul((const char *)value.data, NULL, 10) : COMMITS;
-    if (status == BB_OK && (value.size != 160 || commit >= COMMITS || key_of(commit) != key))
+    if (status == BB_OK &&
+        (value.size != 160 || commit >= COMMITS || key_of(commit) != key || is_range(commit)))
         commit = COMMITS + 1;
     bb_buf_deinit(&value);
     return commit;
+}
+
+static void apply(uint32_t last[KEYS], uint32_t commit)
+{
+    uint32_t key = key_of(commit);
+    if (!is_range(commit)) {
+        last[key] = is_deletion(commit) ? COMMITS : commit;
+        return;
+    }
+    for (uint32_t i = key; i < key + WIDTH && i < KEYS; i++)
+        last[i] = COMMITS;
 }
 
 /* As of the first `count` commits. */
@@ -102,8 +132,10 @@ static struct shown show(struct bb_db *db, uint32_t count)
 {
     struct shown shown = {0};
     uint32_t last[KEYS];
+    for (uint32_t key = 0; key < KEYS; key++)
+        last[key] = COMMITS;
     for (uint32_t i = 0; i < count; i++)
-        last[key_of(i)] = is_deletion(i) ? COMMITS : i;
+        apply(last, i);
     for (uint32_t key = 0; key < KEYS; key++) {
         uint32_t commit = commit_shown(db, key);
         shown.newest += commit == last[key];
@@ -174,10 +206,12 @@ static void check_content(struct bb_file_memory *memory, const struct bb_db_repa
         fail_case(file, damage, "older versions show, and the report denies it");
     if (report->is_whole && !shows_prefix(db))
         fail_case(file, damage, "called whole, and is not");
-    /* A key whose newest entry was not lost has its newest entry. Each batch here has one. */
+    /* A key whose newest entry was not lost has its newest entry. Each batch here has one, or a
+     * range. */
     uint64_t lost = report->entries_lost;
     if (report->log_bytes_lost + report->logs_lost > 0 || report->is_whole)
-        lost += LOGGED;
+        lost += LOGGED + WIDTH;
+    lost += KEYS * report->tables_ranges_lost;
     if (shown.older > lost)
         fail_case(file, damage, "what was readable was lost");
     /* The promise on filters holds again once all has been compacted. */
@@ -232,6 +266,7 @@ static bool try_damage(const struct sample *sample, const struct sample *other,
     assert_nothing_gone(&before, memory, file->name, damage->name);
     if (found.is_whole != report.is_whole || found.entries_lost != report.entries_lost ||
         found.log_records != report.log_records ||
+        found.tables_ranges_lost != report.tables_ranges_lost ||
         found.deletions_may_return != report.deletions_may_return)
         fail_case(file->name, damage->name, "a dry run says something else");
     check_repaired(memory, &report, file->name, damage->name);

@@ -1,55 +1,6 @@
 /* Goal: the decisions of a repair, one by one: which version of a key is shown after it, and what it
  * refuses. Method: small stores, made so that a wrong decision shows; damage of single files. */
-#include "bb/db_files.h"
-#include "base/buf.h"
-#include "base/file.h"
-#include "tests/support/store.h"
-
-#include <stdlib.h>
-
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-/* The names with that part, in their order, as paths. */
-static size_t find_files(struct store *store, const char *part, char paths[16][128])
-{
-    struct bb_file_system *fs = bb_file_memory_system(store->memory);
-    struct bb_name_list names = {0};
-    size_t count = 0;
-    assert_ok(fs->ops->list(fs, STORE_PATH, &names));
-    for (size_t i = 0; i < names.count; i++) {
-        if (strstr(names.names[i], part) != NULL && strstr(names.names[i], ".lost") == NULL)
-            snprintf(paths[count++], 128, STORE_PATH "/%s", names.names[i]);
-    }
-    bb_name_list_deinit(&names);
-    qsort(paths, count, 128, compare_paths);
-    return count;
-}
-
-static void remove_file(struct store *store, const char *path)
-{
-    struct bb_file_system *fs = bb_file_memory_system(store->memory);
-    assert_ok(fs->ops->remove(fs, path));
-}
-
-/* Without its last bytes: all blocks are whole. */
-static void cut_footer(struct store *store, const char *path)
-{
-    struct bb_buf bytes = {0};
-    assert_ok(bb_file_read_whole(bb_file_memory_system(store->memory), path, SIZE_MAX, &bytes));
-    bb_file_memory_put(store->memory, path, (struct bb_bytes){bytes.data, bytes.size - 30});
-    bb_buf_deinit(&bytes);
-}
-
-static struct bb_db_repair_report repair(struct store *store,
-                                         const struct bb_db_repair_options *how)
-{
-    struct bb_db_repair_report report = {0};
-    assert_ok(bb_db_repair(STORE_PATH, &store->options, how, &report));
-    return report;
-}
+#include "tests/unit/kv/repair_fixture.h"
 
 /* In level 0 the number says which run is newer, and what is written anew has the greatest. */
 static void repair__of_an_old_run_leaves_it_old(void **state)
