@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/status.h"
+#include "tools/range_rows.h"
 
 /* In front of the first thing that was found: what is no table gets its error alone. */
 static void announce(struct salvage_dump *dump)
@@ -97,6 +98,36 @@ static enum bb_status on_lost(void *context, uint64_t offset, uint64_t size)
     return BB_OK;
 }
 
+static enum bb_status on_ranges(void *context, const struct bb_range_tombstones *list)
+{
+    struct salvage_dump *dump = context;
+    struct range_rows rows = {
+        .out = dump->out, .limit = dump->limit, .is_hex = dump->is_hex, .list = dump->ranges};
+    announce(dump);
+    if (dump->with_entries)
+        range_rows_write(&rows, list);
+    return BB_OK;
+}
+
+static const char *range_state(enum bb_range_salvage found)
+{
+    static const char *const states[] = {
+        [BB_RANGE_SALVAGE_UNTOLD] = "unknown",
+        [BB_RANGE_SALVAGE_NONE] = "none",
+        [BB_RANGE_SALVAGE_LOST] = "lost",
+        [BB_RANGE_SALVAGE_FOUND] = "found",
+    };
+    return states[found];
+}
+
+static void print_ranges(struct salvage_dump *dump, const struct bb_salvage_report *report)
+{
+    if (report->ranges == BB_RANGE_SALVAGE_FOUND)
+        output_print(dump->out, "range tombstones: %" PRIu64 "\n", report->range_tombstones);
+    else
+        output_print(dump->out, "range tombstones: %s\n", range_state(report->ranges));
+}
+
 static void print_report(struct salvage_dump *dump, const struct bb_salvage_report *report)
 {
     output_print(dump->out,
@@ -105,6 +136,7 @@ static void print_report(struct salvage_dump *dump, const struct bb_salvage_repo
                  " bytes between others not readable, %" PRIu64 " bytes behind the last block\n",
                  report->entries, report->blocks, report->pages, report->blocks_lost,
                  report->bytes_lost, report->tail_bytes);
+    print_ranges(dump, report);
 }
 
 static void print_json(struct salvage_dump *dump, const struct bb_salvage_report *report)
@@ -119,11 +151,15 @@ static void print_json(struct salvage_dump *dump, const struct bb_salvage_report
     json_set_count(document, "blocks_lost", report->blocks_lost);
     json_set_count(document, "bytes_lost", report->bytes_lost);
     json_set_count(document, "tail_bytes", report->tail_bytes);
+    json_set_text(document, "range_tombstones_are", range_state(report->ranges));
+    json_set_count(document, "range_tombstone_count", report->range_tombstones);
     json_object_set(document, "losses", dump->losses);
     if (dump->with_blocks)
         json_object_set(document, "blocks", dump->blocks);
     if (dump->with_entries)
         json_object_set(document, "entries", dump->entries);
+    if (dump->with_entries)
+        json_object_set(document, "range_tombstones", dump->ranges);
     output_json(dump->out, document);
 }
 
@@ -135,6 +171,7 @@ static void begin(struct salvage_dump *dump)
     dump->blocks = json_array();
     dump->entries = json_array();
     dump->losses = json_array();
+    dump->ranges = json_array();
 }
 
 static void end(struct salvage_dump *dump)
@@ -142,14 +179,18 @@ static void end(struct salvage_dump *dump)
     json_decref(dump->blocks);
     json_decref(dump->entries);
     json_decref(dump->losses);
+    json_decref(dump->ranges);
 }
 
 enum bb_status salvage_dump_write(struct salvage_dump *dump, const char *path)
 {
     struct bb_salvage_report report = {0};
     struct bb_file_system *fs = NULL;
-    struct bb_salvage_visitor visitor = {
-        .entry = on_entry, .block = on_block, .lost = on_lost, .context = dump};
+    struct bb_salvage_visitor visitor = {.entry = on_entry,
+                                         .block = on_block,
+                                         .lost = on_lost,
+                                         .ranges = on_ranges,
+                                         .context = dump};
     begin(dump);
     enum bb_status status = bb_file_system_posix_create(&fs);
     if (status == BB_OK)

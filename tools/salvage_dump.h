@@ -1,5 +1,5 @@
 /* What is left of a table file that cannot be opened, for `dump`: its blocks, found and proved by
- * their checksums alone (sstable/table_salvage.h), and their entries.
+ * their checksums alone (sstable/table_salvage.h), their entries, and range tombstones.
  */
 #ifndef BB_TOOLS_SALVAGE_DUMP_H
 #define BB_TOOLS_SALVAGE_DUMP_H
@@ -21,6 +21,7 @@ struct salvage_dump {
     json_t *blocks; /* owned; NULL: text */
     json_t *entries;
     json_t *losses;
+    json_t *ranges;
     uint64_t block_rows;
     uint64_t entry_rows;
 };

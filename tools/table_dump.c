@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "tools/escape.h"
+#include "tools/range_rows.h"
 
 void table_dump_init(struct table_dump *dump, struct bb_table *table, struct output *out)
 {
@@ -107,6 +108,19 @@ enum bb_status table_dump_note_summary(struct table_dump *dump)
     return status;
 }
 
+static void write_ranges(struct table_dump *dump)
+{
+    const struct bb_range_tombstones *list = bb_table_range_tombstones(dump->table);
+    struct range_rows rows = {.out = dump->out, .limit = dump->limit, .is_hex = dump->is_hex};
+    if (list == NULL)
+        return;
+    if (dump->document != NULL)
+        rows.list = json_array();
+    range_rows_write(&rows, list);
+    if (rows.list != NULL)
+        json_object_set_new(dump->document, "range_tombstones", rows.list);
+}
+
 static void write_damages(struct table_dump *dump)
 {
     if (dump->document != NULL) {
@@ -128,6 +142,8 @@ enum bb_status table_dump_write(struct table_dump *dump)
         status = table_dump_write_blocks(dump);
     if (status == BB_OK && dump->with_entries)
         status = table_dump_write_entries(dump);
+    if (status == BB_OK && dump->with_entries)
+        write_ranges(dump);
     write_damages(dump);
     if (dump->document != NULL) {
         output_json(dump->out, dump->document);

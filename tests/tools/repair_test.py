@@ -141,6 +141,40 @@ class Repair(ToolTest):
         self.assertEqual(self.expect(CORRUPT, "dump", table, "--json").out, b"")
         self.assertEqual(self.expect(CORRUPT, "dump", table, "--entries").out, b"")
 
+    def delete_range(self):
+        """The newest table has the range, and nothing else."""
+        self.ok("delete", self.store, "--from", "word-0", "--to", "word-1")
+        self.ok("checkpoint", self.store, self.store + ".flushed")
+        self.store += ".flushed"
+        return max(glob.glob(os.path.join(self.store, "*.bbt")))
+
+    def test_deleted_ranges_without_a_footer(self):
+        table = self.delete_range()
+        count = self.count()
+        whole = self.ok("dump", table, "--entries", "--json").json["range_tombstones"]
+        self.assertEqual([(row["low"], row["high"]) for row in whole], [("word-0", "word-1")])
+        self.assertIn("range tombstones: low", self.ok("dump", table, "--entries").text)
+        os.truncate(table, os.path.getsize(table) - 40)
+        found = self.expect(CORRUPT, "dump", table, "--entries", "--json").json
+        self.assertEqual((found["range_tombstones_are"], found["range_tombstones"]), ("found", whole))
+        self.assertIn("range tombstones: 1", self.expect(CORRUPT, "dump", table).text)
+        self.before = files(self.store)
+        report = self.repair()
+        self.assertEqual((report["tables_salvaged"], report["tables_ranges_lost"]), (1, 0))
+        self.assertEqual(self.count(), count)
+
+    def test_deleted_ranges_that_are_lost_are_told(self):
+        table = self.delete_range()
+        self.assertLess(self.count(), COUNT)
+        os.truncate(table, os.path.getsize(table) - 80)
+        self.assertIn("ranges         of 1 tables", self.ok("repair", self.store, "--dry-run").text)
+        self.before = files(self.store)
+        report = self.repair()
+        self.assertEqual((report["tables_lost"], report["tables_ranges_lost"]), (1, 1))
+        self.assertTrue(report["deletions_may_return"])
+        self.assertTrue(any("between word-0 and word-1 may return" in finding for finding in report["findings"]))
+        self.assertEqual(self.count(), COUNT)
+
     def test_a_missing_table(self):
         for make in (lambda path: None, os.mkdir, lambda path: os.symlink("nowhere", path), os.mkfifo):
             table = self.table()

@@ -7,142 +7,13 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/coding.h"
-#include "base/hash.h"
-#include "sstable/table_walk.h"
-#include "tests/fuzz/sstable/summary_repair.h"
+#include "tests/fuzz/sstable/table_repair.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define PATH           "/table"
-#define DIRECTORY_SIZE (2 * BB_SECTION_ENTRY_SIZE + BB_CHECKSUM_SIZE)
-
-/* ---- repair ---- */
-
-struct repair {
-    uint8_t *bytes;
-    uint64_t size;
-    struct bb_table_id id;
-    uint64_t root; /* offset and size of the root, 0 if there is none */
-    uint64_t root_size;
-};
-
-/* Is [offset, offset + size) inside, in front of the footer? */
-static bool is_inside(const struct repair *repair, uint64_t offset, uint64_t size)
-{
-    uint64_t end = repair->size - BB_FOOTER_SIZE;
-    return offset <= end && size <= end - offset;
-}
-
-static uint64_t seal(const struct repair *repair, enum bb_stored_type type, uint64_t offset,
-                     uint64_t size)
-{
-    return bb_checksum(repair->id, type, offset, repair->bytes + offset, (size_t)size);
-}
-
-static void repair_blocks(const struct repair *repair, uint64_t page, uint64_t fence_size,
-                          uint64_t base)
-{
-    struct bb_cursor cursor =
-        bb_cursor_of(bb_bytes_of(repair->bytes + page + BB_PAGE_HEADER_SIZE, (size_t)fence_size));
-    uint32_t blocks = bb_load16(repair->bytes + page + 16);
-    for (uint32_t i = 0; i < blocks; i++) {
-        uint32_t size = 0;
-        if (!bb_decode_varint32(&cursor, &size) || size < BB_BLOCK_TRAILER_SIZE ||
-            !is_inside(repair, base, size))
-            return;
-        uint64_t checked = size - BB_CHECKSUM_SIZE;
-        bb_store64(repair->bytes + base + checked, seal(repair, BB_STORED_BLOCK, base, checked));
-        base += size;
-    }
-}
-
-static void repair_page(const struct repair *repair, uint64_t base, uint64_t page, uint64_t size)
-{
-    if (!is_inside(repair, page, size) || size < BB_PAGE_HEADER_SIZE + BB_CHECKSUM_SIZE)
-        return;
-    uint8_t *bytes = repair->bytes + page;
-    uint64_t fences = bb_load32(bytes);
-    uint64_t filters = bb_load32(bytes + 4);
-    uint64_t room = size - BB_PAGE_HEADER_SIZE - BB_CHECKSUM_SIZE;
-    if (fences > room)
-        return;
-    uint64_t checked = BB_PAGE_HEADER_SIZE + fences;
-    repair_blocks(repair, page, fences, base);
-    bb_store64(bytes + checked, seal(repair, BB_STORED_FENCES, page, checked));
-    uint64_t area = page + checked + BB_CHECKSUM_SIZE;
-    if (filters > 0 && filters + BB_CHECKSUM_SIZE <= room - fences)
-        bb_store64(repair->bytes + area + filters, seal(repair, BB_STORED_FILTERS, area, filters));
-}
-
-static void repair_pages(const struct repair *repair)
-{
-    struct bb_cursor cursor =
-        bb_cursor_of(bb_bytes_of(repair->bytes + repair->root, (size_t)repair->root_size));
-    uint32_t pages = 0;
-    uint64_t at = 0;
-    if (!bb_decode_varint32(&cursor, &pages))
-        return;
-    for (uint32_t i = 0; i < pages; i++) {
-        uint32_t data_size = 0;
-        uint32_t page_size = 0;
-        uint32_t blocks = 0;
-        if (!bb_decode_varint32(&cursor, &data_size) || !bb_decode_varint32(&cursor, &page_size) ||
-            !bb_decode_varint32(&cursor, &blocks))
-            return;
-        repair_page(repair, at, at + data_size, page_size);
-        at += (uint64_t)data_size + page_size;
-    }
-}
-
-static void find_root(struct repair *repair, const uint8_t *directory, uint64_t size)
-{
-    for (uint64_t at = 0; at + BB_SECTION_ENTRY_SIZE <= size; at += BB_SECTION_ENTRY_SIZE) {
-        uint64_t offset = bb_load64(directory + at + 4);
-        uint64_t section_size = bb_load64(directory + at + 12);
-        if (bb_load16(directory + at) == BB_SECTION_ROOT &&
-            is_inside(repair, offset, section_size)) {
-            repair->root = offset;
-            repair->root_size = section_size;
-        }
-    }
-}
-
-static void repair_sections(const struct repair *repair, uint8_t *directory, uint64_t size)
-{
-    for (uint64_t at = 0; at + BB_SECTION_ENTRY_SIZE <= size; at += BB_SECTION_ENTRY_SIZE) {
-        uint64_t offset = bb_load64(directory + at + 4);
-        uint64_t section_size = bb_load64(directory + at + 12);
-        if (!is_inside(repair, offset, section_size))
-            continue;
-        if (bb_load16(directory + at) == BB_SECTION_SUMMARY)
-            summary_repair(repair->bytes + offset, section_size, repair->id, offset);
-        bb_store64(directory + at + 20, seal(repair, BB_STORED_SECTION, offset, section_size));
-    }
-}
-
-static void repair_file(uint8_t *bytes, uint64_t size)
-{
-    if (size < BB_FOOTER_SIZE + DIRECTORY_SIZE)
-        return;
-    uint64_t footer = size - BB_FOOTER_SIZE;
-    struct repair repair = {.bytes = bytes, .size = size, .id = bb_table_id_decode(bytes + footer)};
-    uint64_t directory_size = bb_load32(bytes + footer + 24);
-    if (directory_size > footer || directory_size % BB_SECTION_ENTRY_SIZE != BB_CHECKSUM_SIZE)
-        directory_size = DIRECTORY_SIZE;
-    uint64_t directory = footer - directory_size;
-    bb_store64(bytes + footer + 16, directory);
-    bb_store32(bytes + footer + 24, (uint32_t)directory_size);
-    find_root(&repair, bytes + directory, directory_size - BB_CHECKSUM_SIZE);
-    repair_pages(&repair);
-    repair_sections(&repair, bytes + directory, directory_size - BB_CHECKSUM_SIZE);
-    bb_store64(bytes + footer - BB_CHECKSUM_SIZE,
-               seal(&repair, BB_STORED_DIRECTORY, directory, directory_size - BB_CHECKSUM_SIZE));
-    bb_store64(bytes + footer + 48, seal(&repair, BB_STORED_FOOTER, footer, 48));
-    memcpy(bytes + footer + 56, BB_TABLE_MAGIC, BB_TABLE_MAGIC_SIZE);
-}
+#define PATH "/table"
 
 /* ---- use ---- */
 
@@ -203,6 +74,22 @@ static void walk(struct bb_table *table)
     bb_table_walk_deinit(&parts);
 }
 
+/* Any list: fragments ascend, and each covers from its low end up to, but not with, its high one. */
+static void check_ranges(struct bb_table *table)
+{
+    const struct bb_range_tombstones *list = bb_table_range_tombstones(table);
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        const struct bb_range_fragment *fragment = &list->fragments[i];
+        bool touches = i + 1 < list->count && bb_bytes_equal(fragment[1].low, fragment->high);
+        uint64_t newest = fragment->sequences[0];
+        BB_ASSERT(bb_range_tombstones_covering(list, fragment->low, BB_SEQUENCE_MAX) == newest);
+        BB_ASSERT(touches || bb_range_tombstones_covering(list, fragment->high, newest) == 0);
+        if (newest > 0)
+            BB_ASSERT(bb_range_tombstones_covering(list, fragment->low, newest - 1) ==
+                      (fragment->count > 1 ? fragment->sequences[1] : 0));
+    }
+}
+
 static void use(struct bb_file_system *fs, const uint8_t *data, size_t size)
 {
     struct bb_table_options options = {.file_system = fs};
@@ -216,6 +103,7 @@ static void use(struct bb_file_system *fs, const uint8_t *data, size_t size)
     struct bb_entry any = {.key = bb_bytes_of(data, size < 30 ? size : 30), .sequence = size};
     look_up(table, &any, false, false);
     scan(table, is_sound, report.entries);
+    check_ranges(table);
     walk(table);
     bb_table_close(table);
 }
@@ -225,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *copy = bb_must_realloc(NULL, size);
     if (size > 0)
         memcpy(copy, data, size);
-    repair_file(copy, size);
+    table_repair_all(copy, size);
     struct bb_file_memory *memory = bb_file_memory_create(1);
     bb_file_memory_put(memory, PATH, bb_bytes_of(copy, size));
     use(bb_file_memory_system(memory), copy, size);
