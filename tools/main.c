@@ -6,16 +6,36 @@
 #include "base/assert.h"
 #include "tools/command.h"
 #include "tools/output.h"
+#include "tools/standard_files.h"
 
 #ifndef BB_VERSION
 #define BB_VERSION "unknown"
 #endif
 
 static const struct command *const commands[] = {
-    &command_load,    &command_get,        &command_scan,    &command_delete, &command_compact,
-    &command_stat,    &command_dump,       &command_filters, &command_verify, &command_repair,
-    &command_measure, &command_checkpoint, &command_destroy, &command_filter, &command_explain,
-    &command_export,  &command_import,     &command_ingest,
+    /* keys and values */
+    &command_load,
+    &command_get,
+    &command_scan,
+    &command_delete,
+    /* what is going on inside */
+    &command_stat,
+    &command_explain,
+    &command_measure,
+    &command_filters,
+    &command_dump,
+    /* the store as a whole */
+    &command_compact,
+    &command_checkpoint,
+    &command_verify,
+    &command_repair,
+    &command_destroy,
+    /* to and from elsewhere */
+    &command_import,
+    &command_export,
+    &command_ingest,
+    /* without a store */
+    &command_filter,
 };
 
 static const char description[] =
@@ -44,9 +64,9 @@ static const char exit_codes[] =
     "  2  usage: an option, argument, key or value is not acceptable\n"
     "  3  input or output: the system refused, no such store, in use, disk full\n"
     "  4  corrupt: bytes of a file are not what they must be\n"
-    "  5  unsupported: written by a newer version\n"
+    "  5  unsupported: written by a newer version; import: a form that cannot be read\n"
     "  6  measure: the accounting of reads does not add up\n"
-    "  7  filter create, filter add: done, but the filter holds more keys than planned\n";
+    "  7  filter create, add, union: done, but the filter holds more keys than planned\n";
 
 /* The tool as a command of its own, for messages and output that belong to no sub-command. */
 static const struct command tool = {.name = "help"};
@@ -57,7 +77,7 @@ static enum exit_code print_help(void)
     output_print(&out, "usage: bloomblock COMMAND [OPTION...] [ARGUMENT...]\n\n%s\nCommands:\n",
                  description);
     for (size_t i = 0; i < BB_ARRAY_LENGTH(commands); i++)
-        output_print(&out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        output_print(&out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     output_print(&out,
                  "\n`bloomblock COMMAND --help` explains one. Every command takes --json.\n\n%s",
                  exit_codes);
@@ -90,6 +110,8 @@ int main(int argc, char **argv)
     /* The reader of our output may leave (`| head`): writing then fails, which is told apart in
      * output.c, and the store is closed in good order. */
     signal(SIGPIPE, SIG_IGN);
+    if (!standard_files_occupy())
+        return EXIT_IO;
     if (argc < 2) {
         fprintf(stderr,
                 "usage: bloomblock COMMAND [OPTION...] [ARGUMENT...]\nTry: bloomblock --help\n");

@@ -10,10 +10,10 @@ import subprocess
 import time
 import unittest
 
-from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, words
+from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, run, words
 
 COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure", "destroy",
-            "checkpoint", "ingest"]
+            "checkpoint", "ingest", "repair", "explain", "export", "import"]
 FILTER_COMMANDS = ["filter create", "filter add", "filter remove", "filter check", "filter info", "filter union",
                    "filter plan", "filter top"]
 ALL_COMMANDS = COMMANDS + FILTER_COMMANDS
@@ -152,6 +152,23 @@ class Output(ToolTest):
                 process = subprocess.run([BINARY, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
             self.assertEqual(process.returncode, IO)
             self.assertIn(b"standard output", process.stderr)
+
+
+    def test_closed_standard_files_are_not_the_files_of_the_store(self):
+        """A file opened next gets the number of the closed one: the lock was read as keys, and what was printed went
+        into the log."""
+        for closed in ([0], [1], [2], [0, 1, 2]):
+            def close_them(numbers=tuple(closed)):
+                for number in numbers:
+                    os.close(number)
+
+            store = self.path("closed" + "".join(map(str, closed)))
+            result = run("load", store, "--no-flush", "--ack", stdin="a\nb\n", preexec_fn=close_them)
+            self.assertEqual(result.code, IO if closed != [2] else FOUND, result.err)
+            count = len(self.ok("scan", store).lines)
+            self.assertEqual(count, 0 if 0 in closed else 2)
+            self.ok("verify", store)
+            self.assertEqual(run("stat", store, preexec_fn=close_them).code, IO if 1 in closed else FOUND)
 
 
 class Progress(ToolTest):

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import struct
 import subprocess
 import unittest
 
@@ -29,6 +30,26 @@ def unescape(line):
             out.append(int(line[position + 1:position + 3], 16))
             position += 3
     return bytes(out)
+
+
+def log_record(data):
+    """A record of a log or manifest of LevelDB, whole."""
+    checksum = 0xFFFFFFFF
+    for byte in b"\1" + data:
+        checksum ^= byte
+        for _ in range(8):
+            checksum = checksum >> 1 ^ (0x82F63B78 if checksum & 1 else 0)
+    checksum ^= 0xFFFFFFFF
+    masked = ((checksum >> 15 | checksum << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    return struct.pack("<IHB", masked, len(data), 1) + data
+
+
+def varint(number):
+    out = bytearray()
+    while number >= 128:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes(out) + bytes([number])
 
 
 class ImportTest(ToolTest):
@@ -199,6 +220,29 @@ class FromLevelDB(ImportTest):
         with open(path, "wb") as file:
             file.write(good)
         return result.code != 0
+
+    def test_tables_of_a_level_that_overlap_are_refused(self):
+        """Merged as if they did not, they would bring older values back."""
+        writer = leveldb_writer.Writer(self.source)
+        for key in (b"a", b"b", b"c"):
+            writer.put(key, b"1")
+        writer.compact()
+        writer.close()
+        path = self.source_file(".ldb")
+        key = b"\x09a" + bytes([1]) + bytes(7)
+        table = (b"\7\2" + varint(int(os.path.basename(path).split(".")[0])) + varint(os.path.getsize(path)) +
+                 key + key)
+        name = b"leveldb.BytewiseComparator"
+        for tables, code in ((1, 0), (2, CORRUPT)):
+            with open(self.source_file("MANIFEST"), "wb") as file:
+                file.write(log_record(b"\1" + varint(len(name)) + name + b"\2\0\3\x20\4\x20" + tables * table))
+            result = self.expect(code, "import", "leveldb", self.source, self.store)
+            if code == 0:
+                self.assertEqual(self.content(), {b"a": b"1", b"b": b"1", b"c": b"1"})
+                shutil.rmtree(self.store)
+            else:
+                self.assertIn(os.path.basename(path), result.err)
+                self.assertIn("not in order", result.err)
 
     def test_damage_is_found_and_nothing_is_left(self):
         model = self.write_source(operations=600, settled=True)

@@ -63,6 +63,17 @@ static enum bb_status open_table(struct leveldb *leveldb, const struct manifest_
 
 /* ---- runs ---- */
 
+/* The run's next table. The last key of the one before stays: tables of a run are in order, too. */
+static enum bb_status advance_table(struct leveldb *leveldb, struct leveldb_run *run)
+{
+    struct bb_buf last_key = run->table.last_key;
+    run->table.last_key = (struct bb_buf){0};
+    table_close(&run->table);
+    enum bb_status status = open_table(leveldb, &run->tables[run->next++], &run->table);
+    run->table.last_key = last_key;
+    return status;
+}
+
 /* To the run's next entry; *ret_has is false at its end. */
 static enum bb_status advance(struct leveldb *leveldb, struct leveldb_run *run, bool *ret_has)
 {
@@ -79,8 +90,7 @@ static enum bb_status advance(struct leveldb *leveldb, struct leveldb_run *run, 
             status = table_next(&run->table, ret_has);
         if (status != BB_OK || *ret_has || run->next == run->count)
             break;
-        table_close(&run->table);
-        status = open_table(leveldb, &run->tables[run->next++], &run->table);
+        status = advance_table(leveldb, run);
         if (status != BB_OK)
             break;
     }

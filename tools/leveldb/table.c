@@ -93,7 +93,9 @@ static enum bb_status take_entry(struct table *table)
         return bb_corrupt(table->data.place, 0, "a key of the block has no sequence and type");
     if (entry_decode(bb_buf_bytes(&table->last_key), table->data.value, &last) &&
         entry_compare(&last, &table->entry) >= 0)
-        return bb_corrupt(table->data.place, 0, "the keys of the block are not in order");
+        return bb_corrupt(table->data.place, 0,
+                          "the keys of the block are not in order, or not behind those of "
+                          "the table before");
     return bb_buf_assign(&table->last_key, key);
 }
 

@@ -18,7 +18,7 @@ struct table {
     uint64_t file_size;
     struct block index;
     struct block data;
-    struct bb_buf last_key; /* as stored, for the order; empty: none */
+    struct bb_buf last_key; /* as stored, for the order; empty: none. Of the table before, if set */
     struct entry entry;     /* at hand; borrowed */
 };
 
