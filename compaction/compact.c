@@ -22,6 +22,7 @@ struct bb_compaction {
     struct bb_iter *stream;
     struct bb_retain retain;
     struct bb_range_cutter ranges;
+    bool has_kept; /* a version of the key that was judged last */
     struct bb_read_stats reads;
     struct bb_table_builder *builder; /* of the open output, or NULL */
     struct bb_buf path;               /* of the open output */
@@ -298,15 +299,16 @@ static bool is_bottom(const struct bb_compaction *c, struct bb_bytes key)
     return true;
 }
 
-static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry *entry,
-                                 bool is_new_key)
+static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry *entry)
 {
     enum bb_status status = BB_OK;
-    if (is_new_key)
+    bool is_first = !c->has_kept; /* of its key, which may have newer versions that were dropped */
+    if (is_first)
         pass_below(c, entry->key);
     /* A table of level 0 is never cut: it stays one run. */
-    if (c->builder != NULL && is_new_key && c->plan.output_level > 0 && is_full(c))
+    if (c->builder != NULL && is_first && c->plan.output_level > 0 && is_full(c))
         status = close_output(c, &entry->key);
+    c->has_kept = true;
     if (status == BB_OK && c->builder == NULL)
         status = open_output(c);
     if (status == BB_OK)
@@ -320,14 +322,15 @@ static enum bb_status merge_entry(struct bb_compaction *c)
 {
     const struct bb_entry *entry = &c->stream->entry;
     bool keep = false;
-    bool is_new_key = bb_retain_is_new_key(&c->retain, entry->key);
+    if (bb_retain_is_new_key(&c->retain, entry->key))
+        c->has_kept = false;
     bool bottom = entry->kind == BB_ENTRY_DELETE && is_bottom(c, entry->key);
     enum bb_status status = bb_retain_judge(&c->retain, entry, bottom, &keep);
     if (status != BB_OK)
         return status;
     c->counts.entries_in++;
     if (keep)
-        return keep_entry(c, entry, is_new_key);
+        return keep_entry(c, entry);
     c->counts.entries_dropped++;
     return BB_OK;
 }

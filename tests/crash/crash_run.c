@@ -304,15 +304,20 @@ static enum bb_status write_one(struct crash_run *run, struct history_operation 
 {
     struct bb_write_options options = {.sync = sync};
     char text[16];
+    char high_text[16];
     uint8_t *value = bb_must_realloc(NULL, operation.value_size + 1);
     operation.key %= HISTORY_KEYS;
     history_begin(&run->history, &operation, 1);
     uint64_t sequence = run->history.operation_count;
     struct bb_bytes key = history_key(operation.key, text);
-    enum bb_status status =
-        operation.is_put
-            ? bb_db_put(run->db, &options, key, history_value(&run->history, sequence, value))
-            : bb_db_delete(run->db, &options, key);
+    struct bb_bytes high = history_key(operation.high_key, high_text);
+    enum bb_status status = BB_OK;
+    if (operation.is_put)
+        status = bb_db_put(run->db, &options, key, history_value(&run->history, sequence, value));
+    else if (operation.high_key != 0)
+        status = bb_db_delete_range(run->db, &options, key, high);
+    else
+        status = bb_db_delete(run->db, &options, key);
     free(value);
     return status;
 }
@@ -330,26 +335,46 @@ void crash_delete(struct crash_run *run, uint32_t key, bool sync)
     history_end(&run->history, sync);
 }
 
+void crash_delete_range(struct crash_run *run, uint32_t low, uint32_t high, bool sync)
+{
+    struct history_operation erase = {.key = low, .high_key = high};
+    must(run, write_one(run, erase, sync));
+    history_end(&run->history, sync);
+}
+
+static struct history_operation batch_operation(uint32_t key, size_t i)
+{
+    struct history_operation operation = {.key = key, .is_put = i % 3 != 2, .value_size = 900};
+    if (i == 2)
+        operation.high_key = key + 3 < HISTORY_KEYS ? key + 3 : HISTORY_KEYS;
+    return operation;
+}
+
+static enum bb_status add_to_batch(const struct crash_run *run, struct bb_batch *batch,
+                                   const struct history_operation *operation, uint64_t sequence)
+{
+    uint8_t value[1000];
+    char text[16];
+    char high_text[16];
+    struct bb_bytes key = history_key(operation->key, text);
+    if (operation->is_put)
+        return bb_batch_put(batch, key, history_value(&run->history, sequence, value));
+    if (operation->high_key != 0)
+        return bb_batch_delete_range(batch, key, history_key(operation->high_key, high_text));
+    return bb_batch_delete(batch, key);
+}
+
 void crash_batch(struct crash_run *run, uint32_t first_key, size_t count, bool sync)
 {
     struct history_operation operations[8];
     struct bb_batch *batch = NULL;
-    uint8_t value[1000];
-    char text[16];
     for (size_t i = 0; i < count; i++)
-        operations[i] = (struct history_operation){.key = (first_key + (uint32_t)i) % HISTORY_KEYS,
-                                                   .is_put = i % 3 != 2,
-                                                   .value_size = 900};
+        operations[i] = batch_operation((first_key + (uint32_t)i) % HISTORY_KEYS, i);
     uint64_t sequence = run->history.operation_count;
     history_begin(&run->history, operations, count);
     must(run, bb_batch_create(&batch));
-    for (size_t i = 0; i < count; i++) {
-        struct bb_bytes key = history_key(operations[i].key, text);
-        must(run,
-             operations[i].is_put
-                 ? bb_batch_put(batch, key, history_value(&run->history, sequence + i + 1, value))
-                 : bb_batch_delete(batch, key));
-    }
+    for (size_t i = 0; i < count; i++)
+        must(run, add_to_batch(run, batch, &operations[i], sequence + i + 1));
     must(run, bb_db_write(run->db, &(struct bb_write_options){.sync = sync}, batch));
     history_end(&run->history, sync);
     bb_batch_destroy(batch);

@@ -62,7 +62,10 @@ void crash_close(struct crash_run *run);
 void crash_kill(struct crash_run *run);
 void crash_put(struct crash_run *run, uint32_t key, uint32_t value_size, bool sync);
 void crash_delete(struct crash_run *run, uint32_t key, bool sync);
-/* At most 8 operations of 900 bytes, every third a deletion. */
+/* REQUIRES: low is below high, high is at most HISTORY_KEYS. */
+void crash_delete_range(struct crash_run *run, uint32_t low, uint32_t high, bool sync);
+/* At most 8 operations: puts of 900 bytes, the third deletes a range of three keys, from its own on,
+ * and the sixth a key. */
 void crash_batch(struct crash_run *run, uint32_t first_key, size_t count, bool sync);
 /* Puts, none synced, until the write buffer was frozen and another log is in use. */
 void crash_fill_log(struct crash_run *run, uint32_t value_size);

@@ -23,6 +23,7 @@ static void workload_create(struct crash_run *run)
     crash_delete(run, 1, false);
     crash_batch(run, 3, 5, false);
     crash_batch(run, 4, 3, true);
+    crash_delete_range(run, 2, 5, false);
     crash_close(run);
 }
 
@@ -57,7 +58,9 @@ static void workload_fill(struct crash_run *run)
     run->nested_interval *= 4; /* it has many calls of the same sort */
     crash_open(run);
     for (uint32_t i = 0; i < 110; i++) {
-        if (i % 9 == 8)
+        if (i % 27 == 8)
+            crash_delete_range(run, i % 19, i % 19 + 5, i % 25 == 24);
+        else if (i % 9 == 8)
             crash_delete(run, i * 7, i % 25 == 24);
         else
             crash_put(run, i * 7, 3000, i % 25 == 24);
@@ -154,6 +157,37 @@ static void workload_close_frozen(struct crash_run *run)
     crash_close(run);
 }
 
+/* Ranges that are deleted alone: tables without entries, dropped at the bottom, and ranges over
+ * keys that are only in the log, or in deeper tables. */
+static void workload_ranges(struct crash_run *run)
+{
+    crash_open(run);
+    for (uint32_t i = 0; i < HISTORY_KEYS; i++)
+        crash_put(run, i, 700, false);
+    crash_compact(run);
+    crash_delete_range(run, 3, 9, false);
+    crash_flush(run);
+    crash_delete_range(run, 6, 12, true);
+    crash_put(run, 7, 100, false);
+    crash_close(run);
+    crash_open(run);
+    crash_delete_range(run, 0, HISTORY_KEYS, false);
+    crash_put(run, 20, 100, false);
+    crash_kill(run);
+    crash_open(run);
+    crash_delete_range(run, 20, 21, false);
+    crash_compact(run);
+    crash_put(run, 20, 50, true);
+    crash_delete_range(run, 0, 2, false);
+    crash_close(run);
+}
+
+static void workload_ranges_tiered(struct crash_run *run)
+{
+    run->options.compaction_style = BB_COMPACTION_TIERED;
+    workload_ranges(run);
+}
+
 /* A log that fails: what it has acknowledged is in a table before the next write is taken. */
 static void workload_failing_log(struct crash_run *run)
 {
@@ -208,6 +242,8 @@ static const struct {
     {"compact_lazy", workload_compact_lazy},
     {"fill", workload_fill},
     {"fill_tiered", workload_fill_tiered},
+    {"ranges", workload_ranges},
+    {"ranges_tiered", workload_ranges_tiered},
     {"frozen", workload_frozen},
     {"close_frozen", workload_close_frozen},
     {"failing_log", workload_failing_log},

@@ -55,6 +55,14 @@ struct bb_bytes history_value(const struct history *history, uint64_t sequence, 
     return bb_bytes_of(buffer, size);
 }
 
+static void apply(const struct history_operation *operation, uint64_t sequence,
+                  uint64_t state[HISTORY_KEYS])
+{
+    state[operation->key] = operation->is_put ? sequence : 0;
+    for (uint32_t key = operation->key; key < operation->high_key; key++)
+        state[key] = 0;
+}
+
 /* The sequence whose value each key has, 0 for none. with_failed: the commit that ends at
  * `sequence` took effect although it failed. */
 static void state_at(const struct history *history, uint64_t sequence, bool with_failed,
@@ -67,7 +75,7 @@ static void state_at(const struct history *history, uint64_t sequence, bool with
         bool is_there = !commit->has_failed || (with_failed && commit->end == sequence);
         for (; s <= commit->end; s++) {
             if (is_there)
-                state[history->operations[s - 1].key] = history->operations[s - 1].is_put ? s : 0;
+                apply(&history->operations[s - 1], s, state);
         }
     }
 }

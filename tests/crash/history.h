@@ -16,6 +16,7 @@ struct history_operation {
     uint32_t key;
     bool is_put;
     uint32_t value_size;
+    uint32_t high_key; /* not 0: all keys from key up to it, exclusive, are deleted */
 };
 
 /* Operations from the one behind the commit before, up to `end`. */

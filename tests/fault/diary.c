@@ -36,6 +36,12 @@ void diary_add(struct diary *diary, uint32_t key, bool is_put, uint32_t value_si
         .key = key, .is_put = is_put, .value_size = value_size, .write = diary->write_count};
 }
 
+void diary_add_range(struct diary *diary, uint32_t low, uint32_t high)
+{
+    for (uint32_t key = low; key < high; key++)
+        diary_add(diary, key, false, 0);
+}
+
 void diary_end(struct diary *diary, bool is_acknowledged)
 {
     diary->acknowledged[diary->write_count] = is_acknowledged;

@@ -39,6 +39,8 @@ void diary_deinit(struct diary *diary);
 /* Begins the next write and gives its number. */
 uint64_t diary_begin(struct diary *diary);
 void diary_add(struct diary *diary, uint32_t key, bool is_put, uint32_t value_size);
+/* All keys from low up to high, exclusive, are deleted. */
+void diary_add_range(struct diary *diary, uint32_t low, uint32_t high);
 void diary_end(struct diary *diary, bool is_acknowledged);
 /* What was acknowledged so far is durable from now on. */
 void diary_set_durable(struct diary *diary);

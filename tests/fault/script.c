@@ -127,6 +127,19 @@ static void erase(struct script *script, uint32_t key, bool sync)
           sync);
 }
 
+static void erase_range(struct script *script, uint32_t low, uint32_t high, bool sync)
+{
+    char names[2][16];
+    if (script->db == NULL)
+        return;
+    (void)diary_begin(&script->diary);
+    diary_add_range(&script->diary, low, high);
+    ended(script,
+          bb_db_delete_range(script->db, &(struct bb_write_options){.sync = sync},
+                             diary_key(low, names[0]), diary_key(high, names[1])),
+          sync);
+}
+
 static enum bb_status add_to_batch(struct diary *diary, struct bb_batch *batch, uint32_t key,
                                    bool is_put)
 {
@@ -309,6 +322,7 @@ static void take_snapshot_over_compaction(struct script *script)
         return;
     script_put(script, 5, 100, false);
     erase(script, 6, false);
+    erase_range(script, 8, 10, false);
     compact(script);
     bb_snapshot_release(script->db, snapshot);
 }
@@ -324,6 +338,7 @@ static void first_part(struct script *script)
     write_batch(script, 4, 5, true);
     flush(script);
     script_put(script, 1, 50, false);
+    erase_range(script, 5, 8, false);
     look(script);
     script_close(script);
 }
@@ -345,10 +360,13 @@ static void third_part(struct script *script)
     flush(script);
     erase(script, 2, true);
     flush(script);
+    erase_range(script, 10, 14, true);
+    flush(script);
     compact(script);
     write_batch(script, 20, 8, false);
     compact_range(script);
     write_batch(script, 2, 5, false);
+    erase_range(script, 5, 9, false);
     measure(script);
     get_many(script);
     pin_over_checkpoint(script);

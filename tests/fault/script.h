@@ -21,7 +21,7 @@ struct script {
     struct bb_db *db;              /* NULL while it is closed, or could not be opened */
     struct diary diary;
     uint64_t failures[SCRIPT_STATUSES]; /* calls of the store that failed, by status */
-    uint64_t openings; /* each with another compaction style */
+    uint64_t openings;                  /* each with another compaction style */
     uint64_t failure_count;
     uint64_t errors_told;     /* to the listener */
     uint64_t damaged_filters; /* counted in the statistics, which is how these are told of */
