@@ -101,7 +101,7 @@ static enum bb_status read_manifest(struct attempt *attempt)
     if (status == BB_NOT_FOUND)
         return fail_no_store(attempt);
     if (status == BB_OK)
-        status = bb_manifest_check_comparator(identity, db->options.comparator);
+        status = bb_manifest_check_comparator(db->directory, identity, db->options.comparator);
     if (status != BB_OK)
         return status;
     if (memcmp(db->store_id, nobody, sizeof(nobody)) == 0) {

@@ -48,15 +48,16 @@ enum bb_status bb_manifest_identity_new(struct bb_file_system *fs,
     return status;
 }
 
-enum bb_status bb_manifest_check_comparator(const struct bb_store_identity *identity,
+enum bb_status bb_manifest_check_comparator(const char *directory,
+                                            const struct bb_store_identity *identity,
                                             const struct bb_comparator *comparator)
 {
     const char *given = bb_comparator_name(comparator);
     if (strcmp(identity->comparator, given) == 0)
         return BB_OK;
     return bb_fail(BB_INVALID,
-                   "the store was created with comparator \"%s\", and was opened with \"%s\"",
-                   identity->comparator, given);
+                   "%s: the store was created with comparator \"%s\", and was opened with \"%s\"",
+                   directory, identity->comparator, given);
 }
 
 /* Everything that the state says, as one edit; its tables are borrowed from the state, so only the

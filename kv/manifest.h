@@ -53,7 +53,8 @@ BB_MUST_CHECK enum bb_status bb_manifest_identity_new(struct bb_file_system *fs,
                                                       const struct bb_hash_secret *secret,
                                                       struct bb_store_identity *ret_identity);
 /* BB_INVALID with both names when the store was created with another comparator. */
-BB_MUST_CHECK enum bb_status bb_manifest_check_comparator(const struct bb_store_identity *identity,
+BB_MUST_CHECK enum bb_status bb_manifest_check_comparator(const char *directory,
+                                                          const struct bb_store_identity *identity,
                                                           const struct bb_comparator *comparator);
 
 /* Reads CURRENT and all of the manifest it names; changes nothing. *ret_state is owned by the

@@ -155,7 +155,8 @@ static enum bb_status read_manifest(struct opening *opening)
     enum bb_status status =
         bb_manifest_load(db->system, db->directory, &opening->state, &opening->manifest);
     if (status == BB_OK)
-        status = bb_manifest_check_comparator(&opening->state.identity, db->options.comparator);
+        status = bb_manifest_check_comparator(db->directory, &opening->state.identity,
+                                              db->options.comparator);
     if (status == BB_OK)
         status = bb_manifest_report_context(
             bb_directory_check_complete(db->directory, &opening->directory, &opening->state),

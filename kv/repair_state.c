@@ -244,6 +244,7 @@ enum bb_status bb_repair_find_state(struct bb_repair *repair)
     repair->report.is_manifest_current = repair->is_current;
     judge_state(repair);
     return repair->has_manifest
-               ? bb_manifest_check_comparator(&repair->state.identity, repair->options.comparator)
+               ? bb_manifest_check_comparator(repair->path, &repair->state.identity,
+                                              repair->options.comparator)
                : make_identity(repair);
 }

@@ -126,7 +126,7 @@ static enum bb_status read_metadata(struct verification *v)
     if (status == BB_OK)
         status = bb_manifest_load(v->fs, v->path, &v->state, &v->manifest);
     if (status == BB_OK)
-        status = bb_manifest_check_comparator(&v->state.identity, v->options.comparator);
+        status = bb_manifest_check_comparator(v->path, &v->state.identity, v->options.comparator);
     if (status == BB_OK)
         status = bb_manifest_report_context(
             bb_directory_check_complete(v->path, &v->directory, &v->state), &v->manifest);

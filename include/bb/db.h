@@ -15,6 +15,16 @@
  * handed to the operating system), and the loss of power from the next synced write, flush or close
  * on; with sync = true before it returns. docs/durability.md is the protocol.
  *
+ * Errors. Declarations name what is particular to a call. Besides, any call may fail with BB_NO_MEMORY;
+ * one that reads, with BB_IO or BB_CORRUPT, of the file that the message names; and one that writes or
+ * works, with
+ *     BB_TOO_LARGE   a key, a value or a batch (4 GiB) is larger than it may be
+ *     BB_NO_SPACE    the disk is full. Reads go on, and so do writes when there is space again
+ *     BB_IO          writing or syncing failed
+ *     BB_BUSY        the store is being closed
+ *     BB_READ_ONLY   it was opened so, or writing was stopped by an earlier failure, which the message
+ *                    names: open the store again
+ *
  * Threads. A bb_db may be used by any number of threads at once, except that close must be the last
  * call that begins. Batches and iterators are for one thread at a time. Snapshots may be shared.
  */
@@ -163,9 +173,14 @@ struct bb_get_options {
     struct bb_read_stats *stats; /* added to, when not NULL; by an iterator when it is destroyed */
 };
 
-/* Opens or creates the store in a directory. BB_BUSY names the holder of the lock. BB_NOT_FOUND
- * when there is no store and it may not be created; never creates over files that look like a
- * store's (BB_CORRUPT then). options are copied. */
+/* Opens or creates the store in a directory. options are copied.
+ *     BB_NOT_FOUND     there is no store, and it may not be created
+ *     BB_EXISTS        there is one, and error_if_exists
+ *     BB_BUSY          it is open; the message names the holder of the lock
+ *     BB_INVALID       an option out of range, or another comparator than the store's: both are named
+ *     BB_CORRUPT       damage, or files that look like a store's without one: nothing is created over
+ *                      them. bb_db_repair is the way on
+ *     BB_UNSUPPORTED   written by a newer version */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_open(const char *directory, const struct bb_db_options *options, struct bb_db **ret_db);
 /* Reading beside the writer: with options.read_only a store is opened whether or not another process,
@@ -185,8 +200,8 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
  *                    and iterator goes on for as long as it likes. With more, a table whose
  *                    descriptor had to be given up may be gone: the call fails with BB_BUSY, and
  *                    bb_db_refresh helps. It never takes such a table for damage, or a key for absent
- *     Refused        Whatever writes or works: put, delete, write, flush, compact, checkpoint:
- *                    BB_READ_ONLY
+ *     Refused        Whatever writes or works: put, delete, write, flush, compact, ingest,
+ *                    checkpoint: BB_READ_ONLY
  *     Opening        BB_BUSY: the store changed under each of 100 attempts
  *
  * The directory must be on a file system that shows a process the writes of the other one in order:
@@ -272,7 +287,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get_many(struct bb_db *db,
                                                    struct bb_buf *values, enum bb_status *statuses);
 
 BB_API BB_MUST_CHECK enum bb_status bb_batch_create(struct bb_batch **ret_batch);
+/* NULL is allowed. */
 BB_API void bb_batch_destroy(struct bb_batch *batch);
+/* Empties it; the memory stays for the next operations. */
 BB_API void bb_batch_reset(struct bb_batch *batch);
 /* Key and value are copied. */
 BB_API BB_MUST_CHECK enum bb_status bb_batch_put(struct bb_batch *batch, struct bb_bytes key,
@@ -281,6 +298,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_batch_delete(struct bb_batch *batch, stru
 /* As bb_db_delete_range. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_batch_delete_range(struct bb_batch *batch, struct bb_bytes low, struct bb_bytes high);
+/* Operations, and their bytes as they come to stand in the log. */
 BB_API size_t bb_batch_count(const struct bb_batch *batch);
 BB_API size_t bb_batch_size_bytes(const struct bb_batch *batch);
 /* Calls visit for each operation in order, until it returns something else than BB_OK. Of a
@@ -291,7 +309,7 @@ bb_batch_iterate(const struct bb_batch *batch,
                                          struct bb_bytes key, struct bb_bytes value),
                  void *context);
 
-/* The state of now, kept readable until released. */
+/* The state of now, kept readable until released; releasing NULL is allowed. */
 BB_API BB_MUST_CHECK enum bb_status bb_snapshot_create(struct bb_db *db,
                                                        struct bb_snapshot **ret_snapshot);
 BB_API void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot);
@@ -315,6 +333,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create_prefix(struct bb_db *db,
                                                              const struct bb_get_options *options,
                                                              struct bb_bytes prefix,
                                                              struct bb_db_iter **ret_iter);
+/* NULL is allowed. */
 BB_API void bb_db_iter_destroy(struct bb_db_iter *iter);
 BB_API bool bb_db_iter_valid(const struct bb_db_iter *iter);
 BB_API void bb_db_iter_seek_first(struct bb_db_iter *iter);

@@ -25,18 +25,18 @@ static void manifest__identity(void **unused)
     assert_memory_not_equal(first.store_id, second.store_id, BB_STORE_ID_SIZE);
     assert_memory_equal(second.secret.bytes, secret.bytes, sizeof(secret.bytes));
     assert_memory_not_equal(first.secret.bytes, secret.bytes, sizeof(secret.bytes));
-    assert_ok(bb_manifest_check_comparator(&first, NULL));
-    assert_ok(bb_manifest_check_comparator(&second, &comparator));
-    assert_status(bb_manifest_check_comparator(&first, &comparator), BB_INVALID);
+    assert_ok(bb_manifest_check_comparator("/db", &first, NULL));
+    assert_ok(bb_manifest_check_comparator("/db", &second, &comparator));
+    assert_status(bb_manifest_check_comparator("/db", &first, &comparator), BB_INVALID);
     assert_message("created with comparator \"bytewise\", and was opened with \"reverse\"");
-    assert_status(bb_manifest_check_comparator(&second, NULL), BB_INVALID);
+    assert_status(bb_manifest_check_comparator("/db", &second, NULL), BB_INVALID);
     comparator.name = name;
     assert_status(bb_manifest_identity_new(place->fs, &comparator, NULL, &first), BB_INVALID);
     memset(name, 'n', 256);
     assert_status(bb_manifest_identity_new(place->fs, &comparator, NULL, &first), BB_INVALID);
     name[255] = 0;
     assert_ok(bb_manifest_identity_new(place->fs, &comparator, NULL, &first));
-    assert_ok(bb_manifest_check_comparator(&first, &comparator));
+    assert_ok(bb_manifest_check_comparator("/db", &first, &comparator));
 }
 
 static void manifest__append_and_load(void **unused)
