@@ -73,7 +73,6 @@ struct bb_view *bb_store_pin_view(struct bb_db *db)
     bb_mutex_lock(&db->mutex);
     struct bb_view *view = db->view;
     atomic_fetch_add(&view->references, 1);
-    db->iterator_count++;
     bb_mutex_unlock(&db->mutex);
     return view;
 }
@@ -81,8 +80,6 @@ struct bb_view *bb_store_pin_view(struct bb_db *db)
 void bb_store_release_view(struct bb_db *db, struct bb_view *view)
 {
     bb_mutex_lock(&db->mutex);
-    BB_ASSERT(db->iterator_count > 0);
-    db->iterator_count--;
     atomic_fetch_sub(&view->references, 1);
     struct bb_view *unused = take_unused(db);
     bb_mutex_unlock(&db->mutex);

@@ -446,8 +446,8 @@ enum bb_status bb_db_open(const char *directory, const struct bb_db_options *opt
 
 static enum bb_status check_unused(struct bb_db *db)
 {
+    size_t iterators = atomic_load(&db->iterator_count);
     bb_mutex_lock(&db->mutex);
-    size_t iterators = db->iterator_count;
     size_t snapshots = db->snapshots.count;
     bb_mutex_unlock(&db->mutex);
     size_t values = (size_t)bb_readers_pinned_values(&db->readers);

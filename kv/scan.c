@@ -73,6 +73,7 @@ static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_opt
         bb_store_release_view(db, iter->view);
         return status;
     }
+    atomic_fetch_add(&db->iterator_count, 1);
     bb_visible_init(&iter->visible, stream, db->options.comparator, sequence);
     iter->visible.range = iter->range;
     return BB_OK;
@@ -147,6 +148,7 @@ void bb_db_iter_destroy(struct bb_db_iter *iter)
     if (iter->caller_stats != NULL)
         bb_read_stats_add(iter->caller_stats, &iter->stats);
     bb_store_release_view(iter->db, iter->view);
+    atomic_fetch_sub(&iter->db->iterator_count, 1);
     bb_buf_deinit(&iter->bounds);
     bb_free(iter);
 }

@@ -108,7 +108,7 @@ struct bb_db {
     struct bb_view *retired;          /* not current, perhaps still read */
     struct bb_spare_memtable spare;
     struct bb_snapshots snapshots;
-    size_t iterator_count;
+    _Atomic size_t iterator_count;
     bool is_closing;
     size_t call_count;                       /* calls of kv/maintain.c under way, which may wait */
     uint64_t flushed_sequence;               /* everything up to here is in tables */

@@ -65,7 +65,8 @@ static void bloom_costs_about_its_bits(void **state)
         print_message("%d bits asked: %.2f compacted, %.2f as loaded\n", wanted[i], compacted,
                       loaded);
         assert_true(compacted > wanted[i] - 2.2 && compacted <= wanted[i]);
-        assert_true(loaded > wanted[i] - 2.2 && loaded <= wanted[i] + 2);
+        /* How many runs there are depends on which thread came first. */
+        assert_true(loaded > wanted[i] - 2.2 && loaded <= wanted[i] + 4);
     }
 }
 
