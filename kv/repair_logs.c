@@ -86,13 +86,11 @@ static enum bb_status write_ranges(const struct bb_memtable *memtable,
     return status;
 }
 
-static enum bb_status write_table(struct reading *reading)
+static enum bb_status write_content(struct reading *reading)
 {
     struct bb_repair *repair = reading->repair;
     struct bb_repair_table table = {.repair = repair};
     struct bb_iter *iter = NULL;
-    if (reading->memtable == NULL || bb_memtable_is_empty(reading->memtable))
-        return BB_OK;
     enum bb_status status = bb_memtable_iter_create(reading->memtable, &iter);
     if (status == BB_OK)
         bb_iter_seek_first(iter);
@@ -109,6 +107,15 @@ static enum bb_status write_table(struct reading *reading)
         status = bb_repair_table_finish(&table);
     bb_repair_table_abandon(&table);
     bb_iter_destroy(iter);
+    return status;
+}
+
+/* There is no memtable afterwards, also if it was empty: empty ranges leave nothing in it. */
+static enum bb_status write_table(struct reading *reading)
+{
+    enum bb_status status = BB_OK;
+    if (reading->memtable != NULL && !bb_memtable_is_empty(reading->memtable))
+        status = write_content(reading);
     bb_memtable_destroy(reading->memtable);
     reading->memtable = NULL;
     return status;

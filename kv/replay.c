@@ -152,14 +152,12 @@ static enum bb_status add_table(struct replay *replay, uint64_t number,
     return BB_OK;
 }
 
-static enum bb_status write_table(struct replay *replay)
+static enum bb_status write_content(struct replay *replay)
 {
     struct bb_db *db = replay->db;
     struct bb_table_options options;
     struct bb_table_meta meta = {0};
     uint64_t number = 0;
-    if (replay->memtable == NULL || bb_memtable_is_empty(replay->memtable))
-        return BB_OK;
     bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, &options);
     (void)bb_target_flush(db, *replay->levels, bb_memtable_key_count(replay->memtable), 0,
                           &options);
@@ -167,6 +165,15 @@ static enum bb_status write_table(struct replay *replay)
     if (status == BB_OK)
         status = add_table(replay, number, &meta);
     bb_table_meta_deinit(&meta);
+    return status;
+}
+
+/* There is no memtable afterwards, also if it was empty: empty ranges leave nothing in it. */
+static enum bb_status write_table(struct replay *replay)
+{
+    enum bb_status status = BB_OK;
+    if (replay->memtable != NULL && !bb_memtable_is_empty(replay->memtable))
+        status = write_content(replay);
     bb_memtable_destroy(replay->memtable);
     replay->memtable = NULL;
     return status;
