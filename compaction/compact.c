@@ -94,8 +94,8 @@ static enum bb_status copy_snapshots(struct bb_compaction *c,
 
 static enum bb_status open_ranges(struct bb_compaction *c)
 {
-    enum bb_status status = bb_range_cutter_init(&c->ranges, c->plan.inputs, c->plan.input_count,
-                                                 c->levels->comparator);
+    enum bb_status status =
+        bb_range_cutter_init(&c->ranges, c->plan.inputs, c->plan.input_count, &c->retain);
     bb_retain_set_ranges(&c->retain, c->ranges.list);
     return status;
 }

@@ -21,14 +21,15 @@ static enum bb_status gather(struct bb_table_file *const *inputs, size_t input_c
 
 enum bb_status bb_range_cutter_init(struct bb_range_cutter *cutter,
                                     struct bb_table_file *const *inputs, size_t input_count,
-                                    const struct bb_comparator *comparator)
+                                    const struct bb_retain *retain)
 {
     struct bb_range_array array = {0};
     *cutter = (struct bb_range_cutter){0};
     enum bb_status status = gather(inputs, input_count, &array);
     if (status == BB_OK && array.count > 0)
-        status = bb_range_tombstones_create(array.tombstones, array.count, comparator, SIZE_MAX,
-                                            &cutter->list);
+        status = bb_range_tombstones_create_seen(array.tombstones, array.count, retain->comparator,
+                                                 retain->snapshots, retain->snapshot_count,
+                                                 &cutter->list);
     bb_range_array_deinit(&array);
     return status;
 }

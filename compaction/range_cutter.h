@@ -24,11 +24,11 @@ struct bb_range_cutter {
     struct bb_buf cut; /* the last one: what is before it was taken */
 };
 
-/* Opens the tables that have range tombstones, and gathers these. */
+/* Opens the tables that have range tombstones, and gathers of these what can be seen. */
 BB_MUST_CHECK enum bb_status bb_range_cutter_init(struct bb_range_cutter *cutter,
                                                   struct bb_table_file *const *inputs,
                                                   size_t input_count,
-                                                  const struct bb_comparator *comparator);
+                                                  const struct bb_retain *retain);
 void bb_range_cutter_deinit(struct bb_range_cutter *cutter);
 
 /* Is nothing left behind the last cut? */

@@ -19,8 +19,9 @@ static enum bb_status list_snapshots(struct bb_db *db, uint64_t **ret_snapshots,
     return status;
 }
 
-/* The memtable's range tombstones as a list, owned; NULL when there are none. */
+/* What can be seen of the memtable's range tombstones, as a list, owned; NULL when there are none. */
 static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtable *memtable,
+                                  const uint64_t *snapshots, size_t snapshot_count,
                                   struct bb_range_tombstones **ret_ranges)
 {
     struct bb_range_array array = {0};
@@ -28,8 +29,9 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
         return BB_OK;
     enum bb_status status = bb_memtable_list_ranges(memtable, &array);
     if (status == BB_OK)
-        status = bb_range_tombstones_create(array.tombstones, array.count, db->options.comparator,
-                                            SIZE_MAX, ret_ranges);
+        status =
+            bb_range_tombstones_create_seen(array.tombstones, array.count, db->options.comparator,
+                                            snapshots, snapshot_count, ret_ranges);
     bb_range_array_deinit(&array);
     return status;
 }
@@ -48,7 +50,7 @@ enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtab
     if (status == BB_OK)
         status = list_snapshots(db, &snapshots, &snapshot_count);
     if (status == BB_OK)
-        status = list_ranges(db, memtable, &ranges);
+        status = list_ranges(db, memtable, snapshots, snapshot_count, &ranges);
     if (status == BB_OK)
         status = bb_memtable_iter_create(memtable, &iter);
     if (status == BB_OK)

@@ -26,6 +26,9 @@ struct sweep {
     size_t end_count;
     uint64_t *open; /* sequences of the open tombstones, oldest first; may repeat */
     size_t open_count;
+    bool is_seen; /* only what can be seen as of these, or now, is wanted */
+    const uint64_t *snapshots;
+    size_t snapshot_count;
 };
 
 static int compare_ends(const void *a, const void *b)
@@ -53,14 +56,14 @@ static enum bb_status sort_ends(struct sweep *sweep, const struct bb_range_tombs
     return BB_OK;
 }
 
-/* Where a sequence stands among the open ones, or belongs. */
-static size_t find_open(const struct sweep *sweep, uint64_t sequence)
+/* How many of the numbers, which ascend, are below one. */
+static size_t count_below(const uint64_t *numbers, size_t count, uint64_t number)
 {
     size_t low = 0;
-    size_t high = sweep->open_count;
+    size_t high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (sweep->open[middle] < sequence)
+        if (numbers[middle] < number)
             low = middle + 1;
         else
             high = middle;
@@ -70,7 +73,7 @@ static size_t find_open(const struct sweep *sweep, uint64_t sequence)
 
 static void pass_end(struct sweep *sweep, const struct end *end)
 {
-    size_t place = find_open(sweep, end->sequence);
+    size_t place = count_below(sweep->open, sweep->open_count, end->sequence);
     uint64_t *at = sweep->open + place;
     if (end->is_low) {
         memmove(at + 1, at, (sweep->open_count - place) * sizeof(*at));
@@ -83,14 +86,27 @@ static void pass_end(struct sweep *sweep, const struct end *end)
     }
 }
 
+/* How many of the open sequences are to be looked at behind this one: those that are older, or even
+ * older than the snapshot before it. */
+static size_t count_older(const struct sweep *sweep, uint64_t sequence)
+{
+    if (!sweep->is_seen)
+        return count_below(sweep->open, sweep->open_count, sequence);
+    size_t older = count_below(sweep->snapshots, sweep->snapshot_count, sequence);
+    if (older == 0)
+        return 0;
+    return count_below(sweep->open, sweep->open_count, sweep->snapshots[older - 1] + 1);
+}
+
 /* A fragment of the open sequences, newest first, each once. */
 static enum bb_status add_fragment(struct sweep *sweep, struct bb_bytes low, struct bb_bytes high)
 {
     enum bb_status status = BB_OK;
-    for (size_t i = sweep->open_count; i > 0 && status == BB_OK; i--) {
-        if (i < sweep->open_count && sweep->open[i] == sweep->open[i - 1])
-            continue;
-        status = bb_range_list_add_sequence(&sweep->list, sweep->open[i - 1]);
+    size_t left = sweep->open_count;
+    while (left > 0 && status == BB_OK) {
+        uint64_t sequence = sweep->open[left - 1];
+        status = bb_range_list_add_sequence(&sweep->list, sequence);
+        left = count_older(sweep, sequence);
     }
     return status == BB_OK ? bb_range_list_add_fragment(&sweep->list, low, high) : status;
 }
@@ -236,6 +252,20 @@ enum bb_status bb_range_list_finish(const struct bb_range_list *list,
     return BB_OK;
 }
 
+static enum bb_status create(struct sweep *sweep, const struct bb_range_tombstone *tombstones,
+                             size_t count, struct bb_range_tombstones **ret_list)
+{
+    enum bb_status status = sort_ends(sweep, tombstones, count);
+    if (status == BB_OK)
+        status = run_sweep(sweep);
+    if (status == BB_OK)
+        status = bb_range_list_finish(&sweep->list, ret_list);
+    bb_free(sweep->ends);
+    bb_free(sweep->open);
+    bb_range_list_deinit(&sweep->list);
+    return status;
+}
+
 enum bb_status bb_range_tombstones_create(const struct bb_range_tombstone *tombstones, size_t count,
                                           const struct bb_comparator *comparator,
                                           size_t sequence_count_max,
@@ -243,15 +273,19 @@ enum bb_status bb_range_tombstones_create(const struct bb_range_tombstone *tombs
 {
     struct sweep sweep = {
         .list = {.comparator = comparator, .sequence_count_max = sequence_count_max}};
-    enum bb_status status = sort_ends(&sweep, tombstones, count);
-    if (status == BB_OK)
-        status = run_sweep(&sweep);
-    if (status == BB_OK)
-        status = bb_range_list_finish(&sweep.list, ret_list);
-    bb_free(sweep.ends);
-    bb_free(sweep.open);
-    bb_range_list_deinit(&sweep.list);
-    return status;
+    return create(&sweep, tombstones, count, ret_list);
+}
+
+enum bb_status bb_range_tombstones_create_seen(const struct bb_range_tombstone *tombstones,
+                                               size_t count, const struct bb_comparator *comparator,
+                                               const uint64_t *snapshots, size_t snapshot_count,
+                                               struct bb_range_tombstones **ret_list)
+{
+    struct sweep sweep = {.list = {.comparator = comparator, .sequence_count_max = SIZE_MAX},
+                          .is_seen = true,
+                          .snapshots = snapshots,
+                          .snapshot_count = snapshot_count};
+    return create(&sweep, tombstones, count, ret_list);
 }
 
 void bb_range_tombstones_destroy(struct bb_range_tombstones *list)

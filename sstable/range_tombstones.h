@@ -47,6 +47,13 @@ BB_MUST_CHECK enum bb_status bb_range_tombstones_create(const struct bb_range_to
                                                         const struct bb_comparator *comparator,
                                                         size_t sequence_count_max,
                                                         struct bb_range_tombstones **ret_list);
+/* The same of what somebody can see: of each fragment the newest sequence of each interval that the
+ * snapshots (ascending) make, as compaction/retain.h draws it. Tombstones that all overlap have no more
+ * than their number then, for each interval. */
+BB_MUST_CHECK enum bb_status
+bb_range_tombstones_create_seen(const struct bb_range_tombstone *tombstones, size_t count,
+                                const struct bb_comparator *comparator, const uint64_t *snapshots,
+                                size_t snapshot_count, struct bb_range_tombstones **ret_list);
 /* NULL is allowed. */
 void bb_range_tombstones_destroy(struct bb_range_tombstones *list);
 

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/coding.h"
+#include "bb/table.h"
 #include "sstable/range_region.h"
 #include "sstable/range_tombstones_coding.h"
 #include "tests/support/rng.h"
@@ -113,6 +114,54 @@ static void range_tombstones__too_many_overlaps(void **state)
     bb_range_tombstones_destroy(list);
 }
 
+/* Of all that cover the key up to a sequence: what a reader as of a snapshot, or of now, sees. */
+static void range_tombstones__what_can_be_seen(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("range_tombstones_test", 2));
+    for (int round = 0; round < 60; round++) {
+        struct bb_range_tombstone tombstones[TOMBSTONES_MAX];
+        struct bb_range_tombstones *list = NULL;
+        uint64_t snapshots[3];
+        size_t count = draw(&rng, tombstones);
+        size_t snapshot_count = bb_rng_below(&rng, 3);
+        for (size_t i = 0; i < snapshot_count; i++)
+            snapshots[i] = (i == 0 ? 0 : snapshots[i - 1] + 1) + bb_rng_below(&rng, 15);
+        snapshots[snapshot_count] = BB_SEQUENCE_MAX;
+        assert_ok(bb_range_tombstones_create_seen(tombstones, count, NULL, snapshots,
+                                                  snapshot_count, &list));
+        for (size_t i = 0; i < list->count; i++)
+            assert_in_range(list->fragments[i].count, 1, snapshot_count + 1);
+        for (size_t i = 0; i < KEYS * (snapshot_count + 1); i++)
+            assert_int_equal(
+                bb_range_tombstones_covering(list, key_of(i % KEYS), snapshots[i / KEYS]),
+                covering(tombstones, count, key_of(i % KEYS), snapshots[i / KEYS]));
+        bb_range_tombstones_destroy(list);
+    }
+}
+
+/* Nested ones had as many sequences as the square of their number: 800 MB of these. */
+static void range_tombstones__ten_thousand_nested_are_ten_thousand(void **state)
+{
+    (void)state;
+    static struct bb_range_tombstone nested[10000];
+    static uint8_t keys[20000][2];
+    struct bb_range_tombstones *list = NULL;
+    for (size_t i = 0; i < 20000; i++) {
+        keys[i][0] = (uint8_t)(i >> 8);
+        keys[i][1] = (uint8_t)i;
+    }
+    for (size_t i = 0; i < 10000; i++)
+        nested[i] = (struct bb_range_tombstone){bb_bytes_of(keys[i], 2),
+                                                bb_bytes_of(keys[19999 - i], 2), i + 1};
+    assert_ok(bb_range_tombstones_create_seen(nested, 10000, NULL, NULL, 0, &list));
+    assert_int_equal(list->count, 19999);
+    assert_int_equal(list->sequence_count, 19999);
+    assert_int_equal(bb_range_tombstones_covering(list, bb_bytes_of(keys[9999], 2), 10000), 10000);
+    bb_range_tombstones_destroy(list);
+}
+
 static void range_tombstones__corrupt(void **state)
 {
     (void)state;
@@ -145,6 +194,8 @@ int main(void)
         cmocka_unit_test(range_tombstones__as_one_by_one),
         cmocka_unit_test(range_tombstones__touching_ones_become_one),
         cmocka_unit_test(range_tombstones__too_many_overlaps),
+        cmocka_unit_test(range_tombstones__what_can_be_seen),
+        cmocka_unit_test(range_tombstones__ten_thousand_nested_are_ten_thousand),
         cmocka_unit_test(range_tombstones__corrupt),
     };
     return cmocka_run_group_tests_name("range_tombstones", tests, NULL, NULL);
