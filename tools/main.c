@@ -110,6 +110,8 @@ int main(int argc, char **argv)
     /* The reader of our output may leave (`| head`): writing then fails, which is told apart in
      * output.c, and the store is closed in good order. */
     signal(SIGPIPE, SIG_IGN);
+    /* A limit on the size of files (`ulimit -f`) is an error of the write, too, and not our end. */
+    signal(SIGXFSZ, SIG_IGN);
     if (!standard_files_occupy())
         return EXIT_IO;
     if (argc < 2) {

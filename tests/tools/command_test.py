@@ -5,6 +5,7 @@ Method: runs the command as a user would and looks at exit code, standard output
 import os
 import pty
 import re
+import resource
 import select
 import subprocess
 import time
@@ -158,6 +159,14 @@ class Output(ToolTest):
             self.assertEqual(process.returncode, IO)
             self.assertIn(b"standard output", process.stderr)
 
+
+    def test_a_limit_on_the_size_of_files_is_an_error_and_not_the_end(self):
+        def limit_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+
+        result = self.expect(IO, "load", self.store, stdin="\n".join(words(20000)), preexec_fn=limit_files)
+        self.assertIn("large", result.err)
+        self.ok("verify", self.store)
 
     def test_closed_standard_files_are_not_the_files_of_the_store(self):
         """A file opened next gets the number of the closed one: the lock was read as keys, and what was printed went
