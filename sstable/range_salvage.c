@@ -15,7 +15,8 @@ static size_t count_sections(struct bb_bytes file, size_t offset)
             return 0;
         uint64_t begin = bb_load64(file.data + at + 4);
         uint64_t size = bb_load64(file.data + at + 12);
-        if ((count > 1 && begin != end) || begin > offset || size > offset - begin)
+        bool has_id = bb_load16(file.data + at) != 0; /* in zeros each offset would be tried long */
+        if (!has_id || (count > 1 && begin != end) || begin > offset || size > offset - begin)
             return 0;
         end = begin + size;
         at += BB_SECTION_ENTRY_SIZE;
