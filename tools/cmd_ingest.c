@@ -12,11 +12,25 @@ struct ingest {
     size_t count; /* of tables */
 };
 
+/* Before a store is created: a name that is mistyped leaves none behind. */
+static enum bb_status check_tables(const struct arguments *arguments)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 1; i < arguments->count && status == BB_OK; i++) {
+        struct bb_table *table = NULL;
+        status = bb_table_open(arguments->values[i], NULL, &table);
+        bb_table_close(table);
+    }
+    return status;
+}
+
 static enum bb_status bring_in(struct ingest *ingest, const struct arguments *arguments)
 {
     ingest->store.db.create_if_missing = true;
     ingest->count = arguments->count - 1;
-    enum bb_status status = store_open(&ingest->store, arguments->values[0], &ingest->db);
+    enum bb_status status = check_tables(arguments);
+    if (status == BB_OK)
+        status = store_open(&ingest->store, arguments->values[0], &ingest->db);
     if (status != BB_OK)
         return status;
     return bb_db_ingest(ingest->db, (const char *const *)&arguments->values[1], ingest->count,

@@ -163,6 +163,9 @@ class Ingest(ToolTest):
         self.ok("ingest", self.path("new"), *tables)
         self.assertEqual(self.ok("scan", self.path("new"), "--keys-only").lines, ["a", "b"])
         self.expect(CORRUPT, "ingest", other, self.write("text", "hello"))
+        for code, table in ((IO, self.path("nothing")), (CORRUPT, self.path("text"))):
+            self.expect(code, "ingest", self.path("none"), table)
+            self.assertFalse(os.path.exists(self.path("none")), "a store is left behind")
         self.assertEqual(self.ok("scan", other, "--count").text, "3\n")
 
 
