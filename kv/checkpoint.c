@@ -14,6 +14,7 @@
 #include "kv/filename.h"
 #include "kv/install.h"
 #include "kv/manifest.h"
+#include "kv/read_only.h"
 #include "kv/store.h"
 
 struct checkpoint {
@@ -192,15 +193,28 @@ static enum bb_status fill_directory(struct checkpoint *c)
     return status;
 }
 
-enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory)
+static enum bb_status flush_and_fill(struct bb_db *db, const char *directory)
 {
     struct checkpoint c = {.db = db, .fs = db->system, .directory = directory};
-    if (directory == NULL || directory[0] == 0)
-        return bb_fail(BB_INVALID, "the checkpoint's directory has no name");
     enum bb_status status = bb_db_flush(db);
     if (status == BB_OK)
         status = c.fs->ops->make_directory(c.fs, directory);
     if (status != BB_OK)
         return status;
     return fill_directory(&c);
+}
+
+/* WHY a call around the flush, which is one itself: closing waits for all of it. */
+enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory)
+{
+    if (directory == NULL || directory[0] == 0)
+        return bb_fail(BB_INVALID, "the checkpoint's directory has no name");
+    enum bb_status status = bb_read_only_check(db, "a checkpoint");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = flush_and_fill(db, directory);
+    bb_store_end_call(db);
+    return status;
 }

@@ -164,9 +164,8 @@ static enum bb_status run(struct explaining *e)
     const struct bb_snapshot *snapshot = e->options->snapshot;
     e->reader = bb_readers_enter(&e->db->readers, &view);
     /* The view before the sequence: see lookup.c. */
-    e->explain->sequence = snapshot != NULL
-                               ? snapshot->sequence
-                               : atomic_load_explicit(&e->db->last_sequence, memory_order_acquire);
+    e->explain->sequence =
+        snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &e->db->last_sequence);
     enum bb_status status = ask_memtables(e, view);
     if (status == BB_OK && !e->is_decided)
         status = ask_level0(e, view->levels);

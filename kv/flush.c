@@ -214,6 +214,8 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
         db->flushed_sequence = flushed->sequence_end;
         bb_store_signal_work(db, BB_WORK_COMPACTION);
     }
+    if (sequence != 0)
+        bb_store_end_views(db);
     bb_store_publish(db, blank, db->view->active, frozen, count, levels);
     /* Under the mutex together with the view: a snapshot has both of before or both of now. And
      * behind it: see kv/lookup.c. */

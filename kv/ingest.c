@@ -151,6 +151,9 @@ static enum bb_status lead(struct ingest *ingest)
     struct bb_db *db = ingest->intake.db;
     enum bb_status status = empty_memory(db);
     ingest->is_overtaken = status == BB_OK && db->sequence_allocated >= ingest->intake.sequence;
+    /* What an earlier edit left in doubt is no reason to refuse this one. */
+    if (status == BB_OK && !ingest->is_overtaken)
+        status = bb_store_mend_manifest(db);
     if (status == BB_OK && !ingest->is_overtaken)
         status = install(ingest);
     /* How that goes is recorded in the store, and nothing to the tables. */

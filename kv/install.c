@@ -68,6 +68,21 @@ void bb_store_publish(struct bb_db *db, struct bb_view *blank, struct bb_write_b
         retire(db, old);
 }
 
+static void end_view(struct bb_view *view, uint64_t sequence)
+{
+    if (atomic_load_explicit(&view->sequence_end, memory_order_relaxed) > sequence)
+        atomic_store_explicit(&view->sequence_end, sequence, memory_order_relaxed);
+}
+
+void bb_store_end_views(struct bb_db *db)
+{
+    uint64_t last = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
+    if (db->view != NULL)
+        end_view(db->view, last);
+    for (struct bb_view *view = db->retired; view != NULL; view = view->next_retired)
+        end_view(view, last);
+}
+
 struct bb_view *bb_store_pin_view(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);

@@ -12,6 +12,11 @@ void bb_store_publish(struct bb_db *db, struct bb_view *blank, struct bb_write_b
                       struct bb_write_buffer *const *frozen, size_t frozen_count,
                       struct bb_levels *levels);
 
+/* What is published next has entries in its tables that come before those which the active memtable
+ * takes from now on: who still has a view of before is shown nothing newer. The caller alone raises
+ * last_sequence, and does it afterwards. The mutex is held. */
+void bb_store_end_views(struct bb_db *db);
+
 /* The levels after an edit; tables that it adds get a struct bb_table_file, tables that it moves
  * keep theirs. *ret_levels has one reference, the caller's. */
 BB_MUST_CHECK enum bb_status bb_store_apply_edit(struct bb_db *db, struct bb_levels *levels,
@@ -25,7 +30,8 @@ void bb_store_mark_removed(struct bb_levels *levels, const struct bb_edit *edit)
  * closed and removed here. The mutex is not held. */
 void bb_store_reclaim(struct bb_db *db);
 
-/* A reference to the current view, for longer than a look-up: iterators, statistics. The mutex is
+/* A reference to the current view, for longer than a look-up: iterators, statistics. It does not
+ * keep the store from being closed: a listener may hold one, which closing waits for. The mutex is
  * not held. */
 struct bb_view *bb_store_pin_view(struct bb_db *db);
 /* Gives such a reference back. The mutex is not held. */

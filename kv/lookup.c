@@ -122,9 +122,8 @@ static enum bb_status run(struct lookup *lookup)
     lookup->reader = bb_readers_enter(&lookup->db->readers, &view);
     /* WHY the view first: a version that is older than last_sequence may be merged away between the
      * two loads, but never out of a view that is already pinned. */
-    lookup->sequence = snapshot != NULL
-                           ? snapshot->sequence
-                           : atomic_load_explicit(&lookup->db->last_sequence, memory_order_acquire);
+    lookup->sequence =
+        snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &lookup->db->last_sequence);
     enum bb_status status = ask_memtables(lookup, view);
     if (status == BB_OK && !lookup->is_decided)
         status = ask_levels(lookup, view->levels);

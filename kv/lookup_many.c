@@ -286,9 +286,8 @@ static void run(struct lookup *lookup, const struct bb_bytes *keys, size_t count
     lookup->reader = bb_readers_enter(&lookup->db->readers, &view);
     lookup->levels = view->levels;
     /* The view before the sequence: see lookup.c. */
-    lookup->sequence = snapshot != NULL
-                           ? snapshot->sequence
-                           : atomic_load_explicit(&lookup->db->last_sequence, memory_order_acquire);
+    lookup->sequence =
+        snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &lookup->db->last_sequence);
     for (size_t first = 0; first < count; first += GROUP_KEYS) {
         size_t size = count - first < GROUP_KEYS ? count - first : GROUP_KEYS;
         begin_group(lookup, keys + first, size, values == NULL ? NULL : values + first);

@@ -28,13 +28,14 @@ static enum bb_status check_snapshots(const struct bb_db *db)
 }
 
 /* WHY the sequence before the view: look-ups load the view first (kv/lookup.c). One that has the old
- * view sees all of the old state with either sequence; one that has the new view, whose merges may
+ * view sees the old state, for that view ends with it; one that has the new view, whose merges may
  * have dropped what the old sequence sees, has the new sequence. */
 static enum bb_status show(struct bb_db *db, struct bb_glimpse *glimpse, struct bb_view *blank)
 {
     bb_mutex_lock(&db->mutex);
     enum bb_status status = check_snapshots(db);
     if (status == BB_OK) {
+        bb_store_end_views(db); /* the buffer may be the old view's too */
         atomic_store_explicit(&db->last_sequence, glimpse->last_sequence, memory_order_release);
         db->sequence_allocated = glimpse->last_sequence;
         bb_store_publish(db, blank, glimpse->buffer, NULL, 0, glimpse->levels);

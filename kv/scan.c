@@ -65,7 +65,7 @@ static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_opt
     iter->view = bb_store_pin_view(db);
     uint64_t sequence = options->snapshot != NULL
                             ? options->snapshot->sequence
-                            : atomic_load_explicit(&db->last_sequence, memory_order_acquire);
+                            : bb_view_sequence(iter->view, &db->last_sequence);
     enum bb_status status =
         bb_view_iter_create(iter->view, db->options.comparator, sequence, &iter->range,
                             &options->read, &iter->stats, &stream);
@@ -73,7 +73,6 @@ static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_opt
         bb_store_release_view(db, iter->view);
         return status;
     }
-    atomic_fetch_add(&db->iterator_count, 1);
     bb_visible_init(&iter->visible, stream, db->options.comparator, sequence);
     iter->visible.range = iter->range;
     return BB_OK;
@@ -91,12 +90,14 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
         options = &defaults;
     iter->db = db;
     iter->caller_stats = options->stats;
+    atomic_fetch_add(&db->iterator_count, 1);
     enum bb_status status = keep_range(iter, range);
     if (status == BB_OK)
         status = open_iter(iter, options);
     if (status != BB_OK) {
         bb_buf_deinit(&iter->bounds);
         bb_free(iter);
+        atomic_fetch_sub(&db->iterator_count, 1);
         return status;
     }
     *ret_iter = iter;
@@ -143,14 +144,16 @@ void bb_db_iter_destroy(struct bb_db_iter *iter)
 {
     if (iter == NULL)
         return;
+    struct bb_db *db = iter->db;
     bb_visible_deinit(&iter->visible);
-    bb_readers_add_scan(&iter->db->readers, &iter->stats);
+    bb_readers_add_scan(&db->readers, &iter->stats);
     if (iter->caller_stats != NULL)
         bb_read_stats_add(iter->caller_stats, &iter->stats);
-    bb_store_release_view(iter->db, iter->view);
-    atomic_fetch_sub(&iter->db->iterator_count, 1);
+    bb_store_release_view(db, iter->view);
     bb_buf_deinit(&iter->bounds);
     bb_free(iter);
+    /* Last: whoever sees the count without this one may close the store. */
+    atomic_fetch_sub(&db->iterator_count, 1);
 }
 
 bool bb_db_iter_valid(const struct bb_db_iter *iter)

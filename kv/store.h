@@ -85,6 +85,7 @@ struct bb_db {
 
     /* For readers, without a lock. */
     struct bb_readers readers;
+    _Atomic size_t iterator_count;  /* the callers' */
     _Atomic uint64_t last_sequence; /* everything up to here is in the current view */
 
     /* The leader's. */
@@ -108,7 +109,6 @@ struct bb_db {
     struct bb_view *retired;          /* not current, perhaps still read */
     struct bb_spare_memtable spare;
     struct bb_snapshots snapshots;
-    _Atomic size_t iterator_count;
     bool is_closing;
     size_t call_count;                       /* calls of kv/maintain.c under way, which may wait */
     uint64_t flushed_sequence;               /* everything up to here is in tables */

@@ -21,6 +21,7 @@ void bb_view_set(struct bb_view *blank, struct bb_write_buffer *active,
 {
     BB_ASSERT(frozen_count <= BB_FROZEN_MAX);
     atomic_init(&blank->references, 1);
+    atomic_init(&blank->sequence_end, UINT64_MAX);
     blank->active = bb_write_buffer_ref(active);
     for (size_t i = 0; i < frozen_count; i++)
         blank->frozen[i] = bb_write_buffer_ref(frozen[i]);

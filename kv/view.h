@@ -22,6 +22,9 @@ struct bb_view {
     struct bb_write_buffer *frozen[BB_FROZEN_MAX]; /* newest first */
     size_t frozen_count;
     struct bb_levels *levels;
+    /* Nothing behind it is shown, although it may come to stand in the active memtable: an ingest
+     * that came before it stands only in a later view. UINT64_MAX: there was none. */
+    _Atomic uint64_t sequence_end;
     struct bb_view *next_retired; /* the store's list of views that wait for their last reader */
 };
 
@@ -35,6 +38,18 @@ void bb_view_set(struct bb_view *blank, struct bb_write_buffer *active,
                  struct bb_levels *levels);
 /* REQUIRES: no references, no reader announces it. NULL is allowed. */
 void bb_view_destroy(struct bb_view *view);
+
+/* As of which sequence somebody reads who has the view and no snapshot: the last one, unless the
+ * view ended before. To be called when the view is pinned: a sequence that was loaded earlier may
+ * name versions that are merged away in it. Whoever sees a last sequence behind the view's end sees
+ * that end too. */
+static inline uint64_t bb_view_sequence(const struct bb_view *view,
+                                        const _Atomic uint64_t *last_sequence)
+{
+    uint64_t last = atomic_load_explicit(last_sequence, memory_order_acquire);
+    uint64_t end = atomic_load_explicit(&view->sequence_end, memory_order_relaxed);
+    return last < end ? last : end;
+}
 
 /* The oldest frozen buffer, or NULL. */
 struct bb_write_buffer *bb_view_oldest_frozen(const struct bb_view *view);

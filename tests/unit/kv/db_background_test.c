@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "base/sync.h"
-#include "kv/store.h"
+#include "kv/install.h"
 
 #define HELD_MAX 16
 
@@ -394,6 +394,113 @@ static void db_background__close_gives_up_a_compaction(void **state)
     tear_down(&store, &stage);
 }
 
+static enum bb_status hold_directory(void *context, struct bb_file_memory *memory, uint64_t number,
+                                     enum bb_file_call call, const char *path)
+{
+    struct stage *stage = context;
+    (void)memory;
+    (void)number;
+    if (call != BB_FILE_CALL_MAKE_DIRECTORY || strcmp(path, "/data/checkpoint") != 0)
+        return BB_OK;
+    bb_mutex_lock(&stage->mutex);
+    stage->is_there[1] = true;
+    bb_condition_broadcast(&stage->changed);
+    while (stage->is_held[1])
+        bb_condition_wait(&stage->changed, &stage->mutex);
+    bb_mutex_unlock(&stage->mutex);
+    return BB_OK;
+}
+
+static void checkpoint_in_thread(void *argument)
+{
+    struct call *call = argument;
+    call->status = bb_db_checkpoint(call->db, "/data/checkpoint");
+}
+
+/* A listener that has a view in hand, as for statistics, until the store is being closed. */
+struct visitor {
+    struct bb_db *db;
+    _Atomic bool is_there;
+    _Atomic bool is_over;
+};
+
+static void stay(void *context, const struct bb_event *event)
+{
+    struct visitor *visitor = context;
+    bool is_closing = false;
+    if (event->kind != BB_EVENT_FLUSH)
+        return;
+    struct bb_view *view = bb_store_pin_view(visitor->db);
+    for (visitor->is_there = true; !is_closing && !visitor->is_over; (void)sched_yield()) {
+        bb_mutex_lock(&visitor->db->mutex);
+        is_closing = visitor->db->is_closing;
+        bb_mutex_unlock(&visitor->db->mutex);
+    }
+    bb_store_release_view(visitor->db, view);
+}
+
+/* A flush returns before its event, and what the event's listener reads is no iterator. */
+static void db_background__close_is_not_refused_for_a_listener(void **state)
+{
+    (void)state;
+    struct store store;
+    struct visitor visitor = {.is_there = false};
+    store_init(&store);
+    store.options.deterministic = false;
+    store.options.on_event = stay;
+    store.options.event_context = &visitor;
+    store_open(&store);
+    visitor.db = store.db;
+    store_put(&store, "a", "1");
+    assert_ok(bb_db_flush(store.db));
+    while (!visitor.is_there)
+        (void)sched_yield();
+    enum bb_status status = bb_db_close(store.db);
+    visitor.is_over = true;
+    assert_int_equal(status, BB_OK);
+    store.db = NULL;
+    store.options.on_event = NULL;
+    store_open(&store);
+    assert_content(&store, "a=1");
+    store_deinit(&store);
+}
+
+/* Its flush is over, and it has no view yet: nothing else would tell the closing of it. */
+static void db_background__close_waits_for_a_checkpoint(void **state)
+{
+    (void)state;
+    struct store store;
+    struct stage stage;
+    struct call checkpoint;
+    struct call closing;
+    struct bb_db *copy = NULL;
+    bool is_closing = false;
+    set_up(&store, &stage, 8);
+    bb_file_memory_set_hook(store.memory, hold_directory, &stage);
+    store_put(&store, "a", "1");
+    hold(&stage, 1, true);
+    begin_call(&checkpoint, store.db, NULL, checkpoint_in_thread);
+    wait_for_table(&stage, 1);
+    begin_call(&closing, store.db, NULL, close_in_thread);
+    for (; !is_closing; (void)sched_yield()) {
+        bb_mutex_lock(&store.db->mutex);
+        is_closing = store.db->is_closing;
+        bb_mutex_unlock(&store.db->mutex);
+    }
+    hold(&stage, 1, false);
+    bb_thread_join(&checkpoint.thread);
+    bb_thread_join(&closing.thread);
+    assert_int_equal(checkpoint.status, BB_OK);
+    assert_int_equal(closing.status, BB_OK);
+    stage.db = NULL;
+    store.db = NULL;
+    assert_ok(bb_db_open("/data/checkpoint", &store.options, &copy));
+    assert_content_at(copy, NULL, "a=1");
+    assert_ok(bb_db_close(copy));
+    store_open(&store);
+    tear_down(&store, &stage);
+}
+
 /* ---- What closing leaves to the next opening ---- */
 
 static void put_large(struct store *store, uint32_t count)
@@ -471,6 +578,8 @@ int main(void)
         cmocka_unit_test(db_background__writing_stays_below_its_limit),
         cmocka_unit_test(db_background__close_drains_those_before_it),
         cmocka_unit_test(db_background__close_gives_up_a_compaction),
+        cmocka_unit_test(db_background__close_is_not_refused_for_a_listener),
+        cmocka_unit_test(db_background__close_waits_for_a_checkpoint),
         cmocka_unit_test(db_background__close_leaves_little_to_replay),
         cmocka_unit_test(db_background__close_without_space_loses_nothing),
     };

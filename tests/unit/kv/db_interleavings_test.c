@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/sync.h"
+#include "kv/install.h"
 #include "tests/support/file_fault.h"
 
 /* A gate that the store's thread waits at, inside of a listener. */
@@ -241,12 +242,53 @@ static void db_interleavings__listeners_may_ask_the_store(void **state)
     }
 }
 
+static void build_table(struct store *store, const char *path, const char *key, const char *value)
+{
+    struct bb_table_builder *builder = NULL;
+    struct bb_table_options options = {.struct_size = sizeof(options),
+                                       .file_system = bb_file_memory_system(store->memory)};
+    struct bb_entry entry = {.key = bb_bytes_of_text(key),
+                             .sequence = 1,
+                             .kind = BB_ENTRY_PUT,
+                             .value = bb_bytes_of_text(value)};
+    assert_ok(bb_table_builder_create(path, &options, &builder));
+    assert_ok(bb_table_builder_add(builder, &entry));
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+}
+
+/* A reader that has the view of before and asks for the sequence only now: what is written after the
+ * ingest is in the memtable of both views, the ingested table only in the new one. */
+static void db_interleavings__old_views_end_with_an_ingest(void **state)
+{
+    (void)state;
+    const char *path = "/data/t";
+    struct store store;
+    store_init(&store);
+    store_open(&store);
+    build_table(&store, path, "a", "1");
+    struct bb_view *retired = bb_store_pin_view(store.db);
+    store_put(&store, "c", "0");
+    assert_ok(bb_db_flush(store.db));
+    struct bb_view *view = bb_store_pin_view(store.db);
+    assert_ok(bb_db_ingest(store.db, &path, 1, NULL));
+    store_put(&store, "b", "after");
+    assert_ptr_equal(view->active, store.db->view->active);
+    assert_int_equal(bb_view_sequence(view, &store.db->last_sequence), 1);
+    assert_int_equal(bb_view_sequence(retired, &store.db->last_sequence), 1);
+    bb_store_release_view(store.db, retired);
+    bb_store_release_view(store.db, view);
+    assert_content(&store, "a=1 b=after c=0");
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(db_interleavings__no_write_behind_a_failed_log),
         cmocka_unit_test(db_interleavings__buffered_logs_keep_their_order),
         cmocka_unit_test(db_interleavings__listeners_may_ask_the_store),
+        cmocka_unit_test(db_interleavings__old_views_end_with_an_ingest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

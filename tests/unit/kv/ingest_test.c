@@ -403,6 +403,33 @@ static void ingest__that_fails(void **state)
     }
 }
 
+/* A manifest that an earlier edit has left in doubt is mended first. */
+static void ingest__after_an_edit_in_doubt(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store.memory));
+    store.options.file_system = bb_file_fault_system(fault);
+    store_open(&store);
+    store_put(&store, "a", "old");
+    assert_ok(bb_db_flush(store.db));
+    build(&store, "/data/t", "a=1 b=2");
+    bb_file_fault_arm(fault, &(struct bb_file_fault_plan){
+                                 .call = BB_FILE_CALL_SYNC, .path_part = "MANIFEST", .nth = 1});
+    assert_status(bb_db_compact(store.db), BB_IO);
+    assert_int_equal(bb_file_fault_hits(fault), 1);
+    bb_file_fault_disarm(fault);
+    assert_ok(ingest(&store, "/data/t", NULL));
+    assert_content(&store, "a=1 b=2");
+    store_close(&store);
+    bb_file_fault_destroy(fault);
+    store.options.file_system = bb_file_memory_system(store.memory);
+    store_open(&store);
+    assert_content(&store, "a=1 b=2");
+    store_deinit(&store);
+}
+
 /* ---- beside writers ---- */
 
 #define KEYS 300
@@ -550,6 +577,7 @@ int main(void)
         cmocka_unit_test(ingest__over_a_deleted_range),
         cmocka_unit_test(ingest__of_a_damaged_table),
         cmocka_unit_test(ingest__that_fails),
+        cmocka_unit_test(ingest__after_an_edit_in_doubt),
         cmocka_unit_test(ingest__beside_writers_and_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
