@@ -5,6 +5,7 @@
 #include "compaction/pick_excess.h"
 #include "compaction/pick_level0.h"
 #include "compaction/pick_tiers.h"
+#include "compaction/pick_tombstones.h"
 #include "compaction/plan_rates.h"
 #include "compaction/rates.h"
 
@@ -228,9 +229,11 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
         return status;
     if (is_due)
         return pick_level(levels, options, best, ret_plan);
-    return bb_plan_rates_exceed_budget(levels, options, BUDGET_FILL)
-               ? bb_pick_excess_of_budget(levels, options, ret_plan)
-               : BB_OK;
+    if (bb_plan_rates_exceed_budget(levels, options, BUDGET_FILL))
+        status = bb_pick_excess_of_budget(levels, options, ret_plan);
+    if (status != BB_OK || ret_plan->reason != BB_PLAN_NOTHING)
+        return status;
+    return bb_pick_tombstones(levels, options, ret_plan);
 }
 
 /* ---- everything ---- */

@@ -21,6 +21,8 @@
  * also before a last level opens the one below it. With a budget there is no promise: when the
  * filters have more bytes than it, the table that saves most is rewritten in its place, and what
  * would be moved is rewritten if that saves.
+ *
+ * Last come tombstones that are older than they may be (pick_tombstones.h).
  */
 #ifndef BB_COMPACTION_PICK_H
 #define BB_COMPACTION_PICK_H

@@ -13,7 +13,8 @@ enum bb_plan_reason {
     BB_PLAN_RATE_EXCESS,
     BB_PLAN_REQUEST,
     BB_PLAN_RANGE,
-    BB_PLAN_RUNS, /* too many in a level, which are small, or of which it is to have one */
+    BB_PLAN_RUNS,       /* too many in a level, which are small, or of which it is to have one */
+    BB_PLAN_TOMBSTONES, /* older than they may be, or versions that no snapshot needs any more */
 };
 
 /* A zeroed struct is "nothing to do". Owned: bb_plan_deinit. */

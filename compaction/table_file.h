@@ -60,6 +60,14 @@ bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comp
 /* Are all of its keys, those that range tombstones cover too, before this one? */
 bool bb_table_file_ends_before(const struct bb_table_file *file,
                                const struct bb_comparator *comparator, struct bb_bytes key);
+/* The sequence of the oldest tombstone, of a key or a range; at most that, where the table does not
+ * tell. UINT64_MAX: there is none. */
+static inline uint64_t bb_table_file_oldest_tombstone(const struct bb_table_meta *meta)
+{
+    if (meta->tombstone_count == 0 && meta->range_tombstone_count == 0)
+        return UINT64_MAX;
+    return meta->tombstone_sequence_min != 0 ? meta->tombstone_sequence_min : meta->sequence_min;
+}
 /* Bytes that the open table keeps outside of the cache; 0 while it is not open. */
 uint64_t bb_table_file_memory(const struct bb_table_file *file);
 

@@ -182,10 +182,23 @@ static enum bb_status pick_range(struct bb_db *db, struct bb_levels *levels, str
     return status;
 }
 
+/* Operations count, and no clock: the same calls bring about the same compactions. What is in tables
+ * is older than any snapshot that is still to come. */
+static void set_horizon(struct bb_db *db, struct bb_pick_options *options)
+{
+    uint64_t now = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
+    uint64_t age = db->options.tombstone_age_max;
+    options->tombstone_horizon = age > 0 && now > age ? now - age : 0;
+    bb_mutex_lock(&db->mutex);
+    options->oldest_snapshot = bb_snapshots_oldest(&db->snapshots);
+    bb_mutex_unlock(&db->mutex);
+}
+
 static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     struct bb_pick_options options = bb_target_of(db, levels);
     options.pending_waste = db->pending_waste[BB_WORK_FLUSH];
+    set_horizon(db, &options);
     db->compact_ticket = requested(db);
     enum bb_status status = BB_OK;
     if (db->compact_ticket != 0)

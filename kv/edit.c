@@ -87,6 +87,14 @@ enum bb_status bb_edit_add_run_table(struct bb_edit *edit, int level, uint64_t r
     return status;
 }
 
+static bool is_tombstone_age_possible(const struct bb_table_meta *meta)
+{
+    uint64_t sequence = meta->tombstone_sequence_min;
+    bool has_any = meta->tombstone_count > 0 || meta->range_tombstone_count > 0;
+    return sequence == 0 ||
+           (has_any && sequence >= meta->sequence_min && sequence <= meta->sequence_max);
+}
+
 static const char *meta_defect(const struct bb_table_meta *meta)
 {
     if (meta->file_size == 0)
@@ -105,6 +113,8 @@ static const char *meta_defect(const struct bb_table_meta *meta)
         return "a summary larger than all filters";
     if (meta->sequence_min > meta->sequence_max || meta->sequence_max > BB_SEQUENCE_MAX)
         return "impossible sequences";
+    if (!is_tombstone_age_possible(meta))
+        return "an oldest tombstone that cannot be";
     if (!(meta->filter_rate > 0 && meta->filter_rate <= 1))
         return "a filter rate outside 0 ... 1";
     if (!(meta->summary_rate >= meta->filter_rate && meta->summary_rate <= 1))
@@ -184,6 +194,9 @@ static enum bb_status print_table(const struct bb_edit_table *table, struct bb_b
     if (status == BB_OK && table->meta.range_tombstone_count > 0)
         status =
             bb_buf_print(text, "%" PRIu64 " range tombstones, ", table->meta.range_tombstone_count);
+    if (status == BB_OK && table->meta.tombstone_sequence_min > 0)
+        status = bb_buf_print(text, "oldest tombstone %" PRIu64 ", ",
+                              table->meta.tombstone_sequence_min);
     if (status == BB_OK)
         status = bb_buf_print(text, "id ");
     if (status == BB_OK)

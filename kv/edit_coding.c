@@ -44,6 +44,7 @@ enum table_tag {
     TABLE_TAG_RUN = 2,
     TABLE_TAG_RANGE_TOMBSTONES = 4,
     TABLE_TAG_LARGEST_IS_EXCLUSIVE = 6,
+    TABLE_TAG_TOMBSTONE_SEQUENCE_MIN = 7, /* odd: who does not know it may do without */
 };
 
 #define IDENTITY_SIZE_FIXED (4 + BB_STORE_ID_SIZE + BB_HASH_SECRET_SIZE)
@@ -120,6 +121,8 @@ static enum bb_status encode_extensions(const struct bb_table_meta *meta, struct
         encode_number(TABLE_TAG_RANGE_TOMBSTONES, meta->range_tombstone_count, buf);
     if (status == BB_OK && meta->largest_is_exclusive)
         status = append_head(buf, TABLE_TAG_LARGEST_IS_EXCLUSIVE, 0);
+    if (status == BB_OK)
+        status = encode_number(TABLE_TAG_TOMBSTONE_SEQUENCE_MIN, meta->tombstone_sequence_min, buf);
     return status;
 }
 
@@ -311,6 +314,8 @@ static enum bb_status decode_extension(const struct decoder *decoder, const stru
             return corrupt_at(decoder, field->start, "an exclusive largest key with a value");
         table->meta.largest_is_exclusive = true;
         return BB_OK;
+    case TABLE_TAG_TOMBSTONE_SEQUENCE_MIN:
+        return decode_number(decoder, field, BB_SEQUENCE_MAX, &table->meta.tombstone_sequence_min);
     default:
         return pass_over(decoder, field);
     }
@@ -327,7 +332,8 @@ static enum bb_status decode_extensions(const struct decoder *decoder, struct bb
         status = decode_field(decoder, cursor, &field);
         if (status != BB_OK)
             break;
-        if (field.tag < tag_before || (field.tag == tag_before && (field.tag & 1) == 0))
+        bool may_repeat = (field.tag & 1) != 0 && field.tag != TABLE_TAG_TOMBSTONE_SEQUENCE_MIN;
+        if (field.tag < tag_before || (field.tag == tag_before && !may_repeat))
             return corrupt_at(decoder, field.start, "a field of a table out of order or twice");
         tag_before = field.tag;
         status = decode_extension(decoder, &field, table);

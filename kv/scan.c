@@ -35,7 +35,11 @@ void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
     if (snapshot == NULL)
         return;
     bb_mutex_lock(&db->mutex);
+    uint64_t oldest = bb_snapshots_oldest(&db->snapshots);
     bb_snapshots_remove(&db->snapshots, snapshot);
+    /* What only this one needed may go now. */
+    if (db->options.tombstone_age_max > 0 && bb_snapshots_oldest(&db->snapshots) != oldest)
+        bb_store_signal_work(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
 }
 

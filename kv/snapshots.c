@@ -39,6 +39,11 @@ void bb_snapshots_remove(struct bb_snapshots *snapshots, struct bb_snapshot *sna
     bb_free(snapshot);
 }
 
+uint64_t bb_snapshots_oldest(const struct bb_snapshots *snapshots)
+{
+    return snapshots->count == 0 ? BB_SEQUENCE_MAX : snapshots->head.newer->sequence;
+}
+
 enum bb_status bb_snapshots_list(const struct bb_snapshots *snapshots, uint64_t **ret_sequences,
                                  size_t *ret_count)
 {

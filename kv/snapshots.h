@@ -22,6 +22,8 @@ void bb_snapshots_init(struct bb_snapshots *snapshots);
 BB_MUST_CHECK enum bb_status bb_snapshots_add(struct bb_snapshots *snapshots, uint64_t sequence,
                                               struct bb_snapshot **ret_snapshot);
 void bb_snapshots_remove(struct bb_snapshots *snapshots, struct bb_snapshot *snapshot);
+/* The sequence of the oldest, BB_SEQUENCE_MAX when there are none. */
+uint64_t bb_snapshots_oldest(const struct bb_snapshots *snapshots);
 /* Their sequences, ascending, equal ones once; *ret_sequences is owned (bb_free), NULL when there
  * are none. */
 BB_MUST_CHECK enum bb_status bb_snapshots_list(const struct bb_snapshots *snapshots,

@@ -14,6 +14,7 @@ static void add_table(struct bb_level_stats *level, const struct bb_table_meta *
     level->file_bytes += meta->file_size;
     level->entry_count += meta->entry_count;
     level->key_count += meta->key_count;
+    level->tombstone_count += meta->tombstone_count;
     level->range_tombstone_count += meta->range_tombstone_count;
     level->filter_bytes += meta->filter_bytes;
     level->summary_bytes += meta->summary_bytes;
@@ -39,6 +40,23 @@ static void describe_levels(const struct bb_db *db, const struct bb_view *view,
         stats->expected_wasted_reads += rates.waste;
         stats->filter_bytes += level->filter_bytes;
     }
+}
+
+/* The view was pinned before last_sequence was read: no tombstone of it is newer. */
+static void describe_tombstones(const struct bb_levels *levels, struct bb_db_stats *stats)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (int number = 0; number < BB_LEVEL_COUNT; number++) {
+        const struct bb_level *level = &levels->levels[number];
+        for (size_t i = 0; i < level->count; i++) {
+            uint64_t sequence = bb_table_file_oldest_tombstone(&level->files[i]->meta);
+            oldest = sequence < oldest ? sequence : oldest;
+        }
+        stats->tombstone_count +=
+            stats->levels[number].tombstone_count + stats->levels[number].range_tombstone_count;
+    }
+    if (oldest < stats->last_sequence)
+        stats->oldest_tombstone_age = stats->last_sequence - oldest;
 }
 
 static void describe_memory(const struct bb_view *view, struct bb_db_stats *stats)
@@ -137,6 +155,7 @@ void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
     ret_stats->filter_budget_bytes = db->options.filter_budget_bytes;
     describe_reads(db, ret_stats);
     describe_writes(db, ret_stats);
+    describe_tombstones(view->levels, ret_stats);
     describe_amplification(view->levels, ret_stats);
     bb_store_release_view(db, view);
 }

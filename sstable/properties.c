@@ -39,6 +39,7 @@ static const struct bb_property_field fields[] = {
     FIELD(34, NUMBER, sequence_min, 0),
     FIELD(35, NUMBER, sequence_max, 0),
     OPTIONAL(36, largest_is_exclusive),
+    OPTIONAL(37, tombstone_sequence_min),
     FIELD(48, NUMBER, block_size_bytes, 0),
     FIELD(49, NUMBER, restart_interval, 0),
     FIELD(50, NUMBER, compression, 0),
@@ -201,6 +202,16 @@ static enum bb_status check_range(struct bb_place place, const char *name, uint6
                       name, value, low, high);
 }
 
+/* 0 stands for "none, or not told". */
+static enum bb_status check_oldest_tombstone(const struct bb_properties *p, struct bb_place place)
+{
+    bool has_any = p->tombstone_count > 0 || p->range_tombstone_count > 0;
+    if (p->tombstone_sequence_min == 0)
+        return BB_OK;
+    return check_range(place, "tombstone_sequence_min", p->tombstone_sequence_min,
+                       has_any ? p->sequence_min : 0, has_any ? p->sequence_max : 0);
+}
+
 static enum bb_status check_counts(const struct bb_properties *p, struct bb_place place)
 {
     /* What has range tombstones need not have entries. */
@@ -217,6 +228,8 @@ static enum bb_status check_counts(const struct bb_properties *p, struct bb_plac
         status = check_range(place, "sequence_max", p->sequence_max, 0, BB_SEQUENCE_MAX);
     if (status == BB_OK)
         status = check_range(place, "sequence_min", p->sequence_min, 0, p->sequence_max);
+    if (status == BB_OK)
+        status = check_oldest_tombstone(p, place);
     if (status == BB_OK)
         status = check_range(place, "size of smallest", p->smallest.size, 0, BB_KEY_SIZE_MAX);
     if (status == BB_OK)

@@ -41,6 +41,9 @@ struct bb_properties {
                                       out when 0 */
     uint64_t sequence_min;
     uint64_t sequence_max;
+    uint64_t
+        tombstone_sequence_min; /* of the oldest tombstone, of a key or a range; left out when 0:
+                                        none, or older than the property: at least sequence_min */
 
     uint64_t block_size_bytes;
     uint64_t restart_interval;
@@ -63,6 +66,14 @@ struct bb_properties {
 static inline double bb_properties_block_rate(const struct bb_properties *properties)
 {
     return properties->filter_rate / properties->summary_rate;
+}
+
+/* Before it is counted: a tombstone of this sequence. */
+static inline void bb_properties_note_tombstone(struct bb_properties *properties, uint64_t sequence)
+{
+    bool has_any = properties->tombstone_count > 0 || properties->range_tombstone_count > 0;
+    if (!has_any || sequence < properties->tombstone_sequence_min)
+        properties->tombstone_sequence_min = sequence;
 }
 
 void bb_properties_deinit(struct bb_properties *properties);

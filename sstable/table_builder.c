@@ -336,6 +336,8 @@ static void count_entry(struct bb_table_builder *builder, const struct bb_entry 
     struct bb_properties *p = &builder->properties;
     p->entry_count++;
     p->key_count += is_new_key;
+    if (entry->kind == BB_ENTRY_DELETE)
+        bb_properties_note_tombstone(p, entry->sequence);
     p->tombstone_count += entry->kind == BB_ENTRY_DELETE;
     p->key_bytes += entry->key.size;
     p->value_bytes += entry->value.size;

@@ -28,6 +28,7 @@ enum bb_status bb_table_meta_init(const struct bb_properties *properties, uint64
         .summary_rate = properties->summary_rate,
         .largest_is_exclusive = properties->largest_is_exclusive != 0,
         .range_tombstone_count = properties->range_tombstone_count,
+        .tombstone_sequence_min = properties->tombstone_sequence_min,
     };
     BB_ASSERT(properties->table_id.size == sizeof(meta.table_id));
     memcpy(meta.table_id, properties->table_id.data, sizeof(meta.table_id));

@@ -31,7 +31,7 @@ enum bb_status bb_table_ranges_add(struct bb_table_ranges *ranges, struct bb_byt
     return status;
 }
 
-static void widen_sequences(const struct bb_range_tombstones *list,
+static void count_sequences(const struct bb_range_tombstones *list,
                             struct bb_properties *properties)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -42,6 +42,8 @@ static void widen_sequences(const struct bb_range_tombstones *list,
             properties->sequence_max = newest;
         if (oldest < properties->sequence_min)
             properties->sequence_min = oldest;
+        bb_properties_note_tombstone(properties, oldest);
+        properties->range_tombstone_count += fragment->count;
     }
 }
 
@@ -52,8 +54,7 @@ enum bb_status bb_table_ranges_widen(const struct bb_range_tombstones *list,
     struct bb_bytes low = list->fragments[0].low;
     struct bb_bytes high = list->fragments[list->count - 1].high;
     enum bb_status status = BB_OK;
-    widen_sequences(list, properties);
-    properties->range_tombstone_count = list->sequence_count;
+    count_sequences(list, properties);
     if (!has_entries ||
         bb_key_compare(list->comparator, low, bb_buf_bytes(&properties->smallest)) < 0)
         status = bb_buf_assign(&properties->smallest, low);

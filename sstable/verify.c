@@ -183,6 +183,8 @@ static void count_entry(struct bb_properties *counted, const struct bb_entry *en
 {
     counted->entry_count++;
     counted->key_count += is_new_key;
+    if (entry->kind == BB_ENTRY_DELETE)
+        bb_properties_note_tombstone(counted, entry->sequence);
     counted->tombstone_count += entry->kind == BB_ENTRY_DELETE;
     counted->key_bytes += entry->key.size;
     counted->value_bytes += entry->value.size;
@@ -347,6 +349,8 @@ static enum bb_status verify_properties(const struct verification *v)
         {"largest_is_exclusive", said->largest_is_exclusive, counted->largest_is_exclusive},
         {"sequence_min", said->sequence_min, counted->sequence_min},
         {"sequence_max", said->sequence_max, counted->sequence_max},
+        {"tombstone_sequence_min", said->tombstone_sequence_min,
+         said->tombstone_sequence_min == 0 ? 0 : counted->tombstone_sequence_min},
     };
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < BB_ARRAY_LENGTH(counts) && status == BB_OK; i++)

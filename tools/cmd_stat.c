@@ -58,6 +58,9 @@ static void write_text(struct stat_report *report)
                      100 * (double)stats->filter_bytes / (double)stats->filter_budget_bytes);
     output_print(out, "an absent key meets %s runs; space at most %.2f times the largest run\n",
                  number_grouped(stats->run_count).text, stats->space_amplification);
+    output_print(out, "tombstones in tables: %s, the oldest %s operations old\n",
+                 number_grouped(stats->tombstone_count).text,
+                 number_grouped(stats->oldest_tombstone_age).text);
     output_print(out, "in memory: writes %s, indexes %s; last sequence %s\n",
                  number_bytes(stats->memtable_bytes).text,
                  number_bytes(stats->table_memory_bytes).text,
@@ -99,6 +102,8 @@ static void write_json(struct stat_report *report)
     json_set_count(document, "memtable_bytes", stats->memtable_bytes);
     json_set_count(document, "table_memory_bytes", stats->table_memory_bytes);
     json_set_count(document, "last_sequence", stats->last_sequence);
+    json_set_count(document, "tombstones", stats->tombstone_count);
+    json_set_count(document, "oldest_tombstone_age", stats->oldest_tombstone_age);
     json_object_set_new(document, "tables", tables_json(&report->tables));
     output_json(&report->out, document);
 }

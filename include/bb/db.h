@@ -161,6 +161,18 @@ struct bb_db_options {
                        Excludes create_if_missing and error_if_exists */
 
     enum bb_compaction_style compaction_style; /* default leveled; see level_size_ratio */
+
+    /* How long a deletion, of a key or a range, may stay in tables, in operations of the store:
+     * counted from its own sequence, so that the same calls bring about the same work. An older one is
+     * compacted until nothing is left that it hides, and then gone; and versions that a snapshot
+     * held go once it is released. 0 (default): no bound, they go as compactions come by.
+     * Looked at whenever a flush or a compaction has ended or the oldest snapshot was released, after all
+     * other work: so bb_db_flush and bb_db_wait_idle leave none that is older, but for those that are
+     * newer than the oldest snapshot. In deterministic mode a released snapshot alone moves nothing:
+     * the next flush or bb_db_wait_idle does.
+     * Cost: at worst, with deletions everywhere, all data is written once per level in so many
+     * operations: less than the keys in the store is not worth it. */
+    uint64_t tombstone_age_max;
 };
 
 struct bb_write_options {

@@ -24,6 +24,7 @@ struct bb_level_stats {
     uint64_t file_bytes;
     uint64_t entry_count;
     uint64_t key_count;
+    uint64_t tombstone_count;       /* of keys */
     uint64_t range_tombstone_count; /* as the tables have them: struct bb_table_meta */
     uint64_t filter_bytes;          /* summaries included */
     uint64_t summary_bytes;         /* of these */
@@ -69,6 +70,10 @@ struct bb_db_stats {
     uint64_t system_reads;        /* preads that the operating system was asked for */
     uint64_t system_read_bytes;
     uint64_t last_sequence;
+    uint64_t tombstone_count; /* in tables, of keys and of ranges */
+    uint64_t
+        oldest_tombstone_age; /* of these: operations since the oldest, at most so many; 0: there is
+                                      none. See tombstone_age_max */
 
     /* What the compaction style costs; 0 where there is nothing to divide by. */
     uint64_t run_count;         /* of all levels: those that a look-up of an absent key meets */

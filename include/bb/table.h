@@ -209,6 +209,10 @@ struct bb_table_meta {
     bool largest_is_exclusive;      /* a range tombstone ends at largest, behind all entries */
     uint64_t range_tombstone_count; /* as they are stored: once for each part of a range in which
                                        the same ones overlap */
+    uint64_t
+        tombstone_sequence_min; /* of the oldest tombstone, of a key or a range; 0: there is none,
+                                        or the table was written before this was counted, and it is
+                                        at least sequence_min */
 };
 BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
 

@@ -124,8 +124,8 @@ def read_identity(value):
 
 
 def read_table_fields(value):
-    """Run, range tombstones, whether the largest key is exclusive."""
-    run, ranges, is_exclusive, before = 0, 0, False, 0
+    """Run, range tombstones, whether the largest key is exclusive, oldest tombstone."""
+    run, ranges, is_exclusive, oldest, before = 0, 0, False, 0, 0
     for tag, field in read_fields(value):
         must(tag > before or tag % 2, "fields of a table out of order")
         before = tag
@@ -138,9 +138,13 @@ def read_table_fields(value):
         elif tag == 6:
             must(field.left() == 0 and ranges > 0, "an exclusive largest key")
             is_exclusive = True
+        elif tag == 7:
+            must(oldest == 0, "an oldest tombstone twice")
+            oldest = field.varint()
+            must(oldest > 0 and field.left() == 0, "an oldest tombstone")
         else:
             must(tag % 2 == 1, f"unsupported tag {tag} of a table")
-    return run, ranges, is_exclusive
+    return run, ranges, is_exclusive, oldest
 
 
 def read_table(value):
@@ -148,18 +152,20 @@ def read_table(value):
     size, entries, keys, tombstones, blocks, raw, filters, summary, least, greatest = \
         (value.varint() for _ in range(10))
     rate, summary_rate, smallest, largest = value.number("<d"), value.number("<d"), value.bytes(), value.bytes()
-    run, ranges, is_exclusive = read_table_fields(value)
+    run, ranges, is_exclusive, oldest = read_table_fields(value)
     must(level < 7 and (run == 0 or level > 0) and 0 < rate <= summary_rate <= 1 and smallest <= largest, "table")
     alone = entries == keys == blocks == 0 and ranges > 0
     must(size > 0 and (alone or min(entries, keys, blocks) > 0) and max(keys, tombstones) <= entries,
          "counts of a table")
     must(summary <= filters <= size and least <= greatest, "counts of a table")
+    must(oldest == 0 or (tombstones + ranges > 0 and least <= oldest <= greatest), "an oldest tombstone")
     place = f"level {level}, run {run}" if run else f"level {level}"
     return number, f"add table {number} to {place}: {size} bytes, {entries} entries ({tombstones} tombstones), " \
         f"{keys} keys, {blocks} blocks, {raw} raw bytes, {filters} filter bytes ({summary} summary) at rate {rate:.9g} " \
         f"({summary_rate:.9g}), sequences {least} " \
         f"to {greatest}, keys {escape(smallest)} to {escape(largest)}{' (exclusive)' if is_exclusive else ''}, " \
-        + (f"{ranges} range tombstones, " if ranges else "") + f"id {table_id.hex()}"
+        + (f"{ranges} range tombstones, " if ranges else "") \
+        + (f"oldest tombstone {oldest}, " if oldest else "") + f"id {table_id.hex()}"
 
 
 def print_edit(record, store_id, live, counters):

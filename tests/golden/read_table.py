@@ -29,14 +29,14 @@ PROPERTIES = {
     22: ("value_bytes", NUMBER), 23: ("data_size", NUMBER), 24: ("index_size", NUMBER),
     25: ("filter_size", NUMBER), 26: ("summary_size", NUMBER), 27: ("range_tombstone_count", NUMBER), 32: ("smallest", KEY), 33: ("largest", KEY),
     34: ("sequence_min", NUMBER), 35: ("sequence_max", NUMBER),
-    36: ("largest_is_exclusive", NUMBER), 48: ("block_size_bytes", NUMBER),
+    36: ("largest_is_exclusive", NUMBER), 37: ("tombstone_sequence_min", NUMBER), 48: ("block_size_bytes", NUMBER),
     49: ("restart_interval", NUMBER), 50: ("compression", NUMBER), 51: ("index_page_size_bytes", NUMBER),
     64: ("filter_kind", NUMBER), 65: ("filter_rate", REAL), 66: ("filter_rank", NUMBER), 67: ("filter_salt", NUMBER),
     68: ("filter_granularity", NUMBER), 69: ("summary_rate", REAL), 70: ("summary_rank", NUMBER),
     71: ("filter_slack", REAL),
     80: ("hash_id", NUMBER), 81: ("hash_secret", SECRET),
 }
-OPTIONAL = ("range_tombstone_count", "largest_is_exclusive")  # left out when they are 0
+OPTIONAL = ("range_tombstone_count", "largest_is_exclusive", "tombstone_sequence_min")  # left out when they are 0
 
 
 class Corrupt(Exception):
@@ -147,6 +147,7 @@ class Table:
         self.data = data
         self.lines = []
         self.covered = 0
+        self.buried = []
         self.entries = self.keys = self.tombstones = self.key_bytes = self.value_bytes = 0
         self.sequences = []
         self.first = self.last = None
@@ -410,6 +411,8 @@ class Table:
             self.distinct.append(key)
         self.entries += 1
         self.tombstones += kind == 0
+        if kind == 0:
+            self.buried.append(sequence)
         self.key_bytes += len(key)
         self.value_bytes += len(value)
         self.sequences.append(sequence)
@@ -525,6 +528,8 @@ class Table:
         }
         for name, value in counted.items():
             must(p[name] == value, f"{name} is {p[name]}, counted {value}")
+        buried = self.buried + [sequence for piece in self.ranges for sequence in piece[2]]
+        must(p["tombstone_sequence_min"] in (0, min(buried, default=0)), "the oldest tombstone")
 
     def say_end(self):
         self.lines.extend(self.property_lines)

@@ -1,7 +1,8 @@
 /* Goal: whatever the shape and the style, and however they change, plans neither lose nor revive
  * anything, come to an end, and leave as many runs as the style allows. Method: stores without files
  * (simulation.h) under random puts and deletions; after every plan, keys are looked up run by run as
- * a get does, and have the state that was written last. */
+ * a get does, and have the state that was written last; and at rest no deletion is older than it may
+ * be, but what a snapshot needs. */
 #include "tests/unit/compaction/simulation.h"
 
 #define KEY_SPACE 3000
@@ -16,7 +17,9 @@ struct world {
     bool is_present[KEY_SPACE];
     uint64_t plans;
     uint64_t moves;
-    uint64_t united; /* runs of a level that became one in their place */
+    uint64_t age_max; /* of deletions, in flushes; 0: no bound */
+    uint64_t sunk;    /* plans for their sake */
+    uint64_t united;  /* runs of a level that became one in their place */
 };
 
 static bool find_entry(const struct simulated_set *set, uint64_t key, bool *ret_is_present)
@@ -85,16 +88,44 @@ static void carry_out(struct world *world, struct bb_plan *plan)
     check_inputs(world->simulation->levels, plan);
     world->moves += plan->is_move;
     world->united += plan->reason == BB_PLAN_RUNS;
+    world->sunk += plan->reason == BB_PLAN_TOMBSTONES;
     world->plans++;
     simulate_plan(world->simulation, plan);
     bb_plan_deinit(plan);
     check_some(world);
 }
 
+/* Flushes count as sequences. */
+static void set_horizon(struct world *world)
+{
+    struct bb_pick_options *options = &world->simulation->options;
+    uint64_t now = world->simulation->flushes;
+    options->tombstone_horizon =
+        world->age_max > 0 && now > world->age_max ? now - world->age_max : 0;
+    if (options->oldest_snapshot == BB_SEQUENCE_MAX ? bb_rng_one_in(&world->rng, 10)
+                                                    : bb_rng_one_in(&world->rng, 5))
+        options->oldest_snapshot =
+            options->oldest_snapshot == BB_SEQUENCE_MAX ? now : BB_SEQUENCE_MAX;
+}
+
+static void check_ages(const struct world *world)
+{
+    const struct bb_pick_options *options = &world->simulation->options;
+    uint64_t due = options->tombstone_horizon < options->oldest_snapshot
+                       ? options->tombstone_horizon
+                       : options->oldest_snapshot;
+    for (int number = 0; number < BB_LEVEL_COUNT; number++) {
+        const struct bb_level *level = &world->simulation->levels->levels[number];
+        for (size_t i = 0; i < level->count; i++)
+            assert_true(bb_table_file_oldest_tombstone(&level->files[i]->meta) > due);
+    }
+}
+
 static void come_to_rest(struct world *world)
 {
     struct simulation *simulation = world->simulation;
     const struct bb_shape *shape = &simulation->options.shape;
+    set_horizon(world);
     for (size_t i = 0; i < PLANS_MAX; i++) {
         struct bb_plan plan = {0};
         assert_ok(bb_pick(simulation->levels, &simulation->options, &plan));
@@ -103,6 +134,7 @@ static void come_to_rest(struct world *world)
         carry_out(world, &plan);
         assert_true(i + 1 < PLANS_MAX);
     }
+    check_ages(world);
     int last = bb_levels_deepest(simulation->levels);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         assert_true(simulation->levels->levels[level].run_count <
@@ -167,15 +199,19 @@ static void pick_random__nothing_is_lost_or_revived(void **state)
         struct world world = {.simulation = simulation_create(&options, 1 + store * 7 % 100)};
         bb_rng_init(&world.rng, seed + store);
         draw_shape(&world);
+        world.simulation->options.oldest_snapshot = BB_SEQUENCE_MAX;
+        world.age_max = store % 4 < 2 ? 1 + store % 9 : 0;
         run_store(&world, store % 2 == 1);
         sum.plans += world.plans;
         sum.moves += world.moves;
         sum.united += world.united;
+        sum.sunk += world.sunk;
         simulation_destroy(world.simulation);
     }
-    printf("%llu plans, %llu moves, %llu in place\n", (unsigned long long)sum.plans,
-           (unsigned long long)sum.moves, (unsigned long long)sum.united);
-    assert_true(sum.plans > 500 && sum.moves > 20 && sum.united > 20);
+    printf("%llu plans, %llu moves, %llu in place, %llu for tombstones\n",
+           (unsigned long long)sum.plans, (unsigned long long)sum.moves,
+           (unsigned long long)sum.united, (unsigned long long)sum.sunk);
+    assert_true(sum.plans > 500 && sum.moves > 20 && sum.united > 20 && sum.sunk > 100);
 }
 
 int main(void)

@@ -30,6 +30,7 @@ static const struct bb_filter_cost simulated_cost = {
 
 struct simulated_set {
     uint64_t *entries; /* ascending, each key once */
+    uint64_t *births;  /* the flush that each came with: its sequence */
     size_t count;
 };
 
@@ -39,6 +40,7 @@ struct simulation {
     struct bb_pick_options options;
     uint64_t table_keys; /* of a table below level 0 */
     uint64_t last_number;
+    uint64_t flushes;
     struct simulated_set sets[SIMULATED_TABLES_MAX]; /* by number */
     uint64_t moves;
     uint64_t excesses;
@@ -51,6 +53,7 @@ static inline void simulation_forget(void *context, uint64_t number)
 {
     struct simulation *simulation = context;
     free(simulation->sets[number].entries);
+    free(simulation->sets[number].births);
     simulation->sets[number] = (struct simulated_set){0};
 }
 
@@ -71,8 +74,8 @@ static inline void simulation_destroy(struct simulation *simulation)
 {
     bb_levels_unref(simulation->levels);
     bb_table_env_deinit(&simulation->env);
-    for (size_t i = 0; i < SIMULATED_TABLES_MAX; i++)
-        free(simulation->sets[i].entries);
+    for (uint64_t i = 0; i < SIMULATED_TABLES_MAX; i++)
+        simulation_forget(simulation, i);
     free(simulation);
 }
 
@@ -84,13 +87,30 @@ static inline void simulated_key(uint64_t entry, struct bb_buf *buf)
     assert_ok(bb_buf_assign(buf, bb_bytes_of(bytes, sizeof(bytes))));
 }
 
+static inline void simulate_birth(struct bb_table_meta *meta, uint64_t entry, uint64_t birth)
+{
+    bool is_oldest = meta->tombstone_count == 0 || birth < meta->tombstone_sequence_min;
+    if ((entry & 1) != 0 && is_oldest)
+        meta->tombstone_sequence_min = birth;
+    meta->tombstone_count += entry & 1;
+    meta->sequence_min = birth < meta->sequence_min ? birth : meta->sequence_min;
+    meta->sequence_max = birth > meta->sequence_max ? birth : meta->sequence_max;
+}
+
+static inline uint64_t *copy_numbers(const uint64_t *numbers, size_t count)
+{
+    uint64_t *copy = bb_must_realloc(NULL, count * sizeof(*numbers));
+    return memcpy(copy, numbers, count * sizeof(*numbers));
+}
+
 /* A table of these entries, which are copied. */
-static inline struct bb_table_file *
-simulate_table(struct simulation *simulation, const uint64_t *entries, size_t count, double rate)
+static inline struct bb_table_file *simulate_table(struct simulation *simulation,
+                                                   const uint64_t *entries, const uint64_t *births,
+                                                   size_t count, double rate)
 {
     struct bb_table_file *file = NULL;
     uint64_t number = ++simulation->last_number;
-    struct bb_table_meta meta = {.filter_rate = rate};
+    struct bb_table_meta meta = {.filter_rate = rate, .sequence_min = births[0]};
     assert_true(number < SIMULATED_TABLES_MAX && count > 0);
     assert_true(rate == 1 || (rate >= BB_FILTER_RATE_MIN && rate <= BB_FILTER_RATE_MAX));
     meta.key_count = meta.entry_count = count;
@@ -100,12 +120,12 @@ simulate_table(struct simulation *simulation, const uint64_t *entries, size_t co
     simulated_key(entries[0], &meta.smallest);
     simulated_key(entries[count - 1], &meta.largest);
     for (size_t i = 0; i < count; i++)
-        meta.tombstone_count += entries[i] & 1;
+        simulate_birth(&meta, entries[i], births[i]);
     assert_ok(bb_table_file_create(&simulation->env, number, &meta, &file));
     bb_table_meta_deinit(&meta);
-    simulation->sets[number].entries = bb_must_realloc(NULL, count * sizeof(*entries));
+    simulation->sets[number].entries = copy_numbers(entries, count);
+    simulation->sets[number].births = copy_numbers(births, count);
     simulation->sets[number].count = count;
-    memcpy(simulation->sets[number].entries, entries, count * sizeof(*entries));
     return file;
 }
 
@@ -165,10 +185,15 @@ static inline void simulate_flush(struct simulation *simulation, uint64_t *entri
     if (simulation->options.budget.bytes > 0)
         request.budget = &simulation->options.budget;
     double rate = bb_rates_for_run(&request);
-    struct bb_level_change change = {.level = 0,
-                                     .file = simulate_table(simulation, entries, count, rate)};
+    uint64_t *births = bb_must_realloc(NULL, count * sizeof(*births));
+    simulation->flushes++;
+    for (size_t i = 0; i < count; i++)
+        births[i] = simulation->flushes;
+    struct bb_level_change change = {
+        .level = 0, .file = simulate_table(simulation, entries, births, count, rate)};
     simulation_install(simulation, NULL, 0, &change, 1);
     bb_table_file_unref(change.file);
+    free(births);
 }
 
 /* Does a level below the plan's output hold keys around this one? */
@@ -191,6 +216,7 @@ static inline bool simulation_has_below(const struct simulation *simulation,
 
 struct simulated_version {
     uint64_t entry;
+    uint64_t birth;
     size_t age; /* of its table: greater is older */
 };
 
@@ -203,9 +229,19 @@ static inline int compare_versions(const void *a, const void *b)
     return (x->age > y->age) - (x->age < y->age);
 }
 
+/* Whether the newest entry of a key is written: a deletion goes when nothing is below and no snapshot
+ * is older. */
+static inline bool simulation_keeps(const struct simulation *simulation, const struct bb_plan *plan,
+                                    const struct simulated_version *version)
+{
+    uint64_t snapshot = simulation->options.oldest_snapshot;
+    return (version->entry & 1) == 0 || (snapshot > 0 && version->birth > snapshot) ||
+           simulation_has_below(simulation, plan, version->entry);
+}
+
 /* The newest entry of each key; deletions of what is nowhere below go. Gives the count. */
 static inline size_t simulate_merge(struct simulation *simulation, const struct bb_plan *plan,
-                                    uint64_t **ret_entries)
+                                    uint64_t **ret_entries, uint64_t **ret_births)
 {
     size_t count = 0;
     size_t kept = 0;
@@ -213,22 +249,25 @@ static inline size_t simulate_merge(struct simulation *simulation, const struct 
         count += simulation->sets[plan->inputs[i]->number].count;
     struct simulated_version *versions = bb_must_realloc(NULL, count * sizeof(*versions));
     uint64_t *entries = bb_must_realloc(NULL, count * sizeof(*entries));
+    uint64_t *births = bb_must_realloc(NULL, count * sizeof(*births));
     count = 0;
     for (size_t i = 0; i < plan->input_count; i++) {
         const struct simulated_set *set = &simulation->sets[plan->inputs[i]->number];
         for (size_t j = 0; j < set->count; j++)
-            versions[count++] = (struct simulated_version){set->entries[j], i};
+            versions[count++] = (struct simulated_version){set->entries[j], set->births[j], i};
     }
     qsort(versions, count, sizeof(*versions), compare_versions);
     for (size_t i = 0; i < count; i++) {
-        uint64_t entry = versions[i].entry;
-        if (i > 0 && versions[i - 1].entry >> 1 == entry >> 1)
+        if (i > 0 && versions[i - 1].entry >> 1 == versions[i].entry >> 1)
             continue;
-        if ((entry & 1) == 0 || simulation_has_below(simulation, plan, entry))
-            entries[kept++] = entry;
+        if (!simulation_keeps(simulation, plan, &versions[i]))
+            continue;
+        births[kept] = versions[i].birth;
+        entries[kept++] = versions[i].entry;
     }
     free(versions);
     *ret_entries = entries;
+    *ret_births = births;
     return kept;
 }
 
@@ -236,8 +275,9 @@ static inline void simulate_rewrite(struct simulation *simulation, const struct 
                                     const uint64_t *removed)
 {
     uint64_t *entries = NULL;
+    uint64_t *births = NULL;
     double rate = bb_pick_rate(simulation->levels, &simulation->options, plan);
-    size_t count = simulate_merge(simulation, plan, &entries);
+    size_t count = simulate_merge(simulation, plan, &entries, &births);
     size_t table_count = (count + simulation->table_keys - 1) / simulation->table_keys;
     struct bb_level_change *added = bb_must_realloc(NULL, table_count * sizeof(*added));
     for (size_t i = 0; i < table_count; i++) {
@@ -245,7 +285,8 @@ static inline void simulate_rewrite(struct simulation *simulation, const struct 
         size_t end = i + 1 == table_count ? count : first + simulation->table_keys;
         added[i].level = plan->output_level;
         added[i].run = plan->output_run;
-        added[i].file = simulate_table(simulation, entries + first, end - first, rate);
+        added[i].file =
+            simulate_table(simulation, entries + first, births + first, end - first, rate);
     }
     simulation_install(simulation, removed, plan->input_count, added, table_count);
     for (size_t i = 0; i < table_count; i++)
@@ -254,6 +295,7 @@ static inline void simulate_rewrite(struct simulation *simulation, const struct 
     simulation->merges++;
     free(added);
     free(entries);
+    free(births);
 }
 
 static inline void simulate_move(struct simulation *simulation, const struct bb_plan *plan,

@@ -198,7 +198,8 @@ static void extended_table(uint64_t tag, struct bb_buf *bytes)
     struct bb_buf value = {0};
     bb_rng_init(&rng, 3);
     bb_edit_init(&edit);
-    sample_add_table(&rng, &edit, 1, 8, 100); /* of run 0 */
+    sample_add_table(&rng, &edit, 1, 8, 100);      /* of run 0 */
+    edit.added[0].meta.tombstone_sequence_min = 0; /* a field of its own */
     assert_ok(bb_edit_encode(&edit, &plain));
     struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(plain.data + 2, plain.size - 2));
     struct bb_bytes table;
@@ -223,6 +224,7 @@ static void table_of_run(int level, uint64_t run, bool is_twice, struct bb_buf *
     bb_rng_init(&rng, 4);
     bb_edit_init(&edit);
     sample_add_table(&rng, &edit, level, 8, 100);
+    edit.added[0].meta.tombstone_sequence_min = 0; /* a field of its own */
     assert_ok(bb_edit_encode(&edit, &plain));
     struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(plain.data + 2, plain.size - 2));
     struct bb_bytes table;
@@ -407,6 +409,14 @@ static void edit__corrupt_table(void **state)
     bad = good;
     bad.sequence_max = BB_SEQUENCE_MAX + 1;
     expect_defect(&bad, 0, 1, "impossible sequences");
+    bad = good;
+    bad.tombstone_sequence_min = bad.sequence_max + 1;
+    expect_defect(&bad, 0, 1, "an oldest tombstone that cannot be");
+    bad = good;
+    bad.tombstone_sequence_min = bad.sequence_max;
+    bad.tombstone_count = bad.range_tombstone_count = 0;
+    bad.largest_is_exclusive = false;
+    expect_defect(&bad, 0, 1, "an oldest tombstone that cannot be");
     static const double rates[] = {0, -0.0, -0.5, 1.0000001, HUGE_VAL, -HUGE_VAL, (double)NAN};
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
         bad = good;

@@ -49,6 +49,7 @@ static void add_ranges(struct bb_edit *edit, uint64_t number, uint64_t count, bo
 {
     struct bb_table_meta meta = make_meta(2, "b", "q");
     meta.range_tombstone_count = count;
+    meta.tombstone_sequence_min = meta.sequence_min + 5;
     if (!has_entries) {
         meta.entry_count = meta.key_count = meta.tombstone_count = meta.block_count = 0;
         meta.raw_bytes = meta.filter_bytes = meta.summary_bytes = 0;

@@ -48,6 +48,9 @@ static inline struct bb_table_meta sample_meta(struct bb_rng *rng, uint64_t sequ
     meta.summary_rate = meta.key_count % 3 == 0 ? 1 : (1 + meta.filter_rate) / 2;
     meta.range_tombstone_count = meta.key_count % 5 == 0 ? meta.block_count : 0;
     meta.largest_is_exclusive = meta.range_tombstone_count % 2 == 1;
+    if (meta.tombstone_count > 0 || meta.range_tombstone_count > 0)
+        meta.tombstone_sequence_min =
+            meta.sequence_max - (meta.sequence_max - meta.sequence_min) / 2;
     assert_ok(bb_buf_assign(&meta.smallest, smallest));
     assert_ok(bb_buf_assign(&meta.largest, largest));
     return meta;
@@ -96,6 +99,7 @@ static inline void assert_metas_equal(const struct bb_table_meta *a, const struc
     assert_int_equal(a->sequence_max, b->sequence_max);
     assert_int_equal(a->range_tombstone_count, b->range_tombstone_count);
     assert_int_equal(a->largest_is_exclusive, b->largest_is_exclusive);
+    assert_int_equal(a->tombstone_sequence_min, b->tombstone_sequence_min);
     assert_true(a->filter_rate == b->filter_rate);
     assert_true(a->summary_rate == b->summary_rate);
     assert_true(bb_bytes_equal(bb_buf_bytes(&a->smallest), bb_buf_bytes(&b->smallest)));

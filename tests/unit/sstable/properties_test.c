@@ -32,6 +32,7 @@ static struct bb_properties sample(void)
         .summary_size = 2,
         .sequence_min = 100,
         .sequence_max = BB_SEQUENCE_MAX,
+        .tombstone_sequence_min = 150,
         .block_size_bytes = 4096,
         .restart_interval = 16,
         .compression = BB_COMPRESSION_LZ4,
@@ -220,6 +221,8 @@ CHANGE(no_keys, p->key_count = 0)
 CHANGE(more_tombstones_than_entries, p->tombstone_count = 11)
 CHANGE(sequence_over_limit, p->sequence_max = BB_SEQUENCE_MAX + 1)
 CHANGE(sequences_crossed, p->sequence_max = 99)
+CHANGE(oldest_tombstone_too_old, p->tombstone_sequence_min = 99)
+CHANGE(oldest_tombstone_of_none, p->tombstone_count = 0)
 CHANGE(no_granularity, p->filter_granularity = 0)
 CHANGE(huge_granularity, p->filter_granularity = UINT64_C(1) << 32)
 CHANGE(huge_rank, p->filter_rank = UINT64_C(1) << 32)
@@ -249,6 +252,8 @@ static void properties__corrupt_ranges(void **state)
     check_range(more_tombstones_than_entries, BB_CORRUPT, "tombstone_count");
     check_range(sequence_over_limit, BB_CORRUPT, "sequence_max");
     check_range(sequences_crossed, BB_CORRUPT, "sequence_min");
+    check_range(oldest_tombstone_too_old, BB_CORRUPT, "tombstone_sequence_min is 99, expected 100");
+    check_range(oldest_tombstone_of_none, BB_CORRUPT, "tombstone_sequence_min is 150, expected 0");
     check_range(no_granularity, BB_CORRUPT, "filter_granularity");
     check_range(huge_granularity, BB_CORRUPT, "filter_granularity");
     check_range(huge_rank, BB_CORRUPT, "filter_rank");
