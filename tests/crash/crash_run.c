@@ -171,7 +171,8 @@ static void make_images(struct crash_run *run)
         {.bytes = BB_CRASH_BYTES_ALL, .names = BB_CRASH_NAMES_NONE},
         {.bytes = BB_CRASH_BYTES_ALL, .names = BB_CRASH_NAMES_ALL},
     };
-    run->calls++;
+    if (++run->calls % run->stride != 0)
+        return;
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         check_image(run, &fixed[i]);
     for (uint64_t i = 0; i < run->mixtures; i++) {
@@ -246,11 +247,19 @@ static void must_be(const struct crash_run *run, bool is_true, const char *other
     exit(1);
 }
 
+static uint64_t stride(void)
+{
+    const char *text = getenv("BB_TEST_CRASH_STRIDE");
+    uint64_t number = text == NULL ? 1 : strtoull(text, NULL, 10);
+    return number == 0 ? 1 : number;
+}
+
 void crash_run_init(struct crash_run *run, const char *workload, uint64_t seed, uint64_t mixtures)
 {
     *run = (struct crash_run){.workload = workload,
                               .seed = seed,
                               .mixtures = mixtures,
+                              .stride = stride(),
                               .nested_interval = mixtures >= 10 ? 1 : 5,
                               .keeps_process_death = true,
                               .memory = bb_file_memory_create(seed),

@@ -28,6 +28,7 @@ struct crash_run {
     const char *workload;
     uint64_t seed;
     uint64_t mixtures;        /* drawn images for each call */
+    uint64_t stride;          /* of so many calls one has images */
     uint64_t nested_interval; /* of so many images one fails a second time, before each call of its
                                  recovery */
     bool
