@@ -11,14 +11,14 @@ static void ask(void *context, const struct bb_event *event)
     struct bb_db_stats stats;
     if (event->kind != BB_EVENT_FLUSH)
         return;
-    for (int i = 0; i < 3000; i++)
+    for (int i = 0; i < 1000; i++)
         bb_db_stats(*db, &stats);
 }
 
 static void close_listener__does_not_keep_the_store_open(void **state)
 {
     (void)state;
-    for (int round = 0; round < 5; round++) {
+    for (int round = 0; round < 3; round++) {
         struct store store;
         store_init(&store);
         store.options.deterministic = false;

@@ -146,10 +146,12 @@ static void db_background__flush_waits_for_no_merge(void **state)
     wait_for_table(&stage, 3); /* the merge's */
     flush_run(&store, 3, 10);
     flush_run(&store, 4, 10);
+    bb_mutex_lock(&stage.mutex);
     assert_int_equal(stage.compactions, 0);
+    bb_mutex_unlock(&stage.mutex);
     hold(&stage, 3, false);
     assert_ok(bb_db_wait_idle(store.db));
-    assert_true(stage.compactions > 0);
+    wait_for_compaction(&stage);
     assert_get(&store, "000001", "a value");
     assert_get(&store, "000004", "a value");
     tear_down(&store, &stage);
@@ -203,8 +205,11 @@ static void db_background__promise_is_kept_beside_each_other(void **state)
     hold(&stage, 3, false);
     bb_thread_join(&thread);
     assert_ok(bb_db_wait_idle(store.db));
-    if (stage.excess > 1.1)
-        fail_msg("%.3f of the promise were in use", stage.excess);
+    bb_mutex_lock(&stage.mutex);
+    double excess = stage.excess;
+    bb_mutex_unlock(&stage.mutex);
+    if (excess > 1.1)
+        fail_msg("%.3f of the promise were in use", excess);
     tear_down(&store, &stage);
 }
 

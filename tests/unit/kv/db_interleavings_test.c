@@ -213,7 +213,9 @@ static void ask_store(void *context, const struct bb_event *event)
     bb_db_stats(db, &stats);
     if (bb_db_get(db, NULL, bb_bytes_of_text("a"), NULL) != BB_OK)
         abort();
+    bb_mutex_lock(&gate->mutex); /* two threads call */
     gate->is_waiting = true;
+    bb_mutex_unlock(&gate->mutex);
 }
 
 static void db_interleavings__listeners_may_ask_the_store(void **state)
