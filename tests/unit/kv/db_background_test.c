@@ -90,6 +90,17 @@ static void wait_for_compaction(struct stage *stage)
     bb_mutex_unlock(&stage->mutex);
 }
 
+/* Until bb_db_close, called by another thread, has begun. */
+static void wait_for_closing(struct bb_db *db)
+{
+    bool is_closing = false;
+    for (; !is_closing; (void)sched_yield()) {
+        bb_mutex_lock(&db->mutex);
+        is_closing = db->is_closing;
+        bb_mutex_unlock(&db->mutex);
+    }
+}
+
 /* A store with threads that merges so many runs of level 0. */
 static void set_up(struct store *store, struct stage *stage, uint32_t run_count)
 {
@@ -372,7 +383,6 @@ static void db_background__close_gives_up_a_compaction(void **state)
     struct stage stage;
     struct call compacting;
     struct call closing;
-    bool is_closing = false;
     set_up(&store, &stage, 8);
     flush_run(&store, 1, 300);
     flush_run(&store, 2, 300);
@@ -380,11 +390,7 @@ static void db_background__close_gives_up_a_compaction(void **state)
     begin_call(&compacting, store.db, NULL, compact_in_thread);
     wait_for_table(&stage, 3);
     begin_call(&closing, store.db, NULL, close_in_thread);
-    for (; !is_closing; (void)sched_yield()) {
-        bb_mutex_lock(&store.db->mutex);
-        is_closing = store.db->is_closing;
-        bb_mutex_unlock(&store.db->mutex);
-    }
+    wait_for_closing(store.db);
     hold(&stage, 3, false);
     bb_thread_join(&compacting.thread);
     bb_thread_join(&closing.thread);
@@ -479,7 +485,6 @@ static void db_background__close_waits_for_a_checkpoint(void **state)
     struct call checkpoint;
     struct call closing;
     struct bb_db *copy = NULL;
-    bool is_closing = false;
     set_up(&store, &stage, 8);
     bb_file_memory_set_hook(store.memory, hold_directory, &stage);
     store_put(&store, "a", "1");
@@ -487,11 +492,7 @@ static void db_background__close_waits_for_a_checkpoint(void **state)
     begin_call(&checkpoint, store.db, NULL, checkpoint_in_thread);
     wait_for_table(&stage, 1);
     begin_call(&closing, store.db, NULL, close_in_thread);
-    for (; !is_closing; (void)sched_yield()) {
-        bb_mutex_lock(&store.db->mutex);
-        is_closing = store.db->is_closing;
-        bb_mutex_unlock(&store.db->mutex);
-    }
+    wait_for_closing(store.db);
     hold(&stage, 1, false);
     bb_thread_join(&checkpoint.thread);
     bb_thread_join(&closing.thread);
