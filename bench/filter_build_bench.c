@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "bb/filter.h"
 #include "bloomblock/descriptor.h"
-#include "bloomblock/hash_sort.h"
+#include "bloomblock/ribbon/hash_sort.h"
 #include "bloomblock/shard.h"
 
 #define ROUNDS   9

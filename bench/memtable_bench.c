@@ -16,7 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 
 #define VALUE_SIZE   100
 #define KEY_SIZE_MAX 128

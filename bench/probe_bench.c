@@ -25,7 +25,7 @@
 #include "bench/probe_rocksdb.h"
 #include "bench/probe_timer.h"
 #include "bloomblock/block_filter.h"
-#include "bloomblock/kind.h"
+#include "bloomblock/standalone/kind.h"
 
 #define QUESTIONS   (1 << 15)
 #define TABLE_BYTES (400 << 10)

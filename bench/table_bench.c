@@ -24,7 +24,7 @@
 #include "base/coding.h"
 #include "base/hash.h"
 #include "bb/table.h"
-#include "bloomblock/hash_sort.h"
+#include "bloomblock/ribbon/hash_sort.h"
 #include "sstable/filter_split.h"
 #include "sstable/prefix_search.h"
 #include "sstable/table.h"

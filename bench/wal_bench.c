@@ -16,8 +16,8 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "kv/batch.h"
-#include "kv/wal_reader.h"
-#include "kv/wal_writer.h"
+#include "kv/wal/wal_reader.h"
+#include "kv/wal/wal_writer.h"
 
 #define GROUP_MAX 100
 

@@ -4,14 +4,14 @@
 #include <math.h>
 
 #include "base/status.h"
-#include "bloomblock/blocked_bloom_avx.h"
-#include "bloomblock/blocked_bloom.h"
-#include "bloomblock/bloom.h"
+#include "bloomblock/bloom/blocked_bloom_avx.h"
+#include "bloomblock/bloom/blocked_bloom.h"
+#include "bloomblock/bloom/bloom.h"
 #include "bloomblock/descriptor.h"
 #include "bloomblock/domain.h"
-#include "bloomblock/rate.h"
-#include "bloomblock/ribbon.h"
-#include "bloomblock/ribbon_bits.h"
+#include "bloomblock/sizing/rate.h"
+#include "bloomblock/ribbon/ribbon.h"
+#include "bloomblock/ribbon/ribbon_bits.h"
 #include "bloomblock/shard_hash.h"
 
 _Static_assert(BB_FILTER_GROUP_KEYS_MAX == BB_RIBBON_KEYS_MAX,

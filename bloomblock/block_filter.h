@@ -25,7 +25,7 @@
 #define BB_BLOOMBLOCK_BLOCK_FILTER_H
 
 #include "bb/filter.h"
-#include "bloomblock/ribbon_probe.h"
+#include "bloomblock/ribbon/ribbon_probe.h"
 
 #define BB_FILTER_GROUP_KEYS_MAX   2000
 #define BB_FILTER_GROUP_SHARDS_MAX 65535

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "bloomblock/blocked_bloom.h"
+#include "bloomblock/bloom/blocked_bloom.h"
 
 #define WORDS_PER_LINE (BB_LINE_BITS / 64)
 /* One product's worth; the best number from 9 to 10 bits per key. */

@@ -3,12 +3,12 @@
 
 #include "base/assert.h"
 #include "base/buf.h"
-#include "bloomblock/blocked_bloom.h"
-#include "bloomblock/bloom.h"
+#include "bloomblock/bloom/blocked_bloom.h"
+#include "bloomblock/bloom/bloom.h"
 #include "bloomblock/descriptor.h"
-#include "bloomblock/ribbon.h"
-#include "bloomblock/ribbon_bits.h"
-#include "bloomblock/ribbon_dense.h"
+#include "bloomblock/ribbon/ribbon.h"
+#include "bloomblock/ribbon/ribbon_bits.h"
+#include "bloomblock/ribbon/ribbon_dense.h"
 #include "bloomblock/shard_hash.h"
 
 /* Bytes per key of a set so large that roundings do not show. */

@@ -13,8 +13,8 @@
 #define BB_BLOOMBLOCK_SHARD_H
 
 #include "bloomblock/block_filter.h"
-#include "bloomblock/rate.h"
-#include "bloomblock/ribbon_solver.h"
+#include "bloomblock/sizing/rate.h"
+#include "bloomblock/ribbon/ribbon_solver.h"
 
 /* Keys per shard that a set too large for one filter is cut into: slots beyond the keys are fewest,
  * in proportion, from 500 to 1,500. */

@@ -1,4 +1,4 @@
-# The five layers, lowest first. Every .c file of a layer's folder belongs to it.
+# The five layers, lowest first. Every .c file in a layer's folder and in the rooms inside it belongs to it.
 set(BB_LAYERS base bloomblock sstable compaction kv)
 
 set(BB_LINKS_base PkgConfig::XXHASH Threads::Threads)
@@ -8,7 +8,8 @@ set(BB_LINKS_compaction bb_sstable bb_base)
 set(BB_LINKS_kv bb_compaction bb_sstable bb_base)
 
 foreach(layer IN LISTS BB_LAYERS)
-    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${layer}/*.c)
+    file(GLOB sources CONFIGURE_DEPENDS
+        ${PROJECT_SOURCE_DIR}/${layer}/*.c ${PROJECT_SOURCE_DIR}/${layer}/*/*.c)
     if(NOT sources)
         continue()
     endif()

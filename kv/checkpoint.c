@@ -11,9 +11,9 @@
 #include "bb/db_files.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/filename.h"
+#include "kv/manifest/filename.h"
 #include "kv/install.h"
-#include "kv/manifest.h"
+#include "kv/manifest/manifest.h"
 #include "kv/read_only.h"
 #include "kv/store.h"
 

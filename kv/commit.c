@@ -10,9 +10,9 @@
 #include "base/status.h"
 #include "kv/batch.h"
 #include "kv/freeze.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "kv/read_only.h"
-#include "kv/wal_writer.h"
+#include "kv/wal/wal_writer.h"
 
 /* A leader takes others along up to here; small groups keep the latency of small writes small. */
 #define GROUP_SIZE_MAX_BYTES ((size_t)1 << 20)

@@ -1,6 +1,6 @@
 /* What lies in a store's directory, and what of it may go.
  *
- * Rules: what is not in the grammar of kv/filename.h is left alone and reported. A file of the
+ * Rules: what is not in the grammar of kv/manifest/filename.h is left alone and reported. A file of the
  * grammar is removed only when the manifest was read whole and neither it nor a log that is still
  * needed refers to the file.
  * Threads: a directory is for one thread at a time; bb_directory_judge is a pure function.
@@ -9,8 +9,8 @@
 #define BB_KV_DIRECTORY_H
 
 #include "base/file.h"
-#include "kv/filename.h"
-#include "kv/manifest.h"
+#include "kv/manifest/filename.h"
+#include "kv/manifest/manifest.h"
 
 struct bb_directory_file {
     const char *name; /* borrowed from the directory */

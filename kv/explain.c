@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "kv/filename.h"
-#include "kv/memtable.h"
+#include "kv/manifest/filename.h"
+#include "kv/memtable/memtable.h"
 #include "kv/store.h"
 
 /* One look-up on its way. */

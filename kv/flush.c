@@ -4,10 +4,10 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "compaction/compact.h"
-#include "kv/filename.h"
+#include "kv/manifest/filename.h"
 #include "kv/install.h"
-#include "kv/manifest.h"
-#include "kv/memtable.h"
+#include "kv/manifest/manifest.h"
+#include "kv/memtable/memtable.h"
 #include "kv/options.h"
 #include "kv/target.h"
 

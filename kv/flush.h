@@ -2,7 +2,7 @@
 #ifndef BB_KV_FLUSH_H
 #define BB_KV_FLUSH_H
 
-#include "kv/edit.h"
+#include "kv/manifest/edit.h"
 #include "kv/store.h"
 
 /* The flushing worker's. Flushes the oldest frozen buffer, makes that durable and visible, and

@@ -3,10 +3,10 @@
 
 #include "base/assert.h"
 #include "base/status.h"
-#include "kv/filename.h"
+#include "kv/manifest/filename.h"
 #include "kv/install.h"
-#include "kv/memtable.h"
-#include "kv/wal_writer.h"
+#include "kv/memtable/memtable.h"
+#include "kv/wal/wal_writer.h"
 #include "kv/worker.h"
 
 /* A freeze waits at most so long for each run of level 0 above the mark. */

@@ -6,11 +6,11 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/current.h"
+#include "kv/manifest/current.h"
 #include "kv/directory.h"
 #include "kv/install.h"
-#include "kv/manifest.h"
-#include "kv/memtable.h"
+#include "kv/manifest/manifest.h"
+#include "kv/memtable/memtable.h"
 #include "kv/replay.h"
 
 /* A writer that changes the store more often while it is looked at is given up. Each attempt has

@@ -13,13 +13,13 @@
 
 #include "base/status.h"
 #include "kv/commit.h"
-#include "kv/filename.h"
+#include "kv/manifest/filename.h"
 #include "kv/flush.h"
 #include "kv/freeze.h"
 #include "kv/install.h"
 #include "kv/intake.h"
-#include "kv/manifest.h"
-#include "kv/memtable.h"
+#include "kv/manifest/manifest.h"
+#include "kv/memtable/memtable.h"
 #include "kv/read_only.h"
 #include "kv/worker.h"
 

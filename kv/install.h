@@ -3,7 +3,7 @@
 #ifndef BB_KV_INSTALL_H
 #define BB_KV_INSTALL_H
 
-#include "kv/edit.h"
+#include "kv/manifest/edit.h"
 #include "kv/store.h"
 
 /* Makes `blank` (from bb_view_create) the current view and lets it show this. The mutex is held.

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "compaction/merge.h"
 #include "compaction/retain.h"
-#include "kv/filename.h"
+#include "kv/manifest/filename.h"
 #include "kv/install.h"
 #include "kv/options.h"
 #include "kv/stamp_iter.h"

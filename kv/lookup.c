@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/pinned.h"
 #include "base/status.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "kv/store.h"
 
 /* One look-up on its way. */

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "kv/store.h"
 #include "sstable/table_visit.h"
 

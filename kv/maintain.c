@@ -6,7 +6,7 @@
 #include "kv/commit.h"
 #include "kv/freeze.h"
 #include "kv/install.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "kv/range_request.h"
 #include "kv/read_only.h"
 #include "kv/worker.h"

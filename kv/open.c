@@ -10,13 +10,13 @@
 #include "kv/freeze.h"
 #include "kv/install.h"
 #include "kv/maintain.h"
-#include "kv/manifest.h"
-#include "kv/memtable.h"
+#include "kv/manifest/manifest.h"
+#include "kv/memtable/memtable.h"
 #include "kv/options.h"
 #include "kv/range_request.h"
 #include "kv/read_only.h"
 #include "kv/replay.h"
-#include "kv/wal_writer.h"
+#include "kv/wal/wal_writer.h"
 #include "kv/worker.h"
 
 /* Closing leaves at most so many bytes of keys and values to be replayed: some 20 ms. */

@@ -9,7 +9,7 @@
 #define BB_KV_ORPHANS_H
 
 #include "compaction/levels.h"
-#include "kv/edit.h"
+#include "kv/manifest/edit.h"
 
 /* A zeroed struct is a valid empty list. */
 struct bb_orphans {

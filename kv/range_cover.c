@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "compaction/levels.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 
 void bb_range_cover_init(struct bb_range_cover *cover, const struct bb_view *view,
                          const struct bb_comparator *comparator, uint64_t sequence, size_t run)

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/install.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "kv/store.h"
 
 /* One range, being measured. */

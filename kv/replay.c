@@ -8,10 +8,10 @@
 #include "kv/batch.h"
 #include "kv/flush.h"
 #include "kv/install.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "kv/options.h"
 #include "kv/target.h"
-#include "kv/wal_reader.h"
+#include "kv/wal/wal_reader.h"
 
 /* Goes through one log and hands each new operation to `visit`. */
 struct log_walk {

@@ -17,7 +17,7 @@
 #include "base/status.h"
 #include "kv/directory.h"
 #include "kv/options.h"
-#include "kv/wal_format.h"
+#include "kv/wal/wal_format.h"
 #include "sstable/format.h"
 
 struct destruction {

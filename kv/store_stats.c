@@ -2,9 +2,9 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "compaction/rates.h"
-#include "kv/filename.h"
+#include "kv/manifest/filename.h"
 #include "kv/install.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "kv/store.h"
 #include "kv/target.h"
 

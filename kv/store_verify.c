@@ -8,7 +8,7 @@
 #include "base/file_pool.h"
 #include "base/status.h"
 #include "kv/directory.h"
-#include "kv/manifest.h"
+#include "kv/manifest/manifest.h"
 #include "kv/options.h"
 #include "kv/replay.h"
 #include "kv/store_verify.h"

@@ -6,7 +6,7 @@
 #include "compaction/levels.h"
 #include "compaction/merge.h"
 #include "compaction/run_iter.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "kv/uncovered_iter.h"
 #include "kv/view.h"
 

@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
-#include "kv/memtable.h"
-#include "kv/wal_writer.h"
+#include "kv/memtable/memtable.h"
+#include "kv/wal/wal_writer.h"
 
 void bb_spare_memtable_init(struct bb_spare_memtable *spare, uint64_t capacity_bytes)
 {

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "bloomblock/hash_sort.h"
+#include "bloomblock/ribbon/hash_sort.h"
 
 #define CAPACITY_MIN 1024
 

@@ -11,7 +11,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "kv/batch.h"
-#include "kv/wal_reader.h"
+#include "kv/wal/wal_reader.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
 

@@ -8,8 +8,9 @@ int main(int argc, char **argv)
     struct bb_bytes key = {(const uint8_t *)"k", 1};
     struct bb_buf value = {0};
     struct bb_db *db = NULL;
-    if (argc != 2 || bb_db_open(argv[1], &options, &db) != BB_OK || bb_db_put(db, NULL, key, key) != BB_OK ||
-        bb_db_get(db, NULL, key, &value) != BB_OK || value.size != 1 || bb_db_close(db) != BB_OK) {
+    if (argc != 2 || bb_db_open(argv[1], &options, &db) != BB_OK ||
+        bb_db_put(db, NULL, key, key) != BB_OK || bb_db_get(db, NULL, key, &value) != BB_OK ||
+        value.size != 1 || bb_db_close(db) != BB_OK) {
         fprintf(stderr, "%s\n", bb_error_last()->message);
         return 1;
     }

@@ -7,7 +7,7 @@
 
 #include "bloomblock/descriptor.h"
 #include "bloomblock/domain.h"
-#include "bloomblock/rate.h"
+#include "bloomblock/sizing/rate.h"
 
 /* What a run over many filters of one table found. */
 struct outcome {

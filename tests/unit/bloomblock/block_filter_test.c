@@ -5,7 +5,7 @@
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "base/bytes.h"
-#include "bloomblock/bloom.h"
+#include "bloomblock/bloom/bloom.h"
 #include "bloomblock/descriptor.h"
 #include "tests/support/must_alloc.h"
 

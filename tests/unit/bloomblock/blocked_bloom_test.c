@@ -5,9 +5,9 @@
  * one. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
-#include "bloomblock/blocked_bloom_probe.h"
-#include "bloomblock/bloom.h"
-#include "bloomblock/rate.h"
+#include "bloomblock/bloom/blocked_bloom_probe.h"
+#include "bloomblock/bloom/bloom.h"
+#include "bloomblock/sizing/rate.h"
 
 #define LINES_MAX 64
 

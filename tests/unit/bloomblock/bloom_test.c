@@ -4,8 +4,8 @@
  * passed keys over many small filters against rate.h. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
-#include "bloomblock/bloom.h"
-#include "bloomblock/rate.h"
+#include "bloomblock/bloom/bloom.h"
+#include "bloomblock/sizing/rate.h"
 
 static void bloom__no_member_is_denied(void **state)
 {

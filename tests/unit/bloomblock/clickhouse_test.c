@@ -3,7 +3,7 @@
  * formula behind the table; sizes of an index that its users published. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
-#include "bloomblock/clickhouse.h"
+#include "bloomblock/sizing/clickhouse.h"
 
 /* From this rate up to the one before: bits per key and probes. */
 static const struct interval {

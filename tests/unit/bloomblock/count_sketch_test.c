@@ -4,7 +4,7 @@
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "base/bytes.h"
-#include "bloomblock/count_min.h"
+#include "bloomblock/standalone/count_min.h"
 
 #define KEYS 4000
 

@@ -4,10 +4,10 @@
  * against those of a classic filter of the same keys. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
-#include "bloomblock/bloom.h"
-#include "bloomblock/counting_bloom.h"
+#include "bloomblock/bloom/bloom.h"
+#include "bloomblock/bloom/counting_bloom.h"
 #include "bloomblock/domain.h"
-#include "bloomblock/envelope.h"
+#include "bloomblock/standalone/envelope.h"
 #include "tests/support/must_alloc.h"
 
 static struct bb_counting_filter *filter_of(uint64_t key_count, double target_rate)

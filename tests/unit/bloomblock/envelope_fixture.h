@@ -44,7 +44,7 @@ static inline void envelope_repair(struct bb_buf *envelope)
 
 /* --- Damage --- */
 
-/* Where fields stand (bloomblock/envelope.h), written down a second time on purpose. */
+/* Where fields stand (bloomblock/standalone/envelope.h), written down a second time on purpose. */
 #define VERSION     8
 #define KIND        12
 #define HEADER_SIZE 14

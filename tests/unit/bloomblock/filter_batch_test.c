@@ -3,7 +3,7 @@
  * damaged; every number of questions around the sizes of words. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
-#include "bloomblock/kind.h"
+#include "bloomblock/standalone/kind.h"
 
 #define QUESTIONS 300
 #define WORDS     (QUESTIONS / 64 + 2)

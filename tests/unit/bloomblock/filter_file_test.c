@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "tests/support/golden.h"
 
-/* Where fields stand (bloomblock/filter_file.c), written down a second time on purpose. */
+/* Where fields stand (bloomblock/standalone/filter_file.c), written down a second time on purpose. */
 #define VERSION     8
 #define HASH        12
 #define HEADER_SIZE 14

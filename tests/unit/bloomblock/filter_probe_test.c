@@ -8,7 +8,7 @@
  * rates. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
-#include "bloomblock/kind.h"
+#include "bloomblock/standalone/kind.h"
 
 #define KEYS_MAX      4096
 #define FOREIGN_COUNT 64

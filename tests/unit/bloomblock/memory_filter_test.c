@@ -7,7 +7,7 @@
 
 #include "base/sync.h"
 #include "bloomblock/memory_filter.h"
-#include "bloomblock/rate.h"
+#include "bloomblock/sizing/rate.h"
 
 static void memory_filter__no_member_is_denied(void **state)
 {

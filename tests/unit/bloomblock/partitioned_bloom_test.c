@@ -4,9 +4,9 @@
  * filters against rate.h. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
-#include "bloomblock/bloom.h"
-#include "bloomblock/partitioned_bloom.h"
-#include "bloomblock/rate.h"
+#include "bloomblock/bloom/bloom.h"
+#include "bloomblock/bloom/partitioned_bloom.h"
+#include "bloomblock/sizing/rate.h"
 
 static void partitioned_bloom__no_member_is_denied(void **state)
 {

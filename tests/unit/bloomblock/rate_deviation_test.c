@@ -2,7 +2,7 @@
  * filters do not lie many deviations above their target. Method: many sets per cell. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
-#include "bloomblock/rate_deviation.h"
+#include "bloomblock/sizing/rate_deviation.h"
 
 static const enum bb_filter_kind kinds[] = {BB_FILTER_BLOOM, BB_FILTER_COUNTING,
                                             BB_FILTER_PARTITIONED, BB_FILTER_BLOCKED_BLOOM,

@@ -4,11 +4,11 @@
  * every size of every kind at n = 0 ... 4096 over a grid of targets down to 2^-24. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
-#include "bloomblock/blocked_bloom.h"
-#include "bloomblock/bloom.h"
-#include "bloomblock/rate.h"
-#include "bloomblock/ribbon.h"
-#include "bloomblock/ribbon_rows.h"
+#include "bloomblock/bloom/blocked_bloom.h"
+#include "bloomblock/bloom/bloom.h"
+#include "bloomblock/sizing/rate.h"
+#include "bloomblock/ribbon/ribbon.h"
+#include "bloomblock/ribbon/ribbon_rows.h"
 #include "tests/support/must_alloc.h"
 
 static void assert_close(double found, double expected, double relative)

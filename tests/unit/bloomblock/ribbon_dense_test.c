@@ -3,8 +3,8 @@
  * slots, as many, and more; with equal hashes among them. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
-#include "bloomblock/ribbon_dense.h"
-#include "bloomblock/ribbon_solver.h"
+#include "bloomblock/ribbon/ribbon_dense.h"
+#include "bloomblock/ribbon/ribbon_solver.h"
 
 #define SEEDS 3
 

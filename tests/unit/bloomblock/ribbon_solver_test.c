@@ -4,9 +4,9 @@
  * all sizes against the simple solver below. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
-#include "bloomblock/ribbon.h"
-#include "bloomblock/ribbon_bits.h"
-#include "bloomblock/ribbon_solver.h"
+#include "bloomblock/ribbon/ribbon.h"
+#include "bloomblock/ribbon/ribbon_bits.h"
+#include "bloomblock/ribbon/ribbon_solver.h"
 
 #define SLOTS_MAX 96
 #define KEYS_MAX  SLOTS_MAX

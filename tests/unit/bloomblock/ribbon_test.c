@@ -5,10 +5,10 @@
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/descriptor.h"
-#include "bloomblock/ribbon.h"
-#include "bloomblock/ribbon_bits.h"
-#include "bloomblock/ribbon_probe.h"
-#include "bloomblock/ribbon_solver.h"
+#include "bloomblock/ribbon/ribbon.h"
+#include "bloomblock/ribbon/ribbon_bits.h"
+#include "bloomblock/ribbon/ribbon_probe.h"
+#include "bloomblock/ribbon/ribbon_solver.h"
 
 #define KEYS        20 /* asked of a filter */
 #define PAYLOAD_MAX (BB_RIBBON_SLOTS_MAX * BB_RIBBON_RANK_MAX / 8 + BB_RIBBON_PAD_BYTES)

@@ -4,7 +4,7 @@
  * the middle; the memory against the price that the header states. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
-#include "bloomblock/scalable_bloom.h"
+#include "bloomblock/bloom/scalable_bloom.h"
 
 static struct bb_scalable_filter *filter_of(uint64_t first, double target_rate, double ratio)
 {

@@ -3,12 +3,12 @@
  * unions and folded filters against ones that were built that way, bit for bit. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
-#include "bloomblock/blocked_bloom.h"
-#include "bloomblock/bloom.h"
+#include "bloomblock/bloom/blocked_bloom.h"
+#include "bloomblock/bloom/bloom.h"
 #include "bloomblock/domain.h"
-#include "bloomblock/envelope.h"
-#include "bloomblock/partitioned_bloom.h"
-#include "bloomblock/split_block.h"
+#include "bloomblock/standalone/envelope.h"
+#include "bloomblock/bloom/partitioned_bloom.h"
+#include "bloomblock/bloom/split_block.h"
 
 struct shape {
     enum bb_filter_kind kind;

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "bloomblock/descriptor.h"
-#include "bloomblock/hash_sort.h"
+#include "bloomblock/ribbon/hash_sort.h"
 #include "bloomblock/sharded_ribbon.h"
 #include "tests/support/must_alloc.h"
 

@@ -5,10 +5,10 @@
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "base/bytes.h"
-#include "bloomblock/rate.h"
+#include "bloomblock/sizing/rate.h"
 #include "bloomblock/cpu.h"
-#include "bloomblock/split_block.h"
-#include "bloomblock/split_block_avx2.h"
+#include "bloomblock/bloom/split_block.h"
+#include "bloomblock/bloom/split_block_avx2.h"
 
 static uint64_t text_hash(const char *text)
 {

@@ -177,7 +177,8 @@ static void checkpoint__that_fails_leaves_nothing(void **state)
 struct writer {
     struct bb_db *db;
     _Atomic uint32_t written; /* keys 0 ... written - 1 are there */
-    _Atomic uint32_t allowed; /* it waits here: what is written is copied and compared eight times */
+    _Atomic uint32_t
+        allowed; /* it waits here: what is written is copied and compared eight times */
     _Atomic bool is_over;
 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "kv/current.h"
+#include "kv/manifest/current.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/file_memory.h"
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "kv/current.h"
+#include "kv/manifest/current.h"
 #include "kv/directory.h"
-#include "kv/wal_writer.h"
+#include "kv/wal/wal_writer.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/file_memory.h"
 

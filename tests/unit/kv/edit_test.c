@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/coding.h"
-#include "kv/filename.h"
+#include "kv/manifest/filename.h"
 
 static const struct bb_place here = {.file = "MANIFEST-000009", .offset = 1000};
 

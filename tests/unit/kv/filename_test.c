@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "kv/filename.h"
+#include "kv/manifest/filename.h"
 #include "tests/support/rng.h"
 
 static const enum bb_file_kind numbered[] = {BB_FILE_MANIFEST, BB_FILE_LOG, BB_FILE_TABLE,

@@ -4,9 +4,9 @@
 #include "tests/unit/kv/sample_edit.h"
 
 #include "base/alloc.h"
-#include "kv/current.h"
-#include "kv/manifest.h"
-#include "kv/wal_writer.h"
+#include "kv/manifest/current.h"
+#include "kv/manifest/manifest.h"
+#include "kv/wal/wal_writer.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/golden.h"
 

@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "kv/current.h"
-#include "kv/wal_writer.h"
+#include "kv/manifest/current.h"
+#include "kv/wal/wal_writer.h"
 
 /* The bytes of a manifest with `edits` edits, as the process left it when it died. */
 static void make_bytes(struct place *place, uint64_t edits, struct bb_buf *bytes)

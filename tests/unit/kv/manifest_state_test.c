@@ -3,8 +3,8 @@
  * one hand-made edit for every contradiction, after each of which the state must be what it was. */
 #include "tests/unit/kv/sample_edit.h"
 
-#include "kv/filename.h"
-#include "kv/manifest_state.h"
+#include "kv/manifest/filename.h"
+#include "kv/manifest/manifest_state.h"
 
 static const struct bb_place here = {.file = "M", .offset = 50};
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "tests/support/alloc/alloc_fault.h"
 
 #define KEY_COUNT     500

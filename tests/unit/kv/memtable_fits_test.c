@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "tests/support/rng.h"
 
 #define KEY_SIZE_MAX   300

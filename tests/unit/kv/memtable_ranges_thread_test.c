@@ -13,7 +13,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/sync.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "tests/support/rng.h"
 
 #define RANGE_COUNT 4000

@@ -15,7 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "sstable/entry.h"
 #include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"

@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/sync.h"
-#include "kv/memtable.h"
+#include "kv/memtable/memtable.h"
 #include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "bb/db.h"
-#include "kv/edit.h"
+#include "kv/manifest/edit.h"
 #include "tests/support/rng.h"
 
 static inline struct bb_store_identity sample_identity(uint64_t seed)

@@ -4,7 +4,7 @@
 
 #include "tests/unit/kv/sample_edit.h"
 
-#include "kv/manifest.h"
+#include "kv/manifest/manifest.h"
 #include "tests/support/file_memory.h"
 
 struct place {

@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "kv/batch.h"
-#include "kv/wal_reader.h"
-#include "kv/wal_writer.h"
+#include "kv/wal/wal_reader.h"
+#include "kv/wal/wal_writer.h"
 #include "tests/support/alloc/alloc_fault.h"
 #include "tests/support/file_memory.h"
 

@@ -12,8 +12,8 @@
 
 #include "base/bytes.h"
 #include "kv/batch.h"
-#include "kv/wal_reader.h"
-#include "kv/wal_writer.h"
+#include "kv/wal/wal_reader.h"
+#include "kv/wal/wal_writer.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/golden.h"
 #include "tests/support/must_alloc.h"
@@ -75,8 +75,7 @@ static void write_log(struct bb_file_system *fs)
     bb_batch_reset(&batch);
     append_to_end_of_block(writer, &batch, &sequence, 7);
     put(&batch, "behind", "the zeros");
-    assert_ok(
-        bb_batch_delete_range(&batch, bb_bytes_of_text("apple"), bb_bytes_of("p\0", 2)));
+    assert_ok(bb_batch_delete_range(&batch, bb_bytes_of_text("apple"), bb_bytes_of("p\0", 2)));
     append(writer, &batch, &sequence);
     assert_ok(bb_wal_writer_sync(writer));
     assert_ok(bb_wal_writer_close(writer));
@@ -113,8 +112,8 @@ static void print_batch(struct bb_bytes payload, uint64_t offset, struct bb_buf 
             assert_ok(
                 bb_buf_print(text, " '%s'", bb_bytes_escape(entry.value, value, sizeof(value))));
         else if (entry.kind == BB_ENTRY_DELETE_RANGE)
-            assert_ok(bb_buf_print(text, " to '%s'",
-                                   bb_bytes_escape(entry.value, value, sizeof(value))));
+            assert_ok(
+                bb_buf_print(text, " to '%s'", bb_bytes_escape(entry.value, value, sizeof(value))));
         else if (entry.kind == BB_ENTRY_PUT)
             assert_ok(bb_buf_print(text, " %zu bytes", entry.value.size));
         assert_ok(bb_buf_print(text, "\n"));

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "kv/wal_reader.h"
-#include "kv/wal_writer.h"
+#include "kv/wal/wal_reader.h"
+#include "kv/wal/wal_writer.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/rng.h"

@@ -241,9 +241,8 @@ static void build_parts(struct golden *golden)
     for (size_t i = 0; i < golden->list.count; i++)
         assert_ok(bb_table_builder_add(builder, &golden->list.entries[i]));
     for (size_t i = 0; i < golden->range_count; i++)
-        assert_ok(bb_table_builder_add_range_tombstone(builder, golden->ranges[i].low,
-                                                       golden->ranges[i].high,
-                                                       golden->ranges[i].sequence));
+        assert_ok(bb_table_builder_add_range_tombstone(
+            builder, golden->ranges[i].low, golden->ranges[i].high, golden->ranges[i].sequence));
     assert_ok(bb_table_builder_finish(builder, NULL));
     bb_table_builder_destroy(builder);
 }

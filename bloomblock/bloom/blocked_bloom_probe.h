@@ -1,0 +1,28 @@
+/* The ways of asking a line: which function answers, on this processor.
+ *
+ * Pure functions; any thread. */
+#ifndef BB_BLOOMBLOCK_BLOOM_BLOCKED_BLOOM_PROBE_H
+#define BB_BLOOMBLOCK_BLOOM_BLOCKED_BLOOM_PROBE_H
+
+#include "bloomblock/bloom/blocked_bloom.h"
+#include "bloomblock/cpu.h"
+
+struct bb_blocked_bloom_probe {
+    bool (*may_contain)(const uint8_t *payload, uint32_t line_count, uint32_t probes,
+                        uint64_t hash);
+};
+
+/* For a processor that has the instruction set. Constant. */
+const struct bb_blocked_bloom_probe *bb_blocked_bloom_probe_of(enum bb_cpu cpu);
+
+/* Fetches the line that such a question will read into the first-level cache. */
+static inline void bb_blocked_bloom_prefetch(const uint8_t *payload, uint32_t line_count,
+                                             uint64_t hash)
+{
+    const uint8_t *line = payload + (size_t)bb_line_of(hash, line_count) * BB_LINE_SIZE;
+    __builtin_prefetch(line);
+    __builtin_prefetch(line + BB_LINE_SIZE - 1);
+    __asm__ volatile("" : : "r"(line)); /* else gcc drops calls of it as without effects */
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* Blocks of Parquet's filter asked with vectors: the eight words of a block are eight lanes. The
+ * answer is that of bb_split_block_may_contain; nothing but the block is read. Compiled for x86
+ * only.
+ *
+ * Pure functions; any thread. */
+#ifndef BB_BLOOMBLOCK_BLOOM_SPLIT_BLOCK_AVX2_H
+#define BB_BLOOMBLOCK_BLOOM_SPLIT_BLOCK_AVX2_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool bb_split_block_avx2(const uint8_t *bitset, uint32_t block_count, uint64_t hash);
+
+#endif

@@ -1,0 +1,55 @@
+/* The byte-grouped ribbon: 64 coefficients, starts at multiples of eight rows, so that a probe
+ * reads one contiguous window and shifts nothing.
+ *
+ *     group g      byte 0          byte 1               byte r-1         r bytes = 8 rows
+ *                | column 0      | column 1      | ... | column r-1    |
+ *                  bit i: row 8g + i of that column
+ *
+ *     payload    | group 0 | group 1 | ... | group G-1 |                 G * r bytes, 8 <= G <= 255
+ *     window               | group s | ... | group s+7 |                 8 * r bytes
+ *
+ * Coefficient byte t belongs to group s + t. Bit j of the answer is the parity of
+ * (byte j of group s + t) & (coefficient byte t) over all t; the key may be in the set when all r
+ * bits equal its fingerprint. The probe has no branch that depends on key or contents: an early
+ * exit after some columns was measured at twice the time, for its mispredictions.
+ *
+ * Pure functions; any thread.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_H
+
+#include <stddef.h>
+
+#include "bloomblock/ribbon/ribbon_equation.h"
+
+#define BB_RIBBON_GROUP_ROWS    8
+#define BB_RIBBON_WINDOW_GROUPS 8 /* 64 coefficients */
+#define BB_RIBBON_OVERHANG_GROUPS                                                                  \
+    3 /* 24 rows: fewer retries than 16 or 32, from 300 to 1,400 keys */
+#define BB_RIBBON_GROUPS_MIN BB_RIBBON_WINDOW_GROUPS
+#define BB_RIBBON_GROUPS_MAX 255
+
+/* The first group of a key's window. */
+static inline uint64_t bb_ribbon_group(uint64_t hash, uint64_t seed, uint64_t group_count)
+{
+    return bb_ribbon_start(bb_ribbon_start_hash(hash, seed),
+                           group_count - BB_RIBBON_WINDOW_GROUPS + 1, BB_RIBBON_OVERHANG_GROUPS);
+}
+
+static inline struct bb_ribbon_equation bb_ribbon_equation(uint64_t hash, uint32_t seed,
+                                                           uint32_t group_count)
+{
+    return (struct bb_ribbon_equation){.start = (uint32_t)bb_ribbon_group(hash, seed, group_count) *
+                                                BB_RIBBON_GROUP_ROWS,
+                                       .fingerprint = (uint32_t)hash,
+                                       .coefficients = bb_ribbon_coefficients(hash, seed)};
+}
+
+/* May the filter contain the hash? The portable form of ribbon_probe.h, which says what is read. */
+bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                           uint64_t hash);
+/* The same for a question that was worked out before. */
+struct bb_ribbon_question;
+bool bb_ribbon_answer(const struct bb_ribbon_question *question);
+
+#endif

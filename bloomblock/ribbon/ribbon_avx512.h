@@ -1,0 +1,23 @@
+/* Ribbons asked with vectors of 64 bytes: AVX-512 with VBMI, VPOPCNTDQ and BITALG. Answers are
+ * those of the portable probes; the arguments and the bytes that are read are those of
+ * ribbon_probe.h. Compiled for x86 only.
+ *
+ * Pure functions; any thread. */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_AVX512_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_AVX512_H
+
+#include "bloomblock/ribbon/ribbon_question.h"
+
+/* Byte-grouped, by the rank of the longer step: up to 8, 16, any. */
+bool bb_ribbon_avx512_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
+bool bb_ribbon_avx512_16(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
+bool bb_ribbon_avx512_32(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
+/* Bit-exact: up to 8, any. */
+bool bb_ribbon_avx512_bits_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                             uint64_t hash);
+bool bb_ribbon_avx512_bits(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                           uint64_t hash);
+/* Batches: see ribbon_probe.h. */
+uint64_t bb_ribbon_avx512_many(const struct bb_ribbon_batch *batch, size_t count);
+
+#endif

@@ -1,0 +1,270 @@
+/* Elimination over a pool of equations. The picture is in ribbon_band.h. */
+#include "bloomblock/ribbon/ribbon_band.h"
+
+#include <string.h>
+
+#include "bloomblock/ribbon/ribbon_spread.h"
+
+#define GROUP_ROWS  BB_RIBBON_SLAB_WIDTH
+#define HOLE_WORDS  (BB_RIBBON_POOL_MAX / 64)
+#define FRONT_WORDS 2
+#define FRONT       (FRONT_WORDS * 8)
+#define HALF        (GROUP_ROWS / 2)
+
+/* An equation: its coefficients, and its result as in struct bb_ribbon_band. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+/* Coefficients stand where row mod 64 says, so that nothing is shifted from group to group. Behind
+ * count all is 0, as far as the front reaches. */
+struct pool {
+    uint32_t count;
+    uint64_t holes[HOLE_WORDS]; /* bit i: equation i has become a pivot, and is 0 */
+    pair equations[BB_RIBBON_POOL_MAX + FRONT];
+};
+
+void bb_ribbon_band_reset(struct bb_ribbon_band *band, uint32_t slot_count, uint32_t rank)
+{
+    BB_ASSERT(slot_count <= BB_RIBBON_SLOTS_MAX && rank >= 1 && rank <= BB_RIBBON_RANK_MAX);
+    band->slot_count = slot_count;
+    band->rank = rank;
+    band->equation_count = 0;
+    memset(band->group_sizes, 0, bb_ribbon_band_group_count(band) * sizeof(band->group_sizes[0]));
+}
+
+/* The equations by group, in the order in which they came. */
+static void sort_by_group(const struct bb_ribbon_band *band, uint32_t group_count, uint16_t *order)
+{
+    uint16_t next[BB_RIBBON_WORDS_MAX];
+    uint32_t sum = 0;
+    for (uint32_t g = 0; g < group_count; g++) {
+        next[g] = (uint16_t)sum;
+        sum += band->group_sizes[g];
+    }
+    for (uint32_t i = 0; i < band->equation_count; i++)
+        order[next[band->groups[i]]++] = (uint16_t)i;
+}
+
+static inline uint64_t rotate_left(uint64_t word, uint32_t shift)
+{
+    return word << shift | word >> ((64 - shift) % 64);
+}
+
+/* --- Coming in --- */
+
+static inline pair equation_of(const struct bb_ribbon_band *band, uint32_t i, uint32_t shift)
+{
+    return (pair){rotate_left(band->coefficients[i], shift),
+                  bb_ribbon_spread_fingerprint(band->fingerprints[i], band->rank)};
+}
+
+/* New equations into the holes, from the last hole on; those that are left over are filled from the
+ * end, which then is no hole. Gives the number of new equations used. */
+static uint32_t fill_holes(struct pool *pool, const struct bb_ribbon_band *band,
+                           const uint16_t *order, uint32_t count, uint32_t shift)
+{
+    uint32_t used = 0;
+    for (uint32_t word = HOLE_WORDS; word-- > 0;) {
+        for (uint64_t holes = pool->holes[word]; holes != 0;) {
+            uint32_t bit = 63 - (uint32_t)__builtin_clzll(holes);
+            holes ^= UINT64_C(1) << bit;
+            pool->equations[word * 64 + bit] = used < count
+                                                   ? equation_of(band, order[used++], shift)
+                                                   : pool->equations[--pool->count];
+        }
+        pool->holes[word] = 0;
+    }
+    return used;
+}
+
+/* False: there are too many. */
+static bool admit(struct pool *pool, const struct bb_ribbon_band *band, const uint16_t *order,
+                  uint32_t count, uint32_t shift)
+{
+    uint32_t used = fill_holes(pool, band, order, count, shift);
+    if (count - used > BB_RIBBON_POOL_MAX - pool->count)
+        return false;
+    while (used < count)
+        pool->equations[pool->count++] = equation_of(band, order[used++], shift);
+    /* As many as at most came from the end. */
+    for (uint32_t i = pool->count; i < pool->count + GROUP_ROWS; i++)
+        pool->equations[i] = (pair){0, 0};
+    return true;
+}
+
+/* --- Pivots for the eight rows of a group --- */
+
+static inline uint32_t byte_of(uint64_t word, uint32_t i)
+{
+    return word >> (8 * i) & 0xff;
+}
+
+/* The coefficients of an equation for the rows of the group. */
+static inline uint32_t coefficients_of(const struct pool *pool, uint32_t i, uint32_t shift)
+{
+    return pool->equations[i][0] >> shift & 0xff;
+}
+
+/* Equations reduced to their coefficients for the group: a byte each, and another that says which
+ * of the chosen equations have been added. Pivots are chosen by these alone, in a few words. */
+struct reduced {
+    uint64_t coefficients;
+    uint64_t parts;
+};
+
+/* Adds an equation to all that have the row. */
+static inline void add_to_all(struct reduced *to, uint32_t row, uint32_t coefficients,
+                              uint32_t parts)
+{
+    uint64_t having = to->coefficients >> row & BB_EVERY_BYTE;
+    to->coefficients ^= having * coefficients;
+    to->parts ^= having * parts;
+}
+
+/* What is left of the coefficients when the pivots so far have been taken out of them, and which of
+ * the chosen equations that took. */
+static struct reduced without_pivots(const struct reduced *pivots, uint32_t coefficients)
+{
+    struct reduced left = {.coefficients = coefficients};
+    for (uint32_t row = 0; row < GROUP_ROWS; row++)
+        if ((coefficients >> row & 1) != 0) {
+            left.coefficients ^= byte_of(pivots->coefficients, row);
+            left.parts ^= byte_of(pivots->parts, row);
+        }
+    return left;
+}
+
+/* The equations of a group that become pivots. */
+struct choice {
+    struct reduced front[FRONT_WORDS]; /* of the first equations: one of them almost always has the
+                                          row that is wanted */
+    struct reduced pivots;             /* byte i: of row i; 0: not a pivot */
+    pair chosen[GROUP_ROWS];           /* as they came out of the pool */
+};
+
+static inline void choice_init(struct choice *choice, const struct pool *pool, uint32_t shift)
+{
+    *choice = (struct choice){.pivots = {0, 0}};
+    for (uint32_t i = 0; i < FRONT; i++)
+        choice->front[i / 8].coefficients |= (uint64_t)coefficients_of(pool, i, shift)
+                                             << (8 * (i % 8));
+}
+
+/* An equation that has the row when the pivots have been taken out, and what it then is; or count.
+ */
+static inline uint32_t find(const struct choice *choice, const struct pool *pool, uint32_t row,
+                            uint32_t shift, struct reduced *ret_found)
+{
+    for (uint32_t i = 0; i < FRONT_WORDS; i++) {
+        const struct reduced *front = &choice->front[i];
+        uint64_t having = front->coefficients >> row & BB_EVERY_BYTE;
+        if (having != 0) {
+            uint32_t j = (uint32_t)__builtin_ctzll(having) / 8;
+            *ret_found =
+                (struct reduced){byte_of(front->coefficients, j), byte_of(front->parts, j)};
+            return i * 8 + j;
+        }
+    }
+    for (uint32_t i = FRONT; i < pool->count; i++) {
+        *ret_found = without_pivots(&choice->pivots, coefficients_of(pool, i, shift));
+        if ((ret_found->coefficients >> row & 1) != 0)
+            return i;
+    }
+    return BB_RIBBON_POOL_MAX;
+}
+
+static inline void choose(struct choice *choice, struct pool *pool, uint32_t row, uint32_t shift)
+{
+    struct reduced found;
+    uint32_t i = find(choice, pool, row, shift, &found);
+    if (i == BB_RIBBON_POOL_MAX)
+        return;
+    uint32_t coefficients = (uint32_t)found.coefficients;
+    uint32_t parts = (uint32_t)found.parts | UINT32_C(1) << row;
+    for (uint32_t j = 0; j < FRONT_WORDS; j++)
+        add_to_all(&choice->front[j], row, coefficients, parts);
+    add_to_all(&choice->pivots, row, coefficients, parts);
+    choice->pivots.coefficients |= (uint64_t)coefficients << (8 * row);
+    choice->pivots.parts |= (uint64_t)parts << (8 * row);
+    choice->chosen[row] = pool->equations[i];
+    pool->holes[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/* --- Sums of up to eight equations by two looks --- */
+
+struct sums {
+    pair halves[2][1 << HALF];
+};
+
+static inline void sums_init(struct sums *sums, const pair equations[GROUP_ROWS])
+{
+    for (uint32_t half = 0; half < 2; half++) {
+        pair *sum = sums->halves[half];
+        sum[0] = (pair){0, 0};
+        for (uint32_t i = 0; i < HALF; i++)
+            for (uint32_t j = 0; j < UINT32_C(1) << i; j++)
+                sum[(UINT32_C(1) << i) + j] = sum[j] ^ equations[half * HALF + i];
+    }
+}
+
+static inline pair sum_of(const struct sums *sums, uint32_t parts)
+{
+    return sums->halves[0][parts & 15] ^ sums->halves[1][parts >> HALF];
+}
+
+/* Takes the pivots out of all equations: with each row of the group there is one pivot that has it,
+ * so that the coefficients themselves say which. Of the chosen ones nothing is left. */
+static inline void eliminate(struct pool *pool, const pair pivots[GROUP_ROWS], uint32_t shift)
+{
+    struct sums sums;
+    sums_init(&sums, pivots);
+    for (uint32_t i = 0; i < pool->count; i++)
+        pool->equations[i] ^= sum_of(&sums, coefficients_of(pool, i, shift));
+}
+
+static void eliminate_group(struct pool *pool, uint32_t shift, uint64_t *coefficients,
+                            uint64_t *results)
+{
+    struct choice choice;
+    struct sums sums;
+    pair pivots[GROUP_ROWS];
+    choice_init(&choice, pool, shift);
+    for (uint32_t row = 0; row < GROUP_ROWS; row++)
+        choose(&choice, pool, row, shift);
+    sums_init(&sums, choice.chosen);
+    for (uint32_t row = 0; row < GROUP_ROWS; row++) {
+        pivots[row] = sum_of(&sums, byte_of(choice.pivots.parts, row));
+        coefficients[row] = rotate_left(pivots[row][0], (64 - shift) % 64);
+        results[row] = pivots[row][1];
+    }
+    eliminate(pool, pivots, shift);
+}
+
+/* Does an equation without coefficients have a result? */
+static bool has_contradiction(const struct pool *pool)
+{
+    uint64_t wrong = 0;
+    for (uint32_t i = 0; i < pool->count; i++)
+        wrong |= pool->equations[i][0] == 0 ? pool->equations[i][1] : 0;
+    return wrong != 0;
+}
+
+bool bb_ribbon_band_finish(struct bb_ribbon_band *band)
+{
+    struct pool pool = {.count = 0};
+    uint16_t order[BB_RIBBON_SLOTS_MAX];
+    uint32_t group_count = bb_ribbon_band_group_count(band);
+    const uint16_t *next = order;
+    sort_by_group(band, group_count, order);
+    for (uint32_t g = 0; g < group_count; g++) {
+        uint32_t shift = g % 8 * GROUP_ROWS;
+        uint32_t count = band->group_sizes[g];
+        if (!admit(&pool, band, next, count, shift))
+            return false;
+        next += count;
+        eliminate_group(&pool, shift, band->pivots + (size_t)g * GROUP_ROWS,
+                        band->results + (size_t)g * GROUP_ROWS);
+        if ((g % 4 == 3 || g + 1 == group_count) && has_contradiction(&pool))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,80 @@
+/* The bit-exact ribbon, written and asked. */
+#include "bloomblock/ribbon/ribbon_bits.h"
+
+#include "base/coding.h"
+#include "bloomblock/ribbon/ribbon_parity.h"
+#include "bloomblock/ribbon/ribbon_question.h"
+
+/* --- The probe ---
+ *
+ * The parity of a column is its 64 bits folded in half six times. Folding two columns into the two
+ * halves of one word does half of that work: eight columns become eight bytes of one word, whose
+ * parities come together at the end. Without a population count this is the quickest form. */
+
+/* The bits of a column that count; of one that is not there, the first one's. exist: so many
+ * columns are known to be there, from the table's rank alone. */
+static inline uint64_t load_column(const struct bb_ribbon_question *question, uint32_t exist,
+                                   uint32_t i)
+{
+    uint32_t there = i < exist ? UINT32_MAX : 0 - (uint32_t)(i < question->rank);
+    uint32_t position = question->start + (i * question->slots & there);
+    return bb_load64(question->bytes + position / 8) >> (position % 8) & question->coefficients;
+}
+
+/* a folded into the bits of mask, b into the others; mask has every second run of shift bits. */
+static inline uint64_t fold(uint64_t a, uint64_t b, unsigned shift, uint64_t mask)
+{
+    return ((a ^ a >> shift) & mask) | ((b ^ b << shift) & ~mask);
+}
+
+/* The sums of eight columns, first and after it. */
+static inline uint32_t sum_eight(const struct bb_ribbon_question *question, uint32_t exist,
+                                 uint32_t first)
+{
+    const uint64_t halves = UINT64_C(0x00000000ffffffff);
+    const uint64_t quarters = UINT64_C(0x0000ffff0000ffff);
+    const uint64_t eighths = UINT64_C(0x00ff00ff00ff00ff);
+    uint64_t c[8];
+    for (uint32_t i = 0; i < 8; i++)
+        c[i] = load_column(question, exist, first + i);
+    uint64_t even = fold(fold(c[0], c[4], 32, halves), fold(c[2], c[6], 32, halves), 16, quarters);
+    uint64_t odd = fold(fold(c[1], c[5], 32, halves), fold(c[3], c[7], 32, halves), 16, quarters);
+    return bb_ribbon_byte_parities(fold(even, odd, 8, eighths));
+}
+
+/* The usual ranks 6, 7 and 8 need neither loops nor stack. */
+static inline bool answer_7(const struct bb_ribbon_question *question)
+{
+    return bb_ribbon_question_agrees(question, sum_eight(question, 6, 0));
+}
+
+/* As many columns as the table's longest filters have: the number is predicted, where a filter's
+ * own rank is not; and eight where seven would do. Those that a filter does not have are masked
+ * out. */
+static __attribute__((noinline)) bool answer_wide(const struct bb_ribbon_question *question,
+                                                  uint32_t exist, uint32_t column_limit)
+{
+    uint32_t sums = 0;
+    uint32_t column = 0;
+    for (; column + 7 <= column_limit; column += 8)
+        sums |= sum_eight(question, exist, column) << column;
+    for (; column < column_limit; column++)
+        sums |= (uint32_t)__builtin_parityll(load_column(question, exist, column)) << column;
+    return bb_ribbon_question_agrees(question, sums);
+}
+
+bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                                uint64_t hash)
+{
+    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    if (parts.size == 0)
+        return true;
+    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, parts, rank, hash);
+    return rank == 6 || rank == 7 ? answer_7(&question) : answer_wide(&question, rank, rank + 1);
+}
+
+bool bb_ribbon_bits_answer(const struct bb_ribbon_question *question)
+{
+    uint32_t rank = question->rank;
+    return rank >= 6 && rank <= 8 ? answer_7(question) : answer_wide(question, rank, rank);
+}

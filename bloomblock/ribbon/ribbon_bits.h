@@ -1,0 +1,50 @@
+/* The bit-exact ribbon: any number of slots up to 255, columns back to back, for small sets, where
+ * rounding the rows to a multiple of eight costs more than shifting in the probe.
+ *
+ *     payload    | column 0, m bits | column 1, m bits | ... | column r-1 | zero bits |
+ *                  bit j * m + i: row i of column j; bit b is bit b mod 8 of byte b / 8
+ *                  ceil(m * r / 8) bytes, 1 <= m <= 255
+ *
+ * At most 57 coefficients: so many bits lie in any eight bytes, whatever bit they begin at, and one
+ * load per column is enough. With m <= 57 there is one start, and the system is a dense one.
+ *
+ * Pure functions; any thread.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_BITS_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_BITS_H
+
+#include "bloomblock/ribbon/ribbon.h"
+
+#define BB_RIBBON_BITS_WIDTH     57
+#define BB_RIBBON_BITS_OVERHANG  20
+#define BB_RIBBON_BITS_SLOTS_MAX 255
+
+static inline size_t bb_ribbon_bits_size(uint32_t slot_count, uint32_t rank)
+{
+    return ((size_t)slot_count * rank + 7) / 8;
+}
+
+static inline uint32_t bb_ribbon_bits_width(uint32_t slot_count)
+{
+    return slot_count < BB_RIBBON_BITS_WIDTH ? slot_count : BB_RIBBON_BITS_WIDTH;
+}
+
+static inline struct bb_ribbon_equation bb_ribbon_bits_equation(uint64_t hash, uint32_t seed,
+                                                                uint32_t slot_count)
+{
+    uint32_t width = bb_ribbon_bits_width(slot_count);
+    return (struct bb_ribbon_equation){
+        .start = (uint32_t)bb_ribbon_start(bb_ribbon_start_hash(hash, seed), slot_count - width + 1,
+                                           BB_RIBBON_BITS_OVERHANG),
+        .fingerprint = (uint32_t)hash,
+        .coefficients = bb_ribbon_coefficients(hash, seed) & ((UINT64_C(1) << width) - 1)};
+}
+
+/* May the filter contain the hash? The portable form of ribbon_probe.h, which says what is read. */
+bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                                uint64_t hash);
+/* The same for a question that was worked out before. */
+struct bb_ribbon_question;
+bool bb_ribbon_bits_answer(const struct bb_ribbon_question *question);
+
+#endif

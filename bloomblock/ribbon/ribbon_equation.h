@@ -1,0 +1,85 @@
+/* What a key asks of a ribbon: the equation that its hash and a filter's seed stand for.
+ *
+ * A ribbon of rank r is a column of rows, each of r bits. A key names up to w consecutive rows
+ * (coefficients, from the row start on) and says what their sum modulo 2 must be (fingerprint):
+ *
+ *     rows        ... | z | z | z | z | z | ...          each r bits
+ *     key              start ^   ^       ^               coefficients 1 1 0 1: z[0] + z[1] + z[3]
+ *                                                        = fingerprint
+ *
+ * For keys of the set the rows are solved so that it holds; for any other key it holds with
+ * probability 2^-r, whatever the rows are, since its fingerprint is independent of everything else.
+ * Source: Dillinger, Walzer, "Ribbon filter: practically smaller than Bloom and xor", 2021,
+ * including the smash at the ends: starts are drawn a little past both ends and clamped, which
+ * fills the first and last rows as well as the others.
+ *
+ * The seed changes start and coefficients, through two multiplications that do not wait for each
+ * other. It has to change the coefficients: with few rows there is only one start. The fingerprint
+ * is the low part of the hash itself; start and coefficients depend on all of the hash, and not
+ * linearly over GF(2): a fingerprint that is a linear function of the coefficients is solved by the
+ * same rows for every key, member or not.
+ *
+ * ON DISK: constants and formulas are part of every ribbon filter. Pure functions; any thread.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_EQUATION_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_EQUATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BB_RIBBON_RANK_MAX   25 /* 2^-24, and a step */
+#define BB_RIBBON_SEED_COUNT 64 /* 6 bits of the descriptor */
+
+/* ON DISK. */
+#define BB_RIBBON_SEED_FACTOR        UINT64_C(0xa0761d6478bd642f)
+#define BB_RIBBON_START_FACTOR       UINT64_C(0x9e3779b97f4a7c15)
+#define BB_RIBBON_COEFFICIENT_FACTOR UINT64_C(0xe7037ed1a0b428db)
+
+struct bb_ribbon_equation {
+    uint32_t start;        /* row of the first coefficient */
+    uint32_t fingerprint;  /* 32 bits, of which a filter uses the lowest r */
+    uint64_t coefficients; /* bit i: row start + i; bit 0 is set */
+};
+
+__extension__ typedef unsigned __int128 bb_ribbon_product;
+
+/* The hash under a seed. By exclusive or: what a seed adds to a hash then depends on the hash, and
+ * the tries of a solver are independent. Multipliers that are linear in the seed leave two keys
+ * that agree under some seeds in agreement under many. */
+static inline uint64_t bb_ribbon_seeded(uint64_t hash, uint64_t seed)
+{
+    return hash ^ seed * BB_RIBBON_SEED_FACTOR;
+}
+
+/* 0 ... 2^32 - 1, to be scaled to the number of starts. */
+static inline uint64_t bb_ribbon_start_hash(uint64_t hash, uint64_t seed)
+{
+    return bb_ribbon_seeded(hash, seed) * BB_RIBBON_START_FACTOR >> 32;
+}
+
+/* 64 coefficients, bit 0 set: a row of its own for every key, also where there are few rows. */
+static inline uint64_t bb_ribbon_coefficients(uint64_t hash, uint64_t seed)
+{
+    bb_ribbon_product product =
+        (bb_ribbon_product)bb_ribbon_seeded(hash, seed) * BB_RIBBON_COEFFICIENT_FACTOR;
+    return ((uint64_t)(product >> 64) ^ (uint64_t)product) | 1;
+}
+
+/* Scales a start hash to 0 ... count - 1, drawn from overhang places more at either end and
+ * clamped. In words of 64 bits, like all of a probe: with narrow ones between the steps it takes an
+ * eighth more time. */
+static inline uint64_t bb_ribbon_start(uint64_t start_hash, uint64_t count, uint64_t overhang)
+{
+    int64_t drawn = (int64_t)(start_hash * (count + 2 * overhang) >> 32);
+    int64_t start = drawn - (int64_t)overhang;
+    int64_t last = (int64_t)count - 1;
+    start = start < 0 ? 0 : start;
+    return (uint64_t)(start > last ? last : start);
+}
+
+static inline uint32_t bb_ribbon_rank_mask(uint32_t rank)
+{
+    return (UINT32_C(1) << rank) - 1;
+}
+
+#endif

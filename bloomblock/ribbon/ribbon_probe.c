@@ -1,0 +1,67 @@
+/* The ways of asking a ribbon. */
+#include "bloomblock/ribbon/ribbon_probe.h"
+
+#include "bloomblock/ribbon/ribbon_avx2.h"
+#include "bloomblock/ribbon/ribbon_avx512.h"
+
+_Static_assert(BB_RIBBON_RANK_MAX <= 32, "the widest forms take ranks up to 32");
+
+static uint64_t portable_many(const struct bb_ribbon_batch *batch, size_t count)
+{
+    struct bb_ribbon_question questions[BB_RIBBON_BATCH];
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++) {
+        bb_ribbon_question_init(&questions[i], batch, i);
+        bb_ribbon_question_prefetch(&questions[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool answer = questions[i].slots > 0 ? bb_ribbon_bits_answer(&questions[i])
+                                             : bb_ribbon_answer(&questions[i]);
+        bits |= (uint64_t)answer << i;
+    }
+    return bits;
+}
+
+#if BB_CPU_X86
+static const struct bb_ribbon_probes *avx2_probes(uint32_t rank)
+{
+    static const struct bb_ribbon_probes up_to_5 = {{bb_ribbon_avx2_8, bb_ribbon_avx2_bits},
+                                                    bb_ribbon_avx2_many};
+    static const struct bb_ribbon_probes up_to_7 = {{bb_ribbon_avx2_8, bb_ribbon_avx2_bits_7},
+                                                    bb_ribbon_avx2_many};
+    static const struct bb_ribbon_probes up_to_15 = {{bb_ribbon_avx2_16, bb_ribbon_avx2_bits},
+                                                     bb_ribbon_avx2_many};
+    static const struct bb_ribbon_probes all = {{bb_ribbon_avx2_32, bb_ribbon_avx2_bits},
+                                                bb_ribbon_avx2_many};
+    return rank <= 5 ? &up_to_5 : rank <= 7 ? &up_to_7 : rank <= 15 ? &up_to_15 : &all;
+}
+
+static const struct bb_ribbon_probes *avx512_probes(uint32_t rank)
+{
+    static const struct bb_ribbon_probes up_to_7 = {{bb_ribbon_avx512_8, bb_ribbon_avx512_bits_8},
+                                                    bb_ribbon_avx512_many};
+    static const struct bb_ribbon_probes up_to_15 = {{bb_ribbon_avx512_16, bb_ribbon_avx512_bits},
+                                                     bb_ribbon_avx512_many};
+    static const struct bb_ribbon_probes all = {{bb_ribbon_avx512_32, bb_ribbon_avx512_bits},
+                                                bb_ribbon_avx512_many};
+    return rank <= 7 ? &up_to_7 : rank <= 15 ? &up_to_15 : &all;
+}
+#endif
+
+/* A filter's rank may be one more than the table's. */
+const struct bb_ribbon_probes *bb_ribbon_probes_of(enum bb_cpu cpu, uint32_t rank)
+{
+    static const struct bb_ribbon_probes portable = {
+        {bb_ribbon_may_contain, bb_ribbon_bits_may_contain}, portable_many};
+    switch (cpu) {
+#if BB_CPU_X86
+    case BB_CPU_AVX512:
+        return avx512_probes(rank);
+    case BB_CPU_AVX2:
+        return avx2_probes(rank);
+#endif
+    default:
+        (void)rank;
+        return &portable;
+    }
+}

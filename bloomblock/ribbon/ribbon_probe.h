@@ -1,0 +1,38 @@
+/* The ways of asking a ribbon: which function answers, on this processor, for a rank.
+ *
+ * Both layouts, in all forms, read the payload and at most BB_RIBBON_PAD_BYTES behind it, whatever
+ * these hold. A filter that stands alone has its checksum there.
+ *
+ * Pure functions; any thread.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_PROBE_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_PROBE_H
+
+#include "bloomblock/cpu.h"
+#include "bloomblock/ribbon/ribbon_question.h"
+
+#define BB_RIBBON_PAD_BYTES 8
+
+/* May the ribbon contain the hash? The descriptor's layout is the function's; true for sizes that
+ * do not exist. rank is the table's, of the shorter step. */
+typedef bool bb_ribbon_probe(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                             uint64_t hash);
+
+struct bb_ribbon_probes {
+    /* Byte-grouped and bit-exact, in the order of the descriptor's bit. */
+    bb_ribbon_probe *layouts[2];
+    /* Answers the first count questions of a batch, bit i to question i. */
+    uint64_t (*many)(const struct bb_ribbon_batch *batch, size_t count);
+};
+
+/* For a processor that has the instruction set. rank: 1 ... BB_RIBBON_RANK_MAX - 1. Constant. */
+const struct bb_ribbon_probes *bb_ribbon_probes_of(enum bb_cpu cpu, uint32_t rank);
+
+/* One jump instead of two where both layouts occur. */
+static inline bool bb_ribbon_ask(const struct bb_ribbon_probes *probes, const uint8_t *payload,
+                                 uint16_t descriptor, uint32_t rank, uint64_t hash)
+{
+    return probes->layouts[descriptor >> 15](payload, descriptor, rank, hash);
+}
+
+#endif

@@ -1,0 +1,143 @@
+/* What keys ask of ribbons. A batch of questions is answered in steps: all are worked out, what
+ * they look at is fetched, and then it is looked at.
+ *
+ * Pure functions; any thread.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_QUESTION_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_QUESTION_H
+
+#include "bloomblock/descriptor.h"
+#include "bloomblock/ribbon/ribbon.h"
+#include "bloomblock/ribbon/ribbon_bits.h"
+
+#define BB_RIBBON_BATCH 64 /* questions in one word of answers */
+
+/* The arguments of questions to ribbons of any ranks and layouts. In words, for vectors. */
+struct bb_ribbon_batch {
+    uint64_t hashes[BB_RIBBON_BATCH]; /* in the ribbon's domain */
+    const uint8_t *payloads[BB_RIBBON_BATCH];
+    uint64_t descriptors[BB_RIBBON_BATCH];
+    uint64_t ranks[BB_RIBBON_BATCH]; /* of the table, of the shorter step */
+};
+
+/* Everything that a probe works out before it looks at the payload. */
+struct bb_ribbon_question {
+    const uint8_t *bytes; /* byte-grouped: the window; bit-exact: the payload */
+    uint64_t coefficients;
+    uint32_t fingerprint; /* 32 bits, of which the lowest rank count */
+    uint8_t rank;         /* of this filter; 0: the answer is yes */
+    uint8_t slots;        /* bit-exact: bits of a column; byte-grouped: 0 */
+    uint8_t start;        /* bit-exact: the first bit of a column that counts */
+};
+
+_Static_assert(BB_RIBBON_BITS_SLOTS_MAX <= UINT8_MAX, "slots fit into a byte");
+
+/* The part of a byte-grouped ribbon that a key's answer is in. */
+struct bb_ribbon_window {
+    const uint8_t *bytes;
+    uint64_t coefficients;
+    uint64_t rank; /* of this filter */
+};
+
+static inline bool bb_ribbon_has_window(uint64_t descriptor)
+{
+    return (descriptor & 255) >= BB_RIBBON_GROUPS_MIN;
+}
+
+/* descriptor: of the byte-grouped layout, with a window. Taken apart here, in words of 64 bits. */
+static inline struct bb_ribbon_window bb_ribbon_window(const uint8_t *payload, uint64_t descriptor,
+                                                       uint64_t rank, uint64_t hash)
+{
+    uint64_t seed = descriptor >> 8 & 63;
+    uint64_t own_rank = rank + (descriptor >> 14 & 1);
+    uint64_t group = bb_ribbon_group(hash, seed, descriptor & 255);
+    return (struct bb_ribbon_window){.bytes = payload + group * own_rank,
+                                     .coefficients = bb_ribbon_coefficients(hash, seed),
+                                     .rank = own_rank};
+}
+
+static inline struct bb_ribbon_question bb_ribbon_grouped_question(const uint8_t *payload,
+                                                                   uint64_t descriptor,
+                                                                   uint64_t rank, uint64_t hash)
+{
+    struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
+    return (struct bb_ribbon_question){.bytes = window.bytes,
+                                       .coefficients = window.coefficients,
+                                       .fingerprint = (uint32_t)hash,
+                                       .rank = (uint8_t)window.rank};
+}
+
+/* size: of the descriptor, possible. */
+static inline struct bb_ribbon_question bb_ribbon_bits_question(const uint8_t *payload,
+                                                                struct bb_ribbon_descriptor parts,
+                                                                uint32_t rank, uint64_t hash)
+{
+    struct bb_ribbon_equation equation = bb_ribbon_bits_equation(hash, parts.seed, parts.size);
+    return (struct bb_ribbon_question){.bytes = payload,
+                                       .coefficients = equation.coefficients,
+                                       .fingerprint = equation.fingerprint,
+                                       .rank = (uint8_t)(rank + parts.step),
+                                       .slots = (uint8_t)parts.size,
+                                       .start = (uint8_t)equation.start};
+}
+
+/* A question whose answer is yes. */
+static inline struct bb_ribbon_question bb_ribbon_no_question(void)
+{
+    static const uint8_t nothing[8] = {0};
+    return (struct bb_ribbon_question){.bytes = nothing};
+}
+
+static inline void bb_ribbon_question_set(struct bb_ribbon_question *question,
+                                          struct bb_ribbon_question value)
+{
+    question->bytes = value.bytes;
+    question->coefficients = value.coefficients;
+    question->fingerprint = value.fingerprint;
+    question->rank = value.rank;
+    question->slots = value.slots;
+    question->start = value.start;
+}
+
+/* Question i of a batch. Descriptors that do not exist are let through. Field by field: what is
+ * stored in bytes and copied in words waits for the stores. */
+static inline void bb_ribbon_question_init(struct bb_ribbon_question *question,
+                                           const struct bb_ribbon_batch *batch, size_t i)
+{
+    struct bb_ribbon_descriptor parts =
+        bb_ribbon_descriptor_decode((uint16_t)batch->descriptors[i]);
+    const uint8_t *payload = batch->payloads[i];
+    uint32_t rank = (uint32_t)batch->ranks[i];
+    uint64_t hash = batch->hashes[i];
+    if (parts.bit_exact && parts.size > 0)
+        bb_ribbon_question_set(question, bb_ribbon_bits_question(payload, parts, rank, hash));
+    else if (!parts.bit_exact && parts.size >= BB_RIBBON_GROUPS_MIN)
+        bb_ribbon_question_set(
+            question, bb_ribbon_grouped_question(payload, batch->descriptors[i], rank, hash));
+    else
+        bb_ribbon_question_set(question, bb_ribbon_no_question());
+}
+
+/* Has the bytes that the answer depends on fetched into the first-level cache. */
+static inline void bb_ribbon_question_prefetch(const struct bb_ribbon_question *question)
+{
+    size_t size = question->slots > 0 ? bb_ribbon_bits_size(question->slots, question->rank)
+                                      : (size_t)BB_RIBBON_WINDOW_GROUPS * question->rank;
+    const uint8_t *bytes = question->bytes;
+    __builtin_prefetch(bytes);
+    for (size_t i = 64; i < size; i += 64)
+        __builtin_prefetch(bytes + i);
+    __builtin_prefetch(bytes + size - (size > 0));
+    __asm__ volatile(""
+                     :
+                     : "r"(bytes)); /* gcc takes what only prefetches for a function without
+                                       effects, and drops calls of it */
+}
+
+static inline bool bb_ribbon_question_agrees(const struct bb_ribbon_question *question,
+                                             uint32_t sums)
+{
+    return ((sums ^ question->fingerprint) & bb_ribbon_rank_mask(question->rank)) == 0;
+}
+
+#endif

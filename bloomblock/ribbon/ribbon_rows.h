@@ -1,0 +1,56 @@
+/* The rows of a ribbon, as the solver leaves them and both layouts are written from: eight rows and
+ * eight columns to a word, so that a word is what eight columns of a group of rows are in the
+ * byte-grouped layout.
+ *
+ *     slab s, word g      byte 0          byte 1              byte 7
+ *                       | column 8s     | column 8s + 1 | ... | column 8s + 7 |
+ *                         bit i: row 8g + i of that column
+ *
+ * Pure functions; any thread.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_ROWS_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_ROWS_H
+
+#include "bloomblock/ribbon/ribbon_equation.h"
+
+#define BB_RIBBON_SLOTS_MAX  2040
+#define BB_RIBBON_SLAB_WIDTH 8 /* columns, and rows of a word */
+#define BB_RIBBON_SLABS_MAX  ((BB_RIBBON_RANK_MAX + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH)
+#define BB_RIBBON_WORDS_MAX  (BB_RIBBON_SLOTS_MAX / BB_RIBBON_SLAB_WIDTH)
+
+struct bb_ribbon_rows {
+    /* Eight words more: what the coefficients behind the last group fall on. */
+    uint64_t slabs[BB_RIBBON_SLABS_MAX][BB_RIBBON_WORDS_MAX + 8];
+};
+
+static inline uint32_t bb_ribbon_slab_count(uint32_t rank)
+{
+    return (rank + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH;
+}
+
+/* The bit of a column and a row in its word. */
+static inline uint32_t bb_ribbon_rows_shift(uint32_t row, uint32_t column)
+{
+    return column % BB_RIBBON_SLAB_WIDTH * 8 + row % BB_RIBBON_SLAB_WIDTH;
+}
+
+static inline uint32_t bb_ribbon_rows_get(const struct bb_ribbon_rows *rows, uint32_t row,
+                                          uint32_t rank)
+{
+    uint32_t bits = 0;
+    for (uint32_t j = 0; j < rank; j++) {
+        uint64_t word = rows->slabs[j / BB_RIBBON_SLAB_WIDTH][row / BB_RIBBON_SLAB_WIDTH];
+        bits |= (uint32_t)(word >> bb_ribbon_rows_shift(row, j) & 1) << j;
+    }
+    return bits;
+}
+
+/* Writes group_count groups of the byte-grouped layout (ribbon.h): group_count * rank bytes. */
+void bb_ribbon_rows_encode(const struct bb_ribbon_rows *rows, uint32_t group_count, uint32_t rank,
+                           uint8_t *payload);
+/* Writes slot_count rows of the bit-exact layout (ribbon_bits.h): bb_ribbon_bits_size bytes. The
+ * rows behind them, up to a multiple of eight, are 0. */
+void bb_ribbon_rows_encode_bits(const struct bb_ribbon_rows *rows, uint32_t slot_count,
+                                uint32_t rank, uint8_t *payload);
+
+#endif

@@ -1,0 +1,44 @@
+/* Back substitution from the band. */
+#include "bloomblock/ribbon/ribbon_solver.h"
+
+#include <string.h>
+
+#include "bloomblock/ribbon/ribbon_spread.h"
+
+#define GROUP_ROWS BB_RIBBON_SLAB_WIDTH
+
+/* What the rows behind the group add to one of its rows: bit 0 of byte j is for column j. */
+static inline uint64_t sum_behind(uint64_t coefficients, const uint64_t *group)
+{
+    uint64_t sum = 0;
+    for (uint32_t t = 1; t < 8; t++)
+        sum ^= (coefficients >> (8 * t) & 0xff) * BB_EVERY_BYTE & group[t];
+    return bb_ribbon_parities(sum);
+}
+
+/* The rows of a group from the groups behind it, which follow it in memory: a pivot has no other
+ * row of its group but such as are 0. */
+static inline uint64_t substitute(const uint64_t *pivots, const uint64_t *results, uint32_t slab,
+                                  const uint64_t *group)
+{
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < GROUP_ROWS; i++)
+        rows |= (sum_behind(pivots[i], group) ^ (results[i] >> slab & BB_EVERY_BYTE)) << i;
+    return rows;
+}
+
+bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)
+{
+    const struct bb_ribbon_band *band = &solver->band;
+    if (!bb_ribbon_band_finish(&solver->band))
+        return false;
+    uint32_t group_count = bb_ribbon_band_group_count(band);
+    for (uint32_t slab = 0; slab < bb_ribbon_slab_count(band->rank); slab++) {
+        uint64_t *words = solver->rows.slabs[slab];
+        memset(words + group_count, 0, 8 * sizeof(words[0]));
+        for (uint32_t g = group_count; g-- > 0;)
+            words[g] = substitute(band->pivots + (size_t)g * GROUP_ROWS,
+                                  band->results + (size_t)g * GROUP_ROWS, slab, words + g);
+    }
+    return true;
+}

@@ -1,0 +1,40 @@
+/* Solves a ribbon's equations: keys in, rows out. Both layouts use it.
+ *
+ * The equations are brought into the band (ribbon_band.h); the rows follow by back substitution
+ * from the last to the first. Where the equations contradict each other, the builder tries another
+ * seed.
+ *
+ * The solution does not depend on the order in which the equations come or are treated: which rows
+ * no equation determines follows from the equations, and these are 0.
+ *
+ * Memory: 68 kB for the largest filter, half of it for 1,000 keys, which stays in the first-level
+ * cache. Threads: one solver, one thread.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_SOLVER_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_SOLVER_H
+
+#include "bloomblock/ribbon/ribbon_band.h"
+
+struct bb_ribbon_solver {
+    struct bb_ribbon_band band;
+    struct bb_ribbon_rows rows; /* the solution */
+};
+
+/* Begins a system of slot_count rows of rank bits. */
+static inline void bb_ribbon_solver_reset(struct bb_ribbon_solver *solver, uint32_t slot_count,
+                                          uint32_t rank)
+{
+    bb_ribbon_band_reset(&solver->band, slot_count, rank);
+}
+
+/* See bb_ribbon_band_add. */
+static inline void bb_ribbon_solver_add(struct bb_ribbon_solver *solver,
+                                        struct bb_ribbon_equation equation)
+{
+    bb_ribbon_band_add(&solver->band, equation);
+}
+
+/* Computes rows; false as bb_ribbon_band_finish. */
+bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver);
+
+#endif

@@ -1,0 +1,39 @@
+/* Bits and bytes of a word, put where the solver wants them: eight bits to eight bytes, a byte to
+ * all eight, and a square of eight by eight bits over its diagonal.
+ *
+ * Pure functions; any thread.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_SPREAD_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_SPREAD_H
+
+#include "bloomblock/ribbon/ribbon_rows.h"
+
+#define BB_EVERY_BYTE UINT64_C(0x0101010101010101)
+
+/* Bit j to bit 0 of byte j. */
+static inline uint64_t bb_ribbon_spread(uint32_t byte)
+{
+    uint64_t diagonal = (byte & 0xff) * BB_EVERY_BYTE & UINT64_C(0x8040201008040201);
+    return (diagonal + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7 & BB_EVERY_BYTE;
+}
+
+/* Bit j of the rank lowest to bit 8 (j % 8) + j / 8. */
+static inline uint64_t bb_ribbon_spread_fingerprint(uint32_t fingerprint, uint32_t rank)
+{
+    uint32_t bits = fingerprint & bb_ribbon_rank_mask(rank);
+    uint64_t spread = bb_ribbon_spread(bits);
+    for (uint32_t slab = 1; slab < bb_ribbon_slab_count(rank); slab++)
+        spread |= bb_ribbon_spread(bits >> (8 * slab)) << slab;
+    return spread;
+}
+
+/* Bit 0 of each byte: its parity; the other bits are 0. */
+static inline uint64_t bb_ribbon_parities(uint64_t word)
+{
+    word ^= word >> 4;
+    word ^= word >> 2;
+    word ^= word >> 1;
+    return word & BB_EVERY_BYTE;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* Many questions at once: bb/filter.h. Everything that the answers of a batch will read is fetched
+ * before the first of them is worked out, so that the misses of the cache are waited for together.
+ */
+#include "bb/filter.h"
+
+#include "bloomblock/standalone/kind.h"
+
+/* --- Many hashes, one filter --- */
+
+static uint64_t ask_one_by_one(const struct bb_filter_view *view, const uint64_t *hashes,
+                               size_t count)
+{
+    const struct bb_kind_probe *probe = view->kind;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count && probe->prefetch != NULL; i++)
+        probe->prefetch(view, hashes[i]);
+    for (size_t i = 0; i < count; i++)
+        bits |= (uint64_t)probe->may_contain(view, hashes[i]) << i;
+    return bits;
+}
+
+static uint64_t ask_batch(const struct bb_filter_view *view, const uint64_t *hashes, size_t count)
+{
+    const struct bb_kind_probe *probe = view->kind;
+    if (probe == NULL)
+        return UINT64_MAX >> (BB_KIND_BATCH - count);
+    if (probe->may_contain_many != NULL)
+        return probe->may_contain_many(view, hashes, count);
+    return ask_one_by_one(view, hashes, count);
+}
+
+static size_t batch_size(size_t count, size_t first)
+{
+    return count - first < BB_KIND_BATCH ? count - first : BB_KIND_BATCH;
+}
+
+void bb_filter_may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,
+                                size_t count, uint64_t *ret_bits)
+{
+    for (size_t i = 0; i < count; i += BB_KIND_BATCH)
+        ret_bits[i / BB_KIND_BATCH] = ask_batch(view, hashes + i, batch_size(count, i));
+}
+
+/* --- One hash, many filters --- */
+
+typedef uint64_t ask_each(const struct bb_filter_view *views, size_t count, uint64_t hash);
+
+static ask_each *together(const struct bb_filter_view *view)
+{
+    const struct bb_kind_probe *probe = view->kind;
+    return probe == NULL ? NULL : probe->may_contain_each;
+}
+
+static void prefetch(const struct bb_filter_view *view, uint64_t hash)
+{
+    const struct bb_kind_probe *probe = view->kind;
+    if (probe != NULL && probe->prefetch != NULL)
+        probe->prefetch(view, hash);
+}
+
+static uint64_t ask_apart(const struct bb_filter_view *views, size_t count, uint64_t hash)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++)
+        prefetch(&views[i], hash);
+    for (size_t i = 0; i < count; i++)
+        bits |= (uint64_t)bb_filter_may_contain(&views[i], hash) << i;
+    return bits;
+}
+
+/* Runs of views that are asked in the same way. */
+static uint64_t ask_views(const struct bb_filter_view *views, size_t count, uint64_t hash)
+{
+    uint64_t bits = 0;
+    for (size_t first = 0, end; first < count; first = end) {
+        ask_each *ask = together(&views[first]);
+        for (end = first + 1; end < count && together(&views[end]) == ask;)
+            end++;
+        if (ask == NULL)
+            ask = ask_apart;
+        bits |= ask(views + first, end - first, hash) << first;
+    }
+    return bits;
+}
+
+void bb_filter_may_contain_each(const struct bb_filter_view *views, size_t view_count,
+                                uint64_t hash, uint64_t *ret_bits)
+{
+    for (size_t i = 0; i < view_count; i += BB_KIND_BATCH)
+        ret_bits[i / BB_KIND_BATCH] = ask_views(views + i, batch_size(view_count, i), hash);
+}

@@ -1,0 +1,213 @@
+/* The ribbon that stands alone: shards behind a directory (shard_directory.h). Parameters: shards,
+ * rank. */
+#include "bloomblock/standalone/kind.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "bloomblock/block_filter.h"
+#include "bloomblock/sizing/rate.h"
+#include "bloomblock/ribbon/ribbon.h"
+#include "bloomblock/ribbon/ribbon_probe.h"
+#include "bloomblock/sharded_ribbon.h"
+
+_Static_assert(BB_ENVELOPE_CHECKSUM_SIZE >= BB_RIBBON_PAD_BYTES,
+               "what stands behind the last ribbon is as much as probes may read");
+_Static_assert((BB_SHARD_RUN_COUNT - 1) * BB_RIBBON_GROUPS_MAX * BB_RIBBON_RANK_MAX <= UINT16_MAX,
+               "offsets inside a run of shards fit into 16 bits");
+
+/* --- Writing --- */
+
+static enum bb_status choose(struct bb_envelope *envelope)
+{
+    envelope->parameters[0] = bb_shard_count(envelope->key_count);
+    envelope->parameters[1] = bb_rate_ribbon_rank(envelope->target_rate);
+    return BB_OK;
+}
+
+static enum bb_status append(const struct bb_envelope *envelope, const uint64_t *hashes,
+                             struct bb_buf *buf)
+{
+    struct bb_block_filter_format format;
+    struct bb_shard_set set = bb_shard_set_of(hashes, (size_t)envelope->key_count);
+    struct bb_shard_builder *shards = bb_alloc(sizeof(*shards));
+    enum bb_status status =
+        shards == NULL
+            ? bb_fail(BB_NO_MEMORY, "no memory for a filter's solver (%zu bytes)", sizeof(*shards))
+            : bb_block_filter_format_init(&format, BB_FILTER_RIBBON, envelope->target_rate, 0);
+    if (status == BB_OK) {
+        format.slack = envelope->slack;
+        bb_shard_builder_init(shards, &format);
+        status = bb_sharded_ribbon_encode(shards, &set, set.shard_count, buf);
+    }
+    bb_free(shards);
+    return status;
+}
+
+/* --- Reading --- */
+
+static enum bb_status check_shards(const struct bb_envelope *envelope, uint32_t shard_count)
+{
+    struct bb_bytes payload = envelope->payload;
+    struct bb_block_filter_format format = {.kind = BB_FILTER_RIBBON,
+                                            .rank = (uint32_t)envelope->parameters[1]};
+    struct bb_shard_defect defect = {0};
+    if (bb_sharded_ribbon_check(&format, payload, shard_count, &defect))
+        return BB_OK;
+    if (defect.shard == shard_count) {
+        uint64_t directory_size = bb_shard_directory_size(shard_count);
+        return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + directory_size,
+                          "%llu bytes of shards, the directory says %llu",
+                          (unsigned long long)(payload.size - directory_size),
+                          (unsigned long long)defect.offset);
+    }
+    struct bb_shard_entry entry = bb_shard_directory_entry(payload.data, defect.shard);
+    if (defect.has_rest)
+        return bb_corrupt(
+            bb_envelope_place,
+            BB_ENVELOPE_HEADER_SIZE + bb_shard_directory_size(shard_count) + entry.offset,
+            "shard %u of %u has bits behind its last slot", defect.shard, shard_count);
+    if (entry.offset != defect.offset)
+        return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
+                          "shard %u of %u is at %llu of the payloads, expected %llu", defect.shard,
+                          shard_count, (unsigned long long)entry.offset,
+                          (unsigned long long)defect.offset);
+    return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE,
+                      "shard %u of %u has the descriptor %04x, which does not exist", defect.shard,
+                      shard_count, entry.descriptor);
+}
+
+static enum bb_status check(const struct bb_envelope *envelope)
+{
+    uint64_t shard_count = envelope->parameters[0];
+    uint64_t rank = envelope->parameters[1];
+    if (shard_count != bb_shard_count(envelope->key_count) ||
+        bb_shard_directory_size((uint32_t)shard_count) > envelope->payload.size)
+        return bb_envelope_bad_parameter(envelope, 0, "number of shards");
+    if (rank < 1 || rank >= BB_RIBBON_RANK_MAX)
+        return bb_envelope_bad_parameter(envelope, 1, "rank");
+    return check_shards(envelope, (uint32_t)shard_count);
+}
+
+/* BB_VIEW_OWN: offset of the first shard's payload. Behind the last one stands the checksum, which
+ * probes may read. */
+static inline const uint8_t *find_ribbon(const struct bb_filter_view *view, uint64_t domain_hash,
+                                         uint16_t *ret_descriptor)
+{
+    const uint8_t *payload = view->payload.data;
+    uint32_t shard = bb_shard_of(domain_hash, (uint32_t)view->parameters[BB_VIEW_SIZE]);
+    struct bb_shard_entry entry = bb_shard_directory_entry(payload, shard);
+    *ret_descriptor = entry.descriptor;
+    return payload + view->parameters[BB_VIEW_OWN] + entry.offset;
+}
+
+static inline uint32_t rank_of(const struct bb_filter_view *view)
+{
+    return (uint32_t)view->parameters[BB_VIEW_PROBES];
+}
+
+static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
+{
+    uint16_t descriptor = 0;
+    uint64_t hash = bb_view_domain_hash(view, key_hash);
+    const uint8_t *payload = find_ribbon(view, hash, &descriptor);
+    return bb_ribbon_ask(view->probe, payload, descriptor, rank_of(view), hash);
+}
+
+/* The rest of question i, whose hash is there. */
+static inline void batch_find(struct bb_ribbon_batch *batch, size_t i,
+                              const struct bb_filter_view *view)
+{
+    uint16_t descriptor = 0;
+    batch->payloads[i] = find_ribbon(view, batch->hashes[i], &descriptor);
+    batch->descriptors[i] = descriptor;
+    batch->ranks[i] = rank_of(view);
+}
+
+/* Short steps for all, one after the other: what a question waits for are results of its own, and
+ * a processor that has several questions before it works on all of them. */
+static uint64_t may_contain_each(const struct bb_filter_view *views, size_t count,
+                                 uint64_t key_hash)
+{
+    struct bb_ribbon_batch batch;
+    const struct bb_ribbon_probes *probes = views->probe;
+    for (size_t i = 0; i < count; i++)
+        batch.hashes[i] = bb_view_domain_hash(&views[i], key_hash);
+    for (size_t i = 0; i < count; i++)
+        batch_find(&batch, i, &views[i]);
+    return probes->many(&batch, count);
+}
+
+static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,
+                                 size_t count)
+{
+    struct bb_ribbon_batch batch;
+    const struct bb_ribbon_probes *probes = view->probe;
+    for (size_t i = 0; i < count; i++)
+        batch.hashes[i] = bb_view_domain_hash(view, hashes[i]);
+    for (size_t i = 0; i < count; i++)
+        batch_find(&batch, i, view);
+    return probes->many(&batch, count);
+}
+
+static void use(struct bb_filter_view *view, enum bb_cpu cpu)
+{
+    view->probe = bb_ribbon_probes_of(cpu, (uint32_t)view->parameters[BB_VIEW_PROBES]);
+}
+
+static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
+                                         struct bb_filter_view *view)
+{
+    static const struct bb_kind_probe sharded = {.may_contain = may_contain,
+                                                 .use = use,
+                                                 .may_contain_many = may_contain_many,
+                                                 .may_contain_each = may_contain_each};
+    view->parameters[BB_VIEW_OWN] = bb_shard_directory_size((uint32_t)envelope->parameters[0]);
+    return &sharded;
+}
+
+/* --- Description --- */
+
+static struct bb_block_filter_info shard_info(const struct bb_envelope *envelope,
+                                              const struct bb_block_filter_format *format,
+                                              const uint8_t *shards, uint32_t shard)
+{
+    struct bb_block_filter_info info = {0};
+    struct bb_shard_entry entry = bb_shard_directory_entry(envelope->payload.data, shard);
+    size_t size = 0;
+    bool possible = bb_block_filter_size(format, entry.descriptor, &size) &&
+                    bb_block_filter_info(format, entry.descriptor,
+                                         (struct bb_bytes){shards + entry.offset, size}, &info);
+    BB_ASSERT(possible); /* the envelope was checked */
+    return info;
+}
+
+/* Foreign keys are spread over the shards evenly, however many keys these have. */
+static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
+{
+    struct bb_block_filter_format format = {.kind = BB_FILTER_RIBBON,
+                                            .rank = (uint32_t)envelope->parameters[1]};
+    uint32_t shard_count = (uint32_t)envelope->parameters[0];
+    const uint8_t *shards = envelope->payload.data + bb_shard_directory_size(shard_count);
+    double rates = 0, bits = 0, set_bits = 0;
+    info->bits_per_probe = format.rank;
+    for (uint32_t i = 0; i < shard_count; i++) {
+        struct bb_block_filter_info shard = shard_info(envelope, &format, shards, i);
+        rates += shard.predicted_rate;
+        bits += (double)shard.slots * shard.bits_per_probe;
+        set_bits += (double)shard.slots * shard.bits_per_probe * shard.fill;
+        if (shard.bits_per_probe > info->bits_per_probe)
+            info->bits_per_probe = shard.bits_per_probe;
+    }
+    info->predicted_rate = rates / shard_count;
+    info->fill = bits > 0 ? set_bits / bits : 0;
+}
+
+const struct bb_kind_ops bb_kind_ribbon = {
+    .choose = choose,
+    .append = append,
+    .check = check,
+    .probe = probe,
+    .describe = describe,
+};

@@ -1,0 +1,222 @@
+/* See edit.h; the bytes are in edit_coding.c. */
+#include "kv/manifest/edit.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "bb/db.h"
+#include "kv/manifest/filename.h"
+
+/* Of a key, in characters. */
+#define PRINTED_KEY_SIZE 65
+
+void bb_edit_init(struct bb_edit *edit)
+{
+    *edit = (struct bb_edit){0};
+}
+
+void bb_edit_deinit(struct bb_edit *edit)
+{
+    for (size_t i = 0; i < edit->added_count; i++)
+        bb_table_meta_deinit(&edit->added[i].meta);
+    bb_free(edit->added);
+    bb_free(edit->removed);
+    *edit = (struct bb_edit){0};
+}
+
+/* Room for one more element; *array is only replaced on success. */
+static enum bb_status grow(void **array, size_t count, size_t *capacity, size_t element_size)
+{
+    if (count < *capacity)
+        return BB_OK;
+    size_t wanted = *capacity == 0 ? 8 : *capacity * 2;
+    void *grown =
+        wanted > SIZE_MAX / element_size ? NULL : bb_realloc(*array, wanted * element_size);
+    if (grown == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %zu changes of tables", wanted);
+    *array = grown;
+    *capacity = wanted;
+    return BB_OK;
+}
+
+enum bb_status bb_edit_remove_table(struct bb_edit *edit, uint64_t number)
+{
+    void *array = edit->removed;
+    enum bb_status status =
+        grow(&array, edit->removed_count, &edit->removed_capacity, sizeof(*edit->removed));
+    edit->removed = array;
+    if (status == BB_OK)
+        edit->removed[edit->removed_count++] = number;
+    return status;
+}
+
+enum bb_status bb_edit_copy_meta(const struct bb_table_meta *meta, struct bb_table_meta *ret_copy)
+{
+    struct bb_table_meta copy = *meta;
+    copy.smallest = (struct bb_buf){0};
+    copy.largest = (struct bb_buf){0};
+    enum bb_status status = bb_buf_assign(&copy.smallest, bb_buf_bytes(&meta->smallest));
+    if (status == BB_OK)
+        status = bb_buf_assign(&copy.largest, bb_buf_bytes(&meta->largest));
+    if (status == BB_OK)
+        *ret_copy = copy;
+    else
+        bb_table_meta_deinit(&copy);
+    return status;
+}
+
+enum bb_status bb_edit_add_table(struct bb_edit *edit, int level, uint64_t number,
+                                 const struct bb_table_meta *meta)
+{
+    return bb_edit_add_run_table(edit, level, 0, number, meta);
+}
+
+enum bb_status bb_edit_add_run_table(struct bb_edit *edit, int level, uint64_t run, uint64_t number,
+                                     const struct bb_table_meta *meta)
+{
+    struct bb_edit_table table = {.level = level, .run = run, .number = number};
+    void *array = edit->added;
+    enum bb_status status =
+        grow(&array, edit->added_count, &edit->added_capacity, sizeof(*edit->added));
+    edit->added = array;
+    if (status == BB_OK)
+        status = bb_edit_copy_meta(meta, &table.meta);
+    if (status == BB_OK)
+        edit->added[edit->added_count++] = table;
+    return status;
+}
+
+static bool is_tombstone_age_possible(const struct bb_table_meta *meta)
+{
+    uint64_t sequence = meta->tombstone_sequence_min;
+    bool has_any = meta->tombstone_count > 0 || meta->range_tombstone_count > 0;
+    return sequence == 0 ||
+           (has_any && sequence >= meta->sequence_min && sequence <= meta->sequence_max);
+}
+
+static const char *meta_defect(const struct bb_table_meta *meta)
+{
+    if (meta->file_size == 0)
+        return "a table of no bytes";
+    bool has_entries = meta->entry_count > 0 && meta->key_count > 0 && meta->block_count > 0;
+    bool is_empty = meta->entry_count == 0 && meta->key_count == 0 && meta->block_count == 0;
+    if (!has_entries && !(is_empty && meta->range_tombstone_count > 0))
+        return "a table without entries, keys or blocks";
+    if (meta->largest_is_exclusive && meta->range_tombstone_count == 0)
+        return "an exclusive largest key without range tombstones";
+    if (meta->key_count > meta->entry_count || meta->tombstone_count > meta->entry_count)
+        return "more keys or tombstones than entries";
+    if (meta->filter_bytes > meta->file_size)
+        return "filters larger than their file";
+    if (meta->summary_bytes > meta->filter_bytes)
+        return "a summary larger than all filters";
+    if (meta->sequence_min > meta->sequence_max || meta->sequence_max > BB_SEQUENCE_MAX)
+        return "impossible sequences";
+    if (!is_tombstone_age_possible(meta))
+        return "an oldest tombstone that cannot be";
+    if (!(meta->filter_rate > 0 && meta->filter_rate <= 1))
+        return "a filter rate outside 0 ... 1";
+    if (!(meta->summary_rate >= meta->filter_rate && meta->summary_rate <= 1))
+        return "a summary's rate outside that of all filters ... 1";
+    if (meta->smallest.size > BB_KEY_SIZE_MAX || meta->largest.size > BB_KEY_SIZE_MAX)
+        return "a bound beyond the limit of keys";
+    return NULL;
+}
+
+const char *bb_edit_table_defect(const struct bb_edit_table *table)
+{
+    if (table->level < 0 || table->level >= BB_LEVEL_COUNT)
+        return "a level that does not exist";
+    if (table->number == 0 || table->number > BB_FILE_NUMBER_MAX)
+        return "a file number out of range";
+    if (table->run > BB_RUN_NUMBER_MAX || (table->level == 0 && table->run != 0))
+        return "a run out of range";
+    return meta_defect(&table->meta);
+}
+
+static enum bb_status print_id(struct bb_buf *text, const uint8_t *id, size_t size)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < size && status == BB_OK; i++)
+        status = bb_buf_print(text, "%02x", (unsigned)id[i]);
+    return status;
+}
+
+static enum bb_status print_identity(const struct bb_store_identity *identity, struct bb_buf *text)
+{
+    enum bb_status status =
+        bb_buf_print(text, "store of format version %" PRIu32 ", id ", identity->format_version);
+    if (status == BB_OK)
+        status = print_id(text, identity->store_id, BB_STORE_ID_SIZE);
+    char name[BB_COMPARATOR_NAME_SIZE_MAX + 1];
+    bb_bytes_escape(bb_bytes_of_text(identity->comparator), name, sizeof(name));
+    if (status == BB_OK)
+        status = bb_buf_print(text, ", comparator %s\n", name);
+    return status;
+}
+
+static enum bb_status print_number(const char *name, uint64_t number, const char *remark,
+                                   struct bb_buf *text)
+{
+    return number == 0 ? BB_OK : bb_buf_print(text, "%s %" PRIu64 "%s\n", name, number, remark);
+}
+
+static enum bb_status print_counts(const struct bb_table_meta *meta, struct bb_buf *text)
+{
+    return bb_buf_print(
+        text,
+        "%" PRIu64 " bytes, %" PRIu64 " entries (%" PRIu64 " tombstones), %" PRIu64
+        " keys, %" PRIu64 " blocks, %" PRIu64 " raw bytes, %" PRIu64 " filter bytes (%" PRIu64
+        " summary) at rate %.9g (%.9g), sequences %" PRIu64 " to %" PRIu64,
+        meta->file_size, meta->entry_count, meta->tombstone_count, meta->key_count,
+        meta->block_count, meta->raw_bytes, meta->filter_bytes, meta->summary_bytes,
+        meta->filter_rate, meta->summary_rate, meta->sequence_min, meta->sequence_max);
+}
+
+static enum bb_status print_table(const struct bb_edit_table *table, struct bb_buf *text)
+{
+    char smallest[PRINTED_KEY_SIZE];
+    char largest[PRINTED_KEY_SIZE];
+    bb_bytes_escape(bb_buf_bytes(&table->meta.smallest), smallest, sizeof(smallest));
+    bb_bytes_escape(bb_buf_bytes(&table->meta.largest), largest, sizeof(largest));
+    enum bb_status status =
+        bb_buf_print(text, "add table %" PRIu64 " to level %d", table->number, table->level);
+    if (status == BB_OK && table->run != 0)
+        status = bb_buf_print(text, ", run %" PRIu64, table->run);
+    if (status == BB_OK)
+        status = bb_buf_print(text, ": ");
+    if (status == BB_OK)
+        status = print_counts(&table->meta, text);
+    if (status == BB_OK)
+        status = bb_buf_print(text, ", keys %s to %s%s, ", smallest, largest,
+                              table->meta.largest_is_exclusive ? " (exclusive)" : "");
+    if (status == BB_OK && table->meta.range_tombstone_count > 0)
+        status =
+            bb_buf_print(text, "%" PRIu64 " range tombstones, ", table->meta.range_tombstone_count);
+    if (status == BB_OK && table->meta.tombstone_sequence_min > 0)
+        status = bb_buf_print(text, "oldest tombstone %" PRIu64 ", ",
+                              table->meta.tombstone_sequence_min);
+    if (status == BB_OK)
+        status = bb_buf_print(text, "id ");
+    if (status == BB_OK)
+        status = print_id(text, table->meta.table_id, sizeof(table->meta.table_id));
+    return status == BB_OK ? bb_buf_print(text, "\n") : status;
+}
+
+enum bb_status bb_edit_print(const struct bb_edit *edit, struct bb_buf *text)
+{
+    enum bb_status status = edit->has_identity ? print_identity(&edit->identity, text) : BB_OK;
+    if (status == BB_OK)
+        status = print_number("next file number", edit->next_file_number, "", text);
+    if (status == BB_OK)
+        status = print_number("last sequence", edit->last_sequence, "", text);
+    if (status == BB_OK)
+        status = print_number("logs from", edit->log_number,
+                              edit->log_is_absent ? ", none begun" : "", text);
+    for (size_t i = 0; i < edit->removed_count && status == BB_OK; i++)
+        status = print_number("remove table", edit->removed[i], "", text);
+    for (size_t i = 0; i < edit->added_count && status == BB_OK; i++)
+        status = print_table(&edit->added[i], text);
+    return status;
+}

@@ -1,0 +1,115 @@
+/* See filename.h. */
+#include "kv/manifest/filename.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/file.h"
+
+#define DIGITS_MIN 6
+#define DIGITS_MAX 19 /* of BB_FILE_NUMBER_MAX */
+
+_Static_assert(BB_FILE_NUMBER_MAX < UINT64_C(10000000000000000000), "19 digits are enough");
+
+/* A name is prefix, number, suffix, or one fixed word. */
+struct form {
+    enum bb_file_kind kind;
+    const char *noun;
+    const char *prefix;
+    const char *suffix;
+    bool has_number;
+};
+
+static const struct form forms[] = {
+    {BB_FILE_CURRENT, "CURRENT", "CURRENT", "", false},
+    {BB_FILE_LOCK, "lock", "LOCK", "", false},
+    {BB_FILE_MANIFEST, "manifest", "MANIFEST-", "", true},
+    {BB_FILE_LOG, "log", "", ".wal", true},
+    {BB_FILE_TABLE, "table", "", ".bbt", true},
+    {BB_FILE_TEMPORARY, "temporary", "", ".tmp", true},
+};
+
+/* NULL for FOREIGN. */
+static const struct form *form_of(enum bb_file_kind kind)
+{
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(forms); i++) {
+        if (forms[i].kind == kind)
+            return &forms[i];
+    }
+    return NULL;
+}
+
+const char *bb_file_kind_name(enum bb_file_kind kind)
+{
+    const struct form *form = form_of(kind);
+    return form == NULL ? "foreign file" : form->noun;
+}
+
+/* 0 when the digits are not the one way to write a number in range. */
+static uint64_t decode_number(struct bb_bytes digits)
+{
+    uint64_t number = 0;
+    if (digits.size < DIGITS_MIN || digits.size > DIGITS_MAX)
+        return 0;
+    if (digits.size > DIGITS_MIN && digits.data[0] == '0')
+        return 0;
+    for (size_t i = 0; i < digits.size; i++) {
+        if (digits.data[i] < '0' || digits.data[i] > '9')
+            return 0;
+        number = number * 10 + (uint64_t)(digits.data[i] - '0');
+    }
+    return number <= BB_FILE_NUMBER_MAX ? number : 0;
+}
+
+/* False when the name is not of that form. */
+static bool decode_form(const struct form *form, struct bb_bytes name, uint64_t *ret_number)
+{
+    struct bb_bytes prefix = bb_bytes_of_text(form->prefix);
+    struct bb_bytes suffix = bb_bytes_of_text(form->suffix);
+    if (name.size < prefix.size + suffix.size)
+        return false;
+    struct bb_bytes middle =
+        bb_bytes_of(name.data + prefix.size, name.size - prefix.size - suffix.size);
+    if (!bb_bytes_equal(bb_bytes_of(name.data, prefix.size), prefix) ||
+        !bb_bytes_equal(bb_bytes_of(middle.data + middle.size, suffix.size), suffix))
+        return false;
+    *ret_number = form->has_number ? decode_number(middle) : 0;
+    return form->has_number ? *ret_number != 0 : middle.size == 0;
+}
+
+struct bb_filename bb_filename_decode(struct bb_bytes name)
+{
+    struct bb_filename decoded = {.kind = BB_FILE_FOREIGN};
+    if (name.size == 0 || name.size >= BB_FILENAME_SIZE_MAX)
+        return decoded;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(forms); i++) {
+        uint64_t number = 0;
+        if (decode_form(&forms[i], name, &number))
+            return (struct bb_filename){.kind = forms[i].kind, .number = number};
+    }
+    return decoded;
+}
+
+void bb_filename_encode(enum bb_file_kind kind, uint64_t number,
+                        char ret_name[BB_FILENAME_SIZE_MAX])
+{
+    const struct form *form = form_of(kind);
+    BB_ASSERT(form != NULL);
+    if (!form->has_number) {
+        snprintf(ret_name, BB_FILENAME_SIZE_MAX, "%s", form->prefix);
+        return;
+    }
+    BB_ASSERT(number > 0 && number <= BB_FILE_NUMBER_MAX);
+    snprintf(ret_name, BB_FILENAME_SIZE_MAX, "%s%06" PRIu64 "%s", form->prefix, number,
+             form->suffix);
+}
+
+enum bb_status bb_filename_path(const char *directory, enum bb_file_kind kind, uint64_t number,
+                                struct bb_buf *ret_path)
+{
+    char name[BB_FILENAME_SIZE_MAX];
+    bb_filename_encode(kind, number, name);
+    return bb_path_join(directory, name, ret_path);
+}

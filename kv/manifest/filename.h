@@ -1,0 +1,56 @@
+/* The names of a store's files, and no others.
+ *
+ *     CURRENT            names the manifest in force
+ *     LOCK               held while the store is open
+ *     MANIFEST-%06u      edits, from a full snapshot on
+ *     %06u.wal           log
+ *     %06u.bbt           table
+ *     %06u.tmp           the next CURRENT before its rename; numbered as the manifest it names
+ *
+ * A number is 1 ... BB_FILE_NUMBER_MAX, written with at least six digits and no zero more than that
+ * needs, so that each number has one name per kind. All kinds draw from one sequence of numbers,
+ * and a number is given out once. Whatever does not parse is not ours: it is never opened, renamed
+ * or removed.
+ */
+#ifndef BB_KV_MANIFEST_FILENAME_H
+#define BB_KV_MANIFEST_FILENAME_H
+
+#include "bb/base.h"
+
+/* Room above every number that a store can reach, so that adding one never overflows. */
+#define BB_FILE_NUMBER_MAX ((UINT64_C(1) << 62) - 1)
+/* "MANIFEST-", 19 digits, terminator. */
+#define BB_FILENAME_SIZE_MAX 32
+
+enum bb_file_kind {
+    BB_FILE_FOREIGN, /* not in the grammar */
+    BB_FILE_CURRENT,
+    BB_FILE_LOCK,
+    BB_FILE_MANIFEST,
+    BB_FILE_LOG,
+    BB_FILE_TABLE,
+    BB_FILE_TEMPORARY,
+};
+
+struct bb_filename {
+    enum bb_file_kind kind;
+    uint64_t number; /* 0 for CURRENT, LOCK and FOREIGN */
+};
+
+/* For messages: "manifest", "log", "table", ... */
+const char *bb_file_kind_name(enum bb_file_kind kind);
+
+/* What a name means. The bytes need no terminator; a name with a NUL in it is foreign. */
+struct bb_filename bb_filename_decode(struct bb_bytes name);
+
+/* The name as a terminated string. REQUIRES: not FOREIGN; number in range, ignored for CURRENT and
+ * LOCK. */
+void bb_filename_encode(enum bb_file_kind kind, uint64_t number,
+                        char ret_name[BB_FILENAME_SIZE_MAX]);
+
+/* directory/name as a terminated string; the terminator is not counted in size. Same requirements.
+ */
+BB_MUST_CHECK enum bb_status bb_filename_path(const char *directory, enum bb_file_kind kind,
+                                              uint64_t number, struct bb_buf *ret_path);
+
+#endif

@@ -1,0 +1,293 @@
+/* See manifest.h. Reading is in manifest_read.c. */
+#include "kv/manifest/manifest.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "kv/manifest/current.h"
+#include "kv/manifest/filename.h"
+#include "kv/wal/wal_writer.h"
+
+/* A new manifest is due when the edits behind the snapshot have so many bytes and are so many times
+ * larger than it: rewriting costs at most a quarter of what was appended, and reading at most five
+ * times the snapshot. */
+#define ROTATE_BYTES     ((uint64_t)256 * 1024)
+#define ROTATE_SNAPSHOTS 4
+
+struct bb_manifest {
+    struct bb_file_system *fs;
+    char *directory; /* owned */
+    uint64_t number;
+    struct bb_wal_writer *log; /* owned */
+    uint64_t snapshot_size;    /* of the log when it held nothing else */
+    struct bb_manifest_state state;
+    struct bb_error poison; /* BB_OK: none */
+};
+
+enum bb_status bb_manifest_identity_new(struct bb_file_system *fs,
+                                        const struct bb_comparator *comparator,
+                                        const struct bb_hash_secret *secret,
+                                        struct bb_store_identity *ret_identity)
+{
+    struct bb_store_identity identity = {.format_version = BB_STORE_FORMAT_VERSION};
+    const char *name = bb_comparator_name(comparator);
+    size_t name_size = strlen(name);
+    if (name_size == 0 || name_size > BB_COMPARATOR_NAME_SIZE_MAX)
+        return bb_fail(BB_INVALID, "the comparator's name has %zu bytes, allowed are 1 to %d",
+                       name_size, BB_COMPARATOR_NAME_SIZE_MAX);
+    memcpy(identity.comparator, name, name_size);
+    enum bb_status status = fs->ops->random(fs, identity.store_id, sizeof(identity.store_id));
+    if (status == BB_OK && secret == NULL)
+        status = fs->ops->random(fs, identity.secret.bytes, sizeof(identity.secret.bytes));
+    if (status == BB_OK && secret != NULL)
+        identity.secret = *secret;
+    if (status == BB_OK)
+        *ret_identity = identity;
+    return status;
+}
+
+enum bb_status bb_manifest_check_comparator(const char *directory,
+                                            const struct bb_store_identity *identity,
+                                            const struct bb_comparator *comparator)
+{
+    const char *given = bb_comparator_name(comparator);
+    if (strcmp(identity->comparator, given) == 0)
+        return BB_OK;
+    return bb_fail(BB_INVALID,
+                   "%s: the store was created with comparator \"%s\", and was opened with \"%s\"",
+                   directory, identity->comparator, given);
+}
+
+/* Everything that the state says, as one edit; its tables are borrowed from the state, so only the
+ * array is to be freed. */
+static enum bb_status make_snapshot(const struct bb_manifest_state *state,
+                                    uint64_t next_file_number, struct bb_edit *ret_edit)
+{
+    struct bb_edit edit = {
+        .has_identity = true,
+        .identity = state->identity,
+        .next_file_number = next_file_number,
+        .last_sequence = state->last_sequence,
+        .log_number = state->log_number,
+        .log_is_absent = state->log_is_absent,
+        .added_count = state->table_count,
+    };
+    edit.added = bb_alloc_zeroed(state->table_count + 1, sizeof(*edit.added));
+    if (edit.added == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a snapshot of %zu tables", state->table_count);
+    for (size_t i = 0; i < state->table_count; i++)
+        edit.added[i] = *state->tables[i];
+    *ret_edit = edit;
+    return BB_OK;
+}
+
+static enum bb_status encode_snapshot(const struct bb_manifest_state *state,
+                                      uint64_t next_file_number, struct bb_buf *buf)
+{
+    struct bb_edit edit;
+    enum bb_status status = make_snapshot(state, next_file_number, &edit);
+    if (status != BB_OK)
+        return status;
+    status = bb_edit_encode(&edit, buf);
+    bb_free(edit.added);
+    return status;
+}
+
+/* Closes a log whose end does not matter any more, and keeps the message that says why. */
+static void abandon(struct bb_wal_writer *log)
+{
+    struct bb_error first = *bb_error_last();
+    if (bb_wal_writer_close(log) != BB_OK && first.status != BB_OK)
+        (void)bb_error_restore(&first);
+}
+
+/* A new file that holds the snapshot, synced. */
+static enum bb_status write_snapshot(struct bb_file_system *fs, const char *directory,
+                                     uint64_t number, struct bb_bytes snapshot,
+                                     const struct bb_store_identity *identity,
+                                     struct bb_wal_writer **ret_log)
+{
+    struct bb_buf path = {0};
+    struct bb_wal_writer *log = NULL;
+    enum bb_status status = bb_filename_path(directory, BB_FILE_MANIFEST, number, &path);
+    if (status == BB_OK)
+        status = bb_wal_writer_create(fs, (const char *)path.data, bb_manifest_log_number(number),
+                                      identity->store_id, 0, &log);
+    if (status == BB_OK)
+        status = bb_wal_writer_append(log, &snapshot, 1);
+    if (status == BB_OK)
+        status = bb_wal_writer_sync(log); /* sync S2 */
+    bb_buf_deinit(&path);
+    if (status == BB_OK)
+        *ret_log = log;
+    else
+        abandon(log);
+    return status;
+}
+
+/* Writes the state to a new manifest and puts it in force; on success the state's next file number
+ * is above the manifest's. */
+static enum bb_status write_and_publish(struct bb_file_system *fs, const char *directory,
+                                        uint64_t number, struct bb_manifest_state *state,
+                                        struct bb_wal_writer **ret_log)
+{
+    struct bb_buf snapshot = {0};
+    struct bb_wal_writer *log = NULL;
+    uint64_t next = state->next_file_number > number ? state->next_file_number : number + 1;
+    enum bb_status status = encode_snapshot(state, next, &snapshot);
+    if (status == BB_OK)
+        status =
+            write_snapshot(fs, directory, number, bb_buf_bytes(&snapshot), &state->identity, &log);
+    bb_buf_deinit(&snapshot);
+    if (status != BB_OK)
+        return status;
+    status = bb_current_publish(fs, directory, number);
+    if (status != BB_OK) {
+        abandon(log);
+        return status;
+    }
+    state->next_file_number = next;
+    *ret_log = log;
+    return BB_OK;
+}
+
+enum bb_status bb_manifest_create(struct bb_file_system *fs, const char *directory, uint64_t number,
+                                  struct bb_manifest_state *state,
+                                  struct bb_manifest **ret_manifest)
+{
+    BB_ASSERT(state->has_identity && number > 0 && number <= BB_FILE_NUMBER_MAX);
+    struct bb_manifest *manifest = bb_alloc_zeroed(1, sizeof(*manifest));
+    char *copy = bb_strdup(directory);
+    enum bb_status status = BB_OK;
+    if (manifest == NULL || copy == NULL)
+        status = bb_fail(BB_NO_MEMORY, "%s: no memory for its manifest", directory);
+    if (status == BB_OK)
+        status = write_and_publish(fs, directory, number, state, &manifest->log);
+    if (status != BB_OK) {
+        bb_free(copy);
+        bb_free(manifest);
+        return status;
+    }
+    manifest->fs = fs;
+    manifest->directory = copy;
+    manifest->number = number;
+    manifest->snapshot_size = bb_wal_writer_size(manifest->log);
+    manifest->state = *state;
+    *state = (struct bb_manifest_state){0};
+    *ret_manifest = manifest;
+    return BB_OK;
+}
+
+enum bb_status bb_manifest_close(struct bb_manifest *manifest)
+{
+    if (manifest == NULL)
+        return BB_OK;
+    enum bb_status status = BB_OK;
+    if (bb_manifest_is_poisoned(manifest))
+        abandon(manifest->log); /* its failure was reported when it happened */
+    else
+        status = bb_wal_writer_close(manifest->log);
+    bb_manifest_state_deinit(&manifest->state);
+    bb_free(manifest->directory);
+    bb_free(manifest);
+    return status;
+}
+
+const struct bb_manifest_state *bb_manifest_state_of(const struct bb_manifest *manifest)
+{
+    return &manifest->state;
+}
+
+uint64_t bb_manifest_number(const struct bb_manifest *manifest)
+{
+    return manifest->number;
+}
+
+bool bb_manifest_is_poisoned(const struct bb_manifest *manifest)
+{
+    return manifest->poison.status != BB_OK;
+}
+
+static enum bb_status poison(struct bb_manifest *manifest, enum bb_status status)
+{
+    if (!bb_manifest_is_poisoned(manifest))
+        manifest->poison = *bb_error_last();
+    return status;
+}
+
+static enum bb_status stage(struct bb_manifest *manifest, const struct bb_edit *edit,
+                            struct bb_manifest_change *ret_change)
+{
+    struct bb_place place = {.file = "a new edit"};
+    enum bb_status status = bb_manifest_state_stage(&manifest->state, edit, place, ret_change);
+    if (status == BB_CORRUPT) /* nothing on disk is: the caller's edit is */
+        return bb_fail(BB_INVALID, "MANIFEST-%06" PRIu64 " refuses %s", manifest->number,
+                       bb_error_last()->message);
+    return status;
+}
+
+static enum bb_status append_durably(struct bb_wal_writer *log, struct bb_bytes record)
+{
+    enum bb_status status = bb_wal_writer_append(log, &record, 1);
+    if (status == BB_OK)
+        status = bb_wal_writer_sync(log); /* sync S12 */
+    return status;
+}
+
+enum bb_status bb_manifest_append(struct bb_manifest *manifest, const struct bb_edit *edit)
+{
+    struct bb_buf record = {0};
+    struct bb_manifest_change change = {0};
+    if (bb_manifest_is_poisoned(manifest))
+        return bb_fail(BB_READ_ONLY, "MANIFEST-%06" PRIu64 " takes no more edits since: %s",
+                       manifest->number, manifest->poison.message);
+    enum bb_status status = stage(manifest, edit, &change);
+    if (status != BB_OK)
+        return status;
+    status = bb_edit_encode(edit, &record);
+    if (status == BB_OK) {
+        status = append_durably(manifest->log, bb_buf_bytes(&record));
+        if (status != BB_OK)
+            (void)poison(manifest, status);
+    }
+    if (status == BB_OK)
+        bb_manifest_state_commit(&manifest->state, &change);
+    else
+        bb_manifest_state_drop(&change);
+    bb_buf_deinit(&record);
+    return status;
+}
+
+bool bb_manifest_is_due(const struct bb_manifest *manifest)
+{
+    uint64_t appended = bb_wal_writer_size(manifest->log) - manifest->snapshot_size;
+    return appended > ROTATE_BYTES && appended > ROTATE_SNAPSHOTS * manifest->snapshot_size;
+}
+
+/* A courtesy: what is left over is an orphan of the next opening. */
+static void remove_file(struct bb_manifest *manifest, uint64_t number)
+{
+    struct bb_buf path = {0};
+    if (bb_filename_path(manifest->directory, BB_FILE_MANIFEST, number, &path) == BB_OK)
+        (void)manifest->fs->ops->remove(manifest->fs, (const char *)path.data);
+    bb_buf_deinit(&path);
+}
+
+enum bb_status bb_manifest_rotate(struct bb_manifest *manifest, uint64_t number)
+{
+    BB_ASSERT(number > manifest->number && number <= BB_FILE_NUMBER_MAX);
+    struct bb_wal_writer *log = NULL;
+    enum bb_status status =
+        write_and_publish(manifest->fs, manifest->directory, number, &manifest->state, &log);
+    if (status != BB_OK)
+        return poison(manifest, status);
+    abandon(manifest->log);
+    remove_file(manifest, manifest->number);
+    manifest->log = log;
+    manifest->number = number;
+    manifest->snapshot_size = bb_wal_writer_size(log);
+    manifest->poison = (struct bb_error){.status = BB_OK};
+    return BB_OK;
+}

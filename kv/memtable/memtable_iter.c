@@ -1,0 +1,295 @@
+/* Iterator over all versions of a memtable, beside its writer.
+ *
+ * It takes the keys of one leaf at a time and sorts them. What comes next is found by a descent
+ * with the leaf's upper fence, what came before by one with its lower fence: separators are never
+ * taken away, so the leaf that is found begins, or ends, exactly there, however often the leaves in
+ * between were divided. Hence nothing is shown twice, out of order or not at all. Links between
+ * leaves would have to be kept up by a writer whom no reader waits for.
+ *
+ *     items     k0     k1     k2     ...        keys of the leaf, in order
+ *               |      |
+ *             newest  newest
+ *             older
+ *
+ * Going back within a key means going from older to newer, against the chain: its versions are
+ * collected when that is asked for, so that a key with n versions costs n steps and not n * n.
+ *
+ * Threads: one; the writer beside it.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "kv/memtable/memtable_node.h"
+
+struct iter {
+    struct bb_iter base;
+    const struct bb_memtable *memtable;
+    uint32_t low; /* fences of the leaf */
+    uint32_t high;
+    uint32_t count;
+    uint32_t index;  /* of the key in items */
+    uint32_t record; /* the version of it */
+    uint32_t skip;
+    uint32_t ahead;      /* the next leaf, once it was looked up; else 0 */
+    struct bb_buf chain; /* offsets of the key's versions, newest first; empty: not collected */
+    uint32_t place;      /* of record in the chain, when collected */
+    struct bb_memtable_item items[BB_MEMTABLE_SLOTS];
+};
+
+/* The records of a leaf lie anywhere: they are fetched side by side instead of one after the other,
+ * each with the line behind its first, where most values go on. */
+static void prefetch_records(const struct iter *iter, uint32_t offset)
+{
+    const struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(iter->memtable, offset);
+    uint32_t count = atomic_load_explicit(&leaf->count, memory_order_acquire);
+    for (uint32_t slot = 0; slot < count; slot++) {
+        uint32_t record = atomic_load_explicit(&leaf->records[slot], memory_order_relaxed);
+        const uint8_t *bytes = bb_memtable_at(iter->memtable, record);
+        __builtin_prefetch(bytes);
+        __builtin_prefetch(bytes + 64);
+    }
+}
+
+static void load_leaf(struct iter *iter, uint32_t offset)
+{
+    const struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(iter->memtable, offset);
+    if (offset != iter->ahead)
+        prefetch_records(iter, offset);
+    iter->ahead = 0;
+    if (leaf->high != 0)
+        __builtin_prefetch(bb_memtable_record_at(iter->memtable, leaf->high));
+    iter->count = bb_memtable_leaf_sort(iter->memtable, leaf, iter->items);
+    iter->low = leaf->low;
+    iter->high = leaf->high;
+    iter->skip = leaf->skip;
+}
+
+static void show(struct iter *iter, uint32_t offset)
+{
+    const struct bb_memtable_record *record = bb_memtable_record_at(iter->memtable, offset);
+    iter->record = offset;
+    iter->base.is_valid = true;
+    iter->base.entry = (struct bb_entry){
+        .key = bb_memtable_record_key(record),
+        .sequence = bb_memtable_record_sequence(record),
+        .kind = bb_memtable_record_kind(record),
+        .value = bb_memtable_record_value(record),
+    };
+}
+
+/* To another key of the leaf. */
+static void move_to(struct iter *iter, uint32_t index)
+{
+    iter->index = index;
+    bb_buf_reset(&iter->chain);
+}
+
+static uint32_t find_next_leaf(const struct iter *iter)
+{
+    struct bb_bytes fence = bb_memtable_key_at(iter->memtable, iter->high);
+    return bb_memtable_find_leaf(iter->memtable, fence, false, NULL);
+}
+
+/* Going forward, the next leaf is fetched from half of this one on, and then its records: a walk
+ * would wait for them during half of its time. A leaf that was looked up early is as good as any:
+ * it begins where this one ends, and holds what was added before. */
+static void look_ahead(struct iter *iter)
+{
+    if (iter->index == iter->count / 2 && iter->high != 0)
+        iter->ahead = find_next_leaf(iter);
+    else if (iter->index == iter->count - iter->count / 4 && iter->ahead != 0)
+        prefetch_records(iter, iter->ahead);
+}
+
+/* The newest version of the key at index, or of the first one of the next leaf. */
+static void show_newest(struct iter *iter, uint32_t index)
+{
+    iter->base.is_valid = false;
+    if (index == iter->count) {
+        if (iter->high == 0)
+            return;
+        load_leaf(iter, iter->ahead != 0 ? iter->ahead : find_next_leaf(iter));
+        index = 0;
+    }
+    move_to(iter, index);
+    show(iter, iter->items[index].record);
+    look_ahead(iter);
+}
+
+static uint32_t chain_at(const struct iter *iter, size_t place)
+{
+    uint32_t offset = 0;
+    memcpy(&offset, iter->chain.data + place * sizeof(offset), sizeof(offset));
+    return offset;
+}
+
+static size_t chain_count(const struct iter *iter)
+{
+    return iter->chain.size / sizeof(uint32_t);
+}
+
+/* Collects the versions of the key from the newest to one of them; 0: to the oldest. Its place is
+ * behind all others. False when there is no memory: the iterator is at its end then. */
+static bool collect(struct iter *iter, uint32_t last)
+{
+    bb_buf_reset(&iter->chain);
+    uint32_t offset = iter->items[iter->index].record;
+    while (offset != 0) {
+        enum bb_status status = bb_buf_append(&iter->chain, &offset, sizeof(offset));
+        if (status != BB_OK) {
+            iter->base.status = status;
+            iter->base.is_valid = false;
+            return false;
+        }
+        if (offset == last)
+            break;
+        offset = bb_memtable_record_at(iter->memtable, offset)->older;
+    }
+    iter->place = (uint32_t)chain_count(iter) - 1;
+    return true;
+}
+
+/* The oldest version of the key before index, or of the last one of the leaf before. */
+static void show_oldest_before(struct iter *iter, uint32_t index)
+{
+    iter->base.is_valid = false;
+    if (index == 0) {
+        if (iter->low == 0)
+            return;
+        struct bb_bytes fence = bb_memtable_key_at(iter->memtable, iter->low);
+        load_leaf(iter, bb_memtable_find_leaf(iter->memtable, fence, true, NULL));
+        index = iter->count;
+    }
+    move_to(iter, index - 1);
+    uint32_t head = iter->items[index - 1].record;
+    if (bb_memtable_record_at(iter->memtable, head)->older == 0)
+        show(iter, head);
+    else if (collect(iter, 0))
+        show(iter, chain_at(iter, iter->place));
+}
+
+static void iter_next(struct bb_iter *base)
+{
+    struct iter *iter = (struct iter *)base;
+    uint32_t older = bb_memtable_record_at(iter->memtable, iter->record)->older;
+    if (older == 0) {
+        show_newest(iter, iter->index + 1);
+        return;
+    }
+    if (iter->place + 1 < chain_count(iter))
+        iter->place++;
+    else
+        bb_buf_reset(&iter->chain);
+    show(iter, older);
+}
+
+static void iter_prev(struct bb_iter *base)
+{
+    struct iter *iter = (struct iter *)base;
+    if (iter->record == iter->items[iter->index].record) {
+        show_oldest_before(iter, iter->index);
+        return;
+    }
+    if (chain_count(iter) > 0 || collect(iter, iter->record))
+        show(iter, chain_at(iter, --iter->place));
+}
+
+static void start(struct iter *iter)
+{
+    iter->base.is_valid = false;
+    iter->base.status = BB_OK;
+}
+
+static void iter_seek_first(struct bb_iter *base)
+{
+    struct iter *iter = (struct iter *)base;
+    start(iter);
+    load_leaf(iter, bb_memtable_edge_leaf(iter->memtable, false));
+    if (iter->count > 0)
+        show_newest(iter, 0);
+}
+
+static void iter_seek_last(struct bb_iter *base)
+{
+    struct iter *iter = (struct iter *)base;
+    start(iter);
+    load_leaf(iter, bb_memtable_edge_leaf(iter->memtable, true));
+    if (iter->count > 0)
+        show_oldest_before(iter, iter->count);
+}
+
+/* The first key of the leaf that is not below key; *ret_is_equal: it is the key. */
+static uint32_t find_index(const struct iter *iter, struct bb_bytes key, bool *ret_is_equal)
+{
+    uint32_t low = 0;
+    uint32_t high = iter->count;
+    uint64_t prefix = bb_memtable_prefix(iter->memtable, key, iter->skip);
+    *ret_is_equal = false;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        const struct bb_memtable_item *item = &iter->items[middle];
+        int order = item->prefix < prefix ? -1 : 1;
+        if (item->prefix == prefix)
+            order = bb_memtable_compare(
+                iter->memtable, bb_memtable_key_at(iter->memtable, item->record), key, iter->skip);
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+        *ret_is_equal = *ret_is_equal || order == 0;
+    }
+    return low;
+}
+
+static void iter_seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
+{
+    struct iter *iter = (struct iter *)base;
+    start(iter);
+    load_leaf(iter, bb_memtable_find_leaf(iter->memtable, key, false, NULL));
+    bool is_equal = false;
+    uint32_t index = find_index(iter, key, &is_equal);
+    if (is_equal) {
+        move_to(iter, index);
+        for (uint32_t offset = iter->items[index].record; offset != 0;) {
+            const struct bb_memtable_record *record = bb_memtable_record_at(iter->memtable, offset);
+            if (bb_memtable_record_sequence(record) <= sequence) {
+                show(iter, offset);
+                return;
+            }
+            offset = record->older;
+        }
+        index++;
+    }
+    if (iter->count > 0)
+        show_newest(iter, index);
+}
+
+static void iter_destroy(struct bb_iter *base)
+{
+    struct iter *iter = (struct iter *)base;
+    bb_buf_deinit(&iter->chain);
+    bb_free(iter);
+}
+
+static const struct bb_iter_ops ops = {
+    .destroy = iter_destroy,
+    .seek_first = iter_seek_first,
+    .seek_last = iter_seek_last,
+    .seek = iter_seek,
+    .next = iter_next,
+    .prev = iter_prev,
+};
+
+enum bb_status bb_memtable_iter_create(const struct bb_memtable *memtable,
+                                       struct bb_iter **ret_iter)
+{
+    struct iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
+    if (iter == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an iterator over a memtable");
+    iter->base.ops = &ops;
+    iter->memtable = memtable;
+    *ret_iter = &iter->base;
+    return BB_OK;
+}

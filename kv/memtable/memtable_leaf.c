@@ -1,0 +1,195 @@
+/* Leaves of the memtable: slots in order of arrival, found by hash tags.
+ *
+ * A search compares one byte of the hash with the tags of all slots, eight at a time, which all lie
+ * in the leaf's first line; the key itself is compared with one record, seldom two. Order is made
+ * only where it is asked for: by iterators and when a full leaf is divided. A leaf begins with what
+ * it inherited in order, so insertion sort has little to do.
+ *
+ * Threads: find and sort any, beside the writer; the rest is the writer's.
+ */
+#include <string.h>
+
+#include "base/assert.h"
+#include "kv/memtable/memtable_node.h"
+
+#define ONES  UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+
+uint32_t bb_memtable_node_alloc(struct bb_memtable *memtable)
+{
+    uint32_t node = bb_arena_alloc(&memtable->arena, BB_MEMTABLE_NODE_SIZE, 64);
+    BB_ASSERT(node != 0);
+    return node;
+}
+
+uint32_t bb_memtable_leaf_create(struct bb_memtable *memtable, uint32_t low, uint32_t high)
+{
+    uint32_t offset = bb_memtable_node_alloc(memtable);
+    struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, offset);
+    atomic_store_explicit(&leaf->count, 0, memory_order_relaxed);
+    leaf->skip = bb_memtable_fence_skip(memtable, low, high);
+    leaf->low = low;
+    leaf->high = high;
+    for (unsigned i = 0; i < BB_MEMTABLE_TAG_WORDS; i++)
+        atomic_store_explicit(&leaf->tags[i], 0, memory_order_relaxed);
+    memtable->leaf_count++;
+    return offset;
+}
+
+void bb_memtable_leaf_append(struct bb_memtable_leaf *leaf, uint64_t prefix, uint8_t tag,
+                             uint32_t record)
+{
+    uint32_t slot = atomic_load_explicit(&leaf->count, memory_order_relaxed);
+    BB_DEBUG_ASSERT(slot < BB_MEMTABLE_SLOTS);
+    _Atomic uint64_t *word = &leaf->tags[slot / 8];
+    uint64_t tags = atomic_load_explicit(word, memory_order_relaxed) | (uint64_t)tag
+                                                                           << (slot % 8 * 8);
+    atomic_store_explicit(word, tags, memory_order_relaxed);
+    leaf->prefixes[slot] = prefix;
+    atomic_store_explicit(&leaf->records[slot], record, memory_order_relaxed);
+    atomic_store_explicit(&leaf->count, slot + 1, memory_order_release);
+}
+
+/* A high bit for each byte of the word that is equal to the tag; above the first true one there may
+ * be false ones. */
+static uint64_t match(uint64_t word, uint64_t tags)
+{
+    uint64_t difference = word ^ tags;
+    return (difference - ONES) & ~difference & HIGHS;
+}
+
+static bool is_key(const struct bb_memtable *memtable, const struct bb_memtable_leaf *leaf,
+                   uint32_t slot, struct bb_bytes key, uint64_t prefix)
+{
+    if (leaf->prefixes[slot] != prefix)
+        return false;
+    uint32_t head = atomic_load_explicit(&leaf->records[slot], memory_order_acquire);
+    struct bb_bytes found = bb_memtable_key_at(memtable, head);
+    if (memtable->is_bytewise)
+        return bb_bytes_equal(bb_memtable_tail(found, leaf->skip),
+                              bb_memtable_tail(key, leaf->skip));
+    return bb_memtable_compare(memtable, found, key, 0) == 0;
+}
+
+/* For comparators that equate different bytes: tags say nothing. */
+static uint32_t find_untagged(const struct bb_memtable *memtable,
+                              const struct bb_memtable_leaf *leaf, uint32_t count,
+                              struct bb_bytes key)
+{
+    for (uint32_t slot = 0; slot < count; slot++) {
+        if (is_key(memtable, leaf, slot, key, 0))
+            return slot;
+    }
+    return BB_MEMTABLE_NO_SLOT;
+}
+
+uint32_t bb_memtable_leaf_find(const struct bb_memtable *memtable,
+                               const struct bb_memtable_leaf *leaf, struct bb_bytes key,
+                               uint64_t prefix, uint64_t key_hash)
+{
+    uint32_t count = atomic_load_explicit(&leaf->count, memory_order_acquire);
+    if (!memtable->is_hashed)
+        return find_untagged(memtable, leaf, count, key);
+    uint64_t tags = bb_memtable_tag(key_hash) * ONES;
+    for (uint32_t first = 0; first < count; first += 8) {
+        uint64_t hits =
+            match(atomic_load_explicit(&leaf->tags[first / 8], memory_order_relaxed), tags);
+        for (; hits != 0; hits &= hits - 1) {
+            uint32_t slot = first + (uint32_t)__builtin_ctzll(hits) / 8;
+            if (slot >= count)
+                break;
+            if (is_key(memtable, leaf, slot, key, prefix))
+                return slot;
+        }
+    }
+    return BB_MEMTABLE_NO_SLOT;
+}
+
+static bool is_before(const struct bb_memtable *memtable, const struct bb_memtable_item *a,
+                      const struct bb_memtable_item *b, size_t skip)
+{
+    if (a->prefix != b->prefix)
+        return a->prefix < b->prefix;
+    return bb_memtable_compare(memtable, bb_memtable_key_at(memtable, a->record),
+                               bb_memtable_key_at(memtable, b->record), skip) < 0;
+}
+
+static void insert_item(const struct bb_memtable *memtable, struct bb_memtable_item *items,
+                        uint32_t count, struct bb_memtable_item item, size_t skip)
+{
+    uint32_t place = count;
+    for (; place > 0 && is_before(memtable, &item, &items[place - 1], skip); place--)
+        items[place] = items[place - 1];
+    items[place] = item;
+}
+
+uint32_t bb_memtable_leaf_sort(const struct bb_memtable *memtable,
+                               const struct bb_memtable_leaf *leaf,
+                               struct bb_memtable_item items[BB_MEMTABLE_SLOTS])
+{
+    uint32_t count = atomic_load_explicit(&leaf->count, memory_order_acquire);
+    for (uint32_t slot = 0; slot < count; slot++) {
+        uint64_t tags = atomic_load_explicit(&leaf->tags[slot / 8], memory_order_relaxed);
+        struct bb_memtable_item item = {
+            .prefix = leaf->prefixes[slot],
+            .record = atomic_load_explicit(&leaf->records[slot], memory_order_acquire),
+            .tag = (uint8_t)(tags >> (slot % 8 * 8)),
+        };
+        insert_item(memtable, items, slot, item, leaf->skip);
+    }
+    return count;
+}
+
+static bool has_ties(const struct bb_memtable_item *items, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (items[i].prefix == items[i - 1].prefix)
+            return true;
+    }
+    return false;
+}
+
+/* A leaf of sorted items. Its fences may allow to skip more than the old leaf did, but to make use
+ * of that every record has to be visited, which is a cache miss for each: only worth it where
+ * prefixes do not decide. */
+static uint32_t build(struct bb_memtable *memtable, struct bb_memtable_item *items, uint32_t count,
+                      uint32_t skip, uint32_t low, uint32_t high)
+{
+    uint32_t offset = bb_memtable_leaf_create(memtable, low, high);
+    struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, offset);
+    bool is_renewed = leaf->skip > skip && has_ties(items, count);
+    if (!is_renewed)
+        leaf->skip = skip;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t prefix = items[i].prefix;
+        if (is_renewed)
+            prefix = bb_memtable_prefix(memtable, bb_memtable_key_at(memtable, items[i].record),
+                                        leaf->skip);
+        bb_memtable_leaf_append(leaf, prefix, (uint8_t)items[i].tag, items[i].record);
+    }
+    return offset;
+}
+
+void bb_memtable_leaf_split(struct bb_memtable *memtable, const struct bb_memtable_path *path,
+                            uint32_t record, uint8_t tag, bool at_end)
+{
+    struct bb_memtable_item items[BB_MEMTABLE_SLOTS + 1];
+    struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, path->leaf);
+    uint32_t count = bb_memtable_leaf_sort(memtable, leaf, items);
+    uint64_t prefix =
+        bb_memtable_prefix(memtable, bb_memtable_key_at(memtable, record), leaf->skip);
+    insert_item(memtable, items, count,
+                (struct bb_memtable_item){.prefix = prefix, .record = record, .tag = tag},
+                leaf->skip);
+    count++;
+
+    uint32_t left_count = at_end ? count - 1 : count / 2;
+    uint32_t separator = items[left_count].record;
+    uint32_t left = build(memtable, items, left_count, leaf->skip, leaf->low, separator);
+    uint32_t right =
+        build(memtable, items + left_count, count - left_count, leaf->skip, separator, leaf->high);
+    if (path->leaf == memtable->last_leaf)
+        memtable->last_leaf = right;
+    memtable->leaf_count--;
+    bb_memtable_replace_leaf(memtable, path, left, separator, right, at_end);
+}

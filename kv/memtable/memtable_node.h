@@ -1,0 +1,263 @@
+/* The inside of a memtable: records, leaves and inner nodes in one arena, at 32-bit offsets.
+ *
+ *     record     offset  size
+ *                     0     8  sequence << 8 | kind
+ *                     8     4  the next older version of the same key; 0: none
+ *                    12     4  size of the value
+ *                    16     4  size of the key
+ *                    20        key, value
+ *
+ *     leaf       512 bytes, 8 lines: header and the tags of all slots share the first line;
+ *                keys in [key of low, key of high), slots in order of arrival
+ *
+ *     inner      512 bytes, 8 lines: the prefixes, searched first, fill the first four;
+ *                child i holds keys in [separator i - 1, separator i), counted from 0, with the
+ *                node's own fences at both ends
+ *
+ * Invariants, on which readers without locks rely:
+ *
+ *   1. A record never changes. Versions of a key form a chain, newest first; the slot holds its
+ *      head.
+ *   2. Of a leaf only this changes: the count grows, and what belongs to slot n is written before
+ *      the count n + 1 is stored (release); a slot's head is replaced by a newer version (release).
+ *   3. Of an inner node only children change: a child is replaced by one that holds the same and
+ *      more.
+ *   4. A full node is not changed but replaced, and stays as it was: whoever is inside sees what
+ *      was true when he came.
+ *   5. Separators are never taken away. So a leaf's lower fence is the lower fence of a leaf for
+ *      ever, and an iterator finds its way by descending to it again.
+ *   6. No leaf but the root is empty.
+ *
+ * A fence, or a separator, is a record whose key is meant: nothing is copied.
+ *
+ * Prefixes: 8 bytes of the key behind the first `skip` bytes, big-endian (bb_bytes_prefix64). Where
+ * both fences exist, all keys between them begin with what the fences have in common, so skipping
+ * that needs no check. With a comparator that is not bytewise, skip and all prefixes are 0, so that
+ * every comparison ends in full keys.
+ */
+#ifndef BB_KV_MEMTABLE_MEMTABLE_NODE_H
+#define BB_KV_MEMTABLE_MEMTABLE_NODE_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "bloomblock/memory_filter.h"
+#include "kv/memtable/memtable.h"
+#include "kv/memtable/memtable_ranges.h"
+
+#define BB_MEMTABLE_NODE_SIZE  512
+#define BB_MEMTABLE_SLOTS      38
+#define BB_MEMTABLE_TAG_WORDS  5
+#define BB_MEMTABLE_SEPARATORS 31
+#define BB_MEMTABLE_CHILDREN   (BB_MEMTABLE_SEPARATORS + 1)
+/* Half full inner nodes over 2^32 units of records: 8 levels; appending leaves some less than half
+ * full. */
+
+struct bb_memtable_record {
+    uint64_t sequence_and_kind;
+    uint32_t older;
+    uint32_t value_size;
+    uint32_t key_size;
+    uint8_t bytes[];
+};
+#define BB_MEMTABLE_RECORD_HEADER offsetof(struct bb_memtable_record, bytes)
+
+struct bb_memtable_leaf {
+    _Atomic uint32_t count;
+    uint32_t skip;
+    uint32_t low;                                 /* 0: no lower fence */
+    uint32_t high;                                /* 0: no upper fence */
+    _Atomic uint64_t tags[BB_MEMTABLE_TAG_WORDS]; /* one byte of each key's hash */
+    uint64_t prefixes[BB_MEMTABLE_SLOTS];
+    _Atomic uint32_t records[BB_MEMTABLE_SLOTS];
+};
+
+struct bb_memtable_inner {
+    uint64_t prefixes[BB_MEMTABLE_SEPARATORS];
+    uint8_t count;      /* separators */
+    uint8_t must_check; /* skip is what the separators have in common: a key may differ within it */
+    uint16_t skip;
+    uint32_t low;
+    uint32_t high;
+    uint32_t separators[BB_MEMTABLE_SEPARATORS];
+    _Atomic uint32_t children[BB_MEMTABLE_CHILDREN];
+};
+
+_Static_assert(BB_MEMTABLE_RECORD_HEADER == 20, "a record's header has 20 bytes");
+_Static_assert(sizeof(struct bb_memtable_leaf) == BB_MEMTABLE_NODE_SIZE, "a leaf has 8 lines");
+_Static_assert(sizeof(struct bb_memtable_inner) == BB_MEMTABLE_NODE_SIZE,
+               "an inner node has 8 lines");
+_Static_assert(BB_MEMTABLE_TAG_WORDS * 8 >= BB_MEMTABLE_SLOTS, "every slot has a tag");
+_Static_assert(BB_KEY_SIZE_MAX - 1 <= UINT16_MAX,
+               "what two different keys have in common has 16 bits");
+
+/* Written by the writer alone, read by anybody: relaxed. */
+struct bb_memtable_counts {
+    _Atomic uint64_t entries;
+    _Atomic uint64_t keys;
+    _Atomic uint64_t tombstones;
+    _Atomic uint64_t sequence_min;
+    _Atomic uint64_t sequence_max;
+    _Atomic uint64_t raw_bytes;
+    _Atomic uint64_t used_bytes;
+};
+
+struct bb_memtable {
+    /* What a look-up reads; written at creation, but for the root. */
+    _Atomic uint64_t root; /* inner levels above the leaves << 32 | offset of the root node */
+    uint8_t *memory;       /* the arena's */
+    struct bb_memory_filter filter;
+    struct bb_memtable_ranges ranges;       /* its first field is what a look-up reads */
+    const struct bb_comparator *comparator; /* borrowed; NULL: bytewise */
+    bool is_bytewise;
+    bool is_hashed; /* keys that compare equal have equal bytes: filter and tags may be asked */
+    uint64_t capacity;
+
+    /* The writer's. On lines of its own, for the counters change with every entry. */
+    _Alignas(64) struct bb_memtable_counts counts;
+    struct bb_arena arena;
+    uint64_t leaf_count;
+    uint64_t inner_count;
+    uint32_t last_leaf;   /* the leaf without an upper fence */
+    uint32_t last_record; /* with the greatest key; 0: empty */
+};
+
+static inline void *bb_memtable_at(const struct bb_memtable *memtable, uint32_t offset)
+{
+    return memtable->memory + (size_t)offset * BB_ARENA_UNIT;
+}
+
+static inline struct bb_memtable_record *bb_memtable_record_at(const struct bb_memtable *memtable,
+                                                               uint32_t offset)
+{
+    return bb_memtable_at(memtable, offset);
+}
+
+static inline struct bb_memtable_leaf *bb_memtable_leaf_at(const struct bb_memtable *memtable,
+                                                           uint32_t offset)
+{
+    return bb_memtable_at(memtable, offset);
+}
+
+static inline struct bb_memtable_inner *bb_memtable_inner_at(const struct bb_memtable *memtable,
+                                                             uint32_t offset)
+{
+    return bb_memtable_at(memtable, offset);
+}
+
+static inline struct bb_bytes bb_memtable_record_key(const struct bb_memtable_record *record)
+{
+    return bb_bytes_of(record->bytes, record->key_size);
+}
+
+static inline struct bb_bytes bb_memtable_record_value(const struct bb_memtable_record *record)
+{
+    return bb_bytes_of(record->bytes + record->key_size, record->value_size);
+}
+
+static inline uint64_t bb_memtable_record_sequence(const struct bb_memtable_record *record)
+{
+    return record->sequence_and_kind >> 8;
+}
+
+static inline enum bb_entry_kind bb_memtable_record_kind(const struct bb_memtable_record *record)
+{
+    return (enum bb_entry_kind)(record->sequence_and_kind & 0xff);
+}
+
+static inline struct bb_bytes bb_memtable_key_at(const struct bb_memtable *memtable,
+                                                 uint32_t record)
+{
+    return bb_memtable_record_key(bb_memtable_record_at(memtable, record));
+}
+
+/* The key behind its first skip bytes. REQUIRES: it has them. */
+static inline struct bb_bytes bb_memtable_tail(struct bb_bytes key, size_t skip)
+{
+    return skip == 0 ? key : bb_bytes_of(key.data + skip, key.size - skip);
+}
+
+static inline uint64_t bb_memtable_prefix(const struct bb_memtable *memtable, struct bb_bytes key,
+                                          size_t skip)
+{
+    return memtable->is_bytewise ? bb_bytes_prefix64(bb_memtable_tail(key, skip)) : 0;
+}
+
+/* Of keys that have their first skip bytes in common. */
+static inline int bb_memtable_compare(const struct bb_memtable *memtable, struct bb_bytes a,
+                                      struct bb_bytes b, size_t skip)
+{
+    if (memtable->is_bytewise)
+        return bb_bytes_compare(bb_memtable_tail(a, skip), bb_memtable_tail(b, skip));
+    return memtable->comparator->compare(memtable->comparator->context, a, b);
+}
+
+/* What all keys between two fences begin with. */
+static inline uint32_t bb_memtable_fence_skip(const struct bb_memtable *memtable, uint32_t low,
+                                              uint32_t high)
+{
+    if (!memtable->is_bytewise || low == 0 || high == 0)
+        return 0;
+    return (uint32_t)bb_bytes_shared_prefix(bb_memtable_key_at(memtable, low),
+                                            bb_memtable_key_at(memtable, high));
+}
+
+/* One byte of the hash for a leaf; the filter uses others. */
+static inline uint8_t bb_memtable_tag(uint64_t key_hash)
+{
+    return (uint8_t)(key_hash >> 24);
+}
+
+static inline unsigned bb_memtable_root_height(uint64_t root)
+{
+    return (unsigned)(root >> 32);
+}
+
+/* ---- kv/memtable/memtable_inner.c ---- */
+
+/* The leaf whose keys include key; with below, the leaf that holds the keys right below it. path
+ * may be NULL. */
+uint32_t bb_memtable_find_leaf(const struct bb_memtable *memtable, struct bb_bytes key, bool below,
+                               struct bb_memtable_path *path);
+/* The outermost leaf of one side. */
+uint32_t bb_memtable_edge_leaf(const struct bb_memtable *memtable, bool last);
+
+/* Puts two nodes in the place of the leaf at the end of the path: their keys are divided by a
+ * separator. Publishes them. at_end: keys arrive in ascending order, so the left part of a node
+ * that has to be divided stays full. */
+void bb_memtable_replace_leaf(struct bb_memtable *memtable, const struct bb_memtable_path *path,
+                              uint32_t left, uint32_t separator, uint32_t right, bool at_end);
+
+/* ---- kv/memtable/memtable_leaf.c ---- */
+
+/* A key of a leaf, taken out to be sorted. */
+struct bb_memtable_item {
+    uint64_t prefix;
+    uint32_t record;
+    uint32_t tag;
+};
+
+#define BB_MEMTABLE_NO_SLOT UINT32_MAX
+
+/* An empty leaf. */
+uint32_t bb_memtable_leaf_create(struct bb_memtable *memtable, uint32_t low, uint32_t high);
+/* The slot of a key, or BB_MEMTABLE_NO_SLOT. prefix: under the leaf's skip. */
+uint32_t bb_memtable_leaf_find(const struct bb_memtable *memtable,
+                               const struct bb_memtable_leaf *leaf, struct bb_bytes key,
+                               uint64_t prefix, uint64_t key_hash);
+/* Publishes a record in the next slot. REQUIRES: there is one. */
+void bb_memtable_leaf_append(struct bb_memtable_leaf *leaf, uint64_t prefix, uint8_t tag,
+                             uint32_t record);
+/* The leaf's keys as they are now, in order; gives their number. */
+uint32_t bb_memtable_leaf_sort(const struct bb_memtable *memtable,
+                               const struct bb_memtable_leaf *leaf,
+                               struct bb_memtable_item items[BB_MEMTABLE_SLOTS]);
+/* Divides the full leaf at the end of the path and adds a record that it does not hold. */
+void bb_memtable_leaf_split(struct bb_memtable *memtable, const struct bb_memtable_path *path,
+                            uint32_t record, uint8_t tag, bool at_end);
+
+/* A node's memory. REQUIRES: bb_memtable_add has made sure that there is some. */
+uint32_t bb_memtable_node_alloc(struct bb_memtable *memtable);
+
+#endif

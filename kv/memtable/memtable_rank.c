@@ -1,0 +1,29 @@
+/* About where in a memtable a key stands: see memtable.h. The way to its leaf tells: the children
+ * of a node are taken to hold equally much. */
+#include "kv/memtable/memtable_node.h"
+
+/* Keys of the leaf below key, as a part of all of them. */
+static double rank_in_leaf(const struct bb_memtable *memtable, const struct bb_memtable_leaf *leaf,
+                           struct bb_bytes key)
+{
+    uint32_t count = atomic_load_explicit(&leaf->count, memory_order_acquire);
+    uint32_t below = 0;
+    for (uint32_t slot = 0; slot < count; slot++) {
+        uint32_t record = atomic_load_explicit(&leaf->records[slot], memory_order_relaxed);
+        below += bb_memtable_compare(memtable, bb_memtable_key_at(memtable, record), key, 0) < 0;
+    }
+    return count == 0 ? 0 : (double)below / count;
+}
+
+double bb_memtable_rank(const struct bb_memtable *memtable, struct bb_bytes key)
+{
+    struct bb_memtable_path path;
+    uint32_t leaf = bb_memtable_find_leaf(memtable, key, false, &path);
+    double rank = rank_in_leaf(memtable, bb_memtable_leaf_at(memtable, leaf), key);
+    for (unsigned level = path.height; level > 0; level--) {
+        const struct bb_memtable_inner *inner =
+            bb_memtable_inner_at(memtable, path.nodes[level - 1]);
+        rank = (path.children[level - 1] + rank) / (inner->count + 1);
+    }
+    return rank;
+}

@@ -1,0 +1,277 @@
+/* What becomes of the logs in a repair. See repair.h.
+ *
+ * Logs that an opening can replay are left to it. Else every whole batch of them is written to
+ * tables of level 0, and the logs are obsolete: those behind a hole too, unless what precedes the
+ * first hole is all that is wanted.
+ */
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "compaction/compact.h"
+#include "kv/batch.h"
+#include "kv/memtable/memtable.h"
+#include "kv/repair/repair.h"
+#include "kv/replay.h"
+#include "kv/wal/wal_salvage.h"
+
+struct reading {
+    struct bb_repair *repair;
+    const char *name;
+    struct bb_memtable *memtable;
+    uint64_t expected_sequence; /* 0: any */
+    uint64_t tables_sequence;   /* what comes up to there may be in tables */
+    bool is_ended;              /* by a hole, where nothing behind one is wanted */
+};
+
+/* ---- can they be replayed? ---- */
+
+static enum bb_status check_logs(struct bb_repair *repair, const uint64_t *numbers, size_t count,
+                                 struct bb_log_check *check)
+{
+    struct bb_buf path = {0};
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK && !check->is_gap; i++) {
+        status = bb_filename_path(repair->path, BB_FILE_LOG, numbers[i], &path);
+        if (status == BB_OK)
+            status = bb_replay_check_log(repair->fs, (const char *)path.data, numbers[i],
+                                         repair->state.identity.store_id,
+                                         repair->options.recover_point_in_time, check);
+    }
+    bb_buf_deinit(&path);
+    return status;
+}
+
+static bool is_first_log_there(const struct bb_repair *repair)
+{
+    const struct bb_manifest_state *state = &repair->state;
+    return state->log_number == 0 || state->log_is_absent ||
+           bb_repair_find(repair, BB_FILE_LOG, state->log_number) != NULL;
+}
+
+/* A state that is not the last one may end before the logs begin, which is no end of theirs. */
+static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *numbers,
+                                      size_t count, bool *ret_is_replayable)
+{
+    struct bb_log_check check = {.expected_sequence = repair->state.last_sequence + 1};
+    *ret_is_replayable = false;
+    if (!is_first_log_there(repair) && !repair->is_outdated) {
+        bb_repair_tell(repair, "%06" PRIu64 ".wal is missing", repair->state.log_number);
+        repair->report.logs_lost++;
+        repair->report.deletions_may_return = true;
+        return BB_OK;
+    }
+    if (repair->are_levels_unknown)
+        return BB_OK;
+    enum bb_status status = check_logs(repair, numbers, count, &check);
+    if (status == BB_CORRUPT) {
+        bb_repair_tell(repair, "%s", bb_error_last()->message);
+        return BB_OK;
+    }
+    *ret_is_replayable = status == BB_OK && (repair->is_current || !check.is_gap);
+    return status;
+}
+
+/* ---- reading what is whole ---- */
+
+static enum bb_status write_ranges(const struct bb_memtable *memtable,
+                                   struct bb_repair_table *table)
+{
+    struct bb_range_array array = {0};
+    enum bb_status status = bb_memtable_list_ranges(memtable, &array);
+    if (status == BB_OK)
+        status = bb_repair_table_add_ranges(table, array.tombstones, array.count);
+    bb_range_array_deinit(&array);
+    return status;
+}
+
+static enum bb_status write_content(struct reading *reading)
+{
+    struct bb_repair *repair = reading->repair;
+    struct bb_repair_table table = {.repair = repair};
+    struct bb_iter *iter = NULL;
+    enum bb_status status = bb_memtable_iter_create(reading->memtable, &iter);
+    if (status == BB_OK)
+        bb_iter_seek_first(iter);
+    while (status == BB_OK && iter->is_valid) {
+        status = bb_repair_table_add(&table, &iter->entry);
+        if (status == BB_OK)
+            bb_iter_next(iter);
+    }
+    if (status == BB_OK)
+        status = iter->status;
+    if (status == BB_OK)
+        status = write_ranges(reading->memtable, &table);
+    if (status == BB_OK)
+        status = bb_repair_table_finish(&table);
+    bb_repair_table_abandon(&table);
+    bb_iter_destroy(iter);
+    return status;
+}
+
+/* There is no memtable afterwards, also if it was empty: empty ranges leave nothing in it. */
+static enum bb_status write_table(struct reading *reading)
+{
+    enum bb_status status = BB_OK;
+    if (reading->memtable != NULL && !bb_memtable_is_empty(reading->memtable))
+        status = write_content(reading);
+    bb_memtable_destroy(reading->memtable);
+    reading->memtable = NULL;
+    return status;
+}
+
+static enum bb_status make_room(struct reading *reading, const struct bb_entry *entry)
+{
+    size_t size = entry->key.size + entry->value.size;
+    uint64_t capacity = bb_memtable_capacity_for(1, size);
+    if (reading->memtable != NULL && bb_memtable_fits(reading->memtable, 1, size))
+        return BB_OK;
+    enum bb_status status = write_table(reading);
+    if (capacity < reading->repair->options.write_buffer_bytes)
+        capacity = reading->repair->options.write_buffer_bytes;
+    return status == BB_OK ? bb_memtable_create(reading->repair->options.comparator,
+                                                (size_t)capacity, &reading->memtable)
+                           : status;
+}
+
+static enum bb_status add_operation(struct reading *reading, const struct bb_entry *entry)
+{
+    struct bb_repair *repair = reading->repair;
+    enum bb_status status = make_room(reading, entry);
+    return status == BB_OK
+               ? bb_memtable_add(reading->memtable, entry,
+                                 bb_hash_key(&repair->state.identity.secret, entry->key))
+               : status;
+}
+
+/* All operations, or BB_CORRUPT before any is added: a batch whose check fits and whose bytes do
+ * not was written so. */
+static enum bb_status check_batch(struct bb_batch_cursor cursor)
+{
+    struct bb_entry entry;
+    enum bb_status status = BB_OK;
+    while (status == BB_OK)
+        status = bb_batch_cursor_next(&cursor, &entry);
+    return status == BB_NOT_FOUND ? BB_OK : status;
+}
+
+static enum bb_status add_batch(struct reading *reading, struct bb_batch_cursor *cursor)
+{
+    struct bb_entry entry;
+    enum bb_status status = BB_OK;
+    while (status == BB_OK) {
+        status = bb_batch_cursor_next(cursor, &entry);
+        if (status == BB_OK)
+            status = add_operation(reading, &entry);
+    }
+    return status == BB_NOT_FOUND ? BB_OK : status;
+}
+
+/* Sequences go up by one. What begins later shows a hole, unless it is in tables: of a log that was
+ * removed since, or sequences that an ingest passed over. What begins earlier was there already. */
+static bool follows(struct reading *reading, const struct bb_batch_cursor *cursor)
+{
+    struct bb_repair *repair = reading->repair;
+    uint64_t expected = reading->expected_sequence;
+    if (expected != 0 && cursor->sequence < expected)
+        return false;
+    if (expected == 0 || cursor->sequence == expected ||
+        cursor->sequence <= reading->tables_sequence + 1)
+        return true;
+    bb_repair_tell(repair, "%s: %" PRIu64 " operations are missing, from sequence %" PRIu64 " on",
+                   reading->name, cursor->sequence - expected, expected);
+    repair->report.log_holes++;
+    repair->report.deletions_may_return = true;
+    reading->is_ended = repair->options.recover_point_in_time;
+    return !reading->is_ended;
+}
+
+static enum bb_status on_record(void *context, struct bb_bytes payload, uint64_t offset)
+{
+    struct reading *reading = context;
+    struct bb_place place = {.file = reading->name, .offset = offset};
+    struct bb_batch_cursor cursor;
+    if (reading->is_ended)
+        return BB_OK;
+    enum bb_status status = bb_batch_cursor_init(&cursor, payload, place);
+    if (status == BB_OK)
+        status = check_batch(cursor);
+    if (status == BB_CORRUPT) {
+        bb_repair_tell(reading->repair, "%s", bb_error_last()->message);
+        reading->repair->report.log_bytes_lost += payload.size;
+        return BB_OK;
+    }
+    if (status != BB_OK || !follows(reading, &cursor))
+        return status;
+    reading->expected_sequence = cursor.sequence + cursor.count;
+    reading->repair->report.log_records++;
+    return add_batch(reading, &cursor);
+}
+
+static void count_log(struct bb_repair *repair, const char *name,
+                      const struct bb_wal_salvage_report *report)
+{
+    repair->report.logs_read++;
+    repair->report.log_bytes_lost += report->bytes_lost;
+    if (report->bytes_lost > 0)
+        bb_repair_tell(repair, "%s: %" PRIu64 " bytes in no whole batch", name, report->bytes_lost);
+}
+
+static enum bb_status read_log(struct reading *reading, const struct bb_directory_file *file)
+{
+    struct bb_repair *repair = reading->repair;
+    struct bb_wal_salvage_report report = {0};
+    struct bb_buf path = {0};
+    reading->name = file->name;
+    bb_repair_set_aside(repair, file);
+    enum bb_status status = bb_filename_path(repair->path, BB_FILE_LOG, file->is.number, &path);
+    if (status == BB_OK)
+        status = bb_wal_salvage(repair->fs, (const char *)path.data, file->is.number,
+                                repair->state.identity.store_id, on_record, reading, &report);
+    bb_buf_deinit(&path);
+    if (status == BB_OK)
+        count_log(repair, file->name, &report);
+    if (status != BB_CORRUPT)
+        return status;
+    bb_repair_tell(repair, "%s", bb_error_last()->message);
+    repair->report.logs_lost++;
+    repair->report.deletions_may_return = true;
+    return BB_OK;
+}
+
+static enum bb_status read_logs(struct bb_repair *repair, const uint64_t *numbers, size_t count)
+{
+    struct reading reading = {.repair = repair};
+    enum bb_status status = BB_OK;
+    /* Without a manifest, or behind an old one, what precedes the logs may be in tables. */
+    if (repair->has_manifest && !repair->is_outdated)
+        reading.expected_sequence = repair->state.last_sequence + 1;
+    else
+        reading.tables_sequence = repair->edit.last_sequence;
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = read_log(&reading, bb_repair_find(repair, BB_FILE_LOG, numbers[i]));
+    if (status == BB_OK)
+        status = write_table(&reading);
+    bb_memtable_destroy(reading.memtable);
+    return status;
+}
+
+enum bb_status bb_repair_logs(struct bb_repair *repair)
+{
+    /* An outdated state may be one that was never in force: of an opening that died, and lost the
+     * tables that it had made of the logs before. */
+    static const struct bb_manifest_state nothing;
+    const struct bb_manifest_state *state = repair->is_outdated ? &nothing : &repair->state;
+    uint64_t *numbers = NULL;
+    size_t count = 0;
+    enum bb_status status = bb_directory_logs(&repair->directory, state, &numbers, &count);
+    if (status == BB_OK)
+        status = find_replayable(repair, numbers, count, &repair->keeps_logs);
+    if (status == BB_OK && repair->keeps_logs)
+        repair->report.logs_kept = count;
+    else if (status == BB_OK)
+        status = read_logs(repair, numbers, count);
+    bb_free(numbers);
+    return status;
+}

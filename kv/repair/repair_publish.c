@@ -1,0 +1,246 @@
+/* The end of a repair: what is not part of the store any more gets a second name outside of the
+ * grammar, then the new manifest is put in force, then the first names go. See repair.h.
+ *
+ *     000007.bbt ------------------+------------------- removed
+ *     000007.bbt.lost      S20: durable with S3         stays
+ *     000012.bbt  S20              |
+ *     MANIFEST-000013      S2  S3  | CURRENT  S4 S5
+ *
+ * Whatever call fails, or is the last one: up to CURRENT's rename the store is as it was, and from
+ * then on it is repaired.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "kv/repair/repair.h"
+
+/* Of names "FILE.lost", "FILE.lost2", ...: a file that was repaired so often was not repaired. */
+#define LOST_NAMES_MAX 1000
+
+/* ---- second names ---- */
+
+static enum bb_status copy_open(struct bb_file_system *fs, struct bb_file *from, const char *to)
+{
+    struct bb_file *copy = NULL;
+    enum bb_status status = bb_file_create(fs, to, &copy);
+    if (status != BB_OK)
+        return status;
+    status = bb_file_copy_bytes(from, copy);
+    if (status == BB_OK)
+        status = bb_file_sync(copy); /* sync S20 */
+    struct bb_error failure = *bb_error_last();
+    enum bb_status closed = bb_file_close(copy);
+    if (status == BB_OK && closed == BB_OK)
+        return BB_OK;
+    status = status == BB_OK ? closed : bb_error_restore(&failure);
+    failure = *bb_error_last();
+    (void)!fs->ops->remove(fs, to);
+    return bb_error_restore(&failure);
+}
+
+static enum bb_status copy_file(struct bb_file_system *fs, const char *from, const char *to)
+{
+    struct bb_file *file = NULL;
+    enum bb_status status = bb_file_open(fs, from, &file);
+    if (status != BB_OK)
+        return status;
+    status = copy_open(fs, file, to);
+    struct bb_error failure = *bb_error_last();
+    enum bb_status closed = bb_file_close(file);
+    return status == BB_OK ? closed : bb_error_restore(&failure);
+}
+
+static enum bb_status name_twice(struct bb_file_system *fs, const char *from, const char *to)
+{
+    enum bb_status status = fs->ops->link(fs, from, to);
+    return status == BB_UNSUPPORTED ? copy_file(fs, from, to) : status;
+}
+
+enum bb_status bb_repair_link_table(struct bb_repair *repair, uint64_t from, uint64_t to)
+{
+    struct bb_buf from_path = {0};
+    struct bb_buf to_path = {0};
+    enum bb_status status = bb_filename_path(repair->path, BB_FILE_TABLE, from, &from_path);
+    if (status == BB_OK)
+        status = bb_filename_path(repair->path, BB_FILE_TABLE, to, &to_path);
+    if (status == BB_OK)
+        status = name_twice(repair->fs, (const char *)from_path.data, (const char *)to_path.data);
+    bb_buf_deinit(&from_path);
+    bb_buf_deinit(&to_path);
+    return status;
+}
+
+/* The first free one of the names. */
+static enum bb_status name_lost(struct bb_repair *repair, const char *from, struct bb_buf *to)
+{
+    enum bb_status status = BB_EXISTS;
+    for (int i = 1; i <= LOST_NAMES_MAX && status == BB_EXISTS; i++) {
+        bb_buf_reset(to);
+        status = i == 1 ? bb_buf_print(to, "%s.lost%c", from, 0)
+                        : bb_buf_print(to, "%s.lost%d%c", from, i, 0);
+        if (status == BB_OK)
+            status = name_twice(repair->fs, from, (const char *)to->data);
+    }
+    return status;
+}
+
+static enum bb_status put_aside(struct bb_repair *repair, const struct bb_directory_file *file)
+{
+    struct bb_buf from = {0};
+    struct bb_buf to = {0};
+    /* Room first: a name that was given is one that can be taken back. */
+    enum bb_status status = bb_path_join(repair->path, file->name, &from);
+    if (status == BB_OK)
+        status = bb_buf_reserve(&repair->lost_paths, from.size + BB_FILENAME_SIZE_MAX);
+    if (status == BB_OK)
+        status = name_lost(repair, (const char *)from.data, &to);
+    if (status == BB_OK)
+        status = bb_buf_append(&repair->lost_paths, to.data, to.size);
+    if (status == BB_OK)
+        repair->report.files_set_aside++;
+    bb_buf_deinit(&from);
+    bb_buf_deinit(&to);
+    return status;
+}
+
+static bool is_state_file(const struct bb_directory_file *file)
+{
+    return file->is.kind == BB_FILE_CURRENT || file->is.kind == BB_FILE_MANIFEST;
+}
+
+/* A directory cannot be replaced by a file. */
+static enum bb_status move_current(struct bb_repair *repair)
+{
+    struct bb_buf from = {0};
+    struct bb_buf to = {0};
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = bb_filename_path(repair->path, BB_FILE_CURRENT, 0, &from);
+    for (int i = 1; i <= LOST_NAMES_MAX && status == BB_OK; i++) {
+        bb_buf_reset(&to);
+        status = bb_buf_print(&to, "%s.lost%d%c", (const char *)from.data, i, 0);
+        if (status == BB_OK)
+            status =
+                repair->fs->ops->status(repair->fs, (const char *)to.data, &is_directory, &size);
+    }
+    if (status == BB_NOT_FOUND)
+        status =
+            repair->fs->ops->rename(repair->fs, (const char *)from.data, (const char *)to.data);
+    bb_buf_deinit(&from);
+    bb_buf_deinit(&to);
+    return status;
+}
+
+static bool is_current_a_directory(const struct bb_repair *repair)
+{
+    return repair->directory.has_current && bb_repair_find(repair, BB_FILE_CURRENT, 0) == NULL;
+}
+
+static enum bb_status put_all_aside(struct bb_repair *repair)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < repair->directory.file_count && status == BB_OK; i++) {
+        const struct bb_directory_file *file = &repair->directory.files[i];
+        if (repair->aside[i] || is_state_file(file))
+            status = put_aside(repair, file);
+    }
+    if (status == BB_OK && is_current_a_directory(repair))
+        status = move_current(repair);
+    return status;
+}
+
+/* ---- in force ---- */
+
+/* Logs that are kept are replayed behind the last sequence of the state as it was. */
+static void set_counters(struct bb_repair *repair)
+{
+    struct bb_edit *edit = &repair->edit;
+    edit->has_identity = true;
+    edit->identity = repair->state.identity;
+    if (repair->keeps_logs) {
+        edit->last_sequence = repair->state.last_sequence;
+        edit->log_number = repair->state.log_number;
+        edit->log_is_absent = repair->state.log_is_absent;
+    } else {
+        edit->log_number = repair->next_number++;
+        edit->log_is_absent = true;
+    }
+    edit->next_file_number = repair->next_number;
+}
+
+static enum bb_status put_in_force(struct bb_repair *repair)
+{
+    struct bb_manifest_state state = {0};
+    struct bb_manifest *manifest = NULL;
+    uint64_t number = repair->next_number++;
+    set_counters(repair);
+    enum bb_status status =
+        bb_manifest_state_apply(&state, &repair->edit, (struct bb_place){.file = "repair"});
+    if (status == BB_OK) {
+        repair->is_published = true;
+        status = bb_manifest_create(repair->fs, repair->path, number, &state, &manifest);
+    }
+    if (status == BB_OK)
+        status = bb_manifest_close(manifest);
+    bb_manifest_state_deinit(&state);
+    return status;
+}
+
+/* The next opening removes what this does not. */
+static void remove_first_names(struct bb_repair *repair)
+{
+    struct bb_buf path = {0};
+    for (size_t i = 0; i < repair->directory.file_count; i++) {
+        const struct bb_directory_file *file = &repair->directory.files[i];
+        if (!repair->aside[i] && file->is.kind != BB_FILE_MANIFEST)
+            continue;
+        if (bb_path_join(repair->path, file->name, &path) == BB_OK)
+            (void)!repair->fs->ops->remove(repair->fs, (const char *)path.data);
+    }
+    bb_buf_deinit(&path);
+}
+
+enum bb_status bb_repair_publish(struct bb_repair *repair)
+{
+    enum bb_status status = put_all_aside(repair);
+    if (status == BB_OK)
+        status = put_in_force(repair);
+    if (status == BB_OK)
+        remove_first_names(repair);
+    return status;
+}
+
+/* ---- or not ---- */
+
+static void remove_new_tables(struct bb_repair *repair)
+{
+    struct bb_buf path = {0};
+    for (uint64_t number = repair->first_number; number < repair->next_number; number++) {
+        if (bb_filename_path(repair->path, BB_FILE_TABLE, number, &path) == BB_OK)
+            (void)!repair->fs->ops->remove(repair->fs, (const char *)path.data);
+    }
+    bb_buf_deinit(&path);
+}
+
+static void remove_second_names(struct bb_repair *repair)
+{
+    const char *path = (const char *)repair->lost_paths.data;
+    size_t left = repair->lost_paths.size;
+    while (left > 0) {
+        size_t size = strlen(path) + 1;
+        (void)!repair->fs->ops->remove(repair->fs, path);
+        path += size;
+        left -= size;
+    }
+}
+
+void bb_repair_undo(struct bb_repair *repair)
+{
+    struct bb_error failure = *bb_error_last();
+    if (repair->is_published)
+        return;
+    remove_new_tables(repair);
+    remove_second_names(repair);
+    (void)!bb_error_restore(&failure);
+}

@@ -1,0 +1,279 @@
+/* Repair of a store that nobody has open. The manual is in bb/db_files.h, the steps in repair.h. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "kv/options.h"
+#include "kv/repair/repair.h"
+#include "kv/store_verify.h"
+
+/* ---- what the steps share ---- */
+
+void bb_repair_tell(struct bb_repair *repair, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    if (repair->options.on_event == NULL)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    struct bb_event event = {.kind = BB_EVENT_RECOVERY, .level = -1, .message = text};
+    repair->options.on_event(repair->options.event_context, &event);
+}
+
+const struct bb_directory_file *bb_repair_find(const struct bb_repair *repair,
+                                               enum bb_file_kind kind, uint64_t number)
+{
+    for (size_t i = 0; i < repair->directory.file_count; i++) {
+        const struct bb_directory_file *file = &repair->directory.files[i];
+        if (file->is.kind == kind && file->is.number == number)
+            return file;
+    }
+    return NULL;
+}
+
+void bb_repair_set_aside(struct bb_repair *repair, const struct bb_directory_file *file)
+{
+    repair->aside[file - repair->directory.files] = true;
+}
+
+/* ---- what is there ---- */
+
+/* What has one of our names and is no file (a pipe, a link to nothing) is nobody's data. */
+static enum bb_status check_file(struct bb_repair *repair, struct bb_directory_file *file)
+{
+    struct bb_buf path = {0};
+    struct bb_file *opened = NULL;
+    if (file->is.number == 0)
+        return BB_OK;
+    enum bb_status status = bb_path_join(repair->path, file->name, &path);
+    if (status == BB_OK)
+        status = bb_file_open(repair->fs, (const char *)path.data, &opened);
+    bb_buf_deinit(&path);
+    if (status == BB_INVALID || status == BB_NOT_FOUND) {
+        bb_repair_tell(repair, "%s", bb_error_last()->message);
+        file->is = (struct bb_filename){.kind = BB_FILE_FOREIGN};
+        return BB_OK;
+    }
+    return status == BB_OK ? bb_file_close(opened) : status;
+}
+
+static bool has_store_file(const struct bb_directory *directory)
+{
+    for (size_t i = 0; i < directory->file_count; i++) {
+        enum bb_file_kind kind = directory->files[i].is.kind;
+        if (kind == BB_FILE_MANIFEST || kind == BB_FILE_LOG || kind == BB_FILE_TABLE)
+            return true;
+    }
+    return false;
+}
+
+static enum bb_status scan(struct bb_repair *repair)
+{
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = repair->fs->ops->status(repair->fs, repair->path, &is_directory, &size);
+    if (status == BB_OK && !is_directory)
+        return bb_fail(BB_INVALID, "%s: not a directory", repair->path);
+    bb_directory_deinit(&repair->directory);
+    if (status == BB_OK)
+        status = bb_directory_scan(repair->fs, repair->path, &repair->directory);
+    if (status != BB_OK)
+        return status;
+    if (has_store_file(&repair->directory))
+        return BB_OK;
+    return bb_fail(BB_NOT_FOUND, "%s: not a store: it has no manifest, log or table", repair->path);
+}
+
+static enum bb_status examine(struct bb_repair *repair)
+{
+    enum bb_status status = scan(repair);
+    for (size_t i = 0; i < repair->directory.file_count && status == BB_OK; i++)
+        status = check_file(repair, &repair->directory.files[i]);
+    if (status != BB_OK)
+        return status;
+    repair->aside = bb_alloc_zeroed(repair->directory.file_count + 1, sizeof(*repair->aside));
+    if (repair->aside == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a list of %zu files",
+                       repair->directory.file_count);
+    return BB_OK;
+}
+
+/* ---- is there anything to do? ---- */
+
+static enum bb_status find_whole(struct bb_repair *repair, bool *ret_is_whole)
+{
+    struct bb_db_verify_report report;
+    enum bb_status status =
+        bb_store_verify_locked(repair->fs, repair->path, &repair->options, &report);
+    *ret_is_whole = status == BB_OK && (report.orphans == 0 || !repair->how.take_unnamed_tables);
+    /* BB_INVALID: something that is no file, or another comparator, which comes out again. */
+    if (status != BB_CORRUPT && status != BB_NOT_FOUND && status != BB_INVALID)
+        return status;
+    bb_repair_tell(repair, "%s", bb_error_last()->message);
+    return BB_OK;
+}
+
+/* ---- what there will be ---- */
+
+bool bb_repair_ends_before(const struct bb_repair *repair, const struct bb_table_meta *a,
+                           const struct bb_table_meta *b)
+{
+    int order = bb_key_compare(repair->options.comparator, bb_buf_bytes(&a->largest),
+                               bb_buf_bytes(&b->smallest));
+    return order < 0 || (order == 0 && a->largest_is_exclusive);
+}
+
+static bool overlaps(const struct bb_repair *repair, const struct bb_edit_table *a,
+                     const struct bb_edit_table *b)
+{
+    return a->level == b->level && a->run == b->run &&
+           !bb_repair_ends_before(repair, &a->meta, &b->meta) &&
+           !bb_repair_ends_before(repair, &b->meta, &a->meta);
+}
+
+/* A run whose tables overlap is none. */
+static bool has_broken_run(const struct bb_repair *repair)
+{
+    for (size_t i = 0; i < repair->state.table_count; i++) {
+        const struct bb_edit_table *table = repair->state.tables[i];
+        for (size_t j = i + 1; j < repair->state.table_count && table->level > 0; j++) {
+            if (overlaps(repair, table, repair->state.tables[j]))
+                return true;
+        }
+    }
+    return false;
+}
+
+static enum bb_status begin(struct bb_repair *repair)
+{
+    enum bb_status status = bb_repair_find_state(repair);
+    if (status == BB_OK)
+        status = bb_directory_next_number(repair->path, &repair->directory, &repair->state,
+                                          &repair->first_number);
+    repair->next_number = repair->first_number;
+    if (status != BB_OK)
+        return status;
+    repair->edit.last_sequence = repair->state.last_sequence;
+    if (has_broken_run(repair)) {
+        repair->are_levels_unknown = true;
+        repair->report.deletions_may_return = true;
+    }
+    return BB_OK;
+}
+
+/* Another program's directory may have names like ours, but nothing that can be read. */
+static enum bb_status check_found(struct bb_repair *repair)
+{
+    const struct bb_db_repair_report *report = &repair->report;
+    if (repair->has_manifest ||
+        report->tables_kept + report->tables_salvaged + report->log_records > 0)
+        return BB_OK;
+    return bb_fail(BB_CORRUPT,
+                   "%s: no manifest, no table and no log in it can be read: nothing was changed",
+                   repair->path);
+}
+
+static enum bb_status repair_damaged(struct bb_repair *repair)
+{
+    enum bb_status status = begin(repair);
+    if (status == BB_OK)
+        status = bb_repair_tables(repair);
+    if (status == BB_OK)
+        status = bb_repair_logs(repair);
+    if (status == BB_OK)
+        status = check_found(repair);
+    if (status == BB_OK)
+        status = bb_repair_merge(repair);
+    if (status == BB_OK && !repair->how.dry_run)
+        status = bb_repair_publish(repair);
+    repair->report.last_sequence = repair->edit.last_sequence;
+    if (status != BB_OK)
+        bb_repair_undo(repair);
+    return status;
+}
+
+static enum bb_status repair_locked(struct bb_repair *repair)
+{
+    enum bb_status status = find_whole(repair, &repair->report.is_whole);
+    if (status != BB_OK || repair->report.is_whole)
+        return status;
+    status = examine(repair);
+    return status == BB_OK ? repair_damaged(repair) : status;
+}
+
+static enum bb_status lock_and_repair(struct bb_repair *repair)
+{
+    struct bb_buf path = {0};
+    struct bb_file *lock = NULL;
+    enum bb_status status = scan(repair); /* what is no store gets no lock file */
+    if (status == BB_OK)
+        status = bb_filename_path(repair->path, BB_FILE_LOCK, 0, &path);
+    if (status == BB_OK)
+        status = repair->fs->ops->lock(repair->fs, (const char *)path.data, &lock);
+    if (status == BB_OK)
+        status = repair_locked(repair);
+    if (lock != NULL) {
+        struct bb_error failure = *bb_error_last();
+        (void)!repair->fs->ops->unlock(repair->fs, lock);
+        if (status != BB_OK)
+            status = bb_error_restore(&failure);
+    }
+    bb_buf_deinit(&path);
+    return status;
+}
+
+static void release(struct bb_repair *repair)
+{
+    bb_manifest_state_deinit(&repair->state);
+    bb_edit_deinit(&repair->edit);
+    bb_directory_deinit(&repair->directory);
+    bb_buf_deinit(&repair->lost_paths);
+    bb_free(repair->aside);
+}
+
+static enum bb_status take_options(struct bb_repair *repair, const struct bb_db_options *options,
+                                   const struct bb_db_repair_options *how)
+{
+    enum bb_status status = bb_options_resolve(options, &repair->options);
+    if (status != BB_OK || how == NULL)
+        return status;
+    size_t size = how->struct_size == 0 ? sizeof(*how) : how->struct_size;
+    if (size > sizeof(*how))
+        return bb_fail(BB_INVALID,
+                       "option struct_size of a repair is %zu, this library knows %zu: built "
+                       "against a newer header",
+                       size, sizeof(*how));
+    memcpy(&repair->how, how, size);
+    return BB_OK;
+}
+
+enum bb_status bb_db_repair(const char *directory, const struct bb_db_options *options,
+                            const struct bb_db_repair_options *how,
+                            struct bb_db_repair_report *ret_report)
+{
+    struct bb_repair repair = {.path = directory};
+    enum bb_status status = take_options(&repair, options, how);
+    if (status != BB_OK)
+        return status;
+    if (directory == NULL || directory[0] == 0)
+        return bb_fail(BB_INVALID, "the store's directory has no name");
+    repair.fs = repair.options.file_system;
+    if (repair.fs == NULL)
+        status = bb_file_system_posix_create(&repair.fs);
+    if (status == BB_OK)
+        status = lock_and_repair(&repair);
+    struct bb_error failure = *bb_error_last();
+    release(&repair);
+    if (repair.options.file_system == NULL)
+        bb_file_system_posix_destroy(repair.fs);
+    if (status != BB_OK)
+        return bb_error_restore(&failure);
+    if (ret_report != NULL)
+        *ret_report = repair.report;
+    return BB_OK;
+}

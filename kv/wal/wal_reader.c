@@ -1,0 +1,289 @@
+/* Reads a log.
+ *
+ * The file is read block by block; a record of one fragment is handed out where it lies in the
+ * block, a longer one is put together in a buffer. After the first defect there is one question
+ * left: was that place known to be durable? The records before it cannot tell, for a record only
+ * speaks of what was appended before it. Those behind it can, so the rest of the file is searched
+ * for a fragment that does (wal_tail.h).
+ */
+#include "kv/wal/wal_reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "kv/wal/wal_fragment.h"
+#include "kv/wal/wal_tail.h"
+
+struct bb_wal_reader {
+    struct bb_wal_source source;
+    uint64_t position;     /* where the next fragment is looked for */
+    uint64_t record_start; /* of the record that is being read, or was read last */
+    bool is_within_record; /* its first fragment was read, its last one was not */
+    bool tolerate_damage;
+    struct bb_buf record;
+    struct bb_wal_report report;
+    struct bb_error final; /* what every further call gives; BB_OK: the log goes on */
+};
+
+static enum bb_status finish(struct bb_wal_reader *reader, enum bb_status status)
+{
+    if (status == BB_NOT_FOUND)
+        reader->final.status = BB_NOT_FOUND; /* the end is no failure and has no message */
+    else
+        reader->final = *bb_error_last();
+    return status;
+}
+
+/* The log ends before its file does: at `end`, because of what is wrong at `offset`. */
+static enum bb_status end_early(struct bb_wal_reader *reader, uint64_t end, uint64_t offset,
+                                const char *reason)
+{
+    struct bb_wal_tail tail = {0};
+    enum bb_status status = bb_wal_tail_read(&reader->source, end, &tail);
+    if (status != BB_OK)
+        return finish(reader, status);
+    if (tail.durable > end && !reader->tolerate_damage) {
+        struct bb_place place = {.file = reader->source.file->path};
+        return finish(reader,
+                      bb_corrupt(place, offset, "%s, and the log was known durable up to %" PRIu64,
+                                 reason, tail.durable));
+    }
+    reader->report.end_offset = end;
+    reader->report.dropped_bytes = tail.content_offset - end;
+    snprintf(reader->report.reason, sizeof(reader->report.reason), "%s at offset %" PRIu64, reason,
+             offset);
+    return finish(reader, BB_NOT_FOUND);
+}
+
+static enum bb_status end_at_fragment(struct bb_wal_reader *reader, const char *reason)
+{
+    uint64_t end = reader->is_within_record ? reader->record_start : reader->position;
+    return end_early(reader, end, reader->position, reason);
+}
+
+static enum bb_status end_of_file(struct bb_wal_reader *reader)
+{
+    if (reader->is_within_record)
+        return end_at_fragment(reader, "a record is cut off");
+    reader->report.end_offset = reader->position;
+    return finish(reader, BB_NOT_FOUND);
+}
+
+static bool is_zero(struct bb_bytes bytes)
+{
+    for (size_t i = 0; i < bytes.size; i++) {
+        if (bytes.data[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Decodes what stands at the position, and steps over the zeros at the end of a block. *ret_reason
+ * NULL: *ret_fragment is a whole fragment at the position, or the position is the end of the file.
+ */
+static enum bb_status look(struct bb_wal_reader *reader, struct bb_wal_fragment *ret_fragment,
+                           const char **ret_reason)
+{
+    struct bb_wal_source *source = &reader->source;
+    *ret_reason = NULL;
+    while (reader->position < source->size) {
+        struct bb_bytes rest;
+        enum bb_status status = bb_wal_source_at(source, reader->position, &rest);
+        if (status != BB_OK)
+            return status;
+        size_t left = bb_wal_block_left(reader->position);
+        if (left >= BB_WAL_FRAGMENT_SIZE_MIN) {
+            *ret_reason =
+                bb_wal_fragment_decode(source->seed, reader->position, rest, ret_fragment);
+            return BB_OK;
+        }
+        if (rest.size < left || !is_zero(rest)) {
+            *ret_reason =
+                rest.size < left ? "a block is cut off" : "a block ends in other bytes than zeros";
+            return BB_OK;
+        }
+        reader->position += left;
+    }
+    return BB_OK;
+}
+
+/* BB_OK with the fragment at the position, or finished. */
+static enum bb_status next_fragment(struct bb_wal_reader *reader,
+                                    struct bb_wal_fragment *ret_fragment)
+{
+    const char *reason = NULL;
+    enum bb_status status = look(reader, ret_fragment, &reason);
+    if (status == BB_OK && reason != NULL) {
+        /* Once more from the file: the defect may be one of memory or of the transfer. */
+        bb_wal_source_forget(&reader->source);
+        status = look(reader, ret_fragment, &reason);
+    }
+    if (status != BB_OK)
+        return finish(reader, status);
+    if (reason != NULL)
+        return end_at_fragment(reader, reason);
+    return reader->position == reader->source.size ? end_of_file(reader) : BB_OK;
+}
+
+static bool may_follow(const struct bb_wal_reader *reader, enum bb_wal_fragment_type type)
+{
+    return reader->is_within_record == (type == BB_WAL_MIDDLE || type == BB_WAL_LAST);
+}
+
+/* Takes the fragment at the position into the record; *ret_payload is set when that makes it whole,
+ * else empty of address. */
+static enum bb_status take(struct bb_wal_reader *reader, const struct bb_wal_fragment *fragment,
+                           struct bb_bytes *ret_payload)
+{
+    struct bb_bytes body = fragment->body;
+    if (!reader->is_within_record) {
+        reader->record_start = reader->position;
+        body = bb_bytes_of(body.data + BB_WAL_DURABLE_SIZE, body.size - BB_WAL_DURABLE_SIZE);
+        bb_buf_reset(&reader->record);
+    }
+    if (fragment->type != BB_WAL_FULL) {
+        if (body.size > BB_WAL_PAYLOAD_SIZE_MAX - reader->record.size)
+            return end_at_fragment(reader, "a record beyond the limit");
+        enum bb_status status = bb_buf_append(&reader->record, body.data, body.size);
+        if (status != BB_OK)
+            return finish(reader, status);
+        body = bb_buf_bytes(&reader->record);
+    }
+    reader->is_within_record = fragment->type == BB_WAL_FIRST || fragment->type == BB_WAL_MIDDLE;
+    if (!reader->is_within_record)
+        *ret_payload = body;
+    return BB_OK;
+}
+
+enum bb_status bb_wal_reader_next(struct bb_wal_reader *reader, struct bb_bytes *ret_payload)
+{
+    if (reader->final.status == BB_NOT_FOUND)
+        return BB_NOT_FOUND;
+    if (reader->final.status != BB_OK)
+        return bb_error_restore(&reader->final);
+
+    for (;;) {
+        struct bb_wal_fragment fragment;
+        struct bb_bytes payload = {0};
+        enum bb_status status = next_fragment(reader, &fragment);
+        if (status != BB_OK)
+            return status;
+        if (!may_follow(reader, fragment.type))
+            return end_at_fragment(reader, "a fragment out of order");
+        if (fragment.type != BB_WAL_MARK)
+            status = take(reader, &fragment, &payload);
+        if (status != BB_OK)
+            return status;
+        reader->position += BB_WAL_FRAGMENT_HEADER + fragment.body.size;
+        if (fragment.type == BB_WAL_FULL || fragment.type == BB_WAL_LAST) {
+            reader->report.record_count++;
+            *ret_payload = payload;
+            return BB_OK;
+        }
+    }
+}
+
+/* A sound header of another log is no damage: somebody has put a wrong file here. */
+static enum bb_status check_identity(const struct bb_wal_reader *reader, const uint8_t *header,
+                                     const struct bb_wal_identity *identity)
+{
+    struct bb_place place = {.file = reader->source.file->path};
+    uint32_t version = bb_load32(header + 8);
+    uint64_t log_number = bb_load64(header + 16);
+    if (version != BB_WAL_VERSION)
+        return bb_fail(BB_UNSUPPORTED,
+                       "%s: a log of format version %" PRIu32 ", this version reads %d", place.file,
+                       version, BB_WAL_VERSION);
+    if (log_number != identity->log_number)
+        return bb_corrupt(place, 16, "log number %" PRIu64 ", expected %" PRIu64, log_number,
+                          identity->log_number);
+    if (memcmp(header + 24, identity->store_id, BB_WAL_STORE_ID_SIZE) != 0)
+        return bb_corrupt(place, 24, "a log of another store");
+    return BB_OK;
+}
+
+static const char *header_defect(struct bb_bytes header)
+{
+    if (header.size < BB_WAL_HEADER_SIZE)
+        return "the log's header is cut off";
+    if (memcmp(header.data, BB_WAL_MAGIC, BB_WAL_MAGIC_SIZE) != 0)
+        return "the log's magic is wrong";
+    if (bb_load64(header.data + 40) != bb_wal_header_check(header.data))
+        return "the log's header has a wrong check";
+    return NULL;
+}
+
+static enum bb_status read_header(struct bb_wal_reader *reader,
+                                  const struct bb_wal_identity *identity)
+{
+    struct bb_bytes header = {0};
+    enum bb_status status = BB_OK;
+    if (reader->source.size == 0)
+        return end_of_file(reader);
+    status = bb_wal_source_at(&reader->source, 0, &header);
+    if (status == BB_OK && header_defect(header) != NULL) {
+        bb_wal_source_forget(&reader->source);
+        status = bb_wal_source_at(&reader->source, 0, &header);
+    }
+    if (status != BB_OK)
+        return status;
+    const char *defect = header_defect(header);
+    if (defect != NULL)
+        return end_early(reader, 0, 0, defect);
+    reader->position = BB_WAL_HEADER_SIZE;
+    return check_identity(reader, header.data, identity);
+}
+
+enum bb_status bb_wal_reader_open(struct bb_file_system *fs, const char *path, uint64_t log_number,
+                                  const uint8_t store_id[BB_WAL_STORE_ID_SIZE],
+                                  bool tolerate_damage, struct bb_wal_reader **ret_reader)
+{
+    struct bb_wal_identity identity = bb_wal_identity(log_number, store_id);
+    struct bb_wal_reader *reader = bb_alloc_zeroed(1, sizeof(*reader));
+    if (reader == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the reader of %s", path);
+    reader->tolerate_damage = tolerate_damage;
+    enum bb_status status = bb_wal_source_open(&reader->source, fs, path, bb_wal_seed(&identity));
+    if (status != BB_OK) {
+        bb_wal_reader_close(reader);
+        return status;
+    }
+    status = read_header(reader, &identity);
+    if (status == BB_OK || status == BB_NOT_FOUND) { /* not found: a log without records */
+        *ret_reader = reader;
+        return BB_OK;
+    }
+    bb_wal_reader_close(reader);
+    return status;
+}
+
+uint64_t bb_wal_reader_offset(const struct bb_wal_reader *reader)
+{
+    return reader->record_start;
+}
+
+enum bb_status bb_wal_reader_durable(struct bb_wal_reader *reader, uint64_t *ret_offset)
+{
+    struct bb_wal_tail tail = {0};
+    enum bb_status status = bb_wal_tail_read(&reader->source, BB_WAL_HEADER_SIZE, &tail);
+    if (status == BB_OK)
+        *ret_offset = tail.durable;
+    return status;
+}
+
+const struct bb_wal_report *bb_wal_reader_report(const struct bb_wal_reader *reader)
+{
+    return &reader->report;
+}
+
+void bb_wal_reader_close(struct bb_wal_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    bb_wal_source_close(&reader->source);
+    bb_buf_deinit(&reader->record);
+    bb_free(reader);
+}

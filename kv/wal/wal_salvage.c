@@ -1,0 +1,221 @@
+/* See wal_salvage.h. */
+#include "kv/wal/wal_salvage.h"
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "kv/wal/wal_fragment.h"
+#include "kv/wal/wal_reader.h"
+#include "kv/wal/wal_source.h"
+
+/* Bodies hashed in vain, per block: as in wal_tail.c. */
+#define HASHED_IN_VAIN_MAX ((size_t)8 << 20)
+
+struct salvage {
+    struct bb_wal_source source;
+    uint64_t position;
+    uint64_t hashed_block; /* the block that hashed counts for */
+    size_t hashed;
+    struct bb_buf record; /* of fragments that follow one another without a gap */
+    uint64_t record_start;
+    bool is_within_record;
+    uint64_t
+        whole_end; /* behind the last whole record or mark, and the zeros that fill its block */
+    uint64_t content_end; /* behind the last byte that is not zero */
+    enum bb_status (*visit)(void *context, struct bb_bytes payload, uint64_t offset);
+    void *context;
+    struct bb_wal_salvage_report report;
+};
+
+static bool is_zero(struct bb_bytes bytes)
+{
+    for (size_t i = 0; i < bytes.size; i++) {
+        if (bytes.data[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Bytes up to `end` are whole; what stands between them and those before is lost. */
+static void reach(struct salvage *salvage, uint64_t begin, uint64_t end)
+{
+    salvage->report.holes += begin > salvage->whole_end;
+    salvage->report.bytes_lost += begin - salvage->whole_end;
+    salvage->whole_end = end;
+}
+
+static enum bb_status give(struct salvage *salvage, struct bb_bytes payload, uint64_t end)
+{
+    salvage->report.record_count++;
+    reach(salvage, salvage->record_start, end);
+    return salvage->visit(salvage->context, payload, salvage->record_start);
+}
+
+static enum bb_status take_first(struct salvage *salvage, const struct bb_wal_fragment *fragment,
+                                 uint64_t end)
+{
+    struct bb_bytes body = bb_bytes_of(fragment->body.data + BB_WAL_DURABLE_SIZE,
+                                       fragment->body.size - BB_WAL_DURABLE_SIZE);
+    salvage->record_start = salvage->position;
+    salvage->is_within_record = fragment->type == BB_WAL_FIRST;
+    if (!salvage->is_within_record)
+        return give(salvage, body, end);
+    return bb_buf_assign(&salvage->record, body);
+}
+
+static enum bb_status take_next(struct salvage *salvage, const struct bb_wal_fragment *fragment,
+                                uint64_t end)
+{
+    if (!salvage->is_within_record)
+        return BB_OK; /* its beginning is lost */
+    salvage->is_within_record =
+        fragment->type == BB_WAL_MIDDLE &&
+        fragment->body.size <= BB_WAL_PAYLOAD_SIZE_MAX - salvage->record.size;
+    enum bb_status status =
+        bb_buf_append(&salvage->record, fragment->body.data, fragment->body.size);
+    if (status != BB_OK || fragment->type == BB_WAL_MIDDLE)
+        return status;
+    return give(salvage, bb_buf_bytes(&salvage->record), end);
+}
+
+static enum bb_status take(struct salvage *salvage, const struct bb_wal_fragment *fragment)
+{
+    uint64_t end = salvage->position + BB_WAL_FRAGMENT_HEADER + fragment->body.size;
+    enum bb_status status = BB_OK;
+    if (fragment->type == BB_WAL_MARK) {
+        salvage->is_within_record = false;
+        reach(salvage, salvage->position, end);
+    } else if (fragment->type == BB_WAL_MIDDLE || fragment->type == BB_WAL_LAST) {
+        status = take_next(salvage, fragment, end);
+    } else {
+        status = take_first(salvage, fragment, end);
+    }
+    salvage->position = end;
+    return status;
+}
+
+/* What is at the position is no fragment: on to the next offset, or to the next block when too much
+ * was hashed for nothing. */
+static void pass_over(struct salvage *salvage, struct bb_bytes rest)
+{
+    uint64_t block = salvage->position / BB_WAL_BLOCK_SIZE;
+    if (block != salvage->hashed_block)
+        salvage->hashed = 0;
+    salvage->hashed_block = block;
+    salvage->hashed += bb_load16(rest.data + 8);
+    salvage->is_within_record = false;
+    salvage->position += salvage->hashed < HASHED_IN_VAIN_MAX ? 1 : rest.size;
+}
+
+/* The end of a block is too short for a fragment, and filled with zeros. */
+static void skip_fill(struct salvage *salvage, struct bb_bytes rest)
+{
+    if (!is_zero(rest))
+        salvage->is_within_record = false;
+    else if (salvage->whole_end == salvage->position)
+        salvage->whole_end += rest.size;
+    salvage->position += rest.size;
+}
+
+static void note_content(struct salvage *salvage, struct bb_bytes rest)
+{
+    size_t size = rest.size;
+    if (salvage->content_end > salvage->position + rest.size)
+        return;
+    while (size > 0 && rest.data[size - 1] == 0)
+        size--;
+    if (salvage->position + size > salvage->content_end && size > 0)
+        salvage->content_end = salvage->position + size;
+}
+
+static enum bb_status step(struct salvage *salvage)
+{
+    struct bb_bytes rest;
+    struct bb_wal_fragment fragment;
+    enum bb_status status = bb_wal_source_at(&salvage->source, salvage->position, &rest);
+    if (status != BB_OK)
+        return status;
+    if (salvage->position % BB_WAL_BLOCK_SIZE == 0 || salvage->position == BB_WAL_HEADER_SIZE)
+        note_content(salvage, rest);
+    if (rest.size < BB_WAL_FRAGMENT_SIZE_MIN) {
+        skip_fill(salvage, rest);
+        return BB_OK;
+    }
+    if (bb_wal_fragment_decode(salvage->source.seed, salvage->position, rest, &fragment) == NULL)
+        return take(salvage, &fragment);
+    pass_over(salvage, rest);
+    return BB_OK;
+}
+
+static enum bb_status read_all(struct salvage *salvage)
+{
+    enum bb_status status = BB_OK;
+    salvage->position = BB_WAL_HEADER_SIZE;
+    salvage->whole_end = BB_WAL_HEADER_SIZE;
+    salvage->content_end = BB_WAL_HEADER_SIZE;
+    while (status == BB_OK && salvage->position < salvage->source.size)
+        status = step(salvage);
+    if (salvage->content_end > salvage->whole_end)
+        salvage->report.bytes_lost += salvage->content_end - salvage->whole_end;
+    return status;
+}
+
+/* A sound header of another log is no damage. */
+static enum bb_status check_identity(struct bb_file_system *fs, const char *path,
+                                     const struct bb_wal_identity *identity)
+{
+    struct bb_wal_reader *reader = NULL;
+    enum bb_status status =
+        bb_wal_reader_open(fs, path, identity->log_number, identity->store_id, true, &reader);
+    bb_wal_reader_close(reader);
+    return status;
+}
+
+enum bb_status bb_wal_salvage(struct bb_file_system *fs, const char *path, uint64_t log_number,
+                              const uint8_t store_id[BB_WAL_STORE_ID_SIZE],
+                              enum bb_status (*visit)(void *context, struct bb_bytes payload,
+                                                      uint64_t offset),
+                              void *context, struct bb_wal_salvage_report *ret_report)
+{
+    struct bb_wal_identity identity = bb_wal_identity(log_number, store_id);
+    struct salvage salvage = {.visit = visit, .context = context};
+    enum bb_status status = check_identity(fs, path, &identity);
+    if (status != BB_OK)
+        return status;
+    status = bb_wal_source_open(&salvage.source, fs, path, bb_wal_seed(&identity));
+    if (status == BB_OK)
+        status = read_all(&salvage);
+    if (status == BB_OK)
+        *ret_report = salvage.report;
+    bb_buf_deinit(&salvage.record);
+    bb_wal_source_close(&salvage.source);
+    return status;
+}
+
+static bool is_sound_header(const uint8_t header[BB_WAL_HEADER_SIZE])
+{
+    return memcmp(header, BB_WAL_MAGIC, BB_WAL_MAGIC_SIZE) == 0 &&
+           bb_load64(header + 40) == bb_wal_header_check(header);
+}
+
+enum bb_status bb_wal_claim_read(struct bb_file_system *fs, const char *path,
+                                 uint8_t ret_store_id[BB_WAL_STORE_ID_SIZE], bool *ret_is_told)
+{
+    uint8_t header[BB_WAL_HEADER_SIZE] = {0};
+    struct bb_file *file = NULL;
+    size_t size = 0;
+    enum bb_status status = bb_file_open(fs, path, &file);
+    if (status != BB_OK)
+        return status;
+    status = bb_file_read_at(file, 0, header, sizeof(header), &size);
+    struct bb_error first = *bb_error_last();
+    enum bb_status closed = bb_file_close(file);
+    if (status != BB_OK)
+        return bb_error_restore(&first);
+    if (closed != BB_OK)
+        return closed;
+    *ret_is_told = size == sizeof(header) && is_sound_header(header);
+    if (*ret_is_told)
+        memcpy(ret_store_id, header + 24, BB_WAL_STORE_ID_SIZE);
+    return BB_OK;
+}

@@ -1,0 +1,31 @@
+/* The blocks of a log file, one at a time. Threads: one. */
+#ifndef BB_KV_WAL_WAL_SOURCE_H
+#define BB_KV_WAL_WAL_SOURCE_H
+
+#include "base/file.h"
+#include "kv/wal/wal_format.h"
+
+struct bb_wal_source {
+    struct bb_file *file;  /* owned */
+    uint64_t size;         /* of the file when it was opened: what a read must give */
+    uint64_t seed;         /* of the log's checks */
+    uint8_t *block;        /* owned, BB_WAL_BLOCK_SIZE bytes */
+    uint64_t block_offset; /* of the block that is loaded */
+    size_t block_size;     /* 0: none is */
+};
+
+BB_MUST_CHECK enum bb_status bb_wal_source_open(struct bb_wal_source *source,
+                                                struct bb_file_system *fs, const char *path,
+                                                uint64_t seed);
+/* A zeroed source is allowed. */
+void bb_wal_source_close(struct bb_wal_source *source);
+
+/* The bytes from a file offset to the end of its block or of the file; valid until another block is
+ * loaded. REQUIRES: offset < size. */
+BB_MUST_CHECK enum bb_status bb_wal_source_at(struct bb_wal_source *source, uint64_t offset,
+                                              struct bb_bytes *ret_rest);
+
+/* Forgets the loaded block, so that it is read again. */
+void bb_wal_source_forget(struct bb_wal_source *source);
+
+#endif
