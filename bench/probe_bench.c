@@ -9,7 +9,8 @@
  *    none are what the measurement costs.
  * 2. One hash asked of six filters.
  * 3. Filters that stand alone, asked one by one and in batches, in the cache and out of it.
- * 4. From the key on, beside RocksDB.
+ *
+ * From the key on, and beside RocksDB: key_probe_bench.
  *
  * Times are thread CPU time, the least of the rounds.
  */
@@ -22,7 +23,6 @@
 #include "base/buf.h"
 #include "base/coding.h"
 #include "base/hash.h"
-#include "bench/probe_rocksdb.h"
 #include "bench/probe_timer.h"
 #include "bloomblock/block_filter.h"
 #include "bloomblock/standalone/kind.h"
@@ -456,107 +456,6 @@ static void bench_batches(void)
     bench_batch(BB_FILTER_BLOCKED_BLOOM, 10000000);
 }
 
-/* --- 4. From the key on --- */
-
-#define TEXT_KEYS UINT64_C(300000)
-
-/* As many absent ones behind the members; the first byte is no 0xff. */
-static uint8_t *make_keys(void)
-{
-    uint8_t *keys = allocate(2 * TEXT_KEYS * PROBE_KEY_SIZE);
-    for (uint64_t i = 0; i < 2 * TEXT_KEYS; i++) {
-        bb_store64(keys + i * PROBE_KEY_SIZE, foreign(i) & ~UINT64_C(0x80));
-        bb_store64(keys + i * PROBE_KEY_SIZE + 8, i);
-    }
-    return keys;
-}
-
-static uint64_t hash_of(const struct bb_hash_secret *secret, const uint8_t *keys, uint64_t i)
-{
-    return bb_hash_key(secret, (struct bb_bytes){keys + i * PROBE_KEY_SIZE, PROBE_KEY_SIZE});
-}
-
-/* Absent keys, few enough to stay in the cache themselves. view NULL: the hash alone. */
-static double time_keys(const struct bb_hash_secret *secret, const uint8_t *keys,
-                        const struct bb_filter_view *view)
-{
-    double least = INFINITY;
-    for (int round = 0; round < rounds; round++) {
-        double start = probe_timer_now();
-        for (uint64_t i = 0; i < 20000; i++) {
-            uint64_t hash = hash_of(secret, keys, TEXT_KEYS + i);
-            use(view == NULL ? hash : bb_filter_may_contain(view, hash));
-        }
-        probe_timer_note(start, 20000, &least);
-    }
-    return least;
-}
-
-static void bench_kind_with_keys(enum bb_filter_kind kind, const uint8_t *keys)
-{
-    struct bb_filter_options options = {.kind = kind, .target_rate = 0.01};
-    struct bb_filter_builder *builder = NULL;
-    struct bb_hash_secret secret;
-    struct alone alone = {0};
-    bb_hash_secret_from_seed(1, &secret);
-    must(bb_filter_builder_create(&options, &builder));
-    for (uint64_t i = 0; i < TEXT_KEYS; i++)
-        must(bb_filter_builder_add(builder, hash_of(&secret, keys, i)));
-    must(bb_filter_builder_finish(builder, &alone.bytes));
-    bb_filter_builder_destroy(builder);
-    must(bb_filter_view_init(&alone.view, (struct bb_bytes){alone.bytes.data, alone.bytes.size}));
-    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
-        if (!bb_cpu_has(cpu)) {
-            printf("bloomblock %-14s %-10s not measured\n", bb_filter_kind_name(kind),
-                   bb_cpu_name(cpu));
-            continue;
-        }
-        bb_view_use(&alone.view, cpu);
-        printf("bloomblock %-14s %-10s %8.1f\n", bb_filter_kind_name(kind), bb_cpu_name(cpu),
-               time_keys(&secret, keys, &alone.view));
-    }
-    bb_buf_deinit(&alone.bytes);
-}
-
-#ifdef BENCH_WITH_ROCKSDB
-static void bench_rocksdb(const uint8_t *keys)
-{
-    struct probe_rocksdb filters[2] = {{.bits_per_key = 10}, {.is_ribbon = 1, .bits_per_key = 10}};
-    const struct probe_rocksdb *bloom = &filters[0], *ribbon = &filters[1];
-    probe_rocksdb_measure(filters, keys, TEXT_KEYS, rounds);
-    printf("rocksdb %s, reader alone: not measured, no installed header has its readers\n",
-           BENCH_ROCKSDB_VERSION);
-    printf("rocksdb from outside: a Get of an absent key asks a filter (%.3f and %.3f per Get), of "
-           "one beyond the tables none\n",
-           bloom->bloom_hits, ribbon->bloom_hits);
-    for (int i = 0; i < 2; i++)
-        printf("    %-22s absent %6.1f, beyond %6.1f, reader with hash and path %6.1f\n",
-               i == 0 ? "Bloom, 10 bits" : "Ribbon, about 7 bits", filters[i].absent,
-               filters[i].outside, filters[i].absent - filters[i].outside);
-    printf("    Ribbon more than Bloom %6.1f\n", ribbon->absent - bloom->absent);
-}
-#else
-static void bench_rocksdb(const uint8_t *keys)
-{
-    (void)keys;
-    printf("rocksdb: not measured, it is not installed\n");
-}
-#endif
-
-static void bench_keys(void)
-{
-    uint8_t *keys = make_keys();
-    struct bb_hash_secret secret;
-    bb_hash_secret_from_seed(1, &secret);
-    printf("\nFrom absent keys of %d bytes on, %" PRIu64 " keys at 1 %%, ns; the hash alone takes "
-           "%.1f:\n",
-           PROBE_KEY_SIZE, TEXT_KEYS, time_keys(&secret, keys, NULL));
-    bench_kind_with_keys(BB_FILTER_RIBBON, keys);
-    bench_kind_with_keys(BB_FILTER_BLOCKED_BLOOM, keys);
-    bench_rocksdb(keys);
-    free(keys);
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -568,7 +467,6 @@ int main(int argc, char **argv)
     bench_tables();
     bench_sixes();
     bench_batches();
-    bench_keys();
     printf("\nclock at the end: about %.1f GHz\n", clock_gigahertz());
     return 0;
 }
