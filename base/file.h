@@ -87,7 +87,8 @@ struct bb_file_system_ops {
     enum bb_status (*status)(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
                              uint64_t *ret_size);
     /* Takes the lock file (created when missing) for this process and writes the process id into
-     * it. BB_BUSY, with the holder's id in the message, when another process or this one holds it.
+     * it. BB_BUSY, with the holder's id in the message, when another process or this one holds it,
+     * or held it when somebody else removed the file: so there is one such file in a directory.
      * Released by unlock; the file stays. */
     enum bb_status (*lock)(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock);
     enum bb_status (*unlock)(struct bb_file_system *fs, struct bb_file *lock);

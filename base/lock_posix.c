@@ -8,12 +8,18 @@
  * and ends with the description, hence with the process. A child made by fork shares the
  * description: it keeps the lock alive as long as it runs without exec, and it cannot release what
  * its parent holds, because the lock remembers who took it.
+ *
+ * Lock files get removed: by hand, by people who take them for what keeps a store from opening. The
+ * next opener would make a new one, lock it, and share the directory with the holder of the old one.
+ * So the directory is locked too (flock, which needs no permission to write), where the file system
+ * can do that: what cannot be had is no failure.
  */
 #include "base/file_posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +29,7 @@
 struct posix_lock {
     struct bb_file base;
     int fd;
+    int directory_fd; /* -1: without it */
     pid_t owner;
     char path[];
 };
@@ -97,17 +104,65 @@ static enum bb_status open_and_lock(const char *path, int *ret_fd)
     return BB_OK;
 }
 
+/* The directory that a lock file is in; directory: room for its path. */
+static int open_directory_of(const char *path, char *directory)
+{
+    const char *slash = strrchr(path, '/');
+    size_t size = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    memcpy(directory, path, size);
+    memcpy(directory + size, ".", 2); /* of the file alone, and of "/": that directory itself */
+    return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static enum bb_status lock_directory(struct posix_lock *lock, char *scratch)
+{
+    lock->directory_fd = open_directory_of(lock->path, scratch);
+    if (lock->directory_fd < 0 || flock(lock->directory_fd, LOCK_EX | LOCK_NB) == 0)
+        return BB_OK;
+    bool is_held = errno == EWOULDBLOCK;
+    (void)close(lock->directory_fd);
+    lock->directory_fd = -1;
+    if (!is_held)
+        return BB_OK;
+    return bb_fail(BB_BUSY,
+                   "%s: the directory is locked, though this file is not: it was removed while "
+                   "somebody held it",
+                   lock->path);
+}
+
+/* Before the file is let go of: who gets that must find the directory free. */
+static void unlock_directory(struct posix_lock *lock, bool is_owner)
+{
+    if (lock->directory_fd < 0)
+        return;
+    if (is_owner)
+        (void)flock(lock->directory_fd, LOCK_UN); /* a child may share the description */
+    (void)close(lock->directory_fd);
+}
+
+static enum bb_status lock_both(struct posix_lock *lock, char *scratch)
+{
+    enum bb_status status = open_and_lock(lock->path, &lock->fd);
+    if (status != BB_OK)
+        return status;
+    status = lock_directory(lock, scratch);
+    if (status != BB_OK)
+        (void)close(lock->fd);
+    return status;
+}
+
 enum bb_status bb_posix_lock(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock)
 {
     (void)fs;
     size_t path_size = strlen(path) + 1;
-    struct posix_lock *lock = bb_alloc(sizeof(*lock) + path_size);
+    /* The path, and room for that of its directory. */
+    struct posix_lock *lock = bb_alloc(sizeof(*lock) + 2 * path_size + 1);
     if (lock == NULL)
         return bb_fail(BB_NO_MEMORY, "%s: no memory to lock it", path);
 
     *lock = (struct posix_lock){.base = {.path = lock->path}, .owner = getpid()};
     memcpy(lock->path, path, path_size);
-    enum bb_status status = open_and_lock(path, &lock->fd);
+    enum bb_status status = lock_both(lock, lock->path + path_size);
     if (status != BB_OK) {
         bb_free(lock);
         return status;
@@ -122,7 +177,9 @@ enum bb_status bb_posix_unlock(struct bb_file_system *fs, struct bb_file *base)
     (void)fs;
     struct posix_lock *lock = (struct posix_lock *)base; /* base is the first member */
     enum bb_status status = BB_OK;
-    if (lock->owner == getpid()) {
+    bool is_owner = lock->owner == getpid();
+    unlock_directory(lock, is_owner);
+    if (is_owner) {
         /* Said aloud and not left to close: a child of ours may still share the description. */
         if (ftruncate(lock->fd, 0) != 0 || set_lock(lock->fd, F_UNLCK) != 0)
             status = bb_fail_errno(errno, "unlock", lock->path);

@@ -3,6 +3,7 @@
  * another process's, says so. Method: a killed store (tests/fault/sample.h), everything that
  * CURRENT may say, foreign files, logs of others, lock files. Photographs of the directory before
  * and after. */
+#include "bb/db_files.h"
 #include "tests/fault/sample.h"
 
 #include <errno.h>
@@ -257,6 +258,39 @@ static void directory__read_only(void **state)
     sample_destroy(&sample);
 }
 
+/* LOCK removed by somebody who took it for what keeps the store from opening: still nobody else has
+ * the store, by any name of it. */
+static void directory__lock_file_removed_while_open(void **state)
+{
+    (void)state;
+    struct bb_temp_dir dir;
+    struct bb_db_options options = {.create_if_missing = true, .deterministic = true};
+    struct bb_db *db = NULL;
+    struct bb_db *second = NULL;
+    char path[PATH_MAX];
+    char lock[PATH_MAX];
+    char link[PATH_MAX];
+    bb_temp_dir_init(&dir, "directory_test");
+    bb_temp_dir_path(&dir, "store", path);
+    bb_temp_dir_path(&dir, "store/LOCK", lock);
+    bb_temp_dir_path(&dir, "link", link);
+    assert_int_equal(symlink(path, link), 0);
+    assert_ok(bb_db_open(path, &options, &db));
+    assert_int_equal(unlink(lock), 0);
+    assert_status(bb_db_open(path, &options, &second), BB_BUSY);
+    assert_message("the directory is locked");
+    assert_status(bb_db_open(link, &options, &second), BB_BUSY);
+    assert_status(bb_db_destroy(path, &options, NULL), BB_BUSY);
+    assert_status(bb_db_repair(path, &options, NULL, NULL), BB_BUSY);
+    assert_ok(bb_db_put(db, NULL, bb_bytes_of_text("a"), bb_bytes_of_text("1")));
+    assert_ok(bb_db_flush(db));
+    assert_ok(bb_db_close(db));
+    assert_ok(bb_db_open(link, &options, &db));
+    assert_content_at(db, NULL, "a=1");
+    assert_ok(bb_db_close(db));
+    bb_temp_dir_deinit(&dir);
+}
+
 /* Another process has the store: its id is told, and its death is enough. */
 static void directory__held_by_another_process(void **state)
 {
@@ -306,6 +340,7 @@ int main(void)
         cmocka_unit_test(directory__garbage_in_a_log_to_come),
         cmocka_unit_test(directory__lock_file_of_any_content),
         cmocka_unit_test(directory__read_only),
+        cmocka_unit_test(directory__lock_file_removed_while_open),
         cmocka_unit_test(directory__held_by_another_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

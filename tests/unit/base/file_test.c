@@ -352,7 +352,8 @@ static void file__lock_excludes(void **state)
     assert_status(fs->ops->lock(fs, path(place, "LOCK"), &second), BB_BUSY);
     assert_message("already locked by this process");
     assert_null(second);
-    assert_ok(fs->ops->lock(fs, path(place, "LOCK2"), &other));
+    assert_ok(fs->ops->make_directory(fs, path(place, "other")));
+    assert_ok(fs->ops->lock(fs, path(place, "other/LOCK"), &other));
     assert_ok(fs->ops->unlock(fs, lock));
     assert_ok(fs->ops->lock(fs, path(place, "LOCK"), &second));
     assert_ok(fs->ops->unlock(fs, second));

@@ -3,6 +3,7 @@
  * pipes make it wait, never time. */
 #include "tests/support/assert_status.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -256,6 +257,54 @@ static void lock_posix__removed_by_its_holder_is_nobodys(void **state)
     assert_true(atomic_load(&removers.locked) > 0);
 }
 
+static int child_finds_the_directory_held(struct place *place, struct bb_file *held)
+{
+    (void)held;
+    struct bb_file *mine = NULL;
+    if (lock(place, &mine) != BB_BUSY)
+        return 1;
+    return strstr(bb_error_last()->message, "the directory is locked") == NULL ? 2 : 0;
+}
+
+/* Removed by hand, by somebody who took it for what is left of a dead holder. */
+static void lock_posix__removed_by_hand_still_excludes(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *held = NULL;
+    struct bb_file *second = NULL;
+    assert_ok(lock(place, &held));
+    for (int again = 0; again < 2; again++) {
+        assert_ok(place->fs->ops->remove(place->fs, place->path));
+        assert_status(lock(place, &second), BB_BUSY);
+        assert_message(place->path);
+        assert_message("the directory is locked");
+        assert_int_equal(in_child(place, held, child_finds_the_directory_held), 0);
+    }
+    assert_int_equal(in_child(place, held, child_releases_what_it_inherited), 0);
+    assert_status(lock(place, &second), BB_BUSY);
+    assert_ok(unlock(place, held));
+    assert_int_equal(in_child(place, NULL, child_gets_the_lock), 0);
+}
+
+/* By a name without a slash. */
+static void lock_posix__in_the_working_directory(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *held = NULL;
+    struct bb_file *second = NULL;
+    int before = open(".", O_RDONLY | O_DIRECTORY);
+    assert_true(before >= 0);
+    assert_int_equal(chdir(place->dir.path), 0);
+    assert_ok(place->fs->ops->lock(place->fs, "LOCK", &held));
+    assert_status(lock(place, &second), BB_BUSY);
+    assert_ok(place->fs->ops->remove(place->fs, "LOCK"));
+    assert_status(lock(place, &second), BB_BUSY);
+    assert_message("the directory is locked");
+    assert_ok(unlock(place, held));
+    assert_int_equal(fchdir(before), 0);
+    assert_int_equal(close(before), 0);
+}
+
 static int set_up(void **state)
 {
     struct place *place = calloc(1, sizeof(*place));
@@ -289,6 +338,8 @@ int main(void)
         lock_test(lock_posix__closing_another_descriptor_keeps_it),
         lock_test(lock_posix__foreign_contents_give_no_id),
         lock_test(lock_posix__removed_by_its_holder_is_nobodys),
+        lock_test(lock_posix__removed_by_hand_still_excludes),
+        lock_test(lock_posix__in_the_working_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
