@@ -197,7 +197,7 @@ static void set_horizon(struct bb_db *db, struct bb_pick_options *options)
 static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     struct bb_pick_options options = bb_target_of(db, levels);
-    options.pending_waste = db->pending_waste[BB_WORK_FLUSH];
+    options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
     set_horizon(db, &options);
     db->compact_ticket = requested(db);
     enum bb_status status = BB_OK;
@@ -225,18 +225,28 @@ static enum bb_status pick(struct bb_db *db, struct bb_levels *levels, struct bb
     return status;
 }
 
+/* As pending_levels. */
+static uint32_t levels_of(const struct bb_plan *plan)
+{
+    uint32_t levels = UINT32_C(1) << plan->output_level;
+    for (size_t i = 0; i < plan->input_count; i++)
+        levels |= UINT32_C(1) << plan->input_levels[i];
+    return levels & ~UINT32_C(1);
+}
+
 /* The filters of a plan's tables, and what they take of the promise. */
 static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
                         const struct bb_plan *plan, struct bb_table_options *ret_table)
 {
     struct bb_pick_options options = bb_target_of(db, levels);
-    options.pending_waste = db->pending_waste[BB_WORK_FLUSH];
+    options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
     bb_options_for_table(&db->options, plan->output_level,
                          bb_store_files_of(db, BB_WORK_COMPACTION), &db->secret, NULL, ret_table);
     bb_pick_filters(levels, &options, plan, ret_table);
     double rate = plan->is_move ? bb_plan_moved_rate(plan) : ret_table->filter_rate;
-    db->pending_level = plan->output_level;
-    db->pending_waste[BB_WORK_COMPACTION] = bb_pick_waste_added(levels, &options, plan, rate);
+    db->pending_levels = levels_of(plan);
+    bb_waste_share_set(&db->shares, &db->work_shares[BB_WORK_COMPACTION],
+                       bb_pick_waste_added(levels, &options, plan, rate));
 }
 
 /* Under one lock, so that a flush is planned before all of this, or after it. */

@@ -113,9 +113,10 @@ static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
                          ret_options);
     bb_mutex_lock(&db->installing);
     struct bb_levels *levels = bb_store_ref_levels(db);
-    db->pending_waste[BB_WORK_FLUSH] =
-        bb_target_flush(db, levels, bb_memtable_key_count(memtable),
-                        db->pending_waste[BB_WORK_COMPACTION], ret_options);
+    struct bb_waste_share *share = &db->work_shares[BB_WORK_FLUSH];
+    double waste = bb_target_flush(db, levels, bb_memtable_key_count(memtable),
+                                   bb_waste_share_others(db->shares, share), ret_options);
+    bb_waste_share_set(&db->shares, share, waste);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);
 }
@@ -123,9 +124,9 @@ static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
 void bb_store_end_pending(struct bb_db *db, enum bb_work work)
 {
     bb_mutex_lock(&db->installing);
-    db->pending_waste[work] = 0;
+    bb_waste_share_end(&db->shares, &db->work_shares[work]);
     if (work == BB_WORK_COMPACTION)
-        db->pending_level = 0;
+        db->pending_levels = 0;
     bb_mutex_unlock(&db->installing);
 }
 

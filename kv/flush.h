@@ -27,7 +27,7 @@ void bb_store_end_pending(struct bb_db *db, enum bb_work work);
 /* Where the tables of an edit belong, and when they become visible. */
 struct bb_placing {
     /* Adds them to the edit, for these levels. A failure leaves them the caller's. */
-    enum bb_status (*place)(void *context, const struct bb_levels *levels, struct bb_edit *edit);
+    enum bb_status (*place)(void *context, struct bb_levels *levels, struct bb_edit *edit);
     void *context;
     uint64_t sequence; /* of all their entries: what is read from here on is as of this one */
 };

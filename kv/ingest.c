@@ -21,6 +21,7 @@
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/read_only.h"
+#include "kv/target.h"
 #include "kv/worker.h"
 
 /* Sequences that are set aside for the writers: so many for each entry of the inputs, and at least.
@@ -34,6 +35,7 @@ struct ingest {
     struct bb_intake intake;
     bool is_handed_over; /* the tables are the manifest's, or the orphans' */
     bool is_overtaken;
+    bool is_beyond; /* the promise, had they been installed */
 };
 
 static enum bb_status read_sequence(struct bb_db *db, uint64_t *ret_sequence)
@@ -83,15 +85,13 @@ static enum bb_status renumber(struct bb_db *db, struct bb_intake_table *table)
     return status;
 }
 
-/* Installing is held: the levels are the ones that the tables join. */
-static enum bb_status place(void *context, const struct bb_levels *levels, struct bb_edit *edit)
+static enum bb_status describe(struct bb_intake *intake, const struct bb_levels *levels,
+                               struct bb_edit *edit)
 {
-    struct ingest *ingest = context;
-    struct bb_intake *intake = &ingest->intake;
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < intake->table_count && status == BB_OK; i++) {
         struct bb_intake_table *table = &intake->tables[i];
-        int level = bb_intake_level(intake, levels, intake->db->pending_level, &table->meta);
+        int level = bb_intake_level(intake, levels, &table->meta);
         if (level == 0)
             status = renumber(intake->db, table);
         if (status == BB_OK)
@@ -99,6 +99,35 @@ static enum bb_status place(void *context, const struct bb_levels *levels, struc
                                            &table->meta);
     }
     edit->last_sequence = intake->sequence;
+    return status;
+}
+
+/* The levels may have changed since the filters were planned: where the tables come to stand now, the
+ * same rates may add more. */
+static enum bb_status check_promise(struct ingest *ingest, struct bb_levels *levels,
+                                    const struct bb_edit *edit)
+{
+    struct bb_db *db = ingest->intake.db;
+    struct bb_levels *after = NULL;
+    enum bb_status status = bb_store_apply_edit(db, levels, edit, &after);
+    if (status != BB_OK)
+        return status;
+    double pending = bb_waste_share_others(db->shares, &ingest->intake.share);
+    ingest->is_beyond = !bb_target_allows(db, levels, after, pending);
+    bb_levels_unref(after);
+    return ingest->is_beyond
+               ? bb_fail(BB_BUSY, "%s: the filters were planned for other levels", db->directory)
+               : BB_OK;
+}
+
+/* Installing is held: the levels are the ones that the tables join. */
+static enum bb_status place(void *context, struct bb_levels *levels, struct bb_edit *edit)
+{
+    struct ingest *ingest = context;
+    enum bb_status status = describe(&ingest->intake, levels, edit);
+    /* In level 0 they add what was planned, whatever else has changed. */
+    if (status == BB_OK && !ingest->intake.is_level0_only)
+        status = check_promise(ingest, levels, edit);
     ingest->is_handed_over = status == BB_OK;
     return status;
 }
@@ -126,6 +155,7 @@ static enum bb_status install(struct ingest *ingest)
         .place = place, .context = ingest, .sequence = ingest->intake.sequence};
     bb_edit_init(&edit);
     enum bb_status status = bb_store_install_placed(db, &edit, &placing);
+    bb_intake_end_share(&ingest->intake);
     if (status == BB_OK) {
         db->sequence_allocated = ingest->intake.sequence;
     } else {
@@ -181,12 +211,18 @@ static enum bb_status try_once(struct ingest *ingest, int attempt)
     return status;
 }
 
+/* The tables are written once more for what others did meanwhile: for level 0, which makes no other
+ * change of levels matter; under a sequence that is farther away. */
 static enum bb_status run(struct ingest *ingest)
 {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX;) {
         enum bb_status status = try_once(ingest, attempt);
-        if (status != BB_OK || !ingest->is_overtaken)
+        bool is_beyond = ingest->is_beyond;
+        if (!is_beyond && (status != BB_OK || !ingest->is_overtaken))
             return status;
+        ingest->is_beyond = false;
+        ingest->intake.is_level0_only |= is_beyond;
+        attempt += !is_beyond;
     }
     return bb_fail(BB_BUSY, "%s: writers were quicker than each of %d attempts",
                    ingest->intake.db->directory, ATTEMPTS_MAX);

@@ -124,13 +124,17 @@ static int deepest_with_room(const struct bb_intake *intake, const struct bb_lev
     return level;
 }
 
-int bb_intake_level(const struct bb_intake *intake, const struct bb_levels *levels, int taken,
+/* WHY not beside a compaction's tables: the mean rate of the level changes as they come and go, and
+ * what that adds to the waste was reckoned without others. Its outputs may also span what its inputs
+ * left free. */
+int bb_intake_level(const struct bb_intake *intake, const struct bb_levels *levels,
                     const struct bb_table_meta *meta)
 {
-    int deepest = deepest_with_room(intake, levels, meta->file_size);
+    uint32_t taken = intake->db->pending_levels;
+    int deepest = intake->is_level0_only ? 0 : deepest_with_room(intake, levels, meta->file_size);
     int level = 0;
     for (int i = 0; i <= deepest && !overlaps(levels, i, meta); i++) {
-        if (i != taken)
+        if ((taken & UINT32_C(1) << i) == 0)
             level = i;
     }
     return level;
@@ -180,17 +184,19 @@ static enum bb_status sum_up(const struct bb_intake *intake, struct bb_table_met
 static enum bb_status plan(struct writing *writing)
 {
     struct bb_db *db = writing->intake->db;
+    struct bb_waste_share *share = &writing->intake->share;
     struct bb_table_meta sum = {0};
     enum bb_status status = sum_up(writing->intake, &sum);
     if (status != BB_OK)
         return status;
     bb_mutex_lock(&db->installing);
     struct bb_levels *levels = bb_store_ref_levels(db);
-    double pending = db->pending_waste[BB_WORK_FLUSH] + db->pending_waste[BB_WORK_COMPACTION];
-    int level = bb_intake_level(writing->intake, levels, db->pending_level, &sum);
+    double pending = bb_waste_share_others(db->shares, share);
+    int level = bb_intake_level(writing->intake, levels, &sum);
     bb_options_for_table(&db->options, level, db->system, &db->secret, NULL, &writing->options);
-    bb_target_run(db, levels, level, bb_intake_run(levels, level), sum.key_count, pending,
-                  &writing->options);
+    double waste = bb_target_run(db, levels, level, bb_intake_run(levels, level), sum.key_count,
+                                 pending, &writing->options);
+    bb_waste_share_set(&db->shares, share, waste);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);
     writing->is_cut = level > 0;
@@ -291,6 +297,13 @@ enum bb_status bb_intake_write(struct bb_intake *intake)
     return status;
 }
 
+void bb_intake_end_share(struct bb_intake *intake)
+{
+    bb_mutex_lock(&intake->db->installing);
+    bb_waste_share_end(&intake->db->shares, &intake->share);
+    bb_mutex_unlock(&intake->db->installing);
+}
+
 static void forget_tables(struct bb_intake *intake)
 {
     for (size_t i = 0; i < intake->table_count; i++)
@@ -310,6 +323,7 @@ void bb_intake_remove(struct bb_intake *intake)
 
 void bb_intake_deinit(struct bb_intake *intake)
 {
+    bb_intake_end_share(intake);
     forget_tables(intake);
     bb_free(intake->tables);
     for (size_t i = 0; i < intake->input_count; i++)

@@ -11,11 +11,13 @@ struct bb_intake_table {
     struct bb_table_meta meta; /* owned */
 };
 
-/* A zeroed struct with the first two fields set is a valid empty intake. */
+/* A zeroed struct with the first field set is a valid empty intake. */
 struct bb_intake {
     struct bb_db *db;
     uint64_t sequence;
-    struct bb_table **inputs; /* as given: the later one wins; owned */
+    bool is_level0_only;         /* where a new run adds its own rate, and nothing else */
+    struct bb_waste_share share; /* what the tables will add, from writing them on */
+    struct bb_table **inputs;    /* as given: the later one wins; owned */
     size_t input_count;
     struct bb_intake_table *tables; /* ascending by key; they share none; owned */
     size_t table_count;
@@ -30,10 +32,12 @@ BB_MUST_CHECK enum bb_status bb_intake_open(struct bb_intake *intake, const char
 uint64_t bb_intake_entry_count(const struct bb_intake *intake);
 /* Writes the tables, synced, their names not; what had been written before is removed. */
 BB_MUST_CHECK enum bb_status bb_intake_write(struct bb_intake *intake);
+/* The tables are in the levels, or will not be: they are planned for no longer. */
+void bb_intake_end_share(struct bb_intake *intake);
 /* The level for a table, beside what stands in these levels: the deepest one that keeps it above
- * all older versions of its keys, has room for it, and is not `taken` by work that is under way (0:
- * none is). 0 fits always, for a table with a number above all others. */
-int bb_intake_level(const struct bb_intake *intake, const struct bb_levels *levels, int taken,
+ * all older versions of its keys, has room for it, and that a compaction under way leaves alone
+ * (pending_levels). 0 fits always, for a table with a number above all others. Installing is held. */
+int bb_intake_level(const struct bb_intake *intake, const struct bb_levels *levels,
                     const struct bb_table_meta *meta);
 /* The run of that level that takes the table: the newest, since nothing in the level overlaps it. */
 uint64_t bb_intake_run(const struct bb_levels *levels, int level);

@@ -30,6 +30,7 @@
 #include "kv/readers.h"
 #include "kv/snapshots.h"
 #include "kv/view.h"
+#include "kv/waste_share.h"
 
 struct bb_compaction;
 struct bb_file_limit;
@@ -120,11 +121,13 @@ struct bb_db {
     /* Guarded by installing. */
     struct bb_mutex installing;
     struct bb_manifest *manifest;
-    struct bb_orphans orphans; /* tables that are in doubt as long as the manifest is */
-    /* What the work under way will add to the expected waste of the levels, weighted: each kind
-     * plans its filters with what the other one has taken of the promise. */
-    double pending_waste[BB_WORK_COUNT];
-    int pending_level; /* that a compaction under way writes to or moves a table to; 0: none is */
+    struct bb_orphans orphans;     /* tables that are in doubt as long as the manifest is */
+    struct bb_waste_share *shares; /* of all work under way: each plans its filters with what the
+                                      others have taken of the promise */
+    struct bb_waste_share work_shares[BB_WORK_COUNT];
+    /* Below level 0, those that a compaction under way takes tables from, or brings them to: a bit
+     * for each. */
+    uint32_t pending_levels;
 
     struct bb_worker workers[BB_WORK_COUNT];
 

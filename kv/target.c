@@ -52,18 +52,25 @@ static struct bb_rate_request request_for(const struct bb_pick_options *options,
 double bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, uint64_t key_count,
                        double pending_waste, struct bb_table_options *table)
 {
-    struct bb_pick_options options = bb_target_of(db, levels);
-    struct bb_rate_request request = request_for(&options, levels);
-    request.output_level = 0;
-    request.output_keys = key_count;
-    request.pending_waste = pending_waste;
-    bb_summary_bits_set(&request, bb_rates_for_run(&request), table);
-    int last = bb_rate_request_last_level(&request);
-    return table->filter_rate * bb_read_weights_planned(request.weights, 0, last);
+    return bb_target_run(db, levels, 0, 0, key_count, pending_waste, table);
 }
 
-void bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int level, uint64_t run,
-                   uint64_t key_count, double pending_waste, struct bb_table_options *table)
+/* What the new tables add to the waste, weighted. */
+static double added_by(const struct bb_rate_request *request, double rate)
+{
+    int last = bb_rate_request_last_level(request);
+    if (request->output_level == 0)
+        return rate * bb_read_weights_planned(request->weights, 0, last);
+    struct bb_rate_request alone = *request;
+    alone.pending_waste = 0;
+    double added =
+        bb_rates_after(&alone, rate) - bb_rates_planned(request->levels, request->weights, last);
+    return added > 0 ? added : 0;
+}
+
+double bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int level,
+                     uint64_t run, uint64_t key_count, double pending_waste,
+                     struct bb_table_options *table)
 {
     struct bb_pick_options options = bb_target_of(db, levels);
     struct bb_rate_request request = request_for(&options, levels);
@@ -72,6 +79,21 @@ void bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int l
     request.output_keys = key_count;
     request.pending_waste = pending_waste;
     bb_summary_bits_set(&request, bb_rates_for_run(&request), table);
+    return added_by(&request, table->filter_rate);
+}
+
+bool bb_target_allows(const struct bb_db *db, const struct bb_levels *before,
+                      const struct bb_levels *after, double pending_waste)
+{
+    struct bb_pick_options options = bb_target_of(db, after);
+    if (!options.has_filters || options.budget.bytes > 0)
+        return true;
+    int deepest = bb_levels_deepest(after);
+    int last = deepest < 1 ? 1 : deepest;
+    double waste = bb_rates_planned(after, &options.weights, last);
+    double limit = BB_RATES_SLACK * options.target_wasted_reads;
+    return waste + pending_waste <= limit * (1 + 1e-9) ||
+           waste <= bb_rates_planned(before, &options.weights, last) * (1 + 1e-9);
 }
 
 double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels)

@@ -10,13 +10,19 @@
 struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_levels *levels);
 
 /* The filters of a flush with so many keys that joins these levels: rate and summary.
- * pending_waste: what a compaction under way will add to them. Returns what the flush will add. */
+ * pending_waste: what other work under way will add to them. Returns what the flush will add. */
 double bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, uint64_t key_count,
                        double pending_waste, struct bb_table_options *table);
 
-/* The filters of tables with so many keys in all that join a run of a level: rate and summary. */
-void bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int level, uint64_t run,
-                   uint64_t key_count, double pending_waste, struct bb_table_options *table);
+/* The same of tables with so many keys in all that join a run of a level. */
+double bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int level,
+                     uint64_t run, uint64_t key_count, double pending_waste,
+                     struct bb_table_options *table);
+
+/* Is the promise kept by the levels `after` an edit of those `before`, together with what other work
+ * under way will add? Also when the edit adds nothing to what was there. */
+bool bb_target_allows(const struct bb_db *db, const struct bb_levels *before,
+                      const struct bb_levels *after, double pending_waste);
 
 /* The promise in force: target_wasted_reads, or what filter_budget_bytes affords for the levels as
  * they will be when those above the last one are full. */
