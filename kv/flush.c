@@ -36,9 +36,11 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
     return status;
 }
 
-enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtable,
-                                    const struct bb_table_options *options, uint64_t *ret_number,
-                                    struct bb_table_meta *ret_meta)
+/* Writes a memtable, which is not empty, to a new table of level 0, synced, its name not yet.
+ * *ret_meta is owned by the caller. options: with filters by bb_target_flush. */
+static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable,
+                                  const struct bb_table_options *options, uint64_t *ret_number,
+                                  struct bb_table_meta *ret_meta)
 {
     struct bb_buf path = {0};
     struct bb_iter *iter = NULL;
@@ -139,7 +141,7 @@ static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buf
     if (!bb_memtable_is_empty(buffer->memtable)) {
         struct bb_table_options options;
         plan_table(db, buffer->memtable, &options);
-        status = bb_store_write_table(db, buffer->memtable, &options, &number, &meta);
+        status = write_table(db, buffer->memtable, &options, &number, &meta);
         if (status == BB_OK)
             status = bb_edit_add_table(edit, 0, number, &meta);
         bb_table_meta_deinit(&meta);

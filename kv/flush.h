@@ -9,13 +9,6 @@
  * removes its log. */
 BB_MUST_CHECK enum bb_status bb_store_flush_oldest(struct bb_db *db);
 
-/* Writes a memtable, which is not empty, to a new table of level 0, synced, its name not yet.
- * *ret_meta is owned by the caller. options: with filters by bb_target_flush. */
-BB_MUST_CHECK enum bb_status bb_store_write_table(struct bb_db *db, struct bb_memtable *memtable,
-                                                  const struct bb_table_options *options,
-                                                  uint64_t *ret_number,
-                                                  struct bb_table_meta *ret_meta);
-
 /* A worker's. Makes an edit durable and its levels current, one edit at a time; `flushed` (may be
  * NULL) is the frozen buffer that it replaces. Sets the edit's counters. */
 BB_MUST_CHECK enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,

@@ -5,10 +5,10 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "compaction/compact.h"
 #include "kv/batch.h"
-#include "kv/flush.h"
 #include "kv/install.h"
-#include "kv/memtable/memtable.h"
+#include "kv/log_run.h"
 #include "kv/options.h"
 #include "kv/target.h"
 #include "kv/wal/wal_reader.h"
@@ -124,8 +124,8 @@ struct replay {
     struct bb_db *db;
     struct bb_manifest_state *state;
     struct bb_levels **levels;
-    struct bb_memtable *memtable;
-    size_t capacity_bytes;
+    struct bb_log_run *run; /* NULL: nothing is gathered */
+    uint64_t capacity_bytes;
 };
 
 static enum bb_status add_table(struct replay *replay, uint64_t number,
@@ -152,55 +152,74 @@ static enum bb_status add_table(struct replay *replay, uint64_t number,
     return BB_OK;
 }
 
+static enum bb_status write_stream(struct replay *replay, struct bb_iter *stream,
+                                   const struct bb_range_tombstones *ranges,
+                                   const struct bb_table_options *options)
+{
+    struct bb_db *db = replay->db;
+    struct bb_buf path = {0};
+    struct bb_table_meta meta = {0};
+    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
+    if (status == BB_OK)
+        status =
+            bb_compact_to_table(stream, ranges, (const char *)path.data, options, NULL, 0, &meta);
+    if (status == BB_OK)
+        status = add_table(replay, number, &meta);
+    bb_table_meta_deinit(&meta);
+    bb_buf_deinit(&path);
+    return status;
+}
+
 static enum bb_status write_content(struct replay *replay)
 {
     struct bb_db *db = replay->db;
     struct bb_table_options options;
-    struct bb_table_meta meta = {0};
-    uint64_t number = 0;
-    bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, &options);
-    (void)bb_target_flush(db, *replay->levels, bb_memtable_key_count(replay->memtable), 0,
-                          &options);
-    enum bb_status status = bb_store_write_table(db, replay->memtable, &options, &number, &meta);
+    struct bb_iter *stream = NULL;
+    struct bb_range_tombstones *ranges = NULL;
+    enum bb_status status = bb_log_run_sort(replay->run);
     if (status == BB_OK)
-        status = add_table(replay, number, &meta);
-    bb_table_meta_deinit(&meta);
+        status = bb_log_run_ranges(replay->run, &ranges);
+    if (status == BB_OK)
+        status = bb_log_run_iter_create(replay->run, &stream);
+    if (status == BB_OK) {
+        bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, &options);
+        (void)bb_target_flush(db, *replay->levels, bb_log_run_key_count(replay->run), 0, &options);
+        status = write_stream(replay, stream, ranges, &options);
+    }
+    bb_iter_destroy(stream);
+    bb_range_tombstones_destroy(ranges);
     return status;
 }
 
-/* There is no memtable afterwards, also if it was empty: empty ranges leave nothing in it. */
+/* There is no run afterwards, also if it was empty: empty ranges leave nothing in it. */
 static enum bb_status write_table(struct replay *replay)
 {
     enum bb_status status = BB_OK;
-    if (replay->memtable != NULL && !bb_memtable_is_empty(replay->memtable))
+    if (replay->run != NULL && !bb_log_run_is_empty(replay->run))
         status = write_content(replay);
-    bb_memtable_destroy(replay->memtable);
-    replay->memtable = NULL;
+    bb_log_run_destroy(replay->run);
+    replay->run = NULL;
     return status;
 }
 
 static enum bb_status make_room(struct replay *replay, const struct bb_entry *entry)
 {
-    size_t size = entry->key.size + entry->value.size;
-    if (replay->memtable != NULL && bb_memtable_fits(replay->memtable, 1, size))
+    uint64_t size = entry->key.size + entry->value.size;
+    if (replay->run != NULL && bb_log_run_fits(replay->run, size))
         return BB_OK;
     enum bb_status status = write_table(replay);
     if (status != BB_OK)
         return status;
-    size_t needed = bb_memtable_capacity_for(1, size);
-    return bb_memtable_create(replay->db->options.comparator,
-                              needed > replay->capacity_bytes ? needed : replay->capacity_bytes,
-                              &replay->memtable);
+    return bb_log_run_create(replay->db->options.comparator, replay->capacity_bytes, size,
+                             &replay->run);
 }
 
 static enum bb_status replay_operation(void *context, const struct bb_entry *entry)
 {
     struct replay *replay = context;
     enum bb_status status = make_room(replay, entry);
-    if (status == BB_OK)
-        status =
-            bb_memtable_add(replay->memtable, entry, bb_hash_key(&replay->db->secret, entry->key));
-    return status;
+    return status == BB_OK ? bb_log_run_add(replay->run, entry) : status;
 }
 
 /* An operation that changes nothing, an empty range, leaves no trace but its sequence: nobody may get
@@ -290,7 +309,7 @@ enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_directory *direc
     struct replay replay = {.db = db,
                             .state = state,
                             .levels = levels,
-                            .capacity_bytes = (size_t)db->options.write_buffer_bytes};
+                            .capacity_bytes = db->options.write_buffer_bytes};
     struct bb_replay_report report = {0};
     uint64_t *numbers = NULL;
     size_t count = 0;
@@ -301,7 +320,7 @@ enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_directory *direc
                      ? bb_fail(BB_NO_MEMORY, "no memory for the list of %zu logs", count)
                      : replay_all(&replay, numbers, count, &report);
     }
-    bb_memtable_destroy(replay.memtable);
+    bb_log_run_destroy(replay.run);
     bb_free(numbers);
     if (status == BB_OK)
         *ret_report = report;
