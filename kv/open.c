@@ -243,6 +243,31 @@ static enum bb_status publish_manifest(struct opening *opening)
     return status;
 }
 
+/* Counts of 0 are left out. */
+static enum bb_status append_count(struct bb_buf *text, uint64_t count, const char *of_files)
+{
+    const char *separator = text->data[text->size - 1] == ':' ? "" : ";";
+    const char *files = count == 1 ? "file" : "files";
+    return count == 0
+               ? BB_OK
+               : bb_buf_print(text, "%s %" PRIu64 " %s %s", separator, count, files, of_files);
+}
+
+static enum bb_status print_orphans(struct bb_buf *text, const char *directory, uint64_t removed,
+                                    const struct bb_directory_report *report)
+{
+    enum bb_status status = bb_buf_print(text, "%s:", directory);
+    if (status == BB_OK)
+        status = append_count(text, removed, "removed that nothing referred to");
+    if (status == BB_OK)
+        status = append_count(text, report->left, "kept though nothing refers to it");
+    if (status == BB_OK)
+        status = append_count(text, report->failed, "not removed, since that failed");
+    if (status == BB_OK)
+        status = append_count(text, report->foreign, "not of the store");
+    return status == BB_OK ? bb_buf_append(text, "", 1) : status;
+}
+
 /* The manifest before this one and the logs that were replayed always go; whatever else went or
  * stayed is news. */
 static void tell_orphans(const struct opening *opening, const struct bb_directory_report *report)
@@ -253,11 +278,7 @@ static void tell_orphans(const struct opening *opening, const struct bb_director
     uint64_t removed = report->removed > usual ? report->removed - usual : 0;
     if (removed + report->left + report->foreign + report->failed == 0)
         return;
-    if (bb_buf_print(
-            &text,
-            "%s: %" PRIu64 " files that nothing refers to were removed, %" PRIu64 " left, %" PRIu64
-            " could not be removed; %" PRIu64 " files are not the store's%c",
-            db->directory, removed, report->left, report->failed, report->foreign, 0) == BB_OK) {
+    if (print_orphans(&text, db->directory, removed, report) == BB_OK) {
         struct bb_event event = {
             .kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
         bb_store_event(db, &event);

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "tools/escape.h"
+#include "tools/key_range.h"
 #include "tools/output.h"
 #include "tools/store_options.h"
 
@@ -19,6 +20,7 @@ struct export
     struct store_options store;
     struct output out;
     bool is_hex;
+    struct key_range range;
     struct bb_db *db;
     struct bb_buf line;
 };
@@ -103,8 +105,7 @@ static enum bb_status write_entries(struct export *export, struct bb_db_iter *it
 static enum bb_status export_store(struct export *export)
 {
     struct bb_db_iter *iter = NULL;
-    struct bb_get_options options = {.read = {.bypass_fill = true}};
-    enum bb_status status = bb_db_iter_create(export->db, &options, &iter);
+    enum bb_status status = key_range_iter_create(&export->range, export->db, &iter);
     if (status == BB_OK && !export->out.is_json)
         status = write_header(export);
     if (status == BB_OK)
@@ -121,8 +122,11 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct export export = {0};
     store_options_init_to_read(&export.store, command);
     const struct option own[] = {
+        {"from", "KEY", OPTION_TEXT, &export.range.from, "first key of the range, inclusive"},
+        {"to", "KEY", OPTION_TEXT, &export.range.to, "end of the range, exclusive"},
+        {"prefix", "P", OPTION_TEXT, &export.range.prefix, "keys that begin with these bytes"},
         {"hex", NULL, OPTION_FLAG, &export.is_hex,
-         "every byte as two hexadecimal digits (format=bytevalue)"},
+         "every byte as two hexadecimal digits (format=bytevalue), in options too"},
         {"json", NULL, OPTION_FLAG, &export.out.is_json, "JSON lines instead of a dump"},
     };
     const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
@@ -131,12 +135,15 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))
         return code;
-    enum bb_status status = store_open_to_read(&export.store, arguments.values[0], &export.db);
+    enum bb_status status = key_range_decode(&export.range, export.is_hex);
+    if (status == BB_OK)
+        status = store_open_to_read(&export.store, arguments.values[0], &export.db);
     if (status == BB_OK)
         status = export_store(&export);
     if (status != BB_OK)
         code = command_fail(command, status);
     bb_buf_deinit(&export.line);
+    key_range_deinit(&export.range);
     code = store_close(command, export.db, code);
     return output_finish(&export.out, command, code);
 }
@@ -146,14 +153,16 @@ const struct command command_export = {
     .summary = "print all keys and values as a dump or as JSON lines",
     .arguments = "STORE",
     .description =
-        "Prints everything that is in the store at one moment, in order: as a dump, which "
-        "mdb_load, db_load and\n"
-        "`import text` read and whose last line is DATA=END, or as JSON, a line for each key.\n"
+        "Prints everything that is in the store at one moment, or in a range of its keys, in "
+        "order: as a dump,\n"
+        "which mdb_load, db_load and `import text` read and whose last line is DATA=END, or as "
+        "JSON, a line for\n"
+        "each key.\n"
         "\n"
         "Examples:\n"
         "  bloomblock export /tmp/pets > pets.dump\n"
         "  bloomblock export /tmp/pets | mdb_load -n pets.mdb\n"
-        "  bloomblock export /tmp/pets --json | jq .key\n",
+        "  bloomblock export /tmp/pets --json --from a --to d | jq .key\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run,

@@ -70,35 +70,46 @@ static enum bb_status add_ack(struct load *load, const struct key_record *record
     return status;
 }
 
-static enum bb_status add_record(struct load *load, const struct key_record *record)
+/* The next one into the batch. */
+static enum bb_status take_record(struct load *load, struct key_reader *reader)
 {
-    enum bb_status status = bb_batch_put(load->batch, record->key, record->value);
+    struct key_record record = {0};
+    enum bb_status status = key_reader_next(reader, &record);
     if (status != BB_OK)
-        return bb_fail_context(status, "%s: line %" PRIu64, record->path, record->line);
-    load->bytes += record->key.size + record->value.size;
-    if (load->with_ack)
-        status = add_ack(load, record);
-    bool is_full = bb_batch_count(load->batch) >= load->batch_count_max ||
-                   bb_batch_size_bytes(load->batch) >= BATCH_BYTES_MAX;
-    return status == BB_OK && is_full ? commit(load) : status;
+        return status;
+    status = bb_batch_put(load->batch, record.key, record.value);
+    if (status != BB_OK)
+        return bb_fail_context(status, "%s: line %" PRIu64, record.path, record.line);
+    load->bytes += record.key.size + record.value.size;
+    return load->with_ack ? add_ack(load, &record) : BB_OK;
+}
+
+static bool is_full(const struct load *load)
+{
+    return bb_batch_count(load->batch) >= load->batch_count_max ||
+           bb_batch_size_bytes(load->batch) >= BATCH_BYTES_MAX;
+}
+
+/* A bad line, or one that can not be read: what stands before it is good and shall not be lost with
+ * it. */
+static enum bb_status fail_record(struct load *load)
+{
+    struct bb_error failure = *bb_error_last();
+    enum bb_status committed = commit(load);
+    return committed == BB_OK ? bb_error_restore(&failure) : committed;
 }
 
 static enum bb_status load_records(struct load *load, struct key_reader *reader)
 {
     enum bb_status status = BB_OK;
-    struct key_record record = {0};
     while (status == BB_OK && !load->out.has_failed) {
-        status = key_reader_next(reader, &record);
-        if (status == BB_OK)
-            status = add_record(load, &record);
-    }
-    if (status == BB_NOT_FOUND)
-        return commit(load);
-    if (status == BB_INVALID || status == BB_TOO_LARGE) {
-        /* A bad line: what stands before it is good and shall not be lost with it. */
-        struct bb_error bad_line = *bb_error_last();
-        enum bb_status committed = commit(load);
-        return committed == BB_OK ? bb_error_restore(&bad_line) : committed;
+        status = take_record(load, reader);
+        if (status == BB_NOT_FOUND)
+            return commit(load);
+        if (status != BB_OK)
+            return fail_record(load);
+        if (is_full(load))
+            status = commit(load);
     }
     return status;
 }
@@ -156,7 +167,10 @@ static enum bb_status run_load(struct load *load, const char *directory, char *c
     reader.is_hex = load->is_hex;
     reader.progress = &load->progress;
 
-    enum bb_status status = bb_batch_create(&load->batch);
+    /* First, so that a name mistyped leaves no store behind. */
+    enum bb_status status = key_reader_check(&reader);
+    if (status == BB_OK)
+        status = bb_batch_create(&load->batch);
     if (status == BB_OK)
         status = store_open(&load->store, directory, &load->db);
     if (status == BB_OK) {

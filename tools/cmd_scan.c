@@ -1,8 +1,6 @@
 /* bloomblock scan: entries in order. */
-#include "base/buf.h"
 #include "base/bytes.h"
-#include "base/status.h"
-#include "tools/key_argument.h"
+#include "tools/key_range.h"
 #include "tools/output.h"
 #include "tools/store_options.h"
 
@@ -10,32 +8,14 @@ struct scan {
     struct store_options store;
     struct output out;
     /* Options. */
-    const char *from_text;
-    const char *to_text;
-    const char *prefix_text;
+    struct key_range range;
     uint64_t limit;
     bool is_reverse;
     bool is_keys_only;
     bool is_hex;
     bool is_count_only;
-    /* The range: from <= key < to; or the prefix, in from. */
-    struct bb_buf from;
-    struct bb_buf to;
     uint64_t count;
 };
-
-static enum bb_status decode_range(struct scan *scan)
-{
-    if (scan->prefix_text != NULL && (scan->from_text != NULL || scan->to_text != NULL))
-        return bb_fail(BB_INVALID, "option --prefix excludes --from and --to");
-    enum bb_status status = BB_OK;
-    const char *from = scan->prefix_text != NULL ? scan->prefix_text : scan->from_text;
-    if (from != NULL)
-        status = key_argument_decode(from, scan->is_hex, &scan->from);
-    if (status == BB_OK && scan->to_text != NULL)
-        status = key_argument_decode(scan->to_text, scan->is_hex, &scan->to);
-    return status;
-}
 
 static void print_entry(struct scan *scan, struct bb_bytes key, struct bb_bytes value)
 {
@@ -55,20 +35,6 @@ static void print_entry(struct scan *scan, struct bb_bytes key, struct bb_bytes 
         output_bytes(out, value, scan->is_hex);
     }
     output_write(out, bb_bytes_of("\n", 1));
-}
-
-static enum bb_status create_iter(const struct scan *scan, struct bb_db *db,
-                                  struct bb_db_iter **ret_iter)
-{
-    /* The cache would keep nothing that a scan comes back to. */
-    struct bb_get_options options = {.read = {.bypass_fill = true}};
-    struct bb_bytes from = bb_buf_bytes(&scan->from);
-    struct bb_bytes to = bb_buf_bytes(&scan->to);
-    if (scan->prefix_text != NULL)
-        return bb_db_iter_create_prefix(db, &options, from, ret_iter);
-    struct bb_key_range range = {.low = scan->from_text != NULL ? &from : NULL,
-                                 .high = scan->to_text != NULL ? &to : NULL};
-    return bb_db_iter_create_range(db, &options, &range, ret_iter);
 }
 
 static void move(const struct scan *scan, struct bb_db_iter *iter)
@@ -97,7 +63,7 @@ static enum bb_status print_range(struct scan *scan, struct bb_db_iter *iter)
 static enum bb_status scan_store(struct scan *scan, struct bb_db *db)
 {
     struct bb_db_iter *iter = NULL;
-    enum bb_status status = create_iter(scan, db, &iter);
+    enum bb_status status = key_range_iter_create(&scan->range, db, &iter);
     if (status != BB_OK)
         return status;
     struct output *out = &scan->out;
@@ -117,9 +83,9 @@ static bool parse(struct scan *scan, const struct command *command, int argc, ch
                   struct arguments *ret_arguments, enum exit_code *ret_code)
 {
     const struct option own[] = {
-        {"from", "KEY", OPTION_TEXT, &scan->from_text, "first key of the range, inclusive"},
-        {"to", "KEY", OPTION_TEXT, &scan->to_text, "end of the range, exclusive"},
-        {"prefix", "P", OPTION_TEXT, &scan->prefix_text, "keys that begin with these bytes"},
+        {"from", "KEY", OPTION_TEXT, &scan->range.from, "first key of the range, inclusive"},
+        {"to", "KEY", OPTION_TEXT, &scan->range.to, "end of the range, exclusive"},
+        {"prefix", "P", OPTION_TEXT, &scan->range.prefix, "keys that begin with these bytes"},
         {"reverse", NULL, OPTION_FLAG, &scan->is_reverse,
          "from the last key of the range to the first"},
         {"limit", "N", OPTION_COUNT, &scan->limit, "at most so many entries"},
@@ -143,15 +109,14 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (!parse(&scan, command, argc, argv, &arguments, &code))
         return code;
     struct bb_db *db = NULL;
-    enum bb_status status = decode_range(&scan);
+    enum bb_status status = key_range_decode(&scan.range, scan.is_hex);
     if (status == BB_OK)
         status = store_open_to_read(&scan.store, arguments.values[0], &db);
     if (status == BB_OK)
         status = scan_store(&scan, db);
     if (status != BB_OK)
         code = command_fail(command, status);
-    bb_buf_deinit(&scan.from);
-    bb_buf_deinit(&scan.to);
+    key_range_deinit(&scan.range);
     code = store_close(command, db, code);
     return output_finish(&scan.out, command, code);
 }

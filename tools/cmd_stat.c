@@ -42,6 +42,18 @@ static void write_tables(struct stat_report *report)
     text_table_deinit(&table);
 }
 
+static void write_tombstones(struct stat_report *report)
+{
+    const struct bb_db_stats *stats = &report->stats;
+    uint64_t age_max = report->store.db.tombstone_age_max;
+    output_print(&report->out, "tombstones in tables: %s, the oldest %s operations old",
+                 number_grouped(stats->tombstone_count).text,
+                 number_grouped(stats->oldest_tombstone_age).text);
+    if (age_max > 0)
+        output_print(&report->out, ", allowed are %s", number_grouped(age_max).text);
+    output_print(&report->out, "\n");
+}
+
 static void write_text(struct stat_report *report)
 {
     struct output *out = &report->out;
@@ -58,9 +70,7 @@ static void write_text(struct stat_report *report)
                      100 * (double)stats->filter_bytes / (double)stats->filter_budget_bytes);
     output_print(out, "an absent key meets %s runs; space at most %.2f times the largest run\n",
                  number_grouped(stats->run_count).text, stats->space_amplification);
-    output_print(out, "tombstones in tables: %s, the oldest %s operations old\n",
-                 number_grouped(stats->tombstone_count).text,
-                 number_grouped(stats->oldest_tombstone_age).text);
+    write_tombstones(report);
     output_print(out, "in memory: writes %s, indexes %s; last sequence %s\n",
                  number_bytes(stats->memtable_bytes).text,
                  number_bytes(stats->table_memory_bytes).text,
@@ -104,6 +114,7 @@ static void write_json(struct stat_report *report)
     json_set_count(document, "last_sequence", stats->last_sequence);
     json_set_count(document, "tombstones", stats->tombstone_count);
     json_set_count(document, "oldest_tombstone_age", stats->oldest_tombstone_age);
+    json_set_count(document, "tombstone_age_max", report->store.db.tombstone_age_max);
     json_object_set_new(document, "tables", tables_json(&report->tables));
     output_json(&report->out, document);
 }

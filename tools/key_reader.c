@@ -53,19 +53,44 @@ static const char *path_of(const struct key_reader *reader)
     return is_standard_input(path) ? "standard input" : path;
 }
 
+/* BB_NOT_FOUND is the end of the input, a missing file is not. */
+static enum bb_status fail_open(const char *path)
+{
+    return errno == ENOENT ? bb_fail(BB_IO, "%s: no such file", path)
+                           : bb_fail_errno(errno, "open", path);
+}
+
 static enum bb_status open_file(struct key_reader *reader)
 {
     const char *path = reader->paths[reader->path_index];
     reader->fd = is_standard_input(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    /* BB_NOT_FOUND is the end of the input, a missing file is not. */
     if (reader->fd < 0)
-        return errno == ENOENT ? bb_fail(BB_IO, "%s: no such file", path)
-                               : bb_fail_errno(errno, "open", path);
+        return fail_open(path);
     reader->is_at_end = false;
     reader->line = 0;
     reader->start = 0;
     bb_buf_reset(&reader->buffer);
     return BB_OK;
+}
+
+static enum bb_status check_path(const char *path)
+{
+    struct stat file;
+    bool is_input = is_standard_input(path);
+    if ((is_input ? fstat(STDIN_FILENO, &file) : stat(path, &file)) != 0)
+        return fail_open(path);
+    if (S_ISDIR(file.st_mode))
+        return bb_fail(BB_IO, "%s: is a directory, expected a file of lines",
+                       is_input ? "standard input" : path);
+    return is_input || access(path, R_OK) == 0 ? BB_OK : fail_open(path);
+}
+
+enum bb_status key_reader_check(const struct key_reader *reader)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < reader->path_count && status == BB_OK; i++)
+        status = check_path(reader->paths[i]);
+    return status;
 }
 
 /* The longest line that can be valid: what is longer is refused before it is held in memory. */

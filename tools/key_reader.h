@@ -46,6 +46,9 @@ struct key_record {
 /* No paths: standard input. Owned: key_reader_deinit. */
 void key_reader_init(struct key_reader *reader, char *const *paths, size_t path_count);
 void key_reader_deinit(struct key_reader *reader);
+/* Whether there is something to read behind every path: nothing is opened, so that a pipe keeps its
+ * other end. BB_IO names what is missing, not readable or a directory. */
+BB_MUST_CHECK enum bb_status key_reader_check(const struct key_reader *reader);
 /* BB_NOT_FOUND at the end of the last file. BB_TOO_LARGE and BB_INVALID name file and line. */
 BB_MUST_CHECK enum bb_status key_reader_next(struct key_reader *reader,
                                              struct key_record *ret_record);

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/status.h"
+#include "tools/store_words.h"
 
 static void add(struct store_options *store, const char *name, const char *argument,
                 enum option_type type, void *value, const char *help)
@@ -73,6 +74,8 @@ static void add_tables(struct store_options *store)
         "size of a level by the one above, and its runs if tiered (10 leveled, else 4)");
     add(store, "style", "STYLE", OPTION_TEXT, &store->style,
         "compaction style: leveled (default), tiered or lazy");
+    add(store, "tombstone-age", "N", OPTION_COUNT, &db->tombstone_age_max,
+        "operations after which a deletion is compacted away (no bound)");
 }
 
 void store_options_init(struct store_options *store, const struct command *command)
@@ -204,7 +207,8 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
         return status;
     db->on_event = tell_event;
     db->event_context = store;
-    return bb_db_open(directory, db, ret_db);
+    status = bb_db_open(directory, db, ret_db);
+    return status == BB_OK ? BB_OK : store_words_fail(status);
 }
 
 /* WHY deterministic: work is then done by writes alone. The options are not kept in the store, so a
@@ -213,7 +217,10 @@ enum bb_status store_open_to_read(struct store_options *store, const char *direc
                                   struct bb_db **ret_db)
 {
     store->db.deterministic = true;
-    return store_open(store, directory, ret_db);
+    enum bb_status status = store_open(store, directory, ret_db);
+    struct bb_error error = *bb_error_last();
+    return status == BB_BUSY ? bb_fail(status, "%s; --read-only reads beside it", error.message)
+                             : status;
 }
 
 enum exit_code store_close(const struct command *command, struct bb_db *db, enum exit_code code)

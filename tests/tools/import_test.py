@@ -275,6 +275,25 @@ class TextForms(ImportTest):
             self.assertEqual(self.content(copy), model)
             self.ok("verify", copy)
 
+    def test_a_range_is_what_a_scan_of_it_has(self):
+        model = self.fill()
+        keys = sorted(model)
+        low, high = keys[len(keys) // 4], keys[len(keys) // 2]
+        for options, expected in (
+                (["--from", low.hex(), "--to", high.hex()], [key for key in keys if low <= key < high]),
+                (["--from", low.hex()], [key for key in keys if low <= key]),
+                (["--to", high.hex()], [key for key in keys if key < high]),
+                (["--prefix", low[:1].hex()], [key for key in keys if key.startswith(low[:1])]),
+                (["--from", high.hex(), "--to", low.hex()], [])):
+            copy = self.path("copy" + "".join(options))
+            dump = self.ok("export", self.store, "--hex", *options).out
+            self.ok("import", "text", "-", copy, stdin=dump)
+            self.assertEqual(self.content(copy), {key: model[key] for key in expected})
+            rows = self.ok("export", self.store, "--json", "--hex", *options).lines
+            self.assertEqual(len(rows), len(expected))
+        self.expect(USAGE, "export", self.store, "--from", "a", "--prefix", "b")
+        self.expect(USAGE, "export", self.store, "--hex", "--to", "x")
+
     def test_json_lines_are_text_where_they_can(self):
         self.ok("import", "json", "-", self.store, stdin='{"key": "caf\\u00e9\\u0000", "value": "x"}\n')
         self.assertEqual(self.content(), {"café\0".encode(): b"x"})
@@ -303,7 +322,12 @@ class TextForms(ImportTest):
 
     def test_what_cannot_be_done(self):
         self.assertIn("leveldb, text or json", self.refuse(USAGE, "csv", "-").err)
-        self.refuse(IO, "text", self.path("nothing"))
+        for form in ("leveldb", "text", "json"):
+            self.refuse(IO, form, self.path("nothing"))
+        for form in ("text", "json"):
+            self.refuse(IO, form, self.directory)
+        self.refuse(IO, "leveldb", self.directory)
+        self.refuse(IO, "leveldb", self.write("file", "hello\n"))
         self.load(["mine"])
         self.expect(IO, "import", "text", "-", self.store, stdin=HEADER + "DATA=END\n")
         self.assertEqual(self.content(), {b"mine": b""})

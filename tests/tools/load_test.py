@@ -3,8 +3,11 @@
 Method: small stores through the command, compared with Python's own dictionaries; keys at and over every limit.
 """
 import json
+import os
+import subprocess
+import unittest
 
-from tool import ABSENT, IO, USAGE, ToolTest, main, test_random, words
+from tool import ABSENT, BINARY, FOUND, IO, USAGE, ToolTest, main, test_random, words
 
 KEY_SIZE_MAX = 64 * 1024
 NASTY = [b"", b"a", b"a\0", b"a\0b", b"\0", b"\xff", b"\xff\xff", b"tab\there", b"line\nbreak", b"\x1b[31mred",
@@ -181,6 +184,39 @@ class Limits(ToolTest):
     def test_bad_input_files_are_named(self):
         self.assertIn("/does/not/exist", self.expect(IO, "load", self.store, "/does/not/exist").err)
         self.assertIn(self.directory, self.expect(IO, "load", self.store, self.directory).err)
+
+    def test_an_input_that_is_none_leaves_no_store(self):
+        """The store was created before the file was looked for: a mistyped name left an empty store."""
+        good = self.write("good", "a\nb\n")
+        secret = self.write("secret", "c\n")
+        os.chmod(secret, 0)
+        bad = [self.path("missing"), self.directory, os.path.join(good, "below")]
+        for path in bad + ([secret] if os.geteuid() != 0 else []):
+            for paths in ([path], [good, path], [path, good], ["-", path]):
+                self.assertIn(path, self.expect(IO, "load", self.store, *paths).err)
+                self.assertFalse(os.path.exists(self.store))
+        folder = os.open(self.directory, os.O_RDONLY)
+        process = subprocess.run([BINARY, "load", self.store], stdin=folder, stderr=subprocess.PIPE, check=False)
+        os.close(folder)
+        self.assertEqual(process.returncode, IO)
+        self.assertIn(b"standard input: is a directory", process.stderr)
+        self.assertFalse(os.path.exists(self.store))
+
+    def test_a_pipe_with_a_name_is_read_once(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        with subprocess.Popen([BINARY, "load", self.store, pipe], stdout=subprocess.DEVNULL) as loader:
+            with open(pipe, "wb") as file:
+                file.write(b"a\nb\n")
+            self.assertEqual(loader.wait(timeout=60), FOUND)
+        self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, ["a", "b"])
+
+    @unittest.skipUnless(os.path.exists("/proc/self/mem"), "there is no /proc/self/mem")
+    def test_what_stands_before_a_file_that_can_not_be_read_is_committed(self):
+        """Up to a batch of lines was lost, though a bad line loses none."""
+        result = self.expect(IO, "load", self.store, self.write("good", "a\nb\n"), "/proc/self/mem")
+        self.assertIn("2 records were committed", result.err)
+        self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, ["a", "b"])
 
     def test_hex_that_is_none_names_line_and_position(self):
         path = self.write("keys", "6162\n6g\n")

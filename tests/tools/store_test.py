@@ -137,6 +137,62 @@ class DeleteRange(ToolTest):
         self.assertEqual(self.ok("scan", self.store, "--keys-only").lines, ["a"])
 
 
+class TombstoneAge(ToolTest):
+    def test_a_deletion_stays_no_longer(self):
+        options = ["--write-buffer", "64K", "--level1-size", "64K"]
+        self.load([f"{i:06d}" for i in range(5000)], *options)
+        self.ok("compact", self.store, *options)
+        self.ok("delete", self.store, "000017", "--from", "001000", "--to", "002000", *options)
+        self.load(["zz1"], *options)
+        before = self.ok("stat", self.store, "--json").json
+        self.assertEqual((before["tombstones"], before["tombstone_age_max"]), (2, 0))
+        self.assertNotIn("allowed", self.ok("stat", self.store).text)
+        self.load(["zz2", "zz3", "zz4"], "--tombstone-age", "2", *options)
+        after = self.ok("stat", self.store, "--json", "--tombstone-age", "2").json
+        self.assertEqual((after["tombstones"], after["tombstone_age_max"]), (0, 2))
+        self.assertIn("allowed are 2\n", self.ok("stat", self.store, "--tombstone-age", "2").text)
+        self.assertEqual(after["entries"], 5000 - 1001 + 4)
+        self.ok("verify", self.store)
+
+
+class Words(ToolTest):
+    """A user knows the options of the command, and not those of the library."""
+
+    def test_options_are_called_as_they_were_typed(self):
+        self.load("a\n")
+        for option, value in (("write-buffer", "1"), ("cache", "1"), ("open-tables", "1"), ("target", "7"),
+                              ("absent-share", "3"), ("level-costs", "1e-300"), ("summary-bits", "99"),
+                              ("filter-slack", "2"), ("filter", "counting"),
+                              ("block-size", "1"), ("restart-interval", "5000"), ("table-size", "1"),
+                              ("level0-compact", "100000"), ("level0-stop", "1"), ("level1-size", "1"),
+                              ("level-ratio", "1")):
+            err = self.expect(USAGE, "stat", self.store, f"--{option}", value).err
+            self.assertRegex(err, rf"^bloomblock stat: options? --{option}\b")
+            self.assertNotRegex(err, r"\w_\w", err)
+        err = self.expect(USAGE, "stat", self.store, "--target", "0.1", "--filter-budget", "1M").err
+        self.assertIn("options --target and --filter-budget are both given", err)
+
+    def test_a_file_named_like_an_option_keeps_its_name(self):
+        store = self.path("cache_bytes")
+        self.assertIn("/cache_bytes:", self.expect(IO, "stat", store).err)
+
+    def test_what_is_missing_or_there_is_said_and_no_option_that_there_is_not(self):
+        missing = self.expect(IO, "get", self.store, "a").err
+        self.assertEqual(missing, f"bloomblock get: {self.store}: no such directory\n")
+        os.mkdir(self.store)
+        self.assertTrue(self.expect(IO, "get", self.store, "a").err.endswith("there is no CURRENT\n"))
+        self.load("a\n")
+        there = self.expect(IO, "import", "json", "-", self.store).err
+        self.assertTrue(there.endswith("is a store already\n"), there)
+
+    def test_foreign_files_are_counted_and_nothing_else(self):
+        self.load("a\n")
+        with open(os.path.join(self.store, "notes.txt"), "w", encoding="ascii") as file:
+            file.write("mine")
+        self.assertEqual(self.ok("get", self.store, "a").err,
+                         f"bloomblock get: note: {self.store}: 1 file not of the store\n")
+
+
 class Checkpoint(ToolTest):
     def test_a_second_store_of_its_own(self):
         self.load("a\nb\n")
@@ -287,6 +343,7 @@ class Locked(ToolTest):
             for opener in OPENERS:
                 result = self.expect(IO, *command_on(opener, self.store))
                 self.assertIn(str(holder.pid), result.err)
+                self.assertEqual("--read-only" in result.err, opener[0] in ("get", "scan", "stat", "export", "explain"))
             self.assertIn(str(holder.pid), self.expect(IO, "verify", self.store).err)
             before = self.store_files()
             for reader in (["get", "first"], ["scan"], ["stat"]):
