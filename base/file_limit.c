@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/file_forward.h"
 #include "base/status.h"
 #include "base/sync.h"
 
@@ -14,7 +15,7 @@
 #define PAUSE_NANOSECONDS UINT64_C(20000000)
 
 struct side {
-    struct bb_file_system base;
+    struct bb_file_forward forward; /* the first member */
     struct bb_file_limit *limit;
     bool is_urgent;
 };
@@ -40,11 +41,6 @@ struct limited_file {
 static struct side *side_of(struct bb_file_system *fs)
 {
     return (struct side *)fs;
-}
-
-static struct bb_file_system *inner_of(struct bb_file_system *fs)
-{
-    return side_of(fs)->limit->inner;
 }
 
 static struct limited_file *file_of(struct bb_file *file)
@@ -151,7 +147,7 @@ static enum bb_status create(struct bb_file_system *fs, const char *path, struct
     struct limited_file *file = bb_alloc_zeroed(1, sizeof(*file));
     if (file == NULL)
         return bb_fail(BB_NO_MEMORY, "%s: no memory to create it", path);
-    enum bb_status status = bb_file_create(inner_of(fs), path, &file->inner);
+    enum bb_status status = bb_file_create(bb_file_forward_inner(fs), path, &file->inner);
     if (status != BB_OK) {
         bb_free(file);
         return status;
@@ -162,116 +158,14 @@ static enum bb_status create(struct bb_file_system *fs, const char *path, struct
     return BB_OK;
 }
 
-/* ---- the rest is the wrapped system's ---- */
-
-static enum bb_status open_for_reading(struct bb_file_system *fs, const char *path,
-                                       struct bb_file **ret_file)
-{
-    return bb_file_open(inner_of(fs), path, ret_file);
-}
-
-static enum bb_status rename_file(struct bb_file_system *fs, const char *from, const char *to)
-{
-    return inner_of(fs)->ops->rename(inner_of(fs), from, to);
-}
-
-static enum bb_status link_file(struct bb_file_system *fs, const char *from, const char *to)
-{
-    return inner_of(fs)->ops->link(inner_of(fs), from, to);
-}
-
-static enum bb_status remove_file(struct bb_file_system *fs, const char *path)
-{
-    return inner_of(fs)->ops->remove(inner_of(fs), path);
-}
-
-static enum bb_status list(struct bb_file_system *fs, const char *directory,
-                           struct bb_name_list *ret_list)
-{
-    return inner_of(fs)->ops->list(inner_of(fs), directory, ret_list);
-}
-
-static enum bb_status make_directory(struct bb_file_system *fs, const char *path)
-{
-    return inner_of(fs)->ops->make_directory(inner_of(fs), path);
-}
-
-static enum bb_status remove_directory(struct bb_file_system *fs, const char *path)
-{
-    return inner_of(fs)->ops->remove_directory(inner_of(fs), path);
-}
-
-static enum bb_status sync_directory(struct bb_file_system *fs, const char *path)
-{
-    return inner_of(fs)->ops->sync_directory(inner_of(fs), path);
-}
-
-static enum bb_status status_of(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
-                                uint64_t *ret_size)
-{
-    return inner_of(fs)->ops->status(inner_of(fs), path, ret_is_directory, ret_size);
-}
-
-static enum bb_status lock(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock)
-{
-    return inner_of(fs)->ops->lock(inner_of(fs), path, ret_lock);
-}
-
-static enum bb_status unlock(struct bb_file_system *fs, struct bb_file *locked)
-{
-    return inner_of(fs)->ops->unlock(inner_of(fs), locked);
-}
-
-static enum bb_status free_space(struct bb_file_system *fs, const char *path, uint64_t *ret_bytes)
-{
-    return inner_of(fs)->ops->free_space(inner_of(fs), path, ret_bytes);
-}
-
-static enum bb_status random_bytes(struct bb_file_system *fs, void *buffer, size_t size)
-{
-    return inner_of(fs)->ops->random(inner_of(fs), buffer, size);
-}
-
-static uint64_t now(struct bb_file_system *fs)
-{
-    return inner_of(fs)->ops->now(inner_of(fs));
-}
-
-static void sleep_for(struct bb_file_system *fs, uint64_t nanoseconds)
-{
-    inner_of(fs)->ops->sleep(inner_of(fs), nanoseconds);
-}
-
-static void counters(struct bb_file_system *fs, struct bb_file_counters *ret_counters)
-{
-    inner_of(fs)->ops->counters(inner_of(fs), ret_counters);
-}
-
-static const struct bb_file_system_ops file_system_ops = {
-    .open = open_for_reading,
-    .create = create,
-    .rename = rename_file,
-    .link = link_file,
-    .remove = remove_file,
-    .list = list,
-    .make_directory = make_directory,
-    .remove_directory = remove_directory,
-    .sync_directory = sync_directory,
-    .status = status_of,
-    .lock = lock,
-    .unlock = unlock,
-    .free_space = free_space,
-    .random = random_bytes,
-    .now = now,
-    .sleep = sleep_for,
-    .counters = counters,
-};
-
 /* ---- the limit ---- */
 
-static struct side make_side(struct bb_file_limit *limit, bool is_urgent)
+static void init_side(struct bb_file_limit *limit, bool is_urgent, struct side *side)
 {
-    return (struct side){.base = {.ops = &file_system_ops}, .limit = limit, .is_urgent = is_urgent};
+    bb_file_forward_init(&side->forward, limit->inner);
+    side->forward.ops.create = create;
+    side->limit = limit;
+    side->is_urgent = is_urgent;
 }
 
 enum bb_status bb_file_limit_create(struct bb_file_system *fs, uint64_t bytes_per_second,
@@ -282,9 +176,9 @@ enum bb_status bb_file_limit_create(struct bb_file_system *fs, uint64_t bytes_pe
     struct bb_file_limit *limit = bb_alloc_zeroed(1, sizeof(*limit));
     if (limit == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a limit on writing");
-    limit->urgent = make_side(limit, true);
-    limit->patient = make_side(limit, false);
     limit->inner = fs;
+    init_side(limit, true, &limit->urgent);
+    init_side(limit, false, &limit->patient);
     limit->bytes_per_second = bytes_per_second;
     bb_mutex_init(&limit->mutex);
     *ret_limit = limit;
@@ -301,7 +195,7 @@ void bb_file_limit_destroy(struct bb_file_limit *limit)
 
 struct bb_file_system *bb_file_limit_system(struct bb_file_limit *limit, bool is_urgent)
 {
-    return is_urgent ? &limit->urgent.base : &limit->patient.base;
+    return is_urgent ? &limit->urgent.forward.base : &limit->patient.forward.base;
 }
 
 void bb_file_limit_lift(struct bb_file_limit *limit)

@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/file_forward.h"
 #include "base/status.h"
 #include "base/sync.h"
 
@@ -35,8 +36,7 @@ struct pooled_file {
 };
 
 struct bb_file_pool {
-    struct bb_file_system base;
-    struct bb_file_system *inner;
+    struct bb_file_forward forward; /* the first member */
     uint32_t limit;
     bool is_shared;           /* others may remove files */
     struct bb_mutex mutex;    /* all below */
@@ -46,7 +46,7 @@ struct bb_file_pool {
 
 static struct bb_file_pool *pool_of(struct bb_file_system *fs)
 {
-    return (struct bb_file_pool *)fs; /* base is the first member */
+    return (struct bb_file_pool *)fs; /* forward is the first member, and base its first */
 }
 
 static struct pooled_file *file_of(struct bb_file *file)
@@ -120,9 +120,9 @@ static enum bb_status open_inner(struct bb_file_pool *pool, const char *path,
 {
     while (pool->counters.descriptors >= pool->limit && evict_one(pool))
         continue;
-    enum bb_status status = bb_file_open(pool->inner, path, ret_inner);
+    enum bb_status status = bb_file_open(pool->forward.inner, path, ret_inner);
     if (status == BB_IO && evict_one(pool))
-        status = bb_file_open(pool->inner, path, ret_inner);
+        status = bb_file_open(pool->forward.inner, path, ret_inner);
     return status;
 }
 
@@ -146,7 +146,8 @@ static enum bb_status open_again(struct pooled_file *file, struct bb_file **ret_
     uint64_t size = 0;
     enum bb_status status = BB_OK;
     if (pool->is_shared)
-        status = pool->inner->ops->status(pool->inner, file->path, &is_directory, &size);
+        status =
+            pool->forward.inner->ops->status(pool->forward.inner, file->path, &is_directory, &size);
     return status == BB_OK ? open_inner(pool, file->path, ret_inner) : status;
 }
 
@@ -289,124 +290,7 @@ static enum bb_status open_for_reading(struct bb_file_system *fs, const char *pa
     return status;
 }
 
-/* ---- the rest is the wrapped system's ---- */
-
-static enum bb_status create(struct bb_file_system *fs, const char *path, struct bb_file **ret_file)
-{
-    return bb_file_create(pool_of(fs)->inner, path, ret_file);
-}
-
-static enum bb_status rename_file(struct bb_file_system *fs, const char *from, const char *to)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->rename(inner, from, to);
-}
-
-static enum bb_status link_file(struct bb_file_system *fs, const char *from, const char *to)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->link(inner, from, to);
-}
-
-static enum bb_status remove_file(struct bb_file_system *fs, const char *path)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->remove(inner, path);
-}
-
-static enum bb_status list(struct bb_file_system *fs, const char *directory,
-                           struct bb_name_list *ret_list)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->list(inner, directory, ret_list);
-}
-
-static enum bb_status make_directory(struct bb_file_system *fs, const char *path)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->make_directory(inner, path);
-}
-
-static enum bb_status remove_directory(struct bb_file_system *fs, const char *path)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->remove_directory(inner, path);
-}
-
-static enum bb_status sync_directory(struct bb_file_system *fs, const char *path)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->sync_directory(inner, path);
-}
-
-static enum bb_status status_of(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
-                                uint64_t *ret_size)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->status(inner, path, ret_is_directory, ret_size);
-}
-
-static enum bb_status lock(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->lock(inner, path, ret_lock);
-}
-
-static enum bb_status unlock(struct bb_file_system *fs, struct bb_file *locked)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->unlock(inner, locked);
-}
-
-static enum bb_status free_space(struct bb_file_system *fs, const char *path, uint64_t *ret_bytes)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->free_space(inner, path, ret_bytes);
-}
-
-static enum bb_status random_bytes(struct bb_file_system *fs, void *buffer, size_t size)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->random(inner, buffer, size);
-}
-
-static uint64_t now(struct bb_file_system *fs)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    return inner->ops->now(inner);
-}
-
-static void sleep_for(struct bb_file_system *fs, uint64_t nanoseconds)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    inner->ops->sleep(inner, nanoseconds);
-}
-
-static void counters(struct bb_file_system *fs, struct bb_file_counters *ret_counters)
-{
-    struct bb_file_system *inner = pool_of(fs)->inner;
-    inner->ops->counters(inner, ret_counters);
-}
-
-static const struct bb_file_system_ops file_system_ops = {
-    .open = open_for_reading,
-    .create = create,
-    .rename = rename_file,
-    .link = link_file,
-    .remove = remove_file,
-    .list = list,
-    .make_directory = make_directory,
-    .remove_directory = remove_directory,
-    .sync_directory = sync_directory,
-    .status = status_of,
-    .lock = lock,
-    .unlock = unlock,
-    .free_space = free_space,
-    .random = random_bytes,
-    .now = now,
-    .sleep = sleep_for,
-    .counters = counters,
-};
+/* ---- the pool ---- */
 
 enum bb_status bb_file_pool_create(struct bb_file_system *fs, uint32_t limit,
                                    struct bb_file_pool **ret_pool)
@@ -416,8 +300,8 @@ enum bb_status bb_file_pool_create(struct bb_file_system *fs, uint32_t limit,
     struct bb_file_pool *pool = bb_alloc_zeroed(1, sizeof(*pool));
     if (pool == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a pool of descriptors");
-    pool->base.ops = &file_system_ops;
-    pool->inner = fs;
+    bb_file_forward_init(&pool->forward, fs);
+    pool->forward.ops.open = open_for_reading;
     pool->limit = limit;
     bb_mutex_init(&pool->mutex);
     *ret_pool = pool;
@@ -440,7 +324,7 @@ void bb_file_pool_destroy(struct bb_file_pool *pool)
 
 struct bb_file_system *bb_file_pool_system(struct bb_file_pool *pool)
 {
-    return &pool->base;
+    return &pool->forward.base;
 }
 
 void bb_file_pool_counters(struct bb_file_pool *pool, struct bb_file_pool_counters *ret_counters)

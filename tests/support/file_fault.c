@@ -4,14 +4,14 @@
 #include <errno.h>
 
 #include "base/assert.h"
+#include "base/file_forward.h"
 #include "base/status.h"
 #include "base/sync.h"
 #include "tests/support/must_alloc.h"
 
 struct bb_file_fault {
-    struct bb_file_system base;
-    struct bb_file_system *inner;
-    struct bb_mutex mutex; /* everything below */
+    struct bb_file_forward forward; /* the first member */
+    struct bb_mutex mutex;          /* everything below */
     struct bb_file_fault_plan plan;
     bool is_armed;
     uint64_t counted; /* calls that the plan counts, since it was armed */
@@ -41,7 +41,7 @@ struct verdict {
 
 static struct bb_file_fault *fault_of(struct bb_file_system *fs)
 {
-    return (struct bb_file_fault *)fs; /* base is the first member */
+    return (struct bb_file_fault *)fs; /* forward is the first member, and base its first */
 }
 
 static struct fault_file *fault_file_of(struct bb_file *file)
@@ -221,7 +221,7 @@ static enum bb_status open_file(struct bb_file_system *fs, const char *path,
     struct bb_file *inner = NULL;
     enum bb_status status = admit(fault, BB_FILE_CALL_OPEN, path);
     if (status == BB_OK)
-        status = fault->inner->ops->open(fault->inner, path, &inner);
+        status = fault->forward.inner->ops->open(fault->forward.inner, path, &inner);
     if (status == BB_OK)
         *ret_file = wrap(fault, inner);
     return status;
@@ -234,7 +234,7 @@ static enum bb_status create_file(struct bb_file_system *fs, const char *path,
     struct bb_file *inner = NULL;
     enum bb_status status = admit(fault, BB_FILE_CALL_CREATE, path);
     if (status == BB_OK)
-        status = fault->inner->ops->create(fault->inner, path, &inner);
+        status = fault->forward.inner->ops->create(fault->forward.inner, path, &inner);
     if (status == BB_OK)
         *ret_file = wrap(fault, inner);
     return status;
@@ -244,21 +244,23 @@ static enum bb_status rename_file(struct bb_file_system *fs, const char *from, c
 {
     struct bb_file_fault *fault = fault_of(fs);
     enum bb_status status = admit(fault, BB_FILE_CALL_RENAME, from);
-    return status == BB_OK ? fault->inner->ops->rename(fault->inner, from, to) : status;
+    return status == BB_OK ? fault->forward.inner->ops->rename(fault->forward.inner, from, to)
+                           : status;
 }
 
 static enum bb_status link_file(struct bb_file_system *fs, const char *from, const char *to)
 {
     struct bb_file_fault *fault = fault_of(fs);
     enum bb_status status = admit(fault, BB_FILE_CALL_LINK, to);
-    return status == BB_OK ? fault->inner->ops->link(fault->inner, from, to) : status;
+    return status == BB_OK ? fault->forward.inner->ops->link(fault->forward.inner, from, to)
+                           : status;
 }
 
 static enum bb_status remove_file(struct bb_file_system *fs, const char *path)
 {
     struct bb_file_fault *fault = fault_of(fs);
     enum bb_status status = admit(fault, BB_FILE_CALL_REMOVE, path);
-    return status == BB_OK ? fault->inner->ops->remove(fault->inner, path) : status;
+    return status == BB_OK ? fault->forward.inner->ops->remove(fault->forward.inner, path) : status;
 }
 
 static enum bb_status list_directory(struct bb_file_system *fs, const char *directory,
@@ -266,28 +268,33 @@ static enum bb_status list_directory(struct bb_file_system *fs, const char *dire
 {
     struct bb_file_fault *fault = fault_of(fs);
     enum bb_status status = admit(fault, BB_FILE_CALL_LIST, directory);
-    return status == BB_OK ? fault->inner->ops->list(fault->inner, directory, ret_list) : status;
+    return status == BB_OK
+               ? fault->forward.inner->ops->list(fault->forward.inner, directory, ret_list)
+               : status;
 }
 
 static enum bb_status make_directory(struct bb_file_system *fs, const char *path)
 {
     struct bb_file_fault *fault = fault_of(fs);
     enum bb_status status = admit(fault, BB_FILE_CALL_MAKE_DIRECTORY, path);
-    return status == BB_OK ? fault->inner->ops->make_directory(fault->inner, path) : status;
+    return status == BB_OK ? fault->forward.inner->ops->make_directory(fault->forward.inner, path)
+                           : status;
 }
 
 static enum bb_status remove_directory(struct bb_file_system *fs, const char *path)
 {
     struct bb_file_fault *fault = fault_of(fs);
     enum bb_status status = admit(fault, BB_FILE_CALL_REMOVE_DIRECTORY, path);
-    return status == BB_OK ? fault->inner->ops->remove_directory(fault->inner, path) : status;
+    return status == BB_OK ? fault->forward.inner->ops->remove_directory(fault->forward.inner, path)
+                           : status;
 }
 
 static enum bb_status sync_directory(struct bb_file_system *fs, const char *path)
 {
     struct bb_file_fault *fault = fault_of(fs);
     enum bb_status status = admit(fault, BB_FILE_CALL_SYNC_DIRECTORY, path);
-    return status == BB_OK ? fault->inner->ops->sync_directory(fault->inner, path) : status;
+    return status == BB_OK ? fault->forward.inner->ops->sync_directory(fault->forward.inner, path)
+                           : status;
 }
 
 static enum bb_status status_of(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
@@ -295,9 +302,9 @@ static enum bb_status status_of(struct bb_file_system *fs, const char *path, boo
 {
     struct bb_file_fault *fault = fault_of(fs);
     enum bb_status status = admit(fault, BB_FILE_CALL_STATUS, path);
-    return status == BB_OK
-               ? fault->inner->ops->status(fault->inner, path, ret_is_directory, ret_size)
-               : status;
+    return status == BB_OK ? fault->forward.inner->ops->status(fault->forward.inner, path,
+                                                               ret_is_directory, ret_size)
+                           : status;
 }
 
 static enum bb_status lock_file(struct bb_file_system *fs, const char *path,
@@ -307,7 +314,7 @@ static enum bb_status lock_file(struct bb_file_system *fs, const char *path,
     struct bb_file *inner = NULL;
     enum bb_status status = admit(fault, BB_FILE_CALL_LOCK, path);
     if (status == BB_OK)
-        status = fault->inner->ops->lock(fault->inner, path, &inner);
+        status = fault->forward.inner->ops->lock(fault->forward.inner, path, &inner);
     if (status == BB_OK)
         *ret_lock = wrap(fault, inner);
     return status;
@@ -318,7 +325,7 @@ static enum bb_status unlock_file(struct bb_file_system *fs, struct bb_file *loc
     struct bb_file_fault *fault = fault_of(fs);
     struct fault_file *file = fault_file_of(lock);
     struct verdict verdict = judge(fault, BB_FILE_CALL_UNLOCK, lock->path);
-    enum bb_status status = fault->inner->ops->unlock(fault->inner, file->inner);
+    enum bb_status status = fault->forward.inner->ops->unlock(fault->forward.inner, file->inner);
     if (verdict.is_hit && status == BB_OK)
         status = fail_call(verdict, BB_FILE_CALL_UNLOCK, lock->path);
     file_destroy(file);
@@ -329,59 +336,43 @@ static enum bb_status free_space(struct bb_file_system *fs, const char *path, ui
 {
     struct bb_file_fault *fault = fault_of(fs);
     enum bb_status status = admit(fault, BB_FILE_CALL_FREE_SPACE, path);
-    return status == BB_OK ? fault->inner->ops->free_space(fault->inner, path, ret_bytes) : status;
+    return status == BB_OK
+               ? fault->forward.inner->ops->free_space(fault->forward.inner, path, ret_bytes)
+               : status;
 }
 
 static enum bb_status random_bytes(struct bb_file_system *fs, void *buffer, size_t size)
 {
     struct bb_file_fault *fault = fault_of(fs);
     enum bb_status status = admit(fault, BB_FILE_CALL_RANDOM, "random");
-    return status == BB_OK ? fault->inner->ops->random(fault->inner, buffer, size) : status;
+    return status == BB_OK ? fault->forward.inner->ops->random(fault->forward.inner, buffer, size)
+                           : status;
 }
 
-static uint64_t now(struct bb_file_system *fs)
+/* The clock and the counters do not fail. */
+static void set_calls(struct bb_file_system_ops *ops)
 {
-    struct bb_file_fault *fault = fault_of(fs);
-    return fault->inner->ops->now(fault->inner);
+    ops->open = open_file;
+    ops->create = create_file;
+    ops->rename = rename_file;
+    ops->link = link_file;
+    ops->remove = remove_file;
+    ops->list = list_directory;
+    ops->make_directory = make_directory;
+    ops->remove_directory = remove_directory;
+    ops->sync_directory = sync_directory;
+    ops->status = status_of;
+    ops->lock = lock_file;
+    ops->unlock = unlock_file;
+    ops->free_space = free_space;
+    ops->random = random_bytes;
 }
-
-static void sleep_for(struct bb_file_system *fs, uint64_t nanoseconds)
-{
-    struct bb_file_fault *fault = fault_of(fs);
-    fault->inner->ops->sleep(fault->inner, nanoseconds);
-}
-
-static void counters(struct bb_file_system *fs, struct bb_file_counters *ret_counters)
-{
-    struct bb_file_fault *fault = fault_of(fs);
-    fault->inner->ops->counters(fault->inner, ret_counters);
-}
-
-static const struct bb_file_system_ops file_system_ops = {
-    .open = open_file,
-    .create = create_file,
-    .rename = rename_file,
-    .link = link_file,
-    .remove = remove_file,
-    .list = list_directory,
-    .make_directory = make_directory,
-    .remove_directory = remove_directory,
-    .sync_directory = sync_directory,
-    .status = status_of,
-    .lock = lock_file,
-    .unlock = unlock_file,
-    .free_space = free_space,
-    .random = random_bytes,
-    .now = now,
-    .sleep = sleep_for,
-    .counters = counters,
-};
 
 struct bb_file_fault *bb_file_fault_create(struct bb_file_system *inner)
 {
     struct bb_file_fault *fault = bb_must_alloc_zeroed(sizeof(*fault));
-    fault->base.ops = &file_system_ops;
-    fault->inner = inner;
+    bb_file_forward_init(&fault->forward, inner);
+    set_calls(&fault->forward.ops);
     bb_mutex_init(&fault->mutex);
     return fault;
 }
@@ -397,7 +388,7 @@ void bb_file_fault_destroy(struct bb_file_fault *fault)
 
 struct bb_file_system *bb_file_fault_system(struct bb_file_fault *fault)
 {
-    return &fault->base;
+    return &fault->forward.base;
 }
 
 void bb_file_fault_arm(struct bb_file_fault *fault, const struct bb_file_fault_plan *plan)

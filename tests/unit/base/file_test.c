@@ -1,6 +1,7 @@
 /* Goal: every file system behind the seam gives the same answers, statuses and side effects, so
  * that what a test finds in memory holds on a disk. Method: the same tests over the operating
- * system's files, the files in memory, and the fault layer around either with nothing armed. */
+ * system's files, the files in memory, and around either a system that forwards all calls, and the
+ * fault layer with nothing armed. */
 #include "tests/support/assert_status.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/file_forward.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/temp_dir.h"
@@ -20,6 +22,7 @@ struct place {
     struct bb_temp_dir dir; /* posix alone */
     struct bb_file_system *posix;
     struct bb_file_memory *memory;
+    struct bb_file_forward forward;
     struct bb_file_fault *fault;
     char root[PATH_MAX];
     char path_buffers[4][2 * PATH_MAX]; /* of path(), taken in turn */
@@ -459,6 +462,26 @@ static int set_up_memory(void **state)
     return place->fs->ops->make_directory(place->fs, place->root) == BB_OK ? 0 : -1;
 }
 
+static void put_forward_around(struct place *place)
+{
+    bb_file_forward_init(&place->forward, place->fs);
+    place->fs = &place->forward.base;
+}
+
+static int set_up_forward_posix(void **state)
+{
+    int result = set_up_posix(state);
+    put_forward_around(*state);
+    return result;
+}
+
+static int set_up_forward_memory(void **state)
+{
+    int result = set_up_memory(state);
+    put_forward_around(*state);
+    return result;
+}
+
 static void put_fault_around(struct place *place)
 {
     place->fault = bb_file_fault_create(place->fs);
@@ -527,6 +550,8 @@ int main(void)
     int failed = cmocka_run_group_tests_name("path", path_tests, NULL, NULL);
     failed += run("posix", set_up_posix);
     failed += run("memory", set_up_memory);
+    failed += run("forward around posix", set_up_forward_posix);
+    failed += run("forward around memory", set_up_forward_memory);
     failed += run("fault around posix", set_up_fault_posix);
     failed += run("fault around memory", set_up_fault_memory);
     return failed;
