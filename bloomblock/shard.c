@@ -64,29 +64,31 @@ static double excess_with(const struct bb_shard_builder *builder, double weight,
 /* --- Ribbon --- */
 
 static bool solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                  struct bb_ribbon_shape shape, uint32_t rank, uint32_t seed)
+                  uint32_t rank, struct bb_ribbon_descriptor parts)
 {
-    uint32_t slots = shape.bit_exact ? shape.size : shape.size * BB_RIBBON_GROUP_ROWS;
-    if (shape.bit_exact && bb_ribbon_dense_takes(count, slots, rank))
-        return bb_ribbon_dense_solve(hashes, count, slots, rank, seed, &solver->rows);
+    uint32_t slots = parts.bit_exact ? parts.size : parts.size * BB_RIBBON_GROUP_ROWS;
+    uint32_t tweak = bb_ribbon_descriptor_encode(parts);
+    if (parts.bit_exact && bb_ribbon_dense_takes(count, slots, rank))
+        return bb_ribbon_dense_solve(hashes, count, slots, rank, tweak, &solver->rows);
     bb_ribbon_solver_reset(solver, slots, rank);
     for (size_t i = 0; i < count; i++) {
         struct bb_ribbon_equation equation =
-            shape.bit_exact ? bb_ribbon_bits_equation(hashes[i], seed, shape.size)
-                            : bb_ribbon_equation(hashes[i], seed, shape.size);
+            parts.bit_exact ? bb_ribbon_bits_equation(hashes[i], tweak, parts.size)
+                            : bb_ribbon_equation(hashes[i], tweak, parts.size);
         bb_ribbon_solver_add(solver, equation);
     }
     return bb_ribbon_solver_finish(solver);
 }
 
 static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                        struct bb_ribbon_shape shape, uint32_t rank, uint32_t *ret_seed)
+                        struct bb_ribbon_shape shape, uint32_t rank,
+                        struct bb_ribbon_descriptor *parts)
 {
-    for (uint32_t seed = 0; seed < BB_RIBBON_SEED_COUNT; seed++)
-        if (solve(solver, hashes, count, shape, rank, seed)) {
-            *ret_seed = seed;
+    parts->bit_exact = shape.bit_exact;
+    parts->size = shape.size;
+    for (parts->seed = 0; parts->seed < BB_RIBBON_SEED_COUNT; parts->seed++)
+        if (solve(solver, hashes, count, rank, *parts))
             return true;
-        }
     return false;
 }
 
@@ -96,14 +98,8 @@ static bool solve_shape(struct bb_ribbon_solver *solver, const uint64_t *hashes,
                         double slack, uint32_t rank, struct bb_ribbon_descriptor *parts)
 {
     struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape((uint32_t)count, rank, slack);
-    bool solved = solve_seeds(solver, hashes, count, shape, rank, &parts->seed);
-    if (!solved) {
-        shape = bb_rate_ribbon_larger(shape);
-        solved = solve_seeds(solver, hashes, count, shape, rank, &parts->seed);
-    }
-    parts->bit_exact = shape.bit_exact;
-    parts->size = shape.size;
-    return solved;
+    return solve_seeds(solver, hashes, count, shape, rank, parts) ||
+           solve_seeds(solver, hashes, count, bb_rate_ribbon_larger(shape), rank, parts);
 }
 
 static enum bb_status append_ribbon(const struct bb_ribbon_rows *rows, uint32_t rank,

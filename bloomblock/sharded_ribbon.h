@@ -7,7 +7,7 @@
  * consecutive shards ("chunks" of a table's summary): a chunk is complete in itself, so that it can
  * be read, checked and evicted without the others.
  *
- * A shard's ribbon alone costs 2 % over the limit at 1,000 keys; what the directory adds is 0.04
+ * A shard's ribbon alone costs 2 % over the limit at 1,000 keys; what the directory adds is 0.06
  * bits per key. One system of equations for all keys would need far more spare rows: at 4,000 keys
  * 2 %, and growing.
  *

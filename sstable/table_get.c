@@ -296,7 +296,8 @@ static inline bool is_denied_at_once(struct bb_table *table, const struct bb_rea
     if (options != NULL && (options->ignore_filters || options->account_avoided))
         return false;
     const struct bb_block_filter_format *format = &table->summary_format;
-    struct bb_block_filter_key filter_key = {.hash = bb_domain_hash(format->domain, key_hash)};
+    struct bb_block_filter_key filter_key = {.hash =
+                                                 bb_domain_ribbon_hash(format->domain, key_hash)};
     uint64_t place = bb_summary_place(summary, &summary->only_part, filter_key);
     return !bb_summary_may_contain(summary, format, place, filter_key);
 }
@@ -346,8 +347,8 @@ void bb_table_prefetch(const struct bb_table *table, uint64_t key_hash)
         atomic_load_explicit(&table->ready_summary, memory_order_acquire);
     if (summary == NULL)
         return;
-    struct bb_block_filter_key key = {.hash =
-                                          bb_domain_hash(table->summary_format.domain, key_hash)};
+    struct bb_block_filter_key key = {
+        .hash = bb_domain_ribbon_hash(table->summary_format.domain, key_hash)};
     __builtin_prefetch(&summary->places[summary->only_part.first_shard +
                                         bb_summary_shard(&summary->only_part, key)]);
 }

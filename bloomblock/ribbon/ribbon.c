@@ -45,8 +45,8 @@ bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t
     if (rank + 1 > 8)
         return may_contain_wide(payload, descriptor, rank, hash);
     struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
-    uint64_t sums = sum_columns(window.bytes, window.rank, window.coefficients);
-    return ((sums ^ hash) & bb_ribbon_rank_mask((uint32_t)window.rank)) == 0;
+    uint32_t sums = sum_columns(window.bytes, window.rank, window.coefficients);
+    return ((sums ^ window.fingerprint) & bb_ribbon_rank_mask((uint32_t)window.rank)) == 0;
 }
 
 bool bb_ribbon_answer(const struct bb_ribbon_question *question)

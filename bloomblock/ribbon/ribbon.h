@@ -29,20 +29,33 @@
 #define BB_RIBBON_GROUPS_MIN BB_RIBBON_WINDOW_GROUPS
 #define BB_RIBBON_GROUPS_MAX 255
 
-/* The first group of a key's window. */
-static inline uint64_t bb_ribbon_group(uint64_t hash, uint64_t seed, uint64_t group_count)
+/* Places that windows begin at. */
+static inline uint64_t bb_ribbon_group_starts(uint64_t group_count)
 {
-    return bb_ribbon_start(bb_ribbon_start_hash(hash, seed),
-                           group_count - BB_RIBBON_WINDOW_GROUPS + 1, BB_RIBBON_OVERHANG_GROUPS);
+    return group_count - BB_RIBBON_WINDOW_GROUPS + 1;
 }
 
-static inline struct bb_ribbon_equation bb_ribbon_equation(uint64_t hash, uint32_t seed,
+static inline uint64_t bb_ribbon_draw_group(uint64_t hash, uint64_t tweak, uint64_t group_count)
+{
+    return bb_ribbon_draw(bb_ribbon_start_hash(hash, tweak), bb_ribbon_group_starts(group_count),
+                          BB_RIBBON_OVERHANG_GROUPS);
+}
+
+/* The first group of a key's window. */
+static inline uint64_t bb_ribbon_group(uint64_t drawn, uint64_t group_count)
+{
+    return bb_ribbon_start(drawn, bb_ribbon_group_starts(group_count), BB_RIBBON_OVERHANG_GROUPS);
+}
+
+/* tweak: the filter's descriptor. */
+static inline struct bb_ribbon_equation bb_ribbon_equation(uint64_t hash, uint32_t tweak,
                                                            uint32_t group_count)
 {
-    return (struct bb_ribbon_equation){.start = (uint32_t)bb_ribbon_group(hash, seed, group_count) *
+    uint64_t drawn = bb_ribbon_draw_group(hash, tweak, group_count);
+    return (struct bb_ribbon_equation){.start = (uint32_t)bb_ribbon_group(drawn, group_count) *
                                                 BB_RIBBON_GROUP_ROWS,
-                                       .fingerprint = (uint32_t)hash,
-                                       .coefficients = bb_ribbon_coefficients(hash, seed)};
+                                       .fingerprint = bb_ribbon_fingerprint(drawn),
+                                       .coefficients = bb_ribbon_coefficients(hash, tweak)};
 }
 
 /* May the filter contain the hash? The portable form of ribbon_probe.h, which says what is read. */

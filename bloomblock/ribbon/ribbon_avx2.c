@@ -194,7 +194,7 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_8(const uint8_t *payload, uint16_t descri
     struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
     uint32_t own_rank = (uint32_t)window.rank;
     uint32_t sums = sum_grouped(window.bytes, own_rank, window.coefficients, 4);
-    return _bzhi_u32(sums ^ (uint32_t)hash, own_rank) == 0;
+    return _bzhi_u32(sums ^ window.fingerprint, own_rank) == 0;
 }
 
 BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_16(const uint8_t *payload, uint16_t descriptor,
@@ -212,10 +212,9 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_32(const uint8_t *payload, uint16_t descr
 BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits_7(const uint8_t *payload, uint16_t descriptor,
                                               uint32_t rank, uint64_t hash)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    if (parts.size == 0)
+    if (!bb_ribbon_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, parts, rank, hash);
+    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
     return answer_bits_7(&question);
 }
 
@@ -223,10 +222,9 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits_7(const uint8_t *payload, uint16_t d
 BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits(const uint8_t *payload, uint16_t descriptor,
                                             uint32_t rank, uint64_t hash)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    if (parts.size == 0)
+    if (!bb_ribbon_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, parts, rank, hash);
+    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
     return answer_bits(&question, rank + 1);
 }
 

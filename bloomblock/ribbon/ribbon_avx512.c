@@ -200,7 +200,7 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_8(const uint8_t *payload, uint16_t de
         return true;
     struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
     uint32_t sums = sum_window(window.bytes, (uint32_t)window.rank, window.coefficients);
-    return _bzhi_u32(sums ^ (uint32_t)hash, (uint32_t)window.rank) == 0;
+    return _bzhi_u32(sums ^ window.fingerprint, (uint32_t)window.rank) == 0;
 }
 
 GROUPED_PROBE(bb_ribbon_avx512_16, answer_16)
@@ -209,10 +209,9 @@ GROUPED_PROBE(bb_ribbon_avx512_32, answer_32)
 BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits_8(const uint8_t *payload, uint16_t descriptor,
                                                   uint32_t rank, uint64_t hash)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    if (parts.size == 0)
+    if (!bb_ribbon_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, parts, rank, hash);
+    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
     return answer_bits(&question, 8);
 }
 
@@ -220,10 +219,9 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits_8(const uint8_t *payload, uint16
 BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits(const uint8_t *payload, uint16_t descriptor,
                                                 uint32_t rank, uint64_t hash)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    if (parts.size == 0)
+    if (!bb_ribbon_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, parts, rank, hash);
+    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
     return answer_bits(&question, rank + 1);
 }
 
@@ -276,15 +274,21 @@ BB_CPU_TARGET_AVX512 static inline __m512i folded_products(__m512i a, uint64_t f
     return _mm512_xor_si512(low, high);
 }
 
+/* See bb_ribbon_draw_group. */
+BB_CPU_TARGET_AVX512 static inline __m512i draw_groups(__m512i tweaked, __m512i sizes)
+{
+    const int more = 2 * BB_RIBBON_OVERHANG_GROUPS - (BB_RIBBON_WINDOW_GROUPS - 1);
+    __m512i hashes =
+        _mm512_srli_epi64(_mm512_mullo_epi64(tweaked, words(BB_RIBBON_START_FACTOR)), 32);
+    return _mm512_mul_epu32(hashes, _mm512_add_epi64(sizes, words((uint64_t)more)));
+}
+
 /* The first groups of the windows. */
-BB_CPU_TARGET_AVX512 static inline __m512i groups_of(__m512i seeded, __m512i sizes)
+BB_CPU_TARGET_AVX512 static inline __m512i groups_of(__m512i drawn, __m512i sizes)
 {
     __m512i counts = _mm512_sub_epi64(sizes, words(BB_RIBBON_WINDOW_GROUPS - 1));
-    __m512i drawn_from = _mm512_add_epi64(counts, words(2 * BB_RIBBON_OVERHANG_GROUPS));
-    __m512i hashes =
-        _mm512_srli_epi64(_mm512_mullo_epi64(seeded, words(BB_RIBBON_START_FACTOR)), 32);
-    __m512i drawn = _mm512_srli_epi64(_mm512_mul_epu32(hashes, drawn_from), 32);
-    __m512i shifted = _mm512_sub_epi64(drawn, words(BB_RIBBON_OVERHANG_GROUPS));
+    __m512i shifted =
+        _mm512_sub_epi64(_mm512_srli_epi64(drawn, 32), words(BB_RIBBON_OVERHANG_GROUPS));
     shifted = _mm512_max_epi64(shifted, _mm512_setzero_si512());
     return _mm512_min_epi64(shifted, _mm512_sub_epi64(counts, words(1)));
 }
@@ -294,21 +298,21 @@ BB_CPU_TARGET_AVX512 static inline void find_windows(struct windows *windows, __
                                                      struct eight eight)
 {
     __m512i sizes = _mm512_and_si512(eight.descriptors, words(255));
-    __m512i seeds = _mm512_and_si512(_mm512_srli_epi64(eight.descriptors, 8), words(63));
     __m512i steps = _mm512_and_si512(_mm512_srli_epi64(eight.descriptors, 14), words(1));
     __m512i ranks = _mm512_add_epi64(eight.ranks, steps);
     there = _mm512_mask_cmpge_epu64_mask(there, sizes, words(BB_RIBBON_GROUPS_MIN));
     there = _mm512_mask_cmple_epu64_mask(there, ranks, words(8));
     there = _mm512_mask_cmplt_epu64_mask(there, eight.descriptors, words(1 << 15));
-    __m512i seeded =
-        _mm512_xor_si512(eight.hashes, _mm512_mullo_epi64(seeds, words(BB_RIBBON_SEED_FACTOR)));
-    __m512i offsets = _mm512_mul_epu32(groups_of(seeded, sizes), ranks);
-    __m512i folded = folded_products(seeded, BB_RIBBON_COEFFICIENT_FACTOR);
+    __m512i tweaked = _mm512_xor_si512(
+        eight.hashes, _mm512_mullo_epi64(eight.descriptors, words(BB_RIBBON_TWEAK_FACTOR)));
+    __m512i drawn = draw_groups(tweaked, sizes);
+    __m512i offsets = _mm512_mul_epu32(groups_of(drawn, sizes), ranks);
+    __m512i folded = folded_products(tweaked, BB_RIBBON_COEFFICIENT_FACTOR);
     _mm512_storeu_si512(windows->places, _mm512_add_epi64(eight.payloads, offsets));
     _mm512_storeu_si512(windows->ranks, ranks);
     _mm512_storeu_si512(windows->coefficients, _mm512_or_si512(folded, words(1)));
     windows->found = there;
-    windows->fingerprints = eight.hashes;
+    windows->fingerprints = _mm512_srli_epi64(drawn, BB_RIBBON_FINGERPRINT_SHIFT);
 }
 
 BB_CPU_TARGET_AVX512 static inline void prefetch_windows(const struct windows *windows)

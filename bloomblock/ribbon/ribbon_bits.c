@@ -66,10 +66,9 @@ static __attribute__((noinline)) bool answer_wide(const struct bb_ribbon_questio
 bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                                 uint64_t hash)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    if (parts.size == 0)
+    if (!bb_ribbon_has_columns(descriptor))
         return true;
-    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, parts, rank, hash);
+    struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
     return rank == 6 || rank == 7 ? answer_7(&question) : answer_wide(&question, rank, rank + 1);
 }
 

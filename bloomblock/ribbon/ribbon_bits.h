@@ -29,15 +29,18 @@ static inline uint32_t bb_ribbon_bits_width(uint32_t slot_count)
     return slot_count < BB_RIBBON_BITS_WIDTH ? slot_count : BB_RIBBON_BITS_WIDTH;
 }
 
-static inline struct bb_ribbon_equation bb_ribbon_bits_equation(uint64_t hash, uint32_t seed,
+/* tweak: the filter's descriptor. */
+static inline struct bb_ribbon_equation bb_ribbon_bits_equation(uint64_t hash, uint32_t tweak,
                                                                 uint32_t slot_count)
 {
     uint32_t width = bb_ribbon_bits_width(slot_count);
+    uint32_t starts = slot_count - width + 1;
+    uint64_t drawn =
+        bb_ribbon_draw(bb_ribbon_start_hash(hash, tweak), starts, BB_RIBBON_BITS_OVERHANG);
     return (struct bb_ribbon_equation){
-        .start = (uint32_t)bb_ribbon_start(bb_ribbon_start_hash(hash, seed), slot_count - width + 1,
-                                           BB_RIBBON_BITS_OVERHANG),
-        .fingerprint = (uint32_t)hash,
-        .coefficients = bb_ribbon_coefficients(hash, seed) & ((UINT64_C(1) << width) - 1)};
+        .start = (uint32_t)bb_ribbon_start(drawn, starts, BB_RIBBON_BITS_OVERHANG),
+        .fingerprint = bb_ribbon_fingerprint(drawn),
+        .coefficients = bb_ribbon_coefficients(hash, tweak) & ((UINT64_C(1) << width) - 1)};
 }
 
 /* May the filter contain the hash? The portable form of ribbon_probe.h, which says what is read. */

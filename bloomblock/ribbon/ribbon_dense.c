@@ -14,12 +14,15 @@ struct dense {
 };
 
 static void equations_init(struct dense *dense, const uint64_t *hashes, uint32_t rank,
-                           uint32_t seed)
+                           uint32_t tweak)
 {
     uint64_t results = bb_ribbon_rank_mask(rank);
-    for (size_t i = 0; i < dense->count; i++)
-        dense->equations[i] = (bb_ribbon_coefficients(hashes[i], seed) & dense->slots) |
-                              (hashes[i] & results) << dense->slot_count;
+    for (size_t i = 0; i < dense->count; i++) {
+        struct bb_ribbon_equation equation =
+            bb_ribbon_bits_equation(hashes[i], tweak, dense->slot_count);
+        dense->equations[i] = equation.coefficients | (equation.fingerprint & results)
+                                                          << dense->slot_count;
+    }
 }
 
 /* Adds an equation to those from first to end that have the row. */
@@ -75,12 +78,12 @@ static void set_rows(const struct dense *dense, uint32_t rank, struct bb_ribbon_
 }
 
 bool bb_ribbon_dense_solve(const uint64_t *hashes, size_t count, uint32_t slot_count, uint32_t rank,
-                           uint32_t seed, struct bb_ribbon_rows *ret_rows)
+                           uint32_t tweak, struct bb_ribbon_rows *ret_rows)
 {
     struct dense dense = {
         .count = count, .slots = (UINT64_C(1) << slot_count) - 1, .slot_count = slot_count};
     BB_ASSERT(bb_ribbon_dense_takes(count, slot_count, rank));
-    equations_init(&dense, hashes, rank, seed);
+    equations_init(&dense, hashes, rank, tweak);
     if (!eliminate_forward(&dense))
         return false;
     eliminate_backward(&dense);

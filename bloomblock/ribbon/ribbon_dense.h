@@ -27,9 +27,9 @@ static inline bool bb_ribbon_dense_takes(size_t count, uint32_t slot_count, uint
            slot_count + rank <= 64;
 }
 
-/* The rows of bit-exact ribbons for these hashes under a seed; those that no equation determines
+/* The rows of bit-exact ribbons for these hashes under a tweak; those that no equation determines
  * are 0. False: the equations contradict each other. */
 bool bb_ribbon_dense_solve(const uint64_t *hashes, size_t count, uint32_t slot_count, uint32_t rank,
-                           uint32_t seed, struct bb_ribbon_rows *ret_rows);
+                           uint32_t tweak, struct bb_ribbon_rows *ret_rows);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a key asks of a ribbon: the equation that its hash and a filter's seed stand for.
+/* What a key asks of a ribbon: the equation that its hash and a filter's descriptor stand for.
  *
  * A ribbon of rank r is a column of rows, each of r bits. A key names up to w consecutive rows
  * (coefficients, from the row start on) and says what their sum modulo 2 must be (fingerprint):
@@ -13,11 +13,13 @@
  * including the smash at the ends: starts are drawn a little past both ends and clamped, which
  * fills the first and last rows as well as the others.
  *
- * The seed changes start and coefficients, through two multiplications that do not wait for each
- * other. It has to change the coefficients: with few rows there is only one start. The fingerprint
- * is the low part of the hash itself; start and coefficients depend on all of the hash, and not
- * linearly over GF(2): a fingerprint that is a linear function of the coefficients is solved by the
- * same rows for every key, member or not.
+ * Everything is taken from two products of the hash that do not wait for each other: one gives the
+ * coefficients, the other start and fingerprint. The hash is a key's, and two things were added to
+ * it by exclusive or: the domain, which is another for every table (domain.h), and the tweak, which
+ * is the filter's descriptor, in which the solver changes the seed. Both have to change all three:
+ * with few rows there is only one start, and with one row only one coefficient. None of the three
+ * is linear in another over GF(2): a fingerprint that is a linear function of the coefficients is
+ * solved by the same rows for every key, member or not.
  *
  * ON DISK: constants and formulas are part of every ribbon filter. Pure functions; any thread.
  */
@@ -31,9 +33,10 @@
 #define BB_RIBBON_SEED_COUNT 64 /* 6 bits of the descriptor */
 
 /* ON DISK. */
-#define BB_RIBBON_SEED_FACTOR        UINT64_C(0xa0761d6478bd642f)
+#define BB_RIBBON_TWEAK_FACTOR       UINT64_C(0xa0761d6478bd642f)
 #define BB_RIBBON_START_FACTOR       UINT64_C(0x9e3779b97f4a7c15)
 #define BB_RIBBON_COEFFICIENT_FACTOR UINT64_C(0xe7037ed1a0b428db)
+#define BB_RIBBON_FINGERPRINT_SHIFT  7
 
 struct bb_ribbon_equation {
     uint32_t start;        /* row of the first coefficient */
@@ -43,35 +46,52 @@ struct bb_ribbon_equation {
 
 __extension__ typedef unsigned __int128 bb_ribbon_product;
 
-/* The hash under a seed. By exclusive or: what a seed adds to a hash then depends on the hash, and
- * the tries of a solver are independent. Multipliers that are linear in the seed leave two keys
- * that agree under some seeds in agreement under many. */
-static inline uint64_t bb_ribbon_seeded(uint64_t hash, uint64_t seed)
+/* The hash under a tweak, 16 bits. By exclusive or: what a tweak adds to a hash then depends on the
+ * hash, and the tries of a solver are independent. Multipliers that are linear in the tweak leave
+ * two keys that agree under some seeds in agreement under many. */
+static inline uint64_t bb_ribbon_tweaked(uint64_t hash, uint64_t tweak)
 {
-    return hash ^ seed * BB_RIBBON_SEED_FACTOR;
+    return hash ^ tweak * BB_RIBBON_TWEAK_FACTOR;
 }
 
 /* 0 ... 2^32 - 1, to be scaled to the number of starts. */
-static inline uint64_t bb_ribbon_start_hash(uint64_t hash, uint64_t seed)
+static inline uint64_t bb_ribbon_start_hash(uint64_t hash, uint64_t tweak)
 {
-    return bb_ribbon_seeded(hash, seed) * BB_RIBBON_START_FACTOR >> 32;
+    return bb_ribbon_tweaked(hash, tweak) * BB_RIBBON_START_FACTOR >> 32;
 }
 
 /* 64 coefficients, bit 0 set: a row of its own for every key, also where there are few rows. */
-static inline uint64_t bb_ribbon_coefficients(uint64_t hash, uint64_t seed)
+static inline uint64_t bb_ribbon_coefficients(uint64_t hash, uint64_t tweak)
 {
     bb_ribbon_product product =
-        (bb_ribbon_product)bb_ribbon_seeded(hash, seed) * BB_RIBBON_COEFFICIENT_FACTOR;
+        (bb_ribbon_product)bb_ribbon_tweaked(hash, tweak) * BB_RIBBON_COEFFICIENT_FACTOR;
     return ((uint64_t)(product >> 64) ^ (uint64_t)product) | 1;
 }
 
-/* Scales a start hash to 0 ... count - 1, drawn from overhang places more at either end and
- * clamped. In words of 64 bits, like all of a probe: with narrow ones between the steps it takes an
+/* Scales a start hash to count places and overhang more at either end, at most 254 in all: bits 32
+ * and up say which place, the bits below where in it.
+ *
+ *     drawn      63          40 39    32 31               7 6     0
+ *              |      0        | place  | fingerprint      | left   |
+ *
+ * All in words of 64 bits, like all of a probe: with narrow ones between the steps it takes an
  * eighth more time. */
-static inline uint64_t bb_ribbon_start(uint64_t start_hash, uint64_t count, uint64_t overhang)
+static inline uint64_t bb_ribbon_draw(uint64_t start_hash, uint64_t count, uint64_t overhang)
 {
-    int64_t drawn = (int64_t)(start_hash * (count + 2 * overhang) >> 32);
-    int64_t start = drawn - (int64_t)overhang;
+    return start_hash * (count + 2 * overhang);
+}
+
+/* Of the lowest 25 bits, BB_RIBBON_RANK_MAX, every value is as frequent as every other: what is
+ * left behind them is where a factor that is a power of two has its zeros. */
+static inline uint32_t bb_ribbon_fingerprint(uint64_t drawn)
+{
+    return (uint32_t)(drawn >> BB_RIBBON_FINGERPRINT_SHIFT);
+}
+
+/* 0 ... count - 1: the place, clamped. */
+static inline uint64_t bb_ribbon_start(uint64_t drawn, uint64_t count, uint64_t overhang)
+{
+    int64_t start = (int64_t)(drawn >> 32) - (int64_t)overhang;
     int64_t last = (int64_t)count - 1;
     start = start < 0 ? 0 : start;
     return (uint64_t)(start > last ? last : start);

@@ -36,7 +36,8 @@ _Static_assert(BB_RIBBON_BITS_SLOTS_MAX <= UINT8_MAX, "slots fit into a byte");
 struct bb_ribbon_window {
     const uint8_t *bytes;
     uint64_t coefficients;
-    uint64_t rank; /* of this filter */
+    uint64_t rank;        /* of this filter */
+    uint32_t fingerprint; /* the lowest rank bits count */
 };
 
 static inline bool bb_ribbon_has_window(uint64_t descriptor)
@@ -44,16 +45,22 @@ static inline bool bb_ribbon_has_window(uint64_t descriptor)
     return (descriptor & 255) >= BB_RIBBON_GROUPS_MIN;
 }
 
+static inline bool bb_ribbon_has_columns(uint64_t descriptor)
+{
+    return (descriptor & 255) > 0;
+}
+
 /* descriptor: of the byte-grouped layout, with a window. Taken apart here, in words of 64 bits. */
 static inline struct bb_ribbon_window bb_ribbon_window(const uint8_t *payload, uint64_t descriptor,
                                                        uint64_t rank, uint64_t hash)
 {
-    uint64_t seed = descriptor >> 8 & 63;
     uint64_t own_rank = rank + (descriptor >> 14 & 1);
-    uint64_t group = bb_ribbon_group(hash, seed, descriptor & 255);
+    uint64_t drawn = bb_ribbon_draw_group(hash, descriptor, descriptor & 255);
+    uint64_t group = bb_ribbon_group(drawn, descriptor & 255);
     return (struct bb_ribbon_window){.bytes = payload + group * own_rank,
-                                     .coefficients = bb_ribbon_coefficients(hash, seed),
-                                     .rank = own_rank};
+                                     .coefficients = bb_ribbon_coefficients(hash, descriptor),
+                                     .rank = own_rank,
+                                     .fingerprint = bb_ribbon_fingerprint(drawn)};
 }
 
 static inline struct bb_ribbon_question bb_ribbon_grouped_question(const uint8_t *payload,
@@ -63,16 +70,16 @@ static inline struct bb_ribbon_question bb_ribbon_grouped_question(const uint8_t
     struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
     return (struct bb_ribbon_question){.bytes = window.bytes,
                                        .coefficients = window.coefficients,
-                                       .fingerprint = (uint32_t)hash,
+                                       .fingerprint = window.fingerprint,
                                        .rank = (uint8_t)window.rank};
 }
 
-/* size: of the descriptor, possible. */
-static inline struct bb_ribbon_question bb_ribbon_bits_question(const uint8_t *payload,
-                                                                struct bb_ribbon_descriptor parts,
-                                                                uint32_t rank, uint64_t hash)
+/* descriptor: of the bit-exact layout, its size possible. */
+static inline struct bb_ribbon_question
+bb_ribbon_bits_question(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash)
 {
-    struct bb_ribbon_equation equation = bb_ribbon_bits_equation(hash, parts.seed, parts.size);
+    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    struct bb_ribbon_equation equation = bb_ribbon_bits_equation(hash, descriptor, parts.size);
     return (struct bb_ribbon_question){.bytes = payload,
                                        .coefficients = equation.coefficients,
                                        .fingerprint = equation.fingerprint,
@@ -110,7 +117,8 @@ static inline void bb_ribbon_question_init(struct bb_ribbon_question *question,
     uint32_t rank = (uint32_t)batch->ranks[i];
     uint64_t hash = batch->hashes[i];
     if (parts.bit_exact && parts.size > 0)
-        bb_ribbon_question_set(question, bb_ribbon_bits_question(payload, parts, rank, hash));
+        bb_ribbon_question_set(question, bb_ribbon_bits_question(
+                                             payload, (uint16_t)batch->descriptors[i], rank, hash));
     else if (!parts.bit_exact && parts.size >= BB_RIBBON_GROUPS_MIN)
         bb_ribbon_question_set(
             question, bb_ribbon_grouped_question(payload, batch->descriptors[i], rank, hash));

@@ -58,6 +58,8 @@ struct bb_kind_ops {
     bool answers_without_keys;
     /* Hashes are taken as they are, without a domain; the salt is 0. */
     bool takes_key_hashes;
+    /* Hashes are those of bb_domain_ribbon_hash. */
+    bool takes_ribbon_hashes;
     /* A target rate of 1 may be stored: nobody asked for one. */
     bool may_have_no_target;
 

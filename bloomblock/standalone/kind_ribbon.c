@@ -14,8 +14,6 @@
 
 _Static_assert(BB_ENVELOPE_CHECKSUM_SIZE >= BB_RIBBON_PAD_BYTES,
                "what stands behind the last ribbon is as much as probes may read");
-_Static_assert((BB_SHARD_RUN_COUNT - 1) * BB_RIBBON_GROUPS_MAX * BB_RIBBON_RANK_MAX <= UINT16_MAX,
-               "offsets inside a run of shards fit into 16 bits");
 
 /* --- Writing --- */
 
@@ -102,6 +100,11 @@ static inline const uint8_t *find_ribbon(const struct bb_filter_view *view, uint
     return payload + view->parameters[BB_VIEW_OWN] + entry.offset;
 }
 
+static inline uint64_t ribbon_hash(const struct bb_filter_view *view, uint64_t key_hash)
+{
+    return bb_domain_ribbon_hash(view->parameters[BB_VIEW_DOMAIN], key_hash);
+}
+
 static inline uint32_t rank_of(const struct bb_filter_view *view)
 {
     return (uint32_t)view->parameters[BB_VIEW_PROBES];
@@ -110,7 +113,7 @@ static inline uint32_t rank_of(const struct bb_filter_view *view)
 static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
 {
     uint16_t descriptor = 0;
-    uint64_t hash = bb_view_domain_hash(view, key_hash);
+    uint64_t hash = ribbon_hash(view, key_hash);
     const uint8_t *payload = find_ribbon(view, hash, &descriptor);
     return bb_ribbon_ask(view->probe, payload, descriptor, rank_of(view), hash);
 }
@@ -133,7 +136,7 @@ static uint64_t may_contain_each(const struct bb_filter_view *views, size_t coun
     struct bb_ribbon_batch batch;
     const struct bb_ribbon_probes *probes = views->probe;
     for (size_t i = 0; i < count; i++)
-        batch.hashes[i] = bb_view_domain_hash(&views[i], key_hash);
+        batch.hashes[i] = ribbon_hash(&views[i], key_hash);
     for (size_t i = 0; i < count; i++)
         batch_find(&batch, i, &views[i]);
     return probes->many(&batch, count);
@@ -145,7 +148,7 @@ static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64
     struct bb_ribbon_batch batch;
     const struct bb_ribbon_probes *probes = view->probe;
     for (size_t i = 0; i < count; i++)
-        batch.hashes[i] = bb_view_domain_hash(view, hashes[i]);
+        batch.hashes[i] = ribbon_hash(view, hashes[i]);
     for (size_t i = 0; i < count; i++)
         batch_find(&batch, i, view);
     return probes->many(&batch, count);
@@ -205,6 +208,7 @@ static void describe(const struct bb_envelope *envelope, struct bb_filter_info *
 }
 
 const struct bb_kind_ops bb_kind_ribbon = {
+    .takes_ribbon_hashes = true,
     .choose = choose,
     .append = append,
     .check = check,

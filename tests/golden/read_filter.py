@@ -32,16 +32,12 @@ def parity(number):
     return bin(number).count("1") & 1
 
 
-def clamped_start(start_hash, count, overhang):
-    drawn = start_hash * (count + 2 * overhang) >> 32
-    return min(max(drawn - overhang, 0), count - 1)
-
-
-def equation(h, seed):
-    seeded = h ^ seed * 0xA0761D6478BD642F & MASK
-    start_hash = (seeded * 0x9E3779B97F4A7C15 & MASK) >> 32
-    product = seeded * 0xE7037ED1A0B428DB
-    return start_hash, (product >> 64 ^ product) & MASK | 1
+def equation(x, descriptor, count, overhang):
+    tweaked = x ^ descriptor * 0xA0761D6478BD642F & MASK
+    drawn = ((tweaked * 0x9E3779B97F4A7C15 & MASK) >> 32) * (count + 2 * overhang)
+    start = min(max((drawn >> 32) - overhang, 0), count - 1)
+    product = tweaked * 0xE7037ED1A0B428DB
+    return start, drawn >> 7, (product >> 64 ^ product) & MASK | 1
 
 
 def grouped_row(payload, row, rank):
@@ -61,24 +57,23 @@ def split_descriptor(descriptor, rank):
     return exact, rank, descriptor >> 8 & 63, size, (size * rank + 7) // 8 if exact else size * rank
 
 
-def ask_ribbon(payload, descriptor, table_rank, h):
+def ask_ribbon(payload, descriptor, table_rank, x):
     if descriptor == 0:
         return True
-    exact, rank, seed, size, _ = split_descriptor(descriptor, table_rank)
-    start_hash, coefficients = equation(h, seed)
+    exact, rank, _, size, _ = split_descriptor(descriptor, table_rank)
     total = 0
     if exact:
         width = min(size, 57)
-        start = clamped_start(start_hash, size - width + 1, 20)
+        start, fingerprint, coefficients = equation(x, descriptor, size - width + 1, 20)
         for i in range(width):
             if coefficients >> i & 1:
                 total ^= exact_row(payload, start + i, rank, size)
     else:
-        start = 8 * clamped_start(start_hash, size - 7, 3)
+        start, fingerprint, coefficients = equation(x, descriptor, size - 7, 3)
         for i in range(64):
             if coefficients >> i & 1:
-                total ^= grouped_row(payload, start + i, rank)
-    return total == h & (1 << rank) - 1
+                total ^= grouped_row(payload, 8 * start + i, rank)
+    return total == fingerprint & (1 << rank) - 1
 
 
 def ask_blocked_bloom(payload, lines, probes, x):
@@ -160,13 +155,12 @@ class Envelope:
     def read_directory(self):
         count, rank = self.parameters
         check(count == (1 if self.keys <= 2000 else (self.keys + 500) // 1000), "number of shards")
-        data = (count + 7) // 8 * 8 + count * 4
+        data = count * 8
         end = 0
         for i in range(count):
-            run = i // 8 * 40
-            base = struct.unpack_from("<Q", self.payload, run)[0]
-            descriptor, offset = struct.unpack_from("<HH", self.payload, run + 8 + i % 8 * 4)
-            check(base + offset == end, "offset of a shard")
+            entry = struct.unpack_from("<Q", self.payload, i * 8)[0]
+            descriptor, offset = entry & 0xFFFF, entry >> 16
+            check(offset == end, "offset of a shard")
             size = split_descriptor(descriptor, rank)[4] if descriptor else 0
             payload = self.payload[data + end:data + end + size]
             if descriptor >> 15:
@@ -228,8 +222,9 @@ class Envelope:
             return ask_partitioned(self.payload, first // second, second, h)
         if self.kind == BLOOM:
             return ask_bloom(self.payload, first, second, h)
-        descriptor, _, payload = self.shards[(h >> 32) * first >> 32]
-        return ask_ribbon(payload, descriptor, second, h)
+        x = key_hash ^ self.domain
+        descriptor, _, payload = self.shards[(x >> 32) * first >> 32]
+        return ask_ribbon(payload, descriptor, second, x)
 
 
 def split_mix(seed, count):
@@ -300,12 +295,11 @@ def describe(data, members):
     text.add(8, "parameter 0", envelope.parameters[0])
     text.add(8, "parameter 1", envelope.parameters[1])
     if envelope.shards:
-        text.add(8, "base of shards 0 to 7", 0)
         for descriptor, offset, _ in envelope.shards:
             exact, rank, seed, size, _ = split_descriptor(descriptor, envelope.parameters[1])
             layout, unit = ("bit-exact", "slots") if exact else ("byte-grouped", "groups")
             text.add(2, "descriptor", f"0x{descriptor:04x}: {layout}, rank {rank}, seed {seed}, {size} {unit}")
-            text.add(2, "offset from base", offset)
+            text.add(6, "offset", offset)
         for _, _, payload in envelope.shards:
             text.add_bytes("payload of a shard", payload)
     elif envelope.kind == BLOCKED_BLOOM:

@@ -453,12 +453,12 @@ class Table:
         self.check(SUMMARY, at, size - 8, u64(self.data, at + size - 8), "chunk")
         self.say(f"chunk {number} of the summary: {size} bytes, {count} shards")
         rank = self.properties["summary_rank"]
-        payloads = (count + 7) // 8 * 8 + 4 * count
+        payloads = 8 * count
         end = 0
         for i in range(count):
-            run = i // 8 * 40
-            descriptor, offset = u16(chunk, run + 8 + i % 8 * 4), u16(chunk, run + 10 + i % 8 * 4)
-            must(u64(chunk, run) + offset == end, "offset of a shard")
+            entry = u64(chunk, 8 * i)
+            descriptor = entry & 0xFFFF
+            must(entry >> 16 == end, "offset of a shard")
             shard_size = split_descriptor(descriptor, rank)[4] if descriptor else 0
             payload = chunk[payloads + end:payloads + end + shard_size]
             end += shard_size
@@ -475,9 +475,9 @@ class Table:
             counted[part] += 1
             if place % (1 + len(self.distinct) // ASKED_MAX):
                 continue
-            h = mix(hash_key(self.properties["hash_secret"], key) ^ domain)
-            shard = sum(shards for _, shards in parts[:part]) + ((h >> 32) * parts[part][1] >> 32)
-            must(ask_ribbon(*self.shards[shard], self.properties["summary_rank"], h), f"the summary denies {quoted(key)}")
+            x = hash_key(self.properties["hash_secret"], key) ^ domain
+            shard = sum(shards for _, shards in parts[:part]) + ((x >> 32) * parts[part][1] >> 32)
+            must(ask_ribbon(*self.shards[shard], self.properties["summary_rank"], x), f"the summary denies {quoted(key)}")
         must(counted == [keys for keys, _ in parts], "keys of the parts")
 
     def read_ranges(self):

@@ -187,10 +187,10 @@ static void envelope__corrupt_directory(void **state)
 {
     (void)state;
     /* Sample 1: three shards of rank 1, byte-grouped. */
-    assert_field_refused(1, PAYLOAD, 8, 1, BB_CORRUPT, "shard 0 of 3 is at 1");
+    assert_field_refused(1, PAYLOAD + 2, 2, 1, BB_CORRUPT, "shard 0 of 3 is at 1");
     assert_field_refused(1, PAYLOAD, 8, UINT64_MAX, BB_CORRUPT, "shard 0 of 3");
     for (size_t shard = 0; shard < 3; shard++) {
-        size_t entry = PAYLOAD + 8 + shard * 4;
+        size_t entry = PAYLOAD + shard * 8;
         assert_field_refused(1, entry, 2, 7, BB_CORRUPT, "the descriptor 0007, which");
         assert_field_refused(1, entry, 2, 0x8000, BB_CORRUPT, "the descriptor 8000, which");
         assert_field_refused(1, entry, 2, 0, BB_CORRUPT,
@@ -220,7 +220,7 @@ static void envelope__corrupt_bits_behind_the_last_slot(void **state)
     for (uint64_t count = 1; count < 60; count++) {
         struct bb_buf envelope = envelope_of(BB_FILTER_RIBBON, 0.00015, 1, count);
         struct bb_ribbon_descriptor parts =
-            bb_ribbon_descriptor_decode(bb_load16(envelope.data + PAYLOAD + 8));
+            bb_ribbon_descriptor_decode(bb_load16(envelope.data + PAYLOAD));
         uint64_t rank = bb_load64(envelope.data + PARAMETER_1) + parts.step;
         uint64_t last = parts.size * rank % 8;
         uint8_t *byte = envelope.data + envelope.size - 9;
@@ -243,7 +243,7 @@ static void envelope__shards_without_filter_say_maybe(void **state)
 {
     (void)state;
     struct bb_buf envelope = sample(1);
-    size_t entry = PAYLOAD + 8 + 2 * 4, last_shard = bb_load16(envelope.data + entry) & 255;
+    size_t entry = PAYLOAD + 2 * 8, last_shard = bb_load16(envelope.data + entry) & 255;
     struct bb_filter_view view;
     struct bb_filter_info info;
     envelope.size -= last_shard; /* of rank 1: a byte per group */
@@ -284,7 +284,7 @@ static void envelope__directory_keeps_every_entry(void **state)
             offset += i % 3 == 0 ? 6375 : UINT64_C(0);
         }
         uint64_t size = bb_shard_directory_size(count);
-        assert_int_equal(size, (count + 7) / 8 * 8 + count * 4);
+        assert_int_equal(size, count * 8);
         assert_int_equal(directory[size], 0xee);
     }
 }

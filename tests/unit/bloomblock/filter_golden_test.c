@@ -125,13 +125,10 @@ static size_t dump_descriptor(struct dump *dump, uint64_t rank)
 static void dump_shards(struct dump *dump, uint64_t shard_count, uint64_t rank)
 {
     size_t sizes[8] = {0};
-    assert_true(shard_count <= 8); /* one run of the directory */
-    if (shard_count == 0)
-        return;
-    dump_number(dump, 8, "base of shards 0 to 7");
+    assert_true(shard_count <= 8);
     for (uint64_t i = 0; i < shard_count; i++) {
         sizes[i] = dump_descriptor(dump, rank);
-        dump_number(dump, 2, "offset from base");
+        dump_number(dump, 6, "offset");
     }
     for (uint64_t i = 0; i < shard_count; i++)
         dump_bytes(dump, sizes[i], "payload of a shard");

@@ -72,9 +72,9 @@ static void filter_init(struct filter *filter, struct bb_rng *rng)
 
 static struct bb_ribbon_equation equation_of(const struct filter *filter, uint64_t hash)
 {
-    return filter->parts.bit_exact
-               ? bb_ribbon_bits_equation(hash, filter->parts.seed, filter->parts.size)
-               : bb_ribbon_equation(hash, filter->parts.seed, filter->parts.size);
+    uint16_t descriptor = bb_ribbon_descriptor_encode(filter->parts);
+    return filter->parts.bit_exact ? bb_ribbon_bits_equation(hash, descriptor, filter->parts.size)
+                                   : bb_ribbon_equation(hash, descriptor, filter->parts.size);
 }
 
 static bool holds(const struct filter *filter, struct bb_ribbon_equation equation)
@@ -166,19 +166,19 @@ static void assert_members(bool bit_exact, uint32_t size, uint32_t rank, uint32_
     static struct bb_ribbon_solver solver;
     struct bb_ribbon_descriptor parts = {bit_exact, 0, seed, size};
     uint32_t slots = bit_exact ? size : size * 8;
+    uint16_t descriptor = bb_ribbon_descriptor_encode(parts);
     uint8_t payload[PAYLOAD_MAX];
     uint64_t set = ((uint64_t)seed << 16) + size;
     uint64_t keys = slots * 8 / 10;
     bb_ribbon_solver_reset(&solver, slots, rank);
     for (uint64_t i = 0; i < keys; i++) {
         uint64_t hash = member_hash(set, i);
-        bb_ribbon_solver_add(&solver, bit_exact ? bb_ribbon_bits_equation(hash, seed, size)
-                                                : bb_ribbon_equation(hash, seed, size));
+        bb_ribbon_solver_add(&solver, bit_exact ? bb_ribbon_bits_equation(hash, descriptor, size)
+                                                : bb_ribbon_equation(hash, descriptor, size));
     }
     if (!bb_ribbon_solver_finish(&solver))
         return; /* happens to a few of the smallest */
     memset(payload, 0xff, sizeof(payload));
-    uint16_t descriptor = bb_ribbon_descriptor_encode(parts);
     if (bit_exact)
         bb_ribbon_rows_encode_bits(&solver.rows, size, rank, payload);
     else
@@ -220,23 +220,31 @@ static void ribbon__seeds_change_start_and_coefficients(void **state)
         uint32_t a = (uint32_t)bb_rng_below(&rng, BB_RIBBON_SEED_COUNT);
         uint32_t b =
             (a + 1 + (uint32_t)bb_rng_below(&rng, BB_RIBBON_SEED_COUNT - 1)) % BB_RIBBON_SEED_COUNT;
-        same_starts += bb_ribbon_start_hash(hash, a) >> 24 == bb_ribbon_start_hash(hash, b) >> 24;
-        different_bits +=
-            differing_bits(bb_ribbon_coefficients(hash, a), bb_ribbon_coefficients(hash, b));
+        uint64_t first = a << 8 | 130, second = b << 8 | 130; /* descriptors of 130 groups */
+        same_starts +=
+            bb_ribbon_start_hash(hash, first) >> 24 == bb_ribbon_start_hash(hash, second) >> 24;
+        different_bits += differing_bits(bb_ribbon_coefficients(hash, first),
+                                         bb_ribbon_coefficients(hash, second));
     }
     assert_rate(same_starts, keys, 1.0 / 256, "keys whose start is the same under two seeds");
     assert_rate(different_bits, keys * 63, 0.5, "coefficients that change with the seed");
+}
+
+static uint64_t start_of(uint32_t start_hash, uint32_t count)
+{
+    uint64_t drawn = bb_ribbon_draw(start_hash, count, BB_RIBBON_OVERHANG_GROUPS);
+    return bb_ribbon_start(drawn, count, BB_RIBBON_OVERHANG_GROUPS);
 }
 
 static void ribbon__starts_cover_the_rows(void **state)
 {
     (void)state;
     for (uint32_t count = 1; count <= 248; count++) {
-        assert_int_equal(bb_ribbon_start(0, count, BB_RIBBON_OVERHANG_GROUPS), 0);
-        assert_int_equal(bb_ribbon_start(UINT32_MAX, count, BB_RIBBON_OVERHANG_GROUPS), count - 1);
+        assert_int_equal(start_of(0, count), 0);
+        assert_int_equal(start_of(UINT32_MAX, count), count - 1);
         uint64_t previous = 0;
         for (uint64_t hash = 0; hash <= UINT32_MAX; hash += UINT32_C(1) << 22) {
-            uint64_t start = bb_ribbon_start((uint32_t)hash, count, BB_RIBBON_OVERHANG_GROUPS);
+            uint64_t start = start_of((uint32_t)hash, count);
             assert_true(start == previous || start == previous + 1);
             previous = start;
         }

@@ -154,8 +154,7 @@ static void sharded_ribbon__changed_directories(void **state)
         *byte ^= (uint8_t)(1u << bit % 8);
         bool passes = bb_sharded_ribbon_check(&sample.format, payload, sample.shard_count, &wrong);
         /* Only another seed leaves every size as it was. */
-        size_t in_run = bit / 8 % BB_SHARD_RUN_SIZE;
-        bool is_seed = in_run >= BB_SHARD_RUN_BASE_SIZE && in_run % 4 == 1 && bit % 8 < 6;
+        bool is_seed = bit / 8 % BB_SHARD_ENTRY_SIZE == 1 && bit % 8 < 6;
         assert_int_equal(passes, is_seed);
         assert_true(passes || wrong.shard <= sample.shard_count);
         *byte ^= (uint8_t)(1u << bit % 8);

@@ -246,9 +246,9 @@ static void verify__summary(void **state)
 static void verify__summary_that_says_yes(void **state)
 {
     (void)state;
-    static const uint8_t list[] = {6, 1, 0xc4, 0x13, 1, 20, 0}; /* 2,500 keys, a shard, a chunk */
+    static const uint8_t list[] = {6, 1, 0xc4, 0x13, 1, 16, 0}; /* 2,500 keys, a shard, a chunk */
     struct world world;
-    uint8_t directory[12] = {0};
+    uint8_t directory[8] = {0};
     summary_init(&world, 0);
     uint64_t at = world.parts.data.size;
     struct bb_buf *section = parts_section(&world.parts, BB_SECTION_SUMMARY);
@@ -258,8 +258,8 @@ static void verify__summary_that_says_yes(void **state)
         section, bb_checksum(world.parts.id, BB_STORED_SUMMARY, at, directory, sizeof(directory))));
     assert_ok(bb_buf_append(section, list, sizeof(list)));
     assert_ok(bb_append_u32(section, sizeof(list)));
-    assert_ok(bb_append_u64(section, bb_checksum(world.parts.id, BB_STORED_CHUNKS, at + 20,
-                                                 section->data + 20, section->size - 20)));
+    assert_ok(bb_append_u64(section, bb_checksum(world.parts.id, BB_STORED_CHUNKS, at + 16,
+                                                 section->data + 16, section->size - 16)));
     parts_set_number(&world.parts, 26, section->size);
     assert_defect(&world, "not the one that the table's keys give");
 }
