@@ -14,6 +14,8 @@
  * The filter alone would block innocent names, one in a thousand here. The list alone would be read
  * for every query, and nearly all names that are asked for are on no list.
  */
+#define _POSIX_C_SOURCE 200809L /* getline, mkdtemp */
+
 #include <bb/table.h>
 #include <ctype.h>
 #include <stdio.h>

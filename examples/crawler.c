@@ -26,6 +26,8 @@
  * Beside it is what crawlers do without a store: a filter of fixed size has the last word. Its
  * false positives are pages that are never visited, and the more it holds, the more there are.
  */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+
 #include <bb/db.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* A first store: open, write, read, scan, and what the filters have spared. Runs in a directory
  * that it makes and removes.
  */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+
 #include <bb/db.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,6 +19,8 @@
  * All changes go through the guard. After others, and after a restart, it is rebuilt before it is
  * asked.
  */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp, pthread_rwlock_t */
+
 #include <bb/filter.h>
 #include <pthread.h>
 #include <sqlite3.h>

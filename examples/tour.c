@@ -3,6 +3,8 @@
  *
  *     tour DIRECTORY      makes a store there, which must not exist; without: in a temporary one
  */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+
 #include <bb/db_explain.h>
 #include <bb/db_files.h>
 #include <stdio.h>
