@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "sstable/prefix_search.h"
 
 static struct bb_bytes smallest(const struct bb_table_file *file)
 {
@@ -43,19 +42,33 @@ static void add_up(struct bb_run *run)
     }
 }
 
+/* What the two bounds at the ends begin with, all between them do. */
 static size_t shared_by_all(const struct bb_run *run)
 {
-    size_t shared = largest(run->files[0]).size;
-    for (size_t i = 1; i < run->count; i++) {
-        size_t size = bb_bytes_shared_prefix(largest(run->files[0]), largest(run->files[i]));
-        shared = size < shared ? size : shared;
-    }
-    return shared;
+    return bb_bytes_shared_prefix(smallest(run->files[0]), largest(run->files[run->count - 1]));
 }
 
 static struct bb_bytes behind(struct bb_bytes bytes, size_t size)
 {
     return size == 0 ? bytes : bb_bytes_of(bytes.data + size, bytes.size - size);
+}
+
+/* By bytes: under another order what lies between two keys need not begin as they do. */
+static enum bb_status take_prefixes(struct bb_run *run)
+{
+    uint64_t *prefixes = bb_alloc_zeroed(2 * run->count, sizeof(uint64_t));
+    if (prefixes == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the fences of %zu tables", run->count);
+    run->shared_size = shared_by_all(run);
+    run->shared = smallest(run->files[0]).data;
+    run->largest_prefixes = prefixes;
+    run->smallest_prefixes = prefixes + run->count;
+    for (size_t i = 0; i < run->count; i++) {
+        struct bb_bytes low = behind(smallest(run->files[i]), run->shared_size);
+        prefixes[i] = bb_bytes_prefix64(behind(largest(run->files[i]), run->shared_size));
+        prefixes[run->count + i] = bb_bytes_prefix64(low);
+    }
+    return BB_OK;
 }
 
 enum bb_status bb_run_index(struct bb_run *run, const struct bb_comparator *comparator, int level)
@@ -64,22 +77,14 @@ enum bb_status bb_run_index(struct bb_run *run, const struct bb_comparator *comp
     if (status != BB_OK)
         return status;
     add_up(run);
-    if (run->count == 1 || comparator != NULL)
-        return BB_OK;
-    run->largest_prefixes = bb_alloc_zeroed(run->count, sizeof(uint64_t));
-    if (run->largest_prefixes == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for the fences of %zu tables", run->count);
-    run->shared_size = shared_by_all(run);
-    for (size_t i = 0; i < run->count; i++)
-        run->largest_prefixes[i] =
-            bb_bytes_prefix64(behind(largest(run->files[i]), run->shared_size));
-    return BB_OK;
+    return comparator == NULL ? take_prefixes(run) : BB_OK;
 }
 
 void bb_run_deinit(struct bb_run *run)
 {
     bb_free(run->largest_prefixes);
     run->largest_prefixes = NULL;
+    run->smallest_prefixes = NULL;
 }
 
 /* Among the files from `low` to `high` - 1: the first that does not end before key. */
@@ -101,7 +106,7 @@ size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *c
 {
     if (run->largest_prefixes == NULL)
         return search(run, comparator, 0, run->count, key);
-    struct bb_bytes shared = bb_bytes_of(largest(run->files[0]).data, run->shared_size);
+    struct bb_bytes shared = bb_bytes_of(run->shared, run->shared_size);
     struct bb_bytes head = key.size < shared.size ? key : bb_bytes_of(key.data, shared.size);
     int order = bb_bytes_compare(head, shared);
     if (order != 0)
@@ -116,10 +121,13 @@ size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *c
 struct bb_table_file *bb_run_find(const struct bb_run *run, const struct bb_comparator *comparator,
                                   struct bb_bytes key)
 {
+    struct bb_table_file *file = NULL;
+    if (bb_run_find_at_once(run, key, &file))
+        return file;
     size_t index = bb_run_find_index(run, comparator, key);
     if (index == run->count)
         return NULL;
-    struct bb_table_file *file = run->files[index];
+    file = run->files[index];
     return bb_key_compare(comparator, smallest(file), key) <= 0 ? file : NULL;
 }
 

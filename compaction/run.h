@@ -7,14 +7,19 @@
 #ifndef BB_COMPACTION_RUN_H
 #define BB_COMPACTION_RUN_H
 
+#include "base/coding.h"
 #include "compaction/table_file.h"
+#include "sstable/prefix_search.h"
 
 struct bb_run {
     uint64_t number; /* within its level: the greater, the newer. Of level 0 that of the table */
     struct bb_table_file **files; /* at least one; part of the level's array */
     size_t count;
-    /* For finding: the largest keys' next eight bytes behind their common prefix. */
-    uint64_t *largest_prefixes; /* owned; NULL with a comparator, and for a single table */
+    /* For finding: the next eight bytes of each table's bounds behind what all of them begin with.
+     */
+    uint64_t *largest_prefixes;        /* owned; NULL with a comparator */
+    const uint64_t *smallest_prefixes; /* behind these, in the same memory */
+    const uint8_t *shared;             /* borrowed from a bound */
     size_t shared_size;
     uint64_t key_count;
     uint64_t file_bytes;
@@ -27,6 +32,28 @@ struct bb_run {
 BB_MUST_CHECK enum bb_status bb_run_index(struct bb_run *run,
                                           const struct bb_comparator *comparator, int level);
 void bb_run_deinit(struct bb_run *run);
+
+/* The table whose bounds hold the key, borrowed, or NULL: as far as the eight bytes tell, which they
+ * do for all keys but those that begin as a bound does. False when they do not. */
+static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes key,
+                                       struct bb_table_file **ret_file)
+{
+    size_t shared_size = run->shared_size;
+    if (run->largest_prefixes == NULL || key.size < shared_size + sizeof(uint64_t) ||
+        (shared_size > 0 && memcmp(key.data, run->shared, shared_size) != 0))
+        return false;
+    uint64_t prefix = __builtin_bswap64(bb_load64(key.data + shared_size));
+    uint32_t place = bb_prefix_search(run->largest_prefixes, (uint32_t)run->count, prefix);
+    if (place == run->count) {
+        *ret_file = NULL;
+        return true;
+    }
+    uint64_t smallest = run->smallest_prefixes[place];
+    if (prefix == smallest || prefix == run->largest_prefixes[place])
+        return false;
+    *ret_file = smallest < prefix ? run->files[place] : NULL;
+    return true;
+}
 
 /* The table whose bounds hold the key, borrowed, or NULL. */
 struct bb_table_file *bb_run_find(const struct bb_run *run, const struct bb_comparator *comparator,

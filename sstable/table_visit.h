@@ -25,6 +25,9 @@ struct bb_table_visit {
  * it denies ends as BB_VISIT_SUMMARY_NEGATIVE, with one avoided request. */
 bool bb_table_denies(struct bb_table *table, const struct bb_read_options *options,
                      struct bb_bytes key, uint64_t key_hash);
+/* The same of a key that is within the table's bounds, to be asked with filters and without account
+ * of what is avoided. */
+bool bb_table_denies_within(struct bb_table *table, uint64_t key_hash);
 /* Begins to load what that question will look at. */
 void bb_table_prefetch(const struct bb_table *table, uint64_t key_hash);
 

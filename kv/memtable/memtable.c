@@ -99,6 +99,11 @@ void bb_memtable_reset(struct bb_memtable *memtable)
     plant(memtable);
 }
 
+static uint64_t count_of(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
 /* The newest version in a chain with a sequence of at most `sequence`; NULL: there is none. */
 static const struct bb_memtable_record *find_version(const struct bb_memtable *memtable,
                                                      uint32_t head, uint64_t sequence)
@@ -117,7 +122,8 @@ static inline enum bb_status get_from_tree(const struct bb_memtable *memtable, s
                                            struct bb_bytes *ret_value, enum bb_entry_kind *ret_kind,
                                            uint64_t *ret_sequence)
 {
-    if (memtable->is_hashed && !bb_memory_filter_may_contain(&memtable->filter, key_hash))
+    if (count_of(&memtable->counts.entries) == 0 ||
+        (memtable->is_hashed && !bb_memory_filter_may_contain(&memtable->filter, key_hash)))
         return BB_NOT_FOUND;
     uint32_t offset = bb_memtable_find_leaf(memtable, key, false, NULL);
     const struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, offset);
@@ -165,11 +171,6 @@ enum bb_status bb_memtable_get(const struct bb_memtable *memtable, struct bb_byt
                ? get_uncovered(memtable, key, key_hash, sequence, ret_value, ret_kind, ret_sequence)
                : get_from_tree(memtable, key, key_hash, sequence, ret_value, ret_kind,
                                ret_sequence);
-}
-
-static uint64_t count_of(const _Atomic uint64_t *counter)
-{
-    return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
 bool bb_memtable_is_empty(const struct bb_memtable *memtable)

@@ -229,14 +229,27 @@ static struct bb_levels *levels_of_bounds(struct drawn_env *drawn, struct bounds
     return levels;
 }
 
-static void check_find(const struct bb_levels *levels, struct bb_bytes key)
+/* How often the eight bytes were enough to find, and how often not. */
+struct found {
+    size_t at_once;
+    size_t later;
+};
+
+static void check_find(const struct bb_levels *levels, struct bb_bytes key, struct found *found)
 {
+    struct bb_table_file *file = NULL;
     if (levels->levels[3].run_count == 0)
         return;
     const struct bb_run *run = bb_levels_run(levels, 3, 0);
     assert_ptr_equal(bb_run_find(run, levels->comparator, key), walk_for(levels, 3, key));
     assert_int_equal(bb_run_find_index(run, levels->comparator, key),
                      walk_for_index(levels, 3, key));
+    if (!bb_run_find_at_once(run, key, &file)) {
+        found->later++;
+        return;
+    }
+    found->at_once++;
+    assert_ptr_equal(file, walk_for(levels, 3, key));
 }
 
 static void levels__find_agrees_with_a_walk(void **state)
@@ -244,6 +257,7 @@ static void levels__find_agrees_with_a_walk(void **state)
     (void)state;
     struct drawn_env drawn;
     struct bb_rng rng;
+    struct found found = {0};
     drawn_env_init(&drawn);
     bb_rng_init(&rng, bb_rng_seed("levels__find_agrees_with_a_walk", 77));
     for (size_t round = 0; round < 600; round++) {
@@ -255,16 +269,17 @@ static void levels__find_agrees_with_a_walk(void **state)
         bounds_draw(&others, &rng, NULL, 20, bb_rng_one_in(&rng, 2) ? shared : 0);
         struct bb_levels *levels = levels_of_bounds(&drawn, &bounds, &rng, comparator);
         for (size_t i = 0; i < bounds.count; i++)
-            check_find(levels, bb_buf_bytes(&bounds.keys[i]));
+            check_find(levels, bb_buf_bytes(&bounds.keys[i]), &found);
         for (size_t i = 0; i < others.count; i++)
-            check_find(levels, bb_buf_bytes(&others.keys[i]));
-        check_find(levels, (struct bb_bytes){0});
+            check_find(levels, bb_buf_bytes(&others.keys[i]), &found);
+        check_find(levels, (struct bb_bytes){0}, &found);
         for (size_t i = 0; i < bounds.count; i++)
             bb_buf_deinit(&bounds.keys[i]);
         for (size_t i = 0; i < others.count; i++)
             bb_buf_deinit(&others.keys[i]);
         bb_levels_unref(levels);
     }
+    assert_true(found.at_once > 1000 && found.later > 1000);
     drawn_env_deinit(&drawn);
 }
 
