@@ -38,6 +38,8 @@ double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_option
     const struct bb_level *level = &levels->levels[number];
     int last = bb_levels_deepest(levels);
     bool is_tiered = bb_shape_is_tiered(shape, number, last);
+    if (number == 0 && options->level0_run_count_due > 0)
+        return (double)level->run_count / options->level0_run_count_due;
     if (is_tiered || level->run_count > 1)
         return (double)level->run_count / bb_shape_run_count(shape, number, last);
     return (double)level->file_bytes / bb_shape_level_bytes(shape, number);

@@ -7,6 +7,8 @@
 
 struct bb_pick_options {
     struct bb_shape shape;
+    /* Level 0 is merged from so many runs on just now; at most as many as the shape has. 0: these. */
+    uint32_t level0_run_count_due;
     bool has_filters; /* false: rates are not looked at */
     double target_wasted_reads;
     struct bb_read_weights weights; /* zeros: every wasted read counts 1 */

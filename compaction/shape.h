@@ -17,7 +17,8 @@
 #include "bb/table.h"
 
 struct bb_shape {
-    uint32_t level0_run_count; /* level 0 is merged from so many runs on */
+    uint32_t level0_run_count; /* so many runs of level 0 are planned for: it is merged from so many
+                                  on, or from fewer (pick_options.h) */
     uint64_t level1_size_bytes;
     uint32_t level_size_ratio;      /* each deeper level is so many times larger */
     enum bb_compaction_style style; /* BB_COMPACTION_DEFAULT: leveled */

@@ -194,11 +194,22 @@ static void set_horizon(struct bb_db *db, struct bb_pick_options *options)
     bb_mutex_unlock(&db->mutex);
 }
 
+/* What waits to be flushed will be there soon. */
+static void set_pace(struct bb_db *db, struct bb_pick_options *options)
+{
+    bb_mutex_lock(&db->mutex);
+    bool is_quiet = bb_pace_is_quiet(&db->pace) && db->view->frozen_count == 0;
+    bb_mutex_unlock(&db->mutex);
+    options->level0_run_count_due =
+        is_quiet ? db->options.level0_run_count_compact : db->options.level0_run_count_busy;
+}
+
 static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     struct bb_pick_options options = bb_target_of(db, levels);
     options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
     set_horizon(db, &options);
+    set_pace(db, &options);
     db->compact_ticket = requested(db);
     enum bb_status status = BB_OK;
     if (db->compact_ticket != 0)

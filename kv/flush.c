@@ -215,6 +215,7 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
     }
     if (flushed != NULL) {
         db->flushed_sequence = flushed->sequence_end;
+        bb_pace_flushed(&db->pace, db->system->ops->now(db->system));
         bb_store_signal_work(db, BB_WORK_COMPACTION);
     }
     if (sequence != 0)

@@ -209,7 +209,7 @@ static enum bb_status replace_log(struct bb_db *db)
 static void slow_down(struct bb_db *db)
 {
     uint64_t mark =
-        (db->options.level0_run_count_compact + db->options.level0_run_count_stop + 1) / 2;
+        (db->options.level0_run_count_busy + db->options.level0_run_count_stop + 1) / 2;
     if (db->options.deterministic)
         return;
     uint64_t begin = db->system->ops->now(db->system);

@@ -178,6 +178,22 @@ static bool is_idle(const struct bb_db *db)
     return flush->answered == flush->signals && compaction->answered == compaction->signals;
 }
 
+/* Whoever waits has nothing more to write: level 0 need not gather. */
+static void begin_quiet(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    db->pace.waiters++;
+    bb_store_signal_work(db, BB_WORK_COMPACTION);
+    bb_mutex_unlock(&db->mutex);
+}
+
+static void end_quiet(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    db->pace.waiters--;
+    bb_mutex_unlock(&db->mutex);
+}
+
 static enum bb_status wait_idle(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
@@ -194,7 +210,9 @@ enum bb_status bb_db_wait_idle(struct bb_db *db)
     enum bb_status status = bb_store_begin_call(db);
     if (status != BB_OK)
         return status;
+    begin_quiet(db);
     status = db->options.deterministic ? work_as_leader(db) : wait_idle(db);
+    end_quiet(db);
     bb_store_end_call(db);
     return status;
 }

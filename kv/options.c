@@ -16,6 +16,7 @@
 #define TABLE_SIZE_DEFAULT_MAX (8 * MIB)
 #define SIZE_RATIO_LEVELED     10
 #define SIZE_RATIO_TIERED      4
+#define BUSY_FACTOR            3
 
 struct range {
     const char *name;
@@ -32,7 +33,8 @@ static const struct range block_size = {"block_size_bytes", 4096, 64, 16 * MIB};
 static const struct range restart_interval = {"restart_interval", 16, 1, 1024};
 static const struct range table_size = {"table_size_bytes", 0, 4 * KIB, 64 * GIB};
 static const struct range level0_compact = {"level0_run_count_compact", 4, 1, 1000};
-static const struct range level0_stop = {"level0_run_count_stop", 20, 2, 10000};
+static const struct range level0_busy = {"level0_run_count_busy", 0, 1, 9999};
+static const struct range level0_stop = {"level0_run_count_stop", 36, 2, 10000};
 static const struct range level1_size = {"level1_size_bytes", 0, 4 * KIB, 1024 * GIB};
 static const struct range size_ratio = {"level_size_ratio", 0, 2, 100};
 static const struct range background = {"background_bytes_per_second", 0, 64 * KIB, 1024 * GIB};
@@ -74,6 +76,7 @@ static enum bb_status resolve_sizes(struct bb_db_options *o)
                   {&block_size, &o->block_size_bytes},
                   {&restart_interval, &o->restart_interval},
                   {&level0_compact, &o->level0_run_count_compact},
+                  {&level0_busy, &o->level0_run_count_busy},
                   {&level0_stop, &o->level0_run_count_stop},
                   {&size_ratio, &o->level_size_ratio},
                   {&wal_buffer, &o->wal_buffer_bytes}};
@@ -219,6 +222,29 @@ static uint64_t default_table_size(const struct bb_db_options *o)
     return size < table_size.min ? table_size.min : size;
 }
 
+/* While flushes follow each other three times as many runs gather, as far as writes go on. */
+static enum bb_status resolve_level0(struct bb_db_options *o)
+{
+    uint32_t most = BUSY_FACTOR * o->level0_run_count_compact;
+    if (o->level0_run_count_stop <= o->level0_run_count_compact)
+        return bb_fail(BB_INVALID,
+                       "option level0_run_count_stop is %" PRIu32
+                       ", must be above level0_run_count_compact "
+                       "(%" PRIu32 "): writes would wait for ever",
+                       o->level0_run_count_stop, o->level0_run_count_compact);
+    if (o->level0_run_count_busy == 0)
+        o->level0_run_count_busy =
+            most < o->level0_run_count_stop ? most : o->level0_run_count_stop - 1;
+    if (o->level0_run_count_busy >= o->level0_run_count_compact &&
+        o->level0_run_count_busy < o->level0_run_count_stop)
+        return BB_OK;
+    return bb_fail(BB_INVALID,
+                   "option level0_run_count_busy is %" PRIu32
+                   ", must be at least level0_run_count_compact (%" PRIu32
+                   ") and below level0_run_count_stop (%" PRIu32 ")",
+                   o->level0_run_count_busy, o->level0_run_count_compact, o->level0_run_count_stop);
+}
+
 enum bb_status bb_options_resolve(const struct bb_db_options *options,
                                   struct bb_db_options *ret_resolved)
 {
@@ -248,18 +274,14 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
         status = resolve_style(&o);
     if (status == BB_OK)
         status = check_read_only(&o);
+    if (status == BB_OK)
+        status = resolve_level0(&o);
     if (status != BB_OK)
         return status;
     if (o.level1_size_bytes == 0)
         o.level1_size_bytes = 4 * o.write_buffer_bytes;
     if (o.table_size_bytes == 0)
         o.table_size_bytes = default_table_size(&o);
-    if (o.level0_run_count_stop <= o.level0_run_count_compact)
-        return bb_fail(BB_INVALID,
-                       "option level0_run_count_stop is %" PRIu32
-                       ", must be above level0_run_count_compact "
-                       "(%" PRIu32 "): writes would wait for ever",
-                       o.level0_run_count_stop, o.level0_run_count_compact);
     *ret_resolved = o;
     return BB_OK;
 }

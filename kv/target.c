@@ -25,7 +25,7 @@ static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb
 struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_levels *levels)
 {
     return (struct bb_pick_options){
-        .shape = {.level0_run_count = db->options.level0_run_count_compact,
+        .shape = {.level0_run_count = db->options.level0_run_count_busy,
                   .level1_size_bytes = db->options.level1_size_bytes,
                   .level_size_ratio = db->options.level_size_ratio,
                   .style = db->options.compaction_style},

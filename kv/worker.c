@@ -92,8 +92,38 @@ enum bb_status bb_store_work_all(struct bb_db *db)
     return status;
 }
 
-/* Waits for a signal that came after `seen`, or for the end; but only for a while as long as a
- * look- up may still keep an old view. True: the signal came. */
+/* Level 0 gathers runs that are to be merged when no more come. The mutex is held. */
+static bool gathers(const struct bb_worker *worker)
+{
+    const struct bb_db *db = worker->db;
+    return worker->work == BB_WORK_COMPACTION && !bb_pace_is_quiet(&db->pace) &&
+           bb_levels_table_count(db->view->levels, 0) >= db->options.level0_run_count_compact;
+}
+
+/* For a signal, but only for a while as long as a look-up may still keep an old view: false when it
+ * is over. Flushes that have ceased are a signal too. The mutex is held. */
+static bool wait_once(struct bb_worker *worker, uint64_t nanoseconds)
+{
+    struct bb_db *db = worker->db;
+    uint64_t left = UINT64_MAX;
+    if (gathers(worker))
+        left = bb_pace_left(&db->pace, db->system->ops->now(db->system));
+    uint64_t pause = db->retired != NULL && nanoseconds < left ? nanoseconds : left;
+    if (pause == UINT64_MAX) {
+        bb_condition_wait(&worker->is_due, &db->mutex);
+        return true;
+    }
+    if (bb_condition_wait_for(&worker->is_due, &db->mutex, pause))
+        return true;
+    if (pause < left)
+        return false;
+    bb_pace_rest(&db->pace);
+    worker->signals++;
+    return true;
+}
+
+/* Waits for a signal that came after `seen`, or for the end; false: it is time to look at old views
+ * again. */
 static bool wait_idly(struct bb_worker *worker, uint64_t seen, uint64_t nanoseconds)
 {
     struct bb_db *db = worker->db;
@@ -101,12 +131,8 @@ static bool wait_idly(struct bb_worker *worker, uint64_t seen, uint64_t nanoseco
     worker->answered = seen;
     bb_condition_broadcast(&db->work_is_done);
     bool is_due = true;
-    while (is_due && !db->is_closing && worker->signals == seen) {
-        if (db->retired == NULL)
-            bb_condition_wait(&worker->is_due, &db->mutex);
-        else
-            is_due = bb_condition_wait_for(&worker->is_due, &db->mutex, nanoseconds);
-    }
+    while (is_due && !db->is_closing && worker->signals == seen)
+        is_due = wait_once(worker, nanoseconds);
     bb_mutex_unlock(&db->mutex);
     return is_due;
 }

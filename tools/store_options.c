@@ -66,8 +66,10 @@ static void add_tables(struct store_options *store)
         "compaction cuts its output here (1/8 of level 1, at most 8M)");
     add(store, "level0-compact", "N", OPTION_COUNT32, &db->level0_run_count_compact,
         "runs in level 0 that start a compaction (4)");
+    add(store, "level0-busy", "N", OPTION_COUNT32, &db->level0_run_count_busy,
+        "the same while flushes follow each other (3 times as many)");
     add(store, "level0-stop", "N", OPTION_COUNT32, &db->level0_run_count_stop,
-        "runs in level 0 at which writes wait (20)");
+        "runs in level 0 at which writes wait (36)");
     add(store, "level1-size", "SIZE", OPTION_SIZE, &db->level1_size_bytes,
         "size of level 1 (4 write buffers)");
     add(store, "level-ratio", "N", OPTION_COUNT32, &db->level_size_ratio,

@@ -105,8 +105,9 @@ struct bb_db_options {
                                   MiB */
 
     /* Compaction. compaction_style is below. */
-    uint32_t level0_run_count_compact; /* default 4 */
-    uint32_t level0_run_count_stop;    /* default 20: writes wait */
+    uint32_t level0_run_count_compact; /* level 0 is merged from so many runs on, default 4; while
+                                          flushes follow each other: level0_run_count_busy, below */
+    uint32_t level0_run_count_stop;    /* default 36: writes wait */
     uint64_t level1_size_bytes;        /* default 4 write buffers */
     uint32_t level_size_ratio;         /* default 10; with tiers 4: also the number of runs at which
                                           a level is merged */
@@ -173,6 +174,14 @@ struct bb_db_options {
      * Cost: at worst, with deletions everywhere, all data is written once per level in so many
      * operations: less than the keys in the store is not worth it. */
     uint64_t tombstone_age_max;
+
+    /* While flushes follow each other, level 0 gathers so many runs before it is merged: each merge
+     * rewrites what level 1 has, so that fewer and larger ones write less, and absent keys and
+     * iterators meet more runs meanwhile. Once no flush has ended for 5 seconds, or bb_db_wait_idle
+     * waits, level0_run_count_compact counts. At least that, below level0_run_count_stop; default 3
+     * times level0_run_count_compact, as far as that is below the stop: 12. In deterministic mode
+     * only bb_db_wait_idle makes it quiet. */
+    uint32_t level0_run_count_busy;
 };
 
 struct bb_write_options {
@@ -372,8 +381,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_compact(struct bb_db *db);
  * The promise on filter rates is kept. A range whose high is not above its low is empty. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low, const struct bb_bytes *high);
-/* Waits until no flush or compaction is due; beside a steady writer that may take as long as it
- * writes. */
+/* Waits until no flush or compaction is due, and makes level 0 count as quiet (see
+ * level0_run_count_busy); beside a steady writer that may take as long as it writes. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_wait_idle(struct bb_db *db);
 
 /* Statistics since open. Reading them disturbs nobody. */

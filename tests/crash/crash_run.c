@@ -29,6 +29,7 @@ static struct bb_db_options small_options(struct bb_file_memory *memory)
         .block_size_bytes = 512,
         .table_size_bytes = 16 * 1024,
         .level0_run_count_compact = 2,
+        .level0_run_count_busy = 2,
         .level0_run_count_stop = 4,
         .level1_size_bytes = 32 * 1024,
         .level_size_ratio = 2,

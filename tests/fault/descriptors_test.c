@@ -73,6 +73,7 @@ static void load(struct world *world)
         assert_ok(bb_db_put(db, NULL, bb_bytes_of_text(key), bb_bytes_of(value, sizeof(value))));
     }
     assert_ok(bb_db_flush(db));
+    assert_ok(bb_db_wait_idle(db)); /* all of it in the small tables of level 1 and below */
     assert_ok(bb_db_close(db));
 }
 

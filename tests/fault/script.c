@@ -19,6 +19,7 @@ struct bb_db_options script_options(struct bb_file_system *system)
         .block_size_bytes = 512,
         .table_size_bytes = 16 * 1024,
         .level0_run_count_compact = 2,
+        .level0_run_count_busy = 2,
         .level0_run_count_stop = 4,
         .level1_size_bytes = 32 * 1024,
         .level_size_ratio = 2,

@@ -189,6 +189,7 @@ static void threads__calls_that_fail_now_and_then(void **state)
     store.options.file_system = bb_file_fault_system(crowd.fault);
     store.options.deterministic = false;
     store.options.level0_run_count_compact = 2;
+    store.options.level0_run_count_busy = 2;
     store.options.cache_off = true;
     store_open(&store);
     crowd.db = store.db;

@@ -35,6 +35,10 @@ static void draw_options(struct model *model)
     o->table_size_bytes = bb_rng_between(rng, 4, 128) * 1024;
     o->level0_run_count_compact = (uint32_t)bb_rng_between(rng, 1, 5);
     o->level0_run_count_stop = o->level0_run_count_compact + (uint32_t)bb_rng_between(rng, 1, 5);
+    o->level0_run_count_busy = bb_rng_one_in(rng, 2)
+                                   ? 0
+                                   : (uint32_t)bb_rng_between(rng, o->level0_run_count_compact,
+                                                              o->level0_run_count_stop - 1);
     o->level1_size_bytes = bb_rng_between(rng, 32, 512) * 1024;
     o->level_size_ratio = (uint32_t)bb_rng_between(rng, 2, 10);
     o->compaction_style = (enum bb_compaction_style)bb_rng_below(rng, 4);

@@ -33,6 +33,7 @@ static inline struct bb_db_options store_options(struct bb_file_memory *memory)
         .block_size_bytes = 512,
         .table_size_bytes = 16 * 1024,
         .level0_run_count_compact = 4,
+        .level0_run_count_busy = 4,
         .level0_run_count_stop = 8,
         .level1_size_bytes = 64 * 1024,
         .level_size_ratio = 4,

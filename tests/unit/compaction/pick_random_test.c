@@ -169,6 +169,8 @@ static void draw_shape(struct world *world)
                           .level1_size_bytes = bb_rng_between(rng, 50, 800) * SIMULATED_KEY_BYTES,
                           .level_size_ratio = (uint32_t)bb_rng_between(rng, 2, 6),
                           .style = (enum bb_compaction_style)bb_rng_below(rng, 4)};
+    world->simulation->options.level0_run_count_due = (uint32_t)bb_rng_below(
+        rng, (uint64_t)world->simulation->options.shape.level0_run_count + 1);
 }
 
 static void run_store(struct world *world, bool changes_style)

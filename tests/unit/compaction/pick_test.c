@@ -54,6 +54,19 @@ static void assert_pick(const char *drawing, const char *expected)
     assert_picked(bb_pick, &plain, NULL, drawing, expected);
 }
 
+/* Level 0 is planned for more runs than it is merged from when no more come. */
+static void pick__fewer_runs_than_planned_are_due(void **state)
+{
+    (void)state;
+    struct bb_pick_options options = plain;
+    const char *drawing = "0: 4[a-z] 3[a-z]\n1: 1[a-m] 2[n-z]";
+    assert_pick(drawing, "nothing");
+    options.level0_run_count_due = 3;
+    assert_picked(bb_pick, &options, NULL, drawing, "nothing");
+    options.level0_run_count_due = 2;
+    assert_picked(bb_pick, &options, NULL, drawing, "runs -> 1: 0/4 0/3 1/1 1/2");
+}
+
 static void pick__nothing_is_due(void **state)
 {
     (void)state;
@@ -258,6 +271,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pick__nothing_is_due),
+        cmocka_unit_test(pick__fewer_runs_than_planned_are_due),
         cmocka_unit_test(pick__level0_takes_all_runs_and_what_they_overlap),
         cmocka_unit_test(pick__the_greatest_score_wins),
         cmocka_unit_test(pick__the_least_overlap_for_its_size),

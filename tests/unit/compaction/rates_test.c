@@ -258,6 +258,8 @@ static void flush_some(struct simulation *simulation, const struct form *form, e
     uint64_t *entries = draw_flush(form, load, rng, flush, &count);
     simulate_flush(simulation, entries, count);
     check_step(simulation);
+    /* Sometimes level 0 is merged before it has as many runs as are planned for. */
+    simulation->options.level0_run_count_due = flush % 9 < 3 ? (form->run_count + 2) / 3 : 0;
     /* Compactions sometimes fall behind. */
     if (!bb_rng_one_in(rng, 5))
         simulate_compactions(simulation);

@@ -110,6 +110,7 @@ static void set_up(struct store *store, struct stage *stage, uint32_t run_count)
     bb_condition_init(&stage->changed);
     store->options.deterministic = false;
     store->options.level0_run_count_compact = run_count;
+    store->options.level0_run_count_busy = run_count;
     store->options.level0_run_count_stop = 12;
     store->options.on_event = look;
     store->options.event_context = stage;

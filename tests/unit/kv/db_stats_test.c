@@ -34,6 +34,7 @@ static void init_filled(struct store *store)
 {
     store_init(store);
     store->options.level0_run_count_compact = 6;
+    store->options.level0_run_count_busy = 6;
     store->options.level0_run_count_stop = 12;
     store_open(store);
     fill(store);
@@ -371,6 +372,7 @@ static void db_stats__weights(void **state)
     struct store store;
     store_init(&store);
     store.options.level0_run_count_compact = 6;
+    store.options.level0_run_count_busy = 6;
     store.options.level0_run_count_stop = 12;
     store.options.absent_share = 0.005;
     store.options.level_read_costs[0] = 2;

@@ -148,6 +148,7 @@ static void run_styles(const enum bb_compaction_style *styles, size_t count, boo
     bb_rng_init(&rng, bb_rng_seed("db_styles", 5));
     store_init(&world.store);
     world.store.options.level0_run_count_compact = 1;
+    world.store.options.level0_run_count_busy = 1;
     world.store.options.level1_size_bytes = 4 * 1024;
     world.store.options.compression = BB_COMPRESSION_NONE;
     world.store.options.table_size_bytes = 4 * 1024;

@@ -348,6 +348,7 @@ static void db_threads__everybody_at_once(void **state)
     store_init(&store);
     store.options.deterministic = false;
     store.options.level0_run_count_compact = 2;
+    store.options.level0_run_count_busy = 2;
     store.options.level0_run_count_stop = 4;
     store_open(&store);
     crowd = (struct crowd){.db = store.db,

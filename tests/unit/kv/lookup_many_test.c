@@ -148,6 +148,7 @@ static void lookup_many__is_as_single_gets(void **state)
     options.filter_kind = BB_FILTER_RIBBON;
     options.summary_bits = BB_SUMMARY_ALL;
     options.level0_run_count_compact = 30;
+    options.level0_run_count_busy = 30;
     options.level0_run_count_stop = 60;
     check_options(&options, seed + 4);
     options.cache_off = false;
@@ -155,6 +156,7 @@ static void lookup_many__is_as_single_gets(void **state)
     options.summary_residency = BB_SUMMARY_CACHED;
     check_options(&options, seed + 5);
     options.level0_run_count_compact = 100;
+    options.level0_run_count_busy = 100;
     options.level0_run_count_stop = 200;
     options.summary_residency = BB_SUMMARY_UNUSED;
     check_options(&options, seed + 6);

@@ -42,7 +42,8 @@ static const struct numeric numerics[] = {
     NUMERIC(restart_interval, 16, 1, 1024),
     NUMERIC(table_size_bytes, 8 * MIB, 4 * KIB, 64 * GIB),
     NUMERIC(level0_run_count_compact, 4, 1, 1000),
-    NUMERIC(level0_run_count_stop, 20, 2, 10000),
+    NUMERIC(level0_run_count_busy, 12, 1, 9999),
+    NUMERIC(level0_run_count_stop, 36, 2, 10000),
     NUMERIC(level1_size_bytes, 4 * 64 * MIB, 4 * KIB, TIB),
     NUMERIC(level_size_ratio, 10, 2, 100),
     NUMERIC(background_bytes_per_second, 0, 65536, UINT64_C(1) << 40),
@@ -79,6 +80,10 @@ static struct bb_db_options with(const struct numeric *numeric, uint64_t value)
         options.level0_run_count_stop = 10000;
     if (strcmp(numeric->name, "level0_run_count_stop") == 0)
         options.level0_run_count_compact = 1;
+    if (strcmp(numeric->name, "level0_run_count_busy") == 0) {
+        options.level0_run_count_compact = 1;
+        options.level0_run_count_stop = 10000;
+    }
     set(&options, numeric, value);
     return options;
 }
@@ -178,7 +183,7 @@ static void options__beyond_limits_is_refused(void **state)
             refused++;
         }
     }
-    assert_int_equal(refused, 21);
+    assert_int_equal(refused, 22);
 }
 
 static void options__level1_follows_the_write_buffer(void **state)
@@ -208,12 +213,37 @@ static void options__stop_is_above_compact(void **state)
     options.level0_run_count_stop = 6;
     assert_refused(&options, "level0_run_count_stop");
     /* Against a default too. */
-    options = (struct bb_db_options){.level0_run_count_compact = 20};
+    options = (struct bb_db_options){.level0_run_count_compact = 36};
     assert_refused(&options, "level0_run_count_stop");
     options = (struct bb_db_options){.level0_run_count_stop = 4};
     assert_refused(&options, "level0_run_count_stop");
     options = (struct bb_db_options){.level0_run_count_stop = 5};
     assert_ok(bb_options_resolve(&options, &resolved));
+}
+
+static void options__busy_is_between_compact_and_stop(void **state)
+{
+    (void)state;
+    struct bb_db_options resolved;
+    struct bb_db_options options = {.level0_run_count_compact = 7, .level0_run_count_stop = 9};
+    for (uint32_t busy = 7; busy < 9; busy++) {
+        options.level0_run_count_busy = busy;
+        assert_ok(bb_options_resolve(&options, &resolved));
+        assert_int_equal(resolved.level0_run_count_busy, busy);
+    }
+    options.level0_run_count_busy = 6;
+    assert_refused(&options, "level0_run_count_busy");
+    assert_message("level0_run_count_compact (7)");
+    options.level0_run_count_busy = 9;
+    assert_refused(&options, "level0_run_count_busy");
+    assert_message("level0_run_count_stop (9)");
+    /* The default gives way to the stop. */
+    options.level0_run_count_busy = 0;
+    assert_ok(bb_options_resolve(&options, &resolved));
+    assert_int_equal(resolved.level0_run_count_busy, 8);
+    options.level0_run_count_stop = 100;
+    assert_ok(bb_options_resolve(&options, &resolved));
+    assert_int_equal(resolved.level0_run_count_busy, 21);
 }
 
 static void options__target(void **state)
@@ -541,6 +571,7 @@ int main(void)
         cmocka_unit_test(options__level1_follows_the_write_buffer),
         cmocka_unit_test(options__style),
         cmocka_unit_test(options__stop_is_above_compact),
+        cmocka_unit_test(options__busy_is_between_compact_and_stop),
         cmocka_unit_test(options__target),
         cmocka_unit_test(options__target_or_budget),
         cmocka_unit_test(options__what_is_known_of_look_ups),
