@@ -235,14 +235,14 @@ static enum bb_status resolve_level0(struct bb_db_options *o)
     if (o->level0_run_count_busy == 0)
         o->level0_run_count_busy =
             most < o->level0_run_count_stop ? most : o->level0_run_count_stop - 1;
-    if (o->level0_run_count_busy >= o->level0_run_count_compact &&
-        o->level0_run_count_busy < o->level0_run_count_stop)
+    if (o->level0_run_count_busy < o->level0_run_count_compact)
+        o->level0_run_count_busy = o->level0_run_count_compact;
+    if (o->level0_run_count_busy < o->level0_run_count_stop)
         return BB_OK;
     return bb_fail(BB_INVALID,
                    "option level0_run_count_busy is %" PRIu32
-                   ", must be at least level0_run_count_compact (%" PRIu32
-                   ") and below level0_run_count_stop (%" PRIu32 ")",
-                   o->level0_run_count_busy, o->level0_run_count_compact, o->level0_run_count_stop);
+                   ", must be below level0_run_count_stop (%" PRIu32 ")",
+                   o->level0_run_count_busy, o->level0_run_count_stop);
 }
 
 enum bb_status bb_options_resolve(const struct bb_db_options *options,

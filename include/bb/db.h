@@ -178,7 +178,7 @@ struct bb_db_options {
     /* While flushes follow each other, level 0 gathers so many runs before it is merged: each merge
      * rewrites what level 1 has, so that fewer and larger ones write less, and absent keys and
      * iterators meet more runs meanwhile. Once no flush has ended for 5 seconds, or bb_db_wait_idle
-     * waits, level0_run_count_compact counts. At least that, below level0_run_count_stop; default 3
+     * waits, level0_run_count_compact counts. Less counts as that; below level0_run_count_stop. Default 3
      * times level0_run_count_compact, as far as that is below the stop: 12. In deterministic mode
      * only bb_db_wait_idle makes it quiet. */
     uint32_t level0_run_count_busy;
