@@ -1,7 +1,11 @@
 /* Goal: folding edits gives the live tables and counters, and no edit that contradicts them is
- * taken, not even in part. Method: random edits against a model that is an array over all numbers;
- * one hand-made edit for every contradiction, after each of which the state must be what it was. */
+ * taken, not even in part. Method: edits as the life of a store makes them (flushes, compactions,
+ * moves, ingests, over all levels) against a model that is an array over all numbers, each in memory
+ * and from its bytes, and each once more with one thing wrong in it; one hand-made edit for every
+ * contradiction, after each of which the state must be what it was. */
 #include "tests/unit/kv/sample_edit.h"
+
+#include <stdlib.h>
 
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest_state.h"
@@ -54,88 +58,342 @@ static void begin(struct bb_manifest_state *state)
 
 /* ---- the model ---- */
 
-#define NUMBERS 2000
+#define NUMBERS 6000
+#define ROUNDS  700
 
-struct model {
-    bool is_live[NUMBERS];
+/* What a table of each number is: its level, or one of these. */
+#define NEVER -1
+#define GONE  -2
+
+struct life {
+    struct bb_rng rng;
+    struct bb_manifest_state state;
+    struct bb_manifest_state replayed; /* from the bytes of the edits */
     int level[NUMBERS];
+    uint64_t run[NUMBERS];
+    struct bb_table_meta meta[NUMBERS]; /* of the live ones */
     uint64_t next;
+    uint64_t last_sequence;
+    uint64_t log_number;
+    bool log_is_absent;
+    /* What the rounds had in them. */
+    size_t moved_down, moved_aside, emptied, refused;
+    size_t levels_max; /* with tables at the same time */
 };
 
-static void remove_some(struct bb_rng *rng, struct model *model,
-                        const struct bb_manifest_state *state, struct bb_edit *edit)
+static uint64_t any_run(struct life *life, int level)
 {
-    for (uint64_t n = bb_rng_below(rng, 4); n > 0 && state->table_count > 0; n--) {
-        const struct bb_edit_table *table = state->tables[bb_rng_below(rng, state->table_count)];
-        if (!model->is_live[table->number])
-            continue; /* taken already */
-        assert_ok(bb_edit_remove_table(edit, table->number));
-        model->is_live[table->number] = false;
-        if (bb_rng_one_in(rng, 3)) { /* moved instead */
-            int level = (int)bb_rng_below(rng, BB_LEVEL_COUNT);
-            assert_ok(bb_edit_add_table(edit, level, table->number, &table->meta));
-            model->is_live[table->number] = true;
-            model->level[table->number] = level;
-        }
+    return level == 0 || bb_rng_one_in(&life->rng, 2)
+               ? 0
+               : bb_rng_skewed(&life->rng, BB_RUN_NUMBER_MAX);
+}
+
+static void add_new(struct life *life, struct bb_edit *edit, int level, uint64_t count)
+{
+    uint64_t run = any_run(life, level);
+    for (; count > 0 && life->next < NUMBERS; count--) {
+        life->next += bb_rng_below(&life->rng, 2); /* a file that came to nothing */
+        uint64_t number = life->next++;
+        if (number >= NUMBERS)
+            return;
+        life->meta[number] = sample_meta(&life->rng, life->last_sequence);
+        life->level[number] = level;
+        life->run[number] = run;
+        assert_ok(bb_edit_add_run_table(edit, level, run, number, &life->meta[number]));
     }
 }
 
-static void add_some(struct bb_rng *rng, struct model *model, struct bb_edit *edit)
+static void remove_one(struct life *life, struct bb_edit *edit, uint64_t number)
 {
-    for (uint64_t n = bb_rng_below(rng, 5); n > 0; n--) {
-        uint64_t number = bb_rng_between(rng, 1, NUMBERS - 1);
-        if (model->is_live[number] || model->level[number] >= 0)
-            continue; /* every number once */
-        int level = (int)bb_rng_below(rng, BB_LEVEL_COUNT);
-        sample_add_table(rng, edit, level, number, 1000);
-        model->is_live[number] = true;
-        model->level[number] = level;
+    assert_ok(bb_edit_remove_table(edit, number));
+    bb_table_meta_deinit(&life->meta[number]);
+    life->level[number] = GONE;
+}
+
+/* One in so many of the level's tables; 1: all. */
+static void remove_part(struct life *life, struct bb_edit *edit, int level, uint64_t one_in)
+{
+    for (uint64_t number = 1; number < life->next && number < NUMBERS; number++)
+        if (life->level[number] == level && bb_rng_one_in(&life->rng, one_in))
+            remove_one(life, edit, number);
+}
+
+static void move_part(struct life *life, struct bb_edit *edit, int from, int to, uint64_t one_in)
+{
+    uint64_t run = any_run(life, to);
+    for (uint64_t number = 1; number < life->next && number < NUMBERS; number++) {
+        if (life->level[number] != from || !bb_rng_one_in(&life->rng, one_in))
+            continue;
+        assert_ok(bb_edit_remove_table(edit, number));
+        assert_ok(bb_edit_add_run_table(edit, to, run, number, &life->meta[number]));
+        life->level[number] = to;
+        life->run[number] = run;
+        life->moved_down += from != to;
+        life->moved_aside += from == to;
     }
 }
 
-static void assert_model(const struct model *model, const struct bb_manifest_state *state)
+static void flush(struct life *life, struct bb_edit *edit)
+{
+    life->last_sequence += bb_rng_skewed(&life->rng, 1000);
+    add_new(life, edit, 0, bb_rng_below(&life->rng, 4));
+    life->log_number = life->next++;
+    life->log_is_absent = bb_rng_one_in(&life->rng, 5);
+    edit->log_number = life->log_number;
+    edit->log_is_absent = life->log_is_absent;
+}
+
+/* A compaction may leave nothing, and take in only what is above. */
+static void compact(struct life *life, struct bb_edit *edit, int from)
+{
+    int to = from + (from + 1 < BB_LEVEL_COUNT);
+    remove_part(life, edit, from, from == 0 ? 1 : 3);
+    if (to != from && bb_rng_one_in(&life->rng, 2))
+        remove_part(life, edit, to, 4);
+    add_new(life, edit, to, bb_rng_below(&life->rng, 6));
+}
+
+/* What a store does to its tables: one edit. */
+static void live(struct life *life, struct bb_edit *edit)
+{
+    int level = (int)bb_rng_below(&life->rng, BB_LEVEL_COUNT);
+    int below = level + (level + 1 < BB_LEVEL_COUNT);
+    switch (bb_rng_below(&life->rng, 16)) {
+    case 0: /* moved unread, with what another compaction does at the same time */
+        compact(life, edit, (level + 2) % BB_LEVEL_COUNT);
+        move_part(life, edit, level, below, 3);
+        break;
+    case 1:
+    case 2:
+        move_part(life, edit, level, below, 2);
+        break;
+    case 3: /* another run of the same level */
+        move_part(life, edit, level, level, 1);
+        break;
+    case 4: /* tables built elsewhere */
+        life->last_sequence++;
+        add_new(life, edit, level, 1 + bb_rng_below(&life->rng, 5));
+        break;
+    case 5:
+        break; /* counters alone, or nothing */
+    case 6:
+        if (bb_rng_one_in(&life->rng, 8)) /* all was deleted */
+            for (int each = 0; each < BB_LEVEL_COUNT; each++)
+                remove_part(life, edit, each, 1);
+        break;
+    case 7:
+    case 8:
+    case 9:
+    case 10:
+        compact(life, edit, level);
+        break;
+    default:
+        flush(life, edit);
+        break;
+    }
+    edit->next_file_number = life->next;
+    edit->last_sequence = life->last_sequence;
+}
+
+static void assert_like_model(struct life *life, const struct bb_manifest_state *state)
 {
     size_t count = 0;
+    uint64_t levels = 0;
     for (uint64_t number = 1; number < NUMBERS; number++) {
         const struct bb_edit_table *table = bb_manifest_state_find(state, number);
-        assert_int_equal(table != NULL, model->is_live[number]);
+        assert_int_equal(table != NULL, life->level[number] >= 0);
         if (table == NULL)
             continue;
         assert_int_equal(table->number, number);
-        assert_int_equal(table->level, model->level[number]);
+        assert_int_equal(table->level, life->level[number]);
+        assert_int_equal(table->run, life->run[number]);
+        assert_metas_equal(&table->meta, &life->meta[number]);
         assert_ptr_equal(state->tables[count], table); /* ascending */
+        levels |= UINT64_C(1) << table->level;
         count++;
     }
     assert_int_equal(state->table_count, count);
+    assert_int_equal(state->next_file_number, life->next);
+    assert_int_equal(state->last_sequence, life->last_sequence);
+    assert_int_equal(state->log_number, life->log_number);
+    assert_int_equal(state->log_is_absent, life->log_is_absent);
+    life->emptied += count == 0;
+    if ((size_t)__builtin_popcountll(levels) > life->levels_max)
+        life->levels_max = (size_t)__builtin_popcountll(levels);
+}
+
+/* ---- edits as bytes ---- */
+
+/* Owned. */
+static struct bb_edit reread(const struct bb_edit *edit)
+{
+    struct bb_buf bytes = {0};
+    struct bb_edit copy;
+    assert_ok(bb_edit_encode(edit, &bytes));
+    assert_ok(bb_edit_decode(bb_buf_bytes(&bytes), here, &copy));
+    bb_buf_deinit(&bytes);
+    return copy;
+}
+
+static void assert_states_equal(const struct bb_manifest_state *a,
+                                const struct bb_manifest_state *b)
+{
+    struct bb_buf text_a = {0};
+    struct bb_buf text_b = {0};
+    print_state(a, &text_a);
+    print_state(b, &text_b);
+    assert_true(bb_bytes_equal(bb_buf_bytes(&text_a), bb_buf_bytes(&text_b)));
+    bb_buf_deinit(&text_a);
+    bb_buf_deinit(&text_b);
+}
+
+/* The edit that adds everything to nothing gives the same state. */
+static void assert_snapshot(const struct bb_manifest_state *state)
+{
+    struct bb_manifest_state copy = {0};
+    struct bb_edit edit;
+    bb_edit_init(&edit);
+    edit.has_identity = true;
+    edit.identity = state->identity;
+    edit.next_file_number = state->next_file_number;
+    edit.last_sequence = state->last_sequence;
+    edit.log_number = state->log_number;
+    edit.log_is_absent = state->log_is_absent;
+    for (size_t i = state->table_count; i > 0; i--) { /* in any order */
+        const struct bb_edit_table *table = state->tables[i - 1];
+        assert_ok(
+            bb_edit_add_run_table(&edit, table->level, table->run, table->number, &table->meta));
+    }
+    assert_ok(bb_manifest_state_apply(&copy, &edit, here));
+    assert_states_equal(&copy, state);
+    bb_edit_deinit(&edit);
+    bb_manifest_state_deinit(&copy);
+}
+
+/* ---- an edit with one thing wrong in it ---- */
+
+static uint64_t number_of(struct life *life, bool is_live)
+{
+    for (;;) {
+        uint64_t number = bb_rng_between(&life->rng, 1, NUMBERS - 1);
+        if ((bb_manifest_state_find(&life->state, number) != NULL) == is_live)
+            return number;
+    }
+}
+
+static bool is_removed(const struct bb_edit *edit, uint64_t number)
+{
+    for (size_t i = 0; i < edit->removed_count; i++)
+        if (edit->removed[i] == number)
+            return true;
+    return false;
+}
+
+/* False where this edit cannot have that wrong. */
+static bool spoil(struct life *life, struct bb_edit *edit)
+{
+    uint64_t number = 0;
+    switch (bb_rng_below(&life->rng, 6)) {
+    case 0:
+        assert_ok(bb_edit_remove_table(edit, number_of(life, false)));
+        return true;
+    case 1:
+        if (edit->removed_count == 0)
+            return false;
+        assert_ok(bb_edit_remove_table(
+            edit, edit->removed[bb_rng_below(&life->rng, edit->removed_count)]));
+        return true;
+    case 2:
+        if (life->state.table_count == 0)
+            return false;
+        number = number_of(life, true);
+        if (is_removed(edit, number))
+            return false;
+        sample_add_table(&life->rng, edit, 1, number, 1);
+        return true;
+    case 3: /* another table than the one that moves */
+        if (edit->added_count == 0 || !is_removed(edit, edit->added[0].number))
+            return false;
+        edit->added[0].meta.table_id[bb_rng_below(&life->rng, 16)] ^= 1;
+        return true;
+    case 4:
+        sample_add_table(&life->rng, edit, 2, edit->next_file_number, 1);
+        return true;
+    default:
+        if (edit->added_count == 0)
+            return false;
+        edit->added[0].meta.sequence_max = edit->last_sequence + 1;
+        return true;
+    }
+}
+
+static void refuse_spoilt(struct life *life, const struct bb_edit *edit)
+{
+    struct bb_edit copy = reread(edit);
+    if (!spoil(life, &copy)) {
+        bb_edit_deinit(&copy);
+        return;
+    }
+    life->refused++;
+    expect(&life->state, &copy, BB_CORRUPT, "M: at offset 50: ");
+}
+
+static void take(struct life *life, const struct bb_edit *edit)
+{
+    struct bb_edit copy = reread(edit);
+    assert_edits_equal(&copy, edit);
+    assert_ok(bb_manifest_state_apply(&life->state, edit, here));
+    assert_ok(bb_manifest_state_apply(&life->replayed, &copy, here));
+    assert_states_equal(&life->replayed, &life->state);
+    bb_edit_deinit(&copy);
+}
+
+static struct life *life_create(uint64_t seed)
+{
+    struct life *life = calloc(1, sizeof(*life));
+    assert_non_null(life);
+    bb_rng_init(&life->rng, seed);
+    begin(&life->state);
+    begin(&life->replayed);
+    life->next = 100;
+    life->last_sequence = 1000;
+    life->log_number = 50;
+    for (size_t i = 0; i < NUMBERS; i++)
+        life->level[i] = NEVER;
+    return life;
+}
+
+static void life_destroy(struct life *life)
+{
+    for (size_t i = 0; i < NUMBERS; i++)
+        bb_table_meta_deinit(&life->meta[i]);
+    bb_manifest_state_deinit(&life->state);
+    bb_manifest_state_deinit(&life->replayed);
+    free(life);
 }
 
 static void manifest_state__folds_like_the_model(void **unused)
 {
     (void)unused;
-    struct bb_rng rng;
-    struct bb_manifest_state state;
-    static struct model model;
-    size_t moves = 0;
-    bb_rng_init(&rng, bb_rng_seed("manifest_state__folds_like_the_model", 9));
-    begin(&state);
-    for (size_t i = 0; i < NUMBERS; i++)
-        model.level[i] = -1;
-    for (size_t round = 0; round < 600; round++) {
+    struct life *life = life_create(bb_rng_seed("manifest_state__folds_like_the_model", 9));
+    for (size_t round = 0; round < ROUNDS; round++) {
         struct bb_edit edit;
         bb_edit_init(&edit);
-        edit.next_file_number = NUMBERS + round;
-        remove_some(&rng, &model, &state, &edit);
-        moves += edit.added_count;
-        add_some(&rng, &model, &edit);
-        assert_ok(bb_manifest_state_apply(&state, &edit, here));
+        live(life, &edit);
+        refuse_spoilt(life, &edit);
+        take(life, &edit);
         bb_edit_deinit(&edit);
-        assert_model(&model, &state);
-        assert_int_equal(state.next_file_number, NUMBERS + round);
+        assert_like_model(life, &life->state);
+        if (round % 8 == 0)
+            assert_snapshot(&life->state);
     }
-    assert_true(moves > 100);
-    assert_true(state.table_count > 10);
-    bb_manifest_state_deinit(&state);
-    assert_int_equal(state.table_count, 0);
+    /* States as stores have them were among them. */
+    assert_int_equal(life->levels_max, BB_LEVEL_COUNT);
+    assert_true(life->moved_down > 200);
+    assert_true(life->moved_aside > 50);
+    assert_true(life->emptied > 0);
+    assert_true(life->refused > ROUNDS / 3);
+    life_destroy(life);
 }
 
 /* ---- contradictions ---- */
