@@ -60,9 +60,8 @@ static bool is_bottom(const struct bb_levels *levels, const struct bb_plan *plan
     return true;
 }
 
-/* The part of a fragment that lies between the last cut and high. */
-static struct bb_range_fragment part_of(const struct bb_range_cutter *cutter, size_t index,
-                                        const struct bb_bytes *high)
+struct bb_range_fragment bb_range_cutter_part(const struct bb_range_cutter *cutter, size_t index,
+                                              const struct bb_bytes *high)
 {
     const struct bb_comparator *comparator = cutter->list->comparator;
     struct bb_range_fragment part = cutter->list->fragments[index];
@@ -83,7 +82,7 @@ enum bb_status bb_range_cutter_take(const struct bb_range_cutter *cutter,
     if (cutter->list == NULL)
         return BB_OK;
     for (size_t i = cutter->index; i < cutter->list->count && status == BB_OK; i++) {
-        struct bb_range_fragment part = part_of(cutter, i, high);
+        struct bb_range_fragment part = bb_range_cutter_part(cutter, i, high);
         if (bb_key_compare(cutter->list->comparator, part.low, part.high) >= 0)
             break;
         bool bottom = is_bottom(levels, plan, part.low, part.high);

@@ -37,6 +37,10 @@ static inline bool bb_range_cutter_is_done(const struct bb_range_cutter *cutter)
     return cutter->list == NULL || cutter->index == cutter->list->count;
 }
 
+/* The part of a fragment of the list that lies between the last cut and high (NULL: the end): low is
+ * not below high when nothing does. Borrowed from cutter and high. */
+struct bb_range_fragment bb_range_cutter_part(const struct bb_range_cutter *cutter, size_t index,
+                                              const struct bb_bytes *high);
 /* Adds to the array what is to be written between the last cut and high (NULL: to the end). Keys
  * are borrowed from cutter and high. Tombstones that hide nothing in runs older than the plan's output
  * are left out as retain allows it. */

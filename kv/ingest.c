@@ -235,8 +235,11 @@ static enum bb_status verify_inputs(struct bb_db *db, const char *const *paths, 
                                        .comparator = db->options.comparator};
     struct bb_table_verify_report report;
     enum bb_status status = BB_OK;
-    for (size_t i = 0; i < count && status == BB_OK; i++)
-        status = bb_table_verify(paths[i], &options, &report);
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        status = bb_store_check_open(db);
+        if (status == BB_OK)
+            status = bb_table_verify(paths[i], &options, &report);
+    }
     return status;
 }
 

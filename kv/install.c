@@ -140,6 +140,14 @@ void bb_store_recovered(struct bb_db *db, enum bb_work work)
     bb_mutex_unlock(&db->mutex);
 }
 
+enum bb_status bb_store_check_open(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    bool is_closing = db->is_closing;
+    bb_mutex_unlock(&db->mutex);
+    return is_closing ? bb_fail(BB_BUSY, "the store is being closed") : BB_OK;
+}
+
 enum bb_status bb_store_begin_call(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);

@@ -59,6 +59,8 @@ void bb_store_recovered(struct bb_db *db, enum bb_work work);
  * closed. The mutex is not held. */
 BB_MUST_CHECK enum bb_status bb_store_begin_call(struct bb_db *db);
 void bb_store_end_call(struct bb_db *db);
+/* For such a call, now and then: BB_BUSY when it is to leave. The mutex is not held. */
+BB_MUST_CHECK enum bb_status bb_store_check_open(struct bb_db *db);
 /* What a call is told that waited in vain: the failure, or that the store is being closed. The mutex
  * is held; bb_error_restore it when it is not. */
 struct bb_error bb_store_why_not(const struct bb_db *db, const struct bb_error *failure);

@@ -1,10 +1,12 @@
 /* Tables that were built elsewhere, written anew as tables of this store: under its secret, with
- * filters of the rate that the promise allows, one version of each key, all of one sequence. Nothing
- * refers to them yet. Threads: one at a time for one intake. */
+ * filters of the rate that the promise allows, one version of each key, all of one sequence, range
+ * tombstones too: those hide what is older, and so nothing that comes in with them. Nothing refers
+ * to the tables yet. Threads: one at a time for one intake. */
 #ifndef BB_KV_INTAKE_H
 #define BB_KV_INTAKE_H
 
 #include "kv/store.h"
+#include "sstable/range_tombstones.h"
 
 struct bb_intake_table {
     uint64_t number;
@@ -19,7 +21,8 @@ struct bb_intake {
     struct bb_waste_share share; /* what the tables will add, from writing them on */
     struct bb_table **inputs;    /* as given: the later one wins; owned */
     size_t input_count;
-    struct bb_intake_table *tables; /* ascending by key; they share none; owned */
+    struct bb_range_tombstones *ranked; /* of all inputs, by rank; owned; NULL: none */
+    struct bb_intake_table *tables;     /* ascending by key; they share none; owned */
     size_t table_count;
     size_t table_capacity;
 };
@@ -28,9 +31,21 @@ struct bb_intake {
  * and order. The rest is checked as it is read. */
 BB_MUST_CHECK enum bb_status bb_intake_open(struct bb_intake *intake, const char *const *paths,
                                             size_t count);
+/* Of the range tombstones of an input among those of others. */
+static inline uint64_t bb_intake_rank(size_t input)
+{
+    return input + 1;
+}
+
+/* The range tombstones of all inputs, all with that sequence; 0: with the ranks of their inputs.
+ * *ret_list is owned by the caller, and stays as it is when there are none. */
+BB_MUST_CHECK enum bb_status bb_intake_list_ranges(const struct bb_intake *intake,
+                                                   uint64_t sequence,
+                                                   struct bb_range_tombstones **ret_list);
 /* Entries of all inputs. */
 uint64_t bb_intake_entry_count(const struct bb_intake *intake);
-/* Writes the tables, synced, their names not; what had been written before is removed. */
+/* Writes the tables, synced, their names not; what had been written before is removed. BB_BUSY: the
+ * store is being closed. (kv/intake_write.c) */
 BB_MUST_CHECK enum bb_status bb_intake_write(struct bb_intake *intake);
 /* The tables are in the levels, or will not be: they are planned for no longer. */
 void bb_intake_end_share(struct bb_intake *intake);

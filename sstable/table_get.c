@@ -90,8 +90,9 @@ static bool ask_summary(const struct lookup *lookup)
     return bb_table_summary_may_contain(table, lookup->key, lookup->key_hash, lookup->stats);
 }
 
-/* Asks the range tombstones; true when they have the last word. Nothing in the table is newer then,
- * or there are no entries. */
+/* Asks the range tombstones; true when they have the last word: there are no entries. WHY not also
+ * where the newest sequence of the table is the tombstone's: an entry may have the same one, as all
+ * have that came in together, and is not hidden then. */
 static bool ask_range_tombstones(struct lookup *lookup)
 {
     const struct bb_table *table = lookup->table;
@@ -99,8 +100,7 @@ static bool ask_range_tombstones(struct lookup *lookup)
         return false;
     lookup->covering =
         bb_range_tombstones_covering(table->range_tombstones, lookup->key, lookup->sequence);
-    return table->root.page_count == 0 ||
-           (lookup->covering > 0 && lookup->covering >= table->meta.sequence_max);
+    return table->root.page_count == 0;
 }
 
 /* How a visit ends when the entries have nothing to say. */

@@ -111,8 +111,8 @@ struct bb_db_options {
     uint64_t level1_size_bytes;        /* default 4 write buffers */
     uint32_t level_size_ratio;         /* default 10; with tiers 4: also the number of runs at which
                                           a level is merged */
-    /* The most that flushes and compactions together write, per second; 0: no limit. A flush goes
-     * first: compactions get what it leaves. Slower than the writes come, the limit makes them
+    /* The most that flushes, compactions and ingests together write, per second; 0: no limit. A
+     * flush goes first: the others get what it leaves. Slower than the writes come, the limit makes them
      * stall. At least 64 KiB. In deterministic mode the caller waits. */
     uint64_t background_bytes_per_second;
 
@@ -240,7 +240,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
  * open: BB_BUSY, and the store stays open. BB_OK or the failure that stopped writing. NULL is allowed.
  * Close also waits for calls of other threads that write or wait for background work: writes that
  * were in line before it are done, those that come while it waits are refused with BB_BUSY, and so
- * are flushes and those who wait for a compaction, which is given up. When it returns there is no
+ * are flushes and those who wait for a compaction, which is given up, and ingests. When it returns there is no
  * store any more: no call may begin then, and none that reads may still be under way. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_close(struct bb_db *db);
 

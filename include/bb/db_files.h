@@ -48,18 +48,23 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const cha
  *
  *     Inputs      Only read; they stay as they are and may be removed afterwards. Of several
  *                 versions of a key the newest counts; of a key in several inputs the input that is
- *                 named last. Sequences of the inputs count for nothing else. Inputs with range
- *                 tombstones are BB_UNSUPPORTED
+ *                 named last: as if the inputs were written one after another, as named. So a range
+ *                 tombstone hides what is older in its own input, what inputs named before it hold,
+ *                 and what the store held. Sequences of the inputs count for nothing else
  *     Cost        Each is read once and written once, past log and memtable, to the deepest level
  *                 where nothing newer is below: sorted data that overlaps little is not compacted
- *                 again. background_bytes_per_second does not count it. Written anew, not linked:
- *                 the filters are under the store's own secret and keep its promise
+ *                 again. Under background_bytes_per_second, behind flushes. Written anew, not linked:
+ *                 the filters are under the store's own secret and keep its promise. Written twice
+ *                 where other work has meanwhile made them break it
  *     Writers     go on, but for the moment in which what is in memory is flushed and the tables
  *                 become visible
  *     Failure     All tables come in, or none. BB_INVALID: another comparator. BB_CORRUPT,
  *                 BB_NOT_FOUND, BB_UNSUPPORTED: of an input. Nothing was changed then. BB_BUSY:
- *                 writers wrote so much meanwhile that the call gave up. After any other failure
- *                 the tables may be there at the next opening, as with a write that failed
+ *                 writers wrote so much meanwhile that the call gave up; or the store is being
+ *                 closed, which a call that copies notices within some thousand entries (a
+ *                 verification goes on to the end of its input). Nothing is left behind then
+ *                 either. After any other failure the tables may be there at the next opening, as
+ *                 with a write that failed
  *     Durable     with BB_OK, and with it all that was written before. */
 struct bb_ingest_options {
     bool verify; /* bb_table_verify of all inputs first: filters too, which are not needed here.

@@ -102,17 +102,18 @@ static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint
 
 static void build(struct store *store)
 {
-    static const char *const content[][2] = {{"a", "4"}, {"b", NULL}, {"d", "5"}};
+    static const char *const content[][2] = {{"a", "4"}, {"d", "5"}};
     struct bb_table_options options = {.file_system = store->options.file_system};
     struct bb_table_builder *builder = NULL;
     assert_ok(bb_table_builder_create("/data/table", &options, &builder));
-    for (size_t i = 0; i < 3; i++) {
-        struct bb_entry entry = {.key = bb_bytes_of_text(content[i][0])};
-        entry.kind = content[i][1] != NULL ? BB_ENTRY_PUT : BB_ENTRY_DELETE;
-        if (content[i][1] != NULL)
-            entry.value = bb_bytes_of_text(content[i][1]);
+    for (size_t i = 0; i < 2; i++) {
+        struct bb_entry entry = {.key = bb_bytes_of_text(content[i][0]),
+                                 .kind = BB_ENTRY_PUT,
+                                 .value = bb_bytes_of_text(content[i][1])};
         assert_ok(bb_table_builder_add(builder, &entry));
     }
+    assert_ok(bb_table_builder_add_range_tombstone(builder, bb_bytes_of_text("b"),
+                                                   bb_bytes_of_text("c"), 0));
     assert_ok(bb_table_builder_finish(builder, NULL));
     bb_table_builder_destroy(builder);
 }

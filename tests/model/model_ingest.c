@@ -10,6 +10,8 @@
 
 #define TABLES_MAX  3
 #define ENTRIES_MAX 200
+#define RANGES_MAX  2
+#define STEP        (RANGES_MAX + 1) /* sequences of a table */
 #define SPAN_MAX    100 /* keys that are neighbours, now and then: for tables that overlap little */
 
 struct draft {
@@ -22,6 +24,10 @@ struct draft {
 struct drafts {
     struct draft entries[ENTRIES_MAX]; /* ascending, no key twice */
     size_t count;
+    struct model_key bounds[RANGES_MAX]
+                           [2]; /* of deleted ranges, in any order: then they are empty */
+    size_t range_count;
+    bool ranges_are_newer; /* than the entries of their own table */
 };
 
 static struct bb_bytes key_of(const struct draft *draft)
@@ -32,6 +38,12 @@ static struct bb_bytes key_of(const struct draft *draft)
 static struct bb_bytes value_of(const struct draft *draft)
 {
     return bb_bytes_of(draft->value, draft->value_size);
+}
+
+static struct bb_bytes bound_of(const struct drafts *drafts, size_t range, int bound)
+{
+    const struct model_key *key = &drafts->bounds[range][bound];
+    return bb_bytes_of(key->data, key->size);
 }
 
 static int compare_drafts(const void *a, const void *b)
@@ -47,6 +59,26 @@ static void drop_doubles(struct drafts *drafts)
             drafts->entries[kept++] = drafts->entries[i];
     }
     drafts->count = kept;
+}
+
+/* Between keys of different shapes lies much. */
+static uint64_t usual(uint64_t number)
+{
+    while (number % 7 == 0 || number % 11 == 0)
+        number++;
+    return number;
+}
+
+static void draw_ranges(struct model *model, struct drafts *drafts, uint64_t first)
+{
+    struct bb_rng *rng = &model->rng;
+    drafts->range_count = bb_rng_one_in(rng, 3) ? bb_rng_between(rng, 1, RANGES_MAX) : 0;
+    drafts->ranges_are_newer = bb_rng_one_in(rng, 2);
+    for (size_t i = 0; i < drafts->range_count; i++) {
+        uint64_t low = usual(first + bb_rng_below(rng, SPAN_MAX));
+        model_key_number(model, low, &drafts->bounds[i][0]);
+        model_key_number(model, usual(low + bb_rng_below(rng, 20)), &drafts->bounds[i][1]);
+    }
 }
 
 static void draw_drafts(struct model *model, struct drafts *drafts)
@@ -67,6 +99,7 @@ static void draw_drafts(struct model *model, struct drafts *drafts)
     }
     qsort(drafts->entries, drafts->count, sizeof(drafts->entries[0]), compare_drafts);
     drop_doubles(drafts);
+    draw_ranges(model, drafts, first);
 }
 
 static void build(struct model *model, const char *path, const struct drafts *drafts)
@@ -90,37 +123,50 @@ static void build(struct model *model, const char *path, const struct drafts *dr
                                  .value = value_of(draft)};
         model_must(model, bb_table_builder_add(builder, &entry), "add to a table");
     }
+    for (size_t i = 0; i < drafts->range_count; i++)
+        model_must(model,
+                   bb_table_builder_add_range_tombstone(
+                       builder, bound_of(drafts, i, 0), bound_of(drafts, i, 1),
+                       drafts->ranges_are_newer ? BB_SEQUENCE_MAX : 0),
+                   "add a range to a table");
     model_must(model, bb_table_builder_finish(builder, NULL), "finish a table");
     bb_table_builder_destroy(builder);
 }
 
-/* The later table wins. */
-static bool is_overridden(const struct drafts *tables, size_t count, size_t table,
-                          const struct draft *draft)
+static void tell_ranges(struct model *model, const struct drafts *drafts, uint64_t sequence)
 {
-    for (size_t i = table + 1; i < count; i++) {
-        if (bsearch(draft, tables[i].entries, tables[i].count, sizeof(*draft), compare_drafts) !=
-            NULL)
-            return true;
-    }
-    return false;
+    for (size_t i = 0; i < drafts->range_count; i++)
+        oracle_delete_range(model->oracle, sequence - i, bound_of(drafts, i, 0),
+                            bound_of(drafts, i, 1));
 }
 
+static void tell_entries(struct model *model, const struct drafts *drafts, uint64_t sequence)
+{
+    for (size_t i = 0; i < drafts->count; i++) {
+        const struct draft *draft = &drafts->entries[i];
+        struct bb_bytes value = value_of(draft);
+        oracle_apply(model->oracle, sequence, key_of(draft), draft->is_put ? &value : NULL);
+    }
+}
+
+/* All have one sequence in the store. The oracle gets them one by one, the table that wins last, under
+ * sequences shortly before it, which the store has left out. */
 static void tell_oracle(struct model *model, const struct drafts *tables, size_t count)
 {
     struct bb_db_stats stats;
     bb_db_stats(model->db, &stats);
-    if (stats.last_sequence <= model->sequence)
+    if (stats.last_sequence <= model->sequence + TABLES_MAX * STEP)
         model_differ(model, "an ingest has no sequence of its own");
     model->sequence = stats.last_sequence;
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < tables[i].count; j++) {
-            const struct draft *draft = &tables[i].entries[j];
-            struct bb_bytes value = value_of(draft);
-            if (!is_overridden(tables, count, i, draft))
-                oracle_apply(model->oracle, model->sequence, key_of(draft),
-                             draft->is_put ? &value : NULL);
-        }
+        uint64_t last = stats.last_sequence - (count - 1 - i) * STEP;
+        bool is_newer = tables[i].ranges_are_newer;
+        if (is_newer)
+            tell_entries(model, &tables[i], last - RANGES_MAX);
+        tell_ranges(model, &tables[i], is_newer ? last : last - 1);
+        if (!is_newer)
+            tell_entries(model, &tables[i], last);
+        model->coverage->ingested_ranges += tables[i].range_count;
     }
     model_set_durable(model);
 }

@@ -25,6 +25,7 @@ struct model_coverage {
     uint64_t reports; /* of single gets */
     uint64_t range_compactions;
     uint64_t checkpoints;
+    uint64_t ingested_ranges; /* range tombstones of tables that came in */
     uint64_t ingests;
     uint64_t sizes; /* of ranges that were not empty */
     uint64_t moves;

@@ -61,6 +61,7 @@ static void print_coverage(const struct model_coverage *c)
            (unsigned long long)c->gets_of_many, (unsigned long long)c->range_compactions,
            (unsigned long long)c->sizes, (unsigned long long)c->checkpoints,
            (unsigned long long)c->ingests);
+    printf("deleted ranges that came in %llu\n", (unsigned long long)c->ingested_ranges);
     printf("gets in deleted ranges %llu, walks over deleted ranges %llu, range tombstones met by "
            "compactions %llu\n",
            (unsigned long long)c->gets_in_ranges, (unsigned long long)c->walks_over_ranges,
@@ -121,6 +122,7 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("compactions of ranges", c->range_compactions, n, 100) +
            check_floor("checkpoints", c->checkpoints, n, 100) +
            check_floor("ingests", c->ingests, n, 200) +
+           check_floor("deleted ranges that came in", c->ingested_ranges, n, 100) +
            check_floor("sizes of ranges", c->sizes, n, 200) +
            check_floor("tombstones met in tables", c->visits[BB_VISIT_TOMBSTONE], n, 2000) +
            check_floor("summary negatives", c->visits[BB_VISIT_SUMMARY_NEGATIVE], n, 2000) +

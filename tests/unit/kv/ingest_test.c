@@ -290,24 +290,6 @@ static void ingest__refuses_what_is_no_table_of_its_order(void **state)
     store_deinit(&store);
 }
 
-static void ingest__refuses_range_tombstones(void **state)
-{
-    (void)state;
-    struct store store;
-    struct bb_table_builder *builder = NULL;
-    begin(&store);
-    store_put(&store, "b", "old");
-    struct bb_table_options options = {.file_system = store.options.file_system};
-    assert_ok(bb_table_builder_create("/data/t", &options, &builder));
-    assert_ok(bb_table_builder_add_range_tombstone(builder, bb_bytes_of_text("a"),
-                                                   bb_bytes_of_text("c"), 7));
-    assert_ok(bb_table_builder_finish(builder, NULL));
-    bb_table_builder_destroy(builder);
-    assert_status(ingest(&store, "/data/t", NULL), BB_UNSUPPORTED);
-    assert_content(&store, "b=old");
-    store_deinit(&store);
-}
-
 /* Over a deleted range, in memory and in tables: what comes in is newer. */
 static void ingest__over_a_deleted_range(void **state)
 {
@@ -574,7 +556,6 @@ int main(void)
         cmocka_unit_test(ingest__goes_as_deep_as_it_may),
         cmocka_unit_test(ingest__of_much_data),
         cmocka_unit_test(ingest__refuses_what_is_no_table_of_its_order),
-        cmocka_unit_test(ingest__refuses_range_tombstones),
         cmocka_unit_test(ingest__over_a_deleted_range),
         cmocka_unit_test(ingest__of_a_damaged_table),
         cmocka_unit_test(ingest__that_fails),

@@ -424,6 +424,46 @@ static void table_read__iterators_stop_with_the_reason(void **state)
     world_deinit(&world);
 }
 
+/* What broke: a get took every entry under the range tombstone of the table's newest sequence for
+ * hidden, also one of the same sequence, which iterators showed. */
+static void table_read__of_an_entry_as_new_as_the_range_tombstone_over_it(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_hash_secret secret;
+    bb_hash_secret_from_seed(1, &secret);
+    struct bb_table_options options = {.file_system = bb_file_memory_system(memory),
+                                       .secret = &secret};
+    struct bb_table_builder *builder = NULL;
+    struct bb_table *table = NULL;
+    struct bb_read_stats stats = {0};
+    struct bb_buf value = {0};
+    assert_ok(bb_table_builder_create(FIXTURE_PATH, &options, &builder));
+    for (uint64_t sequence = 6; sequence <= 7; sequence++) {
+        struct bb_entry entry = {.key = bb_bytes_of_text(sequence == 6 ? "b" : "c"),
+                                 .sequence = sequence,
+                                 .kind = BB_ENTRY_PUT};
+        assert_ok(bb_table_builder_add(builder, &entry));
+    }
+    assert_ok(bb_table_builder_add_range_tombstone(builder, bb_bytes_of_text("a"),
+                                                   bb_bytes_of_text("d"), 7));
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+    assert_ok(bb_table_open(FIXTURE_PATH, &options, &table));
+    for (int i = 0; i < 2; i++) {
+        struct bb_bytes key = bb_bytes_of_text(i == 0 ? "b" : "c");
+        uint64_t sequence = 0;
+        enum bb_visit visit = BB_VISIT_NOT_VISIBLE;
+        assert_ok(bb_table_get(table, NULL, key, bb_hash_key(&secret, key), BB_SEQUENCE_MAX, &stats,
+                               &value, &sequence, &visit));
+        assert_int_equal(visit, i == 0 ? BB_VISIT_TOMBSTONE : BB_VISIT_PRESENT);
+        assert_int_equal(sequence, 7);
+    }
+    bb_buf_deinit(&value);
+    bb_table_close(table);
+    bb_file_memory_destroy(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +480,7 @@ int main(void)
         cmocka_unit_test(table_read__failing_calls_are_reported),
         cmocka_unit_test(table_read__summary_that_cannot_be_read),
         cmocka_unit_test(table_read__iterators_stop_with_the_reason),
+        cmocka_unit_test(table_read__of_an_entry_as_new_as_the_range_tombstone_over_it),
     };
     return cmocka_run_group_tests_name("table_read", tests, NULL, NULL);
 }

@@ -1,0 +1,437 @@
+/* Goal: whatever happens while tables are copied, all of an ingest comes in, or nothing of it and no
+ * file stays behind; who reads as of before sees nothing of it; it keeps to the limit on writing.
+ * Method: an input that makes some twenty tables; the hook of the file system acts in the middle of
+ * them. Failing calls: ingest_test. Loss of power: tests/crash. */
+#include "tests/support/store.h"
+
+#include <sched.h>
+
+#include "base/sync.h"
+#include "kv/store.h"
+#include "tests/support/rng.h"
+
+#define INPUT "/data/input"
+#define KEYS  6000 /* more than are copied between two looks at whether the store is closed */
+#define STEP  100  /* of every hundred keys one is in the store before */
+#define OLD   0    /* as a version: these */
+#define NONE  UINT64_MAX
+
+static void print_key(char *key, size_t size, uint32_t number)
+{
+    snprintf(key, size, "k%06u", number);
+}
+
+/* 64 bytes that compression makes nothing of. */
+static struct bb_bytes value_of(uint32_t number, uint64_t version, uint8_t value[64])
+{
+    struct bb_rng rng;
+    bb_rng_init(&rng, version * KEYS + number);
+    bb_rng_bytes(&rng, value, 64);
+    return bb_bytes_of(value, 64);
+}
+
+static void build(struct store *store, const char *path, uint64_t version)
+{
+    char key[16];
+    uint8_t value[64];
+    struct bb_table_builder *builder = NULL;
+    struct bb_table_options options = {.file_system = bb_file_memory_system(store->memory)};
+    assert_ok(bb_table_builder_create(path, &options, &builder));
+    for (uint32_t i = 0; i < KEYS; i++) {
+        print_key(key, sizeof(key), i);
+        struct bb_entry entry = {.key = bb_bytes_of_text(key),
+                                 .kind = BB_ENTRY_PUT,
+                                 .value = value_of(i, version, value)};
+        assert_ok(bb_table_builder_add(builder, &entry));
+    }
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+}
+
+/* version: OLD, beside which the input makes one table of level 0; NONE, and it makes some twenty. */
+static void begin(struct store *store, uint64_t version)
+{
+    char key[16];
+    store_init(store);
+    store->options.compression = BB_COMPRESSION_NONE;
+    store_open(store);
+    for (uint32_t i = 0; i < KEYS && version == OLD; i += STEP) {
+        print_key(key, sizeof(key), i);
+        store_put(store, key, "old");
+    }
+    assert_ok(bb_db_compact(store->db));
+    build(store, INPUT, 1);
+}
+
+static enum bb_status ingest(struct bb_db *db)
+{
+    const char *path = INPUT;
+    return bb_db_ingest(db, &path, 1, NULL);
+}
+
+static void check_iter(struct bb_db_iter *iter, uint64_t version)
+{
+    char key[16];
+    uint8_t value[64];
+    for (uint32_t i = 0; i < KEYS && version != NONE; i += version == OLD ? STEP : 1) {
+        print_key(key, sizeof(key), i);
+        struct bb_bytes expected =
+            version == OLD ? bb_bytes_of_text("old") : value_of(i, version, value);
+        assert_true(bb_db_iter_valid(iter));
+        assert_true(bb_bytes_equal(bb_db_iter_key(iter), bb_bytes_of_text(key)));
+        assert_true(bb_bytes_equal(bb_db_iter_value(iter), expected));
+        bb_db_iter_next(iter);
+    }
+    assert_false(bb_db_iter_valid(iter));
+    assert_ok(bb_db_iter_status(iter));
+}
+
+static void check_at(struct bb_db *db, const struct bb_snapshot *snapshot, uint64_t version)
+{
+    struct bb_get_options options = {.snapshot = snapshot};
+    struct bb_db_iter *iter = NULL;
+    assert_ok(bb_db_iter_create(db, &options, &iter));
+    bb_db_iter_seek_first(iter);
+    check_iter(iter, version);
+    bb_db_iter_destroy(iter);
+    enum bb_status status = bb_db_get(db, &options, bb_bytes_of_text("k000001"), NULL);
+    assert_status(status, version == OLD || version == NONE ? BB_NOT_FOUND : BB_OK);
+}
+
+/* Now and at the next opening; no file is left over. */
+static void check(struct store *store, uint64_t version)
+{
+    check_at(store->db, NULL, version);
+    store_close(store);
+    assert_int_equal(store_verify(store).orphans, 0);
+    store_open(store);
+    check_at(store->db, NULL, version);
+}
+
+/* ---- readers ---- */
+
+static void ingest_trouble__readers_of_before_see_nothing(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db_iter *fresh = NULL;
+    struct bb_db_iter *midway = NULL;
+    begin(&store, OLD);
+    struct bb_snapshot *before = store_snapshot(&store);
+    assert_ok(bb_db_iter_create(store.db, NULL, &fresh));
+    assert_ok(bb_db_iter_create(store.db, NULL, &midway));
+    bb_db_iter_seek_last(midway);
+    assert_ok(ingest(store.db));
+    for (int is_compacted = 0; is_compacted < 2; is_compacted++) {
+        bb_db_iter_seek_first(fresh);
+        check_iter(fresh, OLD);
+        bb_db_iter_prev(midway);
+        bb_db_iter_seek_first(midway);
+        check_iter(midway, OLD);
+        bb_db_iter_seek_last(midway);
+        check_at(store.db, before, OLD);
+        check_at(store.db, NULL, 1);
+        assert_ok(bb_db_compact(store.db));
+    }
+    bb_db_iter_destroy(fresh);
+    bb_db_iter_destroy(midway);
+    bb_snapshot_release(store.db, before);
+    check(&store, 1);
+    store_deinit(&store);
+}
+
+/* ---- closing ---- */
+
+struct gate {
+    struct bb_mutex mutex;
+    struct bb_condition changed;
+    bool is_reached;
+    bool is_open;
+};
+
+static enum bb_status stop_at_gate(void *context, struct bb_file_memory *memory, uint64_t number,
+                                   enum bb_file_call call, const char *path)
+{
+    struct gate *gate = context;
+    (void)memory;
+    (void)number;
+    if (call != BB_FILE_CALL_CREATE || strstr(path, ".bbt") == NULL)
+        return BB_OK;
+    bb_mutex_lock(&gate->mutex);
+    gate->is_reached = true;
+    bb_condition_broadcast(&gate->changed);
+    while (!gate->is_open)
+        bb_condition_wait(&gate->changed, &gate->mutex);
+    bb_mutex_unlock(&gate->mutex);
+    return BB_OK;
+}
+
+struct call {
+    struct bb_thread thread;
+    struct bb_db *db;
+    enum bb_status status;
+};
+
+static void ingest_in_thread(void *argument)
+{
+    struct call *call = argument;
+    call->status = ingest(call->db);
+}
+
+static void close_in_thread(void *argument)
+{
+    struct call *call = argument;
+    call->status = bb_db_close(call->db);
+}
+
+static void wait_until_reached(struct gate *gate)
+{
+    bb_mutex_lock(&gate->mutex);
+    while (!gate->is_reached)
+        bb_condition_wait(&gate->changed, &gate->mutex);
+    bb_mutex_unlock(&gate->mutex);
+}
+
+static void wait_for_closing(struct bb_db *db)
+{
+    bool is_closing = false;
+    for (; !is_closing; (void)sched_yield()) {
+        bb_mutex_lock(&db->mutex);
+        is_closing = db->is_closing;
+        bb_mutex_unlock(&db->mutex);
+    }
+}
+
+static void open_gate(struct gate *gate)
+{
+    bb_mutex_lock(&gate->mutex);
+    gate->is_open = true;
+    bb_condition_broadcast(&gate->changed);
+    bb_mutex_unlock(&gate->mutex);
+}
+
+/* What broke: all of the input was copied before the store was closed. */
+static void ingest_trouble__closing_gives_it_up(void **state)
+{
+    (void)state;
+    struct store store;
+    struct gate gate = {.is_open = false};
+    begin(&store, NONE);
+    store_close(&store);
+    store.options.deterministic = false;
+    store_open(&store);
+    bb_mutex_init(&gate.mutex);
+    bb_condition_init(&gate.changed);
+    bb_file_memory_set_hook(store.memory, stop_at_gate, &gate);
+    struct call ingesting = {.db = store.db};
+    struct call closing = {.db = store.db};
+    assert_ok(bb_thread_create(&ingesting.thread, ingest_in_thread, &ingesting));
+    wait_until_reached(&gate);
+    assert_ok(bb_thread_create(&closing.thread, close_in_thread, &closing));
+    wait_for_closing(store.db);
+    uint64_t calls = bb_file_memory_calls(store.memory);
+    open_gate(&gate);
+    bb_thread_join(&ingesting.thread);
+    bb_thread_join(&closing.thread);
+    assert_int_equal(ingesting.status, BB_BUSY);
+    assert_int_equal(closing.status, BB_OK);
+    assert_true(bb_file_memory_calls(store.memory) > calls);
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    bb_condition_deinit(&gate.changed);
+    bb_mutex_deinit(&gate.mutex);
+    store.db = NULL;
+    assert_int_equal(store_verify(&store).orphans, 0);
+    store_open(&store);
+    check_at(store.db, NULL, NONE);
+    store_deinit(&store);
+}
+
+/* ---- the limit ---- */
+
+#define LIMIT  (UINT64_C(128) << 10)
+#define APPEND (UINT64_C(256) << 10) /* what a table is written by at most */
+
+struct meter {
+    uint64_t first_time;
+    uint64_t first_bytes;
+    uint64_t appends;
+    double excess; /* bytes beyond the limit, at most */
+};
+
+static enum bb_status measure(void *context, struct bb_file_memory *memory, uint64_t number,
+                              enum bb_file_call call, const char *path)
+{
+    struct meter *meter = context;
+    struct bb_file_system *fs = bb_file_memory_system(memory);
+    struct bb_file_counters counters = {.reads = 0};
+    (void)number;
+    if (call != BB_FILE_CALL_APPEND || strstr(path, ".bbt") == NULL)
+        return BB_OK;
+    fs->ops->counters(fs, &counters);
+    if (meter->appends++ == 0) {
+        meter->first_time = fs->ops->now(fs);
+        meter->first_bytes = counters.append_bytes;
+    }
+    double seconds = (double)(fs->ops->now(fs) - meter->first_time) * 1e-9;
+    double excess = (double)(counters.append_bytes - meter->first_bytes) - seconds * (double)LIMIT;
+    meter->excess = excess > meter->excess ? excess : meter->excess;
+    return BB_OK;
+}
+
+/* The clock goes on by waiting alone. */
+static void ingest_trouble__writing_stays_below_its_limit(void **state)
+{
+    (void)state;
+    struct store store;
+    struct meter meter = {.appends = 0};
+    begin(&store, NONE);
+    store_close(&store);
+    store.options.background_bytes_per_second = LIMIT;
+    store_open(&store);
+    bb_file_memory_set_hook(store.memory, measure, &meter);
+    assert_ok(ingest(store.db));
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    assert_true(meter.appends > 10);
+    assert_true(meter.excess <= (double)APPEND);
+    check(&store, 1);
+    store_deinit(&store);
+}
+
+/* ---- inputs ---- */
+
+/* Some places of it, the last block of data among them: all of it is refused, or it did not matter. */
+static void ingest_trouble__damaged_somewhere(void **state)
+{
+    (void)state;
+    struct store store;
+    size_t size = 0;
+    uint32_t refused = 0;
+    begin(&store, NONE);
+    uint8_t *bytes = bb_file_memory_bytes(store.memory, INPUT, &size);
+    for (size_t part = 1; part <= 24; part++) {
+        size_t place = size - part * size / 50;
+        bytes[place] ^= 0x10;
+        enum bb_status status = ingest(store.db);
+        bytes[place] ^= 0x10;
+        assert_true(status == BB_OK || status == BB_CORRUPT);
+        if (status == BB_OK)
+            break; /* of filters: the store has it now */
+        check_at(store.db, NULL, NONE);
+        refused++;
+    }
+    assert_true(refused > 10);
+    store_close(&store);
+    assert_int_equal(store_verify(&store).orphans, 0);
+    store_deinit(&store);
+}
+
+enum change { OVERWRITTEN, REPLACED, REMOVED, CHANGES };
+
+struct changing {
+    enum change change;
+    uint32_t creates;
+};
+
+static void change_input(struct bb_file_memory *memory, enum change change)
+{
+    struct bb_file_system *fs = bb_file_memory_system(memory);
+    size_t size = 0;
+    uint8_t *bytes = bb_file_memory_bytes(memory, INPUT, &size);
+    if (change == OVERWRITTEN)
+        bytes[size * 3 / 4] ^= 1;
+    else if (change == REPLACED)
+        assert_ok(fs->ops->rename(fs, "/data/other", INPUT));
+    else
+        assert_ok(fs->ops->remove(fs, INPUT));
+}
+
+/* When the third table is begun. */
+static enum bb_status change_on_call(void *context, struct bb_file_memory *memory, uint64_t number,
+                                     enum bb_file_call call, const char *path)
+{
+    struct changing *changing = context;
+    (void)number;
+    if (call == BB_FILE_CALL_CREATE && strstr(path, ".bbt") != NULL && ++changing->creates == 3)
+        change_input(memory, changing->change);
+    return BB_OK;
+}
+
+/* Under another name or none it is the same file, as long as it is open. */
+static void ingest_trouble__an_input_that_changes(void **state)
+{
+    (void)state;
+    for (enum change change = 0; change < CHANGES; change++) {
+        struct store store;
+        struct changing changing = {.change = change};
+        begin(&store, NONE);
+        build(&store, "/data/other", 2);
+        bb_file_memory_set_hook(store.memory, change_on_call, &changing);
+        enum bb_status status = ingest(store.db);
+        bb_file_memory_set_hook(store.memory, NULL, NULL);
+        assert_true(changing.creates >= 3);
+        assert_int_equal(status, change == OVERWRITTEN ? BB_CORRUPT : BB_OK);
+        check(&store, status == BB_OK ? 1 : NONE);
+        store_deinit(&store);
+    }
+}
+
+/* A table of the store itself brings back what was written over since. */
+static void ingest_trouble__a_table_of_its_own(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db_table_list list = {0};
+    store_init(&store);
+    store_open(&store);
+    store_put(&store, "a", "1");
+    assert_ok(bb_db_flush(store.db));
+    assert_ok(bb_db_tables(store.db, &list));
+    assert_int_equal(list.count, 1);
+    store_put(&store, "a", "2");
+    store_put(&store, "b", "2");
+    const char *paths[] = {list.tables[0].path, list.tables[0].path};
+    assert_ok(bb_db_ingest(store.db, paths, 2, NULL));
+    assert_content(&store, "a=1 b=2");
+    assert_ok(bb_db_compact(store.db));
+    assert_content(&store, "a=1 b=2");
+    bb_db_table_list_deinit(&list);
+    store_deinit(&store);
+}
+
+/* ---- a full disk ---- */
+
+static void ingest_trouble__on_a_full_disk(void **state)
+{
+    (void)state;
+    struct store store;
+    uint32_t refused = 0;
+    size_t size = 0;
+    begin(&store, NONE);
+    (void)bb_file_memory_bytes(store.memory, INPUT, &size);
+    enum bb_status status = BB_NO_SPACE;
+    for (uint64_t space = size; status != BB_OK; space += 40009) {
+        bb_file_memory_set_space(store.memory, space);
+        status = ingest(store.db);
+        bb_file_memory_set_space(store.memory, 0);
+        assert_true(status == BB_OK || status == BB_NO_SPACE);
+        check_at(store.db, NULL, status == BB_OK ? 1 : NONE);
+        refused += status != BB_OK;
+    }
+    assert_true(refused > 5);
+    check(&store, 1);
+    store_deinit(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ingest_trouble__readers_of_before_see_nothing),
+        cmocka_unit_test(ingest_trouble__closing_gives_it_up),
+        cmocka_unit_test(ingest_trouble__writing_stays_below_its_limit),
+        cmocka_unit_test(ingest_trouble__damaged_somewhere),
+        cmocka_unit_test(ingest_trouble__an_input_that_changes),
+        cmocka_unit_test(ingest_trouble__a_table_of_its_own),
+        cmocka_unit_test(ingest_trouble__on_a_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+/* Goal: of an input those entries are given that no range tombstone of it or of later inputs hides,
+ * and an input that ends early is not taken for whole. */
+#include "tests/support/assert_status.h"
+
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "kv/intake_iter.h"
+#include "tests/support/array_iter.h"
+#include "tests/support/entry_array.h"
+
+static struct bb_range_tombstones *list_of(const char *low, const char *high, uint64_t sequence)
+{
+    struct bb_range_tombstone tombstone = {bb_bytes_of_text(low), bb_bytes_of_text(high), sequence};
+    struct bb_range_tombstones *list = NULL;
+    assert_ok(bb_range_tombstones_create(&tombstone, 1, NULL, 1, &list));
+    return list;
+}
+
+static void begin(struct bb_entry_array *array, struct bb_iter **ret_stream)
+{
+    *array = (struct bb_entry_array){0};
+    bb_entry_array_add_text(array, "a", 9, "1");
+    bb_entry_array_add_text(array, "b", 9, "2");
+    bb_entry_array_add_text(array, "b", 3, "3");
+    bb_entry_array_add_text(array, "c", 3, "4");
+    bb_entry_array_add_text(array, "d", 9, "5");
+    *ret_stream = bb_entry_array_iter(array);
+}
+
+static void assert_given(struct bb_intake_source *source, const char *expected)
+{
+    char given[64] = "";
+    size_t used = 0;
+    struct bb_iter *iter = NULL;
+    assert_ok(bb_intake_iter_create(source, &iter));
+    for (int round = 0; round < 2; round++) {
+        used = 0;
+        for (bb_iter_seek_first(iter); iter->is_valid; bb_iter_next(iter)) {
+            used +=
+                (size_t)snprintf(given + used, sizeof(given) - used, "%.*s",
+                                 (int)iter->entry.value.size, (const char *)iter->entry.value.data);
+            assert_int_equal(iter->entry.sequence, source->sequence);
+        }
+        assert_ok(iter->status);
+        assert_string_equal(given, expected);
+    }
+    bb_iter_destroy(iter);
+}
+
+static void intake_iter__hides_what_is_covered(void **state)
+{
+    (void)state;
+    struct bb_range_tombstones *own = list_of("b", "d", 9);
+    struct bb_range_tombstones *later = list_of("d", "e", 3);
+    for (int which = 0; which < 4; which++) {
+        struct bb_entry_array array;
+        struct bb_intake_source source = {.entry_count = 5, .sequence = 77, .rank = 2};
+        begin(&array, &source.stream);
+        source.own = (which & 1) != 0 ? own : NULL;
+        source.ranked = (which & 2) != 0 ? later : NULL;
+        static const char *const expected[] = {"12345", "125", "1234", "12"};
+        assert_given(&source, expected[which]);
+        bb_entry_array_deinit(&array);
+    }
+    bb_range_tombstones_destroy(own);
+    bb_range_tombstones_destroy(later);
+}
+
+/* Tombstones of its own rank and of inputs before it. */
+static void intake_iter__earlier_inputs_hide_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t rank = 3; rank <= 4; rank++) {
+        struct bb_range_tombstones *ranked = list_of("a", "e", 3);
+        struct bb_entry_array array;
+        struct bb_intake_source source = {
+            .entry_count = 5, .sequence = 77, .rank = rank, .ranked = ranked};
+        begin(&array, &source.stream);
+        assert_given(&source, "12345");
+        bb_entry_array_deinit(&array);
+        bb_range_tombstones_destroy(ranked);
+    }
+}
+
+static void intake_iter__of_an_input_with_too_few_entries(void **state)
+{
+    (void)state;
+    struct bb_range_tombstones *own = list_of("a", "e", 10);
+    for (int is_hidden = 0; is_hidden < 2; is_hidden++) {
+        struct bb_entry_array array;
+        struct bb_iter *iter = NULL;
+        struct bb_intake_source source = {
+            .entry_count = 6, .sequence = 77, .rank = 1, .own = is_hidden ? own : NULL};
+        begin(&array, &source.stream);
+        assert_ok(bb_intake_iter_create(&source, &iter));
+        for (bb_iter_seek_first(iter); iter->is_valid;)
+            bb_iter_next(iter);
+        assert_status(iter->status, BB_CORRUPT);
+        bb_iter_destroy(iter);
+        bb_entry_array_deinit(&array);
+    }
+    bb_range_tombstones_destroy(own);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(intake_iter__hides_what_is_covered),
+        cmocka_unit_test(intake_iter__earlier_inputs_hide_nothing),
+        cmocka_unit_test(intake_iter__of_an_input_with_too_few_entries),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
