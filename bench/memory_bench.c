@@ -12,7 +12,9 @@
  * The bound, in bytes:
  *     write buffers   (1 + BB_FROZEN_MAX) x write_buffer_bytes: one in use, the others frozen
  *     cache           cache_bytes
- *     tables          1.2 per key: filters, roots, index pages that are pinned
+ *     tables          1.2 per key: filters and roots
+ *     fences          48 for each data block: where it is and which keys it has, in the index pages,
+ *                     which are pinned by default (index_residency)
  *     builders        what bb/table.h states, for the table of a flush and for one of a compaction:
  *                     8 for each of the next power of two of its keys, and twice the summary
  *     the rest        8 MiB: blocks and pages in hand, stacks, what the allocator keeps
@@ -35,11 +37,13 @@
 #include "bench/workload.h"
 #include "kv/view.h"
 
-#define MIB           (UINT64_C(1) << 20)
-#define KEY_SIZE      16
-#define BYTES_PER_KEY 1.2
-#define REST_BYTES    (8 * MIB)
-#define LOOKUP_COUNT  200000
+#define MIB             (UINT64_C(1) << 20)
+#define KEY_SIZE        16
+#define BYTES_PER_KEY   1.2
+#define BYTES_PER_BLOCK 48
+#define BLOCK_SIZE      4096.0
+#define REST_BYTES      (8 * MIB)
+#define LOOKUP_COUNT    200000
 /* A log that is full but for this stays one log. */
 #define LOG_FULL       0.98
 #define TABLE_SIZE_MAX (8 * MIB)
@@ -92,7 +96,9 @@ static uint64_t print_bound(const struct bench *bench)
     printf("bound\n");
     sum += print_part("write buffers", (1 + BB_FROZEN_MAX) * bench->write_buffer_bytes);
     sum += print_part("cache", bench->cache_bytes);
-    sum += print_part("tables", (uint64_t)(BYTES_PER_KEY * (double)bench->key_count));
+    sum += print_part("filters and roots", (uint64_t)(BYTES_PER_KEY * (double)bench->key_count));
+    sum += print_part(
+        "fences", (uint64_t)(BYTES_PER_BLOCK * (double)bench->key_count * entry_size / BLOCK_SIZE));
     sum += print_part("builders", builder_bytes((double)bench->write_buffer_bytes / entry_size) +
                                       /* compressed to no less than half */
                                       builder_bytes(2 * (double)TABLE_SIZE_MAX / entry_size));
@@ -174,6 +180,11 @@ static void check_get(const struct bench *bench, struct bb_db *db, uint64_t numb
         bench_die("key %.*s: a wrong answer", KEY_SIZE, (const char *)key);
 }
 
+static void print_per_key(const struct bench *bench, const char *name, uint64_t bytes)
+{
+    printf("  %-28s %9.2f bytes per key\n", name, (double)bytes / (double)bench->key_count);
+}
+
 static void read_keys(const struct bench *bench)
 {
     struct bb_db *db = open_store(bench);
@@ -184,8 +195,10 @@ static void read_keys(const struct bench *bench)
     }
     struct bb_db_stats stats;
     bb_db_stats(db, &stats);
-    printf("  %-28s %9.2f bytes per key\n", "tables keep in memory",
-           (double)stats.table_memory_bytes / (double)bench->key_count);
+    print_per_key(bench, "tables keep in memory", stats.table_memory_bytes);
+    print_per_key(bench, "of that filters", stats.filter_bytes);
+    if ((double)stats.filter_bytes > BYTES_PER_KEY * (double)bench->key_count)
+        bench_die("filters take more than %.1f bytes per key", BYTES_PER_KEY);
     bb_buf_deinit(&value);
     must(bb_db_close(db));
 }

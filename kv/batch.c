@@ -57,6 +57,7 @@ void bb_batch_reset(struct bb_batch *batch)
     bb_buf_reset(&batch->payload);
     batch->count = 0;
     batch->raw_bytes = 0;
+    batch->tail = (struct bb_bytes){0};
 }
 
 /* Room for the header, if there is none yet, and one more operation. */
@@ -85,6 +86,24 @@ static enum bb_status check(const struct bb_entry *entry)
                : bb_entry_check(entry);
 }
 
+/* The operation up to its value. REQUIRES: room. */
+static uint8_t *store_operation(struct bb_batch *batch, const struct bb_entry *entry)
+{
+    if (batch->payload.size == 0)
+        batch->payload.size = BB_BATCH_HEADER_SIZE; /* filled in by bb_batch_stamp */
+    uint8_t *p = batch->payload.data + batch->payload.size;
+    *p++ = (uint8_t)entry->kind;
+    return store_bytes(p, entry->key);
+}
+
+static void count_operation(struct bb_batch *batch, const struct bb_entry *entry,
+                            const uint8_t *end)
+{
+    batch->payload.size = (size_t)(end - batch->payload.data);
+    batch->count++;
+    batch->raw_bytes += entry->key.size + entry->value.size;
+}
+
 static enum bb_status add(struct bb_batch *batch, const struct bb_entry *entry)
 {
     enum bb_status status = check(entry);
@@ -92,17 +111,26 @@ static enum bb_status add(struct bb_batch *batch, const struct bb_entry *entry)
         status = make_room(batch, entry);
     if (status != BB_OK)
         return status;
-
-    if (batch->payload.size == 0)
-        batch->payload.size = BB_BATCH_HEADER_SIZE; /* filled in by bb_batch_stamp */
-    uint8_t *p = batch->payload.data + batch->payload.size;
-    *p++ = (uint8_t)entry->kind;
-    p = store_bytes(p, entry->key);
+    uint8_t *p = store_operation(batch, entry);
     if (entry->kind != BB_ENTRY_DELETE)
         p = store_bytes(p, entry->value);
-    batch->payload.size = (size_t)(p - batch->payload.data);
-    batch->count++;
-    batch->raw_bytes += entry->key.size + entry->value.size;
+    count_operation(batch, entry, p);
+    return BB_OK;
+}
+
+enum bb_status bb_batch_put_borrowed(struct bb_batch *batch, struct bb_bytes key,
+                                     struct bb_bytes value)
+{
+    struct bb_entry entry = {.key = key, .kind = BB_ENTRY_PUT, .value = value};
+    BB_ASSERT(batch->count == 0 && value.size > 0);
+    enum bb_status status = check(&entry);
+    if (status == BB_OK)
+        status = make_room(batch, &(struct bb_entry){.key = key, .kind = BB_ENTRY_PUT});
+    if (status != BB_OK)
+        return status;
+    uint8_t *p = bb_store_varint(store_operation(batch, &entry), value.size);
+    count_operation(batch, &entry, p);
+    batch->tail = value;
     return BB_OK;
 }
 
@@ -129,7 +157,7 @@ size_t bb_batch_count(const struct bb_batch *batch)
 
 size_t bb_batch_size_bytes(const struct bb_batch *batch)
 {
-    return batch->payload.size;
+    return batch->payload.size + batch->tail.size;
 }
 
 uint64_t bb_batch_raw_bytes(const struct bb_batch *batch)
@@ -198,10 +226,19 @@ static enum bb_status corrupt(const struct bb_batch_cursor *cursor, const char *
                       cursor->position, cursor->count, what);
 }
 
+static bool decode_tail(struct bb_batch_cursor *cursor, struct bb_entry *entry)
+{
+    uint64_t size = 0;
+    entry->value = cursor->tail;
+    return bb_decode_varint64(&cursor->bytes, &size) && size == cursor->tail.size;
+}
+
 static bool decode_value(struct bb_batch_cursor *cursor, struct bb_entry *entry)
 {
     size_t size_max =
         entry->kind == BB_ENTRY_DELETE_RANGE ? (size_t)BB_KEY_SIZE_MAX : (size_t)BB_VALUE_SIZE_MAX;
+    if (cursor->tail.size > 0 && cursor->position + 1 == cursor->count)
+        return decode_tail(cursor, entry);
     return entry->kind == BB_ENTRY_DELETE ||
            (bb_decode_bytes(&cursor->bytes, &entry->value) && entry->value.size <= size_max);
 }

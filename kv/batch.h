@@ -23,16 +23,23 @@ struct bb_batch {
     struct bb_buf payload; /* no bytes, or the header and all operations */
     uint32_t count;
     uint64_t raw_bytes;
+    struct bb_bytes tail; /* borrowed; not empty: the end of the payload, a value, stands here */
 };
 
 void bb_batch_init(struct bb_batch *batch);
 void bb_batch_deinit(struct bb_batch *batch);
 
+/* A put whose value stays where it is and must not change while the batch is used: for values that
+ * are too large to be copied. Nothing may be added behind it. REQUIRES: an empty batch, and a value
+ * that is not empty. */
+BB_MUST_CHECK enum bb_status bb_batch_put_borrowed(struct bb_batch *batch, struct bb_bytes key,
+                                                   struct bb_bytes value);
+
 /* Sum of the sizes of all keys and values. */
 uint64_t bb_batch_raw_bytes(const struct bb_batch *batch);
 
 /* The batch as it stands in the log, its operations numbered from sequence on: the i-th has
- * sequence + i. Borrowed until the batch is changed or stamped again. Nothing is copied: the header
+ * sequence + i, but for the tail. Borrowed until the batch is changed or stamped again. Nothing is copied: the header
  * inside the batch is overwritten, which no public function shows. REQUIRES: the batch is not
  * empty. */
 struct bb_bytes bb_batch_stamp(const struct bb_batch *batch, uint64_t sequence);
@@ -45,6 +52,7 @@ struct bb_batch_cursor {
     uint64_t sequence;     /* of the first operation */
     uint32_t count;        /* operations in all */
     uint32_t position;     /* operations read */
+    struct bb_bytes tail;  /* of the batch: the value of the last operation; empty: none */
 };
 
 /* payload is borrowed while the cursor is used. BB_CORRUPT when the header is short, its sequences

@@ -98,13 +98,16 @@ static void count_up(_Atomic uint64_t *counter, uint64_t value)
     atomic_store_explicit(counter, sum, memory_order_relaxed);
 }
 
-static enum bb_status append_log(struct bb_db *db, const struct bb_bytes *records, size_t count)
+/* tail: behind the only record; or empty. */
+static enum bb_status append_log(struct bb_db *db, const struct bb_bytes *records, size_t count,
+                                 struct bb_bytes tail)
 {
-    uint64_t size = 0;
+    uint64_t size = tail.size;
     for (size_t i = 0; i < count; i++)
         size += records[i].size;
     count_up(&db->wal_bytes, size);
-    return bb_wal_writer_append(db->active->log, records, count);
+    return tail.size > 0 ? bb_wal_writer_append_parts(db->active->log, records[0], tail)
+                         : bb_wal_writer_append(db->active->log, records, count);
 }
 
 /* One operation more is known to be in the log: into the memtable with it. */
@@ -128,7 +131,7 @@ static enum bb_status log_group(struct bb_db *db, const struct group *group,
 {
     if (db->active->log == NULL)
         return BB_OK;
-    enum bb_status status = append_log(db, records, group->batch_count);
+    enum bb_status status = append_log(db, records, group->batch_count, group->leader->batch->tail);
     return status == BB_OK && group->leader->sync ? bb_store_sync_logs(db) : status;
 }
 
@@ -142,8 +145,10 @@ static enum bb_status log_and_add_one(struct bb_db *db, const struct group *grou
     struct bb_memtable_path path;
     enum bb_status status =
         bb_batch_cursor_init(&cursor, *record, (struct bb_place){.file = "a batch"});
-    if (status == BB_OK)
+    if (status == BB_OK) {
+        cursor.tail = group->leader->batch->tail;
         status = bb_batch_cursor_next(&cursor, &entry);
+    }
     if (status != BB_OK)
         return status;
     uint64_t key_hash = bb_hash_key(&db->secret, entry.key);
@@ -248,7 +253,10 @@ enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *option
 {
     struct bb_batch batch;
     bb_batch_init(&batch);
-    enum bb_status status = bb_batch_put(&batch, key, value);
+    /* What is larger than a group is alone in its own, and is not copied into a batch. */
+    enum bb_status status = value.size > GROUP_SIZE_MAX_BYTES
+                                ? bb_batch_put_borrowed(&batch, key, value)
+                                : bb_batch_put(&batch, key, value);
     if (status == BB_OK)
         status = bb_db_write(db, options, &batch);
     bb_batch_deinit(&batch);

@@ -2,17 +2,18 @@
  *
  * A call's records are framed into one buffer, which is then appended to the file as a whole: an
  * acknowledged record costs one write(2), and a group of them too. The copy is some 20 ns where the
- * system call is 400.
+ * system call is 400. Large records go to the file in pieces, so that the buffer stays small: a
+ * value of 1 GiB is not there once more, and the copy stays in the processor's cache.
  */
 #include "kv/wal/wal_writer.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* A larger buffer is given back after use: one huge value must not keep its size in memory for
- * ever. */
-#define KEPT_BUFFER_BYTES ((size_t)1 << 20)
+/* What is gathered beyond buffer_bytes before a piece of a large record is written. */
+#define PIECE_BYTES ((size_t)1 << 20)
 
 struct bb_wal_writer {
     struct bb_file *file; /* owned */
@@ -44,8 +45,6 @@ static enum bb_status write_frames(struct bb_wal_writer *writer)
     enum bb_status status =
         stick(writer, bb_file_append(writer->file, bb_buf_bytes(&writer->frames)));
     bb_buf_reset(&writer->frames);
-    if (writer->frames.capacity > KEPT_BUFFER_BYTES + writer->buffer_bytes)
-        bb_buf_deinit(&writer->frames);
     return status;
 }
 
@@ -85,23 +84,39 @@ static void pad_block(struct bb_wal_writer *writer)
     writer->size += left;
 }
 
-/* One fragment whose body is head, then part. REQUIRES: room in frames and in the block. */
-static void frame(struct bb_wal_writer *writer, enum bb_wal_fragment_type type,
-                  struct bb_bytes head, struct bb_bytes part)
+/* What the body of a record is made of, piece by piece. */
+struct body {
+    struct bb_bytes parts[3];
+    size_t size; /* of what is left of them */
+};
+
+static void take(struct body *body, uint8_t *to, size_t size)
+{
+    body->size -= size;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(body->parts) && size > 0; i++) {
+        struct bb_bytes *part = &body->parts[i];
+        size_t taken = part->size < size ? part->size : size;
+        if (taken == 0)
+            continue;
+        memcpy(to, part->data, taken);
+        *part = bb_bytes_of(part->data + taken, part->size - taken);
+        to += taken;
+        size -= taken;
+    }
+}
+
+/* One fragment with the next size bytes. REQUIRES: room in frames and in the block. */
+static void frame(struct bb_wal_writer *writer, enum bb_wal_fragment_type type, struct body *body,
+                  size_t size)
 {
     uint8_t *fragment = writer->frames.data + writer->frames.size;
-    uint8_t *body = fragment + BB_WAL_FRAGMENT_HEADER;
-    size_t body_size = head.size + part.size;
-    if (head.size > 0)
-        memcpy(body, head.data, head.size);
-    if (part.size > 0)
-        memcpy(body + head.size, part.data, part.size);
-    bb_store64(fragment,
-               bb_wal_check(writer->seed, writer->size, type, bb_bytes_of(body, body_size)));
-    bb_store16(fragment + 8, (uint16_t)body_size);
+    uint8_t *bytes = fragment + BB_WAL_FRAGMENT_HEADER;
+    take(body, bytes, size);
+    bb_store64(fragment, bb_wal_check(writer->seed, writer->size, type, bb_bytes_of(bytes, size)));
+    bb_store16(fragment + 8, (uint16_t)size);
     fragment[10] = (uint8_t)type;
-    writer->frames.size += BB_WAL_FRAGMENT_HEADER + body_size;
-    writer->size += BB_WAL_FRAGMENT_HEADER + body_size;
+    writer->frames.size += BB_WAL_FRAGMENT_HEADER + size;
+    writer->size += BB_WAL_FRAGMENT_HEADER + size;
 }
 
 static enum bb_wal_fragment_type type_of(bool is_first, bool is_last)
@@ -111,25 +126,30 @@ static enum bb_wal_fragment_type type_of(bool is_first, bool is_last)
     return is_last ? BB_WAL_LAST : BB_WAL_MIDDLE;
 }
 
-static void frame_record(struct bb_wal_writer *writer, struct bb_bytes payload)
+static size_t gathered_max(const struct bb_wal_writer *writer)
+{
+    return writer->buffer_bytes + PIECE_BYTES;
+}
+
+static enum bb_status frame_record(struct bb_wal_writer *writer, struct bb_bytes head,
+                                   struct bb_bytes tail)
 {
     uint8_t durable[BB_WAL_DURABLE_SIZE];
     bb_store64(durable, writer->durable);
     writer->told = writer->durable;
-    struct bb_bytes head = bb_bytes_of(durable, sizeof(durable));
-    bool is_last = false;
-    for (bool is_first = true; !is_last; is_first = false) {
+    struct body body = {.parts = {bb_bytes_of(durable, sizeof(durable)), head, tail},
+                        .size = sizeof(durable) + head.size + tail.size};
+    enum bb_status status = BB_OK;
+    for (bool is_first = true; body.size > 0 && status == BB_OK; is_first = false) {
         pad_block(writer);
-        size_t room = bb_wal_block_left(writer->size) - BB_WAL_FRAGMENT_HEADER - head.size;
-        struct bb_bytes part = payload;
-        if (part.size > room)
-            part.size = room;
-        is_last = part.size == payload.size;
-        frame(writer, type_of(is_first, is_last), head, part);
-        payload.size -= part.size;
-        payload.data = is_last ? NULL : payload.data + part.size;
-        head.size = 0;
+        size_t size = bb_wal_block_left(writer->size) - BB_WAL_FRAGMENT_HEADER;
+        if (size > body.size)
+            size = body.size;
+        frame(writer, type_of(is_first, size == body.size), &body, size);
+        if (writer->frames.size > gathered_max(writer))
+            status = write_frames(writer);
     }
+    return status;
 }
 
 /* What a record's frames may take: its bytes, and a header and padding for each block that it
@@ -141,29 +161,55 @@ static size_t frames_size_max(size_t payload_size)
     return bytes + blocks * (BB_WAL_FRAGMENT_HEADER + BB_WAL_FRAGMENT_SIZE_MIN);
 }
 
-static enum bb_status make_room(struct bb_wal_writer *writer, const struct bb_bytes *payloads,
-                                size_t count)
+static enum bb_status check_size(struct bb_bytes head, struct bb_bytes tail)
 {
-    size_t size = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (payloads[i].size > BB_WAL_PAYLOAD_SIZE_MAX)
-            return bb_fail(BB_TOO_LARGE, "a log record of %zu bytes: the limit is %u",
-                           payloads[i].size, BB_WAL_PAYLOAD_SIZE_MAX);
-        size += frames_size_max(payloads[i].size);
-    }
-    return bb_buf_reserve(&writer->frames, size);
+    size_t size = head.size + tail.size;
+    if (size <= BB_WAL_PAYLOAD_SIZE_MAX)
+        return BB_OK;
+    return bb_fail(BB_TOO_LARGE, "a log record of %zu bytes: the limit is %u", size,
+                   BB_WAL_PAYLOAD_SIZE_MAX);
+}
+
+/* Room for so many bytes more, or for what is gathered at a time and one fragment more. */
+static enum bb_status make_room(struct bb_wal_writer *writer, size_t size)
+{
+    size_t most = gathered_max(writer) + 2 * BB_WAL_BLOCK_SIZE;
+    size_t needed = writer->frames.size + size;
+    if (needed > most)
+        needed = most;
+    return bb_buf_reserve(&writer->frames, needed - writer->frames.size);
 }
 
 enum bb_status bb_wal_writer_append(struct bb_wal_writer *writer, const struct bb_bytes *payloads,
                                     size_t count)
 {
+    size_t size = 0;
     enum bb_status status = usable(writer);
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        status = check_size(payloads[i], (struct bb_bytes){0});
+        size += frames_size_max(payloads[i].size);
+    }
     if (status == BB_OK)
-        status = make_room(writer, payloads, count);
+        status = make_room(writer, size);
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = frame_record(writer, payloads[i], (struct bb_bytes){0});
     if (status != BB_OK)
         return status;
-    for (size_t i = 0; i < count; i++)
-        frame_record(writer, payloads[i]);
+    return writer->frames.size > writer->buffer_bytes ? write_frames(writer) : BB_OK;
+}
+
+enum bb_status bb_wal_writer_append_parts(struct bb_wal_writer *writer, struct bb_bytes head,
+                                          struct bb_bytes tail)
+{
+    enum bb_status status = usable(writer);
+    if (status == BB_OK)
+        status = check_size(head, tail);
+    if (status == BB_OK)
+        status = make_room(writer, frames_size_max(head.size + tail.size));
+    if (status == BB_OK)
+        status = frame_record(writer, head, tail);
+    if (status != BB_OK)
+        return status;
     return writer->frames.size > writer->buffer_bytes ? write_frames(writer) : BB_OK;
 }
 
@@ -204,7 +250,8 @@ static enum bb_status mark(struct bb_wal_writer *writer)
     uint8_t durable[BB_WAL_DURABLE_SIZE];
     bb_store64(durable, writer->durable);
     pad_block(writer);
-    frame(writer, BB_WAL_MARK, bb_bytes_of(durable, sizeof(durable)), (struct bb_bytes){0});
+    struct body body = {.parts = {bb_bytes_of(durable, sizeof(durable))}, .size = sizeof(durable)};
+    frame(writer, BB_WAL_MARK, &body, sizeof(durable));
     return BB_OK;
 }
 

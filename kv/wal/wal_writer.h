@@ -24,10 +24,14 @@ BB_MUST_CHECK enum bb_status bb_wal_writer_create(struct bb_file_system *fs, con
                                                   size_t buffer_bytes,
                                                   struct bb_wal_writer **ret_writer);
 
-/* Appends count records, one for each payload, as one write to the file. BB_TOO_LARGE,
- * BB_NO_MEMORY: nothing was changed. Others stick. count 0 does nothing. */
+/* Appends count records, one for each payload, as one write to the file, or, beyond 1 MiB, as
+ * several. BB_TOO_LARGE, BB_NO_MEMORY: nothing was changed. Others stick. count 0 does nothing. */
 BB_MUST_CHECK enum bb_status bb_wal_writer_append(struct bb_wal_writer *writer,
                                                   const struct bb_bytes *payloads, size_t count);
+
+/* One record whose payload is head, then tail: a large value need not be copied behind its key. */
+BB_MUST_CHECK enum bb_status bb_wal_writer_append_parts(struct bb_wal_writer *writer,
+                                                        struct bb_bytes head, struct bb_bytes tail);
 
 /* Hands to the operating system what a buffered writer has gathered. */
 BB_MUST_CHECK enum bb_status bb_wal_writer_flush(struct bb_wal_writer *writer);

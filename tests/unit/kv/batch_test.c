@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "kv/batch.h"
 #include "tests/support/must_alloc.h"
@@ -130,6 +131,37 @@ static void batch__random_round_trips(void **state)
     }
     bb_batch_destroy(batch);
     bb_batch_destroy(NULL);
+}
+
+/* The payload and its tail together are the payload of a put that copies. */
+static void batch__value_is_borrowed(void **state)
+{
+    (void)state;
+    struct bb_batch copied;
+    struct bb_batch borrowed;
+    struct bb_batch_cursor cursor;
+    struct bb_entry entry = {0};
+    struct bb_buf joined = {0};
+    struct bb_bytes value = text("a value");
+    bb_batch_init(&copied);
+    bb_batch_init(&borrowed);
+    assert_ok(bb_batch_put(&copied, text("key"), value));
+    assert_ok(bb_batch_put_borrowed(&borrowed, text("key"), value));
+    assert_int_equal(bb_batch_size_bytes(&borrowed), bb_batch_size_bytes(&copied));
+    assert_int_equal(bb_batch_raw_bytes(&borrowed), bb_batch_raw_bytes(&copied));
+    struct bb_bytes head = bb_batch_stamp(&borrowed, 7);
+    assert_ok(bb_buf_append(&joined, head.data, head.size));
+    assert_ok(bb_buf_append(&joined, borrowed.tail.data, borrowed.tail.size));
+    assert_true(bb_bytes_equal(bb_buf_bytes(&joined), bb_batch_stamp(&copied, 7)));
+    assert_ok(bb_batch_cursor_init(&cursor, head, (struct bb_place){.file = "a batch"}));
+    cursor.tail = borrowed.tail;
+    assert_ok(bb_batch_cursor_next(&cursor, &entry));
+    assert_ptr_equal(entry.value.data, value.data);
+    assert_int_equal(entry.value.size, value.size);
+    assert_status(bb_batch_cursor_next(&cursor, &entry), BB_NOT_FOUND);
+    bb_buf_deinit(&joined);
+    bb_batch_deinit(&copied);
+    bb_batch_deinit(&borrowed);
 }
 
 static void batch__visitor_stops(void **state)
@@ -286,6 +318,7 @@ int main(void)
         cmocka_unit_test(batch__payload_has_fixed_bytes),
         cmocka_unit_test(batch__cursor_numbers_operations),
         cmocka_unit_test(batch__random_round_trips),
+        cmocka_unit_test(batch__value_is_borrowed),
         cmocka_unit_test(batch__visitor_stops),
         cmocka_unit_test(batch__limits),
         cmocka_unit_test(batch__corrupt_cut_anywhere),

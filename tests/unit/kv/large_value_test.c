@@ -150,12 +150,71 @@ static void large_value__stays_out_of_the_cache(void **state)
     free((void *)(uintptr_t)value.data);
 }
 
+/* Refused by their sizes alone, before a byte of them is looked at. */
+static void large_value__beyond_the_limits(void **state)
+{
+    (void)state;
+    static uint8_t bytes[BB_KEY_SIZE_MAX + 1];
+    struct store store;
+    store_init(&store);
+    store_open(&store);
+    assert_status(bb_db_put(store.db, NULL, bb_bytes_of_text("k"),
+                            bb_bytes_of(bytes, (size_t)BB_VALUE_SIZE_MAX + 1)),
+                  BB_TOO_LARGE);
+    assert_message("1073741825 bytes");
+    assert_message("1073741824");
+    assert_status(
+        bb_db_put(store.db, NULL, bb_bytes_of(bytes, sizeof(bytes)), bb_bytes_of_text("v")),
+        BB_TOO_LARGE);
+    assert_message("65537 bytes");
+    assert_message("65536");
+    assert_ok(
+        bb_db_put(store.db, NULL, bb_bytes_of(bytes, BB_KEY_SIZE_MAX), bb_bytes_of_text("v")));
+    store_deinit(&store);
+}
+
+/* A batch holds as many as its limit of 4 GiB lets in; what it has stays good. Only with
+ * BB_TEST_LARGE_BYTES: of small values it takes too many. */
+static void large_value__many_in_a_batch(void **state)
+{
+    (void)state;
+    if (large_size() < (size_t)1 << 29)
+        skip();
+    struct store store;
+    struct bb_batch *batch = NULL;
+    struct bb_bytes value = make_value(large_size(), false);
+    char key[16];
+    int count = 0;
+    enum bb_status status = BB_OK;
+    assert_ok(bb_batch_create(&batch));
+    for (; status == BB_OK; count += status == BB_OK) {
+        snprintf(key, sizeof(key), "k%d", count);
+        status = bb_batch_put(batch, bb_bytes_of_text(key), value);
+    }
+    assert_int_equal(status, BB_TOO_LARGE);
+    assert_message("4294967295 bytes");
+    assert_in_range(count, 3, 7);
+    store_init(&store);
+    store_open(&store);
+    assert_ok(bb_db_write(store.db, NULL, batch));
+    bb_batch_destroy(batch);
+    store_reopen(&store);
+    for (int i = 0; i < count; i++) {
+        snprintf(key, sizeof(key), "k%d", i);
+        check_large(&store, bb_bytes_of_text(key), value);
+    }
+    store_deinit(&store);
+    free((void *)(uintptr_t)value.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_value__of_a_short_key),
         cmocka_unit_test(large_value__of_the_longest_key),
         cmocka_unit_test(large_value__stays_out_of_the_cache),
+        cmocka_unit_test(large_value__beyond_the_limits),
+        cmocka_unit_test(large_value__many_in_a_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

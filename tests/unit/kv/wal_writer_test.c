@@ -5,13 +5,17 @@
  * call failing. */
 #include "tests/support/assert_status.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "kv/wal/wal_reader.h"
 #include "kv/wal/wal_writer.h"
 #include "tests/support/file_fault.h"
 #include "tests/support/file_memory.h"
+#include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"
 
 #define PATH "/000003.log"
@@ -74,6 +78,50 @@ static void wal_writer__one_write_per_append(void **state)
     assert_int_equal(count_records(fs), 30);
     assert_ok(bb_wal_writer_close(NULL));
     bb_file_memory_destroy(memory);
+}
+
+/* Reads the file whole. */
+static void read_file(struct bb_file_system *fs, struct bb_buf *ret_bytes)
+{
+    assert_ok(bb_file_read_whole(fs, PATH, SIZE_MAX, ret_bytes));
+}
+
+/* Neither where the payload is divided nor that it is written in pieces shows in the file, but for
+ * the number of writes: each of some 1 MiB. */
+static void wal_writer__large_records_go_in_pieces(void **state)
+{
+    (void)state;
+    const size_t size = (size_t)5 << 20;
+    static const size_t divisions[] = {0, 1, 32000, (size_t)3 << 20, (size_t)5 << 20};
+    struct bb_rng rng;
+    struct bb_buf expected = {0};
+    uint8_t *large = bb_must_alloc_zeroed(size);
+    bb_rng_init(&rng, 5);
+    bb_rng_bytes(&rng, large, size);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(divisions); i++) {
+        struct bb_file_memory *memory = bb_file_memory_create(1);
+        struct bb_file_system *fs = bb_file_memory_system(memory);
+        struct bb_wal_writer *writer = NULL;
+        struct bb_buf found = {0};
+        struct bb_bytes whole = bb_bytes_of(large, size);
+        assert_ok(bb_wal_writer_create(fs, PATH, 3, store_id, 0, &writer));
+        uint64_t before = appends(fs);
+        assert_ok(i == 0 ? bb_wal_writer_append(writer, &whole, 1)
+                         : bb_wal_writer_append_parts(
+                               writer, bb_bytes_of(large, divisions[i]),
+                               bb_bytes_of(large + divisions[i], size - divisions[i])));
+        assert_in_range(appends(fs) - before, 4, 6);
+        assert_ok(bb_wal_writer_append(writer, &whole, 1));
+        assert_ok(bb_wal_writer_close(writer));
+        assert_int_equal(count_records(fs), 2);
+        read_file(fs, i == 0 ? &expected : &found);
+        if (i > 0)
+            assert_true(bb_bytes_equal(bb_buf_bytes(&expected), bb_buf_bytes(&found)));
+        bb_buf_deinit(&found);
+        bb_file_memory_destroy(memory);
+    }
+    bb_buf_deinit(&expected);
+    free(large);
 }
 
 /* A group gives the same bytes as its records one by one. */
@@ -296,6 +344,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wal_writer__one_write_per_append),
+        cmocka_unit_test(wal_writer__large_records_go_in_pieces),
         cmocka_unit_test(wal_writer__groups_and_buffers_give_the_same_bytes),
         cmocka_unit_test(wal_writer__buffer_is_written_when_full_or_asked),
         cmocka_unit_test(wal_writer__syncs_are_told_once),
