@@ -1,0 +1,282 @@
+/* Goal: whatever happened to a log, the salvage gives every record that is whole, before and behind
+ * the damage, in order, and no other; and says how much is lost.
+ *
+ * Method: logs in memory of records that are smaller and larger than blocks, overwritten over a
+ * stretch anywhere, cut anywhere, or not at all. */
+#include "tests/support/assert_status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "kv/wal/wal_salvage.h"
+#include "kv/wal/wal_writer.h"
+#include "tests/support/file_fault.h"
+#include "tests/support/file_memory.h"
+#include "tests/support/must_alloc.h"
+#include "tests/support/rng.h"
+
+#define PATH       "/000007.wal"
+#define LOG_NUMBER 7
+#define RECORDS    40
+
+static const uint8_t store_id[BB_WAL_STORE_ID_SIZE] = "the store's id.";
+static const uint8_t other_id[BB_WAL_STORE_ID_SIZE] = "of another one.";
+
+struct log {
+    struct bb_file_memory *memory;
+    struct bb_file_system *fs;
+    struct bb_buf payloads[RECORDS];
+    uint64_t ends[RECORDS]; /* of the file behind each record */
+    /* What the salvage gave. */
+    bool is_given[RECORDS];
+    size_t next;
+    uint64_t offset;
+    size_t given;
+    size_t given_max; /* the visit fails behind so many */
+};
+
+static void log_init(struct log *log, struct bb_rng *rng)
+{
+    struct bb_wal_writer *writer = NULL;
+    *log = (struct log){.memory = bb_file_memory_create(1), .given_max = SIZE_MAX};
+    log->fs = bb_file_memory_system(log->memory);
+    assert_ok(bb_wal_writer_create(log->fs, PATH, LOG_NUMBER, store_id, 0, &writer));
+    for (size_t i = 0; i < RECORDS; i++) {
+        size_t size = 16 + (bb_rng_one_in(rng, 5) ? bb_rng_below(rng, 3 * BB_WAL_BLOCK_SIZE)
+                                                  : bb_rng_below(rng, 300));
+        uint8_t *bytes = NULL;
+        assert_ok(bb_buf_extend(&log->payloads[i], size, &bytes));
+        bb_rng_bytes(rng, bytes, size);
+        struct bb_bytes payload = bb_buf_bytes(&log->payloads[i]);
+        assert_ok(bb_wal_writer_append(writer, &payload, 1));
+        log->ends[i] = bb_wal_writer_size(writer);
+        if (bb_rng_one_in(rng, 10))
+            assert_ok(bb_wal_writer_sync(writer));
+    }
+    assert_ok(bb_wal_writer_sync(writer));
+    assert_ok(bb_wal_writer_close(writer)); /* a mark is the last of it */
+}
+
+static void log_deinit(struct log *log)
+{
+    for (size_t i = 0; i < RECORDS; i++)
+        bb_buf_deinit(&log->payloads[i]);
+    bb_file_memory_destroy(log->memory);
+}
+
+static enum bb_status visit(void *context, struct bb_bytes payload, uint64_t offset)
+{
+    struct log *log = context;
+    size_t i = log->next;
+    while (i < RECORDS && !bb_bytes_equal(payload, bb_buf_bytes(&log->payloads[i])))
+        i++;
+    assert_true(i < RECORDS); /* one that was appended, and in order */
+    assert_true(log->given == 0 || offset > log->offset);
+    assert_in_range(offset, i == 0 ? BB_WAL_HEADER_SIZE : log->ends[i - 1], log->ends[i] - 1);
+    log->is_given[i] = true;
+    log->next = i + 1;
+    log->offset = offset;
+    return ++log->given > log->given_max ? bb_fail(BB_NO_SPACE, "enough") : BB_OK;
+}
+
+/* Of the log's file, as it is in fs. */
+static enum bb_status salvage(struct log *log, struct bb_file_system *fs,
+                              struct bb_wal_salvage_report *ret_report)
+{
+    memset(log->is_given, 0, sizeof(log->is_given));
+    log->next = log->given = 0;
+    *ret_report = (struct bb_wal_salvage_report){0};
+    enum bb_status status = bb_wal_salvage(fs, PATH, LOG_NUMBER, store_id, visit, log, ret_report);
+    if (status == BB_OK)
+        assert_int_equal(ret_report->record_count, log->given);
+    return status;
+}
+
+static struct bb_wal_salvage_report salvage_bytes(struct log *log, const uint8_t *bytes,
+                                                  size_t size)
+{
+    struct bb_wal_salvage_report report;
+    struct bb_file_memory *memory = bb_file_memory_create(2);
+    bb_file_memory_put(memory, PATH, bb_bytes_of(bytes, size));
+    assert_ok(salvage(log, bb_file_memory_system(memory), &report));
+    bb_file_memory_destroy(memory);
+    return report;
+}
+
+static void wal_salvage__a_whole_log_is_given_whole(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("wal_salvage__a_whole_log_is_given_whole", 1));
+    for (int round = 0; round < 20; round++) {
+        struct bb_wal_salvage_report report;
+        struct log log;
+        log_init(&log, &rng);
+        assert_ok(salvage(&log, log.fs, &report));
+        assert_int_equal(report.record_count, RECORDS);
+        assert_int_equal(report.bytes_lost, 0);
+        assert_int_equal(report.holes, 0);
+        log_deinit(&log);
+    }
+}
+
+/* Behind a damaged fragment the rest of its block may be given up. */
+static bool is_beside(uint64_t from, uint64_t to, uint64_t damage_from, uint64_t damage_to)
+{
+    uint64_t blocks = (damage_to + BB_WAL_BLOCK_SIZE - 1) / BB_WAL_BLOCK_SIZE;
+    return to <= damage_from || from >= blocks * BB_WAL_BLOCK_SIZE;
+}
+
+static void wal_salvage__what_is_beside_the_damage_is_given(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    size_t lost_in_all = 0, found_behind = 0;
+    struct log log;
+    bb_rng_init(&rng, bb_rng_seed("wal_salvage__what_is_beside_the_damage_is_given", 2));
+    log_init(&log, &rng);
+    size_t size = 0;
+    uint8_t *bytes = bb_file_memory_bytes(log.memory, PATH, &size);
+    uint8_t *damaged = bb_must_alloc_zeroed(size);
+    for (int round = 0; round < 400; round++) {
+        uint64_t begin = bb_rng_between(&rng, BB_WAL_HEADER_SIZE, size - 1);
+        uint64_t length = 1 + bb_rng_skewed(&rng, size - begin - 1);
+        memcpy(damaged, bytes, size);
+        for (uint64_t i = begin; i < begin + length; i++)
+            damaged[i] ^= (uint8_t)bb_rng_between(&rng, 1, 255);
+        struct bb_wal_salvage_report report = salvage_bytes(&log, damaged, size);
+        size_t lost = 0;
+        for (size_t i = 0; i < RECORDS; i++) {
+            uint64_t from = i == 0 ? BB_WAL_HEADER_SIZE : log.ends[i - 1];
+            if (is_beside(from, log.ends[i], begin, begin + length))
+                assert_true(log.is_given[i]);
+            lost += !log.is_given[i];
+            found_behind += log.is_given[i] && from >= begin + length;
+        }
+        assert_true(report.holes <= 1);
+        assert_true(lost == 0 || report.bytes_lost >= length / 2);
+        lost_in_all += lost;
+    }
+    assert_true(lost_in_all > 400 && found_behind > 400);
+    free(damaged);
+    log_deinit(&log);
+}
+
+static void wal_salvage__a_cut_log_is_given_up_to_the_cut(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct log log;
+    bb_rng_init(&rng, bb_rng_seed("wal_salvage__a_cut_log_is_given_up_to_the_cut", 3));
+    log_init(&log, &rng);
+    size_t size = 0;
+    uint8_t *bytes = bb_file_memory_bytes(log.memory, PATH, &size);
+    for (int round = 0; round < 300; round++) {
+        size_t cut = bb_rng_between(&rng, BB_WAL_HEADER_SIZE, size);
+        struct bb_wal_salvage_report report = salvage_bytes(&log, bytes, cut);
+        for (size_t i = 0; i < RECORDS; i++)
+            assert_int_equal(log.is_given[i], log.ends[i] <= cut);
+        assert_int_equal(report.holes, 0);
+    }
+    log_deinit(&log);
+}
+
+static void wal_salvage__another_log_is_no_damage(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct bb_wal_salvage_report report;
+    struct log log;
+    bb_rng_init(&rng, 4);
+    log_init(&log, &rng);
+    assert_status(bb_wal_salvage(log.fs, PATH, LOG_NUMBER + 1, store_id, visit, &log, &report),
+                  BB_CORRUPT);
+    assert_status(bb_wal_salvage(log.fs, PATH, LOG_NUMBER, other_id, visit, &log, &report),
+                  BB_CORRUPT);
+    assert_status(bb_wal_salvage(log.fs, "/no", LOG_NUMBER, store_id, visit, &log, &report),
+                  BB_NOT_FOUND);
+    assert_int_equal(log.given, 0);
+    log_deinit(&log);
+}
+
+static void wal_salvage__failures_end_it(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct bb_wal_salvage_report report;
+    struct log log;
+    uint64_t nth = 0;
+    bb_rng_init(&rng, 5);
+    log_init(&log, &rng);
+    log.given_max = 3; /* the visitor's, */
+    assert_status(salvage(&log, log.fs, &report), BB_NO_SPACE);
+    assert_int_equal(log.given, 4);
+    log.given_max = SIZE_MAX;
+    struct bb_file_fault *fault = bb_file_fault_create(log.fs);
+    uint64_t failures = 0;
+    do { /* and those of each call; a file that was only read from may fail to close */
+        struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_ANY, .nth = ++nth};
+        bb_file_fault_arm(fault, &plan);
+        enum bb_status status = salvage(&log, bb_file_fault_system(fault), &report);
+        assert_true(status == BB_IO || (status == BB_OK && log.given == RECORDS));
+        failures += status == BB_IO;
+    } while (bb_file_fault_hits(fault) > 0);
+    assert_true(failures > 6);
+    bb_file_fault_destroy(fault);
+    log_deinit(&log);
+}
+
+static void wal_claim__is_told_by_a_sound_header_alone(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct log log;
+    uint8_t id[BB_WAL_STORE_ID_SIZE] = {0};
+    bool is_told = false;
+    bb_rng_init(&rng, 6);
+    log_init(&log, &rng);
+    assert_ok(bb_wal_claim_read(log.fs, PATH, id, &is_told));
+    assert_true(is_told);
+    assert_memory_equal(id, store_id, sizeof(id));
+    assert_status(bb_wal_claim_read(log.fs, "/no", id, &is_told), BB_NOT_FOUND);
+    size_t size = 0;
+    uint8_t bytes[BB_WAL_HEADER_SIZE];
+    memcpy(bytes, bb_file_memory_bytes(log.memory, PATH, &size), sizeof(bytes));
+    size = sizeof(bytes);
+    for (size_t i = 0; i < BB_WAL_HEADER_SIZE; i++) {
+        bytes[i] ^= 4;
+        bb_file_memory_put(log.memory, PATH, bb_bytes_of(bytes, size));
+        assert_ok(bb_wal_claim_read(log.fs, PATH, id, &is_told));
+        assert_false(is_told);
+        bytes[i] ^= 4;
+        bb_file_memory_put(log.memory, PATH, bb_bytes_of(bytes, i));
+        assert_ok(bb_wal_claim_read(log.fs, PATH, id, &is_told));
+        assert_false(is_told);
+    }
+    struct bb_file_fault *fault = bb_file_fault_create(log.fs);
+    for (int call = BB_FILE_CALL_READ_AT; call != BB_FILE_CALL_ANY; call++) {
+        if (call != BB_FILE_CALL_READ_AT && call != BB_FILE_CALL_CLOSE)
+            continue;
+        struct bb_file_fault_plan plan = {.call = (enum bb_file_call)call, .nth = 1};
+        bb_file_fault_arm(fault, &plan);
+        assert_status(bb_wal_claim_read(bb_file_fault_system(fault), PATH, id, &is_told), BB_IO);
+    }
+    bb_file_fault_destroy(fault);
+    log_deinit(&log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wal_salvage__a_whole_log_is_given_whole),
+        cmocka_unit_test(wal_salvage__what_is_beside_the_damage_is_given),
+        cmocka_unit_test(wal_salvage__a_cut_log_is_given_up_to_the_cut),
+        cmocka_unit_test(wal_salvage__another_log_is_no_damage),
+        cmocka_unit_test(wal_salvage__failures_end_it),
+        cmocka_unit_test(wal_claim__is_told_by_a_sound_header_alone),
+    };
+    return cmocka_run_group_tests_name("wal_salvage", tests, NULL, NULL);
+}
