@@ -13,6 +13,8 @@
 #define SECOND UINT64_C(1000000000)
 /* A wait is cut into pieces, between which it is seen that the limit was lifted. */
 #define PAUSE_NANOSECONDS UINT64_C(20000000)
+/* One part in so many is the patient files', however much the urgent ones write. */
+#define PATIENT_PART 4
 
 struct side {
     struct bb_file_forward forward; /* the first member */
@@ -27,9 +29,11 @@ struct bb_file_limit {
     uint64_t bytes_per_second;
     _Atomic bool is_lifted;
     struct bb_mutex mutex;
-    uint64_t urgent_until; /* the clock's time up to which urgent appends are charged */
+    /* The clock's time up to which are charged: */
+    uint64_t urgent_until; /* urgent appends, and patient ones that went before their turn */
     uint64_t all_until;
-    uint64_t seen; /* the latest time that the clock gave */
+    uint64_t patient_until; /* patient ones, each PATIENT_PART times */
+    uint64_t seen;          /* the latest time that the clock gave */
 };
 
 struct limited_file {
@@ -55,6 +59,11 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t cost_of(const struct bb_file_limit *limit, size_t size)
 {
     return (uint64_t)((double)size * (double)SECOND / (double)limit->bytes_per_second);
@@ -67,25 +76,36 @@ static uint64_t look_at_clock(struct bb_file_limit *limit)
     uint64_t now = limit->inner->ops->now(limit->inner);
     if (now < limit->seen) {
         uint64_t back = limit->seen - now;
-        limit->urgent_until -= limit->urgent_until < back ? limit->urgent_until : back;
-        limit->all_until -= limit->all_until < back ? limit->all_until : back;
+        limit->urgent_until -= sooner(limit->urgent_until, back);
+        limit->all_until -= sooner(limit->all_until, back);
+        limit->patient_until -= sooner(limit->patient_until, back);
     }
     limit->seen = now;
     return now;
 }
 
+/* For what goes before its turn, urgent appends wait as for one of their own. */
+static void charge(struct bb_file_limit *limit, bool is_urgent, uint64_t now, uint64_t cost)
+{
+    bool is_early = !is_urgent && limit->all_until > now;
+    limit->all_until = later(limit->all_until, now) + cost;
+    if (is_urgent)
+        limit->urgent_until = now + cost;
+    else
+        limit->patient_until = now + PATIENT_PART * cost;
+    if (is_early)
+        limit->urgent_until = limit->all_until;
+}
+
 /* Charges an append if it is its turn; else tells how long that may take. */
 static uint64_t try_charge(struct bb_file_limit *limit, bool is_urgent, size_t size)
 {
-    uint64_t cost = cost_of(limit, size);
     bb_mutex_lock(&limit->mutex);
     uint64_t now = look_at_clock(limit);
-    uint64_t until = is_urgent ? limit->urgent_until : limit->all_until;
-    if (until <= now) {
-        limit->all_until = later(limit->all_until, now) + cost;
-        if (is_urgent)
-            limit->urgent_until = now + cost;
-    }
+    uint64_t until =
+        is_urgent ? limit->urgent_until : sooner(limit->all_until, limit->patient_until);
+    if (until <= now)
+        charge(limit, is_urgent, now, cost_of(limit, size));
     bb_mutex_unlock(&limit->mutex);
     return until <= now ? 0 : until - now;
 }

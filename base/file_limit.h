@@ -2,11 +2,12 @@
  * bytes per second over all of them together.
  *
  *     urgent files      wait only for what urgent files have written
- *     patient files     wait for what all have written
+ *     patient files     wait for what all have written; but a quarter of the limit is theirs,
+ *                       and what they take of it before their turn, urgent files wait for
  *
  * Each append is charged to the time that comes: it goes through once the time that earlier ones
- * were charged to is over. So in any interval of t seconds go at most t times the limit and one
- * append of each kind; time in which nothing was written is not saved up. Everything but appending
+ * were charged to is over. So in any interval of t seconds go at most t times the limit, one
+ * urgent append and two patient ones; time in which nothing was written is not saved up. Everything but appending
  * is the wrapped system's own, its clock included.
  *
  * Threads: as base/file.h says. An append that waits holds no lock, and goes on at once when the

@@ -112,7 +112,8 @@ struct bb_db_options {
     uint32_t level_size_ratio;         /* default 10; with tiers 4: also the number of runs at which
                                           a level is merged */
     /* The most that flushes, compactions and ingests together write, per second; 0: no limit. A
-     * flush goes first: the others get what it leaves. Slower than the writes come, the limit makes them
+     * flush goes first: the others get what it leaves, and a quarter at least. Slower than the
+     * writes come, the limit makes them
      * stall. At least 64 KiB. In deterministic mode the caller waits. */
     uint64_t background_bytes_per_second;
 

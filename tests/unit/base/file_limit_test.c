@@ -1,4 +1,4 @@
-/* Goal: files under a limit are written at most so fast, urgent ones first, and what waits goes on
+/* Goal: files under a limit are written at most so fast, urgent ones first but for the share of the patient ones, and what waits goes on
  * when the limit is lifted.
  * Method: the file system in memory, whose clock goes on when somebody sleeps: no test waits. */
 #include "base/file_limit.h"
@@ -74,7 +74,7 @@ static void file_limit__no_interval_exceeds_it(void **state)
         for (size_t last = first; last < APPENDS; last++) {
             double seconds = (double)(times[last] - times[first]) / (double)SECOND;
             assert_true((double)(sums[last + 1] - sums[first]) <=
-                        seconds * (double)LIMIT + 2 * APPEND_MAX + 1);
+                        seconds * (double)LIMIT + 3 * APPEND_MAX + 1);
         }
     }
     scene_deinit(&scene);
@@ -109,6 +109,55 @@ static void file_limit__urgent_files_go_first(void **state)
     append(scene.patient, 1);
     assert_true(now(&scene) - between >= SECOND * 9 / 100);
     scene_deinit(&scene);
+}
+
+/* While the patient file waits, the urgent one is written as fast as the limit lets it. */
+struct rush {
+    struct scene scene;
+    struct bb_file_system_ops ops;
+    void (*sleep)(struct bb_file_system *fs, uint64_t nanoseconds);
+    uint64_t urgent_bytes;
+    bool is_urgent; /* it is the urgent file that sleeps */
+};
+
+static struct rush *the_rush;
+
+static void sleep_in_rush(struct bb_file_system *fs, uint64_t nanoseconds)
+{
+    struct rush *rush = the_rush;
+    if (rush->is_urgent || rush->urgent_bytes > 100 * LIMIT) {
+        rush->sleep(fs, nanoseconds);
+        return;
+    }
+    rush->is_urgent = true;
+    append(rush->scene.urgent, APPEND_MAX);
+    rush->urgent_bytes += APPEND_MAX;
+    rush->is_urgent = false;
+}
+
+static void file_limit__patient_files_have_a_share(void **state)
+{
+    (void)state;
+    struct rush rush = {.urgent_bytes = 0};
+    scene_init(&rush.scene);
+    rush.ops = *rush.scene.fs->ops;
+    rush.sleep = rush.ops.sleep;
+    rush.ops.sleep = sleep_in_rush;
+    const struct bb_file_system_ops *ops = rush.scene.fs->ops;
+    rush.scene.fs->ops = &rush.ops;
+    the_rush = &rush;
+    uint64_t begin = now(&rush.scene);
+    for (size_t i = 0; i < APPENDS; i++)
+        append(rush.scene.patient, APPEND_MAX);
+    double seconds = (double)(now(&rush.scene) - begin) / (double)SECOND;
+    double patient = (double)APPENDS * APPEND_MAX;
+    double all = patient + (double)rush.urgent_bytes;
+    /* A turn comes when an urgent append has ended. */
+    assert_true(patient >= 0.19 * all && patient <= 0.26 * all);
+    assert_true(all <= seconds * (double)LIMIT + 3 * APPEND_MAX + 1);
+    assert_true(all >= 0.98 * seconds * (double)LIMIT);
+    rush.scene.fs->ops = ops;
+    scene_deinit(&rush.scene);
 }
 
 static void append_patiently(void *argument)
@@ -175,6 +224,7 @@ int main(void)
         cmocka_unit_test(file_limit__no_interval_exceeds_it),
         cmocka_unit_test(file_limit__is_used_up),
         cmocka_unit_test(file_limit__urgent_files_go_first),
+        cmocka_unit_test(file_limit__patient_files_have_a_share),
         cmocka_unit_test(file_limit__lifting_ends_a_wait),
         cmocka_unit_test(file_limit__zero_is_refused),
         cmocka_unit_test(file_limit__of_a_clock_that_goes_back),
