@@ -277,9 +277,11 @@ static void pass_below(struct bb_compaction *c, struct bb_bytes key)
         c->overlap_bytes += level->files[c->below++]->meta.file_size;
 }
 
-static bool is_full(const struct bb_compaction *c)
+/* The range tombstones up to the key are written when it is closed. */
+static bool is_full(struct bb_compaction *c, struct bb_bytes key)
 {
-    return bb_table_builder_size_estimate(c->builder) >= c->options.table_size_bytes ||
+    uint64_t ranges = bb_range_cutter_pass(&c->ranges, key);
+    return bb_table_builder_size_estimate(c->builder) + ranges >= c->options.table_size_bytes ||
            c->overlap_bytes > OVERLAP_TABLES_MAX * c->options.table_size_bytes;
 }
 
@@ -306,7 +308,7 @@ static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry 
     if (is_first)
         pass_below(c, entry->key);
     /* A table of level 0 is never cut: it stays one run. */
-    if (c->builder != NULL && is_first && c->plan.output_level > 0 && is_full(c))
+    if (c->builder != NULL && is_first && c->plan.output_level > 0 && is_full(c, entry->key))
         status = close_output(c, &entry->key);
     c->has_kept = true;
     if (status == BB_OK && c->builder == NULL)

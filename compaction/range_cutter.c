@@ -94,6 +94,23 @@ enum bb_status bb_range_cutter_take(const struct bb_range_cutter *cutter,
     return status;
 }
 
+/* Each of its tombstones is written with both ends. */
+static uint64_t fragment_bytes(const struct bb_range_fragment *fragment)
+{
+    return fragment->count * (fragment->low.size + fragment->high.size + sizeof(uint64_t));
+}
+
+uint64_t bb_range_cutter_pass(struct bb_range_cutter *cutter, struct bb_bytes key)
+{
+    const struct bb_range_tombstones *list = cutter->list;
+    if (list == NULL)
+        return 0;
+    while (cutter->passed < list->count &&
+           bb_key_compare(list->comparator, list->fragments[cutter->passed].low, key) < 0)
+        cutter->passed_bytes += fragment_bytes(&list->fragments[cutter->passed++]);
+    return cutter->passed_bytes;
+}
+
 enum bb_status bb_range_cutter_cut(struct bb_range_cutter *cutter, struct bb_bytes high)
 {
     if (cutter->list == NULL)
@@ -106,5 +123,7 @@ enum bb_status bb_range_cutter_cut(struct bb_range_cutter *cutter, struct bb_byt
     while (cutter->index < list->count &&
            bb_key_compare(list->comparator, list->fragments[cutter->index].high, high) <= 0)
         cutter->index++;
+    cutter->passed = cutter->index;
+    cutter->passed_bytes = 0;
     return BB_OK;
 }

@@ -21,7 +21,9 @@ struct bb_range_cutter {
     struct bb_range_tombstones *list; /* of all inputs; owned; NULL: none */
     size_t index;                     /* of the first fragment that reaches behind the last cut */
     bool has_cut;
-    struct bb_buf cut; /* the last one: what is before it was taken */
+    struct bb_buf cut;     /* the last one: what is before it was taken */
+    size_t passed;         /* of the first fragment that begins behind what was passed */
+    uint64_t passed_bytes; /* of those from the last cut to there, as they are written */
 };
 
 /* Opens the tables that have range tombstones, and gathers of these what can be seen. */
@@ -41,6 +43,9 @@ static inline bool bb_range_cutter_is_done(const struct bb_range_cutter *cutter)
  * not below high when nothing does. Borrowed from cutter and high. */
 struct bb_range_fragment bb_range_cutter_part(const struct bb_range_cutter *cutter, size_t index,
                                               const struct bb_bytes *high);
+/* About how many bytes a table takes for what lies between the last cut and the key, when nothing of
+ * it can be left out. REQUIRES: keys do not descend between two cuts. */
+uint64_t bb_range_cutter_pass(struct bb_range_cutter *cutter, struct bb_bytes key);
 /* Adds to the array what is to be written between the last cut and high (NULL: to the end). Keys
  * are borrowed from cutter and high. Tombstones that hide nothing in runs older than the plan's output
  * are left out as retain allows it. */

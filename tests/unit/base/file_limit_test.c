@@ -1,5 +1,5 @@
-/* Goal: files under a limit are written at most so fast, urgent ones first but for the share of the patient ones, and what waits goes on
- * when the limit is lifted.
+/* Goal: files under a limit are written at most so fast, urgent ones first but for the share of the
+ * patient ones, and what waits goes on when the limit is lifted.
  * Method: the file system in memory, whose clock goes on when somebody sleeps: no test waits. */
 #include "base/file_limit.h"
 

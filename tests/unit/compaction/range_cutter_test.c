@@ -197,12 +197,32 @@ static void range_cutter__nothing_below_leaves_what_snapshots_need(void **state)
     }
 }
 
+/* Those that begin before the key, and after the last cut or at it. */
+static void range_cutter__counts_what_it_passes(void **state)
+{
+    (void)state;
+    struct bb_range_tombstone tombstones[] = {
+        {key_of(1), key_of(3), 5}, {key_of(4), key_of(9), 6}, {key_of(12), key_of(14), 7}};
+    const uint64_t one = 2 + sizeof(uint64_t);
+    struct bb_range_cutter cutter = {0};
+    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(20)), 0);
+    assert_ok(bb_range_tombstones_create(tombstones, 3, NULL, SIZE_MAX, &cutter.list));
+    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(1)), 0);
+    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(2)), one);
+    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(6)), 2 * one);
+    assert_ok(bb_range_cutter_cut(&cutter, key_of(6)));
+    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(7)), one); /* the rest of the second */
+    assert_int_equal(bb_range_cutter_pass(&cutter, key_of(20)), 2 * one);
+    bb_range_cutter_deinit(&cutter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(range_cutter__parts_are_the_whole),
         cmocka_unit_test(range_cutter__hides_what_is_below),
         cmocka_unit_test(range_cutter__nothing_below_leaves_what_snapshots_need),
+        cmocka_unit_test(range_cutter__counts_what_it_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

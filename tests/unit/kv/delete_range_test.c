@@ -170,6 +170,40 @@ static void delete_range__empty_ones_before_a_large_value_leak_nothing(void **st
     store_deinit(&store);
 }
 
+/* What broke: compactions cut their output by its entries alone, and a table with tombstones between
+ * them became as large as these were. */
+static void delete_range__many_make_no_large_tables(void **state)
+{
+    (void)state;
+    enum { KEYS = 4000 };
+    struct store store;
+    struct bb_snapshot *snapshot = NULL;
+    struct bb_db_table_list list;
+    begin(&store);
+    for (uint32_t i = 0; i < KEYS; i++)
+        store_put(&store,
+                  (char[]){'k', (char)('a' + i / 676 % 26), (char)('a' + i / 26 % 26),
+                           (char)('a' + i % 26), 0},
+                  "v");
+    assert_ok(bb_snapshot_create(store.db, &snapshot)); /* so that all are kept */
+    for (uint32_t i = 0; i < KEYS; i++) {
+        char key[] = {
+            'k', (char)('a' + i / 676 % 26), (char)('a' + i / 26 % 26), (char)('a' + i % 26), 0, 0};
+        char end[sizeof(key)];
+        memcpy(end, key, sizeof(key));
+        end[4] = 'b';
+        delete_range(&store, key, end);
+    }
+    assert_ok(bb_db_compact(store.db));
+    assert_ok(bb_db_tables(store.db, &list));
+    assert_true(list.count > 1);
+    for (size_t i = 0; i < list.count; i++)
+        assert_true(list.tables[i].file_size < store.options.table_size_bytes * 3 / 2);
+    bb_db_table_list_deinit(&list);
+    bb_snapshot_release(store.db, snapshot);
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +215,7 @@ int main(void)
         cmocka_unit_test(delete_range__empty_ones_take_a_sequence),
         cmocka_unit_test(delete_range__many_in_one_memtable),
         cmocka_unit_test(delete_range__empty_ones_before_a_large_value_leak_nothing),
+        cmocka_unit_test(delete_range__many_make_no_large_tables),
     };
     return cmocka_run_group_tests_name("delete_range", tests, NULL, NULL);
 }
