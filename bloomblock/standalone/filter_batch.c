@@ -74,7 +74,7 @@ static uint64_t ask_views(const struct bb_filter_view *views, size_t count, uint
     uint64_t bits = 0;
     for (size_t first = 0, end; first < count; first = end) {
         ask_each *ask = together(&views[first]);
-        for (end = first + 1; end < count && together(&views[end]) == ask;)
+        for (end = first + 1; end < count && views[end].kind == views[first].kind;)
             end++;
         if (ask == NULL)
             ask = ask_apart;

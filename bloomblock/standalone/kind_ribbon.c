@@ -1,6 +1,6 @@
 /* The ribbon that stands alone: shards behind a directory (shard_directory.h). Parameters: shards,
  * rank. */
-#include "bloomblock/standalone/kind.h"
+#include "bloomblock/standalone/kind_ribbon.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -11,6 +11,7 @@
 #include "bloomblock/ribbon/ribbon.h"
 #include "bloomblock/ribbon/ribbon_probe.h"
 #include "bloomblock/sharded_ribbon.h"
+#include "bloomblock/standalone/kind_ribbon_avx512.h"
 
 _Static_assert(BB_ENVELOPE_CHECKSUM_SIZE >= BB_RIBBON_PAD_BYTES,
                "what stands behind the last ribbon is as much as probes may read");
@@ -88,44 +89,20 @@ static enum bb_status check(const struct bb_envelope *envelope)
     return check_shards(envelope, (uint32_t)shard_count);
 }
 
-/* BB_VIEW_OWN: offset of the first shard's payload. Behind the last one stands the checksum, which
- * probes may read. */
-static inline const uint8_t *find_ribbon(const struct bb_filter_view *view, uint64_t domain_hash,
-                                         uint16_t *ret_descriptor)
-{
-    const uint8_t *payload = view->payload.data;
-    uint32_t shard = bb_shard_of(domain_hash, (uint32_t)view->parameters[BB_VIEW_SIZE]);
-    struct bb_shard_entry entry = bb_shard_directory_entry(payload, shard);
-    *ret_descriptor = entry.descriptor;
-    return payload + view->parameters[BB_VIEW_OWN] + entry.offset;
-}
-
-static inline uint64_t ribbon_hash(const struct bb_filter_view *view, uint64_t key_hash)
-{
-    return bb_domain_ribbon_hash(view->parameters[BB_VIEW_DOMAIN], key_hash);
-}
-
-static inline uint32_t rank_of(const struct bb_filter_view *view)
-{
-    return (uint32_t)view->parameters[BB_VIEW_PROBES];
-}
-
 static bool may_contain(const struct bb_filter_view *view, uint64_t key_hash)
 {
-    uint16_t descriptor = 0;
-    uint64_t hash = ribbon_hash(view, key_hash);
-    const uint8_t *payload = find_ribbon(view, hash, &descriptor);
-    return bb_ribbon_ask(view->probe, payload, descriptor, rank_of(view), hash);
+    struct bb_kind_ribbon_place place = bb_kind_ribbon_find(view, key_hash);
+    return bb_kind_ribbon_ask(view, &place);
 }
 
 /* The rest of question i, whose hash is there. */
 static inline void batch_find(struct bb_ribbon_batch *batch, size_t i,
                               const struct bb_filter_view *view)
 {
-    uint16_t descriptor = 0;
-    batch->payloads[i] = find_ribbon(view, batch->hashes[i], &descriptor);
-    batch->descriptors[i] = descriptor;
-    batch->ranks[i] = rank_of(view);
+    struct bb_shard_entry entry = bb_kind_ribbon_entry(view, batch->hashes[i]);
+    batch->payloads[i] = bb_kind_ribbon_shards(view) + entry.offset;
+    batch->descriptors[i] = entry.descriptor;
+    batch->ranks[i] = view->parameters[BB_VIEW_PROBES];
 }
 
 /* Short steps for all, one after the other: what a question waits for are results of its own, and
@@ -136,7 +113,7 @@ static uint64_t may_contain_each(const struct bb_filter_view *views, size_t coun
     struct bb_ribbon_batch batch;
     const struct bb_ribbon_probes *probes = views->probe;
     for (size_t i = 0; i < count; i++)
-        batch.hashes[i] = ribbon_hash(&views[i], key_hash);
+        batch.hashes[i] = bb_kind_ribbon_hash(&views[i], key_hash);
     for (size_t i = 0; i < count; i++)
         batch_find(&batch, i, &views[i]);
     return probes->many(&batch, count);
@@ -148,26 +125,48 @@ static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64
     struct bb_ribbon_batch batch;
     const struct bb_ribbon_probes *probes = view->probe;
     for (size_t i = 0; i < count; i++)
-        batch.hashes[i] = ribbon_hash(view, hashes[i]);
+        batch.hashes[i] = bb_kind_ribbon_hash(view, hashes[i]);
     for (size_t i = 0; i < count; i++)
         batch_find(&batch, i, view);
     return probes->many(&batch, count);
 }
 
+static void use(struct bb_filter_view *view, enum bb_cpu cpu);
+
+static const struct bb_kind_probe any_rank = {.may_contain = may_contain,
+                                              .use = use,
+                                              .may_contain_many = may_contain_many,
+                                              .may_contain_each = may_contain_each};
+#if BB_CPU_X86
+/* Ranks up to 8, with the step. */
+static const struct bb_kind_probe narrow_avx512 = {.may_contain = bb_kind_ribbon_avx512,
+                                                   .use = use,
+                                                   .may_contain_many = may_contain_many,
+                                                   .may_contain_each = bb_kind_ribbon_avx512_each};
+#endif
+
+static const struct bb_kind_probe *probe_for(const struct bb_filter_view *view, enum bb_cpu cpu)
+{
+#if BB_CPU_X86
+    if (cpu == BB_CPU_AVX512 && view->parameters[BB_VIEW_PROBES] < 8)
+        return &narrow_avx512;
+#endif
+    (void)view;
+    (void)cpu;
+    return &any_rank;
+}
+
 static void use(struct bb_filter_view *view, enum bb_cpu cpu)
 {
+    view->kind = probe_for(view, cpu);
     view->probe = bb_ribbon_probes_of(cpu, (uint32_t)view->parameters[BB_VIEW_PROBES]);
 }
 
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
                                          struct bb_filter_view *view)
 {
-    static const struct bb_kind_probe sharded = {.may_contain = may_contain,
-                                                 .use = use,
-                                                 .may_contain_many = may_contain_many,
-                                                 .may_contain_each = may_contain_each};
     view->parameters[BB_VIEW_OWN] = bb_shard_directory_size((uint32_t)envelope->parameters[0]);
-    return &sharded;
+    return &any_rank;
 }
 
 /* --- Description --- */
