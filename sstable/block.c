@@ -23,7 +23,10 @@ static void destroy_block(struct bb_cache_item *item)
 {
     struct bb_block *block = (struct bb_block *)item;
     bb_free(block->restart_overflow);
-    bb_free(block);
+    if (block->spares != NULL)
+        bb_block_spares_put(block->spares, block, block->memory_size);
+    else
+        bb_free(block);
 }
 
 /* The memory is the caller's. */
@@ -51,14 +54,23 @@ struct bb_block *bb_block_in_scratch(struct bb_block_scratch *scratch, uint32_t 
 
 enum bb_status bb_block_create(uint32_t capacity, struct bb_block **ret_block)
 {
+    return bb_block_create_from(NULL, capacity, ret_block);
+}
+
+enum bb_status bb_block_create_from(struct bb_block_spares *spares, uint32_t capacity,
+                                    struct bb_block **ret_block)
+{
     uint32_t room = restart_room(capacity);
     size_t size = sizeof(struct bb_block) + room + capacity;
-    struct bb_block *block = bb_alloc(size);
+    struct bb_block *block =
+        spares == NULL ? bb_alloc(size) : bb_block_spares_take(spares, size, &size);
     if (block == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a block of %u bytes", capacity);
     *block = (struct bb_block){
         .capacity = capacity,
         .restart_room = room,
+        .memory_size = (uint32_t)size,
+        .spares = spares,
         .payload = (uint8_t *)block->room + room,
     };
     bb_cache_item_init(&block->item, destroy_block, size);

@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "sstable/block_cache.h"
+#include "sstable/block_spares.h"
 #include "sstable/entry.h"
 #include "sstable/format.h"
 
@@ -29,14 +30,19 @@ struct bb_block {
     uint32_t restart_count;
     uint32_t entries_size;
     uint32_t raw_size;
-    uint32_t capacity;      /* of payload */
-    uint32_t restart_room;  /* bytes */
-    void *restart_overflow; /* owned; instead of the room where that is too small */
+    uint32_t capacity;     /* of payload */
+    uint32_t restart_room; /* bytes */
+    uint32_t memory_size;
+    struct bb_block_spares *spares; /* that the memory goes back to; NULL: to the allocator */
+    void *restart_overflow;         /* owned; instead of the room where that is too small */
     uint64_t room[];
 };
 
 /* A block with room for capacity bytes of payload, which the caller fills; one reference. */
 BB_MUST_CHECK enum bb_status bb_block_create(uint32_t capacity, struct bb_block **ret_block);
+/* The same from spares, which must outlive it. NULL: from the allocator. */
+BB_MUST_CHECK enum bb_status bb_block_create_from(struct bb_block_spares *spares, uint32_t capacity,
+                                                  struct bb_block **ret_block);
 /* Memory of a caller, on its stack, for a block that nobody keeps: nothing is allocated for it, and
  * it is in the processor's caches already. */
 #define BB_BLOCK_SCRATCH_SIZE 8192u

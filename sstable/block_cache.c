@@ -21,6 +21,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "base/sync.h"
+#include "sstable/block_spares.h"
 
 #define SHARD_COUNT_MAX  64
 #define SHARD_BYTES_MIN  (256 * 1024)
@@ -42,8 +43,8 @@ struct shard {
     alignas(64) struct bb_mutex mutex; /* neighbours do not share a line */
     struct bucket *buckets;
     size_t bucket_count; /* a power of two */
-    uint32_t *misses;    /* upper halves of the hashes, each where its lower half says; 0: none */
-    size_t miss_count;   /* a power of two */
+    uint32_t *misses;  /* upper halves of the hashes, each where its lower half says; 0: none */
+    size_t miss_count; /* a power of two */
     size_t item_count;
     struct bb_cache_item ring; /* newer: the oldest item, older: the newest; itself when empty */
     uint64_t share_bytes;
@@ -59,6 +60,7 @@ struct bb_block_cache {
     size_t shard_count; /* a power of two */
     _Atomic uint64_t last_owner;
     struct shard *shards;
+    struct bb_block_spares spares;
 };
 
 /* Where an item belongs: the shard by the upper half of the hash, the chain by the lower. */
@@ -343,13 +345,16 @@ static void shard_deinit(struct shard *shard)
 enum bb_status bb_block_cache_create(uint64_t capacity_bytes, struct bb_block_cache **ret_cache)
 {
     size_t shard_count = shard_count_for(capacity_bytes);
-    struct bb_block_cache *cache = bb_alloc_zeroed(1, sizeof(*cache));
+    struct bb_block_cache *cache =
+        bb_alloc_aligned(alignof(struct bb_block_cache), sizeof(struct bb_block_cache));
     struct shard *shards =
         bb_alloc_aligned(alignof(struct shard), shard_count * sizeof(struct shard));
     size_t done = 0;
     if (cache == NULL || shards == NULL)
         goto out;
+    memset(cache, 0, sizeof(*cache));
     memset(shards, 0, shard_count * sizeof(struct shard));
+    bb_block_spares_init(&cache->spares);
     while (done < shard_count && shard_init(&shards[done], capacity_bytes / shard_count))
         done++;
     if (done < shard_count)
@@ -374,6 +379,7 @@ void bb_block_cache_destroy(struct bb_block_cache *cache)
     for (size_t i = 0; i < cache->shard_count; i++)
         shard_deinit(&cache->shards[i]);
     bb_free(cache->shards);
+    bb_block_spares_deinit(&cache->spares);
     bb_free(cache);
 }
 
@@ -425,6 +431,11 @@ struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t
 {
     bool is_wanted = false;
     return bb_block_cache_find_or_judge(cache, owner, offset, &is_wanted);
+}
+
+struct bb_block_spares *bb_block_cache_spares(struct bb_block_cache *cache)
+{
+    return &cache->spares;
 }
 
 bool bb_block_cache_takes(const struct bb_block_cache *cache, uint64_t charge)

@@ -49,6 +49,8 @@ struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t
  * 1994; Megiddo and Modha, FAST 2003.) */
 struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache, uint64_t owner,
                                                    uint64_t offset, bool *ret_is_wanted);
+/* For blocks that are read for tables that use the cache. */
+struct bb_block_spares *bb_block_cache_spares(struct bb_block_cache *cache);
 /* May something of this charge be inserted? What takes a large part of a shard would evict many
  * others. */
 bool bb_block_cache_takes(const struct bb_block_cache *cache, uint64_t charge);

@@ -140,7 +140,8 @@ enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
 }
 
 enum bb_status bb_stored_block_decode_scratch(struct bb_block_scratch *scratch, uint32_t size,
-                                              bool is_kept, const struct bb_comparator *comparator,
+                                              bool is_kept, struct bb_block_spares *spares,
+                                              const struct bb_comparator *comparator,
                                               struct bb_place place, struct bb_block **ret_block)
 {
     struct bb_stored_block_info info = {0};
@@ -150,7 +151,7 @@ enum bb_status bb_stored_block_decode_scratch(struct bb_block_scratch *scratch, 
         block =
             bb_block_in_scratch(scratch, info.raw_size, info.compression == BB_COMPRESSION_NONE);
     if (status == BB_OK && block == NULL)
-        status = bb_block_create(info.raw_size, &block);
+        status = bb_block_create_from(spares, info.raw_size, &block);
     if (status == BB_OK)
         status = unpack(scratch->stored, &info, size - BB_BLOCK_TRAILER_SIZE, place, block);
     if (status == BB_OK)

@@ -33,12 +33,11 @@ BB_MUST_CHECK enum bb_status bb_stored_block_decode(struct bb_block **block, uin
                                                     struct bb_place place);
 
 /* The same from the bytes that stand in scratch->stored: into a block of its own that is_kept, else
- * into the scratch where it has room. REQUIRES: BB_BLOCK_TRAILER_SIZE <= size <= its size. */
-BB_MUST_CHECK enum bb_status bb_stored_block_decode_scratch(struct bb_block_scratch *scratch,
-                                                            uint32_t size, bool is_kept,
-                                                            const struct bb_comparator *comparator,
-                                                            struct bb_place place,
-                                                            struct bb_block **ret_block);
+ * into the scratch where it has room; spares as for bb_block_create_from.
+ * REQUIRES: BB_BLOCK_TRAILER_SIZE <= size <= its size. */
+BB_MUST_CHECK enum bb_status bb_stored_block_decode_scratch(
+    struct bb_block_scratch *scratch, uint32_t size, bool is_kept, struct bb_block_spares *spares,
+    const struct bb_comparator *comparator, struct bb_place place, struct bb_block **ret_block);
 
 /* The trailer's fields, for tools. */
 struct bb_stored_block_info {

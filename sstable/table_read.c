@@ -146,6 +146,11 @@ void bb_table_page_release(struct bb_table *table, struct bb_index_page *page)
 
 /* ---- data blocks ---- */
 
+static struct bb_block_spares *spares_of(const struct bb_table *table)
+{
+    return table->cache == NULL ? NULL : bb_block_cache_spares(table->cache);
+}
+
 static enum bb_status read_once(struct bb_table *table, uint8_t *stored, struct bb_place place,
                                 uint32_t size, struct bb_read_stats *stats)
 {
@@ -168,7 +173,7 @@ enum bb_status bb_table_block_fetch(struct bb_table *table, uint64_t offset, uin
                                     struct bb_read_stats *stats, struct bb_block **ret_stored)
 {
     struct bb_block *stored = NULL;
-    enum bb_status status = bb_block_create(size, &stored);
+    enum bb_status status = bb_block_create_from(spares_of(table), size, &stored);
     if (status != BB_OK)
         return status;
     status = read_stored(table, stored->payload, bb_table_place(table, offset), size, stats);
@@ -198,9 +203,10 @@ static enum bb_status load_through(struct bb_table *table, struct bb_block_scrat
 {
     struct bb_place place = bb_table_place(table, offset);
     enum bb_status status = read_stored(table, scratch->stored, place, size, stats);
-    return status == BB_OK ? bb_stored_block_decode_scratch(scratch, size, is_kept,
-                                                            table->comparator, place, ret_block)
-                           : status;
+    return status == BB_OK
+               ? bb_stored_block_decode_scratch(scratch, size, is_kept, spares_of(table),
+                                                table->comparator, place, ret_block)
+               : status;
 }
 
 /* A block that is kept is read through the scratch only where what is stored is another thing. */
