@@ -94,10 +94,15 @@ bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_
 static void look_for_saving(const struct bb_levels *levels, const struct bb_pick_options *options,
                             int level, const struct bb_run *run, struct worst *best)
 {
-    /* The same for all tables of the run: the output takes the place of as many keys. */
+    /* About the same for all tables of the run, as the output takes the place of as many keys; but
+     * only what the table itself would get tells whether rewriting it saves anything: else it would
+     * be done again and again. */
     double rate = rewritten_rate(levels, options, level, run, run->files[0]);
     for (size_t i = 0; i < run->count; i++) {
-        double saving = bb_plan_rates_saving(options, run->files[i], rate);
+        if (bb_plan_rates_saving(options, run->files[i], rate) <= best->gain)
+            continue;
+        double own_rate = rewritten_rate(levels, options, level, run, run->files[i]);
+        double saving = bb_plan_rates_saving(options, run->files[i], own_rate);
         if (saving > best->gain)
             *best = (struct worst){level, run, run->files[i], saving};
     }
