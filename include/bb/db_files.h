@@ -130,7 +130,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
 struct bb_db_repair_options {
     size_t
         struct_size; /* sizeof(struct bb_db_repair_options), or 0 for the one this header knows */
-    bool dry_run;    /* find out and report; change nothing */
+    bool dry_run; /* find out and report; change nothing. tables_merged and files_set_aside, which
+                        follow from what is written, are 0 then */
     bool take_unnamed_tables; /* also tables of this store that the manifest does not name; all are
                                  merged then, for their levels are unknown */
 };

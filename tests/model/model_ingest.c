@@ -46,16 +46,27 @@ static struct bb_bytes bound_of(const struct drafts *drafts, size_t range, int b
     return bb_bytes_of(key->data, key->size);
 }
 
-static int compare_drafts(const void *a, const void *b)
+static int compare_upwards(const void *a, const void *b)
 {
     return bb_bytes_compare(key_of(a), key_of(b));
+}
+
+static int compare_downwards(const void *a, const void *b)
+{
+    return compare_upwards(b, a);
+}
+
+/* In the store's order. */
+static int (*comparison(const struct model *model))(const void *, const void *)
+{
+    return model->options.comparator == NULL ? compare_upwards : compare_downwards;
 }
 
 static void drop_doubles(struct drafts *drafts)
 {
     size_t kept = 0;
     for (size_t i = 0; i < drafts->count; i++) {
-        if (kept == 0 || compare_drafts(&drafts->entries[kept - 1], &drafts->entries[i]) != 0)
+        if (kept == 0 || compare_upwards(&drafts->entries[kept - 1], &drafts->entries[i]) != 0)
             drafts->entries[kept++] = drafts->entries[i];
     }
     drafts->count = kept;
@@ -76,8 +87,10 @@ static void draw_ranges(struct model *model, struct drafts *drafts, uint64_t fir
     drafts->ranges_are_newer = bb_rng_one_in(rng, 2);
     for (size_t i = 0; i < drafts->range_count; i++) {
         uint64_t low = usual(first + bb_rng_below(rng, SPAN_MAX));
-        model_key_number(model, low, &drafts->bounds[i][0]);
-        model_key_number(model, usual(low + bb_rng_below(rng, 20)), &drafts->bounds[i][1]);
+        bool is_upwards = model->options.comparator == NULL;
+        model_key_number(model, low, &drafts->bounds[i][is_upwards ? 0 : 1]);
+        model_key_number(model, usual(low + bb_rng_below(rng, 20)),
+                         &drafts->bounds[i][is_upwards ? 1 : 0]);
     }
 }
 
@@ -97,7 +110,7 @@ static void draw_drafts(struct model *model, struct drafts *drafts)
         draft->value_size = draft->is_put ? bb_rng_below(rng, sizeof(draft->value) + 1) : 0;
         bb_rng_bytes(rng, draft->value, draft->value_size);
     }
-    qsort(drafts->entries, drafts->count, sizeof(drafts->entries[0]), compare_drafts);
+    qsort(drafts->entries, drafts->count, sizeof(drafts->entries[0]), comparison(model));
     drop_doubles(drafts);
     draw_ranges(model, drafts, first);
 }
@@ -110,6 +123,7 @@ static void build(struct model *model, const char *path, const struct drafts *dr
     struct bb_hash_secret secret;
     bb_hash_secret_from_seed(bb_rng_next(rng), &secret);
     struct bb_table_options options = {.file_system = bb_file_memory_system(model->memory),
+                                       .comparator = model->options.comparator,
                                        .block_size_bytes = (uint32_t)bb_rng_between(rng, 64, 4096),
                                        .filter_kind = kinds[bb_rng_below(rng, 3)],
                                        .filter_rate = 0.1,

@@ -4,13 +4,6 @@
 
 #include "tests/model/model_store.h"
 
-#define MODEL_KEY_SIZE_MAX 64
-
-struct model_key {
-    uint8_t data[MODEL_KEY_SIZE_MAX];
-    size_t size;
-};
-
 /* One of the key space; the bytes stand in *key. */
 struct bb_bytes model_draw_key(struct model *model, struct model_key *key);
 /* The key of a number, which is taken modulo the key space. */
@@ -18,13 +11,26 @@ void model_key_number(const struct model *model, uint64_t number, struct model_k
 /* Now (NULL), or one of the snapshots. */
 const struct bb_snapshot *model_draw_snapshot(struct model *model, uint64_t *ret_sequence);
 
+/* The same, and other options of reading. */
+struct bb_get_options model_draw_get_options(struct model *model, uint64_t *ret_sequence);
+/* In the store's order. */
+int model_compare(const struct model *model, struct bb_bytes a, struct bb_bytes b);
+
 /* Ends the process with the store's message unless status is BB_OK. */
 void model_must(const struct model *model, enum bb_status status, const char *what);
 /* Ends the process: store and oracle differ. */
 void model_differ(const struct model *model, const char *what) __attribute__((noreturn));
 uint64_t model_compaction_count(const struct model *model);
-/* Everything, both directions, as of now. */
-void model_compare_now(struct model *model);
+/* Everything, both directions; the store shows the state of that sequence. */
+void model_compare_at(struct model *model, uint64_t sequence);
+void model_open(struct model *model);
+void model_close(struct model *model);
+/* Whether the process may hold back, or lose with its death, what it has acknowledged. */
+bool model_may_lose(const struct model *model);
+/* Whether a commit ended there, of those that a crash may come back to. */
+bool model_is_commit(const struct model *model, uint64_t sequence);
+/* Of writes that have returned: what a crash may come back to. */
+void model_committed(struct model *model, bool sync);
 /* Nothing that was written so far may be lost from here on. */
 void model_set_durable(struct model *model);
 

@@ -47,8 +47,7 @@ void model_pin(struct model *model)
     struct model_pin *pin = &model->pins[bb_rng_below(&model->rng, MODEL_PINS_MAX)];
     struct bb_bytes key = model_draw_key(model, &drawn);
     uint64_t sequence = 0;
-    struct bb_get_options options = {.snapshot = model_draw_snapshot(model, &sequence)};
-    options.read.bypass_fill = bb_rng_one_in(&model->rng, 4);
+    struct bb_get_options options = model_draw_get_options(model, &sequence);
     release(model, pin);
     enum bb_status status = bb_db_get_pinned(model->db, &options, key, &pin->pinned);
     if (status != BB_OK && status != BB_NOT_FOUND)

@@ -3,8 +3,10 @@
 #include "tests/model/model_keys.h"
 
 #include "base/bytes.h"
+#include "base/sync.h"
 
 #define MANY_MAX   60
+#define WRITES_MAX 50
 #define CHECKPOINT "/checkpoint"
 
 static void compare_answer(struct model *model, struct bb_bytes key, uint64_t sequence,
@@ -25,9 +27,7 @@ void model_get_many(struct model *model)
     struct bb_buf values[MANY_MAX] = {{0}};
     enum bb_status statuses[MANY_MAX];
     uint64_t sequence = 0;
-    struct bb_get_options options = {.snapshot = model_draw_snapshot(model, &sequence)};
-    options.read.ignore_filters = bb_rng_one_in(&model->rng, 20);
-    options.read.account_avoided = bb_rng_one_in(&model->rng, 20);
+    struct bb_get_options options = model_draw_get_options(model, &sequence);
     size_t count = bb_rng_below(&model->rng, MANY_MAX + 1);
     for (size_t i = 0; i < count; i++)
         keys[i] = model_draw_key(model, &drawn[i]);
@@ -46,7 +46,7 @@ void model_compact_range(struct model *model)
     struct bb_bytes high = model_draw_key(model, &drawn[1]);
     bool is_open_low = bb_rng_one_in(&model->rng, 8);
     bool is_open_high = bb_rng_one_in(&model->rng, 8);
-    bool is_empty = !is_open_low && !is_open_high && bb_bytes_compare(low, high) >= 0;
+    bool is_empty = !is_open_low && !is_open_high && model_compare(model, low, high) >= 0;
     model_must(
         model,
         bb_db_compact_range(model->db, is_open_low ? NULL : &low, is_open_high ? NULL : &high),
@@ -63,7 +63,7 @@ void model_sizes(struct model *model)
     struct bb_range_size sizes[4];
     struct bb_bytes low = model_draw_key(model, &drawn[0]);
     struct bb_bytes high = model_draw_key(model, &drawn[1]);
-    if (bb_bytes_compare(low, high) > 0) {
+    if (model_compare(model, low, high) > 0) {
         struct bb_bytes swapped = low;
         low = high;
         high = swapped;
@@ -81,18 +81,115 @@ void model_sizes(struct model *model)
     model->coverage->sizes += sizes[1].file_bytes > 0;
 }
 
-void model_checkpoint(struct model *model)
+/* What another thread writes while a checkpoint is made. */
+struct writer {
+    struct model *model;
+    struct model_key keys[WRITES_MAX];
+    size_t count;
+    enum bb_status status;
+};
+
+static void write_keys(void *argument)
 {
-    struct bb_db_options options = model->options;
-    struct bb_db *original = model->db;
-    options.create_if_missing = false;
-    bb_file_memory_set_links(model->memory, bb_rng_one_in(&model->rng, 2));
-    model_must(model, bb_db_checkpoint(original, CHECKPOINT), "checkpoint");
+    struct writer *writer = argument;
+    for (size_t i = 0; i < writer->count && writer->status == BB_OK; i++) {
+        struct bb_bytes key = bb_bytes_of(writer->keys[i].data, writer->keys[i].size);
+        writer->status = bb_db_put(writer->model->db, NULL, key, key);
+    }
+}
+
+static void draw_writer(struct model *model, struct writer *writer)
+{
+    *writer = (struct writer){.model = model};
+    writer->count = bb_rng_one_in(&model->rng, 2) ? bb_rng_below(&model->rng, WRITES_MAX) : 0;
+    for (size_t i = 0; i < writer->count; i++)
+        (void)model_draw_key(model, &writer->keys[i]);
+}
+
+static void tell_oracle(struct model *model, const struct writer *writer)
+{
+    model_must(model, writer->status, "write beside a checkpoint");
+    for (size_t i = 0; i < writer->count; i++) {
+        struct bb_bytes key = bb_bytes_of(writer->keys[i].data, writer->keys[i].size);
+        oracle_apply(model->oracle, ++model->sequence, key, &key);
+        model_committed(model, false);
+    }
+}
+
+static void make_checkpoint(struct model *model)
+{
+    struct writer writer;
+    struct bb_thread thread;
+    draw_writer(model, &writer);
+    model_must(model, bb_thread_create(&thread, write_keys, &writer), "thread");
+    model_must(model, bb_db_checkpoint(model->db, CHECKPOINT), "checkpoint");
+    bb_thread_join(&thread);
     model_set_durable(model); /* it begins with a flush */
+    tell_oracle(model, &writer);
+    model->coverage->checkpoints_beside_writer += writer.count > 0;
+}
+
+/* Everything of before, and a front part of what was written meanwhile. */
+static void compare_checkpoint(struct model *model, uint64_t before)
+{
+    struct bb_db_stats stats;
+    struct bb_db *original = model->db;
+    struct bb_db_options options = model->options;
+    options.create_if_missing = false;
     model_must(model, bb_db_open(CHECKPOINT, &options, &model->db), "open a checkpoint");
-    model_compare_now(model);
+    bb_db_stats(model->db, &stats);
+    if (stats.last_sequence < before || stats.last_sequence > model->sequence)
+        model_differ(model, "a checkpoint is of another time");
+    model_compare_at(model, stats.last_sequence);
     model_must(model, bb_db_close(model->db), "close a checkpoint");
     model->db = original;
     model_must(model, bb_db_destroy(CHECKPOINT, &options, NULL), "destroy a checkpoint");
+    if (bb_db_open(CHECKPOINT, &options, &original) != BB_NOT_FOUND)
+        model_differ(model, "a checkpoint that was destroyed is there");
+}
+
+void model_checkpoint(struct model *model)
+{
+    uint64_t before = model->sequence;
+    bb_file_memory_set_links(model->memory, bb_rng_one_in(&model->rng, 2));
+    make_checkpoint(model);
+    compare_checkpoint(model, before);
     model->coverage->checkpoints++;
+}
+
+/* ---- What the store says of itself ---- */
+
+static void check_tables(struct model *model, const struct bb_db_stats *stats)
+{
+    struct bb_db_table_list list;
+    uint64_t tables = 0;
+    uint64_t entries = 0;
+    model_must(model, bb_db_tables(model->db, &list), "tables");
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        tables += stats->levels[level].table_count;
+        entries += stats->levels[level].entry_count;
+    }
+    for (size_t i = 0; i < list.count; i++)
+        entries -= list.tables[i].entry_count;
+    if (list.count != tables || entries != 0)
+        model_differ(model, "the list of tables is not that of the statistics");
+    bb_db_table_list_deinit(&list);
+}
+
+void model_inspect(struct model *model)
+{
+    struct bb_db_stats stats;
+    struct bb_hash_secret secret;
+    model_must(model, bb_db_refresh(model->db), "refresh what is open for writing");
+    model_must(model, bb_db_wait_idle(model->db), "wait until nothing is due");
+    if (bb_rng_one_in(&model->rng, 4))
+        bb_db_clear_cache(model->db);
+    bb_db_stats(model->db, &stats);
+    bb_db_secret(model->db, &secret);
+    if (memcmp(&secret, &model->secret, sizeof(secret)) != 0)
+        model_differ(model, "the store has another secret");
+    if (stats.last_sequence != model->sequence)
+        model_differ(model, "the statistics tell of another sequence");
+    check_tables(model, &stats);
+    model->coverage->inspections++;
 }

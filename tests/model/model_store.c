@@ -1,5 +1,6 @@
 /* See model_store.h: the life of the store, options, snapshots, loss. The operations on keys are in
  * model_keys.c. */
+#include "base/bytes.h"
 #include "bb/db_files.h"
 #include "tests/model/model_store.h"
 
@@ -9,7 +10,29 @@
 #include "tests/model/model_keys.h"
 #include "tests/support/must_alloc.h"
 
-#define DIRECTORY "/store"
+static int compare_reverse(void *context, struct bb_bytes a, struct bb_bytes b)
+{
+    (void)context;
+    return bb_bytes_compare(b, a);
+}
+
+static const struct bb_comparator reverse = {.name = "reverse", .compare = compare_reverse};
+
+int model_compare(const struct model *model, struct bb_bytes a, struct bb_bytes b)
+{
+    return model->options.comparator == NULL ? bb_bytes_compare(a, b) : compare_reverse(NULL, a, b);
+}
+
+/* How writes come to the disk. */
+static void draw_durability(struct model *model)
+{
+    struct bb_rng *rng = &model->rng;
+    struct bb_db_options *o = &model->options;
+    o->wal_off = bb_rng_one_in(rng, 12);
+    o->wal_buffer_bytes = bb_rng_one_in(rng, 8) ? (uint32_t)bb_rng_between(rng, 1, 16) * 1024 : 0;
+    o->recover_point_in_time = bb_rng_one_in(rng, 4);
+    o->background_bytes_per_second = bb_rng_one_in(rng, 8) ? UINT64_C(1) << 20 : 0;
+}
 
 static void draw_options(struct model *model)
 {
@@ -18,7 +41,9 @@ static void draw_options(struct model *model)
     static const enum bb_filter_kind kinds[] = {BB_FILTER_RIBBON, BB_FILTER_RIBBON, BB_FILTER_BLOOM,
                                                 BB_FILTER_BLOCKED_BLOOM, BB_FILTER_NONE};
     struct bb_db_options *o = &model->options;
+    const struct bb_comparator *comparator = o->comparator; /* for the store's life */
     *o = (struct bb_db_options){.struct_size = sizeof(*o), .create_if_missing = true};
+    o->comparator = comparator;
     o->file_system = bb_file_memory_system(model->memory);
     o->write_buffer_bytes = bb_rng_between(rng, 64, 256) * 1024;
     o->cache_bytes = bb_rng_between(rng, 64, 1024) * 1024;
@@ -48,6 +73,7 @@ static void draw_options(struct model *model)
     static const double summaries[] = {BB_SUMMARY_DEFAULT, BB_SUMMARY_NONE, BB_SUMMARY_ALL, 2, 6};
     o->summary_bits = summaries[bb_rng_below(rng, 5)];
     o->summary_residency = (enum bb_summary_residency)bb_rng_below(rng, 3);
+    draw_durability(model);
     o->filter_slack = bb_rng_one_in(rng, 4) ? 0.05 : 0;
     o->absent_share = bb_rng_one_in(rng, 3) ? 0.01 : 1;
     o->level_read_costs[1] = bb_rng_one_in(rng, 4) ? 10 : 1;
@@ -76,10 +102,16 @@ void model_differ(const struct model *model, const char *what)
     abort();
 }
 
-static void open_store(struct model *model)
+void model_open(struct model *model)
 {
     draw_options(model);
-    model_must(model, bb_db_open(DIRECTORY, &model->options, &model->db), "open");
+    if (model->sequence > 0 && bb_rng_one_in(&model->rng, 8)) {
+        struct bb_db_options options = model->options;
+        options.error_if_exists = true;
+        if (bb_db_open(MODEL_DIRECTORY, &options, &model->db) != BB_EXISTS)
+            model_differ(model, "a store is opened that should not be there");
+    }
+    model_must(model, bb_db_open(MODEL_DIRECTORY, &model->options, &model->db), "open");
 }
 
 struct model *model_create(uint64_t seed, struct model_coverage *coverage)
@@ -88,12 +120,15 @@ struct model *model_create(uint64_t seed, struct model_coverage *coverage)
     model->seed = seed;
     model->coverage = coverage;
     bb_rng_init(&model->rng, seed);
-    model->oracle = oracle_create();
+    model->options.comparator = seed % 4 == 3 ? &reverse : NULL;
+    model->oracle = oracle_create(model->options.comparator != NULL);
     model->memory = bb_file_memory_create(seed);
     model->key_space = (uint32_t)bb_rng_between(&model->rng, 50, 5000);
     model->value_max = (uint32_t)bb_rng_between(&model->rng, 0, 400);
     coverage->stores++;
-    open_store(model);
+    coverage->reverse_stores += model->options.comparator != NULL;
+    model_open(model);
+    bb_db_secret(model->db, &model->secret);
     return model;
 }
 
@@ -102,6 +137,7 @@ static void release_all(struct model *model)
     while (model->snapshot_count > 0)
         model_release(model);
     model_release_pins(model);
+    model_end_walks(model);
 }
 
 static void take_statistics(struct model *model)
@@ -118,7 +154,7 @@ static void take_statistics(struct model *model)
     }
 }
 
-static void close_store(struct model *model)
+void model_close(struct model *model)
 {
     release_all(model);
     take_statistics(model);
@@ -128,13 +164,13 @@ static void close_store(struct model *model)
 
 void model_destroy(struct model *model)
 {
-    close_store(model);
+    model_close(model);
+    model_end_view(model);
     struct bb_db_verify_report report;
-    model_must(model, bb_db_verify(DIRECTORY, &model->options, &report), "verify");
+    model_must(model, bb_db_verify(MODEL_DIRECTORY, &model->options, &report), "verify");
     bb_file_memory_destroy(model->memory);
     oracle_destroy(model->oracle);
     bb_buf_deinit(&model->value);
-    bb_buf_deinit(&model->expected_key);
     bb_buf_deinit(&model->expected);
     free(model->commits);
     free(model);
@@ -190,34 +226,31 @@ void model_compact(struct model *model)
 
 void model_reopen(struct model *model)
 {
-    close_store(model);
+    model_close(model);
     model_set_durable(model);
-    open_store(model);
+    model_open(model);
     model->coverage->reopened++;
 }
 
-/* Leaves the store as a dead process would, with what the disk has in `image`. */
-static void abandon_store(struct model *model, struct bb_file_memory *image)
+/* Leaves the store as a dead process would, with what the disk has in `image`; what it came back to. */
+static uint64_t abandon_store(struct model *model, struct bb_file_memory *image)
 {
-    close_store(model);
+    struct bb_db_stats stats;
+    model_close(model);
+    model_end_view(model);
     bb_file_memory_destroy(model->memory);
     model->memory = image;
-    open_store(model);
-}
-
-void model_kill(struct model *model)
-{
-    abandon_store(model, bb_file_memory_clone(model->memory));
-    struct bb_db_stats stats;
+    model_open(model);
     bb_db_stats(model->db, &stats);
-    if (stats.last_sequence != model->sequence)
-        model_differ(model, "a commit that had returned is lost with the process");
-    model->coverage->killed++;
-    /* What was replayed from the log has been written to a table, durably. */
-    model_set_durable(model);
+    return stats.last_sequence;
 }
 
-static bool is_commit(const struct model *model, uint64_t sequence)
+bool model_may_lose(const struct model *model)
+{
+    return model->options.wal_off || model->options.wal_buffer_bytes > 0;
+}
+
+bool model_is_commit(const struct model *model, uint64_t sequence)
 {
     for (size_t i = 0; i < model->commit_count; i++) {
         if (model->commits[i] == sequence)
@@ -226,22 +259,36 @@ static bool is_commit(const struct model *model, uint64_t sequence)
     return sequence == model->durable;
 }
 
+/* What came back is what counts from here on. */
+static void accept(struct model *model, uint64_t sequence)
+{
+    if (sequence < model->durable)
+        model_differ(model, "a durable commit is lost");
+    if (!model_is_commit(model, sequence))
+        model_differ(model, "a commit has come back in part");
+    model->sequence = sequence;
+    oracle_truncate(model->oracle, sequence);
+    /* What was replayed from the log has been written to a table, durably. */
+    model_set_durable(model);
+}
+
+void model_kill(struct model *model)
+{
+    bool may_lose = model_may_lose(model);
+    uint64_t sequence = abandon_store(model, bb_file_memory_clone(model->memory));
+    if (sequence != model->sequence && !may_lose)
+        model_differ(model, "a commit that had returned is lost with the process");
+    accept(model, sequence);
+    model->coverage->killed++;
+}
+
 void model_crash(struct model *model)
 {
     struct bb_crash crash = {
         .bytes = BB_CRASH_BYTES_ANY, .names = BB_CRASH_NAMES_ANY, .seed = bb_rng_next(&model->rng)};
-    abandon_store(model, bb_file_memory_crash(model->memory, &crash));
-    struct bb_db_stats stats;
-    bb_db_stats(model->db, &stats);
-    if (stats.last_sequence < model->durable)
-        model_differ(model, "a durable commit is lost");
-    if (!is_commit(model, stats.last_sequence))
-        model_differ(model, "a commit has come back in part");
-    if (stats.last_sequence < model->sequence)
-        model->coverage->crashes_with_loss++;
+    uint64_t sequence = abandon_store(model, bb_file_memory_crash(model->memory, &crash));
+    model->coverage->crashes_with_loss += sequence < model->sequence;
     model->coverage->crashed++;
-    model->sequence = stats.last_sequence;
-    oracle_truncate(model->oracle, model->sequence);
-    model_set_durable(model);
+    accept(model, sequence);
     model_compare_all(model);
 }

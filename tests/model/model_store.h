@@ -10,6 +10,14 @@
 
 #define MODEL_SNAPSHOTS_MAX 6
 #define MODEL_PINS_MAX      6
+#define MODEL_WALKS_MAX     3
+#define MODEL_KEY_SIZE_MAX  64
+#define MODEL_DIRECTORY     "/store"
+
+struct model_key {
+    uint8_t data[MODEL_KEY_SIZE_MAX];
+    size_t size;
+};
 
 struct model_coverage {
     uint64_t operations;
@@ -33,6 +41,18 @@ struct model_coverage {
     uint64_t turns_across_tables;
     uint64_t snapshot_walks;
     uint64_t bounds_met; /* walks of iterators over a range that came to its end */
+    uint64_t prefix_walks;
+    uint64_t walks_over_compactions; /* iterators used when a compaction had come since */
+    uint64_t batch_operations;
+    uint64_t reverse_stores;
+    uint64_t views; /* openings beside the writer */
+    uint64_t refreshes;
+    uint64_t gets_behind; /* beside the writer, of a state that is past */
+    uint64_t repairs;
+    uint64_t repairs_without_manifest;
+    uint64_t refusals;
+    uint64_t inspections;
+    uint64_t checkpoints_beside_writer; /* that were written to meanwhile */
     uint64_t flushes;
     uint64_t compactions;
     uint64_t walks_over_ranges; /* iterators that crossed keys of deleted ranges */
@@ -60,6 +80,22 @@ struct model_pin {
     uint64_t compactions_before;
 };
 
+/* An iterator, and where it must stand. */
+struct model_walk {
+    struct bb_db_iter *iter;
+    uint64_t sequence; /* that it shows */
+    struct model_key low_key;
+    struct model_key high_key;
+    struct bb_bytes low;
+    struct bb_bytes high;
+    struct bb_key_range range;
+    struct bb_buf key;
+    bool is_valid;
+    bool was_forward;
+    uint64_t turns;
+    uint64_t compactions_before;
+};
+
 struct model {
     struct bb_rng rng;
     uint64_t seed;
@@ -79,8 +115,12 @@ struct model {
     struct model_snapshot snapshots[MODEL_SNAPSHOTS_MAX];
     size_t snapshot_count;
     struct model_pin pins[MODEL_PINS_MAX];
+    struct model_walk walks[MODEL_WALKS_MAX];
+    struct bb_db *view;     /* the same store, read beside the writer, or NULL */
+    uint64_t view_sequence; /* that it shows */
+    struct bb_hash_secret secret;
+    struct bb_read_stats read_stats;
     struct bb_buf value; /* scratch: the store's answers and the oracle's */
-    struct bb_buf expected_key;
     struct bb_buf expected;
 };
 
@@ -109,6 +149,18 @@ void model_checkpoint(struct model *model);
 void model_ingest(struct model *model);
 /* Seeks somewhere and moves at random in both directions. */
 void model_walk(struct model *model);
+/* The same with iterators that stay, over whatever happens meanwhile. */
+void model_walk_on(struct model *model);
+void model_end_walks(struct model *model);
+/* Opens the store beside its writer, reads it, brings it up to date, or lets go of it. */
+void model_view(struct model *model);
+void model_end_view(struct model *model);
+/* Closes, loses what says which files are in force, repairs. */
+void model_repair(struct model *model);
+/* What must be refused. */
+void model_refuse(struct model *model);
+/* What the store says of itself. */
+void model_inspect(struct model *model);
 void model_snapshot(struct model *model);
 void model_release(struct model *model);
 void model_flush(struct model *model);

@@ -9,12 +9,14 @@ enum statement {
     APPLY,
     DELETE_RANGE,
     GET,
+    FIRST,
     AT_OR_AFTER,
     AFTER,
     BEFORE,
     LAST,
     TRUNCATE,
     PRUNE,
+    LOWER,
     STATEMENT_COUNT,
 };
 
@@ -24,6 +26,7 @@ static const char *const texts[STATEMENT_COUNT] = {
                      "WHERE key >= ?1 AND key < ?3",
     [GET] = "SELECT value FROM versions WHERE key = ?1 AND sequence <= ?2 ORDER BY sequence DESC "
             "LIMIT 1",
+    [FIRST] = "SELECT key FROM versions ORDER BY key LIMIT 1",
     [AT_OR_AFTER] = "SELECT key FROM versions WHERE key >= ?1 ORDER BY key LIMIT 1",
     [AFTER] = "SELECT key FROM versions WHERE key > ?1 ORDER BY key LIMIT 1",
     [BEFORE] = "SELECT key FROM versions WHERE key < ?1 ORDER BY key DESC LIMIT 1",
@@ -32,11 +35,14 @@ static const char *const texts[STATEMENT_COUNT] = {
     [PRUNE] = "DELETE FROM versions WHERE sequence < (SELECT MAX(v.sequence) FROM versions v WHERE "
               "v.key = versions.key "
               "AND v.sequence <= ?2)",
+    [LOWER] = "UPDATE versions SET sequence = ?2 WHERE sequence > ?2",
 };
 
 struct oracle {
     sqlite3 *db;
     sqlite3_stmt *statements[STATEMENT_COUNT];
+    bool is_reverse;
+    struct bb_buf encoded[2]; /* the keys that a statement is bound to */
     uint64_t ranges_crossed;
 };
 
@@ -48,11 +54,12 @@ static void must(struct oracle *oracle, bool is_fine)
     abort();
 }
 
-struct oracle *oracle_create(void)
+struct oracle *oracle_create(bool is_reverse)
 {
     struct oracle *oracle = calloc(1, sizeof(*oracle));
     if (oracle == NULL)
         abort();
+    oracle->is_reverse = is_reverse;
     must(oracle, sqlite3_open(":memory:", &oracle->db) == SQLITE_OK);
     must(oracle,
          sqlite3_exec(
@@ -71,6 +78,8 @@ void oracle_destroy(struct oracle *oracle)
     for (int i = 0; i < STATEMENT_COUNT; i++)
         sqlite3_finalize(oracle->statements[i]);
     sqlite3_close(oracle->db);
+    for (int i = 0; i < 2; i++)
+        bb_buf_deinit(&oracle->encoded[i]);
     free(oracle);
 }
 
@@ -83,6 +92,33 @@ static void bind_bytes(struct oracle *oracle, sqlite3_stmt *statement, int index
          sqlite3_bind_blob(statement, index, data, (int)bytes.size, SQLITE_STATIC) == SQLITE_OK);
 }
 
+/* SQLite orders blobs bytewise. For the reverse order each byte becomes two, complemented, and an end
+ * is set that is greater than any of them. */
+static struct bb_bytes encode(struct oracle *oracle, int which, struct bb_bytes key)
+{
+    struct bb_buf *buf = &oracle->encoded[which];
+    uint8_t *data = NULL;
+    if (!oracle->is_reverse)
+        return key;
+    buf->size = 0;
+    must(oracle, bb_buf_extend(buf, 2 * key.size + 1, &data) == BB_OK);
+    for (size_t i = 0; i < key.size; i++) {
+        data[2 * i] = 0xfe;
+        data[2 * i + 1] = (uint8_t)~key.data[i];
+    }
+    data[2 * key.size] = 0xff;
+    return bb_buf_bytes(buf);
+}
+
+static void decode(const struct oracle *oracle, struct bb_buf *key)
+{
+    if (!oracle->is_reverse)
+        return;
+    key->size /= 2;
+    for (size_t i = 0; i < key->size; i++)
+        key->data[i] = (uint8_t)~key->data[2 * i + 1];
+}
+
 static sqlite3_stmt *prepare(struct oracle *oracle, enum statement which,
                              const struct bb_bytes *key, uint64_t sequence)
 {
@@ -90,7 +126,7 @@ static sqlite3_stmt *prepare(struct oracle *oracle, enum statement which,
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
     if (key != NULL)
-        bind_bytes(oracle, statement, 1, *key);
+        bind_bytes(oracle, statement, 1, encode(oracle, 0, *key));
     if (sqlite3_bind_parameter_count(statement) >= 2)
         must(oracle, sqlite3_bind_int64(statement, 2, (sqlite3_int64)sequence) == SQLITE_OK);
     return statement;
@@ -115,7 +151,7 @@ void oracle_delete_range(struct oracle *oracle, uint64_t sequence, struct bb_byt
                          struct bb_bytes high)
 {
     sqlite3_stmt *statement = prepare(oracle, DELETE_RANGE, &low, sequence);
-    bind_bytes(oracle, statement, 3, high);
+    bind_bytes(oracle, statement, 3, encode(oracle, 1, high));
     run(oracle, statement);
 }
 
@@ -163,11 +199,14 @@ enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64
 static bool move(struct oracle *oracle, enum statement which, struct bb_buf *key)
 {
     struct bb_bytes from = bb_buf_bytes(key);
-    sqlite3_stmt *statement = prepare(oracle, which, which == LAST ? NULL : &from, 0);
+    sqlite3_stmt *statement =
+        prepare(oracle, which, which == FIRST || which == LAST ? NULL : &from, 0);
     int step = sqlite3_step(statement);
     must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
-    if (step == SQLITE_ROW)
+    if (step == SQLITE_ROW) {
         take_column(statement, key);
+        decode(oracle, key);
+    }
     sqlite3_reset(statement);
     return step == SQLITE_ROW;
 }
@@ -183,6 +222,12 @@ static bool find(struct oracle *oracle, uint64_t sequence, enum statement first,
         is_found = move(oracle, then, key);
     }
     return is_found;
+}
+
+bool oracle_first(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
+                  struct bb_buf *value)
+{
+    return find(oracle, sequence, FIRST, AFTER, key, value);
 }
 
 bool oracle_seek(struct oracle *oracle, uint64_t sequence, bool is_after, struct bb_buf *key,
@@ -210,4 +255,9 @@ void oracle_truncate(struct oracle *oracle, uint64_t sequence)
 void oracle_prune(struct oracle *oracle, uint64_t sequence_min)
 {
     run(oracle, prepare(oracle, PRUNE, NULL, sequence_min));
+}
+
+void oracle_lower(struct oracle *oracle, uint64_t sequence)
+{
+    run(oracle, prepare(oracle, LOWER, NULL, sequence));
 }

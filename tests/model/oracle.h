@@ -11,7 +11,8 @@
 
 struct oracle;
 
-struct oracle *oracle_create(void);
+/* is_reverse: keys order bytewise, the other way round. */
+struct oracle *oracle_create(bool is_reverse);
 void oracle_destroy(struct oracle *oracle);
 
 /* Deletes all keys from low, inclusive, to high, exclusive. */
@@ -31,6 +32,9 @@ enum oracle_answer {
 enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64_t sequence,
                               struct bb_buf *value);
 
+/* The first present key of all. */
+bool oracle_first(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
+                  struct bb_buf *value);
 /* The first present key at or after *key (is_after: strictly after), which it replaces; false at
  * the end. */
 bool oracle_seek(struct oracle *oracle, uint64_t sequence, bool is_after, struct bb_buf *key,
@@ -47,6 +51,9 @@ uint64_t oracle_ranges_crossed(const struct oracle *oracle);
 
 /* Forgets everything after the sequence: what a crash has lost. */
 void oracle_truncate(struct oracle *oracle, uint64_t sequence);
+/* Numbers versions behind the sequence as if they had come with it. REQUIRES: pruned to the last
+ * version of each key. */
+void oracle_lower(struct oracle *oracle, uint64_t sequence);
 /* Forgets versions that nobody who asks at sequence_min or later can see. */
 void oracle_prune(struct oracle *oracle, uint64_t sequence_min);
 
