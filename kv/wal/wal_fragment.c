@@ -1,5 +1,5 @@
-/* Decodes one fragment of a log. Cheap tests come first: the search behind damage calls this for
- * every offset. Any thread. */
+/* Decodes one fragment of a log. Cheap tests come first: the search behind damage (wal_search.h)
+ * calls this for every offset. Any thread. */
 #include "kv/wal/wal_fragment.h"
 
 #include "base/bytes.h"
@@ -9,8 +9,7 @@ static size_t body_size_min(uint8_t type)
     return type == BB_WAL_MIDDLE || type == BB_WAL_LAST ? 1 : BB_WAL_DURABLE_SIZE;
 }
 
-const char *bb_wal_fragment_decode(uint64_t seed, uint64_t offset, struct bb_bytes rest,
-                                   struct bb_wal_fragment *ret_fragment)
+const char *bb_wal_fragment_header_defect(struct bb_bytes rest)
 {
     if (rest.size < BB_WAL_FRAGMENT_HEADER)
         return "a fragment's header is cut off";
@@ -26,10 +25,18 @@ const char *bb_wal_fragment_decode(uint64_t seed, uint64_t offset, struct bb_byt
     if (body_size < body_size_min(type) ||
         (type == BB_WAL_MARK && body_size != BB_WAL_DURABLE_SIZE))
         return "a fragment of wrong length";
+    return NULL;
+}
 
+const char *bb_wal_fragment_decode(uint64_t seed, uint64_t offset, struct bb_bytes rest,
+                                   struct bb_wal_fragment *ret_fragment)
+{
+    const char *defect = bb_wal_fragment_header_defect(rest);
+    if (defect != NULL)
+        return defect;
     struct bb_wal_fragment fragment = {
-        .type = (enum bb_wal_fragment_type)type,
-        .body = bb_bytes_of(rest.data + BB_WAL_FRAGMENT_HEADER, body_size),
+        .type = (enum bb_wal_fragment_type)rest.data[10],
+        .body = bb_bytes_of(rest.data + BB_WAL_FRAGMENT_HEADER, bb_load16(rest.data + 8)),
     };
     if (bb_load64(rest.data) != bb_wal_check(seed, offset, fragment.type, fragment.body))
         return "a fragment with a wrong check";

@@ -9,6 +9,10 @@ struct bb_wal_fragment {
     struct bb_bytes body; /* borrowed; FULL, FIRST and MARK: begins with the durable offset */
 };
 
+/* NULL, or why type and length alone tell that no fragment stands here: what passes is hashed. rest:
+ * the bytes from its offset to the end of the block or of the file. */
+const char *bb_wal_fragment_header_defect(struct bb_bytes rest);
+
 /* Decodes the fragment at a file offset. rest: the bytes from there to the end of the block or of
  * the file. Gives NULL, or what is wrong with it in a few words. */
 const char *bb_wal_fragment_decode(uint64_t seed, uint64_t offset, struct bb_bytes rest,

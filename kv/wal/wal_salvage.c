@@ -6,16 +6,13 @@
 #include "base/status.h"
 #include "kv/wal/wal_fragment.h"
 #include "kv/wal/wal_reader.h"
+#include "kv/wal/wal_search.h"
 #include "kv/wal/wal_source.h"
-
-/* Bodies hashed in vain, per block: as in wal_tail.c. */
-#define HASHED_IN_VAIN_MAX ((size_t)8 << 20)
 
 struct salvage {
     struct bb_wal_source source;
+    struct bb_wal_search search;
     uint64_t position;
-    uint64_t hashed_block; /* the block that hashed counts for */
-    size_t hashed;
     struct bb_buf record; /* of fragments that follow one another without a gap */
     uint64_t record_start;
     bool is_within_record;
@@ -91,20 +88,15 @@ static enum bb_status take(struct salvage *salvage, const struct bb_wal_fragment
         status = take_first(salvage, fragment, end);
     }
     salvage->position = end;
+    bb_wal_search_found(&salvage->search);
     return status;
 }
 
-/* What is at the position is no fragment: on to the next offset, or to the next block when too much
- * was hashed for nothing. */
+/* What is at the position is no fragment. */
 static void pass_over(struct salvage *salvage, struct bb_bytes rest)
 {
-    uint64_t block = salvage->position / BB_WAL_BLOCK_SIZE;
-    if (block != salvage->hashed_block)
-        salvage->hashed = 0;
-    salvage->hashed_block = block;
-    salvage->hashed += bb_load16(rest.data + 8);
     salvage->is_within_record = false;
-    salvage->position += salvage->hashed < HASHED_IN_VAIN_MAX ? 1 : rest.size;
+    salvage->position = bb_wal_search_next(&salvage->search, salvage->position, rest);
 }
 
 /* The end of a block is too short for a fragment, and filled with zeros. */

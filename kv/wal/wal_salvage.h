@@ -3,9 +3,8 @@
  * hole too, and is told that there is one.
  *
  * The check of a fragment covers its place, its log and its store, so nothing is taken by accident.
- * A record is given whole or not at all. Each byte of a damaged fragment may be the beginning of
- * another one; where a block has more of them than 8 MiB of hashing can try, which is 128 at least,
- * the rest of the block is given up, and the records that begin there. Threads: one per call.
+ * A record is given whole or not at all. Behind a damaged fragment the next one may begin anywhere
+ * in the block: wal_search.h. Threads: one per call.
  */
 #ifndef BB_KV_WAL_WAL_SALVAGE_H
 #define BB_KV_WAL_WAL_SALVAGE_H

@@ -1,17 +1,13 @@
 /* The search behind damage.
  *
  * A block begins with a fragment, so a damaged block hides nothing of the next one. Inside a block
- * the next fragment may begin anywhere once a length is not to be trusted, so every offset is
- * tried. That is cheap on bytes that are no fragments, since type and length rule out nearly all of
- * them; for bytes that were made to pass those tests there is a limit to what is hashed in vain.
+ * wal_search.h says where the next one may begin.
  */
 #include "kv/wal/wal_tail.h"
 
 #include "base/bytes.h"
 #include "kv/wal/wal_fragment.h"
-
-/* Of bodies whose check was wrong, per block. Random bytes come to about 1 MiB. */
-#define HASHED_IN_VAIN_MAX ((size_t)8 << 20)
+#include "kv/wal/wal_search.h"
 
 static uint64_t content_end(uint64_t offset, struct bb_bytes bytes, uint64_t otherwise)
 {
@@ -21,20 +17,25 @@ static uint64_t content_end(uint64_t offset, struct bb_bytes bytes, uint64_t oth
     return size == 0 ? otherwise : offset + size;
 }
 
+static void take(struct bb_wal_tail *tail, const struct bb_wal_fragment *fragment)
+{
+    if (bb_wal_fragment_has_durable(fragment) && bb_wal_fragment_durable(fragment) > tail->durable)
+        tail->durable = bb_wal_fragment_durable(fragment);
+}
+
 static void search_block(uint64_t seed, uint64_t offset, struct bb_bytes rest,
                          struct bb_wal_tail *tail)
 {
-    size_t hashed = 0;
-    while (rest.size >= BB_WAL_FRAGMENT_HEADER && hashed < HASHED_IN_VAIN_MAX) {
+    struct bb_wal_search search = {0};
+    while (rest.size >= BB_WAL_FRAGMENT_HEADER) {
         struct bb_wal_fragment fragment;
-        size_t step = 1;
+        size_t step;
         if (bb_wal_fragment_decode(seed, offset, rest, &fragment) == NULL) {
             step = BB_WAL_FRAGMENT_HEADER + fragment.body.size;
-            if (bb_wal_fragment_has_durable(&fragment) &&
-                bb_wal_fragment_durable(&fragment) > tail->durable)
-                tail->durable = bb_wal_fragment_durable(&fragment);
-        } else if (rest.data[10] != BB_WAL_NONE && rest.data[10] <= BB_WAL_MARK) {
-            hashed += bb_load16(rest.data + 8); /* at most: the length may have been refused */
+            take(tail, &fragment);
+            bb_wal_search_found(&search);
+        } else {
+            step = (size_t)(bb_wal_search_next(&search, offset, rest) - offset);
         }
         rest = bb_bytes_of(rest.data + step, rest.size - step);
         offset += step;
