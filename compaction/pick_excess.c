@@ -94,9 +94,8 @@ bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_
 static void look_for_saving(const struct bb_levels *levels, const struct bb_pick_options *options,
                             int level, const struct bb_run *run, struct worst *best)
 {
-    /* About the same for all tables of the run, as the output takes the place of as many keys; but
-     * only what the table itself would get tells whether rewriting it saves anything: else it would
-     * be done again and again. */
+    /* The same for all tables of the run, but for one without keys; only what the table itself would
+     * get tells whether rewriting it saves anything: else it would be done again and again. */
     double rate = rewritten_rate(levels, options, level, run, run->files[0]);
     for (size_t i = 0; i < run->count; i++) {
         if (bb_plan_rates_saving(options, run->files[i], rate) <= best->gain)

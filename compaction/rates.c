@@ -247,7 +247,7 @@ double bb_rates_target(const struct bb_rate_request *request)
 }
 
 /* A budget is kept by what each table gets from it: there is no promise that others could have used
- * up. */
+ * up. A part of a run gets what the whole run would. */
 static double budget_rate(const struct bb_rate_request *request)
 {
     double rates[BB_LEVEL_COUNT];
@@ -257,7 +257,10 @@ static double budget_rate(const struct bb_rate_request *request)
     double rate = rates[level];
     if (forecast.runs[level] <= 1 || rate == 1)
         return clamp(rate);
-    double scaled = bb_forecast_scale(&forecast, level, (double)request->output_keys, rate);
+    struct bb_rate_part own =
+        bb_rate_request_part(request, level, bb_rate_request_last_level(request));
+    double run_keys = own.run_keys + (double)request->output_keys;
+    double scaled = bb_forecast_scale(&forecast, level, run_keys, rate);
     return clamp(smaller(scaled, BB_FILTER_RATE_MAX));
 }
 
