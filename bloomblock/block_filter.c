@@ -204,15 +204,6 @@ bool bb_block_filter_rest_is_zero(const struct bb_block_filter_format *format, u
     return bits % 8 == 0 || payload[bits / 8] >> bits % 8 == 0;
 }
 
-struct bb_block_filter_key bb_block_filter_key(const struct bb_block_filter_format *format,
-                                               uint64_t key_hash)
-{
-    bool ribbon = format->kind == BB_FILTER_RIBBON;
-    return (struct bb_block_filter_key){.hash =
-                                            ribbon ? bb_domain_ribbon_hash(format->domain, key_hash)
-                                                   : bb_domain_hash(format->domain, key_hash)};
-}
-
 uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_count)
 {
     return bb_shard_of(key.hash, shard_count);

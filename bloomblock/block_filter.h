@@ -25,6 +25,7 @@
 #define BB_BLOOMBLOCK_BLOCK_FILTER_H
 
 #include "bb/filter.h"
+#include "bloomblock/domain.h"
 #include "bloomblock/ribbon/ribbon_probe.h"
 
 #define BB_FILTER_GROUP_KEYS_MAX   2000
@@ -97,8 +98,14 @@ BB_MUST_CHECK bool bb_block_filter_rest_is_zero(const struct bb_block_filter_for
 struct bb_block_filter_key {
     uint64_t hash;
 };
-struct bb_block_filter_key bb_block_filter_key(const struct bb_block_filter_format *format,
-                                               uint64_t key_hash);
+static inline struct bb_block_filter_key
+bb_block_filter_key(const struct bb_block_filter_format *format, uint64_t key_hash)
+{
+    bool ribbon = format->kind == BB_FILTER_RIBBON;
+    return (struct bb_block_filter_key){.hash =
+                                            ribbon ? bb_domain_ribbon_hash(format->domain, key_hash)
+                                                   : bb_domain_hash(format->domain, key_hash)};
+}
 
 /* Which of a group's shards holds the key: 0 ... shard_count - 1. */
 uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_count);
