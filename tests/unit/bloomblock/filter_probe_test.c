@@ -1,7 +1,8 @@
 /* Goal: no filter of any kind denies a member, in any form of its probe, asked alone or in batches;
  * all forms give foreign keys the same answer; nothing outside an envelope is read. Method: filters
  * of n = 0 ... 4,096 keys at several rates, of every kind that can be built, and of blocks; every
- * member is asked in every form. Envelopes end at an unreadable page.
+ * member is asked in every form. Envelopes end at an unreadable page; small ribbons of ranks up to 8,
+ * of which a probe may load what stands in front of a window, also begin behind one.
  *
  * BB_TEST_PROBES: about so many questions to members, 4,000,000 by default. From some 50,000,000
  * per kind on every n is there for every kind; more are asked of other sets of keys, at other
@@ -151,6 +152,49 @@ static void filter_probe__no_member_is_denied(void **state)
     assert_true(asked > 0);
 }
 
+/* --- Windows at the very beginning of an envelope --- */
+
+#define FRONT_RANK_MAX 8
+#define FRONT_KEYS_MAX 100 /* from one window on, and few more groups */
+
+static bool passes_in_every_way(const struct bb_filter_view *view, uint64_t hash)
+{
+    const struct bb_filter_view views[2] = {*view, *view};
+    uint64_t each = 0;
+    bb_filter_may_contain_each(views, 2, hash, &each);
+    return each == 3 && first_denied(view, &hash, 1) == 1;
+}
+
+static void assert_front(double rate, uint64_t count)
+{
+    struct bb_buf envelope = envelope_of(BB_FILTER_RIBBON, rate, count, count);
+    struct guarded guarded = guarded_copy(envelope.data, envelope.size);
+    struct bb_filter_view view;
+    memmove(guarded.start, envelope.data, envelope.size);
+    assert_ok(bb_filter_view_init(&view, (struct bb_bytes){guarded.start, envelope.size}));
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
+        if (!bb_cpu_has(cpu))
+            continue;
+        bb_view_use(&view, cpu);
+        for (uint64_t i = 0; i < count; i++)
+            assert_true(passes_in_every_way(&view, member_hash(count, i)));
+        foreign_answers(&view);
+    }
+    guarded_free(&guarded);
+    bb_buf_deinit(&envelope);
+}
+
+static void filter_probe__nothing_in_front_of_an_envelope_is_read(void **state)
+{
+    (void)state;
+    for (int rank = 1; rank <= FRONT_RANK_MAX; rank++) {
+        for (uint64_t count = 1; count <= FRONT_KEYS_MAX; count++) {
+            assert_front(ldexp(1, -rank), count);
+            assert_front(ldexp(0.75, -rank), count); /* with a step */
+        }
+    }
+}
+
 /* --- Filters of blocks --- */
 
 static const enum bb_filter_kind block_kinds[] = {BB_FILTER_RIBBON, BB_FILTER_BLOCKED_BLOOM,
@@ -210,6 +254,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filter_probe__no_member_is_denied),
+        cmocka_unit_test(filter_probe__nothing_in_front_of_an_envelope_is_read),
         cmocka_unit_test(filter_probe__no_member_is_denied_by_a_block),
     };
     keys_init("filter_probe");
