@@ -113,12 +113,14 @@ enum bb_section_id {
 /* Property ids with this bit must be understood by the reader. */
 #define BB_PROPERTY_MANDATORY UINT16_C(0x8000)
 
-/* Which hash the filters take: XXH3-64 under a secret of 192 bytes. */
-#define BB_HASH_ID_XXH3 1
+/* Which hash the filters take, and how: XXH3-64 under a secret of 192 bytes, which ribbons take
+ * without mixing it. (1 was the same, mixed: asked in today's way, its ribbons would deny keys that
+ * are there.) */
+#define BB_HASH_ID_XXH3 2
 
 /* Written into every table, and changed whenever the same entries and options give other bytes:
  * verify compares rebuilt filters only with those of the same builder. */
-#define BB_BUILDER_ID "bloomblock 0.1.0 layout 3"
+#define BB_BUILDER_ID "bloomblock 0.1.0 layout 4"
 
 static_assert(sizeof(BB_TABLE_MAGIC) - 1 == BB_TABLE_MAGIC_SIZE, "the magic has eight bytes");
 static_assert(BB_BLOCK_TRAILER_SIZE == 1 + 4 + BB_CHECKSUM_SIZE, "the trailer's fields");

@@ -275,7 +275,8 @@ static enum bb_status check_properties(const struct bb_properties *p, struct bb_
                        place.file == NULL ? "table" : place.file, p->format_version,
                        BB_FORMAT_VERSION);
     if (p->hash_id != BB_HASH_ID_XXH3)
-        return bb_fail(BB_UNSUPPORTED, "%s: filters take hash %" PRIu64 ", this version knows %d",
+        return bb_fail(BB_UNSUPPORTED,
+                       "%s: filters take hash %" PRIu64 ", this version reads %d alone",
                        place.file == NULL ? "table" : place.file, p->hash_id, BB_HASH_ID_XXH3);
     enum bb_status status = check_counts(p, place);
     if (status == BB_OK)

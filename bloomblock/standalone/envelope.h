@@ -2,7 +2,7 @@
  * that it is whole.
  *
  *       0  magic            8   "BBFILTER"
- *       8  version          4   0
+ *       8  version          4   1
  *      12  kind             2   enum bb_filter_kind
  *      14  header size      2   64
  *      16  envelope size    8   all bytes, checksum included
@@ -27,7 +27,7 @@
 #include "bb/filter.h"
 
 #define BB_ENVELOPE_MAGIC         "BBFILTER"
-#define BB_ENVELOPE_VERSION       0
+#define BB_ENVELOPE_VERSION       1 /* 0: ribbons that took a mixed hash */
 #define BB_ENVELOPE_HEADER_SIZE   64
 #define BB_ENVELOPE_CHECKSUM_SIZE 8
 #define BB_ENVELOPE_RATE_DEFAULT  0.01

@@ -132,7 +132,7 @@ class Envelope:
         check(len(data) >= 72 and data[:8] == b"BBFILTER", "magic")
         (self.version, self.kind, header, size, self.salt, self.keys, self.rate, *self.parameters) = struct.unpack_from(
             "<IHHQQQdQQ", data, 8)
-        check((self.version, header, size) == (0, 64, len(data)), "version or sizes")
+        check((self.version, header, size) == (1, 64, len(data)), "version or sizes")
         self.checksum = struct.unpack_from("<Q", data, size - 8)[0]
         check(xxh3.xxh3_64(data[:-8]) == self.checksum, "checksum")
         self.payload = data[64:-8]

@@ -231,6 +231,7 @@ class Table:
             self.properties.setdefault(name, 0)
         must(len(self.properties) == len(PROPERTIES), "a property is missing")
         must(self.properties["table_id"] == self.id, "two table ids")
+        must(self.properties["hash_id"] == 2, "unsupported")
 
     def take_property(self, number, value):
         name, kind = PROPERTIES[number]

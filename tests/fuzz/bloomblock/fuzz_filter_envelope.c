@@ -159,7 +159,7 @@ static void repair(uint8_t *data, size_t size)
     if (size < HEADER_SIZE + CHECKSUM_SIZE)
         return;
     memcpy(data, "BBFILTER", 8);
-    bb_store32(data + 8, 0);
+    bb_store32(data + 8, 1);
     bb_store16(data + 14, HEADER_SIZE);
     bb_store64(data + 16, size);
     bb_store64(data + size - CHECKSUM_SIZE, bb_hash_bytes(data, size - CHECKSUM_SIZE));

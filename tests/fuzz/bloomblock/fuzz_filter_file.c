@@ -61,7 +61,7 @@ static void repair(uint8_t *data, size_t size)
 {
     uint8_t *envelope = data + HEADER_SIZE, *end = data + size - CHECKSUM;
     memcpy(envelope, "BBFILTER", 8);
-    bb_store32(envelope + 8, 0);
+    bb_store32(envelope + 8, 1);
     bb_store16(envelope + 14, ENVELOPE);
     bb_store64(envelope + 16, size - HEADER_SIZE);
     bb_store64(end, bb_hash_bytes(envelope, (size_t)(end - envelope)));

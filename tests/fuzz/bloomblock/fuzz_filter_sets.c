@@ -74,7 +74,7 @@ static uint8_t *repaired_copy(const uint8_t *data, size_t size)
     if (size < HEADER_SIZE + CHECKSUM_SIZE)
         return copy;
     memcpy(copy, "BBFILTER", 8);
-    bb_store32(copy + 8, 0);
+    bb_store32(copy + 8, 1);
     bb_store16(copy + 14, HEADER_SIZE);
     bb_store64(copy + 16, size);
     bb_store64(copy + size - CHECKSUM_SIZE, bb_hash_bytes(copy, size - CHECKSUM_SIZE));

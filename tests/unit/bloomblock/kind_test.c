@@ -18,7 +18,7 @@ static void assert_kind(struct bb_buf envelope, const char *second, const struct
                         size_t count)
 {
     static const struct change shared[] = {
-        {VERSION, 4, 1, BB_UNSUPPORTED, "version 1"},
+        {VERSION, 4, 2, BB_UNSUPPORTED, "version 2"},
         {KIND, 2, 0, C, "kind 0"},
         {KIND, 2, 99, BB_UNSUPPORTED, "has kind 99"},
         {HEADER_SIZE, 2, 72, C, "header has 72 bytes"},
