@@ -22,6 +22,8 @@
 #include "kv/memtable/memtable.h"
 #include "kv/read_only.h"
 #include "kv/target.h"
+#include "kv/wal/wal_format.h"
+#include "kv/wal/wal_writer.h"
 #include "kv/worker.h"
 
 /* Sequences that are set aside for the writers: so many for each entry of the inputs, and at least.
@@ -167,11 +169,19 @@ static enum bb_status install(struct ingest *ingest)
     return status;
 }
 
+/* Also a log alone: an empty range that is deleted leaves its record there and nothing in memory, and
+ * that record has a sequence below those of the tables. */
+static bool has_content(const struct bb_write_buffer *active)
+{
+    return !bb_memtable_is_empty(active->memtable) ||
+           (active->log != NULL && bb_wal_writer_size(active->log) > BB_WAL_HEADER_SIZE);
+}
+
 /* The leader's: the log in use is empty afterwards, and the manifest begins with it. */
 static enum bb_status empty_memory(struct bb_db *db)
 {
     enum bb_status status = bb_store_make_room(db, &(struct bb_room){0});
-    if (status == BB_OK && !bb_memtable_is_empty(db->active->memtable))
+    if (status == BB_OK && has_content(db->active))
         status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
     return status == BB_OK ? bb_store_drain(db) : status;
 }

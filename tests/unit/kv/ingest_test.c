@@ -546,10 +546,29 @@ static void ingest__beside_writers_and_readers(void **state)
     run_crowd(BB_COMPACTION_TIERED);
 }
 
+/* What broke: the record of an empty range stayed in the log in use, below the sequence that the
+ * manifest had from the tables on, and the store was not opened again. */
+static void ingest__after_a_range_that_was_empty(void **state)
+{
+    (void)state;
+    struct store store;
+    begin(&store);
+    store_put(&store, "a", "1");
+    assert_ok(bb_db_flush(store.db));
+    assert_ok(bb_db_delete_range(store.db, NULL, bb_bytes_of_text("m"), bb_bytes_of_text("m")));
+    build(&store, "/data/t", "b=2");
+    assert_ok(ingest(&store, "/data/t", NULL));
+    store_put(&store, "c", "3");
+    store_reopen(&store);
+    assert_content(&store, "a=1 b=2 c=3");
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ingest__is_one_batch_at_the_end),
+        cmocka_unit_test(ingest__after_a_range_that_was_empty),
         cmocka_unit_test(ingest__is_there_after_any_end),
         cmocka_unit_test(ingest__of_several_the_last_one_wins),
         cmocka_unit_test(ingest__of_several_versions_the_newest_counts),
