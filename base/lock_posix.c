@@ -12,7 +12,8 @@
  * Lock files get removed: by hand, by people who take them for what keeps a store from opening. The
  * next opener would make a new one, lock it, and share the directory with the holder of the old one.
  * So the directory is locked too (flock, which needs no permission to write), where the file system
- * can do that: what cannot be had is no failure.
+ * can do that: what cannot be had is no failure. Who locks the directory for a purpose of his own, as
+ * flock(1) does around a command, keeps the store closed.
  */
 #include "base/file_posix.h"
 
@@ -126,7 +127,7 @@ static enum bb_status lock_directory(struct posix_lock *lock, char *scratch)
         return BB_OK;
     return bb_fail(BB_BUSY,
                    "%s: the directory is locked, though this file is not: it was removed while "
-                   "somebody held it",
+                   "somebody held it, or flock(2) locks the directory for another purpose",
                    lock->path);
 }
 

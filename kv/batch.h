@@ -38,10 +38,10 @@ BB_MUST_CHECK enum bb_status bb_batch_put_borrowed(struct bb_batch *batch, struc
 /* Sum of the sizes of all keys and values. */
 uint64_t bb_batch_raw_bytes(const struct bb_batch *batch);
 
-/* The batch as it stands in the log, its operations numbered from sequence on: the i-th has
- * sequence + i, but for the tail. Borrowed until the batch is changed or stamped again. Nothing is copied: the header
- * inside the batch is overwritten, which no public function shows. REQUIRES: the batch is not
- * empty. */
+/* The batch as it stands in the log, but for the tail, which is to follow. Its operations are
+ * numbered from sequence on: the i-th has sequence + i. Borrowed until the batch is changed or
+ * stamped again. Nothing is copied: the header inside the batch is overwritten, which no public
+ * function shows. REQUIRES: the batch is not empty. */
 struct bb_bytes bb_batch_stamp(const struct bb_batch *batch, uint64_t sequence);
 
 /* Reads a payload operation by operation. Trusts nothing: payloads come from files. */

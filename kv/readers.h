@@ -72,6 +72,7 @@ static inline void bb_read_stats_add_denial(struct bb_read_stats *stats)
     stats->avoided_requests++;
     stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
 }
+
 /* sum += part, field by field. */
 void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part);
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -305,6 +306,21 @@ static void lock_posix__in_the_working_directory(void **state)
     assert_int_equal(close(before), 0);
 }
 
+/* As flock(1) does around a command. */
+static void lock_posix__a_directory_locked_by_others_is_named(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *held = NULL;
+    int directory = open(place->dir.path, O_RDONLY | O_DIRECTORY);
+    assert_true(directory >= 0);
+    assert_int_equal(flock(directory, LOCK_SH), 0);
+    assert_status(lock(place, &held), BB_BUSY);
+    assert_message("flock(2) locks the directory for another purpose");
+    assert_int_equal(close(directory), 0);
+    assert_ok(lock(place, &held));
+    assert_ok(unlock(place, held));
+}
+
 static int set_up(void **state)
 {
     struct place *place = calloc(1, sizeof(*place));
@@ -340,6 +356,7 @@ int main(void)
         lock_test(lock_posix__removed_by_its_holder_is_nobodys),
         lock_test(lock_posix__removed_by_hand_still_excludes),
         lock_test(lock_posix__in_the_working_directory),
+        lock_test(lock_posix__a_directory_locked_by_others_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
