@@ -1,12 +1,14 @@
 /* Goal: large values, up to the limit, come back whole from memtable, log, tables of level 0 and
  * merged ones; with keys of 64 KiB; and leave the small ones beside them as cheap to read as they
  * were. Method: a 16 MiB value (BB_TEST_LARGE_BYTES: another size, 1073741824 is the limit), that
- * compresses and that does not; what the cache holds and what is read is counted. */
+ * compresses and that does not; what the cache holds and what is read is counted. And of values that
+ * the log is given in pieces: the process dies, the power or a write fails between two of them. */
 #include "tests/support/store.h"
 
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/status.h"
 #include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"
 
@@ -150,6 +152,87 @@ static void large_value__stays_out_of_the_cache(void **state)
     free((void *)(uintptr_t)value.data);
 }
 
+/* ---- the log is given a large value in pieces ---- */
+
+/* What happens before one of the appends to logs: the process dies, or the power fails, after which
+ * the image is left; and the append may fail. */
+struct trouble {
+    uint64_t at; /* from 1 */
+    uint64_t appends;
+    uint64_t refusals; /* puts that failed */
+    bool fails;
+    bool is_power_cut;
+    struct bb_file_memory *image;
+};
+
+static enum bb_status make_trouble(void *context, struct bb_file_memory *memory, uint64_t number,
+                                   enum bb_file_call call, const char *path)
+{
+    struct trouble *trouble = context;
+    const struct bb_crash crash = {.bytes = BB_CRASH_BYTES_ANY, .seed = number};
+    if (call != BB_FILE_CALL_APPEND || strstr(path, ".wal") == NULL ||
+        ++trouble->appends != trouble->at)
+        return BB_OK;
+    trouble->image =
+        trouble->is_power_cut ? bb_file_memory_crash(memory, &crash) : bb_file_memory_clone(memory);
+    return trouble->fails ? bb_fail(BB_IO, "the disk is broken") : BB_OK;
+}
+
+static void check_image(struct bb_file_memory *image)
+{
+    struct store store = {.memory = image, .options = store_options(image)};
+    store_open(&store);
+    assert_content(&store, "a=1");
+    store_put(&store, "n", "2");
+    store_reopen(&store);
+    assert_content(&store, "a=1 n=2");
+    store_deinit(&store);
+}
+
+static void check_trouble(struct trouble *trouble, struct bb_bytes value)
+{
+    struct store store;
+    store_init(&store);
+    store_open(&store);
+    store_put_synced(&store, "a", "1");
+    bb_file_memory_set_hook(store.memory, make_trouble, trouble);
+    enum bb_status status = bb_db_put(store.db, NULL, bb_bytes_of_text("m"), value);
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    if (status == BB_OK) {
+        check_large(&store, bb_bytes_of_text("m"), value);
+    } else {
+        assert_int_equal(status, BB_IO);
+        assert_true(trouble->fails && trouble->image != NULL);
+        trouble->refusals++;
+        assert_content(&store, "a=1");
+        store_put(&store, "z", "3");
+        store_reopen(&store);
+        assert_content(&store, "a=1 z=3");
+    }
+    store_deinit(&store);
+}
+
+static void large_value__broken_off_between_two_pieces(void **state)
+{
+    (void)state;
+    struct bb_bytes value = make_value((size_t)5 << 20, false);
+    for (int kind = 0; kind < 4; kind++) {
+        struct trouble trouble = {
+            .at = 1, .fails = (kind & 1) != 0, .is_power_cut = (kind & 2) != 0};
+        for (bool is_hit = true; is_hit; trouble.at++) {
+            trouble.appends = 0;
+            trouble.image = NULL;
+            check_trouble(&trouble, value);
+            is_hit = trouble.image != NULL;
+            if (is_hit)
+                check_image(trouble.image);
+        }
+        assert_true(trouble.at > 5);
+        assert_true(trouble.fails ? trouble.refusals >= 5 : trouble.refusals == 0);
+    }
+    free((void *)(uintptr_t)value.data);
+}
+
 /* Refused by their sizes alone, before a byte of them is looked at. */
 static void large_value__beyond_the_limits(void **state)
 {
@@ -213,6 +296,7 @@ int main(void)
         cmocka_unit_test(large_value__of_a_short_key),
         cmocka_unit_test(large_value__of_the_longest_key),
         cmocka_unit_test(large_value__stays_out_of_the_cache),
+        cmocka_unit_test(large_value__broken_off_between_two_pieces),
         cmocka_unit_test(large_value__beyond_the_limits),
         cmocka_unit_test(large_value__many_in_a_batch),
     };
