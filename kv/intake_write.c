@@ -193,9 +193,11 @@ static enum bb_status close_table(struct writing *writing, const struct bb_bytes
     return status == BB_OK ? finish_table(writing) : status;
 }
 
-static bool is_full(const struct writing *writing)
+/* The range tombstones up to the key are written when the table is closed. */
+static bool is_full(struct writing *writing, struct bb_bytes key)
 {
-    return writing->is_cut && bb_table_builder_size_estimate(writing->builder) >=
+    uint64_t ranges = bb_range_cutter_pass(&writing->ranges, key);
+    return writing->is_cut && bb_table_builder_size_estimate(writing->builder) + ranges >=
                                   writing->intake->db->options.table_size_bytes;
 }
 
@@ -206,7 +208,7 @@ static enum bb_status take_entry(struct writing *writing, const struct bb_entry 
     enum bb_status status = bb_retain_judge(&writing->retain, entry, false, &keep);
     if (status != BB_OK || !keep)
         return status;
-    if (writing->builder != NULL && is_full(writing))
+    if (writing->builder != NULL && is_full(writing, entry->key))
         status = close_table(writing, &entry->key);
     if (status == BB_OK && writing->builder == NULL)
         status = open_table(writing);

@@ -263,6 +263,47 @@ static void ingest_ranges__without_entries(void **state)
     store_deinit(&store);
 }
 
+#define SMALL_RANGES 3000
+
+/* A key, and behind it a range, again and again. */
+static void build_many(struct store *store, const char *path)
+{
+    char low[16];
+    char high[16];
+    struct bb_table_builder *builder = NULL;
+    struct bb_table_options options = {.file_system = store->options.file_system};
+    assert_ok(bb_table_builder_create(path, &options, &builder));
+    for (uint32_t i = 0; i < SMALL_RANGES; i++) {
+        name_key(low, sizeof(low), 3 * i);
+        struct bb_entry entry = {.key = bb_bytes_of_text(low), .sequence = 2, .kind = BB_ENTRY_PUT};
+        assert_ok(bb_table_builder_add(builder, &entry));
+    }
+    for (uint32_t i = 0; i < SMALL_RANGES; i++) {
+        name_key(low, sizeof(low), 3 * i + 1);
+        name_key(high, sizeof(high), 3 * i + 2);
+        assert_ok(bb_table_builder_add_range_tombstone(builder, bb_bytes_of_text(low),
+                                                       bb_bytes_of_text(high), 1));
+    }
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+}
+
+/* Without them the keys are less than a table. */
+static void ingest_ranges__count_for_the_size_of_tables(void **state)
+{
+    (void)state;
+    const char *path = "/data/many";
+    struct store store;
+    store_init(&store);
+    store_open(&store);
+    build_many(&store, path);
+    assert_ok(bb_db_ingest(store.db, &path, 1, NULL));
+    const struct bb_db_stats stats = store_stats(&store);
+    assert_true(stats.levels[1].file_bytes > 3 * store.options.table_size_bytes);
+    assert_in_range(stats.levels[1].table_count, 3, 6);
+    store_deinit(&store);
+}
+
 int main(void)
 {
     uint64_t seed = bb_rng_seed("ingest_ranges_test", 1);
@@ -270,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(ingest_ranges__drawn, state),
         cmocka_unit_test(ingest_ranges__without_entries),
+        cmocka_unit_test(ingest_ranges__count_for_the_size_of_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
