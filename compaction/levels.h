@@ -90,6 +90,8 @@ size_t bb_levels_run_count(const struct bb_levels *levels);
 
 /* The deepest level with tables, 0 when there are none below. */
 int bb_levels_deepest(const struct bb_levels *levels);
+/* Has any table range tombstones? */
+bool bb_levels_have_range_tombstones(const struct bb_levels *levels);
 /* Keys of all tables. */
 uint64_t bb_levels_key_count(const struct bb_levels *levels);
 

@@ -1,5 +1,6 @@
 /* What a compaction is to do: which tables it takes and where its output goes. Made by bb_pick,
- * bb_pick_all and bb_range_progress_pick, carried out by bb_compaction_create, or by moving a table. */
+ * bb_pick_all, bb_pick_covered and bb_range_progress_pick, carried out by bb_compaction_create, or by
+ * moving or removing tables. */
 #ifndef BB_COMPACTION_PLAN_H
 #define BB_COMPACTION_PLAN_H
 
@@ -15,6 +16,7 @@ enum bb_plan_reason {
     BB_PLAN_RANGE,
     BB_PLAN_RUNS,       /* too many in a level, which are small, or of which it is to have one */
     BB_PLAN_TOMBSTONES, /* older than they may be, or versions that no snapshot needs any more */
+    BB_PLAN_COVERED,    /* hidden altogether: the inputs go unread, and nothing is written */
 };
 
 /* A zeroed struct is "nothing to do". Owned: bb_plan_deinit. */

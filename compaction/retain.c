@@ -22,8 +22,7 @@ void bb_retain_deinit(struct bb_retain *retain)
     bb_buf_deinit(&retain->key);
 }
 
-/* How many snapshots are older than the version: 0 is the oldest interval. */
-static size_t interval_of(const struct bb_retain *retain, uint64_t sequence)
+size_t bb_retain_interval(const struct bb_retain *retain, uint64_t sequence)
 {
     size_t low = 0;
     size_t high = retain->snapshot_count;
@@ -65,7 +64,7 @@ static bool is_covered(struct bb_retain *retain, const struct bb_entry *entry, s
 enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *entry,
                                bool is_bottom, bool *ret_keep)
 {
-    size_t interval = interval_of(retain, entry->sequence);
+    size_t interval = bb_retain_interval(retain, entry->sequence);
     bool is_new = bb_retain_is_new_key(retain, entry->key);
     if (is_new) {
         enum bb_status status = bb_buf_assign(&retain->key, entry->key);
@@ -83,8 +82,8 @@ enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *
 bool bb_retain_keeps_range(const struct bb_retain *retain, const struct bb_range_fragment *fragment,
                            size_t index, bool is_bottom)
 {
-    size_t interval = interval_of(retain, fragment->sequences[index]);
-    if (index > 0 && interval_of(retain, fragment->sequences[index - 1]) == interval)
+    size_t interval = bb_retain_interval(retain, fragment->sequences[index]);
+    if (index > 0 && bb_retain_interval(retain, fragment->sequences[index - 1]) == interval)
         return false;
     return !is_bottom || interval > 0;
 }

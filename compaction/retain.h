@@ -38,6 +38,9 @@ void bb_retain_init(struct bb_retain *retain, const uint64_t *snapshots, size_t 
 void bb_retain_set_ranges(struct bb_retain *retain, const struct bb_range_tombstones *ranges);
 void bb_retain_deinit(struct bb_retain *retain);
 
+/* How many snapshots are older than the version: 0 is the oldest interval. */
+size_t bb_retain_interval(const struct bb_retain *retain, uint64_t sequence);
+
 /* Is this the first version of another key than the last one? */
 bool bb_retain_is_new_key(const struct bb_retain *retain, struct bb_bytes key);
 /* Judges the next entry. is_bottom: no level below the output's may hold the key (looked at for

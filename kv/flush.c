@@ -11,7 +11,8 @@
 #include "kv/options.h"
 #include "kv/target.h"
 
-static enum bb_status list_snapshots(struct bb_db *db, uint64_t **ret_snapshots, size_t *ret_count)
+enum bb_status bb_store_list_snapshots(struct bb_db *db, uint64_t **ret_snapshots,
+                                       size_t *ret_count)
 {
     bb_mutex_lock(&db->mutex);
     enum bb_status status = bb_snapshots_list(&db->snapshots, ret_snapshots, ret_count);
@@ -50,7 +51,7 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
     uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
     enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
     if (status == BB_OK)
-        status = list_snapshots(db, &snapshots, &snapshot_count);
+        status = bb_store_list_snapshots(db, &snapshots, &snapshot_count);
     if (status == BB_OK)
         status = list_ranges(db, memtable, snapshots, snapshot_count, &ranges);
     if (status == BB_OK)

@@ -9,6 +9,10 @@
  * removes its log. */
 BB_MUST_CHECK enum bb_status bb_store_flush_oldest(struct bb_db *db);
 
+/* A worker's. The sequences of the snapshots that are alive, as bb_snapshots_list. */
+BB_MUST_CHECK enum bb_status bb_store_list_snapshots(struct bb_db *db, uint64_t **ret_snapshots,
+                                                     size_t *ret_count);
+
 /* A worker's. Makes an edit durable and its levels current, one edit at a time; `flushed` (may be
  * NULL) is the frozen buffer that it replaces. Sets the edit's counters. */
 BB_MUST_CHECK enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,

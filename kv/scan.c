@@ -38,7 +38,9 @@ void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
     uint64_t oldest = bb_snapshots_oldest(&db->snapshots);
     bb_snapshots_remove(&db->snapshots, snapshot);
     /* What only this one needed may go now. */
-    if (db->options.tombstone_age_max > 0 && bb_snapshots_oldest(&db->snapshots) != oldest)
+    bool may_go =
+        db->options.tombstone_age_max > 0 || bb_levels_have_range_tombstones(db->view->levels);
+    if (may_go && bb_snapshots_oldest(&db->snapshots) != oldest)
         bb_store_signal_work(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
 }

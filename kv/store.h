@@ -47,6 +47,8 @@ struct bb_store_counts {
     uint64_t compaction_bytes_read;
     uint64_t compaction_bytes_written;
     uint64_t compaction_range_tombstones;
+    uint64_t covered_tables;
+    uint64_t covered_bytes;
     uint64_t stalls[BB_STALL_COUNT];
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
 };

@@ -100,6 +100,8 @@ static void describe_writes(struct bb_db *db, struct bb_db_stats *stats)
     stats->compaction_bytes_read = counts.compaction_bytes_read;
     stats->compaction_bytes_written = counts.compaction_bytes_written;
     stats->compaction_range_tombstones = counts.compaction_range_tombstones;
+    stats->covered_tables = counts.covered_tables;
+    stats->covered_bytes = counts.covered_bytes;
     memcpy(stats->stalls, counts.stalls, sizeof(stats->stalls));
     memcpy(stats->stall_nanoseconds, counts.stall_nanoseconds, sizeof(stats->stall_nanoseconds));
 }

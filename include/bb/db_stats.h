@@ -55,6 +55,8 @@ struct bb_db_stats {
     uint64_t compaction_bytes_read;
     uint64_t compaction_bytes_written;
     uint64_t compaction_range_tombstones; /* read: sum of their inputs' */
+    uint64_t covered_tables; /* removed unread: newer range tombstones hid all they had */
+    uint64_t covered_bytes;  /* sizes of these */
     uint64_t stalls[BB_STALL_COUNT];
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
     uint64_t memtable_bytes;     /* live and frozen */

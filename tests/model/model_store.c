@@ -147,6 +147,7 @@ static void take_statistics(struct model *model)
     model->coverage->flushes += stats.flushes;
     model->coverage->compactions += stats.compactions;
     model->coverage->compaction_ranges += stats.compaction_range_tombstones;
+    model->coverage->covered_tables += stats.covered_tables;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         model->coverage->tiered_levels += level > 0 && stats.levels[level].run_count > 1;
         for (int visit = 0; visit < BB_VISIT_COUNT; visit++)

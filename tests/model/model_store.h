@@ -57,6 +57,7 @@ struct model_coverage {
     uint64_t compactions;
     uint64_t walks_over_ranges; /* iterators that crossed keys of deleted ranges */
     uint64_t compaction_ranges; /* range tombstones that compactions have read */
+    uint64_t covered_tables; /* removed unread */
     uint64_t snapshots_over_compactions;
     uint64_t reopened;
     uint64_t killed;

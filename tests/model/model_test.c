@@ -65,9 +65,9 @@ static void print_coverage(const struct model_coverage *c)
            (unsigned long long)c->ingests);
     printf("deleted ranges that came in %llu\n", (unsigned long long)c->ingested_ranges);
     printf("gets in deleted ranges %llu, walks over deleted ranges %llu, range tombstones met by "
-           "compactions %llu\n",
+           "compactions %llu, tables removed unread %llu\n",
            (unsigned long long)c->gets_in_ranges, (unsigned long long)c->walks_over_ranges,
-           (unsigned long long)c->compaction_ranges);
+           (unsigned long long)c->compaction_ranges, (unsigned long long)c->covered_tables);
     printf("iterator moves %llu, turns %llu, walks at a snapshot %llu\n",
            (unsigned long long)c->moves, (unsigned long long)c->turns,
            (unsigned long long)c->snapshot_walks);
@@ -129,6 +129,7 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("gets of keys in deleted ranges", c->gets_in_ranges, n, 5000) +
            check_floor("iterators over deleted ranges", c->walks_over_ranges, n, 2000) +
            check_floor("range tombstones met by compactions", c->compaction_ranges, n, 2000) +
+           check_drawn_floor("tables removed unread", c->covered_tables, c, 50) +
            check_floor("gets of keys never there", c->gets_never, n, 5000) +
            check_floor("keys found by many gets at once", c->gets_of_many, n, 20000) +
            check_floor("values pinned", c->pins, n, 1000) +
