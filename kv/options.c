@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "sstable/filter_split.h"
@@ -261,7 +262,9 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
         memcpy(&o, options, size);
     }
     o.struct_size = sizeof(o);
-    enum bb_status status = resolve_sizes(&o);
+    enum bb_status status = bb_comparator_check(o.comparator);
+    if (status == BB_OK)
+        status = resolve_sizes(&o);
     if (status == BB_OK)
         status = resolve_filters(&o);
     if (status == BB_OK)

@@ -1,6 +1,7 @@
 /* Options of tables: defaults and ranges. Any thread. */
 #include "sstable/table_options.h"
 
+#include "base/bytes.h"
 #include "base/status.h"
 #include "sstable/filter_split.h"
 #include "sstable/format.h"
@@ -72,8 +73,10 @@ static enum bb_status check_filters(const struct bb_table_options *options)
 
 static enum bb_status check_options(const struct bb_table_options *options)
 {
-    enum bb_status status = check_range("block_size_bytes", options->block_size_bytes,
-                                        BB_BLOCK_SIZE_MIN, BB_BLOCK_SIZE_MAX);
+    enum bb_status status = bb_comparator_check(options->comparator);
+    if (status == BB_OK)
+        status = check_range("block_size_bytes", options->block_size_bytes, BB_BLOCK_SIZE_MIN,
+                             BB_BLOCK_SIZE_MAX);
     if (status == BB_OK)
         status =
             check_range("restart_interval", options->restart_interval, 1, BB_RESTART_INTERVAL_MAX);

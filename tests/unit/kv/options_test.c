@@ -337,6 +337,10 @@ static void options__no_filters_where_different_bytes_are_equal(void **state)
     comparator.equates_different_bytes = true;
     assert_ok(bb_options_resolve(&options, &resolved));
     assert_int_equal(resolved.filter_kind, BB_FILTER_NONE);
+    comparator.name = NULL;
+    assert_refused(&options, "option comparator has no name");
+    comparator = (struct bb_comparator){.name = "nothing"};
+    assert_refused(&options, "option comparator (\"nothing\") has no function");
 }
 
 static void options__compressions(void **state)

@@ -56,6 +56,23 @@ static void assert_taken(struct bb_table_options given)
     assert_ok(bb_table_options_resolve(&given, &o));
 }
 
+static int compare_sizes(void *context, struct bb_bytes a, struct bb_bytes b)
+{
+    (void)context;
+    return (a.size > b.size) - (a.size < b.size);
+}
+
+static void table_options__comparator(void **state)
+{
+    (void)state;
+    const struct bb_comparator whole = {.name = "sizes", .compare = compare_sizes};
+    const struct bb_comparator bad[] = {
+        {.compare = compare_sizes}, {.name = "", .compare = compare_sizes}, {.name = "sizes"}};
+    assert_taken((struct bb_table_options){.comparator = &whole});
+    for (size_t i = 0; i < 3; i++)
+        assert_refused((struct bb_table_options){.comparator = &bad[i]}, "comparator");
+}
+
 static void table_options__ranges(void **state)
 {
     (void)state;
@@ -158,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_options__defaults),
         cmocka_unit_test(table_options__shorter_struct),
+        cmocka_unit_test(table_options__comparator),
         cmocka_unit_test(table_options__ranges),
         cmocka_unit_test(table_options__filters),
         cmocka_unit_test(table_options__summary),
