@@ -67,8 +67,12 @@ enum bb_status bb_wal_writer_create(struct bb_file_system *fs, const char *path,
     status = stick(writer, bb_file_create(fs, path, &writer->file));
     if (status == BB_OK)
         status = stick(writer, bb_file_append(writer->file, bb_bytes_of(header, sizeof(header))));
-    if (status != BB_OK)
+    if (status != BB_OK) {
+        /* Nothing names it yet; on a full disk each attempt would leave one. */
+        if (writer->file != NULL)
+            (void)!fs->ops->remove(fs, path);
         return bb_wal_writer_close(writer); /* gives the failure that stuck */
+    }
     *ret_writer = writer;
     return BB_OK;
 }

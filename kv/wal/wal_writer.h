@@ -17,7 +17,7 @@ struct bb_wal_writer;
 /* Creates the file and writes its header; neither the file nor its name is synced. BB_EXISTS when
  * the name is taken. buffer_bytes 0: each append is one write. Else records gather in the process
  * until they are more than so many bytes, or until flush, sync or close; the death of the process
- * loses what was gathered. fs is borrowed until close. */
+ * loses what was gathered. A file whose header cannot be written is removed again. fs is borrowed until close. */
 BB_MUST_CHECK enum bb_status bb_wal_writer_create(struct bb_file_system *fs, const char *path,
                                                   uint64_t log_number,
                                                   const uint8_t store_id[BB_WAL_STORE_ID_SIZE],

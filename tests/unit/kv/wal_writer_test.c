@@ -225,6 +225,26 @@ static void wal_writer__never_over_another_file(void **state)
     bb_file_memory_destroy(memory);
 }
 
+/* A program that tries again for an hour would leave as many empty logs as it tried. */
+static void wal_writer__a_full_disk_leaves_no_empty_log(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_file_system *fs = bb_file_memory_system(memory);
+    struct bb_wal_writer *writer = NULL;
+    bool is_directory = false;
+    uint64_t size = 0;
+    bb_file_memory_set_space(memory, BB_WAL_HEADER_SIZE - 1);
+    assert_status(bb_wal_writer_create(fs, PATH, 3, store_id, 0, &writer), BB_NO_SPACE);
+    assert_null(writer);
+    assert_message(PATH);
+    assert_status(fs->ops->status(fs, PATH, &is_directory, &size), BB_NOT_FOUND);
+    bb_file_memory_set_space(memory, 0);
+    assert_ok(bb_wal_writer_create(fs, PATH, 3, store_id, 0, &writer));
+    assert_ok(bb_wal_writer_close(writer));
+    bb_file_memory_destroy(memory);
+}
+
 static void wal_writer__too_large_changes_nothing(void **state)
 {
     (void)state;
@@ -349,6 +369,7 @@ int main(void)
         cmocka_unit_test(wal_writer__buffer_is_written_when_full_or_asked),
         cmocka_unit_test(wal_writer__syncs_are_told_once),
         cmocka_unit_test(wal_writer__never_over_another_file),
+        cmocka_unit_test(wal_writer__a_full_disk_leaves_no_empty_log),
         cmocka_unit_test(wal_writer__too_large_changes_nothing),
         cmocka_unit_test(wal_writer__failures_stick),
         cmocka_unit_test(wal_writer__a_full_disk_sticks),
