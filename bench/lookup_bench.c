@@ -57,7 +57,7 @@ struct time {
 static void must(enum bb_status status)
 {
     if (status != BB_OK)
-        bench_die("lookup_bench: %s", bb_error_last()->message);
+        bench_die("%s", bb_error_last()->message);
 }
 
 static double now(clockid_t clock)
@@ -119,7 +119,7 @@ static void ask_batch(struct reader *reader, uint64_t first, struct bb_buf *valu
     for (size_t i = 0; i < BATCH; i++) {
         struct bb_bytes key = {.data = keys[i], .size = 16};
         if (bb_db_get(reader->bench->db, NULL, key, value) != BB_NOT_FOUND)
-            bench_die("lookup_bench: an absent key is found");
+            bench_die("an absent key is found");
     }
     add_since(&reader->time, begin);
 }
@@ -218,7 +218,7 @@ static void check(const struct workload *workload, const uint64_t *numbers, size
         must(statuses[i]);
         if (values[i].size != sizeof(expected) ||
             __builtin_memcmp(values[i].data, expected, sizeof(expected)) != 0)
-            bench_die("lookup_bench: a wrong value is found");
+            bench_die("a wrong value is found");
     }
 }
 

@@ -22,7 +22,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,18 +55,6 @@ struct bench {
     uint64_t cache_bytes;
     uint64_t bound;
 };
-
-void bench_die(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("memory_bench: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    fflush(NULL);
-    _exit(1);
-}
 
 static void must(enum bb_status status)
 {

@@ -10,7 +10,6 @@
  */
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,18 +32,6 @@ struct bench {
     struct workload workload;
     uint64_t log_bytes;
 };
-
-void bench_die(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("replay_bench: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    fflush(NULL);
-    _exit(1);
-}
 
 static void must(enum bb_status status)
 {
