@@ -92,6 +92,16 @@ void bb_directory_deinit(struct bb_directory *directory)
     *directory = (struct bb_directory){0};
 }
 
+bool bb_directory_has_store_file(const struct bb_directory *directory)
+{
+    for (size_t i = 0; i < directory->file_count; i++) {
+        enum bb_file_kind kind = directory->files[i].is.kind;
+        if (kind == BB_FILE_MANIFEST || kind == BB_FILE_LOG || kind == BB_FILE_TABLE)
+            return true;
+    }
+    return false;
+}
+
 static const struct bb_directory_file *find_file(const struct bb_directory *directory,
                                                  enum bb_file_kind kind, uint64_t number)
 {

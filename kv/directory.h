@@ -40,6 +40,10 @@ BB_MUST_CHECK enum bb_status bb_directory_scan(struct bb_file_system *fs, const 
                                                struct bb_directory *ret_directory);
 void bb_directory_deinit(struct bb_directory *directory);
 
+/* Is there a manifest, a log or a table, by its name? Holds of every directory whose store is open,
+ * whatever its writer does meanwhile: what may be said before the lock is taken. */
+bool bb_directory_has_store_file(const struct bb_directory *directory);
+
 /* May a store be created here? BB_EXISTS: there is a CURRENT. BB_CORRUPT, listing the candidates:
  * there is none, but tables, logs, or a manifest that names any. What an interrupted creation
  * leaves (temporaries, and manifests that name nothing or are cut off) is no obstacle; the new

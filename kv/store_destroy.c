@@ -210,8 +210,12 @@ static enum bb_status lock_and_destroy(struct destruction *d)
     enum bb_status status = d->fs->ops->status(d->fs, d->path, &is_directory, &size);
     if (status == BB_OK && !is_directory)
         status = bb_fail(BB_INVALID, "%s: not a directory", d->path);
-    if (status == BB_OK)
+    if (status == BB_OK) {
         status = examine(d);
+        /* A file that went away while it was judged: somebody is at work, and the lock says so. */
+        if (status == BB_NOT_FOUND)
+            status = BB_OK;
+    }
     if (status == BB_OK)
         status = bb_filename_path(d->path, BB_FILE_LOCK, 0, &path);
     if (status == BB_OK)

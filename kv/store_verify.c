@@ -115,13 +115,18 @@ static void count_files(struct verification *v)
     }
 }
 
+static enum bb_status fail_no_store(const struct verification *v)
+{
+    return bb_fail(BB_NOT_FOUND, "%s: not a store: there is no CURRENT", v->path);
+}
+
 static enum bb_status read_metadata(struct verification *v)
 {
     enum bb_status status = bb_directory_scan(v->fs, v->path, &v->directory);
     if (status == BB_OK && !v->directory.has_current) {
         status = bb_directory_check_new(v->fs, v->path, &v->directory);
         if (status == BB_OK)
-            status = bb_fail(BB_NOT_FOUND, "%s: not a store: there is no CURRENT", v->path);
+            status = fail_no_store(v);
     }
     if (status == BB_OK)
         status = bb_manifest_load(v->fs, v->path, &v->state, &v->manifest);
@@ -165,19 +170,28 @@ enum bb_status bb_store_verify_locked(struct bb_file_system *fs, const char *pat
     return status;
 }
 
-/* A store is not made where there is none: the lock is taken only beside a store's files. */
-static enum bb_status lock_and_verify(struct verification *v)
+/* What is no store gets no lock file. No more than names is looked at without the lock: a writer at
+ * work may replace the manifest and remove tables between two looks, which would pass for damage. */
+static enum bb_status check_is_store(struct verification *v)
 {
-    struct bb_buf path = {0};
-    struct bb_file *lock = NULL;
     bool is_directory = false;
     uint64_t size = 0;
     enum bb_status status = v->fs->ops->status(v->fs, v->path, &is_directory, &size);
     if (status == BB_OK && !is_directory)
         status = bb_fail(BB_INVALID, "%s: not a directory", v->path);
     if (status == BB_OK)
-        status = read_metadata(v);
-    release(v);
+        status = bb_directory_scan(v->fs, v->path, &v->directory);
+    if (status == BB_OK && !v->directory.has_current && !bb_directory_has_store_file(&v->directory))
+        status = fail_no_store(v);
+    bb_directory_deinit(&v->directory);
+    return status;
+}
+
+static enum bb_status lock_and_verify(struct verification *v)
+{
+    struct bb_buf path = {0};
+    struct bb_file *lock = NULL;
+    enum bb_status status = check_is_store(v);
     if (status == BB_OK)
         status = bb_filename_path(v->path, BB_FILE_LOCK, 0, &path);
     if (status == BB_OK)

@@ -62,16 +62,6 @@ static enum bb_status check_file(struct bb_repair *repair, struct bb_directory_f
     return status == BB_OK ? bb_file_close(opened) : status;
 }
 
-static bool has_store_file(const struct bb_directory *directory)
-{
-    for (size_t i = 0; i < directory->file_count; i++) {
-        enum bb_file_kind kind = directory->files[i].is.kind;
-        if (kind == BB_FILE_MANIFEST || kind == BB_FILE_LOG || kind == BB_FILE_TABLE)
-            return true;
-    }
-    return false;
-}
-
 static enum bb_status scan(struct bb_repair *repair)
 {
     bool is_directory = false;
@@ -84,7 +74,7 @@ static enum bb_status scan(struct bb_repair *repair)
         status = bb_directory_scan(repair->fs, repair->path, &repair->directory);
     if (status != BB_OK)
         return status;
-    if (has_store_file(&repair->directory))
+    if (bb_directory_has_store_file(&repair->directory))
         return BB_OK;
     return bb_fail(BB_NOT_FOUND, "%s: not a store: it has no manifest, log or table", repair->path);
 }

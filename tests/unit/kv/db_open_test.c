@@ -2,6 +2,7 @@
  * what is refused is refused by name and without a trace, what may change between two openings may.
  * Method: each flag, order and option on a file system in memory, and the operating system's files
  * where the defaults are meant. */
+#include "base/buf.h"
 #include "bb/db_files.h"
 #include "tests/support/store.h"
 
@@ -208,6 +209,28 @@ static void db_open__locked(void **state)
     assert_status(bb_db_verify(STORE_PATH, &store.options, &report), BB_BUSY);
     store_put(&store, "a", "1");
     assert_content(&store, "a=1");
+    store_deinit(&store);
+}
+
+/* A writer at work replaces its manifest and removes tables while somebody else reads them: that the store is
+ * open comes before everything that is found in its directory. */
+static void db_open__locked_while_files_change(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db_verify_report report;
+    size_t size = 0;
+    store_init(&store);
+    store_open(&store);
+    const uint8_t *current = bb_file_memory_bytes(store.memory, STORE_PATH "/CURRENT", &size);
+    struct bb_buf kept = {0};
+    assert_ok(bb_buf_append(&kept, current, size));
+    bb_file_memory_put(store.memory, STORE_PATH "/CURRENT", bb_bytes_of_text("MANIFEST-999999\n"));
+    assert_status(bb_db_verify(STORE_PATH, &store.options, &report), BB_BUSY);
+    assert_status(bb_db_repair(STORE_PATH, &store.options, NULL, NULL), BB_BUSY);
+    assert_status(bb_db_destroy(STORE_PATH, &store.options, NULL), BB_BUSY);
+    bb_file_memory_put(store.memory, STORE_PATH "/CURRENT", bb_buf_bytes(&kept));
+    bb_buf_deinit(&kept);
     store_deinit(&store);
 }
 
@@ -529,6 +552,7 @@ int main(void)
         cmocka_unit_test(db_open__slashes_at_the_end),
         cmocka_unit_test(db_open__by_default),
         cmocka_unit_test(db_open__locked),
+        cmocka_unit_test(db_open__locked_while_files_change),
         cmocka_unit_test(db_open__close_waits_for_iterators_and_snapshots),
         cmocka_unit_test(db_open__reverse_order),
         cmocka_unit_test(db_open__another_comparator_is_refused),
