@@ -33,7 +33,6 @@ void table_dump_deinit(struct table_dump *dump);
 /* Everything that was asked for. BB_OK also when parts were damaged; another failure ends the dump.
  */
 BB_MUST_CHECK enum bb_status table_dump_write(struct table_dump *dump);
-bool table_dump_found_damage(const struct table_dump *dump);
 
 /* table_dump_ends.c: footer, sections, summary, properties. */
 BB_MUST_CHECK enum bb_status table_dump_write_ends(struct table_dump *dump);
@@ -43,6 +42,8 @@ BB_MUST_CHECK enum bb_status table_dump_write_pages(struct table_dump *dump);
 BB_MUST_CHECK enum bb_status table_dump_write_blocks(struct table_dump *dump);
 BB_MUST_CHECK enum bb_status table_dump_write_entries(struct table_dump *dump);
 
+/* table_dump_damage.c: what could not be read. */
+bool table_dump_found_damage(const struct table_dump *dump);
 /* Notes, once per offset, that a part can not be read and which keys are lost with it. */
 BB_MUST_CHECK enum bb_status table_dump_note_damage(struct table_dump *dump, uint64_t offset,
                                                     const char *message, struct bb_bytes first_key,

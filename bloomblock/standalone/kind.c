@@ -1,54 +1,27 @@
-/* The kinds by number and by name, and the one that is no filter. */
+/* The kinds by number, and the one that is no filter. */
 #include "bloomblock/standalone/kind.h"
-
-#include <string.h>
 
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"
 #include "bloomblock/sizing/rate_deviation.h"
 
-static const struct {
-    const char *name;
-    const struct bb_kind_ops *ops;
-} kinds[] = {
-    [BB_FILTER_DEFAULT] = {"default", NULL},
-    [BB_FILTER_NONE] = {"none", &bb_kind_none},
-    [BB_FILTER_RIBBON] = {"ribbon", &bb_kind_ribbon},
-    [BB_FILTER_BLOCKED_BLOOM] = {"blocked-bloom", &bb_kind_blocked_bloom},
-    [BB_FILTER_BLOOM] = {"bloom", &bb_kind_bloom},
-    [BB_FILTER_SPLIT_BLOCK] = {"split-block", &bb_kind_split_block},
-    [BB_FILTER_COUNTING] = {"counting", &bb_kind_counting},
-    [BB_FILTER_SCALABLE] = {"scalable", &bb_kind_scalable},
-    [BB_FILTER_PARTITIONED] = {"partitioned", &bb_kind_partitioned},
-    [BB_FILTER_COUNT_MIN] = {"count-min", &bb_kind_count_min},
+static const struct bb_kind_ops *const kinds[] = {
+    [BB_FILTER_NONE] = &bb_kind_none,
+    [BB_FILTER_RIBBON] = &bb_kind_ribbon,
+    [BB_FILTER_BLOCKED_BLOOM] = &bb_kind_blocked_bloom,
+    [BB_FILTER_BLOOM] = &bb_kind_bloom,
+    [BB_FILTER_SPLIT_BLOCK] = &bb_kind_split_block,
+    [BB_FILTER_COUNTING] = &bb_kind_counting,
+    [BB_FILTER_SCALABLE] = &bb_kind_scalable,
+    [BB_FILTER_PARTITIONED] = &bb_kind_partitioned,
+    [BB_FILTER_COUNT_MIN] = &bb_kind_count_min,
 };
 
 const struct bb_kind_ops *bb_kind_ops(enum bb_filter_kind kind)
 {
     size_t index = (size_t)kind;
-    return index < BB_ARRAY_LENGTH(kinds) ? kinds[index].ops : NULL;
-}
-
-const char *bb_filter_kind_name(enum bb_filter_kind kind)
-{
-    size_t index = (size_t)kind;
-    return index < BB_ARRAY_LENGTH(kinds) ? kinds[index].name : NULL;
-}
-
-enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_kind)
-{
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(kinds); i++) {
-        if (strcmp(kinds[i].name, name) != 0)
-            continue;
-        *ret_kind = (enum bb_filter_kind)i;
-        return BB_OK;
-    }
-    return bb_fail(BB_INVALID,
-                   "there are no filters of kind \"%s\"; "
-                   "there are default, none, ribbon, blocked-bloom, bloom, split-block, counting, "
-                   "scalable, partitioned, count-min",
-                   name);
+    return index < BB_ARRAY_LENGTH(kinds) ? kinds[index] : NULL;
 }
 
 /* A scalable filter watches its bits, a ribbon's pass 2^-rank: neither goes beyond its target. */

@@ -4,6 +4,7 @@
  *     repair_state   which manifest           repair_merge   tables whose levels are unknown
  *     repair_tables  sound, damaged, unnamed  repair_publish new files in force, old ones aside
  *
+ * repair and repair_link are under all of them.
  * The steps only read and write new tables; until repair_publish nothing that was there is touched.
  * What is to be the store gathers in one edit: the snapshot that the new manifest begins with.
  * Threads: one; the lock keeps other users of the directory out.
@@ -42,7 +43,7 @@ struct bb_repair {
     struct bb_db_repair_report report;
 };
 
-/* Tells the listener. */
+/* repair.c: tells the listener. */
 void bb_repair_tell(struct bb_repair *repair, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -54,6 +55,13 @@ void bb_repair_set_aside(struct bb_repair *repair, const struct bb_directory_fil
 bool bb_repair_ends_before(const struct bb_repair *repair, const struct bb_table_meta *a,
                            const struct bb_table_meta *b);
 
+/* repair_link.c: a second name for a file, or a copy where files cannot have one. */
+BB_MUST_CHECK enum bb_status bb_repair_link_file(struct bb_file_system *fs, const char *from,
+                                                 const char *to);
+/* The same of a table, by numbers. */
+BB_MUST_CHECK enum bb_status bb_repair_link_table(struct bb_repair *repair, uint64_t from,
+                                                  uint64_t to);
+
 /* repair_state.c: fills state. */
 BB_MUST_CHECK enum bb_status bb_repair_find_state(struct bb_repair *repair);
 /* repair_tables.c: adds sound and salvaged tables to the edit. */
@@ -64,9 +72,6 @@ BB_MUST_CHECK enum bb_status bb_repair_logs(struct bb_repair *repair);
 BB_MUST_CHECK enum bb_status bb_repair_merge(struct bb_repair *repair);
 /* repair_publish.c */
 BB_MUST_CHECK enum bb_status bb_repair_publish(struct bb_repair *repair);
-/* A second name for a table, or a copy where files cannot have one. */
-BB_MUST_CHECK enum bb_status bb_repair_link_table(struct bb_repair *repair, uint64_t from,
-                                                  uint64_t to);
 /* Removes what a repair that failed has written. */
 void bb_repair_undo(struct bb_repair *repair);
 

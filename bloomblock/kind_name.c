@@ -1,0 +1,40 @@
+/* The kinds by name. What a kind does is in standalone/kind.c: names are for messages everywhere. */
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/status.h"
+#include "bb/filter.h"
+
+static const char *const names[] = {
+    [BB_FILTER_DEFAULT] = "default",
+    [BB_FILTER_NONE] = "none",
+    [BB_FILTER_RIBBON] = "ribbon",
+    [BB_FILTER_BLOCKED_BLOOM] = "blocked-bloom",
+    [BB_FILTER_BLOOM] = "bloom",
+    [BB_FILTER_SPLIT_BLOCK] = "split-block",
+    [BB_FILTER_COUNTING] = "counting",
+    [BB_FILTER_SCALABLE] = "scalable",
+    [BB_FILTER_PARTITIONED] = "partitioned",
+    [BB_FILTER_COUNT_MIN] = "count-min",
+};
+
+const char *bb_filter_kind_name(enum bb_filter_kind kind)
+{
+    size_t index = (size_t)kind;
+    return index < BB_ARRAY_LENGTH(names) ? names[index] : NULL;
+}
+
+enum bb_status bb_filter_kind_find(const char *name, enum bb_filter_kind *ret_kind)
+{
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(names); i++) {
+        if (strcmp(names[i], name) != 0)
+            continue;
+        *ret_kind = (enum bb_filter_kind)i;
+        return BB_OK;
+    }
+    return bb_fail(BB_INVALID,
+                   "there are no filters of kind \"%s\"; "
+                   "there are default, none, ribbon, blocked-bloom, bloom, split-block, counting, "
+                   "scalable, partitioned, count-min",
+                   name);
+}

@@ -1,0 +1,44 @@
+/* See repair.h: what the steps of a repair share. */
+#include "kv/repair/repair.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "kv/options.h"
+
+void bb_repair_tell(struct bb_repair *repair, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    if (repair->options.on_event == NULL)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    struct bb_event event = {.kind = BB_EVENT_RECOVERY, .level = -1, .message = text};
+    repair->options.on_event(repair->options.event_context, &event);
+}
+
+const struct bb_directory_file *bb_repair_find(const struct bb_repair *repair,
+                                               enum bb_file_kind kind, uint64_t number)
+{
+    for (size_t i = 0; i < repair->directory.file_count; i++) {
+        const struct bb_directory_file *file = &repair->directory.files[i];
+        if (file->is.kind == kind && file->is.number == number)
+            return file;
+    }
+    return NULL;
+}
+
+void bb_repair_set_aside(struct bb_repair *repair, const struct bb_directory_file *file)
+{
+    repair->aside[file - repair->directory.files] = true;
+}
+
+bool bb_repair_ends_before(const struct bb_repair *repair, const struct bb_table_meta *a,
+                           const struct bb_table_meta *b)
+{
+    int order = bb_key_compare(repair->options.comparator, bb_buf_bytes(&a->largest),
+                               bb_buf_bytes(&b->smallest));
+    return order < 0 || (order == 0 && a->largest_is_exclusive);
+}
