@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bench/compare_options.h"
+#include "bench/die.h"
 #include "bench/report.h"
 #include "bench/run.h"
 #include "bench/store_files.h"

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/engine.h"
+#include "bench/die.h"
 
 /* What an empty interval shows. */
 static struct counters reading_cost;

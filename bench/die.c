@@ -1,14 +1,14 @@
-/* The end of a run that failed: its program's name, and why. */
+/* See die.h. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* the name */
+#define _GNU_SOURCE /* the program's name */
 #endif
+
+#include "bench/die.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "bench/engine.h"
 
 void bench_die(const char *format, ...)
 {
@@ -20,4 +20,17 @@ void bench_die(const char *format, ...)
     va_end(arguments);
     fflush(NULL);
     _Exit(1);
+}
+
+void bench_die_of(enum bb_status status)
+{
+    bench_die("%s: %s", bb_status_name(status), bb_error_last()->message);
+}
+
+void *bench_allocate(size_t size)
+{
+    void *memory = calloc(1, size);
+    if (memory == NULL)
+        bench_die("no memory for %zu bytes", size);
+    return memory;
 }

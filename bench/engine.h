@@ -1,7 +1,7 @@
 /* One storage engine as the comparison drives it.
  *
  * Each engine_<name>.c wraps one behind these functions and does nothing that its users would not
- * do. Adapters end the process on any failure (bench_die): a run with a failure in it is worth
+ * do. Adapters end the process on any failure (die.h): a run with a failure in it is worth
  * nothing, and loops stay free of checks. Threads: one calls; the engine may have its own.
  */
 #ifndef BB_BENCH_ENGINE_H
@@ -67,8 +67,5 @@ extern const struct bench_engine bench_engine_rocksdb;
 extern const struct bench_engine bench_engine_rocksdb_guide;
 extern const struct bench_engine bench_engine_lmdb;
 extern const struct bench_engine bench_engine_sqlite;
-
-/* Says what failed and ends the process. */
-_Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

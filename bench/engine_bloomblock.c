@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "bb/db.h"
+#include "bench/die.h"
 #include "bench/engine.h"
 
 struct store {

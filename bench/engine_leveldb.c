@@ -2,6 +2,7 @@
 #include <leveldb/c.h>
 #include <stdlib.h>
 
+#include "bench/die.h"
 #include "bench/engine.h"
 
 struct store {

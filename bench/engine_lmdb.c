@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/die.h"
 #include "bench/engine.h"
 
 struct store {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bench/die.h"
 #include "bench/engine.h"
 
 /* The newest that 7.8 writes. */

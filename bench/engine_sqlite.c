@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/die.h"
 #include "bench/engine.h"
 
 #define PAGE_SIZE_BYTES 4096

@@ -14,6 +14,9 @@
 #include "base/buf.h"
 #include "base/coding.h"
 #include "base/hash.h"
+#include "bench/die.h"
+#include "bench/median.h"
+#include "bench/thread_clock.h"
 #include "bloomblock/block_filter.h"
 
 #define ROUNDS      9
@@ -34,21 +37,6 @@ struct question {
     struct bb_block_filter_key key;
 };
 
-static double cpu_nanoseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static void must(enum bb_status status)
-{
-    if (status != BB_OK) {
-        fprintf(stderr, "filter_bench: %s\n", bb_error_last()->message);
-        exit(1);
-    }
-}
-
 static uint64_t member(const struct table *table, size_t filter, size_t i)
 {
     return bb_hash_mix(filter * table->key_count + i + 1);
@@ -60,18 +48,18 @@ static double build(struct table *table)
     struct bb_block_filter_builder *builder = NULL;
     struct bb_buf descriptors = {0};
     uint32_t shards = 0;
-    must(bb_block_filter_builder_create(&table->format, &builder));
-    double start = cpu_nanoseconds();
+    bench_must(bb_block_filter_builder_create(&table->format, &builder));
+    double start = thread_clock_now();
     for (size_t filter = 0; filter < table->filter_count; filter++) {
         table->offsets[filter] = table->payload.size;
         for (size_t i = 0; i < table->key_count; i++)
-            must(bb_block_filter_builder_add(builder, member(table, filter, i)));
-        must(bb_block_filter_builder_finish(builder, &descriptors, &table->payload, &shards));
+            bench_must(bb_block_filter_builder_add(builder, member(table, filter, i)));
+        bench_must(bb_block_filter_builder_finish(builder, &descriptors, &table->payload, &shards));
         table->descriptors[filter] = bb_load16(descriptors.data + filter * 2);
     }
-    double elapsed = cpu_nanoseconds() - start;
+    double elapsed = thread_clock_now() - start;
     uint8_t *pad = NULL;
-    must(bb_buf_extend(&table->payload, BB_FILTER_PAD_BYTES, &pad));
+    bench_must(bb_buf_extend(&table->payload, BB_FILTER_PAD_BYTES, &pad));
     bb_buf_deinit(&descriptors);
     bb_block_filter_builder_destroy(builder);
     return elapsed / (double)(table->filter_count * table->key_count);
@@ -99,7 +87,7 @@ static bool ask(const struct table *table, struct question question)
 static double round_of(const struct table *table, const struct question *questions, bool chain,
                        uint64_t *passed)
 {
-    double start = cpu_nanoseconds();
+    double start = thread_clock_now();
     uint64_t yes = 0;
     uint32_t depends = 0;
     for (uint32_t i = 0; i < QUESTIONS; i++) {
@@ -112,40 +100,29 @@ static double round_of(const struct table *table, const struct question *questio
         }
     }
     *passed = yes;
-    return (cpu_nanoseconds() - start) / QUESTIONS;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return (thread_clock_now() - start) / QUESTIONS;
 }
 
 static double measure(const struct table *table, bool members, bool chain, double *ret_rate)
 {
-    struct question *questions = malloc(QUESTIONS * sizeof(*questions));
+    struct question *questions = bench_allocate(QUESTIONS * sizeof(*questions));
     double times[ROUNDS];
     uint64_t passed = 0;
-    if (questions == NULL)
-        exit(1);
     draw(table, members, questions);
     for (int i = 0; i < ROUNDS; i++)
         times[i] = round_of(table, questions, chain, &passed);
-    qsort(times, ROUNDS, sizeof(times[0]), compare_doubles);
     free(questions);
     *ret_rate = (double)passed / QUESTIONS;
-    return times[ROUNDS / 2];
+    return median_of(times, ROUNDS);
 }
 
 static void bench(enum bb_filter_kind kind, size_t key_count, double target_rate)
 {
     struct table table = {.key_count = key_count};
-    must(bb_block_filter_format_init(&table.format, kind, target_rate, 1));
+    bench_must(bb_block_filter_format_init(&table.format, kind, target_rate, 1));
     table.filter_count = TABLE_BYTES * 8 / 10 / key_count;
-    table.descriptors = calloc(table.filter_count, sizeof(table.descriptors[0]));
-    table.offsets = calloc(table.filter_count, sizeof(table.offsets[0]));
-    if (table.descriptors == NULL || table.offsets == NULL)
-        exit(1);
+    table.descriptors = bench_allocate(table.filter_count * sizeof(table.descriptors[0]));
+    table.offsets = bench_allocate(table.filter_count * sizeof(table.offsets[0]));
     double build_time = build(&table);
     double bits = (double)(table.payload.size - BB_FILTER_PAD_BYTES + table.filter_count * 2) * 8 /
                   (double)(table.filter_count * key_count);

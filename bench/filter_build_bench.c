@@ -14,6 +14,9 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "bb/filter.h"
+#include "bench/die.h"
+#include "bench/median.h"
+#include "bench/thread_clock.h"
 #include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon/hash_sort.h"
 #include "bloomblock/shard.h"
@@ -24,33 +27,6 @@
 #define RATE     (1.0 / 128)
 
 static const double slacks[] = {0, 0.03, 0.06};
-
-static double cpu_nanoseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static void must(enum bb_status status)
-{
-    if (status != BB_OK) {
-        fprintf(stderr, "filter_build_bench: %s\n", bb_error_last()->message);
-        exit(1);
-    }
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *times)
-{
-    qsort(times, ROUNDS, sizeof(times[0]), compare_doubles);
-    return times[ROUNDS / 2];
-}
 
 /* --- Single filters --- */
 
@@ -72,18 +48,18 @@ static void build_filters(struct filters *filters, double *ret_sort, double *ret
         filters->hashes[i] = bb_hash_mix(i + 1);
     filters->tries = 0;
     bb_buf_reset(&filters->payload);
-    double start = cpu_nanoseconds();
+    double start = thread_clock_now();
     for (size_t i = 0; i < count; i += n)
         (void)bb_hash_sort(filters->hashes + i, n);
-    double sorted = cpu_nanoseconds();
+    double sorted = thread_clock_now();
     for (size_t i = 0; i < count; i += n) {
         uint16_t descriptor = 0;
-        must(bb_shard_encode(filters->builder, filters->hashes + i, n, (double)n, &filters->payload,
-                             &descriptor));
+        bench_must(bb_shard_encode(filters->builder, filters->hashes + i, n, (double)n,
+                                   &filters->payload, &descriptor));
         filters->tries += bb_ribbon_descriptor_decode(descriptor).seed + 1;
     }
     *ret_sort = (sorted - start) / (double)count;
-    *ret_all = (cpu_nanoseconds() - start) / (double)count;
+    *ret_all = (thread_clock_now() - start) / (double)count;
 }
 
 static void bench_filters(size_t key_count, double slack)
@@ -91,19 +67,18 @@ static void bench_filters(size_t key_count, double slack)
     struct filters filters = {.key_count = key_count, .filter_count = KEYS / key_count};
     struct bb_block_filter_format format;
     double sorts[ROUNDS], totals[ROUNDS];
-    must(bb_block_filter_format_init(&format, BB_FILTER_RIBBON, RATE, 1));
+    bench_must(bb_block_filter_format_init(&format, BB_FILTER_RIBBON, RATE, 1));
     format.slack = slack;
-    filters.builder = malloc(sizeof(*filters.builder));
-    filters.hashes = malloc(KEYS * sizeof(filters.hashes[0]));
-    if (filters.builder == NULL || filters.hashes == NULL)
-        exit(1);
+    filters.builder = bench_allocate(sizeof(*filters.builder));
+    filters.hashes = bench_allocate(KEYS * sizeof(filters.hashes[0]));
     bb_shard_builder_init(filters.builder, &format);
     for (int i = 0; i < ROUNDS; i++)
         build_filters(&filters, &sorts[i], &totals[i]);
     printf("%8zu %6.2f %9.3f %6.2f %8.1f %8.1f\n", key_count, slack,
            (double)(filters.payload.size + 2 * filters.filter_count) * 8 /
                (double)(filters.filter_count * key_count),
-           (double)filters.tries / (double)filters.filter_count, median(sorts), median(totals));
+           (double)filters.tries / (double)filters.filter_count, median_of(sorts, ROUNDS),
+           median_of(totals, ROUNDS));
     bb_buf_deinit(&filters.payload);
     free(filters.hashes);
     free(filters.builder);
@@ -113,11 +88,11 @@ static void bench_filters(size_t key_count, double slack)
 
 static double build_set(struct bb_filter_builder *builder, struct bb_buf *envelope)
 {
-    double start = cpu_nanoseconds();
+    double start = thread_clock_now();
     for (uint64_t i = 0; i < SET_KEYS; i++)
-        must(bb_filter_builder_add(builder, bb_hash_mix(i + 1)));
-    must(bb_filter_builder_finish(builder, envelope));
-    return (cpu_nanoseconds() - start) / SET_KEYS;
+        bench_must(bb_filter_builder_add(builder, bb_hash_mix(i + 1)));
+    bench_must(bb_filter_builder_finish(builder, envelope));
+    return (thread_clock_now() - start) / SET_KEYS;
 }
 
 static void bench_set(double slack)
@@ -127,13 +102,13 @@ static void bench_set(double slack)
     struct bb_filter_builder *builder = NULL;
     struct bb_buf envelope = {0};
     double times[ROUNDS];
-    must(bb_filter_builder_create(&options, &builder));
+    bench_must(bb_filter_builder_create(&options, &builder));
     for (int i = 0; i < ROUNDS; i++) {
         bb_buf_reset(&envelope);
         times[i] = build_set(builder, &envelope);
     }
     printf("%8d %6.2f %9.3f %6s %8s %8.1f\n", SET_KEYS, slack, (double)envelope.size * 8 / SET_KEYS,
-           "", "", median(times));
+           "", "", median_of(times, ROUNDS));
     bb_filter_builder_destroy(builder);
     bb_buf_deinit(&envelope);
 }

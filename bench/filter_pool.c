@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/coding.h"
 #include "base/hash.h"
+#include "bench/die.h"
 
 const struct pool_kind pool_kinds[] = {
     {"ribbon, of a table's blocks", BB_FILTER_RIBBON, true},
@@ -23,18 +24,6 @@ const size_t pool_kind_count = BB_ARRAY_LENGTH(pool_kinds);
 /* Foreign counters are above all members'. */
 #define FOREIGN_BASE (UINT64_C(1) << 48)
 
-static void fail(const char *why)
-{
-    fprintf(stderr, "filter_tables: %s\n", why);
-    exit(1);
-}
-
-void pool_must(enum bb_status status)
-{
-    if (status != BB_OK)
-        fail(bb_error_last()->message);
-}
-
 static uint64_t member(const struct pool *pool, size_t filter, size_t i)
 {
     return bb_hash_mix((pool->seed << 50) + filter * pool->key_count + i + 1);
@@ -47,7 +36,7 @@ static double planned_rate(const struct pool *pool, double target_rate)
     struct bb_filter_question question = {
         .kind = pool->kind->kind, .key_count = pool->key_count, .target_rate = target_rate};
     struct bb_filter_plan plan;
-    pool_must(bb_filter_plan(&question, &plan));
+    bench_must(bb_filter_plan(&question, &plan));
     return plan.predicted_rate;
 }
 
@@ -61,10 +50,10 @@ static void build_alone(struct pool *pool, double target_rate)
                                             .target_rate = target_rate,
                                             .salt = takes_salt ? pool->seed + filter : 0};
         struct bb_filter_builder *builder = NULL;
-        pool_must(bb_filter_builder_create(&options, &builder));
+        bench_must(bb_filter_builder_create(&options, &builder));
         for (size_t i = 0; i < pool->key_count; i++)
-            pool_must(bb_filter_builder_add(builder, member(pool, filter, i)));
-        pool_must(bb_filter_builder_finish(builder, &pool->bytes));
+            bench_must(bb_filter_builder_add(builder, member(pool, filter, i)));
+        bench_must(bb_filter_builder_finish(builder, &pool->bytes));
         starts[filter + 1] = pool->bytes.size;
         bb_filter_builder_destroy(builder);
     }
@@ -72,8 +61,8 @@ static void build_alone(struct pool *pool, double target_rate)
         struct bb_bytes envelope = {pool->bytes.data + starts[filter],
                                     starts[filter + 1] - starts[filter]};
         struct bb_filter_info info;
-        pool_must(bb_filter_view_init(&pool->views[filter], envelope));
-        pool_must(bb_filter_info(envelope, &info));
+        bench_must(bb_filter_view_init(&pool->views[filter], envelope));
+        bench_must(bb_filter_info(envelope, &info));
         pool->predicted += info.predicted_rate / (double)pool->filter_count;
     }
     pool->bits_per_key =
@@ -97,7 +86,7 @@ static void describe_shards(struct pool *pool, size_t filter, size_t start)
         if (!bb_block_filter_size(&pool->format, descriptor, &size) ||
             !bb_block_filter_info(&pool->format, descriptor,
                                   (struct bb_bytes){pool->bytes.data + start, size}, &info))
-            fail("a filter that was just built has an impossible descriptor");
+            bench_die("a filter that was just built has an impossible descriptor");
         pool->payload_starts[filter][shard] = start;
         pool->predicted += info.predicted_rate / shard_count / (double)pool->filter_count;
         start += size;
@@ -107,25 +96,25 @@ static void describe_shards(struct pool *pool, size_t filter, size_t start)
 static void build_table(struct pool *pool, double target_rate)
 {
     struct bb_block_filter_builder *builder = NULL;
-    pool_must(
+    bench_must(
         bb_block_filter_format_init(&pool->format, pool->kind->kind, target_rate, pool->seed));
-    pool_must(bb_block_filter_builder_create(&pool->format, &builder));
+    bench_must(bb_block_filter_builder_create(&pool->format, &builder));
     for (size_t filter = 0; filter < pool->filter_count; filter++) {
         size_t start = pool->bytes.size;
         pool->descriptor_starts[filter] = pool->descriptors.size / 2;
         for (size_t i = 0; i < pool->key_count; i++)
-            pool_must(bb_block_filter_builder_add(builder, member(pool, filter, i)));
-        pool_must(bb_block_filter_builder_finish(builder, &pool->descriptors, &pool->bytes,
-                                                 &pool->shard_counts[filter]));
+            bench_must(bb_block_filter_builder_add(builder, member(pool, filter, i)));
+        bench_must(bb_block_filter_builder_finish(builder, &pool->descriptors, &pool->bytes,
+                                                  &pool->shard_counts[filter]));
         if (pool->shard_counts[filter] > BB_ARRAY_LENGTH(pool->payload_starts[0]))
-            fail("too many keys per filter");
+            bench_die("too many keys per filter");
         describe_shards(pool, filter, start);
     }
     pool->planned = pool->predicted;
     pool->bits_per_key = (double)(pool->bytes.size + pool->descriptors.size) * 8 /
                          (double)(pool->key_count * pool->filter_count);
     uint8_t *pad = NULL;
-    pool_must(bb_buf_extend(&pool->bytes, BB_FILTER_PAD_BYTES, &pad));
+    bench_must(bb_buf_extend(&pool->bytes, BB_FILTER_PAD_BYTES, &pad));
     bb_block_filter_builder_destroy(builder);
 }
 

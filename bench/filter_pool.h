@@ -39,9 +39,6 @@ struct pool {
     double bits_per_key;
 };
 
-/* Ends the program when a status is not BB_OK. */
-void pool_must(enum bb_status status);
-
 /* Ends the program on failure. */
 void pool_init(struct pool *pool, const struct pool_kind *kind, size_t key_count,
                size_t filter_count, double target_rate, uint64_t seed);

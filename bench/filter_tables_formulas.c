@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "bench/die.h"
 #include "bench/filter_pool.h"
 #include "bench/filter_tables.h"
 
@@ -75,10 +76,10 @@ static void build(uint64_t seed, uint64_t key_count, uint64_t f, struct bb_buf *
     struct bb_filter_options options = {.kind = BB_FILTER_BLOOM,
                                         .parameters = {key_count * BITS_PER_KEY, PROBES}};
     struct bb_filter_builder *builder = NULL;
-    pool_must(bb_filter_builder_create(&options, &builder));
+    bench_must(bb_filter_builder_create(&options, &builder));
     for (uint64_t i = 0; i < key_count; i++)
-        pool_must(bb_filter_builder_add(builder, member(seed, f, i)));
-    pool_must(bb_filter_builder_finish(builder, envelope));
+        bench_must(bb_filter_builder_add(builder, member(seed, f, i)));
+    bench_must(bb_filter_builder_finish(builder, envelope));
     bb_filter_builder_destroy(builder);
 }
 
@@ -89,7 +90,7 @@ static uint64_t passed_ours(uint64_t seed, uint64_t key_count, uint64_t filter_c
         struct bb_buf envelope = {0};
         struct bb_filter_view view;
         build(seed, key_count, f, &envelope);
-        pool_must(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
+        bench_must(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
         for (uint64_t i = 0; i < QUESTIONS; i++)
             passed += bb_filter_may_contain(&view, foreign(seed, f, i));
         bb_buf_deinit(&envelope);
@@ -103,7 +104,7 @@ static bool print_row(uint64_t seed, uint64_t key_count, uint64_t filter_count)
 {
     const uint64_t parameters[2] = {key_count * BITS_PER_KEY, PROBES};
     struct bb_filter_plan plan;
-    pool_must(bb_filter_predict(BB_FILTER_BLOOM, key_count, parameters, &plan));
+    bench_must(bb_filter_predict(BB_FILTER_BLOOM, key_count, parameters, &plan));
     double questions = (double)filter_count * QUESTIONS;
     double textbook = pow(1 - exp(-(double)PROBES / BITS_PER_KEY), PROBES);
     double ours = (double)passed_ours(seed, key_count, filter_count);

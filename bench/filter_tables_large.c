@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/buf.h"
 #include "base/assert.h"
+#include "base/buf.h"
 #include "base/hash.h"
+#include "bench/die.h"
 #include "bench/filter_pool.h"
 #include "bench/filter_tables.h"
 
@@ -35,7 +36,7 @@ static double planned_rate(enum bb_filter_kind kind, uint64_t key_count)
     struct bb_filter_question question = {
         .kind = kind, .key_count = key_count, .target_rate = TARGET};
     struct bb_filter_plan plan;
-    pool_must(bb_filter_plan(&question, &plan));
+    bench_must(bb_filter_plan(&question, &plan));
     return plan.predicted_rate;
 }
 
@@ -46,13 +47,13 @@ static struct size build(enum bb_filter_kind kind, uint64_t key_count, uint64_t 
     struct bb_buf envelope = {0};
     struct bb_filter_info info;
     struct bb_filter_view view;
-    pool_must(bb_filter_builder_create(&options, &builder));
+    bench_must(bb_filter_builder_create(&options, &builder));
     for (uint64_t i = 0; i < key_count; i++)
-        pool_must(bb_filter_builder_add(builder, bb_hash_mix((seed << 50) + i)));
-    pool_must(bb_filter_builder_finish(builder, &envelope));
+        bench_must(bb_filter_builder_add(builder, bb_hash_mix((seed << 50) + i)));
+    bench_must(bb_filter_builder_finish(builder, &envelope));
     bb_filter_builder_destroy(builder);
-    pool_must(bb_filter_info(bb_buf_bytes(&envelope), &info));
-    pool_must(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
+    bench_must(bb_filter_info(bb_buf_bytes(&envelope), &info));
+    bench_must(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
     struct size size = {info.bits_per_key, planned_rate(kind, key_count), info.predicted_rate,
                         measure(&view, seed)};
     bb_buf_deinit(&envelope);

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "bench/die.h"
 #include "bench/filter_pool.h"
 #include "bench/filter_tables.h"
 
@@ -26,10 +27,10 @@ static void build(struct setting setting, uint64_t seed, struct bb_buf *envelope
     struct bb_filter_options options = {
         .kind = BB_FILTER_BLOOM, .parameters = {KEY_COUNT * setting.bits_per_key, setting.probes}};
     struct bb_filter_builder *builder = NULL;
-    pool_must(bb_filter_builder_create(&options, &builder));
+    bench_must(bb_filter_builder_create(&options, &builder));
     for (uint64_t i = 0; i < KEY_COUNT; i++)
-        pool_must(bb_filter_builder_add(builder, bb_hash_mix((seed << 50) + i)));
-    pool_must(bb_filter_builder_finish(builder, envelope));
+        bench_must(bb_filter_builder_add(builder, bb_hash_mix((seed << 50) + i)));
+    bench_must(bb_filter_builder_finish(builder, envelope));
     bb_filter_builder_destroy(builder);
 }
 
@@ -69,9 +70,9 @@ static bool print_setting(struct setting setting, uint64_t seed, uint64_t questi
     struct bb_filter_info info;
     struct bb_filter_view view;
     build(setting, seed, &envelope);
-    pool_must(bb_filter_predict(BB_FILTER_BLOOM, KEY_COUNT, parameters, &plan));
-    pool_must(bb_filter_info(bb_buf_bytes(&envelope), &info));
-    pool_must(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
+    bench_must(bb_filter_predict(BB_FILTER_BLOOM, KEY_COUNT, parameters, &plan));
+    bench_must(bb_filter_info(bb_buf_bytes(&envelope), &info));
+    bench_must(bb_filter_view_init(&view, bb_buf_bytes(&envelope)));
     uint64_t once = count_passed(&view, base, question_count);
     uint64_t twice = once + count_passed(&view, base + question_count, question_count);
     print_row(setting, plan.predicted_rate, &info, (uint64_t[]){once, twice}, question_count);

@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/coding.h"
 #include "base/hash.h"
+#include "bench/die.h"
 #include "bench/probe_timer.h"
 #include "bench/rocksdb_filter.h"
 #include "bloomblock/block_filter.h"
@@ -31,22 +32,6 @@
 #define BLOOM_BITS   10
 
 static int rounds = 40;
-
-static void must(enum bb_status status)
-{
-    if (status != BB_OK) {
-        fprintf(stderr, "key_probe_bench: %s\n", bb_error_last()->message);
-        exit(1);
-    }
-}
-
-static void *allocate(size_t size)
-{
-    void *memory = calloc(1, size);
-    if (memory == NULL)
-        exit(1);
-    return memory;
-}
 
 /* --- Keys and questions --- */
 
@@ -85,7 +70,7 @@ static void draw(struct set *set, uint64_t number, struct key_question *absent,
 
 static struct set *set_create(size_t key_count, size_t filter_count)
 {
-    struct set *set = allocate(sizeof(*set));
+    struct set *set = bench_allocate(sizeof(*set));
     set->key_count = key_count;
     set->filter_count = filter_count;
     bb_hash_secret_from_seed(1, &set->secret);
@@ -120,23 +105,24 @@ static void add_members(struct bb_filter_builder *builder, const struct set *set
     uint8_t key[KEY_QUESTION_SIZE];
     for (size_t i = 0; i < set->key_count; i++) {
         make_member(set, filter, i, key);
-        must(bb_filter_builder_add(builder, hash_of(set, key)));
+        bench_must(bb_filter_builder_add(builder, hash_of(set, key)));
     }
 }
 
 static void build_alone(struct filters *filters, enum bb_filter_kind kind)
 {
-    filters->alone = allocate(filters->set->filter_count * sizeof(filters->alone[0]));
-    filters->views = allocate(filters->set->filter_count * sizeof(filters->views[0]));
+    filters->alone = bench_allocate(filters->set->filter_count * sizeof(filters->alone[0]));
+    filters->views = bench_allocate(filters->set->filter_count * sizeof(filters->views[0]));
     for (size_t i = 0; i < filters->set->filter_count; i++) {
         struct bb_filter_options options = {.kind = kind, .target_rate = RATE, .salt = i};
         struct bb_filter_builder *builder = NULL;
         struct bb_buf *bytes = &filters->alone[i];
-        must(bb_filter_builder_create(&options, &builder));
+        bench_must(bb_filter_builder_create(&options, &builder));
         add_members(builder, filters->set, i);
-        must(bb_filter_builder_finish(builder, bytes));
+        bench_must(bb_filter_builder_finish(builder, bytes));
         bb_filter_builder_destroy(builder);
-        must(bb_filter_view_init(&filters->views[i], (struct bb_bytes){bytes->data, bytes->size}));
+        bench_must(
+            bb_filter_view_init(&filters->views[i], (struct bb_bytes){bytes->data, bytes->size}));
         filters->bytes += bytes->size;
     }
 }
@@ -174,21 +160,21 @@ static void build_table(struct filters *filters)
     struct bb_block_filter_builder *builder = NULL;
     uint8_t key[KEY_QUESTION_SIZE], *pad = NULL;
     uint32_t shard_count = 0;
-    filters->starts = allocate(set->filter_count * sizeof(filters->starts[0]));
-    must(bb_block_filter_format_init(&filters->format, BB_FILTER_RIBBON, RATE, 1));
-    must(bb_block_filter_builder_create(&filters->format, &builder));
+    filters->starts = bench_allocate(set->filter_count * sizeof(filters->starts[0]));
+    bench_must(bb_block_filter_format_init(&filters->format, BB_FILTER_RIBBON, RATE, 1));
+    bench_must(bb_block_filter_builder_create(&filters->format, &builder));
     for (size_t filter = 0; filter < set->filter_count; filter++) {
         filters->starts[filter] = filters->payload.size;
         for (size_t i = 0; i < set->key_count; i++) {
             make_member(set, filter, i, key);
-            must(bb_block_filter_builder_add(builder, hash_of(set, key)));
+            bench_must(bb_block_filter_builder_add(builder, hash_of(set, key)));
         }
-        must(bb_block_filter_builder_finish(builder, &filters->descriptors, &filters->payload,
-                                            &shard_count));
+        bench_must(bb_block_filter_builder_finish(builder, &filters->descriptors, &filters->payload,
+                                                  &shard_count));
     }
     bb_block_filter_builder_destroy(builder);
     filters->bytes = filters->descriptors.size + filters->payload.size;
-    must(bb_buf_extend(&filters->payload, BB_FILTER_PAD_BYTES, &pad));
+    bench_must(bb_buf_extend(&filters->payload, BB_FILTER_PAD_BYTES, &pad));
 }
 
 static void use_table(struct filters *filters, enum bb_cpu cpu)
@@ -222,8 +208,8 @@ static const char *rocksdb_obstacle(void)
 static void build_rocksdb(struct filters *filters, bool is_ribbon)
 {
     const struct set *set = filters->set;
-    uint8_t *keys = allocate(set->key_count * KEY_QUESTION_SIZE);
-    filters->rocksdb = allocate(set->filter_count * sizeof(struct rocksdb_filter *));
+    uint8_t *keys = bench_allocate(set->key_count * KEY_QUESTION_SIZE);
+    filters->rocksdb = bench_allocate(set->filter_count * sizeof(struct rocksdb_filter *));
     for (size_t filter = 0; filter < set->filter_count; filter++) {
         for (size_t i = 0; i < set->key_count; i++)
             make_member(set, filter, i, keys + i * KEY_QUESTION_SIZE);
@@ -432,7 +418,7 @@ static double time_hashes(const struct set *set)
 static void bench_set(size_t key_count, size_t filter_count)
 {
     struct set *set = set_create(key_count, filter_count);
-    struct side *sides = allocate(CONTENDERS * sizeof(sides[0]));
+    struct side *sides = bench_allocate(CONTENDERS * sizeof(sides[0]));
     for (int i = 0; i < CONTENDERS; i++)
         side_init(&sides[i], &contenders[i], set);
     for (int round = 0; round < rounds; round++)

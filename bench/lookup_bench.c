@@ -33,7 +33,8 @@
 
 #include "base/sync.h"
 #include "bb/db.h"
-#include "bench/engine.h"
+#include "bench/die.h"
+#include "bench/median.h"
 #include "bench/store_files.h"
 #include "bench/workload.h"
 
@@ -53,12 +54,6 @@ struct time {
     double processor; /* nanoseconds, of the thread */
     double clock;
 };
-
-static void must(enum bb_status status)
-{
-    if (status != BB_OK)
-        bench_die("%s", bb_error_last()->message);
-}
 
 static double now(clockid_t clock)
 {
@@ -82,7 +77,7 @@ static void add_since(struct time *sum, struct time begin)
 static void open_store(struct bench *bench)
 {
     struct bb_db_options options = {.create_if_missing = true, .cache_bytes = 64 << 20};
-    must(bb_db_open(bench->directory, &options, &bench->db));
+    bench_must(bb_db_open(bench->directory, &options, &bench->db));
 }
 
 static void load(struct bench *bench)
@@ -93,11 +88,11 @@ static void load(struct bench *bench)
         uint64_t number = workload_number(&bench->workload, i);
         workload_key(&bench->workload, number, key);
         workload_value(&bench->workload, number, value);
-        must(bb_db_put(bench->db, NULL, (struct bb_bytes){.data = key, .size = sizeof(key)},
-                       (struct bb_bytes){.data = value, .size = sizeof(value)}));
+        bench_must(bb_db_put(bench->db, NULL, (struct bb_bytes){.data = key, .size = sizeof(key)},
+                             (struct bb_bytes){.data = value, .size = sizeof(value)}));
     }
-    must(bb_db_compact(bench->db));
-    must(bb_db_wait_idle(bench->db));
+    bench_must(bb_db_compact(bench->db));
+    bench_must(bb_db_wait_idle(bench->db));
 }
 
 /* ---- readers ---- */
@@ -139,7 +134,7 @@ static struct time run_readers(struct bench *bench, size_t count)
     struct time mean = {0};
     for (size_t i = 0; i < count; i++) {
         readers[i] = (struct reader){.bench = bench, .first = i * LOOKUPS / 2};
-        must(bb_thread_create(&readers[i].thread, read_absent, &readers[i]));
+        bench_must(bb_thread_create(&readers[i].thread, read_absent, &readers[i]));
     }
     for (size_t i = 0; i < count; i++) {
         bb_thread_join(&readers[i].thread);
@@ -147,19 +142,6 @@ static struct time run_readers(struct bench *bench, size_t count)
         mean.clock += readers[i].time.clock / (double)(count * LOOKUPS);
     }
     return mean;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-static double median(double *numbers)
-{
-    qsort(numbers, ROUNDS, sizeof(*numbers), compare_numbers);
-    return numbers[ROUNDS / 2];
 }
 
 static void measure_readers(struct bench *bench)
@@ -174,11 +156,11 @@ static void measure_readers(struct bench *bench)
             clock[i][round] = time.clock;
         }
     }
-    double one = median(processor[0]);
-    double one_clock = median(clock[0]);
+    double one = median_of(processor[0], ROUNDS);
+    double one_clock = median_of(clock[0], ROUNDS);
     for (size_t i = 0; i < 2; i++) {
-        double both = median(processor[i]);
-        double both_clock = median(clock[i]);
+        double both = median_of(processor[i], ROUNDS);
+        double both_clock = median_of(clock[i], ROUNDS);
         printf("{\"bench\":\"lookup\",\"readers\":%zu,\"ns_processor\":%.1f,\"ns_clock\":%.1f,"
                "\"scaling_processor\":%.2f,\"scaling_clock\":%.2f}\n",
                i + 1, both, both_clock, (double)(i + 1) * one / both,
@@ -191,7 +173,7 @@ static void measure_readers(struct bench *bench)
 /* The store is opened anew: what it keeps of its own is gone too. */
 static void make_cold(struct bench *bench, bool is_cold)
 {
-    must(bb_db_close(bench->db));
+    bench_must(bb_db_close(bench->db));
     if (is_cold)
         store_files_drop(bench->directory);
     else
@@ -215,7 +197,7 @@ static void check(const struct workload *workload, const uint64_t *numbers, size
     uint8_t expected[100];
     for (size_t i = 0; i < count; i++) {
         workload_value(workload, numbers[i], expected);
-        must(statuses[i]);
+        bench_must(statuses[i]);
         if (values[i].size != sizeof(expected) ||
             __builtin_memcmp(values[i].data, expected, sizeof(expected)) != 0)
             bench_die("a wrong value is found");
@@ -237,7 +219,7 @@ static void ask_many(struct bench *bench, uint64_t first, size_t count, struct t
     if (count == 1)
         statuses[0] = bb_db_get(bench->db, NULL, keys[0], &values[0]);
     else
-        must(bb_db_get_many(bench->db, NULL, keys, count, values, statuses));
+        bench_must(bb_db_get_many(bench->db, NULL, keys, count, values, statuses));
     add_since(time, begin);
     check(&bench->workload, numbers, count, values, statuses);
 }
@@ -275,7 +257,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++)
             measure_many(&bench, many[i], is_cold);
     }
-    must(bb_db_close(bench.db));
+    bench_must(bb_db_close(bench.db));
     store_files_remove(bench.directory);
     workload_deinit(&bench.workload);
     return 0;

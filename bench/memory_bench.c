@@ -31,7 +31,7 @@
 #include "base/bytes.h"
 #include "bb/db.h"
 #include "bench/counters.h"
-#include "bench/engine.h"
+#include "bench/die.h"
 #include "bench/store_files.h"
 #include "bench/workload.h"
 #include "kv/view.h"
@@ -55,12 +55,6 @@ struct bench {
     uint64_t cache_bytes;
     uint64_t bound;
 };
-
-static void must(enum bb_status status)
-{
-    if (status != BB_OK)
-        bench_die("%s: %s", bb_status_name(status), bb_error_last()->message);
-}
 
 /* ---- the bound ---- */
 
@@ -127,7 +121,7 @@ static struct bb_db *open_store(const struct bench *bench)
         .write_buffer_bytes = bench->write_buffer_bytes,
         .cache_bytes = bench->cache_bytes,
     };
-    must(bb_db_open(bench->directory, &options, &db));
+    bench_must(bb_db_open(bench->directory, &options, &db));
     return db;
 }
 
@@ -138,8 +132,8 @@ static void put(const struct bench *bench, struct bb_db *db, uint64_t i)
     uint64_t number = workload_number(&bench->workload, i);
     workload_key(&bench->workload, number, key);
     workload_value(&bench->workload, number, value);
-    must(bb_db_put(db, NULL, bb_bytes_of(key, KEY_SIZE),
-                   bb_bytes_of(value, bench->workload.options.value_size)));
+    bench_must(bb_db_put(db, NULL, bb_bytes_of(key, KEY_SIZE),
+                         bb_bytes_of(value, bench->workload.options.value_size)));
 }
 
 static void load(const struct bench *bench)
@@ -147,8 +141,8 @@ static void load(const struct bench *bench)
     struct bb_db *db = open_store(bench);
     for (uint64_t i = 0; i < bench->key_count; i++)
         put(bench, db, i);
-    must(bb_db_wait_idle(db));
-    must(bb_db_close(db));
+    bench_must(bb_db_wait_idle(db));
+    bench_must(bb_db_close(db));
 }
 
 static void check_get(const struct bench *bench, struct bb_db *db, uint64_t number, bool is_there,
@@ -159,7 +153,7 @@ static void check_get(const struct bench *bench, struct bb_db *db, uint64_t numb
     workload_key(&bench->workload, number, key);
     enum bb_status status = bb_db_get(db, NULL, bb_bytes_of(key, KEY_SIZE), value);
     if (status != BB_OK && status != BB_NOT_FOUND)
-        must(status);
+        bench_must(status);
     workload_value(&bench->workload, number, expected);
     bool is_right = status == BB_OK && value->size == bench->workload.options.value_size &&
                     memcmp(value->data, expected, value->size) == 0;
@@ -187,14 +181,14 @@ static void read_keys(const struct bench *bench)
     if ((double)stats.filter_bytes > BYTES_PER_KEY * (double)bench->key_count)
         bench_die("filters take more than %.1f bytes per key", BYTES_PER_KEY);
     bb_buf_deinit(&value);
-    must(bb_db_close(db));
+    bench_must(bb_db_close(db));
 }
 
 static void compact(const struct bench *bench)
 {
     struct bb_db *db = open_store(bench);
-    must(bb_db_compact(db));
-    must(bb_db_close(db));
+    bench_must(bb_db_compact(db));
+    bench_must(bb_db_close(db));
 }
 
 static void print_opening(const char *name, uint64_t begin, const struct counters *before)
@@ -214,7 +208,7 @@ static void reopen(const struct bench *bench, const char *name)
     uint64_t begin = clock_nanoseconds();
     struct bb_db *db = open_store(bench);
     print_opening(name, begin, &before);
-    must(bb_db_close(db));
+    bench_must(bb_db_close(db));
 }
 
 static void reopen_closed(const struct bench *bench)

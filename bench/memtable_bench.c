@@ -16,6 +16,8 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "bench/die.h"
+#include "bench/median.h"
 #include "kv/memtable/memtable.h"
 
 #define VALUE_SIZE   100
@@ -41,23 +43,6 @@ struct figures {
     uint64_t used_bytes;
     uint64_t raw_bytes;
 };
-
-static void *must(void *memory)
-{
-    if (memory == NULL) {
-        fprintf(stderr, "memtable_bench: no memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
-static void must_ok(enum bb_status status)
-{
-    if (status == BB_OK)
-        return;
-    fprintf(stderr, "memtable_bench: %s\n", bb_error_last()->message);
-    exit(1);
-}
 
 static double now(void)
 {
@@ -93,8 +78,8 @@ static struct bb_bytes key_at(const struct keys *keys, size_t i)
 static struct keys alloc_keys(size_t count)
 {
     return (struct keys){.count = count,
-                         .bytes = must(malloc(count * KEY_SIZE_MAX)),
-                         .ends = must(malloc(count * sizeof(uint32_t)))};
+                         .bytes = bench_allocate(count * KEY_SIZE_MAX),
+                         .ends = bench_allocate(count * sizeof(uint32_t))};
 }
 
 static struct keys make_keys(enum shape shape, size_t count, bool absent)
@@ -112,7 +97,7 @@ static struct keys make_keys(enum shape shape, size_t count, bool absent)
 static struct keys shuffle_keys(const struct keys *keys, size_t count)
 {
     struct keys shuffled = alloc_keys(count);
-    uint32_t *order = must(malloc(count * sizeof(*order)));
+    uint32_t *order = bench_allocate(count * sizeof(*order));
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;
     for (size_t i = count; i > 1; i--) {
@@ -150,7 +135,7 @@ static double measure_insert(struct bb_memtable *memtable, const struct keys *ke
                                  .sequence = i + 1,
                                  .kind = BB_ENTRY_PUT,
                                  .value = bb_bytes_of(value, sizeof(value))};
-        must_ok(bb_memtable_add(memtable, &entry, bb_hash_key(secret, entry.key)));
+        bench_must(bb_memtable_add(memtable, &entry, bb_hash_key(secret, entry.key)));
     }
     return (now() - begin) / (double)i;
 }
@@ -171,8 +156,7 @@ static double measure_get(const struct bb_memtable *memtable, const struct keys 
     }
     double nanoseconds = (now() - begin) / (double)count;
     if (found != (is_present ? count : 0)) {
-        fprintf(stderr, "memtable_bench: %zu of %zu keys found\n", found, count);
-        exit(1);
+        bench_die("%zu of %zu keys found", found, count);
     }
     return nanoseconds;
 }
@@ -182,7 +166,7 @@ static double measure_iterate(const struct bb_memtable *memtable)
     struct bb_iter *iter = NULL;
     uint64_t entries = 0;
     uint64_t bytes = 0;
-    must_ok(bb_memtable_iter_create(memtable, &iter));
+    bench_must(bb_memtable_iter_create(memtable, &iter));
     double begin = now();
     for (bb_iter_seek_first(iter); iter->is_valid; bb_iter_next(iter)) {
         bytes += iter->entry.key.size + iter->entry.value.size;
@@ -191,23 +175,9 @@ static double measure_iterate(const struct bb_memtable *memtable)
     double nanoseconds = (now() - begin) / (double)entries;
     bb_iter_destroy(iter);
     if (entries != bb_memtable_entry_count(memtable) || bytes != bb_memtable_raw_bytes(memtable)) {
-        fprintf(stderr, "memtable_bench: the walk lost entries\n");
-        exit(1);
+        bench_die("the walk lost entries");
     }
     return nanoseconds;
-}
-
-static int order_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof(*values), order_doubles);
-    return values[count / 2];
 }
 
 static struct figures measure(enum shape shape, uint64_t capacity, size_t rounds)
@@ -218,7 +188,7 @@ static struct figures measure(enum shape shape, uint64_t capacity, size_t rounds
     struct keys there = make_keys(shape, count, false);
     struct keys missing = make_keys(shape, count, true);
     struct bb_memtable *memtable = NULL;
-    must_ok(bb_memtable_create(NULL, capacity, &memtable));
+    bench_must(bb_memtable_create(NULL, capacity, &memtable));
     measure_insert(memtable, &there, &secret); /* the first touch */
     size_t entries = (size_t)bb_memtable_entry_count(memtable);
     struct keys asked = shuffle_keys(&there, entries);
@@ -230,10 +200,10 @@ static struct figures measure(enum shape shape, uint64_t capacity, size_t rounds
         absent[round] = measure_get(memtable, &in_vain, &secret, false);
         iterate[round] = measure_iterate(memtable);
     }
-    struct figures figures = {.insert = median(insert, rounds),
-                              .get_present = median(present, rounds),
-                              .get_absent = median(absent, rounds),
-                              .iterate = median(iterate, rounds),
+    struct figures figures = {.insert = median_of(insert, rounds),
+                              .get_present = median_of(present, rounds),
+                              .get_absent = median_of(absent, rounds),
+                              .iterate = median_of(iterate, rounds),
                               .entries = entries,
                               .used_bytes = bb_memtable_used_bytes(memtable),
                               .raw_bytes = bb_memtable_raw_bytes(memtable)};

@@ -13,6 +13,8 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "bench/die.h"
+#include "bench/median.h"
 #include "compaction/merge.h"
 #include "sstable/entry.h"
 
@@ -29,15 +31,6 @@ struct stream {
     size_t count;
     size_t position;
 };
-
-static void *must(void *memory)
-{
-    if (memory == NULL) {
-        fprintf(stderr, "merge_bench: no memory\n");
-        exit(1);
-    }
-    return memory;
-}
 
 static void show(struct stream *stream)
 {
@@ -69,7 +62,7 @@ static struct bb_iter *stream_create(const struct bb_entry *entries, size_t coun
 {
     static const struct bb_iter_ops ops = {
         .destroy = stream_destroy, .seek_first = stream_seek_first, .next = stream_next};
-    struct stream *stream = must(calloc(1, sizeof(*stream)));
+    struct stream *stream = bench_allocate(sizeof(*stream));
     stream->base.ops = &ops;
     stream->entries = entries;
     stream->count = count;
@@ -120,10 +113,10 @@ static size_t first_of(const struct workload *work, size_t stream)
 
 static void draw(struct workload *work, enum shape shape)
 {
-    char *drawn = must(malloc(work->count * KEY_SIZE_MAX));
+    char *drawn = bench_allocate(work->count * KEY_SIZE_MAX);
     uint64_t state = (uint64_t)shape;
-    work->bytes = must(malloc(work->count * KEY_SIZE_MAX));
-    work->entries = must(calloc(work->count, sizeof(struct bb_entry)));
+    work->bytes = bench_allocate(work->count * KEY_SIZE_MAX);
+    work->entries = bench_allocate(work->count * sizeof(struct bb_entry));
     for (size_t i = 0; i < work->count; i++) {
         char *key = drawn + i * KEY_SIZE_MAX;
         work->entries[i].key = bb_bytes_of(key, draw_key(shape, &state, work->count, key));
@@ -150,8 +143,7 @@ static struct bb_iter *merge_of(const struct workload *work)
     for (size_t i = 0; i < work->stream_count; i++)
         streams[i] = stream_create(work->entries + first_of(work, i),
                                    first_of(work, i + 1) - first_of(work, i));
-    if (bb_merge_create(streams, work->stream_count, NULL, &merge) != BB_OK)
-        must(NULL);
+    bench_must(bb_merge_create(streams, work->stream_count, NULL, &merge));
     return merge;
 }
 
@@ -166,8 +158,7 @@ static void check(struct bb_iter *merge, size_t count)
     }
     if (seen == count)
         return;
-    fprintf(stderr, "merge_bench: entry %zu is out of order\n", seen);
-    exit(1);
+    bench_die("entry %zu is out of order", seen);
 }
 
 static double processor_seconds(void)
@@ -189,13 +180,6 @@ static double walk(struct bb_iter *merge, size_t count)
     return seconds * 1e9 / (double)count;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void measure(enum shape shape, size_t count, size_t stream_count, int rounds)
 {
     double figures[ROUNDS_MAX];
@@ -205,9 +189,8 @@ static void measure(enum shape shape, size_t count, size_t stream_count, int rou
     check(merge, count);
     for (int i = 0; i < rounds; i++)
         figures[i] = walk(merge, count);
-    qsort(figures, (size_t)rounds, sizeof(figures[0]), compare_doubles);
     printf("{\"keys\": \"%s\", \"streams\": %zu, \"ns_per_entry\": %.1f}\n", shape_names[shape],
-           stream_count, figures[rounds / 2]);
+           stream_count, median_of(figures, (size_t)rounds));
     bb_iter_destroy(merge);
     free(work.entries);
     free(work.bytes);

@@ -23,6 +23,7 @@
 #include "base/buf.h"
 #include "base/coding.h"
 #include "base/hash.h"
+#include "bench/die.h"
 #include "bench/probe_timer.h"
 #include "bloomblock/block_filter.h"
 #include "bloomblock/standalone/kind.h"
@@ -31,22 +32,6 @@
 #define TABLE_BYTES (400 << 10)
 
 static int rounds = 25;
-
-static void must(enum bb_status status)
-{
-    if (status != BB_OK) {
-        fprintf(stderr, "probe_bench: %s\n", bb_error_last()->message);
-        exit(1);
-    }
-}
-
-static void *allocate(size_t size)
-{
-    void *memory = calloc(1, size);
-    if (memory == NULL)
-        exit(1);
-    return memory;
-}
 
 /* Three dependent cycles a multiplication. */
 static double clock_gigahertz(void)
@@ -104,17 +89,17 @@ static void table_build(struct table *table, size_t key_count)
     struct bb_buf descriptors = {0};
     uint32_t shards = 0;
     uint8_t *pad = NULL;
-    must(bb_block_filter_builder_create(&table->format, &builder));
+    bench_must(bb_block_filter_builder_create(&table->format, &builder));
     for (size_t filter = 0; filter < table->filter_count; filter++) {
         table->key_counts[filter] =
             key_count - key_count / 10 + foreign(filter) % (key_count / 5 + 1);
         table->offsets[filter] = table->payload.size;
         for (size_t i = 0; i < table->key_counts[filter]; i++)
-            must(bb_block_filter_builder_add(builder, member(filter, i)));
-        must(bb_block_filter_builder_finish(builder, &descriptors, &table->payload, &shards));
+            bench_must(bb_block_filter_builder_add(builder, member(filter, i)));
+        bench_must(bb_block_filter_builder_finish(builder, &descriptors, &table->payload, &shards));
         table->descriptors[filter] = bb_load16(descriptors.data + filter * 2);
     }
-    must(bb_buf_extend(&table->payload, BB_FILTER_PAD_BYTES, &pad));
+    bench_must(bb_buf_extend(&table->payload, BB_FILTER_PAD_BYTES, &pad));
     bb_buf_deinit(&descriptors);
     bb_block_filter_builder_destroy(builder);
 }
@@ -134,13 +119,13 @@ static void table_draw(struct table *table)
 
 static struct table *table_create(const struct table_kind *kind, size_t size, uint64_t salt)
 {
-    struct table *table = allocate(sizeof(*table));
-    must(bb_block_filter_format_init(&table->format, kind->kind, kind->target_rate, salt));
+    struct table *table = bench_allocate(sizeof(*table));
+    bench_must(bb_block_filter_format_init(&table->format, kind->kind, kind->target_rate, salt));
     double bits = kind->kind == BB_FILTER_NONE ? 8 : -1.1 * log2(kind->target_rate);
     table->filter_count = (size_t)((double)size * 8 / bits / (double)kind->key_count);
-    table->descriptors = allocate(table->filter_count * sizeof(table->descriptors[0]));
-    table->offsets = allocate(table->filter_count * sizeof(table->offsets[0]));
-    table->key_counts = allocate(table->filter_count * sizeof(table->key_counts[0]));
+    table->descriptors = bench_allocate(table->filter_count * sizeof(table->descriptors[0]));
+    table->offsets = bench_allocate(table->filter_count * sizeof(table->offsets[0]));
+    table->key_counts = bench_allocate(table->filter_count * sizeof(table->key_counts[0]));
     table_build(table, kind->key_count);
     table_draw(table);
     return table;
@@ -267,12 +252,12 @@ static void alone_init(struct alone *alone, enum bb_filter_kind kind, double rat
         .kind = kind, .target_rate = rate, .salt = kind == BB_FILTER_SPLIT_BLOCK ? 0 : set};
     struct bb_filter_builder *builder = NULL;
     *alone = (struct alone){0};
-    must(bb_filter_builder_create(&options, &builder));
+    bench_must(bb_filter_builder_create(&options, &builder));
     for (uint64_t i = 0; i < key_count; i++)
-        must(bb_filter_builder_add(builder, member(set, i)));
-    must(bb_filter_builder_finish(builder, &alone->bytes));
+        bench_must(bb_filter_builder_add(builder, member(set, i)));
+    bench_must(bb_filter_builder_finish(builder, &alone->bytes));
     bb_filter_builder_destroy(builder);
-    must(
+    bench_must(
         bb_filter_view_init(&alone->view, (struct bb_bytes){alone->bytes.data, alone->bytes.size}));
 }
 

@@ -19,7 +19,8 @@
 #include "base/bytes.h"
 #include "bb/db.h"
 #include "bench/counters.h"
-#include "bench/engine.h"
+#include "bench/die.h"
+#include "bench/median.h"
 #include "bench/store_files.h"
 #include "bench/workload.h"
 
@@ -33,19 +34,13 @@ struct bench {
     uint64_t log_bytes;
 };
 
-static void must(enum bb_status status)
-{
-    if (status != BB_OK)
-        bench_die("%s: %s", bb_status_name(status), bb_error_last()->message);
-}
-
 /* The write buffer is so large that the log is one: entries take more room in memory than in it. */
 static struct bb_db *open_store(const struct bench *bench)
 {
     struct bb_db *db = NULL;
     struct bb_db_options options = {.create_if_missing = true,
                                     .write_buffer_bytes = 2 * bench->log_bytes};
-    must(bb_db_open(bench->directory, &options, &db));
+    bench_must(bb_db_open(bench->directory, &options, &db));
     return db;
 }
 
@@ -60,7 +55,7 @@ static _Noreturn void write_log(const struct bench *bench)
         uint64_t number = workload_number(&bench->workload, i);
         workload_key(&bench->workload, number, key);
         workload_value(&bench->workload, number, value);
-        must(bb_db_put(db, NULL, bb_bytes_of(key, KEY_SIZE), bb_bytes_of(value, value_size)));
+        bench_must(bb_db_put(db, NULL, bb_bytes_of(key, KEY_SIZE), bb_bytes_of(value, value_size)));
     }
     _exit(0);
 }
@@ -93,22 +88,9 @@ static struct round measure(const struct bench *bench)
     struct bb_db *db = open_store(bench);
     uint64_t clock = clock_nanoseconds() - begin;
     counters_since(&before, &used);
-    must(bb_db_close(db));
+    bench_must(bb_db_close(db));
     store_files_remove(bench->directory);
     return (struct round){(double)clock / 1e6, (double)used.cpu_nanoseconds / 1e6};
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof(*values), compare_doubles);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 static void print(const char *what, double clock, double processor, uint64_t puts)
@@ -131,7 +113,7 @@ static void measure_all(const struct bench *bench, size_t rounds)
         snprintf(name, sizeof(name), "%zu", i + 1);
         print(name, round.clock, round.processor, bench->workload.options.key_count);
     }
-    print("median", median(clocks, rounds), median(processors, rounds),
+    print("median", median_of(clocks, rounds), median_of(processors, rounds),
           bench->workload.options.key_count);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/die.h"
 #include "bench/quiet.h"
 #include "bench/store_files.h"
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/engine.h"
+#include "bench/die.h"
 
 #define OPEN_FOLDERS_MAX 16
 

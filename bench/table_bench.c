@@ -8,10 +8,15 @@
  * level of tables of 576,000 keys (64 MiB of such entries), found by their fences. The absent keys
  * are inside the bounds. The hash of the key is part of every question.
  *
- *     memory    everything pinned: nanoseconds of thread CPU time per question, the median of 7
- *               rounds of 262,144 questions; x: relative to filters of blocks alone
+ * All splits of a shape are built first, and then asked by turns (turns.h).
+ *
+ *     memory    everything pinned: nanoseconds of thread CPU time per question, the median of 28
+ *               slices of 65,536 questions, each after 16,384 that bring the split's tables back
+ *               into the processor's caches; x: relative to filters of blocks alone, the median of
+ *               the ratios in the same turn
  *     disk      index pages in a block cache a tenth of their size, the summary pinned, the files
- *               dropped from the system's cache: index pages read per question, and elapsed time
+ *               dropped from the system's cache: index pages read per question, and elapsed time,
+ *               the mean of 16 slices of 1024 questions; x as above
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,10 +25,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/coding.h"
 #include "base/hash.h"
 #include "bb/table.h"
+#include "bench/die.h"
+#include "bench/thread_clock.h"
+#include "bench/turns.h"
 #include "bloomblock/ribbon/hash_sort.h"
 #include "sstable/filter_split.h"
 #include "sstable/prefix_search.h"
@@ -37,8 +46,11 @@
 #define TABLE_KEYS       576000
 #define TABLES_MAX       256
 #define QUESTIONS        (1 << 18)
-#define DISK_QUESTIONS   (1 << 14)
-#define ROUNDS           7
+#define SLICE            (1 << 16)
+#define WARMING          (1 << 14) /* before a slice */
+#define TURNS            28
+#define DISK_SLICE       (1 << 10)
+#define DISK_TURNS       16
 #define PAGES_PER_CACHED 10
 
 struct bench {
@@ -52,6 +64,7 @@ struct bench {
 
 /* One or several tables, next to each other. */
 struct level {
+    size_t number; /* of its files */
     struct bb_table *tables[TABLES_MAX];
     uint64_t fences[TABLES_MAX]; /* first eight bytes of each table's largest key */
     uint32_t count;
@@ -59,38 +72,34 @@ struct level {
     uint64_t summary_bytes;
 };
 
-struct row {
-    double memory_ns;
-    double disk_us;
+/* A way of splitting the bits, and what is measured of it. */
+struct split {
+    double summary_bits;
+    struct bb_table_options options;
+    struct level level;
+    struct bb_buf value;
+    double wasted;     /* questions that read a block in vain */
     double page_reads; /* per question */
-    double bits_per_key;
-    double summary_bits_per_key;
-    double pinned_bits_per_key;
-    double wasted;
+    uint64_t pinned_bytes;
 };
 
-static void must(enum bb_status status)
-{
-    if (status != BB_OK) {
-        fprintf(stderr, "table_bench: %s\n", bb_error_last()->message);
-        exit(1);
-    }
-}
+static const double summary_bits_of[] = {BB_SUMMARY_NONE, 2, 3, 4, 5, BB_SUMMARY_ALL};
+#define SPLITS BB_ARRAY_LENGTH(summary_bits_of)
 
-static void *must_allocate(size_t size)
-{
-    void *memory = malloc(size);
-    if (memory == NULL) {
-        fprintf(stderr, "table_bench: no memory for %zu bytes\n", size);
-        exit(1);
-    }
-    return memory;
-}
+struct shape {
+    const struct bench *bench;
+    uint32_t keys_per_block;
+    size_t keys_per_table;
+    const char *name;
+    struct split splits[SPLITS]; /* the first is the one that the others are compared with */
+    struct turns memory;
+    struct turns disk;
+};
 
-static double nanoseconds(clockid_t clock)
+static double elapsed_clock(void)
 {
     struct timespec now;
-    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
@@ -105,11 +114,11 @@ static void make_key(uint64_t number, uint8_t key[KEY_SIZE])
 
 static void make_keys(struct bench *bench)
 {
-    bench->numbers = must_allocate(bench->key_count * sizeof(bench->numbers[0]));
+    bench->numbers = bench_allocate(bench->key_count * sizeof(bench->numbers[0]));
     for (size_t i = 0; i < bench->key_count; i++)
         bench->numbers[i] = bb_hash_mix(i + 1);
     bench->key_count = bb_hash_sort(bench->numbers, bench->key_count);
-    bench->questions = must_allocate(QUESTIONS * sizeof(bench->questions[0]));
+    bench->questions = bench_allocate(QUESTIONS * sizeof(bench->questions[0]));
     uint64_t low = bench->numbers[0];
     uint64_t high = bench->numbers[bench->key_count - 1];
     for (uint64_t i = 0, n = 0; n < QUESTIONS; i++) {
@@ -121,9 +130,10 @@ static void make_keys(struct bench *bench)
 
 /* ---- tables ---- */
 
-static const char *path_of(const struct bench *bench, uint32_t i, char path[512])
+static const char *path_of(const struct bench *bench, const struct level *level, uint32_t i,
+                           char path[512])
 {
-    snprintf(path, 512, "%s/table_bench_%u.bbt", bench->directory, i);
+    snprintf(path, 512, "%s/table_bench_%zu_%u.bbt", bench->directory, level->number, i);
     return path;
 }
 
@@ -135,17 +145,17 @@ static void build(const struct bench *bench, const struct bb_table_options *opti
     struct bb_table_meta meta = {0};
     uint8_t key[KEY_SIZE];
     char path[512];
-    (void)unlink(path_of(bench, level->count, path));
-    must(bb_table_builder_create(path, options, &builder));
+    (void)unlink(path_of(bench, level, level->count, path));
+    bench_must(bb_table_builder_create(path, options, &builder));
     for (size_t i = first; i < first + count; i++) {
         make_key(bench->numbers[i], key);
         struct bb_entry entry = {.key = bb_bytes_of(key, sizeof(key)),
                                  .sequence = 1,
                                  .kind = BB_ENTRY_PUT,
                                  .value = bb_bytes_of(value, sizeof(value))};
-        must(bb_table_builder_add(builder, &entry));
+        bench_must(bb_table_builder_add(builder, &entry));
     }
-    must(bb_table_builder_finish(builder, &meta));
+    bench_must(bb_table_builder_finish(builder, &meta));
     bb_table_builder_destroy(builder);
     level->fences[level->count++] = bench->numbers[first + count - 1];
     level->filter_bytes += meta.filter_bytes;
@@ -156,7 +166,6 @@ static void build(const struct bench *bench, const struct bb_table_options *opti
 static void build_level(const struct bench *bench, const struct bb_table_options *options,
                         size_t keys_per_table, struct level *level)
 {
-    *level = (struct level){0};
     for (size_t first = 0; first < bench->key_count; first += keys_per_table) {
         size_t left = bench->key_count - first;
         build(bench, options, level, first, left < keys_per_table ? left : keys_per_table);
@@ -169,7 +178,7 @@ static void open_level(const struct bench *bench, const struct bb_table_options 
     char path[512];
     for (uint32_t i = 0; i < level->count; i++) {
         struct bb_table *table = NULL;
-        must(bb_table_open(path_of(bench, i, path), options, &table));
+        bench_must(bb_table_open(path_of(bench, level, i, path), options, &table));
         if (table->has_filters)
             bb_block_filter_format_use(&table->filter_format, bench->cpu);
         if (table->has_summary)
@@ -188,14 +197,14 @@ static void remove_level(const struct bench *bench, const struct level *level)
 {
     char path[512];
     for (uint32_t i = 0; i < level->count; i++)
-        (void)unlink(path_of(bench, i, path));
+        (void)unlink(path_of(bench, level, i, path));
 }
 
 static void drop_from_system_cache(const struct bench *bench, const struct level *level)
 {
     char path[512];
     for (uint32_t i = 0; i < level->count; i++) {
-        int fd = open(path_of(bench, i, path), O_RDONLY | O_CLOEXEC);
+        int fd = open(path_of(bench, level, i, path), O_RDONLY | O_CLOEXEC);
         if (fd < 0)
             continue;
         (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
@@ -205,97 +214,122 @@ static void drop_from_system_cache(const struct bench *bench, const struct level
 
 /* ---- questions ---- */
 
-static void ask(const struct bench *bench, struct level *level, size_t count,
-                struct bb_read_stats *stats, struct bb_buf *value)
+static void ask(const struct bench *bench, struct split *split, size_t first, size_t count,
+                struct bb_read_stats *stats)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct bb_bytes key = {.data = bench->questions[i], .size = KEY_SIZE};
+    const struct level *level = &split->level;
+    for (size_t i = first; i < first + count; i++) {
+        struct bb_bytes key = {.data = bench->questions[i % QUESTIONS], .size = KEY_SIZE};
         uint64_t hash = bb_hash_key(&bench->secret, key);
         uint64_t sequence = 0;
         enum bb_visit visit = BB_VISIT_COUNT;
         uint32_t table = 0;
         if (level->count > 1)
             table = bb_prefix_search(level->fences, level->count - 1, bb_bytes_prefix64(key));
-        must(bb_table_get(level->tables[table], NULL, key, hash, BB_SEQUENCE_MAX, stats, value,
-                          &sequence, &visit));
+        bench_must(bb_table_get(level->tables[table], NULL, key, hash, BB_SEQUENCE_MAX, stats,
+                                &split->value, &sequence, &visit));
     }
 }
 
-static int compare_numbers(const void *a, const void *b)
+static void open_split(const struct bench *bench, struct split *split, uint64_t cache_bytes)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
+    bench_must(bb_block_cache_create(cache_bytes, &split->options.cache));
+    open_level(bench, &split->options, &split->level);
 }
 
-static void measure_memory(const struct bench *bench, struct bb_table_options options,
-                           struct level *level, struct row *row)
+static void close_split(struct split *split)
+{
+    close_level(&split->level);
+    bb_block_cache_destroy(split->options.cache);
+    bb_buf_deinit(&split->value);
+}
+
+/* ---- in memory ---- */
+
+static void prepare_memory(const struct bench *bench, struct split *split)
 {
     struct bb_read_stats stats = {0};
-    struct bb_buf value = {0};
-    double rounds[ROUNDS];
-    must(bb_block_cache_create(UINT64_C(1) << 30, &options.cache));
-    open_level(bench, &options, level);
-    ask(bench, level, QUESTIONS, &stats, &value);
-    row->wasted = (double)stats.visits[BB_VISIT_FALSE_POSITIVE] / QUESTIONS;
-    for (int i = 0; i < ROUNDS; i++) {
-        double start = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-        ask(bench, level, QUESTIONS, &stats, &value);
-        rounds[i] = (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - start) / QUESTIONS;
+    open_split(bench, split, UINT64_C(1) << 30);
+    ask(bench, split, 0, QUESTIONS, &stats);
+    split->wasted = (double)stats.visits[BB_VISIT_FALSE_POSITIVE] / QUESTIONS;
+    for (uint32_t i = 0; i < split->level.count; i++)
+        split->pinned_bytes += bb_table_memory(split->level.tables[i]);
+}
+
+static double memory_slice(void *context, size_t side, size_t turn)
+{
+    struct shape *shape = context;
+    struct split *split = &shape->splits[side];
+    struct bb_read_stats stats = {0};
+    size_t first = turn * SLICE;
+    ask(shape->bench, split, first + SLICE, WARMING, &stats);
+    double start = thread_clock_now();
+    ask(shape->bench, split, first, SLICE, &stats);
+    return (thread_clock_now() - start) / SLICE;
+}
+
+static void measure_memory(struct shape *shape)
+{
+    turns_init(&shape->memory, SPLITS, TURNS);
+    for (size_t i = 0; i < SPLITS; i++)
+        prepare_memory(shape->bench, &shape->splits[i]);
+    turns_take(&shape->memory, memory_slice, shape);
+    for (size_t i = 0; i < SPLITS; i++)
+        close_split(&shape->splits[i]);
+}
+
+/* ---- from the disk ---- */
+
+/* So that the summary is read, and the cache full. */
+static void prepare_disk(const struct bench *bench, struct split *split, uint64_t cache_bytes)
+{
+    struct bb_read_stats stats = {0};
+    split->options.index_residency = BB_INDEX_CACHED;
+    open_split(bench, split, cache_bytes);
+    ask(bench, split, 0, DISK_TURNS * DISK_SLICE, &stats);
+    drop_from_system_cache(bench, &split->level);
+}
+
+static double disk_slice(void *context, size_t side, size_t turn)
+{
+    struct shape *shape = context;
+    struct split *split = &shape->splits[side];
+    struct bb_read_stats stats = {0};
+    double start = elapsed_clock();
+    ask(shape->bench, split, turn * DISK_SLICE, DISK_SLICE, &stats);
+    double elapsed = elapsed_clock() - start;
+    split->page_reads += (double)stats.page_reads / (DISK_TURNS * DISK_SLICE);
+    return elapsed / DISK_SLICE;
+}
+
+static void measure_disk(struct shape *shape)
+{
+    uint64_t page_bytes = shape->bench->key_count / shape->keys_per_block * 64;
+    turns_init(&shape->disk, SPLITS, DISK_TURNS);
+    for (size_t i = 0; i < SPLITS; i++)
+        prepare_disk(shape->bench, &shape->splits[i], page_bytes / PAGES_PER_CACHED);
+    turns_take(&shape->disk, disk_slice, shape);
+    for (size_t i = 0; i < SPLITS; i++)
+        close_split(&shape->splits[i]);
+}
+
+/* ---- shapes ---- */
+
+static void build_splits(struct shape *shape)
+{
+    for (size_t i = 0; i < SPLITS; i++) {
+        struct split *split = &shape->splits[i];
+        *split = (struct split){.summary_bits = summary_bits_of[i], .level.number = i};
+        split->options = (struct bb_table_options){
+            .block_size_bytes = shape->keys_per_block * ENTRY_SIZE,
+            .restart_interval = 16,
+            .compression = BB_COMPRESSION_NONE,
+            .filter_rate = RATE,
+            .summary_bits = split->summary_bits,
+            .secret = &shape->bench->secret,
+        };
+        build_level(shape->bench, &split->options, shape->keys_per_table, &split->level);
     }
-    qsort(rounds, ROUNDS, sizeof(rounds[0]), compare_numbers);
-    row->memory_ns = rounds[ROUNDS / 2];
-    uint64_t memory = 0;
-    for (uint32_t i = 0; i < level->count; i++)
-        memory += bb_table_memory(level->tables[i]);
-    row->pinned_bits_per_key = (double)memory * 8 / (double)bench->key_count;
-    close_level(level);
-    bb_block_cache_destroy(options.cache);
-    bb_buf_deinit(&value);
-}
-
-static void measure_disk(const struct bench *bench, struct bb_table_options options,
-                         struct level *level, uint64_t cache_bytes, struct row *row)
-{
-    struct bb_read_stats stats = {0};
-    struct bb_buf value = {0};
-    must(bb_block_cache_create(cache_bytes, &options.cache));
-    options.index_residency = BB_INDEX_CACHED;
-    open_level(bench, &options, level);
-    ask(bench, level, DISK_QUESTIONS, &stats, &value); /* the summary is read, the cache is full */
-    drop_from_system_cache(bench, level);
-    stats = (struct bb_read_stats){0};
-    double start = nanoseconds(CLOCK_MONOTONIC);
-    ask(bench, level, DISK_QUESTIONS, &stats, &value);
-    row->disk_us = (nanoseconds(CLOCK_MONOTONIC) - start) / DISK_QUESTIONS / 1000;
-    row->page_reads = (double)stats.page_reads / DISK_QUESTIONS;
-    close_level(level);
-    bb_block_cache_destroy(options.cache);
-    bb_buf_deinit(&value);
-}
-
-/* ---- rows ---- */
-
-static void measure(const struct bench *bench, uint32_t keys_per_block, size_t keys_per_table,
-                    double summary_bits, struct row *ret_row)
-{
-    struct bb_table_options options = {
-        .block_size_bytes = keys_per_block * ENTRY_SIZE,
-        .restart_interval = 16,
-        .compression = BB_COMPRESSION_NONE,
-        .filter_rate = RATE,
-        .summary_bits = summary_bits,
-        .secret = &bench->secret,
-    };
-    struct level level;
-    build_level(bench, &options, keys_per_table, &level);
-    double keys = (double)bench->key_count;
-    ret_row->bits_per_key = (double)level.filter_bytes * 8 / keys;
-    ret_row->summary_bits_per_key = (double)level.summary_bytes * 8 / keys;
-    measure_memory(bench, options, &level, ret_row);
-    uint64_t page_bytes = bench->key_count / keys_per_block * 64;
-    measure_disk(bench, options, &level, page_bytes / PAGES_PER_CACHED, ret_row);
-    remove_level(bench, &level);
 }
 
 static const char *name_of(double summary_bits, char name[16])
@@ -308,25 +342,48 @@ static const char *name_of(double summary_bits, char name[16])
     return name;
 }
 
-static void measure_splits(const struct bench *bench, uint32_t keys_per_block,
-                           size_t keys_per_table, const char *level_name)
+static void print_split(const struct shape *shape, size_t i)
 {
-    static const double splits[] = {BB_SUMMARY_NONE, 2, 3, 4, 5, BB_SUMMARY_ALL};
-    double without = 0;
-    for (size_t i = 0; i < sizeof(splits) / sizeof(splits[0]); i++) {
-        struct row row = {0};
-        char name[16];
-        measure(bench, keys_per_block, keys_per_table, splits[i], &row);
-        if (i == 0)
-            without = row.memory_ns;
-        struct bb_filter_split split = bb_filter_split(RATE, splits[i]);
-        printf("%6u %-6s %-5s %8.3g %8.3g %9.2f %9.2f %9.2f %8.5f %8.1f %6.2f %9.4f %8.2f\n",
-               keys_per_block, level_name, name_of(splits[i], name), split.summary_rate,
-               split.block_rate, row.bits_per_key, row.summary_bits_per_key,
-               row.pinned_bits_per_key, row.wasted, row.memory_ns, row.memory_ns / without,
-               row.page_reads, row.disk_us);
-        fflush(stdout);
+    const struct split *split = &shape->splits[i];
+    struct bb_filter_split rates = bb_filter_split(RATE, split->summary_bits);
+    double bits = 8 / (double)shape->bench->key_count; /* per key, of a byte */
+    char name[16];
+    printf("%6u %-6s %-5s %8.3g %8.3g %9.2f %9.2f %9.2f %8.5f %8.1f %6.3f %9.4f %8.2f %6.3f\n",
+           shape->keys_per_block, shape->name, name_of(split->summary_bits, name),
+           rates.summary_rate, rates.block_rate, (double)split->level.filter_bytes * bits,
+           (double)split->level.summary_bytes * bits, (double)split->pinned_bytes * bits,
+           split->wasted, turns_median(&shape->memory, i), turns_ratio(&shape->memory, i, 0),
+           split->page_reads, turns_mean(&shape->disk, i) / 1000, turns_ratio(&shape->disk, i, 0));
+}
+
+static void measure_shape(const struct bench *bench, uint32_t keys_per_block, size_t keys_per_table,
+                          const char *name)
+{
+    static struct shape shape;
+    shape = (struct shape){.bench = bench,
+                           .keys_per_block = keys_per_block,
+                           .keys_per_table = keys_per_table,
+                           .name = name};
+    build_splits(&shape);
+    measure_memory(&shape);
+    measure_disk(&shape);
+    for (size_t i = 0; i < SPLITS; i++) {
+        print_split(&shape, i);
+        remove_level(bench, &shape.splits[i].level);
     }
+    fflush(stdout);
+    turns_deinit(&shape.memory);
+    turns_deinit(&shape.disk);
+}
+
+static void print_headings(const struct bench *bench)
+{
+    printf("%zu keys, rate %g, %s\n", bench->key_count, RATE, bb_cpu_name(bench->cpu));
+    printf("%6s %-6s %-5s %8s %8s %9s %9s %9s %8s %8s %6s %9s %8s\n", "keys/", "", "split",
+           "summary", "block", "filters", "summary", "pinned", "wasted", "memory", "",
+           "disk:", "us");
+    printf("%6s %-6s %-5s %8s %8s %9s %9s %9s %8s %8s %6s %9s %8s %6s\n", "block", "", "", "rate",
+           "rate", "bits/key", "bits/key", "bits/key", "", "ns", "x", "page rds", "", "x");
 }
 
 /* The best of the processor, unless another is named. */
@@ -338,8 +395,7 @@ static enum bb_cpu find_cpu(const char *name)
             return (enum bb_cpu)i;
     if (name == NULL)
         return cpu;
-    fprintf(stderr, "table_bench: this processor does not have %s\n", name);
-    exit(1);
+    bench_die("this processor does not have %s", name);
 }
 
 int main(int argc, char **argv)
@@ -348,22 +404,19 @@ int main(int argc, char **argv)
     struct bench bench = {.directory = argc > 2 ? argv[2] : "/tmp",
                           .key_count = argc > 1 ? strtoull(argv[1], NULL, 10) : KEYS_DEFAULT};
     if (bench.key_count < 1000 || bench.key_count > (size_t)TABLES_MAX * TABLE_KEYS) {
-        fprintf(stderr, "usage: table_bench [keys [directory]]: 1000 ... %d keys\n",
-                TABLES_MAX * TABLE_KEYS);
+        fprintf(
+            stderr,
+            "usage: table_bench [keys [directory [portable | avx2 | avx512]]]: 1000 ... %d keys\n",
+            TABLES_MAX * TABLE_KEYS);
         return 1;
     }
     bench.cpu = find_cpu(argc > 3 ? argv[3] : NULL);
     bb_hash_secret_from_seed(1, &bench.secret);
     make_keys(&bench);
-    printf("%zu keys, rate %g, %s\n", bench.key_count, RATE, bb_cpu_name(bench.cpu));
-    printf("%6s %-6s %-5s %8s %8s %9s %9s %9s %8s %8s %6s %9s %8s\n", "keys/", "", "split",
-           "summary", "block", "filters", "summary", "pinned", "wasted", "memory", "",
-           "disk:", "us");
-    printf("%6s %-6s %-5s %8s %8s %9s %9s %9s %8s %8s %6s %9s %8s\n", "block", "", "", "rate",
-           "rate", "bits/key", "bits/key", "bits/key", "", "ns", "x", "page rds", "");
-    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
-        measure_splits(&bench, blocks[i], bench.key_count, "table");
-        measure_splits(&bench, blocks[i], TABLE_KEYS, "level");
+    print_headings(&bench);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(blocks); i++) {
+        measure_shape(&bench, blocks[i], bench.key_count, "table");
+        measure_shape(&bench, blocks[i], TABLE_KEYS, "level");
     }
     free(bench.numbers);
     free(bench.questions);

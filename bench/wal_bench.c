@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "bench/die.h"
 #include "kv/batch.h"
 #include "kv/wal/wal_reader.h"
 #include "kv/wal/wal_writer.h"
@@ -22,14 +23,6 @@
 #define GROUP_MAX 100
 
 static const uint8_t store_id[BB_WAL_STORE_ID_SIZE] = "bench";
-
-static void must_ok(enum bb_status status)
-{
-    if (status == BB_OK)
-        return;
-    fprintf(stderr, "wal_bench: %s\n", bb_error_last()->message);
-    exit(1);
-}
 
 static double now(void)
 {
@@ -52,7 +45,7 @@ static void fill(struct bb_batch *batch, uint64_t number)
     static uint8_t value[100];
     snprintf(key, sizeof(key), "%016llx", (unsigned long long)bb_hash_mix(number));
     bb_batch_reset(batch);
-    must_ok(bb_batch_put(batch, bb_bytes_of(key, 16), bb_bytes_of(value, sizeof(value))));
+    bench_must(bb_batch_put(batch, bb_bytes_of(key, 16), bb_bytes_of(value, sizeof(value))));
 }
 
 /* Leaves the log behind. */
@@ -66,17 +59,17 @@ static void measure_write(struct bb_file_system *fs, const char *path, const cha
         bb_batch_init(&batches[i]);
         fill(&batches[i], i);
     }
-    must_ok(bb_wal_writer_create(fs, path, 1, store_id, buffer_bytes, &writer));
+    bench_must(bb_wal_writer_create(fs, path, 1, store_id, buffer_bytes, &writer));
     double begin = now();
     for (uint64_t put = 0; put < puts; put += group) {
         for (size_t i = 0; i < group; i++)
             payloads[i] = bb_batch_stamp(&batches[i], put + i);
-        must_ok(bb_wal_writer_append(writer, payloads, group));
+        bench_must(bb_wal_writer_append(writer, payloads, group));
     }
-    must_ok(bb_wal_writer_flush(writer));
+    bench_must(bb_wal_writer_flush(writer));
     double nanoseconds = now() - begin;
     print(what, nanoseconds, puts, bb_wal_writer_size(writer));
-    must_ok(bb_wal_writer_close(writer));
+    bench_must(bb_wal_writer_close(writer));
     for (size_t i = 0; i < group; i++)
         bb_batch_deinit(&batches[i]);
 }
@@ -87,7 +80,7 @@ static void measure_read(struct bb_file_system *fs, const char *path)
     struct bb_bytes payload;
     uint64_t bytes = 0;
     double begin = now();
-    must_ok(bb_wal_reader_open(fs, path, 1, store_id, false, &reader));
+    bench_must(bb_wal_reader_open(fs, path, 1, store_id, false, &reader));
     while (bb_wal_reader_next(reader, &payload) == BB_OK)
         bytes += payload.size;
     print("read", now() - begin, bb_wal_reader_report(reader)->record_count, bytes);
@@ -112,12 +105,12 @@ int main(int argc, char **argv)
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/bench.wal", argv[1]);
     struct bb_file_system *fs = NULL;
-    must_ok(bb_file_system_posix_create(&fs));
+    bench_must(bb_file_system_posix_create(&fs));
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         measure_write(fs, path, ways[i].what, ways[i].group, ways[i].buffer_bytes,
                       puts / ways[i].group * ways[i].group);
         measure_read(fs, path);
-        must_ok(fs->ops->remove(fs, path));
+        bench_must(fs->ops->remove(fs, path));
     }
     bb_file_system_posix_destroy(fs);
     return 0;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bench/engine.h"
+#include "bench/die.h"
 
 #define NOISE_SIZE (1 << 20)
 
