@@ -8,6 +8,7 @@
 #include "kv/manifest/filename.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store.h"
+#include "sstable/entry.h"
 
 /* One look-up on its way. */
 struct explaining {
@@ -189,11 +190,11 @@ enum bb_status bb_db_explain(struct bb_db *db, const struct bb_get_options *opti
                            .key = key,
                            .value = value != NULL ? value : &scratch,
                            .explain = &explain};
-    if (key.size > BB_KEY_SIZE_MAX)
-        return bb_fail(BB_TOO_LARGE, "the key has %zu bytes, at most %d are allowed", key.size,
-                       BB_KEY_SIZE_MAX);
+    enum bb_status status = bb_entry_check_key(key);
+    if (status != BB_OK)
+        return status;
     e.hash = bb_hash_key(&db->secret, key);
-    enum bb_status status = run(&e);
+    status = run(&e);
     bb_buf_deinit(&scratch);
     if (status == BB_OK)
         *ret_explain = explain;

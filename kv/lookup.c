@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store.h"
+#include "sstable/entry.h"
 #include "sstable/table_visit.h"
 
 /* One look-up on its way. */
@@ -178,8 +179,7 @@ static enum bb_status get(struct bb_db *db, const struct bb_get_options *options
                             .value = value,
                             .pinned = pinned};
     if (key.size > BB_KEY_SIZE_MAX)
-        return bb_fail(BB_TOO_LARGE, "the key has %zu bytes, at most %d are allowed", key.size,
-                       BB_KEY_SIZE_MAX);
+        return bb_entry_check_key(key);
     lookup.is_plain = is_plain(lookup.options);
     lookup.hash = bb_hash_key(&db->secret, key);
     enum bb_status status = run(&lookup);

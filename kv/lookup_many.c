@@ -42,6 +42,7 @@ struct lookup {
     struct bb_reader *reader;
     const struct bb_levels *levels;
     struct question *questions; /* of the group */
+    size_t first;               /* its first one among the call's keys */
     size_t count;
     struct question **pending; /* those whose blocks are to be read */
     size_t pending_count;
@@ -245,7 +246,7 @@ static void begin_group(struct lookup *lookup, const struct bb_bytes *keys, size
             question->hash = bb_hash_key(&lookup->db->secret, keys[i]);
         else
             fail(lookup, question,
-                 bb_fail(BB_TOO_LARGE, "key %zu has %zu bytes, at most %d are allowed", i,
+                 bb_fail(BB_TOO_LARGE, "key %zu has %zu bytes: the limit is %d", lookup->first + i,
                          keys[i].size, BB_KEY_SIZE_MAX));
     }
 }
@@ -290,6 +291,7 @@ static void run(struct lookup *lookup, const struct bb_bytes *keys, size_t count
         snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &lookup->db->last_sequence);
     for (size_t first = 0; first < count; first += GROUP_KEYS) {
         size_t size = count - first < GROUP_KEYS ? count - first : GROUP_KEYS;
+        lookup->first = first;
         begin_group(lookup, keys + first, size, values == NULL ? NULL : values + first);
         ask_group(lookup, view);
         end_group(lookup, statuses + first);

@@ -10,6 +10,7 @@
 #include "kv/range_request.h"
 #include "kv/read_only.h"
 #include "kv/worker.h"
+#include "sstable/entry.h"
 
 /* The end of a wait; the mutex is held, and released. */
 static enum bb_status end_wait(struct bb_db *db, bool is_done, const struct bb_error *failure)
@@ -157,9 +158,12 @@ static enum bb_status compact_range(struct bb_db *db, const struct bb_bytes *low
 enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
                                    const struct bb_bytes *high)
 {
+    enum bb_status status = bb_entry_check_bounds(low, high);
+    if (status != BB_OK)
+        return status;
     if (low != NULL && high != NULL && bb_key_compare(db->options.comparator, *low, *high) >= 0)
         return BB_OK;
-    enum bb_status status = bb_read_only_check(db, "a compaction");
+    status = bb_read_only_check(db, "a compaction");
     if (status == BB_OK)
         status = bb_store_begin_call(db);
     if (status != BB_OK)

@@ -8,6 +8,7 @@
 #include "kv/install.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store.h"
+#include "sstable/entry.h"
 
 /* One range, being measured. */
 struct measuring {
@@ -105,9 +106,9 @@ static enum bb_status add_level(struct measuring *m, const struct bb_levels *lev
 
 static enum bb_status measure(struct measuring *m, const struct bb_view *view)
 {
-    enum bb_status status = BB_OK;
-    if (is_empty(m))
-        return BB_OK;
+    enum bb_status status = bb_entry_check_bounds(m->range->low, m->range->high);
+    if (status != BB_OK || is_empty(m))
+        return status;
     add_memtable(m, view->active->memtable);
     for (size_t i = 0; i < view->frozen_count; i++)
         add_memtable(m, view->frozen[i]->memtable);

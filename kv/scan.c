@@ -8,6 +8,7 @@
 #include "kv/install.h"
 #include "kv/store.h"
 #include "kv/visible.h"
+#include "sstable/entry.h"
 
 struct bb_db_iter {
     struct bb_db *db;
@@ -97,7 +98,9 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
     iter->db = db;
     iter->caller_stats = options->stats;
     atomic_fetch_add(&db->iterator_count, 1);
-    enum bb_status status = keep_range(iter, range);
+    enum bb_status status = bb_entry_check_bounds(range->low, range->high);
+    if (status == BB_OK)
+        status = keep_range(iter, range);
     if (status == BB_OK)
         status = open_iter(iter, options);
     if (status != BB_OK) {
@@ -179,7 +182,11 @@ void bb_db_iter_seek_last(struct bb_db_iter *iter)
 
 void bb_db_iter_seek(struct bb_db_iter *iter, struct bb_bytes key)
 {
-    bb_visible_seek(&iter->visible, key);
+    enum bb_status status = bb_entry_check_key(key);
+    if (status == BB_OK)
+        bb_visible_seek(&iter->visible, key);
+    else
+        bb_visible_refuse(&iter->visible, status);
 }
 
 void bb_db_iter_next(struct bb_db_iter *iter)

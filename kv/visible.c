@@ -148,6 +148,12 @@ void bb_visible_seek(struct bb_visible *visible, struct bb_bytes key)
     find_forward(visible, false);
 }
 
+void bb_visible_refuse(struct bb_visible *visible, enum bb_status status)
+{
+    visible->is_valid = false;
+    visible->status = status;
+}
+
 void bb_visible_next(struct bb_visible *visible)
 {
     /* Backward, the stream stands before the shown key's versions: it goes to the oldest possible

@@ -38,6 +38,8 @@ void bb_visible_deinit(struct bb_visible *visible);
 void bb_visible_seek_first(struct bb_visible *visible);
 void bb_visible_seek_last(struct bb_visible *visible);
 void bb_visible_seek(struct bb_visible *visible, struct bb_bytes key);
+/* Nowhere, until the next seek, for this reason. */
+void bb_visible_refuse(struct bb_visible *visible, enum bb_status status);
 /* REQUIRES: is_valid. */
 void bb_visible_next(struct bb_visible *visible);
 void bb_visible_prev(struct bb_visible *visible);

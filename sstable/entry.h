@@ -15,6 +15,12 @@ static inline int bb_entry_compare(const struct bb_comparator *comparator, struc
     return (a_sequence < b_sequence) - (a_sequence > b_sequence);
 }
 
+/* BB_TOO_LARGE for a key, or a bound of keys, that is longer than any that may be stored. */
+BB_MUST_CHECK enum bb_status bb_entry_check_key(struct bb_bytes key);
+/* The same for both ends of a range, as far as there are ends. */
+BB_MUST_CHECK enum bb_status bb_entry_check_bounds(const struct bb_bytes *low,
+                                                   const struct bb_bytes *high);
+
 /* BB_TOO_LARGE or BB_INVALID with the limit's name when an entry may not be stored. */
 BB_MUST_CHECK enum bb_status bb_entry_check(const struct bb_entry *entry);
 

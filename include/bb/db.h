@@ -8,8 +8,10 @@
  *     bb_db_get(db, NULL, key, &buffer);                    // BB_OK, BB_NOT_FOUND or an error
  *     bb_db_close(db);
  *
- * Keys are 0 ... 64 KiB of any bytes, values 0 ... 1 GiB. Keys order bytewise unless a comparator
- * says otherwise.
+ * Keys are 0 ... 64 KiB (BB_KEY_SIZE_MAX) of any bytes, values 0 ... 1 GiB. Keys order bytewise unless a
+ * comparator says otherwise. A longer key is BB_TOO_LARGE wherever one is given, to reading calls too,
+ * whose answer is then neither there nor absent: a program that asks for a key that cannot be put is
+ * mistaken. The same holds of what bounds a range and of prefixes, also when the range is empty.
  *
  * Durability. A write that returned BB_OK survives the death of the process at once (each commit is
  * handed to the operating system), and the loss of power from the next synced write, flush or close
@@ -18,7 +20,7 @@
  * Errors. Declarations name what is particular to a call. Besides, any call may fail with BB_NO_MEMORY;
  * one that reads, with BB_IO or BB_CORRUPT, of the file that the message names; and one that writes or
  * works, with
- *     BB_TOO_LARGE   a key, a value or a batch (4 GiB) is larger than it may be
+ *     BB_TOO_LARGE   a value or a batch (4 GiB) is larger than it may be
  *     BB_NO_SPACE    the disk is full. Reads go on, and so do writes when there is space again
  *     BB_IO          writing or syncing failed
  *     BB_BUSY        the store is being closed
@@ -360,7 +362,8 @@ BB_API void bb_db_iter_destroy(struct bb_db_iter *iter);
 BB_API bool bb_db_iter_valid(const struct bb_db_iter *iter);
 BB_API void bb_db_iter_seek_first(struct bb_db_iter *iter);
 BB_API void bb_db_iter_seek_last(struct bb_db_iter *iter);
-/* To the first key at or after key. */
+/* To the first key at or after key. A key that is too long: to none, and status is BB_TOO_LARGE until
+ * the next seek. */
 BB_API void bb_db_iter_seek(struct bb_db_iter *iter, struct bb_bytes key);
 /* REQUIRES: valid. */
 BB_API void bb_db_iter_next(struct bb_db_iter *iter);

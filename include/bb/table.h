@@ -21,7 +21,8 @@
 extern "C" {
 #endif
 
-/* Limits, checked on write and on read. */
+/* Limits, checked on write and on read. A longer key is in no table: look-ups, offsets and seeks take it
+ * for one more key that is not there. (A store refuses it: bb/db.h.) */
 #define BB_KEY_SIZE_MAX   (64 * 1024)
 #define BB_VALUE_SIZE_MAX (1024 * 1024 * 1024)
 #define BB_SEQUENCE_MAX   ((UINT64_C(1) << 56) - 1)

@@ -442,9 +442,41 @@ static void table__equated_keys_have_no_filters(void **state)
     world_deinit(&world);
 }
 
+/* It is longer than any that could be added: one more key that is not there. */
+static void table__key_longer_than_any(void **state)
+{
+    (void)state;
+    struct world world;
+    struct entry_list list = {0};
+    struct bb_buf value = {0};
+    struct bb_iter *iter = NULL;
+    uint64_t offset = 0;
+    uint8_t *memory = bb_must_alloc_zeroed(2 * BB_KEY_SIZE_MAX);
+    world_init(&world, 1);
+    memset(memory, 'k', 2 * BB_KEY_SIZE_MAX);
+    entry_list_add_text(&list, "a", 1, "1");
+    entry_list_add_text(&list, "z", 1, "2");
+    struct bb_table *table = world_build(&world, &list);
+    struct bb_bytes key = bb_bytes_of(memory, 2 * BB_KEY_SIZE_MAX);
+    check_get(&world, table, &list, key, BB_SEQUENCE_MAX, &value);
+    assert_ok(bb_table_offset(table, key, NULL, &offset));
+    assert_true(offset < bb_table_meta(table)->file_size);
+    assert_ok(bb_table_iter_create(table, NULL, NULL, &iter));
+    bb_iter_seek(iter, key, BB_SEQUENCE_MAX);
+    assert_ok(iter->status);
+    assert_same_entry(&iter->entry, &list.entries[1]);
+    bb_iter_destroy(iter);
+    bb_table_close(table);
+    bb_buf_deinit(&value);
+    entry_list_deinit(&list);
+    free(memory);
+    world_deinit(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table__key_longer_than_any),
         cmocka_unit_test(table__random_options),
         cmocka_unit_test(table__one_entry),
         cmocka_unit_test(table__versions_over_borders),
