@@ -1,7 +1,7 @@
 /* Probes from the key on, hash included, beside RocksDB's readers of filters: nanoseconds per key
  * of 16 bytes, absent and present, bits per key and measured rate, and the ratio of the times.
  *
- *     key_probe_bench [rounds]
+ *     key_probe_bench [turns]
  *
  * Filters of 1000, 35,000 and a million keys, as many as make about 400 KiB, asked at random. All
  * are made for 1 %: RocksDB's Bloom with 10 bits per key, its Ribbon for the rate of that. Every
@@ -9,7 +9,8 @@
  * in the instruction set that its library was compiled for, which is none beyond the architecture's
  * own in a distribution's package; the portable rows are the like of that.
  *
- * Times are thread CPU time, the least of the rounds; each round asks every filter.
+ * Times are thread CPU time. Every filter is asked in every turn (turns.h): medians, the least, as at
+ * the processor's best, and the median of the ratios within a turn.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 #include "base/coding.h"
 #include "base/hash.h"
 #include "bench/die.h"
-#include "bench/probe_timer.h"
+#include "bench/probe.h"
 #include "bench/rocksdb_filter.h"
 #include "bloomblock/block_filter.h"
 #include "bloomblock/standalone/kind.h"
@@ -30,8 +31,7 @@
 #define RATE_BATCHES 32
 #define RATE         0.01
 #define BLOOM_BITS   10
-
-static int rounds = 40;
+#define TURNS        300
 
 /* --- Keys and questions --- */
 
@@ -285,16 +285,11 @@ static const struct contender contenders[CONTENDERS] = {
                        ask_alone},
 };
 
-struct times {
-    double absent, present;
-};
-
 struct side {
     const struct contender *contender;
     bool is_there;
     struct filters filters;
     double rate;
-    struct times times[BB_CPU_COUNT];
 };
 
 static bool form_is_there(const struct side *side, enum bb_cpu cpu)
@@ -312,15 +307,12 @@ static void measure_rate(struct side *side, const struct set *set)
     if (side->contender->ask(&side->filters, set->present) == QUESTIONS && side->rate > RATE / 2 &&
         side->rate < RATE * 1.5)
         return;
-    fprintf(stderr, "key_probe_bench: %s is no filter of this rate\n", side->contender->name);
-    exit(1);
+    bench_die("%s is no filter of this rate", side->contender->name);
 }
 
 static void side_init(struct side *side, const struct contender *contender, const struct set *set)
 {
     *side = (struct side){.contender = contender, .filters.set = set};
-    for (int cpu = 0; cpu < BB_CPU_COUNT; cpu++)
-        side->times[cpu] = (struct times){INFINITY, INFINITY};
     side->is_there = set->key_count <= contender->key_count_max &&
                      (!contender->is_rocksdb || rocksdb_obstacle() == NULL);
     if (!side->is_there)
@@ -342,116 +334,149 @@ static void side_deinit(struct side *side)
     bb_buf_deinit(&filters->payload);
 }
 
-static void time_questions(struct side *side, const struct key_question *questions, double *least)
+static void side_use(void *subject, enum bb_cpu cpu)
 {
-    double start = probe_timer_now();
-    uint64_t yes = side->contender->ask(&side->filters, questions);
-    __asm__ volatile("" : : "r"(yes));
-    probe_timer_note(start, QUESTIONS, least);
+    struct side *side = subject;
+    if (side->contender->use != NULL)
+        side->contender->use(&side->filters, cpu);
 }
 
-/* What was in the cache is another side's: the first answers are not counted. */
-static void time_warm(struct side *side, const struct key_question *questions, double *least)
+static void side_ask_absent(const void *subject)
 {
-    double warming = INFINITY;
-    time_questions(side, questions, &warming);
-    time_questions(side, questions, least);
+    const struct side *side = subject;
+    probe_keep(side->contender->ask(&side->filters, side->filters.set->absent[0]));
 }
 
-static void side_round(struct side *side, const struct set *set)
+static void side_ask_present(const void *subject)
 {
-    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
-        if (!form_is_there(side, cpu))
-            continue;
-        if (side->contender->use != NULL)
-            side->contender->use(&side->filters, cpu);
-        time_warm(side, set->absent[0], &side->times[cpu].absent);
-        time_warm(side, set->present, &side->times[cpu].present);
+    const struct side *side = subject;
+    probe_keep(side->contender->ask(&side->filters, side->filters.set->present));
+}
+
+static void ask_hashes(const void *subject)
+{
+    const struct set *set = subject;
+    for (size_t i = 0; i < QUESTIONS; i++)
+        probe_keep(hash_of(set, set->absent[0][i].key));
+}
+
+/* --- Turns --- */
+
+#define HASHES      (CONTENDERS * BB_CPU_COUNT * 2) /* behind the probes of all sides */
+#define PROBE_COUNT (HASHES + 1)
+
+struct bench {
+    struct set *set;
+    struct side sides[CONTENDERS];
+    struct probe probes[PROBE_COUNT];
+    struct turns turns;
+};
+
+static size_t probe_of(size_t contender, enum bb_cpu cpu, bool is_present)
+{
+    return (contender * BB_CPU_COUNT + cpu) * 2 + is_present;
+}
+
+static void add_probes(struct bench *bench, size_t contender, enum bb_cpu cpu)
+{
+    struct side *side = &bench->sides[contender];
+    struct probe probe = {
+        .cpu = cpu, .subject = side, .use = side_use, .question_count = QUESTIONS};
+    if (!form_is_there(side, cpu))
+        return;
+    probe.ask = side_ask_absent;
+    bench->probes[probe_of(contender, cpu, false)] = probe;
+    probe.ask = side_ask_present;
+    bench->probes[probe_of(contender, cpu, true)] = probe;
+}
+
+static struct bench *bench_create(size_t key_count, size_t filter_count)
+{
+    struct bench *bench = bench_allocate(sizeof(*bench));
+    bench->set = set_create(key_count, filter_count);
+    for (size_t i = 0; i < CONTENDERS; i++) {
+        side_init(&bench->sides[i], &contenders[i], bench->set);
+        for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
+            add_probes(bench, i, cpu);
     }
+    bench->probes[HASHES] =
+        (struct probe){.subject = bench->set, .ask = ask_hashes, .question_count = QUESTIONS};
+    return bench;
+}
+
+static void bench_destroy(struct bench *bench)
+{
+    for (size_t i = 0; i < CONTENDERS; i++)
+        side_deinit(&bench->sides[i]);
+    turns_deinit(&bench->turns);
+    free(bench->set);
+    free(bench);
 }
 
 /* --- Report --- */
 
-static void print_ratio(struct times times, const struct side *peer)
+static void print_ratios(const struct bench *bench, size_t absent, size_t present, size_t peer)
 {
-    struct times other = peer->times[BB_CPU_PORTABLE];
-    if (peer->is_there)
-        printf(" | %6.2f %6.2f", times.absent / other.absent, times.present / other.present);
+    size_t peer_absent = probe_of(peer, BB_CPU_PORTABLE, false);
+    size_t peer_present = probe_of(peer, BB_CPU_PORTABLE, true);
+    if (bench->sides[peer].is_there)
+        printf(" | %6.3f %6.3f", turns_ratio(&bench->turns, absent, peer_absent),
+               turns_ratio(&bench->turns, present, peer_present));
     else
         printf(" | %13s", "not measured");
 }
 
-static void print_side(const struct side *side, const struct side *sides)
+static void print_form(const struct bench *bench, size_t contender, enum bb_cpu cpu)
 {
-    const struct set *set = side->filters.set;
+    const struct side *side = &bench->sides[contender];
+    const struct set *set = bench->set;
+    size_t absent = probe_of(contender, cpu, false);
+    size_t present = probe_of(contender, cpu, true);
     double keys = (double)set->key_count * (double)set->filter_count;
-    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
-        struct times times = side->times[cpu];
-        if (!form_is_there(side, cpu))
-            continue;
-        printf("%-20s %-9s %6.2f %7.2f %% %7.1f %7.1f", side->contender->name,
-               side->contender->use == NULL ? "" : bb_cpu_name(cpu),
-               (double)side->filters.bytes * 8 / keys, side->rate * 100, times.absent,
-               times.present);
-        if (!side->contender->is_rocksdb) {
-            print_ratio(times, &sides[ROCKSDB_RIBBON]);
-            print_ratio(times, &sides[ROCKSDB_BLOOM]);
-        }
-        printf("\n");
+    printf("%-20s %-9s %6.2f %7.2f %% %7.1f %7.1f | %7.1f %7.1f", side->contender->name,
+           side->contender->use == NULL ? "" : bb_cpu_name(cpu),
+           (double)side->filters.bytes * 8 / keys, side->rate * 100,
+           turns_median(&bench->turns, absent), turns_median(&bench->turns, present),
+           turns_least(&bench->turns, absent), turns_least(&bench->turns, present));
+    if (!side->contender->is_rocksdb) {
+        print_ratios(bench, absent, present, ROCKSDB_RIBBON);
+        print_ratios(bench, absent, present, ROCKSDB_BLOOM);
     }
+    printf("\n");
 }
 
-static double time_hashes(const struct set *set)
+static void bench_set(size_t key_count, size_t filter_count, size_t turn_count)
 {
-    double least = INFINITY;
-    for (int round = 0; round < rounds; round++) {
-        double start = probe_timer_now();
-        for (size_t i = 0; i < QUESTIONS; i++) {
-            uint64_t hash = hash_of(set, set->absent[0][i].key);
-            __asm__ volatile("" : : "r"(hash));
-        }
-        probe_timer_note(start, QUESTIONS, &least);
-    }
-    return least;
-}
-
-static void bench_set(size_t key_count, size_t filter_count)
-{
-    struct set *set = set_create(key_count, filter_count);
-    struct side *sides = bench_allocate(CONTENDERS * sizeof(sides[0]));
-    for (int i = 0; i < CONTENDERS; i++)
-        side_init(&sides[i], &contenders[i], set);
-    for (int round = 0; round < rounds; round++)
-        for (int i = 0; i < CONTENDERS; i++)
-            side_round(&sides[i], set);
-    printf("\n%zu filters of %zu keys; our hash alone takes %.1f ns\n", filter_count, key_count,
-           time_hashes(set));
-    printf("%-30s %6s %9s %7s %7s | %13s | %13s\n", "", "bits", "rate", "absent", "present",
-           "/ its Ribbon", "/ its Bloom");
-    for (int i = 0; i < CONTENDERS; i++)
-        print_side(&sides[i], sides);
-    for (int i = 0; i < CONTENDERS; i++)
-        side_deinit(&sides[i]);
-    free(sides);
-    free(set);
+    struct bench *bench = bench_create(key_count, filter_count);
+    turns_init(&bench->turns, PROBE_COUNT, turn_count);
+    turns_take(&bench->turns, probe_slice, bench->probes);
+    printf("\n%zu filters of %zu keys; our hash alone takes %.1f ns, at least %.1f\n", filter_count,
+           key_count, turns_median(&bench->turns, HASHES), turns_least(&bench->turns, HASHES));
+    printf("%-30s %6s %9s %7s %7s | %7s %7s | %13s | %13s\n", "", "bits", "rate", "absent",
+           "present", "least:", "", "/ its Ribbon", "/ its Bloom");
+    for (size_t i = 0; i < CONTENDERS; i++)
+        for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
+            if (form_is_there(&bench->sides[i], cpu))
+                print_form(bench, i, cpu);
+    fflush(stdout);
+    bench_destroy(bench);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        rounds = atoi(argv[1]);
-    if (rounds < 1)
+    size_t turn_count = argc > 1 ? strtoull(argv[1], NULL, 10) : TURNS;
+    if (turn_count < 1)
         return 1;
-    printf("Keys of %d bytes, filters at 1 %%; ns with the hash, least of %d rounds, thread CPU "
-           "time; ratios of the times, absent and present\n",
-           KEY_QUESTION_SIZE, rounds);
+    printf("Keys of %d bytes, filters at 1 %%; ns with the hash, median and least of %zu turns, "
+           "thread CPU time; ratios within a turn, absent and present\n",
+           KEY_QUESTION_SIZE, turn_count);
     if (rocksdb_obstacle() != NULL)
         printf("rocksdb: not measured, %s\n", rocksdb_obstacle());
     for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
         if (!bb_cpu_has(cpu))
             printf("%s: not measured, the processor lacks it\n", bb_cpu_name(cpu));
-    bench_set(1000, 400);
-    bench_set(35000, 10);
-    bench_set(1000000, 1);
+    bench_set(1000, 400, turn_count);
+    bench_set(35000, 10, turn_count);
+    bench_set(1000000, 1, turn_count);
     return 0;
 }

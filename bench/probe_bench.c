@@ -1,10 +1,10 @@
 /* Probes: nanoseconds per question of every layout, in every instruction set that the processor
  * has.
  *
- *     probe_bench [rounds]
+ *     probe_bench [turns]
  *
  * 1. Filters of one table, about 400 KiB of them, which stay in the second-level cache; questions
- * go to filters at random. "foreign" are absent keys, "member" present ones, "chain" the latency:
+ *    go to filters at random. "foreign" are absent keys, "member" present ones, "chain" the latency:
  *    which question comes next depends on the answer. The hash is there already. The rows of kind
  *    none are what the measurement costs.
  * 2. One hash asked of six filters.
@@ -12,9 +12,10 @@
  *
  * From the key on, and beside RocksDB: key_probe_bench.
  *
- * Times are thread CPU time, the least of the rounds.
+ * Times are thread CPU time. All probes of a section are asked in every turn (turns.h): medians, and
+ * the least, as at the processor's best.
  */
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,27 +25,27 @@
 #include "base/coding.h"
 #include "base/hash.h"
 #include "bench/die.h"
-#include "bench/probe_timer.h"
+#include "bench/probe_grid.h"
+#include "bench/thread_clock.h"
 #include "bloomblock/block_filter.h"
 #include "bloomblock/standalone/kind.h"
 
 #define QUESTIONS   (1 << 15)
 #define TABLE_BYTES (400 << 10)
-
-static int rounds = 25;
+#define TURNS       50
 
 /* Three dependent cycles a multiplication. */
 static double clock_gigahertz(void)
 {
     double least = INFINITY;
     for (int i = 0; i < 20; i++) {
-        double start = probe_timer_now();
+        double start = thread_clock_now();
         uint64_t product = 3;
         for (int j = 0; j < 100000; j++) {
             product *= product;
             __asm__ volatile("" : "+r"(product));
         }
-        probe_timer_note(start, 100000, &least);
+        least = fmin(least, (thread_clock_now() - start) / 100000);
     }
     return 3 / least;
 }
@@ -147,95 +148,96 @@ static inline bool table_ask(const struct table *table, struct question question
                                        question.key);
 }
 
-/* Gives how many said yes. */
-static uint64_t table_round(const struct table *table, bool members, double *least)
+static void use_table(void *subject, enum bb_cpu cpu)
 {
-    const struct question *questions = table->questions[members];
+    struct table *table = subject;
+    bb_block_filter_format_use(&table->format, cpu);
+}
+
+/* Gives how many said yes. */
+static uint64_t ask_questions(const struct table *table, const struct question *questions)
+{
     uint64_t yes = 0;
-    double start = probe_timer_now();
     for (uint32_t i = 0; i < QUESTIONS; i++)
         yes += table_ask(table, questions[i]);
-    probe_timer_note(start, QUESTIONS, least);
     return yes;
 }
 
-static void table_round_chain(const struct table *table, double *least)
+static void ask_foreign(const void *subject)
 {
+    const struct table *table = subject;
+    probe_keep(ask_questions(table, table->questions[0]));
+}
+
+static void ask_member(const void *subject)
+{
+    const struct table *table = subject;
+    if (ask_questions(table, table->questions[1]) != QUESTIONS)
+        bench_die("a filter denies a member");
+}
+
+static void ask_chain(const void *subject)
+{
+    const struct table *table = subject;
     uint32_t depends = 0;
-    double start = probe_timer_now();
     for (uint32_t i = 0; i < QUESTIONS; i++) {
         depends = table_ask(table, table->questions[0][i ^ depends]);
         __asm__ volatile("" : "+r"(depends));
         depends >>= 1;
     }
-    probe_timer_note(start, QUESTIONS, least);
 }
 
-struct times {
-    double foreign, member, chain;
+static const struct table_kind table_kinds[] = {
+    {"none", BB_FILTER_NONE, 1, 1000},
+    {"byte-grouped, r = 4", BB_FILTER_RIBBON, 1.0 / (1 << 4), 1000},
+    {"byte-grouped, r = 7", BB_FILTER_RIBBON, 1.0 / (1 << 7), 1000},
+    {"byte-grouped, 1 %", BB_FILTER_RIBBON, 0.01, 1000},
+    {"byte-grouped, r = 10", BB_FILTER_RIBBON, 1.0 / (1 << 10), 1000},
+    {"byte-grouped, r = 14", BB_FILTER_RIBBON, 1.0 / (1 << 14), 1000},
+    {"byte-grouped, r = 20", BB_FILTER_RIBBON, 1.0 / (1 << 20), 1000},
+    {"bit-exact, r = 4", BB_FILTER_RIBBON, 1.0 / (1 << 4), 35},
+    {"bit-exact, r = 7", BB_FILTER_RIBBON, 1.0 / (1 << 7), 35},
+    {"bit-exact, 1 %", BB_FILTER_RIBBON, 0.01, 35},
+    {"bit-exact, r = 7", BB_FILTER_RIBBON, 1.0 / (1 << 7), 100},
+    {"bit-exact, r = 10", BB_FILTER_RIBBON, 1.0 / (1 << 10), 35},
+    {"bit-exact, r = 14", BB_FILTER_RIBBON, 1.0 / (1 << 14), 35},
+    {"both layouts, r = 7", BB_FILTER_RIBBON, 1.0 / (1 << 7), 200},
+    {"blocked Bloom, 1 %", BB_FILTER_BLOCKED_BLOOM, 0.01, 1000},
+    {"blocked Bloom, 0.1 %", BB_FILTER_BLOCKED_BLOOM, 0.001, 1000},
+    {"Bloom, 1 %", BB_FILTER_BLOOM, 0.01, 1000},
 };
 
-static void table_measure(struct table *table, struct times *ret_times)
+#define TABLE_KINDS BB_ARRAY_LENGTH(table_kinds)
+
+static void add_table(struct probe_grid *grid, size_t row, struct table *table)
 {
-    for (int cpu = 0; cpu < BB_CPU_COUNT; cpu++)
-        ret_times[cpu] = (struct times){INFINITY, INFINITY, INFINITY};
-    for (int round = 0; round < rounds; round++)
-        for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
-            if (!bb_cpu_has(cpu))
-                continue;
-            bb_block_filter_format_use(&table->format, cpu);
-            table_round(table, false, &ret_times[cpu].foreign);
-            if (table_round(table, true, &ret_times[cpu].member) != QUESTIONS)
-                exit(1);
-            table_round_chain(table, &ret_times[cpu].chain);
-        }
+    struct probe probe = {.subject = table, .use = use_table, .question_count = QUESTIONS};
+    snprintf(grid->labels[row], PROBE_LABEL_SIZE, "%-22s %6zu keys", table_kinds[row].name,
+             table_kinds[row].key_count);
+    probe.ask = ask_foreign;
+    probe_grid_add(grid, row, 0, probe);
+    probe.ask = ask_member;
+    probe_grid_add(grid, row, 1, probe);
+    probe.ask = ask_chain;
+    probe_grid_add(grid, row, 2, probe);
 }
 
-static void bench_table(const struct table_kind *kind)
+static void bench_tables(size_t turn_count)
 {
-    struct times times[BB_CPU_COUNT];
-    struct table *table = table_create(kind, TABLE_BYTES, 1);
-    table_measure(table, times);
-    printf("%-22s %6zu", kind->name, kind->key_count);
-    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
-        if (bb_cpu_has(cpu))
-            printf(" | %6.1f %6.1f %6.1f", times[cpu].foreign, times[cpu].member, times[cpu].chain);
-        else
-            printf(" | %20s", "not measured");
-    printf("\n");
-    fflush(stdout);
-    table_destroy(table);
-}
-
-static void bench_tables(void)
-{
-    static const struct table_kind kinds[] = {
-        {"none", BB_FILTER_NONE, 1, 1000},
-        {"byte-grouped, r = 4", BB_FILTER_RIBBON, 1.0 / (1 << 4), 1000},
-        {"byte-grouped, r = 7", BB_FILTER_RIBBON, 1.0 / (1 << 7), 1000},
-        {"byte-grouped, 1 %", BB_FILTER_RIBBON, 0.01, 1000},
-        {"byte-grouped, r = 10", BB_FILTER_RIBBON, 1.0 / (1 << 10), 1000},
-        {"byte-grouped, r = 14", BB_FILTER_RIBBON, 1.0 / (1 << 14), 1000},
-        {"byte-grouped, r = 20", BB_FILTER_RIBBON, 1.0 / (1 << 20), 1000},
-        {"bit-exact, r = 4", BB_FILTER_RIBBON, 1.0 / (1 << 4), 35},
-        {"bit-exact, r = 7", BB_FILTER_RIBBON, 1.0 / (1 << 7), 35},
-        {"bit-exact, 1 %", BB_FILTER_RIBBON, 0.01, 35},
-        {"bit-exact, r = 7", BB_FILTER_RIBBON, 1.0 / (1 << 7), 100},
-        {"bit-exact, r = 10", BB_FILTER_RIBBON, 1.0 / (1 << 10), 35},
-        {"bit-exact, r = 14", BB_FILTER_RIBBON, 1.0 / (1 << 14), 35},
-        {"both layouts, r = 7", BB_FILTER_RIBBON, 1.0 / (1 << 7), 200},
-        {"blocked Bloom, 1 %", BB_FILTER_BLOCKED_BLOOM, 0.01, 1000},
-        {"blocked Bloom, 0.1 %", BB_FILTER_BLOCKED_BLOOM, 0.001, 1000},
-        {"Bloom, 1 %", BB_FILTER_BLOOM, 0.01, 1000},
-    };
+    struct table *tables[TABLE_KINDS];
+    struct probe_grid grid;
+    probe_grid_init(&grid, TABLE_KINDS, 3);
+    for (size_t i = 0; i < TABLE_KINDS; i++) {
+        tables[i] = table_create(&table_kinds[i], TABLE_BYTES, 1);
+        add_table(&grid, i, tables[i]);
+    }
+    probe_grid_take(&grid, turn_count);
     printf("\nFilters of a table in the second-level cache, ns without the hash: foreign, member, "
-           "chain\n%-22s %6s",
-           "", "keys");
-    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
-        printf(" | %-20s", bb_cpu_name(cpu));
-    printf("\n");
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(kinds); i++)
-        bench_table(&kinds[i]);
+           "chain\n");
+    probe_grid_print(&grid);
+    probe_grid_deinit(&grid);
+    for (size_t i = 0; i < TABLE_KINDS; i++)
+        table_destroy(tables[i]);
 }
 
 /* --- Filters that stand alone --- */
@@ -261,197 +263,242 @@ static void alone_init(struct alone *alone, enum bb_filter_kind kind, double rat
         bb_filter_view_init(&alone->view, (struct bb_bytes){alone->bytes.data, alone->bytes.size}));
 }
 
-/* Keeps the optimiser from leaving an answer out. */
-static void use(uint64_t value)
+/* The sorts of sections 2 and 3; NULL: there is none. */
+static void add_row(struct probe_grid *grid, size_t row, const char *label, struct probe probe,
+                    void (*one_by_one)(const void *subject), void (*together)(const void *subject))
 {
-    __asm__ volatile("" : : "r"(value));
+    snprintf(grid->labels[row], PROBE_LABEL_SIZE, "%s", label);
+    probe.question_count = QUESTIONS;
+    probe.ask = one_by_one;
+    probe_grid_add(grid, row, 0, probe);
+    probe.ask = together;
+    probe_grid_add(grid, row, 1, probe);
 }
 
 /* --- 2. Six filters --- */
 
 #define SIX 6
 
-static double time_each(const struct bb_filter_view *views)
+struct six {
+    struct alone filters[SIX];
+    struct bb_filter_view views[SIX];
+};
+
+static struct six *six_create(uint64_t key_count, double rate)
 {
-    double least = INFINITY;
-    for (int round = 0; round < rounds; round++) {
-        double start = probe_timer_now();
-        for (uint64_t i = 0; i < QUESTIONS; i++) {
-            uint64_t bits;
-            bb_filter_may_contain_each(views, SIX, foreign(i), &bits);
-            use(bits);
-        }
-        probe_timer_note(start, QUESTIONS, &least);
+    struct six *six = bench_allocate(sizeof(*six));
+    for (uint64_t i = 0; i < SIX; i++) {
+        alone_init(&six->filters[i], BB_FILTER_RIBBON, rate, i, key_count);
+        six->views[i] = six->filters[i].view;
     }
-    return least;
+    return six;
 }
 
-static double time_one_by_one(const struct bb_filter_view *views)
+static void six_destroy(struct six *six)
 {
-    double least = INFINITY;
-    for (int round = 0; round < rounds; round++) {
-        double start = probe_timer_now();
-        for (uint64_t i = 0; i < QUESTIONS; i++) {
-            uint64_t bits = 0, hash = foreign(i);
-            for (int j = 0; j < SIX; j++)
-                bits = bits << 1 | bb_filter_may_contain(&views[j], hash);
-            use(bits);
-        }
-        probe_timer_note(start, QUESTIONS, &least);
+    for (int i = 0; i < SIX; i++)
+        bb_buf_deinit(&six->filters[i].bytes);
+    free(six);
+}
+
+static void six_use(void *subject, enum bb_cpu cpu)
+{
+    struct six *six = subject;
+    for (int i = 0; i < SIX; i++)
+        bb_view_use(&six->views[i], cpu);
+}
+
+static void six_ask_at_once(const void *subject)
+{
+    const struct six *six = subject;
+    for (uint64_t i = 0; i < QUESTIONS; i++) {
+        uint64_t bits;
+        bb_filter_may_contain_each(six->views, SIX, foreign(i), &bits);
+        probe_keep(bits);
     }
-    return least;
+}
+
+static void six_ask_one_by_one(const void *subject)
+{
+    const struct six *six = subject;
+    for (uint64_t i = 0; i < QUESTIONS; i++) {
+        uint64_t bits = 0, hash = foreign(i);
+        for (int j = 0; j < SIX; j++)
+            bits = bits << 1 | bb_filter_may_contain(&six->views[j], hash);
+        probe_keep(bits);
+    }
+}
+
+struct six_tables {
+    struct table *tables[SIX];
+};
+
+static void six_tables_init(struct six_tables *six)
+{
+    static const struct table_kind kind = {"", BB_FILTER_RIBBON, 1.0 / 128, 1000};
+    for (uint64_t i = 0; i < SIX; i++)
+        six->tables[i] = table_create(&kind, TABLE_BYTES / SIX, i);
+}
+
+static void six_tables_deinit(struct six_tables *six)
+{
+    for (int i = 0; i < SIX; i++)
+        table_destroy(six->tables[i]);
+}
+
+static void six_tables_use(void *subject, enum bb_cpu cpu)
+{
+    struct six_tables *six = subject;
+    for (int i = 0; i < SIX; i++)
+        bb_block_filter_format_use(&six->tables[i]->format, cpu);
 }
 
 /* As a look-up asks the filters of blocks in six tables: each has a salt, and thus a hash, of its
  * own. */
-static double time_tables(struct table *const *tables)
+static void six_tables_ask(const void *subject)
 {
-    double least = INFINITY;
-    for (int round = 0; round < rounds; round++) {
-        double start = probe_timer_now();
-        for (uint64_t i = 0; i < QUESTIONS; i++) {
-            uint64_t bits = 0, hash = foreign(i);
-            for (int j = 0; j < SIX; j++) {
-                const struct table *table = tables[j];
-                uint32_t filter = table->questions[0][i].filter;
-                struct bb_block_filter_key key = bb_block_filter_key(&table->format, hash);
-                bits = bits << 1 | table_ask(table, (struct question){filter, key});
-            }
-            use(bits);
+    const struct six_tables *six = subject;
+    for (uint64_t i = 0; i < QUESTIONS; i++) {
+        uint64_t bits = 0, hash = foreign(i);
+        for (int j = 0; j < SIX; j++) {
+            const struct table *table = six->tables[j];
+            uint32_t filter = table->questions[0][i].filter;
+            struct bb_block_filter_key key = bb_block_filter_key(&table->format, hash);
+            bits = bits << 1 | table_ask(table, (struct question){filter, key});
         }
-        probe_timer_note(start, QUESTIONS, &least);
+        probe_keep(bits);
     }
-    return least;
 }
 
-static void bench_six_tables(void)
+/* What making up the hashes is of the other rows. */
+static void ask_nobody(const void *subject)
 {
-    static const struct table_kind kind = {"", BB_FILTER_RIBBON, 1.0 / 128, 1000};
-    struct table *tables[SIX];
-    for (uint64_t i = 0; i < SIX; i++)
-        tables[i] = table_create(&kind, TABLE_BYTES / SIX, i);
-    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
-        if (!bb_cpu_has(cpu)) {
-            printf("%-32s %-10s not measured\n", "blocks of six tables, r = 7", bb_cpu_name(cpu));
-            continue;
-        }
-        for (int i = 0; i < SIX; i++)
-            bb_block_filter_format_use(&tables[i]->format, cpu);
-        printf("%-32s %-10s %12.1f\n", "blocks of six tables, r = 7", bb_cpu_name(cpu),
-               time_tables(tables));
-    }
-    for (int i = 0; i < SIX; i++)
-        table_destroy(tables[i]);
+    (void)subject;
+    for (uint64_t i = 0; i < QUESTIONS; i++)
+        probe_keep(foreign(i));
 }
 
-static double time_foreign(void)
-{
-    double least = INFINITY;
-    for (int round = 0; round < rounds; round++) {
-        double start = probe_timer_now();
-        for (uint64_t i = 0; i < QUESTIONS; i++)
-            use(foreign(i));
-        probe_timer_note(start, QUESTIONS, &least);
-    }
-    return least;
-}
+struct six_kind {
+    const char *name;
+    uint64_t key_count; /* of each */
+    double rate;
+};
 
-static void bench_six(const char *name, uint64_t key_count, double rate)
-{
-    struct alone filters[SIX];
-    struct bb_filter_view views[SIX];
-    for (uint64_t i = 0; i < SIX; i++)
-        alone_init(&filters[i], BB_FILTER_RIBBON, rate, i, key_count);
-    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
-        if (!bb_cpu_has(cpu)) {
-            printf("%-32s %-10s not measured\n", name, bb_cpu_name(cpu));
-            continue;
-        }
-        for (int i = 0; i < SIX; i++) {
-            views[i] = filters[i].view;
-            bb_view_use(&views[i], cpu);
-        }
-        printf("%-32s %-10s %12.1f %12.1f\n", name, bb_cpu_name(cpu), time_one_by_one(views),
-               time_each(views));
-    }
-    for (int i = 0; i < SIX; i++)
-        bb_buf_deinit(&filters[i].bytes);
-}
+static const struct six_kind six_kinds[] = {
+    {"60,000 keys each, r = 7", 60000, 1.0 / 128},
+    {"60,000 keys each, 1 %", 60000, 0.01},
+    {"50 keys each, 1 %", 50, 0.01},
+    {"4,000,000 keys each, r = 7", 4000000, 1.0 / 128},
+};
 
-static void bench_sixes(void)
+#define SIX_KINDS BB_ARRAY_LENGTH(six_kinds)
+
+static void bench_sixes(size_t turn_count)
 {
-    printf("\nOne hash asked of six ribbons, ns for all six (of that %.1f to make up a hash):\n"
-           "%-32s %-10s %12s %12s\n",
-           time_foreign(), "", "", "one by one", "at once");
-    bench_six_tables();
-    bench_six("60,000 keys each, r = 7", 60000, 1.0 / 128);
-    bench_six("60,000 keys each, 1 %", 60000, 0.01);
-    bench_six("50 keys each, 1 %", 50, 0.01);
-    bench_six("4,000,000 keys each, r = 7", 4000000, 1.0 / 128);
+    struct six *sixes[SIX_KINDS];
+    struct six_tables tables;
+    struct probe_grid grid;
+    probe_grid_init(&grid, SIX_KINDS + 2, 2);
+    for (size_t i = 0; i < SIX_KINDS; i++) {
+        sixes[i] = six_create(six_kinds[i].key_count, six_kinds[i].rate);
+        add_row(&grid, i, six_kinds[i].name, (struct probe){.subject = sixes[i], .use = six_use},
+                six_ask_one_by_one, six_ask_at_once);
+    }
+    six_tables_init(&tables);
+    add_row(&grid, SIX_KINDS, "blocks of six tables, r = 7",
+            (struct probe){.subject = &tables, .use = six_tables_use}, six_tables_ask, NULL);
+    add_row(&grid, SIX_KINDS + 1, "none: making up the hash", (struct probe){0}, ask_nobody, NULL);
+    probe_grid_take(&grid, turn_count);
+    printf("\nOne hash asked of six ribbons, ns for all six: one by one, at once\n");
+    probe_grid_print(&grid);
+    probe_grid_deinit(&grid);
+    six_tables_deinit(&tables);
+    for (size_t i = 0; i < SIX_KINDS; i++)
+        six_destroy(sixes[i]);
 }
 
 /* --- 3. Batches --- */
 
-static double time_alone(const struct alone *alone, const uint64_t *hashes, bool batch)
+struct batch {
+    struct alone alone;
+    const uint64_t *hashes;
+};
+
+static void batch_use(void *subject, enum bb_cpu cpu)
+{
+    struct batch *batch = subject;
+    bb_view_use(&batch->alone.view, cpu);
+}
+
+static void batch_ask_one_by_one(const void *subject)
+{
+    const struct batch *batch = subject;
+    for (uint64_t i = 0; i < QUESTIONS; i++)
+        probe_keep(bb_filter_may_contain(&batch->alone.view, batch->hashes[i]));
+}
+
+static void batch_ask_many(const void *subject)
 {
     static uint64_t bits[QUESTIONS / 64];
-    double least = INFINITY;
-    for (int round = 0; round < rounds; round++) {
-        double start = probe_timer_now();
-        if (batch)
-            bb_filter_may_contain_many(&alone->view, hashes, QUESTIONS, bits);
-        for (uint64_t i = 0; i < QUESTIONS && !batch; i++)
-            use(bb_filter_may_contain(&alone->view, hashes[i]));
-        probe_timer_note(start, QUESTIONS, &least);
-    }
-    use(bits[0]);
-    return least;
+    const struct batch *batch = subject;
+    bb_filter_may_contain_many(&batch->alone.view, batch->hashes, QUESTIONS, bits);
+    probe_keep(bits[0]);
 }
 
-static void bench_batch(enum bb_filter_kind kind, uint64_t key_count)
+struct batch_kind {
+    const char *name;
+    enum bb_filter_kind kind;
+    uint64_t key_count;
+};
+
+static const struct batch_kind batch_kinds[] = {
+    {"ribbon, 400,000 keys", BB_FILTER_RIBBON, 400000},
+    {"blocked Bloom, 300,000 keys", BB_FILTER_BLOCKED_BLOOM, 300000},
+    {"split-block Bloom, 300,000 keys", BB_FILTER_SPLIT_BLOCK, 300000},
+    {"ribbon, 10,000,000 keys", BB_FILTER_RIBBON, 10000000},
+    {"blocked Bloom, 10,000,000 keys", BB_FILTER_BLOCKED_BLOOM, 10000000},
+};
+
+#define BATCH_KINDS BB_ARRAY_LENGTH(batch_kinds)
+
+static void bench_batches(size_t turn_count)
 {
     static uint64_t hashes[QUESTIONS];
-    struct alone alone;
-    alone_init(&alone, kind, 0.01, 1, key_count);
+    struct batch batches[BATCH_KINDS];
+    struct probe_grid grid;
     for (uint64_t i = 0; i < QUESTIONS; i++)
         hashes[i] = foreign(i);
-    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
-        if (!bb_cpu_has(cpu)) {
-            printf("%-14s %10" PRIu64 " %-10s not measured\n", bb_filter_kind_name(kind), key_count,
-                   bb_cpu_name(cpu));
-            continue;
-        }
-        bb_view_use(&alone.view, cpu);
-        double single = time_alone(&alone, hashes, false);
-        printf("%-14s %10" PRIu64 " %-10s %12.1f %12.1f\n", bb_filter_kind_name(kind), key_count,
-               bb_cpu_name(cpu), single, time_alone(&alone, hashes, true));
+    probe_grid_init(&grid, BATCH_KINDS, 2);
+    for (size_t i = 0; i < BATCH_KINDS; i++) {
+        const struct batch_kind *kind = &batch_kinds[i];
+        batches[i].hashes = hashes;
+        alone_init(&batches[i].alone, kind->kind, 0.01, 1, kind->key_count);
+        add_row(&grid, i, kind->name, (struct probe){.subject = &batches[i], .use = batch_use},
+                batch_ask_one_by_one, batch_ask_many);
     }
-    bb_buf_deinit(&alone.bytes);
-}
-
-static void bench_batches(void)
-{
-    printf("\nFilters that stand alone, 1 %%, absent keys, ns without the key's hash:\n"
-           "%-14s %10s %-10s %12s %12s\n",
-           "", "keys", "", "one by one", "in batches");
-    bench_batch(BB_FILTER_RIBBON, 400000);
-    bench_batch(BB_FILTER_BLOCKED_BLOOM, 300000);
-    bench_batch(BB_FILTER_SPLIT_BLOCK, 300000);
-    bench_batch(BB_FILTER_RIBBON, 10000000);
-    bench_batch(BB_FILTER_BLOCKED_BLOOM, 10000000);
+    probe_grid_take(&grid, turn_count);
+    printf(
+        "\nFilters that stand alone, 1 %%, absent keys, ns without the key's hash: one by one, in "
+        "batches\n");
+    probe_grid_print(&grid);
+    probe_grid_deinit(&grid);
+    for (size_t i = 0; i < BATCH_KINDS; i++)
+        bb_buf_deinit(&batches[i].alone.bytes);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        rounds = atoi(argv[1]);
-    if (rounds < 1)
+    size_t turn_count = argc > 1 ? strtoull(argv[1], NULL, 10) : TURNS;
+    if (turn_count < 1)
         return 1;
-    printf("least of %d rounds, thread CPU time; the clock was at about %.1f GHz\n", rounds,
-           clock_gigahertz());
-    bench_tables();
-    bench_sixes();
-    bench_batches();
+    printf("median and least of %zu turns, thread CPU time; the clock was at about %.1f GHz\n",
+           turn_count, clock_gigahertz());
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
+        if (!bb_cpu_has(cpu))
+            printf("%s: not measured, the processor lacks it\n", bb_cpu_name(cpu));
+    bench_tables(turn_count);
+    bench_sixes(turn_count);
+    bench_batches(turn_count);
     printf("\nclock at the end: about %.1f GHz\n", clock_gigahertz());
     return 0;
 }

@@ -11,9 +11,9 @@
  * All splits of a shape are built first, and then asked by turns (turns.h).
  *
  *     memory    everything pinned: nanoseconds of thread CPU time per question, the median of 28
- *               slices of 65,536 questions, each after 16,384 that bring the split's tables back
- *               into the processor's caches; x: relative to filters of blocks alone, the median of
- *               the ratios in the same turn
+ *               slices of 65,536 questions and the least, each slice after 16,384 that bring the
+ *               split's tables back into the processor's caches; x: relative to filters of blocks
+ *               alone, the median of the ratios in the same turn
  *     disk      index pages in a block cache a tenth of their size, the summary pinned, the files
  *               dropped from the system's cache: index pages read per question, and elapsed time,
  *               the mean of 16 slices of 1024 questions; x as above
@@ -348,12 +348,14 @@ static void print_split(const struct shape *shape, size_t i)
     struct bb_filter_split rates = bb_filter_split(RATE, split->summary_bits);
     double bits = 8 / (double)shape->bench->key_count; /* per key, of a byte */
     char name[16];
-    printf("%6u %-6s %-5s %8.3g %8.3g %9.2f %9.2f %9.2f %8.5f %8.1f %6.3f %9.4f %8.2f %6.3f\n",
-           shape->keys_per_block, shape->name, name_of(split->summary_bits, name),
-           rates.summary_rate, rates.block_rate, (double)split->level.filter_bytes * bits,
-           (double)split->level.summary_bytes * bits, (double)split->pinned_bytes * bits,
-           split->wasted, turns_median(&shape->memory, i), turns_ratio(&shape->memory, i, 0),
-           split->page_reads, turns_mean(&shape->disk, i) / 1000, turns_ratio(&shape->disk, i, 0));
+    printf(
+        "%6u %-6s %-5s %8.3g %8.3g %9.2f %9.2f %9.2f %8.5f %8.1f %8.1f %6.3f %9.4f %8.2f %6.3f\n",
+        shape->keys_per_block, shape->name, name_of(split->summary_bits, name), rates.summary_rate,
+        rates.block_rate, (double)split->level.filter_bytes * bits,
+        (double)split->level.summary_bytes * bits, (double)split->pinned_bytes * bits,
+        split->wasted, turns_median(&shape->memory, i), turns_least(&shape->memory, i),
+        turns_ratio(&shape->memory, i, 0), split->page_reads, turns_mean(&shape->disk, i) / 1000,
+        turns_ratio(&shape->disk, i, 0));
 }
 
 static void measure_shape(const struct bench *bench, uint32_t keys_per_block, size_t keys_per_table,
@@ -379,11 +381,12 @@ static void measure_shape(const struct bench *bench, uint32_t keys_per_block, si
 static void print_headings(const struct bench *bench)
 {
     printf("%zu keys, rate %g, %s\n", bench->key_count, RATE, bb_cpu_name(bench->cpu));
-    printf("%6s %-6s %-5s %8s %8s %9s %9s %9s %8s %8s %6s %9s %8s\n", "keys/", "", "split",
-           "summary", "block", "filters", "summary", "pinned", "wasted", "memory", "",
+    printf("%6s %-6s %-5s %8s %8s %9s %9s %9s %8s %8s %8s %6s %9s %8s\n", "keys/", "", "split",
+           "summary", "block", "filters", "summary", "pinned", "wasted", "memory", "least", "",
            "disk:", "us");
-    printf("%6s %-6s %-5s %8s %8s %9s %9s %9s %8s %8s %6s %9s %8s %6s\n", "block", "", "", "rate",
-           "rate", "bits/key", "bits/key", "bits/key", "", "ns", "x", "page rds", "", "x");
+    printf("%6s %-6s %-5s %8s %8s %9s %9s %9s %8s %8s %8s %6s %9s %8s %6s\n", "block", "", "",
+           "rate", "rate", "bits/key", "bits/key", "bits/key", "", "ns", "ns", "x", "page rds", "",
+           "x");
 }
 
 /* The best of the processor, unless another is named. */

@@ -1,0 +1,32 @@
+/* Probes in rows: each row is asked in every instruction set, in several sorts of questions, and all
+ * of them by turns.
+ *
+ *                    | portable           | AVX2               | AVX-512
+ *                    | sort 0    sort 1   | sort 0    sort 1   | ...
+ *     label of row 0 |    1.2       3.4   |
+ */
+#ifndef BB_BENCH_PROBE_GRID_H
+#define BB_BENCH_PROBE_GRID_H
+
+#include "bench/probe.h"
+
+#define PROBE_LABEL_SIZE 40
+
+struct probe_grid {
+    size_t row_count;
+    size_t sort_count;
+    char (*labels)[PROBE_LABEL_SIZE]; /* of the rows; the caller writes them */
+    struct probe *probes;
+    struct turns turns;
+};
+
+/* Owned: probe_grid_deinit. */
+void probe_grid_init(struct probe_grid *grid, size_t row_count, size_t sort_count);
+void probe_grid_deinit(struct probe_grid *grid);
+/* In every instruction set, which probe need not name; what is not added is not asked. */
+void probe_grid_add(struct probe_grid *grid, size_t row, size_t sort, struct probe probe);
+void probe_grid_take(struct probe_grid *grid, size_t turn_count);
+/* Twice: medians, and the least. */
+void probe_grid_print(const struct probe_grid *grid);
+
+#endif
