@@ -46,6 +46,17 @@ enum bb_status bb_file_read_exactly(struct bb_file *file, uint64_t offset, void 
     return bb_corrupt(place, read, "file ends here, expected %zu more bytes", size - read);
 }
 
+bool bb_file_read_now(struct bb_file *file, uint64_t offset, void *buffer, size_t size)
+{
+    return file->ops->read_now != NULL && file->ops->read_now(file, offset, buffer, size);
+}
+
+void bb_file_will_need(struct bb_file *file, uint64_t offset, uint64_t size)
+{
+    if (file->ops->will_need != NULL)
+        file->ops->will_need(file, offset, size);
+}
+
 enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data)
 {
     return file->ops->append(file, data.data, data.size);

@@ -11,8 +11,8 @@
  *   - An operation may be tried again only where its declaration says so.
  *
  * Errors: BB_IO, BB_NO_SPACE, BB_NO_MEMORY and what is named below; messages carry the path and the
- * system's words. Threads: a file system may be used from any thread. read_at is safe from any
- * thread; append, sync and close of one file are for one thread at a time.
+ * system's words. Threads: a file system may be used from any thread. read_at, read_now and
+ * will_need are safe from any thread; append, sync and close of one file are for one thread at a time.
  */
 #ifndef BB_BASE_FILE_H
 #define BB_BASE_FILE_H
@@ -34,6 +34,13 @@ struct bb_file_ops {
      * more. */
     enum bb_status (*read_at)(struct bb_file *file, uint64_t offset, void *buffer, size_t size,
                               size_t *ret_size);
+    /* Reads all size bytes at offset if none has to be waited for: the system has them in memory.
+     * False: the buffer may hold anything, and read_at has to be asked, which also says what is
+     * wrong, if something is. NULL: never. */
+    bool (*read_now)(struct bb_file *file, uint64_t offset, void *buffer, size_t size);
+    /* These bytes are about to be read: the system may begin to fetch them, while the caller goes
+     * on. A hint, without any promise; NULL: none is taken. */
+    void (*will_need)(struct bb_file *file, uint64_t offset, uint64_t size);
     /* Appends all of data, or fails: then any part of it may have been written. One write(2) when
      * the system takes it whole. */
     enum bb_status (*append)(struct bb_file *file, const void *data, size_t size);
@@ -51,8 +58,9 @@ struct bb_file {
 
 /* What the system was asked for since the file system was made, by calls that reached it. */
 struct bb_file_counters {
-    uint64_t reads; /* pread calls, repeats after short reads included */
+    uint64_t reads; /* pread calls, repeats after short reads included, and those of read_now */
     uint64_t read_bytes;
+    uint64_t needs;   /* calls of will_need */
     uint64_t appends; /* write calls */
     uint64_t append_bytes;
     uint64_t syncs;
@@ -130,6 +138,9 @@ BB_MUST_CHECK enum bb_status bb_file_read_exactly(struct bb_file *file, uint64_t
                                                   void *buffer, size_t size);
 BB_MUST_CHECK enum bb_status bb_file_read_at(struct bb_file *file, uint64_t offset, void *buffer,
                                              size_t size, size_t *ret_size);
+BB_MUST_CHECK bool bb_file_read_now(struct bb_file *file, uint64_t offset, void *buffer,
+                                    size_t size);
+void bb_file_will_need(struct bb_file *file, uint64_t offset, uint64_t size);
 BB_MUST_CHECK enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data);
 BB_MUST_CHECK enum bb_status bb_file_sync(struct bb_file *file);
 BB_MUST_CHECK enum bb_status bb_file_size(struct bb_file *file, uint64_t *ret_size);

@@ -129,6 +129,16 @@ static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffe
     return bb_file_read_at(file_of(base)->inner, offset, buffer, size, ret_size);
 }
 
+static bool read_now(struct bb_file *base, uint64_t offset, void *buffer, size_t size)
+{
+    return bb_file_read_now(file_of(base)->inner, offset, buffer, size);
+}
+
+static void will_need(struct bb_file *base, uint64_t offset, uint64_t size)
+{
+    bb_file_will_need(file_of(base)->inner, offset, size);
+}
+
 static enum bb_status append(struct bb_file *base, const void *data, size_t size)
 {
     struct limited_file *file = file_of(base);
@@ -156,6 +166,8 @@ static enum bb_status close_file(struct bb_file *base)
 
 static const struct bb_file_ops file_ops = {
     .read_at = read_at,
+    .read_now = read_now,
+    .will_need = will_need,
     .append = append,
     .sync = sync_file,
     .size = size_of_file,

@@ -213,6 +213,26 @@ static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffe
     return status;
 }
 
+static bool read_now(struct bb_file *base, uint64_t offset, void *buffer, size_t size)
+{
+    struct pooled_file *file = file_of(base);
+    if (enter(file) != BB_OK) /* the read that has to be made then says so */
+        return false;
+    bool is_read = bb_file_read_now(file->inner, offset, buffer, size);
+    atomic_store_explicit(&file->is_recent, 1, memory_order_relaxed);
+    leave(file);
+    return is_read;
+}
+
+static void will_need(struct bb_file *base, uint64_t offset, uint64_t size)
+{
+    struct pooled_file *file = file_of(base);
+    if (enter(file) != BB_OK)
+        return;
+    bb_file_will_need(file->inner, offset, size);
+    leave(file);
+}
+
 static enum bb_status append(struct bb_file *file, const void *data, size_t size)
 {
     (void)data;
@@ -248,6 +268,8 @@ static enum bb_status close_file(struct bb_file *base)
 
 static const struct bb_file_ops file_ops = {
     .read_at = read_at,
+    .read_now = read_now,
+    .will_need = will_need,
     .append = append,
     .sync = sync_file,
     .size = size_of_file,

@@ -5,7 +5,8 @@
  *            of a file is refused and not waited for. Only the last component is guarded: the way
  *            to a store may well lead over links.
  * Reading    pread loops over interruptions and short reads; every call is counted, because the
- *            engine promises that its counts equal the operating system's.
+ *            engine promises that its counts equal the operating system's. What must not be waited
+ *            for is asked with RWF_NOWAIT; a file system that has not got that is asked once.
  * Syncing    The first sync of a created file is an fsync: it makes the whole inode durable, owner
  *            and mode included. Later ones are fdatasync, which on Linux still writes a changed
  *            size, and spares the journal commit that a changed time alone would cost at every
@@ -22,6 +23,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,8 +39,9 @@ struct posix_file {
     struct bb_posix_file_system *fs;
     int fd;
     bool writable;
-    bool failed;       /* an append or a sync failed: never written again */
-    bool inode_synced; /* fsync was done, fdatasync is enough from here on */
+    _Atomic bool always_waits; /* nothing can be read without perhaps waiting */
+    bool failed;               /* an append or a sync failed: never written again */
+    bool inode_synced;         /* fsync was done, fdatasync is enough from here on */
     char path[];
 };
 
@@ -72,6 +75,46 @@ static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffe
     }
     *ret_size = done;
     return BB_OK;
+}
+
+#ifdef RWF_NOWAIT
+static ssize_t read_without_waiting(struct posix_file *file, uint64_t offset, void *buffer,
+                                    size_t size)
+{
+    struct iovec where = {.iov_base = buffer, .iov_len = size};
+    return preadv2(file->fd, &where, 1, (off_t)offset, RWF_NOWAIT);
+}
+#else
+static ssize_t read_without_waiting(struct posix_file *file, uint64_t offset, void *buffer,
+                                    size_t size)
+{
+    (void)file, (void)offset, (void)buffer, (void)size;
+    errno = EOPNOTSUPP;
+    return -1;
+}
+#endif
+
+static bool read_now(struct bb_file *base, uint64_t offset, void *buffer, size_t size)
+{
+    struct posix_file *file = posix_file_of(base);
+    if (atomic_load_explicit(&file->always_waits, memory_order_relaxed) || offset > INT64_MAX)
+        return false;
+    ssize_t got = read_without_waiting(file, offset, buffer, size);
+    bb_posix_count(&file->fs->reads, 1);
+    if (got < 0 && errno != EAGAIN && errno != EINTR)
+        atomic_store_explicit(&file->always_waits, true, memory_order_relaxed);
+    if (got > 0)
+        bb_posix_count(&file->fs->read_bytes, (uint64_t)got);
+    return got >= 0 && (size_t)got == size;
+}
+
+static void will_need(struct bb_file *base, uint64_t offset, uint64_t size)
+{
+    struct posix_file *file = posix_file_of(base);
+    if (offset > INT64_MAX || size > INT64_MAX - offset)
+        return;
+    bb_posix_count(&file->fs->needs, 1);
+    (void)posix_fadvise(file->fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
 }
 
 static enum bb_status check_writable(const struct posix_file *file, const char *operation)
@@ -154,6 +197,8 @@ static enum bb_status close_file(struct bb_file *base)
 
 static const struct bb_file_ops file_ops = {
     .read_at = read_at,
+    .read_now = read_now,
+    .will_need = will_need,
     .append = append,
     .sync = sync_file,
     .size = size_of_file,
@@ -277,6 +322,7 @@ static void counters(struct bb_file_system *base, struct bb_file_counters *ret_c
     *ret_counters = (struct bb_file_counters){
         .reads = counted(&fs->reads),
         .read_bytes = counted(&fs->read_bytes),
+        .needs = counted(&fs->needs),
         .appends = counted(&fs->appends),
         .append_bytes = counted(&fs->append_bytes),
         .syncs = counted(&fs->syncs),

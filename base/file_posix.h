@@ -11,6 +11,7 @@ struct bb_posix_file_system {
     struct bb_file_system base;
     _Atomic uint64_t reads;
     _Atomic uint64_t read_bytes;
+    _Atomic uint64_t needs;
     _Atomic uint64_t appends;
     _Atomic uint64_t append_bytes;
     _Atomic uint64_t syncs;

@@ -14,17 +14,16 @@
  *               (warm), bloomblock's own cache empty; nanoseconds per key by the clock and by processor
  *               time, and reads of the files per key
  *
- * 1,000,000 keys on two processors that had much other work (the clock is not ours then), two runs:
- * absent keys 187 and 296 ns of processor time, two threads 1.75 and 1.91 times the throughput of one.
- * Present keys, per key by the clock and by processor time, the first run:
+ * 1,000,000 keys on two processors that had much other work (the clock is not ours then): absent keys
+ * 187 and 296 ns of processor time in two runs, two threads 1.75 and 1.91 times the throughput of one.
+ * Present keys, per key, medians of four runs:
  *
  *     at once              1      10     100    1000
- *     cold, clock       45.8    43.3    45.1    33.0 us
- *     cold, processor   13.7    13.1    12.3    10.7 us
- *     warm, processor    8.2     6.6     7.7     6.1 us
+ *     cold, clock       38.5    27.1    18.7    16.3 us
+ *     cold, processor   14.6    11.3    11.1    11.0 us
+ *     warm, processor    8.1     7.7     7.2     6.7 us
  *
- * and in the second one 69.5, 60.3, 54.3 and 45.7 us by the clock, cold. One thread reads block after
- * block: what many at once gain is that neighbours are read together, not that reads overlap.
+ * Many at once have their blocks fetched together (docs/decisions/0012-blocks-at-once.md).
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,8 @@
  *     summaries      of all runs, for every key that is left; what they look at is fetched ahead
  *     run by run     newest first, for every key that is left:
  *                        index and filters -> the blocks that are asked for, sorted by file and
- *                        offset -> read and searched
+ *                        offset -> those in memory searched, the others announced to the system
+ *                        -> these read and searched
  *
  * A key that was found takes no part in what follows, so that each visit, request and count is that
  * of a single get; only what summaries not yet reached have answered ahead is not counted.
@@ -21,6 +22,8 @@
 #define RUNS_AHEAD 64
 /* Keys for which their memory is fetched before the first is asked. */
 #define KEYS_AHEAD 16
+/* Blocks that the system is to fetch at a time. */
+#define BLOCKS_AHEAD 128
 
 /* One key on its way. */
 struct question {
@@ -203,18 +206,57 @@ static int compare_places(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void read_block(struct lookup *lookup, struct question *question,
-                       struct bb_read_stats *stats)
+static void take_visit(struct lookup *lookup, struct question *question, enum bb_status status)
 {
-    enum bb_status status =
-        bb_table_visit_end(&question->visit, &lookup->options->read, question->key,
-                           lookup->sequence, stats, question->value);
     if (status != BB_OK)
         fail(lookup, question, status);
     else if (question->visit.result == BB_VISIT_PRESENT)
         decide(question, BB_OK);
     else if (question->visit.result == BB_VISIT_TOMBSTONE)
         decide(question, BB_NOT_FOUND);
+}
+
+static void try_block(struct lookup *lookup, struct question *question, struct bb_read_stats *stats)
+{
+    enum bb_status status =
+        bb_table_visit_try(&question->visit, &lookup->options->read, question->key,
+                           lookup->sequence, stats, question->value);
+    if (question->visit.has_ended)
+        take_visit(lookup, question, status);
+}
+
+static void read_block(struct lookup *lookup, struct question *question,
+                       struct bb_read_stats *stats)
+{
+    enum bb_status status =
+        bb_table_visit_end(&question->visit, &lookup->options->read, question->key,
+                           lookup->sequence, stats, question->value);
+    take_visit(lookup, question, status);
+}
+
+static bool is_same_block(const struct question *a, const struct question *b)
+{
+    return a->table_number == b->table_number && a->visit.block_offset == b->visit.block_offset;
+}
+
+/* What has to wait stands at the front of the same list, in its order, [first, end). Who asks for
+ * the block that the last of them waits for waits behind it: there it may come from the cache. */
+static void read_blocks(struct lookup *lookup, struct bb_read_stats *stats)
+{
+    struct question **pending = lookup->pending;
+    size_t first = 0;
+    size_t end = 0;
+    for (size_t i = 0; i < lookup->pending_count; i++) {
+        struct question *question = pending[i];
+        if (end - first == BLOCKS_AHEAD)
+            read_block(lookup, pending[first++], stats);
+        if (first == end || !is_same_block(pending[end - 1], question))
+            try_block(lookup, question, stats);
+        if (!question->visit.has_ended)
+            pending[end++] = question;
+    }
+    while (first < end)
+        read_block(lookup, pending[first++], stats);
 }
 
 static void ask_run(struct lookup *lookup, size_t run)
@@ -228,8 +270,10 @@ static void ask_run(struct lookup *lookup, size_t run)
             ask_index(lookup, &lookup->questions[q], run, stats);
     }
     qsort(lookup->pending, lookup->pending_count, sizeof(struct question *), compare_places);
-    for (size_t i = 0; i < lookup->pending_count; i++)
-        read_block(lookup, lookup->pending[i], stats);
+    if (lookup->pending_count == 1)
+        read_block(lookup, lookup->pending[0], stats);
+    else
+        read_blocks(lookup, stats);
 }
 
 /* ---- groups ---- */

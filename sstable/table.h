@@ -82,6 +82,20 @@ bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *opt
                        struct bb_block_scratch *scratch, bool is_kept, struct bb_read_stats *stats,
                        struct bb_block **ret_block);
 
+/* The same in two steps, for many blocks at once: the block if that takes no waiting; else *ret_block
+ * is NULL, the system begins to fetch it, and await reads it, which takes what try says. The request
+ * is counted by try. Who has begun to wait for a block leaves it to acquire to give it once more. */
+BB_MUST_CHECK enum bb_status bb_table_block_try(struct bb_table *table,
+                                                const struct bb_read_options *options,
+                                                const struct bb_index_page *page, uint32_t ordinal,
+                                                struct bb_block_scratch *scratch,
+                                                struct bb_read_stats *stats, bool *ret_is_wanted,
+                                                struct bb_block **ret_block);
+BB_MUST_CHECK enum bb_status
+bb_table_block_await(struct bb_table *table, const struct bb_index_page *page, uint32_t ordinal,
+                     struct bb_block_scratch *scratch, bool is_wanted, struct bb_read_stats *stats,
+                     struct bb_block **ret_block);
+
 /* Fresh from the file, past slots and cache, owned by the caller: for tools and verification. */
 BB_MUST_CHECK enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
                                                 struct bb_read_stats *stats,

@@ -144,20 +144,15 @@ static enum bb_status deliver(const struct lookup *lookup, struct bb_block **blo
     return BB_OK;
 }
 
-static enum bb_status search_block(const struct lookup *lookup, const struct bb_index_page *page,
-                                   uint32_t ordinal, uint64_t *ret_sequence,
-                                   enum bb_visit *ret_visit)
+/* Takes the reference to the block. */
+static enum bb_status search_in(const struct lookup *lookup, struct bb_block *block,
+                                uint64_t offset, uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
     struct bb_table *table = lookup->table;
-    struct bb_block *block = NULL;
     struct bb_block_match match = {0};
-    struct bb_block_scratch scratch;
-    enum bb_status status = bb_table_block_acquire(table, lookup->options, page, ordinal, &scratch,
-                                                   lookup->pinned != NULL, lookup->stats, &block);
-    if (status != BB_OK)
-        return status;
-    struct bb_place place = bb_table_place(table, bb_index_page_block_offset(page, ordinal));
-    status = bb_block_find(block, table->comparator, place, lookup->key, lookup->sequence, &match);
+    struct bb_place place = bb_table_place(table, offset);
+    enum bb_status status =
+        bb_block_find(block, table->comparator, place, lookup->key, lookup->sequence, &match);
     hide_covered(lookup, &match);
     if (status == BB_OK && match.is_found && match.kind == BB_ENTRY_PUT)
         status = deliver(lookup, &block, match.value);
@@ -167,6 +162,21 @@ static enum bb_status search_block(const struct lookup *lookup, const struct bb_
     *ret_visit = match.is_found ? classify(&match) : end_with(lookup, classify(&match));
     *ret_sequence = match.is_found ? match.sequence : lookup->covering;
     return BB_OK;
+}
+
+static enum bb_status search_block(const struct lookup *lookup, const struct bb_index_page *page,
+                                   uint32_t ordinal, uint64_t *ret_sequence,
+                                   enum bb_visit *ret_visit)
+{
+    struct bb_block *block = NULL;
+    struct bb_block_scratch scratch;
+    enum bb_status status =
+        bb_table_block_acquire(lookup->table, lookup->options, page, ordinal, &scratch,
+                               lookup->pinned != NULL, lookup->stats, &block);
+    if (status != BB_OK)
+        return status;
+    return search_in(lookup, block, bb_index_page_block_offset(page, ordinal), ret_sequence,
+                     ret_visit);
 }
 
 static enum bb_status visit_page(const struct lookup *lookup, uint32_t page_index,
@@ -388,20 +398,71 @@ enum bb_status bb_table_visit_begin(struct bb_table *table, const struct bb_read
     return BB_OK;
 }
 
-enum bb_status bb_table_visit_end(struct bb_table_visit *visit,
-                                  const struct bb_read_options *options, struct bb_bytes key,
-                                  uint64_t sequence, struct bb_read_stats *stats,
-                                  struct bb_buf *value)
+/* The lookup that a visit goes on with. */
+static struct lookup lookup_of_visit(const struct bb_table_visit *visit,
+                                     const struct bb_read_options *options, struct bb_bytes key,
+                                     uint64_t sequence, struct bb_read_stats *stats,
+                                     struct bb_buf *value)
 {
     struct lookup lookup = lookup_of(visit->table, options, key, sequence, stats);
     lookup.value = value;
     lookup.covering = visit->covering;
-    BB_ASSERT(!visit->has_ended);
-    enum bb_status status =
-        search_block(&lookup, visit->page, visit->ordinal, &visit->found_sequence, &visit->result);
+    return lookup;
+}
+
+static enum bb_status end_visit(struct bb_table_visit *visit, struct bb_read_stats *stats,
+                                enum bb_status status)
+{
     bb_table_page_release(visit->table, visit->page);
     visit->has_ended = true;
     if (status == BB_OK)
         stats->visits[visit->result]++;
     return status;
+}
+
+enum bb_status bb_table_visit_try(struct bb_table_visit *visit,
+                                  const struct bb_read_options *options, struct bb_bytes key,
+                                  uint64_t sequence, struct bb_read_stats *stats,
+                                  struct bb_buf *value)
+{
+    struct lookup lookup = lookup_of_visit(visit, options, key, sequence, stats, value);
+    struct bb_block *block = NULL;
+    struct bb_block_scratch scratch;
+    BB_ASSERT(!visit->has_ended && !visit->awaits);
+    enum bb_status status = bb_table_block_try(visit->table, options, visit->page, visit->ordinal,
+                                               &scratch, stats, &visit->is_wanted, &block);
+    visit->awaits = status == BB_OK && block == NULL;
+    if (visit->awaits)
+        return BB_OK;
+    if (status == BB_OK)
+        status =
+            search_in(&lookup, block, visit->block_offset, &visit->found_sequence, &visit->result);
+    return end_visit(visit, stats, status);
+}
+
+static enum bb_status await_block(const struct lookup *lookup, struct bb_table_visit *visit)
+{
+    struct bb_block *block = NULL;
+    struct bb_block_scratch scratch;
+    enum bb_status status = bb_table_block_await(visit->table, visit->page, visit->ordinal,
+                                                 &scratch, visit->is_wanted, lookup->stats, &block);
+    if (status != BB_OK)
+        return status;
+    return search_in(lookup, block, visit->block_offset, &visit->found_sequence, &visit->result);
+}
+
+enum bb_status bb_table_visit_end(struct bb_table_visit *visit,
+                                  const struct bb_read_options *options, struct bb_bytes key,
+                                  uint64_t sequence, struct bb_read_stats *stats,
+                                  struct bb_buf *value)
+{
+    struct lookup lookup = lookup_of_visit(visit, options, key, sequence, stats, value);
+    enum bb_status status = BB_OK;
+    BB_ASSERT(!visit->has_ended);
+    if (visit->awaits)
+        status = await_block(&lookup, visit);
+    else
+        status = search_block(&lookup, visit->page, visit->ordinal, &visit->found_sequence,
+                              &visit->result);
+    return end_visit(visit, stats, status);
 }

@@ -221,6 +221,15 @@ static enum bb_status load_block(struct bb_table *table, struct bb_block_scratch
 }
 
 /* Past the cache, or into it. */
+static struct bb_block *keep(struct bb_table *table, bool is_wanted, uint64_t offset,
+                             struct bb_block *block)
+{
+    if (!is_wanted || !bb_block_cache_takes(table->cache, block->item.charge))
+        return block;
+    return (struct bb_block *)bb_block_cache_insert(table->cache, table->cache_owner, offset,
+                                                    &block->item);
+}
+
 static enum bb_status read_block(struct bb_table *table, struct bb_block_scratch *scratch,
                                  bool is_kept, bool is_wanted, uint64_t offset, uint32_t size,
                                  struct bb_read_stats *stats, struct bb_block **ret_block)
@@ -228,13 +237,23 @@ static enum bb_status read_block(struct bb_table *table, struct bb_block_scratch
     struct bb_block *block = NULL;
     enum bb_status status =
         load_block(table, scratch, is_kept || is_wanted, offset, size, stats, &block);
-    if (status != BB_OK)
-        return status;
-    if (is_wanted && bb_block_cache_takes(table->cache, block->item.charge))
-        block = (struct bb_block *)bb_block_cache_insert(table->cache, table->cache_owner, offset,
-                                                         &block->item);
-    *ret_block = block;
-    return BB_OK;
+    if (status == BB_OK)
+        *ret_block = keep(table, is_wanted, offset, block);
+    return status;
+}
+
+/* The block from the cache, or NULL and whether it is wanted there. */
+static struct bb_block *find_cached(struct bb_table *table, const struct bb_read_options *options,
+                                    uint64_t offset, struct bb_read_stats *stats,
+                                    bool *ret_is_wanted)
+{
+    bool is_wanted = false;
+    struct bb_cache_item *item = NULL;
+    stats->block_requests++;
+    if (table->cache != NULL)
+        item = bb_block_cache_find_or_judge(table->cache, table->cache_owner, offset, &is_wanted);
+    *ret_is_wanted = is_wanted && !options->bypass_fill;
+    return (struct bb_block *)item;
 }
 
 enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *options,
@@ -245,15 +264,59 @@ enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_re
     uint64_t offset = bb_index_page_block_offset(page, ordinal);
     uint32_t size = bb_index_page_block_size(page, ordinal);
     bool is_wanted = false;
-    stats->block_requests++;
-    if (table->cache != NULL) {
-        struct bb_cache_item *item =
-            bb_block_cache_find_or_judge(table->cache, table->cache_owner, offset, &is_wanted);
-        if (item != NULL) {
-            *ret_block = (struct bb_block *)item;
-            return BB_OK;
-        }
+    struct bb_block *block = find_cached(table, options, offset, stats, &is_wanted);
+    if (block == NULL)
+        return read_block(table, scratch, is_kept, is_wanted, offset, size, stats, ret_block);
+    *ret_block = block;
+    return BB_OK;
+}
+
+/* ---- data blocks, many at once ---- */
+
+/* No more of a block than this is fetched ahead. */
+#define NEED_SIZE_MAX ((uint32_t)128 * 1024)
+
+/* Reads a small block into scratch->stored, if the system has it in memory and it is sound: what is
+ * not is read again by who waits. */
+static bool read_stored_now(struct bb_table *table, struct bb_block_scratch *scratch,
+                            struct bb_place place, uint32_t size, struct bb_read_stats *stats)
+{
+    if (size < BB_BLOCK_TRAILER_SIZE || size > sizeof(scratch->stored) ||
+        !bb_file_read_now(table->file, place.offset, scratch->stored, size))
+        return false;
+    stats->block_reads++;
+    stats->block_read_bytes += size;
+    return bb_stored_block_check(scratch->stored, size, table->id, place) == BB_OK;
+}
+
+enum bb_status bb_table_block_try(struct bb_table *table, const struct bb_read_options *options,
+                                  const struct bb_index_page *page, uint32_t ordinal,
+                                  struct bb_block_scratch *scratch, struct bb_read_stats *stats,
+                                  bool *ret_is_wanted, struct bb_block **ret_block)
+{
+    uint64_t offset = bb_index_page_block_offset(page, ordinal);
+    uint32_t size = bb_index_page_block_size(page, ordinal);
+    struct bb_place place = bb_table_place(table, offset);
+    struct bb_block *block = find_cached(table, options, offset, stats, ret_is_wanted);
+    enum bb_status status = BB_OK;
+    if (block == NULL && read_stored_now(table, scratch, place, size, stats)) {
+        status = bb_stored_block_decode_scratch(scratch, size, *ret_is_wanted, spares_of(table),
+                                                table->comparator, place, &block);
+        if (status == BB_OK)
+            block = keep(table, *ret_is_wanted, offset, block);
+    } else if (block == NULL) {
+        bb_file_will_need(table->file, offset, size < NEED_SIZE_MAX ? size : NEED_SIZE_MAX);
     }
-    return read_block(table, scratch, is_kept, is_wanted && !options->bypass_fill, offset, size,
-                      stats, ret_block);
+    if (status == BB_OK)
+        *ret_block = block;
+    return status;
+}
+
+enum bb_status bb_table_block_await(struct bb_table *table, const struct bb_index_page *page,
+                                    uint32_t ordinal, struct bb_block_scratch *scratch,
+                                    bool is_wanted, struct bb_read_stats *stats,
+                                    struct bb_block **ret_block)
+{
+    return read_block(table, scratch, false, is_wanted, bb_index_page_block_offset(page, ordinal),
+                      bb_index_page_block_size(page, ordinal), stats, ret_block);
 }

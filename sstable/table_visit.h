@@ -1,7 +1,9 @@
-/* A look-up in one table in two steps, for many keys at once: first what can be told without a data
- * block, then the block. The two together are bb_table_get, its counts included.
+/* A look-up in one table in steps, for many keys at once: first what can be told without a data
+ * block, then the block, if it takes no waiting, then with waiting. Together they are bb_table_get,
+ * its counts included.
  *
- * Call order: begin, then end if the visit has not ended. Threads: any; a visit is for one.
+ * Call order: begin, then try at most once, then end; each of the latter two only if the visit has
+ * not ended. Threads: any; a visit is for one.
  */
 #ifndef BB_SSTABLE_TABLE_VISIT_H
 #define BB_SSTABLE_TABLE_VISIT_H
@@ -19,6 +21,8 @@ struct bb_table_visit {
     uint64_t block_offset;      /* else: the block that is to be asked for */
     struct bb_index_page *page; /* and where it was found, held until end */
     uint32_t ordinal;
+    bool awaits;    /* was tried, */
+    bool is_wanted; /* and whether the cache is to have the block */
 };
 
 /* Does the summary deny the key, as far as can be told from what is in memory? Counts nothing. What
@@ -37,6 +41,12 @@ BB_MUST_CHECK enum bb_status bb_table_visit_begin(struct bb_table *table,
                                                   struct bb_bytes key, uint64_t key_hash,
                                                   uint64_t sequence, struct bb_read_stats *stats,
                                                   struct bb_table_visit *ret_visit);
+/* Asks the block, if it is in memory, the system's included, and ends the visit, also on failure.
+ * Else the visit has not ended, and the system begins to fetch the block. */
+BB_MUST_CHECK enum bb_status bb_table_visit_try(struct bb_table_visit *visit,
+                                                const struct bb_read_options *options,
+                                                struct bb_bytes key, uint64_t sequence,
+                                                struct bb_read_stats *stats, struct bb_buf *value);
 /* Reads the block and ends the visit, also on failure. */
 BB_MUST_CHECK enum bb_status bb_table_visit_end(struct bb_table_visit *visit,
                                                 const struct bb_read_options *options,

@@ -69,7 +69,8 @@ struct bb_db_stats {
                                      budget, what its filters achieve */
     uint64_t filter_bytes;        /* of all live tables */
     uint64_t filter_budget_bytes; /* the option; 0: there is no budget */
-    uint64_t system_reads;        /* preads that the operating system was asked for */
+    uint64_t system_reads;        /* preads that the operating system was asked for, those that did
+                                     not wait for what they had not included */
     uint64_t system_read_bytes;
     uint64_t last_sequence;
     uint64_t tombstone_count; /* in tables, of keys and of ranges */

@@ -134,6 +134,21 @@ static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffe
     return BB_OK;
 }
 
+/* Never: so every read is one that can fail, and has to be told of. */
+static bool read_now(struct bb_file *base, uint64_t offset, void *buffer, size_t size)
+{
+    (void)base;
+    (void)offset;
+    (void)buffer;
+    (void)size;
+    return false;
+}
+
+static void will_need(struct bb_file *base, uint64_t offset, uint64_t size)
+{
+    bb_file_will_need(fault_file_of(base)->inner, offset, size);
+}
+
 /* A file whose write failed is in an unknown state. The call is let through: the books say what the
  * engine did. */
 static void note_write(struct fault_file *file)
@@ -197,6 +212,8 @@ static enum bb_status close_file(struct bb_file *base)
 
 static const struct bb_file_ops file_ops = {
     .read_at = read_at,
+    .read_now = read_now,
+    .will_need = will_need,
     .append = append,
     .sync = sync_file,
     .size = size_of_file,

@@ -60,6 +60,9 @@ void bb_file_memory_set_space(struct bb_file_memory *memory, uint64_t bytes);
 /* Without links, link fails with BB_UNSUPPORTED; a new file system has them. */
 void bb_file_memory_set_links(struct bb_file_memory *memory, bool has_links);
 
+/* One in so many calls of read_now says that it would have to wait; 0, as at first, none. */
+void bb_file_memory_set_cold(struct bb_file_memory *memory, uint32_t one_in);
+
 /* Files and locks that are open. */
 size_t bb_file_memory_open_files(struct bb_file_memory *memory);
 

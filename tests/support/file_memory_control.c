@@ -40,6 +40,14 @@ void bb_file_memory_set_links(struct bb_file_memory *memory, bool has_links)
     bb_mutex_unlock(&memory->mutex);
 }
 
+void bb_file_memory_set_cold(struct bb_file_memory *memory, uint32_t one_in)
+{
+    bb_mutex_lock(&memory->mutex);
+    memory->cold_one_in = one_in;
+    memory->cold_turn = 0;
+    bb_mutex_unlock(&memory->mutex);
+}
+
 size_t bb_file_memory_open_files(struct bb_file_memory *memory)
 {
     bb_mutex_lock(&memory->mutex);

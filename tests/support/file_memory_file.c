@@ -39,6 +39,31 @@ static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffe
     return BB_OK;
 }
 
+static bool has_to_wait(struct bb_file_memory *memory)
+{
+    bb_mutex_lock(&memory->mutex);
+    bool has_to = memory->cold_one_in > 0 && ++memory->cold_turn % memory->cold_one_in == 0;
+    bb_mutex_unlock(&memory->mutex);
+    return has_to;
+}
+
+static bool read_now(struct bb_file *base, uint64_t offset, void *buffer, size_t size)
+{
+    size_t got = 0;
+    return !has_to_wait(memory_file_of(base)->memory) &&
+           read_at(base, offset, buffer, size, &got) == BB_OK && got == size;
+}
+
+static void will_need(struct bb_file *base, uint64_t offset, uint64_t size)
+{
+    struct bb_file_memory *memory = memory_file_of(base)->memory;
+    (void)offset;
+    (void)size;
+    bb_mutex_lock(&memory->mutex);
+    memory->counters.needs++;
+    bb_mutex_unlock(&memory->mutex);
+}
+
 static enum bb_status check_writable(const struct bb_memory_file *file, const char *operation)
 {
     if (!file->writable)
@@ -110,6 +135,8 @@ static enum bb_status close_file(struct bb_file *base)
 
 static const struct bb_file_ops file_ops = {
     .read_at = read_at,
+    .read_now = read_now,
+    .will_need = will_need,
     .append = append,
     .sync = sync_file,
     .size = size_of_file,

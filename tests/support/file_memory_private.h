@@ -16,6 +16,8 @@ struct bb_file_memory {
     uint64_t space; /* 0: no limit */
     uint64_t calls;
     bool has_links;
+    uint32_t cold_one_in;
+    uint32_t cold_turn;
     size_t open_files;
     struct bb_file_counters counters;
     bb_file_memory_hook *hook;

@@ -79,9 +79,13 @@ static bool is_read_right(struct bb_file *file, size_t i, struct bb_rng *rng)
     uint8_t bytes[64];
     size_t offset = bb_rng_below(rng, size_of_file(i));
     size_t size = 0;
-    if (bb_file_read_at(file, offset, bytes, sizeof(bytes), &size) != BB_OK)
-        return false;
     size_t left = size_of_file(i) - offset;
+    if (bb_rng_below(rng, 2) == 0)
+        bb_file_will_need(file, offset, left);
+    if (bb_file_read_now(file, offset, bytes, sizeof(bytes)))
+        size = sizeof(bytes);
+    else if (bb_file_read_at(file, offset, bytes, sizeof(bytes), &size) != BB_OK)
+        return false;
     if (size != (left < sizeof(bytes) ? left : sizeof(bytes)))
         return false;
     for (size_t j = 0; j < size; j++) {
@@ -183,6 +187,8 @@ static void file_pool__missing_and_replaced(void **state)
     assert_ok(place->fs->ops->remove(place->fs, "/f000"));
     assert_status(bb_file_read_at(place->files[0], 0, &byte, 1, &size), BB_IO);
     assert_message("/f000");
+    assert_false(bb_file_read_now(place->files[0], 0, &byte, 1));
+    bb_file_will_need(place->files[0], 0, 1);
     bb_file_memory_put(place->memory, "/f001", bb_bytes_of_text("short"));
     assert_status(bb_file_read_at(place->files[1], 0, &byte, 1, &size), BB_IO);
     assert_message("/f001: has 5 bytes, but had 107");

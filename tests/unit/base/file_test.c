@@ -111,6 +111,35 @@ static void file__read_at_ends_where_the_file_ends(void **state)
     assert_ok(bb_file_close(file));
 }
 
+/* Where it gives something, it is what read_at gives, and nothing less than was asked for. */
+static void file__read_now_gives_all_or_nothing(void **state)
+{
+    struct place *place = *state;
+    struct bb_file_counters before;
+    struct bb_file_counters after;
+    struct bb_file *file = NULL;
+    char buffer[16] = "";
+    write_file(place, "a", "0123456789");
+    assert_ok(bb_file_open(place->fs, path(place, "a"), &file));
+    place->fs->ops->counters(place->fs, &before);
+    bb_file_will_need(file, 3, 4);
+    bb_file_will_need(file, 1000, 4);
+    place->fs->ops->counters(place->fs, &after);
+    assert_int_equal(after.needs - before.needs, 2);
+    bb_file_will_need(file, UINT64_MAX, UINT64_MAX);
+    if (bb_file_read_now(file, 3, buffer, 4))
+        assert_memory_equal(buffer, "3456", 4);
+    if (bb_file_read_now(file, 0, buffer, 10))
+        assert_memory_equal(buffer, "0123456789", 10);
+    assert_false(bb_file_read_now(file, 8, buffer, 3));
+    assert_false(bb_file_read_now(file, 10, buffer, 1));
+    assert_false(bb_file_read_now(file, INT64_MAX, buffer, 1));
+    assert_false(bb_file_read_now(file, UINT64_MAX, buffer, 1));
+    assert_ok(bb_file_read_exactly(file, 3, buffer, 4)); /* in any case */
+    assert_memory_equal(buffer, "3456", 4);
+    assert_ok(bb_file_close(file));
+}
+
 static void file__read_exactly_names_the_end(void **state)
 {
     struct place *place = *state;
@@ -522,6 +551,7 @@ static int run(const char *name, CMFixtureFunction set_up)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(file__round_trip, set_up, tear_down),
         cmocka_unit_test_setup_teardown(file__read_at_ends_where_the_file_ends, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(file__read_now_gives_all_or_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(file__read_exactly_names_the_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(file__read_whole_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(file__open_needs_a_regular_file, set_up, tear_down),

@@ -1,7 +1,8 @@
 /* Goal: many gets at once give what single gets give, status by status and value by value, and the
  * statistics of two stores of which one was asked each way are the same, read by read. Method: twin
  * stores with data in memtables and tables of several levels, under many options, asked the same
- * keys; snapshots; keys that cannot be asked; reads that fail. */
+ * keys; the same where some or all blocks have to be waited for; snapshots; keys that cannot be
+ * asked; reads that fail. */
 #include "tests/support/store.h"
 
 #include <stdlib.h>
@@ -102,7 +103,8 @@ static void assert_same_statistics(struct bb_db *one_by_one, struct bb_db *toget
     assert_int_equal(a.system_reads, b.system_reads);
 }
 
-static void check_options(const struct bb_db_options *options, uint64_t seed)
+/* cold_one_in: of the reads of the store that is asked for many keys at once. */
+static void check_cold(const struct bb_db_options *options, uint64_t seed, uint32_t cold_one_in)
 {
     struct store stores[2];
     struct bb_rng rng;
@@ -116,6 +118,7 @@ static void check_options(const struct bb_db_options *options, uint64_t seed)
         store_reopen(&stores[i]);
         put(stores[i].db, 3, 9);
     }
+    bb_file_memory_set_cold(stores[1].memory, cold_one_in);
     bb_rng_init(&rng, seed);
     struct asked *asked = draw_keys(&rng);
     static const struct bb_read_options reads[] = {
@@ -129,6 +132,11 @@ static void check_options(const struct bb_db_options *options, uint64_t seed)
     free(asked);
     store_deinit(&stores[0]);
     store_deinit(&stores[1]);
+}
+
+static void check_options(const struct bb_db_options *options, uint64_t seed)
+{
+    check_cold(options, seed, 0);
 }
 
 static void lookup_many__is_as_single_gets(void **state)
@@ -161,6 +169,61 @@ static void lookup_many__is_as_single_gets(void **state)
     options.summary_residency = BB_SUMMARY_UNUSED;
     check_options(&options, seed + 6);
     bb_file_memory_destroy(unused);
+}
+
+static void lookup_many__waiting_changes_no_answer_and_no_count(void **state)
+{
+    (void)state;
+    uint64_t seed = bb_rng_seed("lookup_many__waiting_changes_no_answer_and_no_count", 2);
+    struct bb_file_memory *unused = bb_file_memory_create(1);
+    struct bb_db_options options = store_options(unused);
+    options.cache_bytes = 16 << 20;
+    for (uint32_t one_in = 1; one_in <= 3; one_in++)
+        check_cold(&options, seed + one_in, one_in);
+    options.cache_off = true;
+    for (uint32_t one_in = 1; one_in <= 3; one_in++)
+        check_cold(&options, seed + 3 + one_in, one_in);
+    bb_file_memory_destroy(unused);
+}
+
+static uint64_t needs_of(struct store *store)
+{
+    struct bb_file_system *fs = bb_file_memory_system(store->memory);
+    struct bb_file_counters counters;
+    fs->ops->counters(fs, &counters);
+    return counters.needs;
+}
+
+/* Nothing is announced where nothing waits, nor for one block alone; else each block once. */
+static void lookup_many__announces_what_it_waits_for(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_rng rng;
+    enum bb_status *statuses = calloc(ASKED, sizeof(*statuses));
+    struct bb_read_stats reads = {0};
+    struct bb_get_options options = {.stats = &reads};
+    assert_non_null(statuses);
+    store_init(&store);
+    store.options.cache_bytes = 64 << 20;
+    store_open(&store);
+    fill(store.db);
+    store_reopen(&store);
+    bb_rng_init(&rng, 8);
+    struct asked *asked = draw_keys(&rng);
+    assert_ok(bb_db_get_many(store.db, &options, asked->keys, ASKED, NULL, statuses));
+    assert_int_equal(needs_of(&store), 0);
+    assert_true(reads.block_reads > 100);
+    store_reopen(&store);
+    bb_file_memory_set_cold(store.memory, 1);
+    assert_ok(bb_db_get_many(store.db, &options, asked->keys, 1, NULL, statuses));
+    assert_int_equal(needs_of(&store), 0);
+    reads = (struct bb_read_stats){0};
+    assert_ok(bb_db_get_many(store.db, &options, asked->keys, ASKED, NULL, statuses));
+    assert_in_range(needs_of(&store), reads.block_reads * 9 / 10, reads.block_reads);
+    free(asked);
+    free(statuses);
+    store_deinit(&store);
 }
 
 static void lookup_many__sees_one_snapshot(void **state)
@@ -240,6 +303,7 @@ static void lookup_many__tells_which_failed(void **state)
     store_open(&store);
     assert_ok(bb_db_get_many(store.db, NULL, asked->keys, ASKED, NULL, sound));
     uint64_t points = 0;
+    size_t failures = 0;
     bool is_hit = true;
     for (uint64_t nth = 1; is_hit; nth = nth * 3 / 2 + 1) {
         store_reopen(&store);
@@ -257,8 +321,9 @@ static void lookup_many__tells_which_failed(void **state)
         }
         /* A summary that cannot be read costs no answer. */
         assert_true(failed <= 1 && status == (failed > 0 ? BB_IO : BB_OK));
+        failures += failed;
     }
-    assert_true(points >= 10);
+    assert_true(points >= 10 && failures >= 3);
     store_close(&store);
     bb_file_fault_destroy(fault);
     store.options.file_system = bb_file_memory_system(store.memory);
@@ -272,6 +337,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lookup_many__is_as_single_gets),
+        cmocka_unit_test(lookup_many__waiting_changes_no_answer_and_no_count),
+        cmocka_unit_test(lookup_many__announces_what_it_waits_for),
         cmocka_unit_test(lookup_many__sees_one_snapshot),
         cmocka_unit_test(lookup_many__at_its_limits),
         cmocka_unit_test(lookup_many__tells_which_failed),
