@@ -165,6 +165,11 @@ enum bb_status bb_path_join(const char *directory, const char *name, struct bb_b
     return BB_OK;
 }
 
+enum bb_status bb_path_check(const char *path, const char *of_what)
+{
+    return path != NULL && path[0] != 0 ? BB_OK : bb_fail(BB_INVALID, "%s has no name", of_what);
+}
+
 enum bb_status bb_path_parent(const char *path, struct bb_buf *ret_parent)
 {
     struct bb_buf parent = {0};

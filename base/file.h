@@ -151,6 +151,8 @@ BB_MUST_CHECK enum bb_status bb_file_read_whole(struct bb_file_system *fs, const
                                                 uint64_t size_max, struct bb_buf *buf);
 /* Appends all that is in one file to another, which is not synced. */
 BB_MUST_CHECK enum bb_status bb_file_copy_bytes(struct bb_file *from, struct bb_file *to);
+/* BB_INVALID when there is no path, or an empty one: "... has no name", of what it is. */
+BB_MUST_CHECK enum bb_status bb_path_check(const char *path, const char *of_what);
 /* The directory that a path stands in, as a terminated string; "." for a single name, "/" for the
  * root. */
 BB_MUST_CHECK enum bb_status bb_path_parent(const char *path, struct bb_buf *ret_parent);

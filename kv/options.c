@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/sized_struct.h"
 #include "base/status.h"
 #include "sstable/filter_split.h"
 
@@ -18,6 +19,11 @@
 #define SIZE_RATIO_LEVELED     10
 #define SIZE_RATIO_TIERED      4
 #define BUSY_FACTOR            3
+
+/* The first version ended with event_context. */
+static const struct bb_sized_struct sized_struct = {"struct bb_db_options",
+                                                    offsetof(struct bb_db_options, absent_share),
+                                                    sizeof(struct bb_db_options)};
 
 struct range {
     const char *name;
@@ -249,20 +255,11 @@ static enum bb_status resolve_level0(struct bb_db_options *o)
 enum bb_status bb_options_resolve(const struct bb_db_options *options,
                                   struct bb_db_options *ret_resolved)
 {
-    struct bb_db_options o = {0};
-    if (options != NULL) {
-        /* A caller built against an older header has a shorter struct: the rest stays zero, hence
-         * default. */
-        size_t size = options->struct_size == 0 ? sizeof(o) : options->struct_size;
-        if (size > sizeof(o))
-            return bb_fail(
-                BB_INVALID,
-                "option struct_size is %zu, this library knows %zu: built against a newer header",
-                size, sizeof(o));
-        memcpy(&o, options, size);
-    }
-    o.struct_size = sizeof(o);
-    enum bb_status status = bb_comparator_check(o.comparator);
+    struct bb_db_options o = {.struct_size = sizeof(o)};
+    enum bb_status status =
+        options == NULL ? BB_OK : bb_sized_struct_copy(&sized_struct, options, &o);
+    if (status == BB_OK)
+        status = bb_comparator_check(o.comparator);
     if (status == BB_OK)
         status = resolve_sizes(&o);
     if (status == BB_OK)

@@ -2,6 +2,7 @@
 #include "sstable/table_options.h"
 
 #include "base/bytes.h"
+#include "base/sized_struct.h"
 #include "base/status.h"
 #include "sstable/filter_split.h"
 #include "sstable/format.h"
@@ -106,16 +107,17 @@ static enum bb_status check_options(const struct bb_table_options *options)
 enum bb_status bb_table_options_resolve(const struct bb_table_options *options,
                                         struct bb_table_options *ret_options)
 {
-    struct bb_table_options resolved = {0};
-    if (options != NULL) {
-        /* A caller compiled against an older header has a shorter struct: what it lacks is default.
-         */
-        size_t size = options->struct_size == 0 ? sizeof(resolved) : options->struct_size;
-        memcpy(&resolved, options, size < sizeof(resolved) ? size : sizeof(resolved));
-    }
-    resolved.struct_size = sizeof(resolved);
+    /* The first version ended with index_residency. */
+    static const struct bb_sized_struct sized_struct = {
+        "struct bb_table_options", offsetof(struct bb_table_options, summary_bits),
+        sizeof(struct bb_table_options)};
+    struct bb_table_options resolved = {.struct_size = sizeof(resolved)};
+    enum bb_status status =
+        options == NULL ? BB_OK : bb_sized_struct_copy(&sized_struct, options, &resolved);
+    if (status != BB_OK)
+        return status;
     fill_defaults(&resolved);
-    enum bb_status status = check_options(&resolved);
+    status = check_options(&resolved);
     if (status != BB_OK)
         return status;
     bool has_filters = resolved.filter_kind != BB_FILTER_NONE && resolved.filter_rate != 1;

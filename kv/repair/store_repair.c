@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/sized_struct.h"
 #include "base/status.h"
 #include "kv/options.h"
 #include "kv/repair/repair.h"
@@ -188,17 +189,12 @@ static void release(struct bb_repair *repair)
 static enum bb_status take_options(struct bb_repair *repair, const struct bb_db_options *options,
                                    const struct bb_db_repair_options *how)
 {
+    static const struct bb_sized_struct sized_struct = {"struct bb_db_repair_options", sizeof(*how),
+                                                        sizeof(*how)};
     enum bb_status status = bb_options_resolve(options, &repair->options);
     if (status != BB_OK || how == NULL)
         return status;
-    size_t size = how->struct_size == 0 ? sizeof(*how) : how->struct_size;
-    if (size > sizeof(*how))
-        return bb_fail(BB_INVALID,
-                       "option struct_size of a repair is %zu, this library knows %zu: built "
-                       "against a newer header",
-                       size, sizeof(*how));
-    memcpy(&repair->how, how, size);
-    return BB_OK;
+    return bb_sized_struct_copy(&sized_struct, how, &repair->how);
 }
 
 enum bb_status bb_db_repair(const char *directory, const struct bb_db_options *options,
@@ -207,10 +203,10 @@ enum bb_status bb_db_repair(const char *directory, const struct bb_db_options *o
 {
     struct bb_repair repair = {.path = directory};
     enum bb_status status = take_options(&repair, options, how);
+    if (status == BB_OK)
+        status = bb_path_check(directory, "the store's directory");
     if (status != BB_OK)
         return status;
-    if (directory == NULL || directory[0] == 0)
-        return bb_fail(BB_INVALID, "the store's directory has no name");
     repair.fs = repair.options.file_system;
     if (repair.fs == NULL)
         status = bb_file_system_posix_create(&repair.fs);

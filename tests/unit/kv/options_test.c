@@ -1,7 +1,7 @@
 /* Goal: every option has the default and the limits that docs/options.md promises, and a value
  * outside is refused by name. Method: a table of all numeric options (offset, width, default,
  * limits), each tried at 0, at its limits and one step beyond; the page is read and compared with
- * the table; structs of older and newer callers. */
+ * the table. */
 #include "tests/support/assert_status.h"
 
 #include <inttypes.h>
@@ -424,41 +424,6 @@ static void options__summary(void **state)
     assert_refused(&options, "option filter_slack is 0.26");
 }
 
-/* A caller that was compiled when the struct ended earlier: what lies behind its end is not read.
- */
-static void options__older_struct(void **state)
-{
-    (void)state;
-    struct bb_db_options resolved;
-    struct bb_db_options options = {.struct_size = offsetof(struct bb_db_options, wal_off),
-                                    .level_size_ratio = 7,
-                                    .wal_off = true,
-                                    .wal_buffer_bytes = UINT32_MAX,
-                                    .deterministic = true};
-    assert_ok(bb_options_resolve(&options, &resolved));
-    assert_int_equal(resolved.level_size_ratio, 7);
-    assert_false(resolved.wal_off || resolved.deterministic);
-    assert_int_equal(resolved.wal_buffer_bytes, 0);
-    assert_int_equal(resolved.struct_size, sizeof(resolved));
-
-    /* Shorter than any struct there was, and only as much memory as it says. */
-    size_t *alone = malloc(sizeof(size_t));
-    assert_non_null(alone);
-    *alone = sizeof(size_t);
-    assert_ok(bb_options_resolve((const struct bb_db_options *)(const void *)alone, &resolved));
-    assert_default(&resolved);
-    free(alone);
-}
-
-static void options__newer_struct(void **state)
-{
-    (void)state;
-    struct bb_db_options options = {.struct_size = sizeof(options) + 1};
-    assert_refused(&options, "struct_size");
-    options.struct_size = SIZE_MAX;
-    assert_refused(&options, "struct_size");
-}
-
 static void options__borrowed_and_flags_are_kept(void **state)
 {
     (void)state;
@@ -584,8 +549,6 @@ int main(void)
         cmocka_unit_test(options__compressions),
         cmocka_unit_test(options__index_residency),
         cmocka_unit_test(options__summary),
-        cmocka_unit_test(options__older_struct),
-        cmocka_unit_test(options__newer_struct),
         cmocka_unit_test(options__borrowed_and_flags_are_kept),
         cmocka_unit_test(options__for_a_table),
         cmocka_unit_test(options__are_documented),

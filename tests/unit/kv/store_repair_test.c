@@ -113,7 +113,7 @@ static void repair__refuses(void **state)
     static const struct bb_comparator backwards = {.name = "backwards",
                                                    .compare = compare_backwards};
     struct store store;
-    struct bb_db_repair_options how = {.struct_size = 4096};
+    struct bb_db_repair_options how = {.struct_size = 4};
     store_init(&store);
     store_open(&store);
     store_put(&store, "a", "1");

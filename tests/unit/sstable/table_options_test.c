@@ -34,13 +34,13 @@ static void table_options__defaults(void **state)
 static void table_options__shorter_struct(void **state)
 {
     (void)state;
-    struct bb_table_options given = {.struct_size = offsetof(struct bb_table_options, compression),
+    struct bb_table_options given = {.struct_size = offsetof(struct bb_table_options, summary_bits),
                                      .block_size_bytes = 1000,
-                                     .compression = (enum bb_compression)99};
+                                     .summary_bits = 99};
     struct bb_table_options o = {0};
     assert_ok(bb_table_options_resolve(&given, &o));
     assert_int_equal(o.block_size_bytes, 1000);
-    assert_int_equal(o.compression, BB_COMPRESSION_LZ4);
+    assert_true(o.summary_bits == BB_SUMMARY_BITS_DEFAULT);
 }
 
 static void assert_refused(struct bb_table_options given, const char *name)
@@ -48,6 +48,14 @@ static void assert_refused(struct bb_table_options given, const char *name)
     struct bb_table_options o = {0};
     assert_status(bb_table_options_resolve(&given, &o), BB_INVALID);
     assert_message(name);
+}
+
+static void table_options__size_of_no_struct(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 4, 8, sizeof(struct bb_table_options) + 1, SIZE_MAX};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        assert_refused((struct bb_table_options){.struct_size = sizes[i]}, "struct_size");
 }
 
 static void assert_taken(struct bb_table_options given)
@@ -175,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_options__defaults),
         cmocka_unit_test(table_options__shorter_struct),
+        cmocka_unit_test(table_options__size_of_no_struct),
         cmocka_unit_test(table_options__comparator),
         cmocka_unit_test(table_options__ranges),
         cmocka_unit_test(table_options__filters),
