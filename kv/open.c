@@ -93,15 +93,27 @@ static enum bb_status check_may_create(const struct opening *opening)
                    db->directory);
 }
 
-/* Before the lock: a directory that is no store, and is not to become one, gets no lock file. */
+/* There is a store, and there must not be one. */
+static enum bb_status check_exists(const struct opening *opening)
+{
+    const struct bb_db *db = opening->db;
+    if (!opening->directory.has_current || !db->options.error_if_exists)
+        return BB_OK;
+    return bb_fail(BB_EXISTS, "%s: is a store already, and error_if_exists is set", db->directory);
+}
+
+/* Before the lock: what exists exists whoever has it open, and a directory that is no store, and is
+ * not to become one, gets no lock file. No more than names is looked at: one who has it open may
+ * just be making the store, or removing it, which would pass for damage. */
 static enum bb_status check_is_store(struct opening *opening)
 {
-    if (opening->db->options.create_if_missing)
-        return BB_OK;
     enum bb_status status = rescan(opening);
-    if (status != BB_OK || opening->directory.has_current)
-        return status;
-    return check_may_create(opening);
+    if (status == BB_OK)
+        status = check_exists(opening);
+    bool may_be_store = opening->directory.has_current ||
+                        bb_directory_has_store_file(&opening->directory) ||
+                        opening->db->options.create_if_missing;
+    return status == BB_OK && !may_be_store ? check_may_create(opening) : status;
 }
 
 /* A new store: its identity in a first manifest, and nothing else. */
@@ -137,13 +149,10 @@ static enum bb_status create_store(struct opening *opening)
 static enum bb_status find_or_create(struct opening *opening)
 {
     enum bb_status status = rescan(opening);
-    if (status != BB_OK)
+    if (status == BB_OK)
+        status = check_exists(opening);
+    if (status != BB_OK || opening->directory.has_current)
         return status;
-    if (opening->directory.has_current && opening->db->options.error_if_exists)
-        return bb_fail(BB_EXISTS, "%s: is a store already, and error_if_exists is set",
-                       opening->db->directory);
-    if (opening->directory.has_current)
-        return BB_OK;
     status = create_store(opening);
     return status == BB_OK ? rescan(opening) : status;
 }
@@ -448,10 +457,10 @@ enum bb_status bb_db_open(const char *directory, const struct bb_db_options *opt
 {
     struct bb_db_options resolved;
     enum bb_status status = bb_options_resolve(options, &resolved);
+    if (status == BB_OK)
+        status = bb_path_check(directory, "the store's directory");
     if (status != BB_OK)
         return status;
-    if (directory == NULL || directory[0] == 0)
-        return bb_fail(BB_INVALID, "the store's directory has no name");
     struct bb_db *db = create_db(directory, &resolved);
     if (db == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a store");

@@ -229,9 +229,37 @@ static void db_open__locked_while_files_change(void **state)
     assert_status(bb_db_verify(STORE_PATH, &store.options, &report), BB_BUSY);
     assert_status(bb_db_repair(STORE_PATH, &store.options, NULL, NULL), BB_BUSY);
     assert_status(bb_db_destroy(STORE_PATH, &store.options, NULL), BB_BUSY);
+    /* A removal begins with CURRENT, and where a directory is listed by age a new CURRENT may be missed. */
+    struct bb_file_system *fs = store.options.file_system;
+    assert_ok(fs->ops->remove(fs, STORE_PATH "/CURRENT"));
+    struct bb_db_options options = store.options;
+    options.create_if_missing = false;
+    struct bb_db *second = NULL;
+    assert_status(bb_db_open(STORE_PATH, &options, &second), BB_BUSY);
+    assert_status(bb_db_verify(STORE_PATH, &store.options, &report), BB_BUSY);
     bb_file_memory_put(store.memory, STORE_PATH "/CURRENT", bb_buf_bytes(&kept));
     bb_buf_deinit(&kept);
     store_deinit(&store);
+}
+
+/* That it exists is true whoever has it open; and a program that must not find a store does not wait for
+ * the holder of one. */
+static void db_open__exists_while_it_is_open(void **state)
+{
+    (void)state;
+    struct bb_temp_dir dir;
+    char path[PATH_MAX];
+    struct store store = {.options = {.create_if_missing = true, .error_if_exists = true}};
+    struct bb_db *second = NULL;
+    bb_temp_dir_init(&dir, "db_open_test");
+    bb_temp_dir_path(&dir, "store", path);
+    assert_ok(bb_db_open(path, &store.options, &store.db));
+    assert_status(bb_db_open(path, &store.options, &second), BB_EXISTS);
+    assert_message("error_if_exists");
+    store_put(&store, "a", "1");
+    store_close(&store);
+    assert_status(bb_db_open(path, &store.options, &second), BB_EXISTS);
+    bb_temp_dir_deinit(&dir);
 }
 
 /* ---- Closing ---- */
@@ -553,6 +581,7 @@ int main(void)
         cmocka_unit_test(db_open__by_default),
         cmocka_unit_test(db_open__locked),
         cmocka_unit_test(db_open__locked_while_files_change),
+        cmocka_unit_test(db_open__exists_while_it_is_open),
         cmocka_unit_test(db_open__close_waits_for_iterators_and_snapshots),
         cmocka_unit_test(db_open__reverse_order),
         cmocka_unit_test(db_open__another_comparator_is_refused),
