@@ -207,9 +207,9 @@ static enum bb_status flush_and_fill(struct bb_db *db, const char *directory)
 /* WHY a call around the flush, which is one itself: closing waits for all of it. */
 enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory)
 {
-    if (directory == NULL || directory[0] == 0)
-        return bb_fail(BB_INVALID, "the checkpoint's directory has no name");
-    enum bb_status status = bb_read_only_check(db, "a checkpoint");
+    enum bb_status status = bb_path_check(directory, "the checkpoint's directory");
+    if (status == BB_OK)
+        status = bb_read_only_check(db, "a checkpoint");
     if (status == BB_OK)
         status = bb_store_begin_call(db);
     if (status != BB_OK)

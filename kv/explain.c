@@ -205,6 +205,8 @@ enum bb_status bb_db_explain(struct bb_db *db, const struct bb_get_options *opti
 
 void bb_explain_deinit(struct bb_explain *explain)
 {
+    if (explain == NULL)
+        return;
     for (size_t i = 0; i < explain->step_count; i++)
         bb_free(explain->steps[i].path);
     bb_free(explain->steps);

@@ -90,11 +90,14 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
                                        struct bb_db_iter **ret_iter)
 {
     static const struct bb_get_options defaults;
+    static const struct bb_key_range everything;
     struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
     if (iter == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
     if (options == NULL)
         options = &defaults;
+    if (range == NULL)
+        range = &everything;
     iter->db = db;
     iter->caller_stats = options->stats;
     atomic_fetch_add(&db->iterator_count, 1);
@@ -116,7 +119,7 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
 enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *options,
                                  struct bb_db_iter **ret_iter)
 {
-    return bb_db_iter_create_range(db, options, &(struct bb_key_range){0}, ret_iter);
+    return bb_db_iter_create_range(db, options, NULL, ret_iter);
 }
 
 /* The least key above all that begin with the prefix: its last byte that can be raised is, and what

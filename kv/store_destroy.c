@@ -237,10 +237,10 @@ enum bb_status bb_db_destroy(const char *directory, const struct bb_db_options *
     struct bb_db_options resolved;
     struct destruction d = {.path = directory};
     enum bb_status status = bb_options_resolve(options, &resolved);
+    if (status == BB_OK)
+        status = bb_path_check(directory, "the store's directory");
     if (status != BB_OK)
         return status;
-    if (directory == NULL || directory[0] == 0)
-        return bb_fail(BB_INVALID, "the store's directory has no name");
     d.fs = resolved.file_system;
     if (d.fs == NULL)
         status = bb_file_system_posix_create(&d.fs);

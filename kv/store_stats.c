@@ -175,6 +175,8 @@ void bb_db_secret(const struct bb_db *db, struct bb_hash_secret *ret_secret)
 
 void bb_db_table_list_deinit(struct bb_db_table_list *list)
 {
+    if (list == NULL)
+        return;
     for (size_t i = 0; i < list->count; i++)
         bb_free(list->tables[i].path);
     bb_free(list->tables);

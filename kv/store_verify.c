@@ -209,6 +209,8 @@ enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *o
 {
     struct verification v = {.path = directory};
     enum bb_status status = bb_options_resolve(options, &v.options);
+    if (status == BB_OK)
+        status = bb_path_check(directory, "the store's directory");
     if (status != BB_OK)
         return status;
     v.fs = v.options.file_system;
@@ -222,6 +224,7 @@ enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *o
         bb_file_system_posix_destroy(v.fs);
     if (status != BB_OK)
         return bb_error_restore(&failure);
-    *ret_report = v.report;
+    if (ret_report != NULL)
+        *ret_report = v.report;
     return BB_OK;
 }

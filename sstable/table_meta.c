@@ -5,6 +5,8 @@
 
 void bb_table_meta_deinit(struct bb_table_meta *meta)
 {
+    if (meta == NULL)
+        return;
     bb_buf_deinit(&meta->smallest);
     bb_buf_deinit(&meta->largest);
     *meta = (struct bb_table_meta){0};

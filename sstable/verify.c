@@ -399,7 +399,7 @@ enum bb_status bb_table_verify(const char *path, const struct bb_table_options *
         return status;
     bb_table_walk_init(&v.walk, v.table);
     status = verify_table(&v);
-    if (status == BB_OK)
+    if (status == BB_OK && ret_report != NULL)
         *ret_report = v.report;
     bb_table_walk_deinit(&v.walk);
     bb_block_filter_builder_destroy(v.rebuilt);

@@ -67,7 +67,8 @@ static enum bb_status create(const struct bb_count_sketch_options *options,
 enum bb_status bb_count_sketch_create(const struct bb_count_sketch_options *options,
                                       struct bb_count_sketch **ret_sketch)
 {
-    struct bb_count_sketch_options resolved = *options;
+    struct bb_count_sketch_options resolved =
+        options != NULL ? *options : (struct bb_count_sketch_options){0};
     enum bb_status status = resolve(&resolved);
     if (status != BB_OK)
         return status;

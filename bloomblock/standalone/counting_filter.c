@@ -46,6 +46,9 @@ static enum bb_status create(const struct bb_envelope *fields, struct bb_countin
 enum bb_status bb_counting_filter_create(const struct bb_counting_filter_options *options,
                                          struct bb_counting_filter **ret_filter)
 {
+    static const struct bb_counting_filter_options defaults;
+    if (options == NULL)
+        options = &defaults;
     struct bb_envelope fields = {
         .kind = BB_FILTER_COUNTING, .target_rate = options->target_rate, .salt = options->salt};
     if (fields.target_rate == 0)

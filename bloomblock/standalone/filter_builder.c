@@ -60,7 +60,7 @@ static enum bb_status resolve(struct bb_filter_options *options)
 enum bb_status bb_filter_builder_create(const struct bb_filter_options *options,
                                         struct bb_filter_builder **ret_builder)
 {
-    struct bb_filter_options resolved = *options;
+    struct bb_filter_options resolved = options != NULL ? *options : (struct bb_filter_options){0};
     enum bb_status status = resolve(&resolved);
     if (status != BB_OK)
         return status;

@@ -48,7 +48,8 @@ static enum bb_status create(uint64_t salt, struct bb_scalable_filter **ret_filt
 enum bb_status bb_scalable_filter_create(const struct bb_scalable_filter_options *options,
                                          struct bb_scalable_filter **ret_filter)
 {
-    struct bb_scalable_filter_options resolved = *options;
+    struct bb_scalable_filter_options resolved =
+        options != NULL ? *options : (struct bb_scalable_filter_options){0};
     struct bb_scalable_filter *filter = NULL;
     enum bb_status status = resolve(&resolved);
     if (status == BB_OK)

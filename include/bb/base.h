@@ -8,7 +8,15 @@
  *   - Pointer arguments are borrowed for the call unless a declaration says otherwise. "Owned"
  * means the receiver releases it, "pinned" means valid until the matching release, "copied" means
  * the callee keeps its own copy.
+ *   - No pointer argument may be NULL, unless its declaration says what that means or a rule does:
+ * options that are NULL are defaults, in every function; destroy, close, release and deinit do
+ * nothing with NULL; reports (..._report) that nobody wants are NULL; bytes of size 0 and arrays of
+ * 0 elements need no address. A path that is NULL or empty is BB_INVALID.
  *   - Zero in an options field means the default.
+ *   - An options struct that begins with struct_size is taken from callers built against other
+ * versions of its header: what a shorter one, of an earlier version, lacks is default; what a longer
+ * one has more must be 0. A struct_size that no version has (below the first one's, above 4096, no
+ * multiple of sizeof(size_t)) is BB_INVALID.
  *   - Bytes in files are little-endian on every machine.
  */
 #ifndef BB_PUBLIC_BASE_H

@@ -27,6 +27,9 @@
  *     BB_READ_ONLY   it was opened so, or writing was stopped by an earlier failure, which the message
  *                    names: open the store again
  *
+ * NULL. Options that are NULL are defaults, everywhere. For all other pointers the rules of bb/base.h
+ * hold: NULL where a declaration says what it means, and nowhere else.
+ *
  * Threads. A bb_db may be used by any number of threads at once, except that close must be the last
  * call that begins. Batches and iterators are for one thread at a time. Snapshots may be shared.
  */
@@ -71,7 +74,8 @@ struct bb_event {
 
 /* Zero means default, everywhere. docs/options.md says which options are kept in the store. */
 struct bb_db_options {
-    size_t struct_size; /* sizeof(struct bb_db_options), or 0 for the one this header knows */
+    size_t
+        struct_size; /* sizeof(struct bb_db_options), or 0 for the one this header knows: bb/base.h */
 
     bool create_if_missing;
     bool error_if_exists;
@@ -199,8 +203,8 @@ struct bb_get_options {
 
 /* Opens or creates the store in a directory. options are copied.
  *     BB_NOT_FOUND     there is no store, and it may not be created
- *     BB_EXISTS        there is one, and error_if_exists
- *     BB_BUSY          it is open; the message names the holder of the lock
+ *     BB_EXISTS        there is one, open or not, and error_if_exists
+ *     BB_BUSY          it is open, or being made; the message names the holder of the lock
  *     BB_INVALID       an option out of range, or another comparator than the store's: both are named
  *     BB_CORRUPT       damage, or files that look like a store's without one: nothing is created over
  *                      them. bb_db_repair is the way on
@@ -247,7 +251,6 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
  * store any more: no call may begin then, and none that reads may still be under way. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_close(struct bb_db *db);
 
-/* options may be NULL everywhere: defaults. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_put(struct bb_db *db,
                                               const struct bb_write_options *options,
                                               struct bb_bytes key, struct bb_bytes value);
@@ -346,7 +349,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create(struct bb_db *db,
 /* The same over the keys of a range alone: to the caller there is nothing else in the store. The
  * first and the last key are those of the range, and seeks to keys in front of it go to its first.
  * Neither tables nor blocks that lie outside are read, nor deleted keys there passed over. Of a
- * range whose high is not above its low nothing is shown. range: copied. */
+ * range whose high is not above its low nothing is shown. range: copied; NULL: everything. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create_range(struct bb_db *db,
                                                             const struct bb_get_options *options,
                                                             const struct bb_key_range *range,

@@ -5,6 +5,8 @@
  *         for (size_t i = 0; i < explain.step_count; i++)
  *             ... explain.steps[i] ...
  *     bb_explain_deinit(&explain);
+ *
+ * NULL is for options, for a value that nobody wants, and for bb_explain_deinit.
  */
 #ifndef BB_PUBLIC_DB_EXPLAIN_H
 #define BB_PUBLIC_DB_EXPLAIN_H

@@ -3,6 +3,8 @@
  *
  * Threads. bb_db_checkpoint and bb_db_ingest may run beside everything else; the other calls want a store that nobody
  * has open, and say BB_BUSY otherwise.
+ *
+ * NULL. Options and reports may be NULL: defaults, and nobody wants to know. Paths may not: BB_INVALID.
  */
 #ifndef BB_PUBLIC_DB_FILES_H
 #define BB_PUBLIC_DB_FILES_H
@@ -70,7 +72,7 @@ struct bb_ingest_options {
     bool verify; /* bb_table_verify of all inputs first: filters too, which are not needed here.
                     Checksums, order and counts are checked in any case, as the inputs are read */
 };
-/* options may be NULL: defaults. */
+/* The paths are those of the inputs; without any it is BB_OK. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_ingest(struct bb_db *db, const char *const *paths,
                                                  size_t count,
                                                  const struct bb_ingest_options *options);
@@ -90,7 +92,6 @@ struct bb_db_destroy_report {
     uint64_t unreadable;    /* files that could not be looked into, to tell whose they are */
     bool directory_removed; /* false: foreign files are in it, or it may not be removed */
 };
-/* ret_report may be NULL. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
                                                   const struct bb_db_options *options,
                                                   struct bb_db_destroy_report *ret_report);
@@ -128,8 +129,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
  * BB_IO: a file cannot be read; that may pass, so it is not taken for damage: copy what the disk
  * still gives to a sound one, and repair there. After any failure the store is as it was. */
 struct bb_db_repair_options {
-    size_t
-        struct_size; /* sizeof(struct bb_db_repair_options), or 0 for the one this header knows */
+    size_t struct_size; /* sizeof(struct bb_db_repair_options), or 0 for the one this header knows:
+                           bb/base.h */
     bool dry_run; /* find out and report; change nothing. tables_merged and files_set_aside, which
                         follow from what is written, are 0 then */
     bool take_unnamed_tables; /* also tables of this store that the manifest does not name; all are
@@ -163,7 +164,7 @@ struct bb_db_repair_report {
     uint64_t files_set_aside; /* that have the suffix ".lost" now */
     uint64_t last_sequence;
 };
-/* how may be NULL; so may ret_report. */
+/* how may be NULL: defaults. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_repair(const char *directory,
                                                  const struct bb_db_options *options,
                                                  const struct bb_db_repair_options *how,

@@ -23,6 +23,9 @@
  * kinds it falls to either side of the plan's by chance, and so above the target for up to half of
  * all sound filters.
  * docs/filters.md has the mathematics.
+ *
+ * NULL: options may be it, for defaults, and what is destroyed. No other pointer but those of empty
+ * bytes and arrays.
  */
 #ifndef BB_PUBLIC_FILTER_H
 #define BB_PUBLIC_FILTER_H

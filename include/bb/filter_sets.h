@@ -2,7 +2,7 @@
  *
  * Included by bb/filter.h, which says what a filter, a hash, a target rate, an envelope and a view
  * are. Every envelope made here can be asked through bb_filter_view_init and described by
- * bb_filter_info.
+ * bb_filter_info. What may be NULL: as there.
  */
 #ifndef BB_PUBLIC_FILTER_SETS_H
 #define BB_PUBLIC_FILTER_SETS_H
@@ -83,7 +83,8 @@ struct bb_counting_filter_options {
 
 struct bb_counting_filter;
 
-/* BB_INVALID, BB_TOO_LARGE for options outside the limits; BB_NO_MEMORY. */
+/* BB_INVALID, BB_TOO_LARGE for options outside the limits, which NULL is too: key_count has no
+ * default; BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_counting_filter_create(const struct bb_counting_filter_options *options,
                           struct bb_counting_filter **ret_filter);

@@ -8,6 +8,9 @@
  *
  * The format is drawn in docs/format.md. Version 0 is read by its own development only.
  *
+ * NULL: options, statistics and reports may be it, as may what is destroyed; else the rules of
+ * bb/base.h hold.
+ *
  * Threads: a builder and an iterator are for one thread at a time; an open table may be read by any
  * number of threads.
  */
@@ -155,7 +158,8 @@ struct bb_file_system; /* base/file.h; NULL in options means the operating syste
 
 /* Zero means default, everywhere. */
 struct bb_table_options {
-    size_t struct_size; /* sizeof(struct bb_table_options), or 0 for the one this header knows */
+    size_t
+        struct_size; /* sizeof(struct bb_table_options), or 0 for the one this header knows: bb/base.h */
     struct bb_file_system *file_system;
     const struct bb_comparator
         *comparator; /* borrowed while builder or table lives; NULL: bytewise */

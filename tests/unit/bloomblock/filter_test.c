@@ -286,9 +286,31 @@ static void filter__salts_make_filters_independent(void **state)
     assert_rate(both, asked, product, "keys that pass two filters");
 }
 
+/* Options that are NULL are defaults; a counting filter has none for its number of keys. */
+static void filter__null_options(void **state)
+{
+    (void)state;
+    struct bb_filter_builder *builder = NULL;
+    struct bb_scalable_filter *scalable = NULL;
+    struct bb_count_sketch *sketch = NULL;
+    struct bb_counting_filter *counting = NULL;
+    assert_ok(bb_filter_builder_create(NULL, &builder));
+    assert_ok(bb_scalable_filter_create(NULL, &scalable));
+    assert_ok(bb_count_sketch_create(NULL, &sketch));
+    assert_status(bb_counting_filter_create(NULL, &counting), BB_INVALID);
+    bb_filter_builder_destroy(builder);
+    bb_scalable_filter_destroy(scalable);
+    bb_count_sketch_destroy(sketch);
+    bb_filter_builder_destroy(NULL);
+    bb_scalable_filter_destroy(NULL);
+    bb_count_sketch_destroy(NULL);
+    bb_counting_filter_destroy(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(filter__null_options),
         cmocka_unit_test(filter__kinds_have_names),
         cmocka_unit_test(filter__unknown_kinds_are_refused),
         cmocka_unit_test(filter__impossible_targets_are_refused),

@@ -133,6 +133,101 @@ static void db_arguments__seek_to_a_key_too_long(void **state)
     bb_db_iter_destroy(iter);
 }
 
+/* ---- NULL ---- */
+
+static void db_arguments__null_is_everything(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db_iter *iter = NULL;
+    assert_ok(bb_db_iter_create_range(f->store.db, NULL, NULL, &iter));
+    bb_db_iter_seek_first(iter);
+    assert_true(bb_bytes_equal(bb_db_iter_key(iter), bb_bytes_of_text("a")));
+    bb_db_iter_seek_last(iter);
+    assert_true(bb_bytes_equal(bb_db_iter_key(iter), bb_bytes_of_text("z")));
+    bb_db_iter_destroy(iter);
+    assert_ok(bb_db_compact_range(f->store.db, NULL, NULL));
+    assert_content(&f->store, "a=1 z=2");
+}
+
+static void db_arguments__null_is_released(void **state)
+{
+    struct fixture *f = *state;
+    bb_batch_destroy(NULL);
+    bb_block_cache_destroy(NULL);
+    bb_buf_deinit(NULL);
+    bb_db_iter_destroy(NULL);
+    bb_db_table_list_deinit(NULL);
+    bb_explain_deinit(NULL);
+    bb_iter_destroy(NULL);
+    bb_pinned_release(NULL);
+    bb_snapshot_release(f->store.db, NULL);
+    bb_table_builder_destroy(NULL);
+    bb_table_close(NULL);
+    bb_table_meta_deinit(NULL);
+    assert_ok(bb_db_close(NULL));
+}
+
+/* Nothing of nothing. */
+static void db_arguments__null_has_no_elements(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = f->store.db;
+    size_t size = 0;
+    const struct bb_bytes none = {0};
+    assert_ok(bb_db_get_many(db, NULL, NULL, 0, NULL, NULL));
+    assert_ok(bb_db_approximate_sizes(db, NULL, 0, NULL));
+    assert_ok(bb_db_ingest(db, NULL, 0, NULL));
+    assert_ok(bb_db_put(db, NULL, none, none));
+    assert_ok(bb_db_get(db, NULL, none, NULL));
+    assert_ok(bb_db_get_into(db, NULL, none, NULL, 0, &size));
+    assert_ok(bb_db_delete(db, NULL, none));
+    assert_ok(bb_db_delete_range(db, NULL, none, none));
+    assert_status(bb_db_write(db, NULL, NULL), BB_INVALID);
+    assert_content(&f->store, "a=1 z=2");
+}
+
+static void db_arguments__paths_that_are_none(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const paths[] = {NULL, ""};
+    const struct bb_db_options *options = &f->store.options;
+    struct bb_table_options for_table = {.file_system = options->file_system};
+    struct bb_db *db = NULL;
+    struct bb_table *table = NULL;
+    struct bb_table_builder *builder = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        assert_status(bb_db_open(paths[i], options, &db), BB_INVALID);
+        assert_status(bb_db_verify(paths[i], options, NULL), BB_INVALID);
+        assert_status(bb_db_repair(paths[i], options, NULL, NULL), BB_INVALID);
+        assert_status(bb_db_destroy(paths[i], options, NULL), BB_INVALID);
+        assert_message("has no name");
+        assert_status(bb_db_checkpoint(f->store.db, paths[i]), BB_INVALID);
+        assert_status(bb_db_ingest(f->store.db, &paths[i], 1, NULL), BB_INVALID);
+        assert_status(bb_table_open(paths[i], &for_table, &table), BB_INVALID);
+        assert_status(bb_table_verify(paths[i], &for_table, NULL), BB_INVALID);
+        assert_status(bb_table_builder_create(paths[i], &for_table, &builder), BB_INVALID);
+        assert_message("has no name");
+    }
+}
+
+static void db_arguments__reports_that_nobody_wants(void **state)
+{
+    struct fixture *f = *state;
+    const struct bb_db_options *options = &f->store.options;
+    struct bb_db_table_list list = {0};
+    char path[64];
+    assert_ok(bb_db_tables(f->store.db, &list));
+    snprintf(path, sizeof(path), "%s", list.tables[0].path);
+    bb_db_table_list_deinit(&list);
+    store_close(&f->store);
+    struct bb_table_options for_table = {.file_system = options->file_system};
+    assert_ok(bb_table_verify(path, &for_table, NULL));
+    assert_ok(bb_db_verify(STORE_PATH, options, NULL));
+    assert_ok(bb_db_repair(STORE_PATH, options, NULL, NULL));
+    assert_ok(bb_db_destroy(STORE_PATH, options, NULL));
+    store_open(&f->store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +235,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(db_arguments__key_too_long_for_writes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(db_arguments__bound_too_long, set_up, tear_down),
         cmocka_unit_test_setup_teardown(db_arguments__seek_to_a_key_too_long, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(db_arguments__null_is_everything, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(db_arguments__null_is_released, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(db_arguments__null_has_no_elements, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(db_arguments__paths_that_are_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(db_arguments__reports_that_nobody_wants, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
