@@ -1,92 +1,117 @@
 /* bloomblock-compare: one workload through bloomblock and its peers.
  *
  * Each engine runs in a process of its own, so that none inherits another's heap or threads, and
- * the system's counts are its own; engines go by turns, beginning with another one in each round.
+ * the system's counts are its own. They hand a baton round: one loads after the other, then each
+ * phase of reading goes in slices, every turn beginning with another engine (run.h, turns.h).
  */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/baton.h"
 #include "bench/compare_options.h"
 #include "bench/die.h"
 #include "bench/report.h"
 #include "bench/run.h"
 #include "bench/store_files.h"
+#include "bench/turns.h"
 
 static struct compare_options options;
 static struct workload workload;
 static struct report report;
 
-static void note(const char *engine, uint64_t round, const char *what)
+/* An engine's part of a round. */
+struct job {
+    const struct bench_engine *engine;
+    char directory[PATH_MAX];
+};
+
+static struct baton_worker workers[COMPARE_ENGINES_MAX];
+static struct job jobs[COMPARE_ENGINES_MAX];
+
+static void note(const char *who, uint64_t round, const char *what)
 {
     if (!options.is_quiet)
-        fprintf(stderr, "%s, round %llu of %llu: %s\n", engine, (unsigned long long)round + 1,
+        fprintf(stderr, "%s, round %llu of %llu: %s\n", who, (unsigned long long)round + 1,
                 (unsigned long long)options.rounds, what);
 }
 
-/* In the child: the result goes up the pipe, whole. */
-static _Noreturn void run_child(const struct bench_engine *engine, const char *directory,
-                                int pipe_fd)
+/* In the worker. */
+static void run_job(void *context, int baton)
 {
+    const struct job *job = context;
     struct run_options run_options = {
-        .settings = {.directory = directory,
+        .settings = {.directory = job->directory,
                      .cache_bytes = options.cache_bytes,
                      .write_buffer_bytes = options.write_buffer_bytes,
                      .data_bytes = options.workload.key_count *
                                    (options.workload.key_size + options.workload.value_size)},
+        .slice_count = options.slice_count,
+        .baton = baton,
         .is_cold = options.is_cold,
     };
     struct run_result result;
-    run_engine(engine, &run_options, &workload, &result);
-    ssize_t written = write(pipe_fd, &result, sizeof(result));
-    _Exit(written == (ssize_t)sizeof(result) ? 0 : 1);
+    run_engine(job->engine, &run_options, &workload, &result);
+    baton_finish(baton, &result, sizeof(result));
 }
 
-_Static_assert(sizeof(struct run_result) <= PIPE_BUF, "a result fits into one write to a pipe");
-
-static bool run_apart(const struct bench_engine *engine, const char *directory,
-                      struct run_result *ret_result)
+static void hire(const char *root, size_t index)
 {
-    int ends[2];
-    int status = 0;
-    if (pipe(ends) != 0)
-        bench_die("pipe: %s", strerror(errno));
-    fflush(NULL);
-    pid_t child = fork();
-    if (child < 0)
-        bench_die("fork: %s", strerror(errno));
-    if (child == 0) {
-        close(ends[0]);
-        run_child(engine, directory, ends[1]);
-    }
-    close(ends[1]);
-    ssize_t length = read(ends[0], ret_result, sizeof(*ret_result));
-    close(ends[0]);
-    if (waitpid(child, &status, 0) != child)
-        bench_die("waitpid: %s", strerror(errno));
-    return length == (ssize_t)sizeof(*ret_result) && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-static void run_one(const char *root, size_t index, uint64_t round)
-{
-    const struct bench_engine *engine = options.engines[index];
-    char directory[PATH_MAX];
-    if (report.is_failed[index])
-        return;
-    if (snprintf(directory, sizeof(directory), "%s/%s", root, engine->name) >=
-        (int)sizeof(directory))
+    struct job *job = &jobs[index];
+    job->engine = options.engines[index];
+    if (snprintf(job->directory, sizeof(job->directory), "%s/%s", root, job->engine->name) >=
+        (int)sizeof(job->directory))
         bench_die("the path of the folder is too long");
-    store_files_make_directory(directory);
-    note(engine->name, round, "running");
-    if (!run_apart(engine, directory, &report.results[index][round])) {
+    store_files_make_directory(job->directory);
+    baton_hire(workers, options.engine_count, index, run_job, job);
+}
+
+static bool is_working(size_t index)
+{
+    return workers[index].process != 0;
+}
+
+static void give_turn(size_t index, uint64_t round)
+{
+    struct run_result *result = &report.results[index][round];
+    enum baton_state state = baton_give(&workers[index], result, sizeof(*result));
+    if (state == BATON_LOST) {
         report.is_failed[index] = true;
-        fprintf(stderr, "%s failed\n", engine->name);
+        fprintf(stderr, "%s failed\n", options.engines[index]->name);
     }
-    store_files_remove(directory);
+    if (state != BATON_BACK)
+        store_files_remove(jobs[index].directory);
+}
+
+/* Gives how many engines still have something to do. */
+static size_t take_turn(uint64_t round, size_t turn)
+{
+    size_t count = 0;
+    for (size_t place = 0; place < options.engine_count; place++) {
+        size_t index = turns_side(options.engine_count, round + turn, place);
+        if (!is_working(index))
+            continue;
+        if (turn == 0)
+            note(options.engines[index]->name, round, "loading");
+        give_turn(index, round);
+        count += is_working(index);
+    }
+    return count;
+}
+
+static void run_round(const char *root, uint64_t round)
+{
+    for (size_t i = 0; i < options.engine_count; i++) {
+        if (!report.is_failed[i])
+            hire(root, i);
+    }
+    size_t working = take_turn(round, 0);
+    note("all", round, "reading and compacting by turns");
+    for (size_t turn = 1; working > 0; turn++)
+        working = take_turn(round, turn);
 }
 
 static void run_all(void)
@@ -97,10 +122,8 @@ static void run_all(void)
         bench_die("the path of the folder is too long");
     if (mkdtemp(root) == NULL)
         bench_die("cannot make a folder in %s: %s", options.directory, strerror(errno));
-    for (uint64_t round = 0; round < options.rounds; round++) {
-        for (size_t i = 0; i < options.engine_count; i++)
-            run_one(root, (i + round) % options.engine_count, round);
-    }
+    for (uint64_t round = 0; round < options.rounds; round++)
+        run_round(root, round);
     store_files_remove(root);
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/run.h"
+
 static const char usage[] =
     "usage: bloomblock-compare [OPTION...]\n"
     "\n"
@@ -28,7 +30,9 @@ static const char usage[] =
     "                     bloomblock-leveled, bloomblock-tiered, bloomblock-lazy (styles)\n"
     "  --dir FOLDER       where the stores are made and removed again ($TMPDIR, or /tmp)\n"
     "  --seed N           of keys, values and questions (1)\n"
-    "  --rounds N         whole repetitions, engines by turns; medians are reported (1)\n"
+    "  --rounds N         whole repetitions; medians are reported (1)\n"
+    "  --slices N         of each phase of reading, engines by turns (20); one should take "
+    "milliseconds\n"
     "  --cold             before each phase of reading: store closed, page cache dropped, store "
     "opened\n"
     "  --json FILE        all figures of all rounds as JSON too; - prints nothing else\n"
@@ -102,6 +106,7 @@ enum choice {
     CHOICE_DIR,
     CHOICE_SEED,
     CHOICE_ROUNDS,
+    CHOICE_SLICES,
     CHOICE_COLD,
     CHOICE_JSON,
     CHOICE_QUIET,
@@ -120,6 +125,7 @@ static const struct option long_options[] = {
     {"dir", required_argument, NULL, CHOICE_DIR},
     {"seed", required_argument, NULL, CHOICE_SEED},
     {"rounds", required_argument, NULL, CHOICE_ROUNDS},
+    {"slices", required_argument, NULL, CHOICE_SLICES},
     {"cold", no_argument, NULL, CHOICE_COLD},
     {"json", required_argument, NULL, CHOICE_JSON},
     {"quiet", no_argument, NULL, CHOICE_QUIET},
@@ -172,6 +178,9 @@ static void apply(struct compare_options *options, int choice, const char *text)
     case CHOICE_ROUNDS:
         options->rounds = parse_number("--rounds", text, 1, COMPARE_ROUNDS_MAX);
         break;
+    case CHOICE_SLICES:
+        options->slice_count = parse_number("--slices", text, 1, RUN_SLICES_MAX);
+        break;
     case CHOICE_COLD:
         options->is_cold = true;
         break;
@@ -200,6 +209,7 @@ static void set_defaults(struct compare_options *options)
         .cache_bytes = UINT64_C(64) << 20,
         .write_buffer_bytes = UINT64_C(64) << 20,
         .rounds = 1,
+        .slice_count = 20,
         .directory = directory == NULL || directory[0] == '\0' ? "/tmp" : directory,
     };
     for (size_t i = 0; i < bench_engine_count; i++) {

@@ -13,6 +13,7 @@ struct compare_options {
     uint64_t cache_bytes;
     uint64_t write_buffer_bytes;
     uint64_t rounds;
+    uint64_t slice_count; /* of each phase of reading */
     const struct bench_engine *engines[COMPARE_ENGINES_MAX];
     size_t engine_count;
     const char *directory; /* under which stores are made; borrowed */

@@ -5,6 +5,7 @@ Method: small runs; the program itself checks each answer of each engine, this l
     compare_test.py BINARY
 """
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -12,9 +13,16 @@ import tempfile
 KEYS = 3000
 LOOKUPS = 1000
 SEEKS = 200
+SLICES = 3
 OPERATIONS = {
     "load": KEYS, "get_present_loaded": LOOKUPS, "get_absent_loaded": LOOKUPS, "seek_loaded": SEEKS,
     "get_present_compacted": LOOKUPS, "get_absent_compacted": LOOKUPS, "scan": KEYS, "seek_compacted": SEEKS,
+}
+RATIO_LABELS = {
+    "get present, as loaded": "get_present_loaded", "get absent, as loaded": "get_absent_loaded",
+    "seek + 10, as loaded": "seek_loaded", "get present, compacted": "get_present_compacted",
+    "get absent, compacted": "get_absent_compacted", "seek + 10, compacted": "seek_compacted",
+    "full scan, per entry": "scan",
 }
 
 
@@ -31,7 +39,31 @@ def run(binary, folder, *options, status=0):
 
 def sizes(*options):
     return ["--keys", str(KEYS), "--lookups", str(LOOKUPS), "--seeks", str(SEEKS), "--write-buffer", "64K", "--cache",
-            "64K", *options]
+            "64K", "--slices", str(SLICES), *options]
+
+
+def check_slices(name, phase, measured):
+    slices = measured["slice_nanoseconds"]
+    check(len(slices) == SLICES and min(slices) > 0, f"{name}: {phase}: slices {slices}")
+    check(sum(slices) == measured["nanoseconds"], f"{name}: {phase}: the slices are not the whole")
+
+
+def slices_of(engine, phase):
+    return [time for result in engine["rounds"] for time in result["phases"][phase]["slice_nanoseconds"]]
+
+
+def check_ratios(document, text):
+    """The text's ratios are medians over the slices; peers in the order of the columns."""
+    ours, *peers = document["engines"]
+    if not peers:
+        return
+    rows = text.split("peer's time / bloomblock's time")[1].split("\n\n")[0]
+    for label, phase in RATIO_LABELS.items():
+        figures = next(line for line in rows.splitlines() if line.startswith(label))[len(label):].split()
+        for peer, printed in zip(peers, figures, strict=True):
+            ratios = [theirs / own for theirs, own in zip(slices_of(peer, phase), slices_of(ours, phase))]
+            check(abs(float(printed) - statistics.median(ratios)) <= 0.0051,
+                  f"{peer['name']}: {label}: {printed}, slices' ratios {ratios}")
 
 
 def check_document(document, rounds):
@@ -39,6 +71,9 @@ def check_document(document, rounds):
         name = engine["name"]
         check(not engine["failed"], f"{name} failed")
         check(len(engine["rounds"]) == rounds, f"{name}: {len(engine['rounds'])} rounds")
+        for result in engine["rounds"]:
+            for phase in RATIO_LABELS.values():
+                check_slices(name, phase, result["phases"][phase])
         for result in engine["rounds"] + [engine["median"]]:
             for phase, operations in OPERATIONS.items():
                 measured = result["phases"][phase]
@@ -51,7 +86,8 @@ def check_document(document, rounds):
 
 
 def check_rejections(binary, folder):
-    for options in (["--keys", "many"], ["--keys", "1"], ["--engines", "nothing"], ["--key-size", "8"], ["extra"]):
+    for options in (["--keys", "many"], ["--keys", "1"], ["--engines", "nothing"], ["--key-size", "8"],
+                    ["--slices", "0"], ["extra"]):
         run(binary, folder, *options, status=2)
 
 
@@ -65,6 +101,7 @@ def main():
         for engine in document["engines"]:
             check(engine["name"] in text and engine["options"] in text, f"{engine['name']} is not in the text")
         check("peer's time / bloomblock's time" in text or len(document["engines"]) == 1, "no ratios in the text")
+        check_ratios(document, text)
         document = json.loads(run(binary, folder, *sizes("--engines", "bloomblock", "--rounds", "2", "--json", "-")))
         check_document(document, 2)
         check_rejections(binary, folder)

@@ -7,6 +7,7 @@
 #include "bench/compare_options.h"
 #include "bench/machine.h"
 #include "bench/run.h"
+#include "bench/turns.h"
 
 struct report {
     const struct compare_options *options; /* borrowed */
@@ -18,6 +19,10 @@ struct report {
 
 /* Median over the rounds of each figure by itself. */
 void report_median(const struct report *report, size_t engine, struct run_result *ret_median);
+
+/* Engines as sides, slices of all rounds as turns, of a phase of reading; what failed has no times.
+ * Owned: turns_deinit. */
+void report_turns(const struct report *report, enum phase phase, struct turns *ret_turns);
 
 void report_write_text(const struct report *report, FILE *file);
 void report_write_json(const struct report *report, FILE *file);

@@ -20,15 +20,16 @@ static void write_conditions(const struct report *report, FILE *file)
     const struct compare_options *options = report->options;
     const struct workload_options *workload = &options->workload;
     const struct machine *machine = &report->machine;
-    fprintf(
-        file,
-        "  \"workload\": {\"keys\": %" PRIu64 ", \"lookups\": %" PRIu64 ", \"seeks\": %" PRIu64
-        ", \"seek_length\": %" PRIu64 ", \"key_size\": %zu, \"value_size\": %zu, \"seed\": %" PRIu64
-        ", \"cache_bytes\": %" PRIu64 ", \"write_buffer_bytes\": %" PRIu64
-        ", \"cold\": %s, \"rounds\": %" PRIu64 "},\n",
-        workload->key_count, workload->lookup_count, workload->seek_count, workload->seek_length,
-        workload->key_size, workload->value_size, workload->seed, options->cache_bytes,
-        options->write_buffer_bytes, options->is_cold ? "true" : "false", options->rounds);
+    fprintf(file,
+            "  \"workload\": {\"keys\": %" PRIu64 ", \"lookups\": %" PRIu64 ", \"seeks\": %" PRIu64
+            ", \"seek_length\": %" PRIu64
+            ", \"key_size\": %zu, \"value_size\": %zu, \"seed\": %" PRIu64
+            ", \"cache_bytes\": %" PRIu64 ", \"write_buffer_bytes\": %" PRIu64
+            ", \"cold\": %s, \"rounds\": %" PRIu64 ", \"slices\": %" PRIu64 "},\n",
+            workload->key_count, workload->lookup_count, workload->seek_count,
+            workload->seek_length, workload->key_size, workload->value_size, workload->seed,
+            options->cache_bytes, options->write_buffer_bytes, options->is_cold ? "true" : "false",
+            options->rounds, options->slice_count);
     fprintf(file, "  \"machine\": {");
     write_text(file, "processor", machine->processor);
     fprintf(file, ", \"processors\": %ld, \"memory_mib\": %ld, ", machine->processor_count,
@@ -43,24 +44,36 @@ static void write_conditions(const struct report *report, FILE *file)
     fprintf(file, "},\n");
 }
 
-static void write_phase(FILE *file, enum phase phase, const struct phase_result *result)
+static void write_slices(FILE *file, const struct phase_result *result, uint64_t slice_count)
+{
+    fprintf(file, ", \"slice_nanoseconds\": [");
+    for (uint64_t i = 0; i < slice_count; i++)
+        fprintf(file, "%s%" PRIu64, i == 0 ? "" : ", ", result->slices[i]);
+    fprintf(file, "]");
+}
+
+/* A slice_count of 0: without the slices. */
+static void write_phase(FILE *file, enum phase phase, const struct phase_result *result,
+                        uint64_t slice_count)
 {
     fprintf(file, "          \"%s\": {\"operations\": %" PRIu64 ", \"nanoseconds\": %" PRIu64,
             phase_name(phase), result->operations, result->nanoseconds);
 #define WRITE_COUNTER(name) fprintf(file, ", \"" #name "\": %" PRIu64, result->counters.name);
     COUNTERS_FIELDS(WRITE_COUNTER)
 #undef WRITE_COUNTER
+    if (slice_count > 0 && phase_is_reading(phase))
+        write_slices(file, result, slice_count);
     fprintf(file, "}%s\n", phase + 1 == PHASE_COUNT ? "" : ",");
 }
 
-static void write_result(FILE *file, const struct run_result *result)
+static void write_result(FILE *file, const struct run_result *result, uint64_t slice_count)
 {
     fprintf(file,
             "{\n        \"disk_bytes_loaded\": %" PRIu64 ", \"disk_bytes_compacted\": %" PRIu64
             ", \"anonymous_memory_bytes\": %" PRIu64 ",\n        \"phases\": {\n",
             result->size_loaded, result->size_compacted, result->memory_bytes);
     for (int phase = 0; phase < PHASE_COUNT; phase++)
-        write_phase(file, (enum phase)phase, &result->phases[phase]);
+        write_phase(file, (enum phase)phase, &result->phases[phase], slice_count);
     fprintf(file, "        }\n      }");
 }
 
@@ -77,11 +90,11 @@ static void write_engine(const struct report *report, size_t engine, FILE *file)
     fprintf(file, ",\n      \"failed\": %s", report->is_failed[engine] ? "true" : "false");
     if (!report->is_failed[engine]) {
         fprintf(file, ",\n      \"median\": ");
-        write_result(file, &median);
+        write_result(file, &median, 0);
         fprintf(file, ",\n      \"rounds\": [");
         for (uint64_t round = 0; round < report->options->rounds; round++) {
             fprintf(file, "%s", round == 0 ? "" : ", ");
-            write_result(file, &report->results[engine][round]);
+            write_result(file, &report->results[engine][round], report->options->slice_count);
         }
         fprintf(file, "]");
     }

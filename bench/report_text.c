@@ -217,6 +217,29 @@ static void print_rows(const struct columns *columns, const char *title, const s
     }
 }
 
+/* Reading is compared slice by slice, the rest as a whole. */
+static void print_ratio_row(const struct columns *columns, const struct row *row)
+{
+    const struct report *report = columns->report;
+    double own = row->figure(columns, &columns->medians[columns->reference], row->phase);
+    struct turns turns;
+    report_turns(report, row->phase, &turns);
+    fprintf(columns->file, "%-*s", LABEL_WIDTH, row->label);
+    for (size_t engine = 0; engine < report->options->engine_count; engine++) {
+        if (engine == columns->reference)
+            continue;
+        double ratio = row->figure(columns, &columns->medians[engine], row->phase) / own;
+        if (phase_is_reading(row->phase))
+            ratio = turns_ratio(&turns, engine, columns->reference);
+        if (report->is_failed[engine])
+            fprintf(columns->file, "%*s", COLUMN_WIDTH, "failed");
+        else
+            fprintf(columns->file, "%*.2f", COLUMN_WIDTH, ratio);
+    }
+    fputc('\n', columns->file);
+    turns_deinit(&turns);
+}
+
 static void print_ratios(const struct columns *columns, const struct row *rows, size_t row_count)
 {
     const struct compare_options *options = columns->report->options;
@@ -224,20 +247,8 @@ static void print_ratios(const struct columns *columns, const struct row *rows, 
         columns->report->is_failed[columns->reference] || options->engine_count == 1)
         return;
     print_heading(columns, "peer's time / bloomblock's time", false);
-    for (size_t i = 0; i < row_count; i++) {
-        double own = rows[i].figure(columns, &columns->medians[columns->reference], rows[i].phase);
-        fprintf(columns->file, "%-*s", LABEL_WIDTH, rows[i].label);
-        for (size_t engine = 0; engine < options->engine_count; engine++) {
-            if (engine == columns->reference)
-                continue;
-            if (columns->report->is_failed[engine])
-                fprintf(columns->file, "%*s", COLUMN_WIDTH, "failed");
-            else
-                fprintf(columns->file, "%*.2f", COLUMN_WIDTH,
-                        rows[i].figure(columns, &columns->medians[engine], rows[i].phase) / own);
-        }
-        fputc('\n', columns->file);
-    }
+    for (size_t i = 0; i < row_count; i++)
+        print_ratio_row(columns, &rows[i]);
 }
 
 static void print_conditions(const struct report *report, FILE *file)
@@ -249,12 +260,14 @@ static void print_conditions(const struct report *report, FILE *file)
             "random order; per phase\n"
             "%" PRIu64 " look-ups, %" PRIu64 " range queries; cache %" PRIu64
             " KiB, write buffer %" PRIu64 " KiB, seed %" PRIu64 ", %s page cache, %" PRIu64
-            " round%s\n",
+            " round%s\n"
+            "reading by turns, %" PRIu64 " slices of each phase: times are means over the slices, "
+            "ratios medians of the ratios within a turn\n",
             options->workload.key_count, options->workload.key_size, options->workload.value_size,
             options->workload.lookup_count, options->workload.seek_count,
             options->cache_bytes / 1024, options->write_buffer_bytes / 1024, options->workload.seed,
             options->is_cold ? "cold" : "warm", options->rounds,
-            options->rounds == 1 ? "" : "s (medians)");
+            options->rounds == 1 ? "" : "s (medians)", options->slice_count);
     fprintf(file,
             "%s, %ld processors, %ld MiB, %s, %s, %s, load average %.2f at the beginning, %s\n",
             machine->processor, machine->processor_count, machine->memory_mib, machine->kernel,

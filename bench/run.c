@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/baton.h"
 #include "bench/die.h"
 #include "bench/quiet.h"
 #include "bench/store_files.h"
@@ -14,8 +15,15 @@
 
 /* After the load the silence that counts as idle is long, since its beginning is a figure;
  * elsewhere nothing is due. */
-#define SILENCE_AFTER_LOAD_NANOSECONDS UINT64_C(500000000)
-#define SILENCE_NANOSECONDS            UINT64_C(100000000)
+#define SILENCE_AFTER_LOAD_NANOSECONDS  UINT64_C(500000000)
+#define SILENCE_NANOSECONDS             UINT64_C(100000000)
+#define SILENCE_AFTER_SLICE_NANOSECONDS UINT64_C(20000000)
+
+/* Follows what is read in order. */
+struct tracer {
+    struct bench_visitor visitor; /* first */
+    struct workload_trace trace;
+};
 
 struct run {
     const struct bench_engine *engine;
@@ -25,13 +33,17 @@ struct run {
     struct run_result *result;
     uint8_t *keys; /* of a batch */
     uint8_t *values;
+    struct tracer tracer;     /* of a phase */
     struct counters counters; /* at the beginning of the phase */
 };
 
-/* Follows a scan. */
-struct tracer {
-    struct bench_visitor visitor; /* first */
-    struct workload_trace trace;
+/* A phase of reading in batches. */
+struct reading {
+    enum phase phase;
+    const uint64_t *numbers; /* of the keys */
+    uint64_t count;
+    bool with_values; /* expected ones */
+    void (*ask)(struct run *run, size_t size);
 };
 
 static const char *const phase_names[PHASE_COUNT] = {
@@ -50,6 +62,11 @@ static const char *const phase_names[PHASE_COUNT] = {
 const char *phase_name(enum phase phase)
 {
     return phase_names[phase];
+}
+
+bool phase_is_reading(enum phase phase)
+{
+    return phase != PHASE_LOAD && phase != PHASE_SETTLE && phase != PHASE_COMPACT;
 }
 
 static struct bb_bytes batch_key(const struct run *run, size_t i)
@@ -88,11 +105,11 @@ static void end_phase(struct run *run, enum phase phase, uint64_t operations, ui
         run->result->memory_bytes = memory_bytes;
 }
 
-static void settle(struct run *run)
+static void settle(struct run *run, uint64_t silence_nanoseconds)
 {
     if (run->engine->wait_idle != NULL)
         run->engine->wait_idle(run->store);
-    (void)quiet_wait(SILENCE_NANOSECONDS);
+    (void)quiet_wait(silence_nanoseconds);
 }
 
 /* Twice, because the first opening may write tables from the log, and these are warm then. */
@@ -102,19 +119,39 @@ static void reopen_cold(struct run *run)
         run->engine->close(run->store);
         store_files_drop(run->options->settings.directory);
         run->store = run->engine->open(&run->options->settings);
-        settle(run);
+        settle(run, SILENCE_NANOSECONDS);
     }
 }
 
 /* Everybody begins a reading phase alike. */
 static void prepare_reading(struct run *run)
 {
-    settle(run);
+    settle(run, SILENCE_NANOSECONDS);
     if (run->options->is_cold)
         reopen_cold(run);
     else
         store_files_warm(run->options->settings.directory);
+    baton_pass(run->options->baton);
     counters_read(&run->counters);
+}
+
+static uint64_t slice_begin(const struct run *run, uint64_t count, uint64_t slice)
+{
+    return count * slice / run->options->slice_count;
+}
+
+static void end_reading(struct run *run, enum phase phase, uint64_t operations)
+{
+    uint64_t elapsed = 0;
+    for (uint64_t i = 0; i < run->options->slice_count; i++)
+        elapsed += run->result->phases[phase].slices[i];
+    end_phase(run, phase, operations, elapsed);
+}
+
+static void end_slice(struct run *run)
+{
+    settle(run, SILENCE_AFTER_SLICE_NANOSECONDS);
+    baton_pass(run->options->baton);
 }
 
 static void load(struct run *run)
@@ -172,31 +209,46 @@ static void look_up_absent(struct run *run, size_t size)
     }
 }
 
-static void look_up(struct run *run, enum phase phase, bool is_present)
-{
-    const uint64_t *numbers = is_present ? run->workload->present : run->workload->absent;
-    uint64_t count = run->workload->options.lookup_count;
-    uint64_t elapsed = 0;
-    prepare_reading(run);
-    for (uint64_t done = 0; done < count;) {
-        size_t size = batch_size(done, count);
-        for (size_t i = 0; i < size; i++)
-            fill_slot(run, i, numbers[done + i], is_present);
-        uint64_t begin = clock_nanoseconds();
-        if (is_present)
-            look_up_present(run, size);
-        else
-            look_up_absent(run, size);
-        elapsed += clock_nanoseconds() - begin;
-        done += size;
-    }
-    end_phase(run, phase, count, elapsed);
-}
-
 static void visit(struct bench_visitor *visitor, struct bb_bytes key, struct bb_bytes value)
 {
     struct tracer *tracer = (struct tracer *)visitor;
     workload_trace_add(&tracer->trace, key, value);
+}
+
+static void seek(struct run *run, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        run->engine->seek(run->store, batch_key(run, i), run->workload->options.seek_length,
+                          &run->tracer.visitor);
+}
+
+/* Nanoseconds. */
+static uint64_t read_slice(struct run *run, const struct reading *reading, uint64_t slice)
+{
+    uint64_t elapsed = 0;
+    uint64_t end = slice_begin(run, reading->count, slice + 1);
+    for (uint64_t done = slice_begin(run, reading->count, slice); done < end;) {
+        size_t size = batch_size(done, end);
+        for (size_t i = 0; i < size; i++)
+            fill_slot(run, i, reading->numbers[done + i], reading->with_values);
+        uint64_t begin = clock_nanoseconds();
+        reading->ask(run, size);
+        elapsed += clock_nanoseconds() - begin;
+        done += size;
+    }
+    return elapsed;
+}
+
+static void read_phase(struct run *run, const struct reading *reading)
+{
+    uint64_t *slices = run->result->phases[reading->phase].slices;
+    prepare_reading(run);
+    for (uint64_t i = 0; i < run->options->slice_count; i++) {
+        slices[i] = read_slice(run, reading, i);
+        if (i + 1 == run->options->slice_count)
+            end_reading(run, reading->phase, reading->count);
+        end_slice(run);
+    }
 }
 
 static void check_trace(const struct run *run, const struct workload_trace *found,
@@ -209,53 +261,90 @@ static void check_trace(const struct run *run, const struct workload_trace *foun
         bench_die("%s: wrong entries, or in the wrong order", run->engine->name);
 }
 
-static void scan(struct run *run)
+static void read_present(struct run *run, enum phase phase)
 {
-    struct tracer tracer = {.visitor.visit = visit};
-    prepare_reading(run);
-    uint64_t begin = clock_nanoseconds();
-    run->engine->scan(run->store, &tracer.visitor);
-    end_phase(run, PHASE_SCAN, tracer.trace.count, clock_nanoseconds() - begin);
-    check_trace(run, &tracer.trace, &run->workload->scan);
+    read_phase(run, &(struct reading){.phase = phase,
+                                      .numbers = run->workload->present,
+                                      .count = run->workload->options.lookup_count,
+                                      .with_values = true,
+                                      .ask = look_up_present});
 }
 
-static void seek(struct run *run, enum phase phase)
+static void read_absent(struct run *run, enum phase phase)
 {
-    const struct workload_options *options = &run->workload->options;
-    struct tracer tracer = {.visitor.visit = visit};
-    uint64_t elapsed = 0;
+    read_phase(run, &(struct reading){.phase = phase,
+                                      .numbers = run->workload->absent,
+                                      .count = run->workload->options.lookup_count,
+                                      .ask = look_up_absent});
+}
+
+static void read_ranges(struct run *run, enum phase phase)
+{
+    run->tracer = (struct tracer){.visitor.visit = visit};
+    read_phase(run, &(struct reading){.phase = phase,
+                                      .numbers = run->workload->seeks,
+                                      .count = run->workload->options.seek_count,
+                                      .ask = seek});
+    check_trace(run, &run->tracer.trace, &run->workload->seek);
+}
+
+/* ---- the scan: one, which rests between two slices ---- */
+
+struct scan {
+    struct tracer tracer; /* first */
+    struct run *run;
+    uint64_t slice;
+    uint64_t slice_end; /* entries before it */
+    uint64_t begin;     /* of the slice, on the clock */
+};
+
+static void note_scanned(struct scan *scan)
+{
+    uint64_t *slices = scan->run->result->phases[PHASE_SCAN].slices;
+    slices[scan->slice] = clock_nanoseconds() - scan->begin;
+}
+
+static void begin_scan_slice(struct scan *scan, uint64_t slice)
+{
+    scan->slice = slice;
+    scan->slice_end = slice_begin(scan->run, scan->run->workload->options.key_count, slice + 1);
+    scan->begin = clock_nanoseconds();
+}
+
+static void visit_scanned(struct bench_visitor *visitor, struct bb_bytes key, struct bb_bytes value)
+{
+    struct scan *scan = (struct scan *)visitor;
+    workload_trace_add(&scan->tracer.trace, key, value);
+    if (scan->tracer.trace.count != scan->slice_end ||
+        scan->slice + 1 == scan->run->options->slice_count)
+        return;
+    note_scanned(scan);
+    end_slice(scan->run);
+    begin_scan_slice(scan, scan->slice + 1);
+}
+
+static void read_all(struct run *run)
+{
+    struct scan scan = {.tracer.visitor.visit = visit_scanned, .run = run};
     prepare_reading(run);
-    for (uint64_t done = 0; done < options->seek_count;) {
-        size_t size = batch_size(done, options->seek_count);
-        for (size_t i = 0; i < size; i++)
-            fill_slot(run, i, run->workload->seeks[done + i], false);
-        uint64_t begin = clock_nanoseconds();
-        for (size_t i = 0; i < size; i++)
-            run->engine->seek(run->store, batch_key(run, i), options->seek_length, &tracer.visitor);
-        elapsed += clock_nanoseconds() - begin;
-        done += size;
-    }
-    end_phase(run, phase, options->seek_count, elapsed);
-    check_trace(run, &tracer.trace, &run->workload->seek);
+    begin_scan_slice(&scan, 0);
+    run->engine->scan(run->store, &scan.tracer.visitor);
+    note_scanned(&scan);
+    end_reading(run, PHASE_SCAN, scan.tracer.trace.count);
+    check_trace(run, &scan.tracer.trace, &run->workload->scan);
+    end_slice(run);
 }
 
 static void compact(struct run *run)
 {
-    settle(run);
+    settle(run, SILENCE_NANOSECONDS);
     counters_read(&run->counters);
     uint64_t begin = clock_nanoseconds();
     run->engine->compact(run->store);
     end_phase(run, PHASE_COMPACT, 1, clock_nanoseconds() - begin);
-    settle(run);
+    settle(run, SILENCE_NANOSECONDS);
     run->result->size_compacted = store_files_size(run->options->settings.directory);
-}
-
-static void *allocate(size_t size)
-{
-    void *memory = malloc(size);
-    if (memory == NULL)
-        bench_die("no memory for a batch");
-    return memory;
+    baton_pass(run->options->baton);
 }
 
 void run_engine(const struct bench_engine *engine, const struct run_options *options,
@@ -266,22 +355,23 @@ void run_engine(const struct bench_engine *engine, const struct run_options *opt
         .options = options,
         .workload = workload,
         .result = ret_result,
-        .keys = allocate(BATCH * workload->options.key_size),
-        .values = allocate(BATCH * workload->options.value_size),
+        .keys = bench_allocate(BATCH * workload->options.key_size),
+        .values = bench_allocate(BATCH * workload->options.value_size),
     };
     *ret_result = (struct run_result){0};
     counters_init();
     run.store = engine->open(&options->settings);
     load(&run);
     measure_settling(&run);
-    look_up(&run, PHASE_PRESENT_LOADED, true);
-    look_up(&run, PHASE_ABSENT_LOADED, false);
-    seek(&run, PHASE_SEEK_LOADED);
+    baton_pass(options->baton);
+    read_present(&run, PHASE_PRESENT_LOADED);
+    read_absent(&run, PHASE_ABSENT_LOADED);
+    read_ranges(&run, PHASE_SEEK_LOADED);
     compact(&run);
-    look_up(&run, PHASE_PRESENT_COMPACTED, true);
-    look_up(&run, PHASE_ABSENT_COMPACTED, false);
-    scan(&run);
-    seek(&run, PHASE_SEEK_COMPACTED);
+    read_present(&run, PHASE_PRESENT_COMPACTED);
+    read_absent(&run, PHASE_ABSENT_COMPACTED);
+    read_all(&run);
+    read_ranges(&run, PHASE_SEEK_COMPACTED);
     engine->close(run.store);
     free(run.keys);
     free(run.values);

@@ -4,6 +4,10 @@
  * back, and the page cache is brought to one state (warm: every file read once; cold: dropped, the
  * engine reopened). Only calls into the engine and the comparison of answers are timed: keys and
  * expected values are made between batches.
+ *
+ * Turns of the baton (baton.h): the load until quiet is one; each phase of reading is one to prepare
+ * it and one for each slice; the compaction is one. Before an engine passes the baton on, it is
+ * quiet, so that nobody works in another's turn.
  */
 #ifndef BB_BENCH_RUN_H
 #define BB_BENCH_RUN_H
@@ -29,9 +33,12 @@ enum phase {
 /* Stable lower-case name, as in the JSON. */
 const char *phase_name(enum phase phase);
 
+#define RUN_SLICES_MAX 64
+
 struct phase_result {
     uint64_t operations;
     uint64_t nanoseconds;
+    uint64_t slices[RUN_SLICES_MAX]; /* of a phase of reading: nanoseconds of each, in order */
     struct counters counters; /* making keys between batches costs processor time, but no calls */
 };
 
@@ -44,8 +51,13 @@ struct run_result {
 
 struct run_options {
     struct bench_settings settings;
+    uint64_t slice_count; /* of a phase of reading; 1 ... RUN_SLICES_MAX */
+    int baton;            /* it is this process's turn */
     bool is_cold;
 };
+
+/* Whether it is measured in slices. */
+bool phase_is_reading(enum phase phase);
 
 /* Ends the process on a wrong answer. The directory exists and is empty; the store is left in it.
  */
