@@ -43,6 +43,7 @@ void bb_levels_unref(struct bb_levels *levels)
         return;
     for (int i = 0; i < BB_LEVEL_COUNT; i++)
         deinit_level(&levels->levels[i]);
+    bb_free(levels->turns);
     bb_free(levels);
 }
 
@@ -245,6 +246,31 @@ static enum bb_status check_added(const struct change *change)
     return check_added_numbers(change);
 }
 
+static size_t count_runs(const struct bb_levels *levels)
+{
+    size_t count = 0;
+    for (int i = 0; i < BB_LEVEL_COUNT; i++)
+        count += levels->levels[i].run_count;
+    return count;
+}
+
+/* WHY beside the levels: a look-up that goes from level to level is as long at the empty ones. */
+static enum bb_status list_turns(struct bb_levels *levels)
+{
+    size_t count = count_runs(levels);
+    if (count == 0)
+        return BB_OK;
+    levels->turns = bb_alloc_zeroed(count, sizeof(*levels->turns));
+    if (levels->turns == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a list of %zu runs", count);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < levels->levels[level].run_count; i++)
+            levels->turns[levels->turn_count++] =
+                (struct bb_run_turn){.run = bb_levels_run(levels, level, i), .level = level};
+    }
+    return BB_OK;
+}
+
 static enum bb_status fill(struct bb_levels *levels, const struct change *change)
 {
     enum bb_status status = check_removed(change);
@@ -252,6 +278,8 @@ static enum bb_status fill(struct bb_levels *levels, const struct change *change
         status = check_added(change);
     for (int number = 0; number < BB_LEVEL_COUNT && status == BB_OK; number++)
         status = fill_level(levels, number, change);
+    if (status == BB_OK)
+        status = list_turns(levels);
     return status;
 }
 
@@ -315,14 +343,6 @@ const struct bb_run *bb_levels_oldest_run(const struct bb_levels *levels, int nu
 {
     const struct bb_level *level = &levels->levels[number];
     return level->run_count == 0 ? NULL : &level->runs[level->run_count - 1];
-}
-
-size_t bb_levels_run_count(const struct bb_levels *levels)
-{
-    size_t count = 0;
-    for (int i = 0; i < BB_LEVEL_COUNT; i++)
-        count += levels->levels[i].run_count;
-    return count;
 }
 
 int bb_levels_deepest(const struct bb_levels *levels)

@@ -29,10 +29,19 @@ struct bb_level {
     uint64_t filter_bytes;
 };
 
+/* A run where a look-up comes to it. */
+struct bb_run_turn {
+    const struct bb_run *run;
+    int level;
+};
+
 struct bb_levels {
     _Atomic uint32_t references;
     const struct bb_comparator *comparator; /* borrowed */
     struct bb_level levels[BB_LEVEL_COUNT];
+    /* The runs of all levels, newest first: in this order a look-up asks them. */
+    struct bb_run_turn *turns; /* owned; NULL without tables */
+    size_t turn_count;
     /* About how many keys a run of level 0 has: the last ones there were, also when none is left.
      * 0: there was none yet. */
     uint64_t level0_run_keys;
@@ -86,7 +95,10 @@ const struct bb_run *bb_levels_find_run(const struct bb_levels *levels, int leve
 /* The oldest run of a level, or NULL. */
 const struct bb_run *bb_levels_oldest_run(const struct bb_levels *levels, int level);
 /* Runs of all levels: as many tables as a look-up of an absent key asks. */
-size_t bb_levels_run_count(const struct bb_levels *levels);
+static inline size_t bb_levels_run_count(const struct bb_levels *levels)
+{
+    return levels->turn_count;
+}
 
 /* The deepest level with tables, 0 when there are none below. */
 int bb_levels_deepest(const struct bb_levels *levels);

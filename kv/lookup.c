@@ -45,6 +45,8 @@ static enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer
     enum bb_entry_kind kind = BB_ENTRY_DELETE;
     uint64_t sequence = 0;
     lookup->reader->counts.memtable_visits++;
+    if (!bb_memtable_may_contain(buffer->memtable, lookup->hash))
+        return BB_OK;
     enum bb_status status = bb_memtable_get(buffer->memtable, lookup->key, lookup->hash,
                                             lookup->sequence, &value, &kind, &sequence);
     if (status != BB_OK)
@@ -115,31 +117,23 @@ static inline bool passes_by(const struct lookup *lookup, const struct bb_run *r
     return true;
 }
 
-static enum bb_status ask_run(struct lookup *lookup, const struct bb_levels *levels, int level,
-                              const struct bb_run *run)
+static enum bb_status ask_run(struct lookup *lookup, const struct bb_levels *levels,
+                              const struct bb_run_turn *turn)
 {
-    struct bb_table_file *file = bb_run_find(run, levels->comparator, lookup->key);
-    return file == NULL ? BB_OK : ask_table(lookup, level, file);
+    struct bb_table_file *file = bb_run_find(turn->run, levels->comparator, lookup->key);
+    return file == NULL ? BB_OK : ask_table(lookup, turn->level, file);
 }
 
-/* The runs of a level, newest first. */
-static enum bb_status ask_level(struct lookup *lookup, const struct bb_levels *levels, int level)
-{
-    enum bb_status status = BB_OK;
-    size_t count = levels->levels[level].run_count;
-    for (size_t i = 0; i < count && status == BB_OK && !lookup->is_decided; i++) {
-        const struct bb_run *run = bb_levels_run(levels, level, i);
-        if (!passes_by(lookup, run, level))
-            status = ask_run(lookup, levels, level, run);
-    }
-    return status;
-}
-
+/* The runs of all levels, newest first. */
 static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *levels)
 {
     enum bb_status status = BB_OK;
-    for (int level = 0; level < BB_LEVEL_COUNT && status == BB_OK && !lookup->is_decided; level++)
-        status = ask_level(lookup, levels, level);
+    const struct bb_run_turn *end = levels->turns + levels->turn_count;
+    for (const struct bb_run_turn *turn = levels->turns;
+         turn < end && status == BB_OK && !lookup->is_decided; turn++) {
+        if (!passes_by(lookup, turn->run, turn->level))
+            status = ask_run(lookup, levels, turn);
+    }
     return status;
 }
 

@@ -38,20 +38,28 @@ static bool try_claim(struct bb_reader *slot)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-/* A thread begins its search at a slot of its own, told apart by the address of a thread-local
- * byte: threads that do not meet in a slot share no cache line. */
-static struct bb_reader *claim(struct bb_readers *readers)
+/* The first free one of the slots from `start` on. */
+static __attribute__((noinline)) struct bb_reader *search_free(struct bb_readers *readers,
+                                                               size_t start)
 {
-    static _Thread_local char identity;
-    uint64_t start = bb_hash_mix((uint64_t)(uintptr_t)&identity);
     for (;;) {
-        for (uint64_t i = 0; i < BB_READER_COUNT; i++) {
+        for (size_t i = 0; i < BB_READER_COUNT; i++) {
             struct bb_reader *slot = &readers->slots[(start + i) % BB_READER_COUNT];
             if (try_claim(slot))
                 return slot;
         }
         sched_yield();
     }
+}
+
+/* A thread begins its search at a slot of its own, told apart by the address of a thread-local
+ * byte: threads that do not meet in a slot share no cache line. */
+static inline struct bb_reader *claim(struct bb_readers *readers)
+{
+    static _Thread_local char identity;
+    size_t start = bb_hash_mix((uint64_t)(uintptr_t)&identity) % BB_READER_COUNT;
+    struct bb_reader *own = &readers->slots[start];
+    return try_claim(own) ? own : search_free(readers, start);
 }
 
 static void release(struct bb_reader *slot)

@@ -117,13 +117,19 @@ static const struct bb_memtable_record *find_version(const struct bb_memtable *m
     return NULL;
 }
 
+/* As far as entries go. */
+static inline bool tree_may_contain(const struct bb_memtable *memtable, uint64_t key_hash)
+{
+    return count_of(&memtable->counts.entries) > 0 &&
+           (!memtable->is_hashed || bb_memory_filter_may_contain(&memtable->filter, key_hash));
+}
+
 static inline enum bb_status get_from_tree(const struct bb_memtable *memtable, struct bb_bytes key,
                                            uint64_t key_hash, uint64_t sequence,
                                            struct bb_bytes *ret_value, enum bb_entry_kind *ret_kind,
                                            uint64_t *ret_sequence)
 {
-    if (count_of(&memtable->counts.entries) == 0 ||
-        (memtable->is_hashed && !bb_memory_filter_may_contain(&memtable->filter, key_hash)))
+    if (!tree_may_contain(memtable, key_hash))
         return BB_NOT_FOUND;
     uint32_t offset = bb_memtable_find_leaf(memtable, key, false, NULL);
     const struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, offset);
@@ -139,6 +145,16 @@ static inline enum bb_status get_from_tree(const struct bb_memtable *memtable, s
     *ret_kind = bb_memtable_record_kind(record);
     *ret_sequence = bb_memtable_record_sequence(record);
     return BB_OK;
+}
+
+static inline bool has_ranges(const struct bb_memtable *memtable)
+{
+    return atomic_load_explicit(&memtable->ranges.newest, memory_order_acquire) != 0;
+}
+
+bool bb_memtable_may_contain(const struct bb_memtable *memtable, uint64_t key_hash)
+{
+    return has_ranges(memtable) || tree_may_contain(memtable, key_hash);
 }
 
 static __attribute__((noinline)) enum bb_status
@@ -166,8 +182,7 @@ enum bb_status bb_memtable_get(const struct bb_memtable *memtable, struct bb_byt
                                uint64_t key_hash, uint64_t sequence, struct bb_bytes *ret_value,
                                enum bb_entry_kind *ret_kind, uint64_t *ret_sequence)
 {
-    bool has_ranges = atomic_load_explicit(&memtable->ranges.newest, memory_order_acquire) != 0;
-    return __builtin_expect(has_ranges, 0)
+    return __builtin_expect(has_ranges(memtable), 0)
                ? get_uncovered(memtable, key, key_hash, sequence, ret_value, ret_kind, ret_sequence)
                : get_from_tree(memtable, key, key_hash, sequence, ret_value, ret_kind,
                                ret_sequence);

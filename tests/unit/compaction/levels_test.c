@@ -26,6 +26,41 @@ static void levels__apply_adds_and_removes(void **state)
     drawn_env_deinit(&drawn);
 }
 
+/* The turns of a look-up are the runs level by level, the newest first in each. */
+static void check_turns(const struct bb_levels *levels)
+{
+    size_t turn = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < levels->levels[level].run_count; i++, turn++) {
+            assert_true(turn < levels->turn_count);
+            assert_int_equal(levels->turns[turn].level, level);
+            assert_ptr_equal(levels->turns[turn].run, bb_levels_run(levels, level, i));
+        }
+    }
+    assert_int_equal(turn, levels->turn_count);
+    assert_int_equal(turn, bb_levels_run_count(levels));
+}
+
+static void levels__turns_are_the_runs_newest_first(void **state)
+{
+    (void)state;
+    struct drawn_env drawn;
+    struct bb_levels *next = NULL;
+    const uint64_t removed[] = {1, 2, 3, 4, 5, 6};
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "0: 5[a-z] 4[b-c] 3[k-k]\n2: 1[a-d] 2[m-q]\n6: 6[a-z]");
+    check_turns(levels);
+    assert_int_equal(levels->turn_count, 5);
+    assert_int_equal(levels->turns[0].run->files[0]->number, 5);
+    assert_int_equal(levels->turns[3].run->count, 2);
+    assert_ok(redraw(&drawn, levels, removed, 6, "", &next));
+    check_turns(next);
+    assert_int_equal(next->turn_count, 0);
+    bb_levels_unref(levels);
+    bb_levels_unref(next);
+    drawn_env_deinit(&drawn);
+}
+
 static void levels__totals(void **state)
 {
     (void)state;
@@ -287,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels__apply_adds_and_removes),
+        cmocka_unit_test(levels__turns_are_the_runs_newest_first),
         cmocka_unit_test(levels__totals),
         cmocka_unit_test(levels__a_table_moves),
         cmocka_unit_test(levels__files_live_as_long_as_they_are_named),

@@ -83,6 +83,8 @@ static void check_get(struct shared *shared, struct bb_bytes key, uint64_t seque
         bb_memtable_get(shared->memtable, key, 0, sequence, &value, &kind, &found);
     if (expected == 0)
         fail_if(shared, status != BB_NOT_FOUND);
+    else if (!bb_memtable_may_contain(shared->memtable, 0))
+        fail_if(shared, true);
     else
         fail_if(shared, status != BB_OK || kind != BB_ENTRY_DELETE || found != expected);
 }

@@ -248,6 +248,7 @@ static void check_get(const struct bb_memtable *memtable, const struct model *mo
     assert_int_equal(status, is_there ? BB_OK : BB_NOT_FOUND);
     if (!is_there)
         return;
+    assert_true(bb_memtable_may_contain(memtable, bb_hash_key(&secret, key)));
     assert_true(found == model->entries[i].sequence);
     assert_int_equal(kind, model->entries[i].kind);
     assert_true(bb_bytes_equal(value, model->entries[i].value));
@@ -385,6 +386,32 @@ static void memtable__empty(void **state)
     bb_memtable_destroy(NULL);
 }
 
+static void memtable__denies_what_is_not_there(void **state)
+{
+    (void)state;
+    struct bb_memtable *memtable = NULL;
+    struct bb_rng rng;
+    size_t passed = 0;
+    struct bb_entry entry = {.key = bb_bytes_of_text("k"), .sequence = 1, .kind = BB_ENTRY_PUT};
+    struct bb_entry range = {.key = bb_bytes_of_text("a"),
+                             .value = bb_bytes_of_text("b"),
+                             .sequence = 2,
+                             .kind = BB_ENTRY_DELETE_RANGE};
+    bb_rng_init(&rng, bb_rng_seed("memtable__denies_what_is_not_there", 41));
+    assert_ok(bb_memtable_create(NULL, 1 << 16, &memtable));
+    assert_false(bb_memtable_may_contain(memtable, 7));
+    assert_ok(bb_memtable_add(memtable, &entry, 7));
+    assert_true(bb_memtable_may_contain(memtable, 7));
+    for (size_t i = 0; i < 1000; i++)
+        passed += bb_memtable_may_contain(memtable, bb_rng_next(&rng));
+    assert_true(passed < 500);
+    bb_memtable_reset(memtable);
+    assert_false(bb_memtable_may_contain(memtable, 7));
+    assert_ok(bb_memtable_add(memtable, &range, 9)); /* it speaks of keys of any hash */
+    assert_true(bb_memtable_may_contain(memtable, 7));
+    bb_memtable_destroy(memtable);
+}
+
 /* Recycled memory still holds the nodes of before: no slot of them may be taken for one of now. */
 static void memtable__recycled_memory_shows_nothing_of_its_past(void **state)
 {
@@ -506,6 +533,7 @@ int main(void)
         cmocka_unit_test(memtable__any_comparator),
         cmocka_unit_test(memtable__comparator_that_equates),
         cmocka_unit_test(memtable__empty),
+        cmocka_unit_test(memtable__denies_what_is_not_there),
         cmocka_unit_test(memtable__recycled_memory_shows_nothing_of_its_past),
         cmocka_unit_test(memtable__many_versions_of_a_key),
         cmocka_unit_test(memtable__refuses_old_sequences),
