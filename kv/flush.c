@@ -167,8 +167,8 @@ enum bb_status bb_store_flush_oldest(struct bb_db *db)
     bb_store_end_pending(db, BB_WORK_FLUSH);
     if (status == BB_OK) {
         remove_log(db, buffer->log_number);
-        count_flush(db, edit.added_count > 0 ? edit.added[0].meta.file_size : 0,
-                    bb_file_elapsed(db->system, begin));
+        if (edit.added_count > 0)
+            count_flush(db, edit.added[0].meta.file_size, bb_file_elapsed(db->system, begin));
     }
     bb_edit_deinit(&edit);
     bb_write_buffer_unref(buffer);

@@ -9,6 +9,10 @@
 #include "kv/wal/wal_writer.h"
 #include "kv/worker.h"
 
+/* A log may take so many times the bytes of its memtable: small entries take more there than here, so
+ * that this is reached by what leaves nothing in the memtable, the deletion of empty ranges. */
+#define LOG_FACTOR 4
+
 /* A freeze waits at most so long for each run of level 0 above the mark. */
 #define SLOWDOWN_NANOSECONDS UINT64_C(20000000)
 
@@ -208,8 +212,7 @@ static enum bb_status replace_log(struct bb_db *db)
  * compaction. */
 static void slow_down(struct bb_db *db)
 {
-    uint64_t mark =
-        (db->options.level0_run_count_busy + db->options.level0_run_count_stop + 1) / 2;
+    uint64_t mark = (db->options.level0_run_count_busy + db->options.level0_run_count_stop + 1) / 2;
     if (db->options.deterministic)
         return;
     uint64_t begin = db->system->ops->now(db->system);
@@ -239,13 +242,19 @@ static enum bb_status freeze_for(struct bb_db *db, const struct bb_room *room)
     return status;
 }
 
+static bool has_room(const struct bb_write_buffer *active, const struct bb_room *room)
+{
+    return bb_memtable_fits(active->memtable, room->entry_count, room->raw_bytes) &&
+           (active->log == NULL ||
+            bb_wal_writer_size(active->log) <= LOG_FACTOR * bb_memtable_capacity(active->memtable));
+}
+
 enum bb_status bb_store_make_room(struct bb_db *db, const struct bb_room *room)
 {
     enum bb_status status = check_failure(db);
     if (status == BB_OK && db->is_log_failed)
         status = replace_log(db);
-    if (status == BB_OK &&
-        !bb_memtable_fits(db->active->memtable, room->entry_count, room->raw_bytes)) {
+    if (status == BB_OK && !has_room(db->active, room)) {
         slow_down(db);
         status = freeze_for(db, room);
     }

@@ -11,8 +11,8 @@ struct bb_room {
     size_t raw_bytes;
 };
 
-/* The leader's. Returns when the active memtable has room and its log is sound; freezes and waits
- * as needed. Fails with what stopped the background work. */
+/* The leader's. Returns when the active memtable has room and its log is sound and not too long; freezes
+ * and waits as needed. Fails with what stopped the background work. */
 BB_MUST_CHECK enum bb_status bb_store_make_room(struct bb_db *db, const struct bb_room *room);
 
 /* The leader's. Puts an empty memtable of capacity_bytes with a new log in the place of the active

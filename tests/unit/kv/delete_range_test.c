@@ -154,6 +154,52 @@ static void delete_range__many_in_one_memtable(void **state)
     store_deinit(&store);
 }
 
+/* Bytes of all logs in the directory. */
+static uint64_t log_bytes(struct store *store)
+{
+    struct bb_file_system *fs = store->options.file_system;
+    struct bb_name_list list;
+    uint64_t sum = 0;
+    assert_ok(fs->ops->list(fs, STORE_PATH, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        char path[64];
+        size_t size = 0;
+        snprintf(path, sizeof(path), "%s/%s", STORE_PATH, list.names[i]);
+        if (strstr(list.names[i], ".wal") != NULL &&
+            bb_file_memory_bytes(store->memory, path, &size) != NULL)
+            sum += size;
+    }
+    bb_name_list_deinit(&list);
+    return sum;
+}
+
+/* They leave nothing in the memtable, which never became full: the log grew until something was put. */
+static void delete_range__empty_ones_do_not_fill_the_disk(void **state)
+{
+    (void)state;
+    struct store store;
+    uint64_t most = 0;
+    begin(&store);
+    store_put(&store, "b", "kept");
+    for (int i = 0; i < 40000; i++) {
+        delete_range(&store, "c", "a");
+        if (i % 1000 == 0 && log_bytes(&store) > most)
+            most = log_bytes(&store);
+    }
+    assert_true(most > store.options.write_buffer_bytes);
+    assert_true(most < 6 * store.options.write_buffer_bytes);
+    assert_content(&store, "b=kept");
+    assert_int_equal(store_stats(&store).flushes, 1);
+    store_kill(&store);
+    assert_int_equal(store_stats(&store).last_sequence, 40001);
+    delete_range(&store, "c", "a");
+    store_put_synced(&store, "d", "after");
+    store_cut_power(&store);
+    assert_int_equal(store_stats(&store).last_sequence, 40003);
+    assert_content(&store, "b=kept d=after");
+    store_deinit(&store);
+}
+
 /* The log begins with an empty range: replay had made a memtable for it, found it empty where the next
  * write asked for a larger one, and lost it. A memory checker sees it. */
 static void delete_range__empty_ones_before_a_large_value_leak_nothing(void **state)
@@ -213,6 +259,7 @@ int main(void)
         cmocka_unit_test(delete_range__snapshots_see_what_was),
         cmocka_unit_test(delete_range__compaction_leaves_nothing),
         cmocka_unit_test(delete_range__empty_ones_take_a_sequence),
+        cmocka_unit_test(delete_range__empty_ones_do_not_fill_the_disk),
         cmocka_unit_test(delete_range__many_in_one_memtable),
         cmocka_unit_test(delete_range__empty_ones_before_a_large_value_leak_nothing),
         cmocka_unit_test(delete_range__many_make_no_large_tables),
