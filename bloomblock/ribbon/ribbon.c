@@ -1,20 +1,8 @@
 /* The byte-grouped ribbon, written and asked. */
 #include "bloomblock/ribbon/ribbon.h"
 
-#include "base/coding.h"
 #include "bloomblock/ribbon/ribbon_parity.h"
 #include "bloomblock/ribbon/ribbon_question.h"
-
-/* The sums of eight columns, of which the first stands in byte 0. */
-static inline uint32_t sum_columns(const uint8_t *bytes, uint64_t rank, uint64_t coefficients)
-{
-    uint64_t sum = 0;
-    for (uint32_t t = 0; t < BB_RIBBON_WINDOW_GROUPS; t++) {
-        uint64_t mask = ((coefficients >> (8 * t)) & 0xff) * UINT64_C(0x0101010101010101);
-        sum ^= mask & bb_load64(bytes + t * rank);
-    }
-    return bb_ribbon_byte_parities(sum);
-}
 
 /* All columns of up to rank_limit. For questions that stand alone it is a constant of the table,
  * where the rank of a filter is not: the end of the loop is predicted, and a column too many is
@@ -22,9 +10,10 @@ static inline uint32_t sum_columns(const uint8_t *bytes, uint64_t rank, uint64_t
 static inline bool answer(const struct bb_ribbon_question *question, uint32_t rank_limit)
 {
     const uint8_t *window = question->bytes;
-    uint32_t sums = sum_columns(window, question->rank, question->coefficients);
+    uint32_t sums = bb_ribbon_sum_columns(window, question->rank, question->coefficients);
     for (uint32_t column = 8; column < rank_limit; column += 8)
-        sums |= sum_columns(window + column, question->rank, question->coefficients) << column;
+        sums |= bb_ribbon_sum_columns(window + column, question->rank, question->coefficients)
+                << column;
     return bb_ribbon_question_agrees(question, sums);
 }
 
@@ -45,7 +34,7 @@ bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t
     if (rank + 1 > 8)
         return may_contain_wide(payload, descriptor, rank, hash);
     struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
-    uint32_t sums = sum_columns(window.bytes, window.rank, window.coefficients);
+    uint32_t sums = bb_ribbon_sum_columns(window.bytes, window.rank, window.coefficients);
     return ((sums ^ window.fingerprint) & bb_ribbon_rank_mask((uint32_t)window.rank)) == 0;
 }
 

@@ -68,8 +68,16 @@ static uint64_t ask_apart(const struct bb_filter_view *views, size_t count, uint
     return bits;
 }
 
+static inline bool are_alike(const struct bb_filter_view *views, size_t count)
+{
+    for (const struct bb_filter_view *view = views + count; --view > views;)
+        if (view->kind != views->kind)
+            return false;
+    return true;
+}
+
 /* Runs of views that are asked in the same way. */
-static uint64_t ask_views(const struct bb_filter_view *views, size_t count, uint64_t hash)
+static uint64_t ask_runs(const struct bb_filter_view *views, size_t count, uint64_t hash)
 {
     uint64_t bits = 0;
     for (size_t first = 0, end; first < count; first = end) {
@@ -83,9 +91,21 @@ static uint64_t ask_views(const struct bb_filter_view *views, size_t count, uint
     return bits;
 }
 
+static __attribute__((noinline)) void ask_batches(const struct bb_filter_view *views,
+                                                  size_t view_count, uint64_t hash,
+                                                  uint64_t *ret_bits)
+{
+    for (size_t i = 0; i < view_count; i += BB_KIND_BATCH)
+        ret_bits[i / BB_KIND_BATCH] = ask_runs(views + i, batch_size(view_count, i), hash);
+}
+
+/* Most often there is one run in one batch. */
 void bb_filter_may_contain_each(const struct bb_filter_view *views, size_t view_count,
                                 uint64_t hash, uint64_t *ret_bits)
 {
-    for (size_t i = 0; i < view_count; i += BB_KIND_BATCH)
-        ret_bits[i / BB_KIND_BATCH] = ask_views(views + i, batch_size(view_count, i), hash);
+    ask_each *ask = view_count > 0 && view_count <= BB_KIND_BATCH ? together(views) : NULL;
+    if (ask != NULL && are_alike(views, view_count))
+        *ret_bits = ask(views, view_count, hash);
+    else
+        ask_batches(views, view_count, hash, ret_bits);
 }

@@ -11,7 +11,7 @@
 #include "bloomblock/ribbon/ribbon.h"
 #include "bloomblock/ribbon/ribbon_probe.h"
 #include "bloomblock/sharded_ribbon.h"
-#include "bloomblock/standalone/kind_ribbon_avx512.h"
+#include "bloomblock/standalone/kind_ribbon_window.h"
 
 _Static_assert(BB_ENVELOPE_CHECKSUM_SIZE >= BB_RIBBON_PAD_BYTES,
                "what stands behind the last ribbon is as much as probes may read");
@@ -131,41 +131,22 @@ static uint64_t may_contain_many(const struct bb_filter_view *view, const uint64
     return probes->many(&batch, count);
 }
 
-static void use(struct bb_filter_view *view, enum bb_cpu cpu);
-
 static const struct bb_kind_probe any_rank = {.may_contain = may_contain,
-                                              .use = use,
+                                              .use = bb_kind_ribbon_use,
                                               .may_contain_many = may_contain_many,
                                               .may_contain_each = may_contain_each};
-#if BB_CPU_X86
-/* Ranks up to 8, with the step. */
-static const struct bb_kind_probe narrow_avx512 = {.may_contain = bb_kind_ribbon_avx512,
-                                                   .use = use,
-                                                   .may_contain_many = may_contain_many,
-                                                   .may_contain_each = bb_kind_ribbon_avx512_each};
-#endif
 
-static const struct bb_kind_probe *probe_for(const struct bb_filter_view *view, enum bb_cpu cpu)
+void bb_kind_ribbon_use(struct bb_filter_view *view, enum bb_cpu cpu)
 {
-#if BB_CPU_X86
-    if (cpu == BB_CPU_AVX512 && view->parameters[BB_VIEW_PROBES] < 8)
-        return &narrow_avx512;
-#endif
-    (void)view;
-    (void)cpu;
-    return &any_rank;
-}
-
-static void use(struct bb_filter_view *view, enum bb_cpu cpu)
-{
-    view->kind = probe_for(view, cpu);
+    view->kind = bb_kind_ribbon_has_windows(view) ? bb_kind_ribbon_window_probe(cpu) : &any_rank;
     view->probe = bb_ribbon_probes_of(cpu, (uint32_t)view->parameters[BB_VIEW_PROBES]);
 }
 
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,
                                          struct bb_filter_view *view)
 {
-    view->parameters[BB_VIEW_OWN] = bb_shard_directory_size((uint32_t)envelope->parameters[0]);
+    uint64_t directory_size = bb_shard_directory_size((uint32_t)envelope->parameters[0]);
+    view->parameters[BB_VIEW_OWN] = (uintptr_t)(view->payload.data + directory_size);
     return &any_rank;
 }
 

@@ -18,7 +18,7 @@ static inline uint64_t bb_kind_ribbon_hash(const struct bb_filter_view *view, ui
 /* The first shard's payload. Behind the last one stands the checksum, which probes may read. */
 static inline const uint8_t *bb_kind_ribbon_shards(const struct bb_filter_view *view)
 {
-    return view->payload.data + view->parameters[BB_VIEW_OWN];
+    return (const uint8_t *)(uintptr_t)view->parameters[BB_VIEW_OWN];
 }
 
 static inline struct bb_shard_entry bb_kind_ribbon_entry(const struct bb_filter_view *view,
@@ -51,5 +51,8 @@ static inline bool bb_kind_ribbon_ask(const struct bb_filter_view *view,
     return bb_ribbon_ask(view->probe, place->payload, (uint16_t)place->descriptor,
                          (uint32_t)view->parameters[BB_VIEW_PROBES], place->hash);
 }
+
+/* Sets the form for an instruction set; see struct bb_kind_probe. */
+void bb_kind_ribbon_use(struct bb_filter_view *view, enum bb_cpu cpu);
 
 #endif

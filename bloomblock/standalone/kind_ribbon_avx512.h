@@ -1,15 +1,16 @@
-/* Views of ribbons of ranks up to 8, with the step, asked with AVX-512: from the key's hash to the
- * answer in one piece. The functions are those of struct bb_kind_probe. Compiled for x86 only.
+/* Windows of ribbons that stand alone, asked with AVX-512: the second step of kind_ribbon_window.h.
+ * Answers are those of the portable form. Compiled for x86 only.
  *
  * Pure functions; any thread.
  */
 #ifndef BB_BLOOMBLOCK_STANDALONE_KIND_RIBBON_AVX512_H
 #define BB_BLOOMBLOCK_STANDALONE_KIND_RIBBON_AVX512_H
 
-#include "bloomblock/standalone/kind.h"
+#include "bloomblock/standalone/kind_ribbon_window.h"
 
+/* Both steps. */
 bool bb_kind_ribbon_avx512(const struct bb_filter_view *view, uint64_t key_hash);
-uint64_t bb_kind_ribbon_avx512_each(const struct bb_filter_view *views, size_t count,
-                                    uint64_t key_hash);
+/* bb_kind_ribbon_agree. */
+uint64_t bb_kind_ribbon_avx512_agree(const struct bb_kind_ribbon_window *windows, size_t count);
 
 #endif

@@ -3,6 +3,8 @@
  * damaged; every number of questions around the sizes of words. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
+#include <math.h>
+
 #include "bloomblock/standalone/kind.h"
 
 #define QUESTIONS 300
@@ -113,12 +115,47 @@ static void filter_batch__many_filters(void **state)
         bb_buf_deinit(&envelopes[i]);
 }
 
+/* Ribbons that are asked together: all of large shards; then with small ones and wide ones, which
+ * are asked in another way, between them, more than a word's worth of them in a row. */
+static void assert_ribbons(size_t others)
+{
+    static struct bb_buf envelopes[VIEWS];
+    static struct bb_filter_view views[VIEWS];
+    for (uint64_t i = 0; i < VIEWS; i++) {
+        bool other = others > 0 && i % others == others - 1;
+        double rate = other && i % 2 == 0 ? 0.001 : ldexp(0.75, -1 - (int)(i % 8));
+        uint64_t count = other && i % 2 == 1 ? 40 : 300 + i * 30;
+        envelopes[i] = envelope_of(BB_FILTER_RIBBON, rate, i, count);
+        assert_ok(bb_filter_view_init(&views[i],
+                                      (struct bb_bytes){envelopes[i].data, envelopes[i].size}));
+    }
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
+        for (size_t i = 0; i < VIEWS && bb_cpu_has(cpu); i++)
+            bb_view_use(&views[i], cpu);
+        for (uint64_t i = 0; i < 10; i++) {
+            assert_each(views, foreign_hash(i));
+            assert_each(views, member_hash(i * 13, i));
+        }
+    }
+    for (size_t i = 0; i < VIEWS; i++)
+        bb_buf_deinit(&envelopes[i]);
+}
+
+static void filter_batch__many_ribbons(void **state)
+{
+    (void)state;
+    assert_ribbons(0);
+    assert_ribbons(5);
+    assert_ribbons(90);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filter_batch__many_hashes),
         cmocka_unit_test(filter_batch__a_view_without_a_filter_lets_all_through),
         cmocka_unit_test(filter_batch__many_filters),
+        cmocka_unit_test(filter_batch__many_ribbons),
     };
     keys_init("filter_batch");
     return cmocka_run_group_tests(tests, NULL, NULL);

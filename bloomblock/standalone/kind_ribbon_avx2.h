@@ -1,0 +1,16 @@
+/* Windows of ribbons that stand alone, asked with AVX2: the second step of kind_ribbon_window.h.
+ * Answers are those of the portable form. Compiled for x86 only.
+ *
+ * Pure functions; any thread.
+ */
+#ifndef BB_BLOOMBLOCK_STANDALONE_KIND_RIBBON_AVX2_H
+#define BB_BLOOMBLOCK_STANDALONE_KIND_RIBBON_AVX2_H
+
+#include "bloomblock/standalone/kind_ribbon_window.h"
+
+/* Both steps. */
+bool bb_kind_ribbon_avx2(const struct bb_filter_view *view, uint64_t key_hash);
+/* bb_kind_ribbon_agree. */
+uint64_t bb_kind_ribbon_avx2_agree(const struct bb_kind_ribbon_window *windows, size_t count);
+
+#endif
