@@ -33,7 +33,8 @@ enum baton_state {
  * conductor has is in workers, since the new one must not keep their ends open. */
 void baton_hire(struct baton_worker *workers, size_t worker_count, size_t i,
                 void (*work)(void *context, int baton), void *context);
-/* Waits until the turn is over. A worker that is done or lost is no longer there. */
+/* Waits until the turn is over. *result is the worker's if it is done, and without meaning otherwise.
+ * A worker that is done or lost is no longer there. */
 enum baton_state baton_give(struct baton_worker *worker, void *result, size_t result_size);
 
 /* The worker's: ends its turn, and waits for the next one. */
