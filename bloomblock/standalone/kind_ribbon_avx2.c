@@ -13,7 +13,7 @@
 #include <immintrin.h>
 
 /* The group of a part to which byte p belongs. */
-#define GROUP(rank, p) (p) < 32 - 4 * (rank) ? 128 : ((p)-32 + 4 * (rank)) / (rank)
+#define GROUP(rank, p) (p) < 32 - 4 * (rank) ? 128 : ((p) + 4 * (rank)) % 32 / (rank)
 #define GROUPS_4(rank, p)                                                                          \
     GROUP(rank, p), GROUP(rank, (p) + 1), GROUP(rank, (p) + 2), GROUP(rank, (p) + 3)
 #define GROUPS_16(rank, p)                                                                         \
