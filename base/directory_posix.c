@@ -19,14 +19,17 @@
 
 enum bb_status bb_posix_rename(struct bb_file_system *fs, const char *from, const char *to)
 {
-    (void)fs;
-    return rename(from, to) == 0 ? BB_OK : bb_fail_errno(errno, "rename", from);
+    struct bb_posix_place old = bb_posix_place_of(fs, from);
+    struct bb_posix_place new = bb_posix_place_of(fs, to);
+    return renameat(old.fd, old.name, new.fd, new.name) == 0 ? BB_OK
+                                                             : bb_fail_errno(errno, "rename", from);
 }
 
 enum bb_status bb_posix_link(struct bb_file_system *fs, const char *from, const char *to)
 {
-    (void)fs;
-    if (link(from, to) == 0)
+    struct bb_posix_place old = bb_posix_place_of(fs, from);
+    struct bb_posix_place new = bb_posix_place_of(fs, to);
+    if (linkat(old.fd, old.name, new.fd, new.name, 0) == 0)
         return BB_OK;
     int error_number = errno;
     switch (error_number) {
@@ -43,8 +46,8 @@ enum bb_status bb_posix_link(struct bb_file_system *fs, const char *from, const 
 
 enum bb_status bb_posix_remove(struct bb_file_system *fs, const char *path)
 {
-    (void)fs;
-    return unlink(path) == 0 ? BB_OK : bb_fail_errno(errno, "unlink", path);
+    struct bb_posix_place place = bb_posix_place_of(fs, path);
+    return unlinkat(place.fd, place.name, 0) == 0 ? BB_OK : bb_fail_errno(errno, "unlink", path);
 }
 
 enum bb_status bb_posix_make_directory(struct bb_file_system *fs, const char *path)
@@ -94,9 +97,10 @@ static enum bb_status read_names(DIR *stream, const char *directory, struct bb_n
     }
 }
 
-static enum bb_status open_directory(const char *path, int *ret_fd)
+static enum bb_status open_directory(struct bb_file_system *fs, const char *path, int *ret_fd)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct bb_posix_place place = bb_posix_place_of_directory(fs, path);
+    int fd = openat(place.fd, place.name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return bb_fail_errno(errno, "open", path);
     *ret_fd = fd;
@@ -106,9 +110,8 @@ static enum bb_status open_directory(const char *path, int *ret_fd)
 enum bb_status bb_posix_list(struct bb_file_system *fs, const char *directory,
                              struct bb_name_list *ret_list)
 {
-    (void)fs;
     int fd = -1;
-    enum bb_status status = open_directory(directory, &fd);
+    enum bb_status status = open_directory(fs, directory, &fd);
     if (status != BB_OK)
         return status;
     DIR *stream = fdopendir(fd);
@@ -138,7 +141,7 @@ static bool is_forbidden(const char *path)
 enum bb_status bb_posix_sync_directory(struct bb_file_system *fs, const char *path)
 {
     int fd = -1;
-    enum bb_status status = open_directory(path, &fd);
+    enum bb_status status = open_directory(fs, path, &fd);
     if (status != BB_OK && is_forbidden(path))
         return bb_fail(BB_READ_ONLY, "%s: there is no permission to open it, nor to sync it", path);
     if (status != BB_OK)
@@ -153,11 +156,12 @@ enum bb_status bb_posix_sync_directory(struct bb_file_system *fs, const char *pa
 enum bb_status bb_posix_status(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
                                uint64_t *ret_size)
 {
-    (void)fs;
+    struct bb_posix_place place = bb_posix_place_of(fs, path);
     struct stat information;
-    int result = stat(path, &information);
+    int result = fstatat(place.fd, place.name, &information, 0);
     if (result != 0 && (errno == ENOENT || errno == ELOOP))
-        result = lstat(path, &information); /* a link to nowhere has a name all the same */
+        result = fstatat(place.fd, place.name, &information,
+                         AT_SYMLINK_NOFOLLOW); /* a link to nowhere has a name all the same */
     if (result != 0)
         return bb_fail_errno(errno, "stat", path);
     *ret_is_directory = S_ISDIR(information.st_mode);

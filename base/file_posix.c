@@ -232,18 +232,24 @@ static enum bb_status fail_open(int error_number, const char *path)
     }
 }
 
-static int open_uninterrupted(const char *path, int flags)
+static int open_uninterrupted(const struct bb_posix_place *place, int flags)
 {
     int fd = -1;
     do {
-        fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+        fd = openat(place->fd, place->name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+                    0600);
     } while (fd < 0 && errno == EINTR);
     return fd;
 }
 
-enum bb_status bb_posix_open_regular(const char *path, int flags, int *ret_fd)
+enum bb_status bb_posix_open_regular(struct bb_file_system *fs, const char *path, int flags,
+                                     int *ret_fd)
 {
-    int fd = open_uninterrupted(path, flags);
+    struct bb_posix_place place = bb_posix_place_of(fs, path);
+    int fd = open_uninterrupted(&place, flags);
+    /* Nothing can be created in a directory that is there no longer, but for whoever has it open. */
+    if (fd < 0 && errno == ENOENT && (flags & O_CREAT) != 0 && place.fd != AT_FDCWD)
+        return bb_fail(BB_IO, "%s: cannot be created: its directory was removed", path);
     if (fd < 0)
         return fail_open(errno, path);
     enum bb_status status = check_regular(fd, path);
@@ -268,7 +274,7 @@ static enum bb_status open_with(struct bb_file_system *fs, const char *path, int
         (struct posix_file){.base = {.ops = &file_ops, .path = file->path}, .fs = bb_posix_of(fs)};
     file->writable = (flags & O_ACCMODE) != O_RDONLY;
     memcpy(file->path, path, path_size);
-    enum bb_status status = bb_posix_open_regular(path, flags, &file->fd);
+    enum bb_status status = bb_posix_open_regular(fs, path, flags, &file->fd);
     if (status != BB_OK) {
         bb_free(file);
         return status;
@@ -366,11 +372,15 @@ enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs)
     if (fs == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a file system");
     fs->base.ops = &file_system_ops;
+    bb_mutex_init(&fs->mutex);
     *ret_fs = &fs->base;
     return BB_OK;
 }
 
 void bb_file_system_posix_destroy(struct bb_file_system *fs)
 {
+    if (fs == NULL)
+        return;
+    bb_mutex_deinit(&bb_posix_of(fs)->mutex);
     bb_free(fs);
 }

@@ -6,9 +6,20 @@
 #include <sys/types.h>
 
 #include "base/file.h"
+#include "base/sync.h"
+
+/* A directory that is locked: what is done in it is done through the descriptor. */
+struct bb_posix_hold {
+    struct bb_posix_hold *next;
+    int fd;           /* -1: the system cannot */
+    const char *path; /* of a file in it; borrowed while it is held */
+    size_t size;      /* of the directory's part of the path */
+};
 
 struct bb_posix_file_system {
     struct bb_file_system base;
+    struct bb_mutex mutex;
+    struct bb_posix_hold *holds; /* guarded by the mutex; borrowed */
     _Atomic uint64_t reads;
     _Atomic uint64_t read_bytes;
     _Atomic uint64_t needs;
@@ -29,9 +40,23 @@ static inline void bb_posix_count(_Atomic uint64_t *counter, uint64_t amount)
     atomic_fetch_add_explicit(counter, amount, memory_order_relaxed);
 }
 
+/* Where a path leads, for the system's calls that end in "at". */
+struct bb_posix_place {
+    int fd; /* borrowed while the lock is held; AT_FDCWD: the path is taken as it is */
+    const char *name;
+};
+
+/* place_posix.c */
+struct bb_posix_place bb_posix_place_of(struct bb_file_system *fs, const char *path);
+/* The same of a directory itself. */
+struct bb_posix_place bb_posix_place_of_directory(struct bb_file_system *fs, const char *path);
+void bb_posix_hold(struct bb_file_system *fs, struct bb_posix_hold *hold);
+void bb_posix_let_go(struct bb_file_system *fs, const struct bb_posix_hold *hold);
+
 /* Opens path with flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK (mode 0600 when created) and refuses
  * with BB_INVALID what is not a regular file; a FIFO is refused, not waited for. */
-BB_MUST_CHECK enum bb_status bb_posix_open_regular(const char *path, int flags, int *ret_fd);
+BB_MUST_CHECK enum bb_status bb_posix_open_regular(struct bb_file_system *fs, const char *path,
+                                                   int flags, int *ret_fd);
 
 /* directory_posix.c */
 enum bb_status bb_posix_rename(struct bb_file_system *fs, const char *from, const char *to);

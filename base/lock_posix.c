@@ -12,8 +12,9 @@
  * Lock files get removed: by hand, by people who take them for what keeps a store from opening. The
  * next opener would make a new one, lock it, and share the directory with the holder of the old one.
  * So the directory is locked too (flock, which needs no permission to write), where the file system
- * can do that: what cannot be had is no failure. Who locks the directory for a purpose of his own, as
- * flock(1) does around a command, keeps the store closed.
+ * can do that: what cannot be had is no failure. While it is held, what is done in it is done through
+ * its descriptor (place_posix.c): a directory that is moved takes its store along. Who locks the
+ * directory for a purpose of his own, as flock(1) does around a command, keeps the store closed.
  */
 #include "base/file_posix.h"
 
@@ -30,7 +31,7 @@
 struct posix_lock {
     struct bb_file base;
     int fd;
-    int directory_fd; /* -1: without it */
+    struct bb_posix_hold directory; /* fd -1: without it */
     pid_t owner;
     char path[];
 };
@@ -90,10 +91,10 @@ static enum bb_status check_named(int fd, const char *path)
     return bb_fail(BB_BUSY, "%s: was removed or replaced while it was being locked", path);
 }
 
-static enum bb_status open_and_lock(const char *path, int *ret_fd)
+static enum bb_status open_and_lock(struct bb_file_system *fs, const char *path, int *ret_fd)
 {
     int fd = -1;
-    enum bb_status status = bb_posix_open_regular(path, O_RDWR | O_CREAT, &fd);
+    enum bb_status status = bb_posix_open_regular(fs, path, O_RDWR | O_CREAT, &fd);
     if (status != BB_OK)
         return status;
     status = set_lock(fd, F_WRLCK) == 0 ? check_named(fd, path) : fail_lock(errno, fd, path);
@@ -117,12 +118,12 @@ static int open_directory_of(const char *path, char *directory)
 
 static enum bb_status lock_directory(struct posix_lock *lock, char *scratch)
 {
-    lock->directory_fd = open_directory_of(lock->path, scratch);
-    if (lock->directory_fd < 0 || flock(lock->directory_fd, LOCK_EX | LOCK_NB) == 0)
+    lock->directory.fd = open_directory_of(lock->path, scratch);
+    if (lock->directory.fd < 0 || flock(lock->directory.fd, LOCK_EX | LOCK_NB) == 0)
         return BB_OK;
     bool is_held = errno == EWOULDBLOCK;
-    (void)close(lock->directory_fd);
-    lock->directory_fd = -1;
+    (void)close(lock->directory.fd);
+    lock->directory.fd = -1;
     if (!is_held)
         return BB_OK;
     return bb_fail(BB_BUSY,
@@ -134,16 +135,16 @@ static enum bb_status lock_directory(struct posix_lock *lock, char *scratch)
 /* Before the file is let go of: who gets that must find the directory free. */
 static void unlock_directory(struct posix_lock *lock, bool is_owner)
 {
-    if (lock->directory_fd < 0)
+    if (lock->directory.fd < 0)
         return;
     if (is_owner)
-        (void)flock(lock->directory_fd, LOCK_UN); /* a child may share the description */
-    (void)close(lock->directory_fd);
+        (void)flock(lock->directory.fd, LOCK_UN); /* a child may share the description */
+    (void)close(lock->directory.fd);
 }
 
-static enum bb_status lock_both(struct posix_lock *lock, char *scratch)
+static enum bb_status lock_both(struct bb_file_system *fs, struct posix_lock *lock, char *scratch)
 {
-    enum bb_status status = open_and_lock(lock->path, &lock->fd);
+    enum bb_status status = open_and_lock(fs, lock->path, &lock->fd);
     if (status != BB_OK)
         return status;
     status = lock_directory(lock, scratch);
@@ -154,7 +155,6 @@ static enum bb_status lock_both(struct posix_lock *lock, char *scratch)
 
 enum bb_status bb_posix_lock(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock)
 {
-    (void)fs;
     size_t path_size = strlen(path) + 1;
     /* The path, and room for that of its directory. */
     struct posix_lock *lock = bb_alloc(sizeof(*lock) + 2 * path_size + 1);
@@ -163,22 +163,24 @@ enum bb_status bb_posix_lock(struct bb_file_system *fs, const char *path, struct
 
     *lock = (struct posix_lock){.base = {.path = lock->path}, .owner = getpid()};
     memcpy(lock->path, path, path_size);
-    enum bb_status status = lock_both(lock, lock->path + path_size);
+    enum bb_status status = lock_both(fs, lock, lock->path + path_size);
     if (status != BB_OK) {
         bb_free(lock);
         return status;
     }
     write_holder(lock->fd, lock->owner);
+    lock->directory.path = lock->path;
+    bb_posix_hold(fs, &lock->directory);
     *ret_lock = &lock->base;
     return BB_OK;
 }
 
 enum bb_status bb_posix_unlock(struct bb_file_system *fs, struct bb_file *base)
 {
-    (void)fs;
     struct posix_lock *lock = (struct posix_lock *)base; /* base is the first member */
     enum bb_status status = BB_OK;
     bool is_owner = lock->owner == getpid();
+    bb_posix_let_go(fs, &lock->directory);
     unlock_directory(lock, is_owner);
     if (is_owner) {
         /* Said aloud and not left to close: a child of ours may still share the description. */

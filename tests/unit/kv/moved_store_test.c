@@ -1,0 +1,181 @@
+/* Goal: a store whose directory is moved while it is open stays one store, in its directory: nothing
+ * that was acknowledged is lost, and what stands under the old name by then is not touched. Of one
+ * whose directory is removed, an error tells. Method: the operating system's files, and work of all
+ * kinds after the move: logs, flushes, compactions, a new manifest. */
+#include "tests/support/store.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "tests/support/temp_dir.h"
+
+#define KEYS 3000
+
+struct fixture {
+    struct bb_temp_dir dir;
+    char path[PATH_MAX];
+    char moved[PATH_MAX];
+    struct bb_db_options options;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    assert_non_null(f);
+    bb_temp_dir_init(&f->dir, "moved_store_test");
+    bb_temp_dir_path(&f->dir, "store", f->path);
+    bb_temp_dir_path(&f->dir, "moved", f->moved);
+    f->options = (struct bb_db_options){.create_if_missing = true,
+                                        .write_buffer_bytes = 64 * 1024,
+                                        .open_tables_max = 16,
+                                        .table_size_bytes = 16 * 1024,
+                                        .level1_size_bytes = 64 * 1024,
+                                        .deterministic = true};
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    bb_temp_dir_deinit(&f->dir);
+    free(f);
+    return 0;
+}
+
+/* Values that fill some write buffers. */
+static void put_some(struct bb_db *db, int first, int count)
+{
+    char key[16];
+    char value[128];
+    for (int i = first; i < first + count; i++) {
+        snprintf(key, sizeof(key), "k%06d", i);
+        snprintf(value, sizeof(value), "%0100d", i);
+        assert_ok(bb_db_put(db, NULL, bb_bytes_of_text(key), bb_bytes_of_text(value)));
+    }
+}
+
+static void check_all(struct bb_db *db, int count)
+{
+    char key[16];
+    char value[128];
+    for (int i = 0; i < count; i++) {
+        snprintf(key, sizeof(key), "k%06d", i);
+        snprintf(value, sizeof(value), "%0100d", i);
+        assert_get_at(db, NULL, key, value);
+    }
+}
+
+static void check_after_opening(struct fixture *f, int count)
+{
+    struct bb_db *db = NULL;
+    struct bb_db_options options = f->options;
+    options.create_if_missing = false;
+    assert_ok(bb_db_verify(f->moved, &options, NULL));
+    assert_ok(bb_db_open(f->moved, &options, &db));
+    check_all(db, count);
+    assert_ok(bb_db_close(db));
+}
+
+static void moved_store__goes_on_in_its_directory(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    struct bb_db *second = NULL;
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    put_some(db, 0, KEYS);
+    assert_int_equal(rename(f->path, f->moved), 0);
+    put_some(db, KEYS, KEYS);
+    check_all(db, 2 * KEYS);
+    assert_ok(bb_db_compact(db));
+    assert_status(bb_db_open(f->moved, &f->options, &second), BB_BUSY);
+    assert_ok(bb_db_close(db));
+    assert_int_equal(access(f->path, F_OK), -1);
+    check_after_opening(f, 2 * KEYS);
+}
+
+/* The path was a relative one. */
+static void moved_store__process_changes_its_directory(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    char before[PATH_MAX];
+    assert_non_null(getcwd(before, sizeof(before)));
+    assert_int_equal(chdir(f->dir.path), 0);
+    assert_ok(bb_db_open("moved/", &f->options, &db));
+    assert_int_equal(chdir(before), 0);
+    put_some(db, 0, KEYS);
+    assert_ok(bb_db_compact(db));
+    assert_ok(bb_db_close(db));
+    check_after_opening(f, KEYS);
+}
+
+/* The worst of it: a backup takes the place, and files of both have the same names. */
+static void moved_store__leaves_its_successor_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    struct bb_db *second = NULL;
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    put_some(db, 0, KEYS);
+    assert_int_equal(rename(f->path, f->moved), 0);
+    assert_ok(bb_db_open(f->path, &f->options, &second));
+    for (int round = 0; round < 4; round++) {
+        put_some(second, round * KEYS, KEYS);
+        put_some(db, KEYS + round * KEYS, KEYS);
+    }
+    assert_ok(bb_db_compact(second));
+    assert_ok(bb_db_compact(db));
+    check_all(second, 4 * KEYS);
+    check_all(db, 5 * KEYS);
+    assert_ok(bb_db_close(second));
+    assert_ok(bb_db_close(db));
+    assert_ok(bb_db_verify(f->path, &f->options, NULL));
+    check_after_opening(f, 5 * KEYS);
+}
+
+/* Everything is gone: writes fail once they need another file, and nothing is made under the name. */
+static void moved_store__removed(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    struct bb_file_system *fs = NULL;
+    struct bb_name_list list;
+    static char path[2 * PATH_MAX];
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    put_some(db, 0, KEYS);
+    assert_ok(bb_file_system_posix_create(&fs));
+    assert_ok(fs->ops->list(fs, f->path, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        snprintf(path, sizeof(path), "%s/%s", f->path, list.names[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+    bb_name_list_deinit(&list);
+    bb_file_system_posix_destroy(fs);
+    assert_int_equal(rmdir(f->path), 0);
+    enum bb_status status = BB_OK;
+    for (int i = 0; i < KEYS && status == BB_OK; i++)
+        status = bb_db_put(db, NULL, bb_bytes_of_text("a"), bb_bytes_of(path, sizeof(path)));
+    assert_int_equal(status, BB_IO);
+    assert_message("directory was removed");
+    assert_message(f->path);
+    assert_status(bb_db_flush(db), BB_IO);
+    assert_int_equal(mkdir(f->path, 0700), 0);
+    assert_status(bb_db_flush(db), BB_IO);
+    (void)!bb_db_close(db);
+    assert_int_equal(rmdir(f->path), 0); /* empty */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(moved_store__goes_on_in_its_directory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__process_changes_its_directory, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__leaves_its_successor_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__removed, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
