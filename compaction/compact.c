@@ -9,6 +9,7 @@
 #include "compaction/range_cutter.h"
 #include "compaction/retain.h"
 #include "compaction/run_iter.h"
+#include "sstable/stored_entry.h"
 
 /* An output that overlaps more than so many tables' worth below would make a dear compaction of
  * itself. */
@@ -54,7 +55,8 @@ static enum bb_status open_streams(struct bb_compaction *c, struct bb_iter **str
             end++;
         status = bb_run_iter_create(&c->plan.inputs[i], end - i, c->levels->comparator, &options,
                                     &c->reads, &streams[*count]);
-        *count += status == BB_OK;
+        if (status == BB_OK)
+            bb_run_iter_keep_stored(streams[(*count)++]);
         i = end;
     }
     return status;
@@ -301,6 +303,18 @@ static bool is_bottom(const struct bb_compaction *c, struct bb_bytes key)
     return true;
 }
 
+/* In its own block as it is stored, where the stream has that. */
+static enum bb_status write_entry(struct bb_compaction *c, const struct bb_entry *entry)
+{
+    struct bb_stored_entry stored;
+    bool is_taken = false;
+    if (!bb_iter_stored(c->stream, &stored))
+        return bb_table_builder_add(c->builder, entry);
+    enum bb_status status = bb_table_builder_add_stored(c->builder, entry, &stored, &is_taken);
+    c->counts.entries_as_stored += is_taken;
+    return status;
+}
+
 static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry *entry)
 {
     enum bb_status status = BB_OK;
@@ -314,7 +328,7 @@ static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry 
     if (status == BB_OK && c->builder == NULL)
         status = open_output(c);
     if (status == BB_OK)
-        status = bb_table_builder_add(c->builder, entry);
+        status = write_entry(c, entry);
     c->below_last = c->below;
     c->counts.entries_kept++;
     return status;

@@ -33,6 +33,7 @@ struct bb_compact_counts {
     uint64_t entries_in;
     uint64_t entries_kept;
     uint64_t entries_dropped;
+    uint64_t entries_as_stored;   /* kept, their blocks not packed anew */
     uint64_t range_tombstones_in; /* as the inputs have them */
     uint64_t bytes_read;          /* sizes of the inputs */
     uint64_t bytes_written;

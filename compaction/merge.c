@@ -21,6 +21,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "sstable/entry.h"
+#include "sstable/stored_entry.h"
 
 #define NOBODY     UINT32_MAX
 #define SHARED_MAX 256
@@ -311,6 +312,11 @@ static void prev(struct bb_iter *iter)
     go_on(merge);
 }
 
+static bool stored(struct bb_iter *iter, struct bb_stored_entry *ret_stored)
+{
+    return bb_iter_stored(winner_of(merge_of(iter)), ret_stored);
+}
+
 static void destroy_streams(struct bb_iter **streams, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -340,6 +346,7 @@ static const struct bb_iter_ops ops = {
     .seek = seek,
     .next = next,
     .prev = prev,
+    .stored = stored,
 };
 
 static struct merge *merge_allocate(size_t count)

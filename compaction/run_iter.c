@@ -2,9 +2,11 @@
 #include "compaction/run_iter.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "sstable/stored_entry.h"
 #include "sstable/table_iter.h"
 
 struct run_iter {
@@ -17,6 +19,7 @@ struct run_iter {
     size_t count;
     size_t current;       /* of the open table's iterator */
     struct bb_iter *iter; /* NULL: none is open */
+    bool keeps_stored;
 };
 
 static struct run_iter *run_of(struct bb_iter *iter)
@@ -43,6 +46,8 @@ static bool enter_table(struct run_iter *run, size_t index)
     if (run->base.status == BB_OK)
         run->base.status =
             bb_table_iter_create_range(table, &run->options, run->range, run->stats, &run->iter);
+    if (run->base.status == BB_OK && run->keeps_stored)
+        bb_table_iter_keep_stored(run->iter);
     run->current = index;
     return run->base.status == BB_OK;
 }
@@ -145,6 +150,11 @@ static void destroy(struct bb_iter *iter)
     bb_free(run);
 }
 
+static bool stored(struct bb_iter *iter, struct bb_stored_entry *ret_stored)
+{
+    return bb_iter_stored(run_of(iter)->iter, ret_stored);
+}
+
 static const struct bb_iter_ops ops = {
     .destroy = destroy,
     .seek_first = seek_first,
@@ -152,7 +162,14 @@ static const struct bb_iter_ops ops = {
     .seek = seek,
     .next = next,
     .prev = prev,
+    .stored = stored,
 };
+
+void bb_run_iter_keep_stored(struct bb_iter *iter)
+{
+    BB_ASSERT(iter->ops == &ops);
+    run_of(iter)->keeps_stored = true;
+}
 
 enum bb_status bb_run_iter_create_range(struct bb_table_file *const *files, size_t count,
                                         const struct bb_comparator *comparator,

@@ -62,6 +62,11 @@ struct bb_block *bb_block_in_scratch(struct bb_block_scratch *scratch, uint32_t 
 BB_MUST_CHECK enum bb_status bb_block_index(struct bb_block *block, uint32_t raw_size,
                                             const struct bb_comparator *comparator,
                                             struct bb_place place);
+static inline struct bb_block *bb_block_ref(struct bb_block *block)
+{
+    atomic_fetch_add_explicit(&block->item.references, 1, memory_order_relaxed);
+    return block;
+}
 static inline void bb_block_unref(struct bb_block *block)
 {
     if (block != NULL)

@@ -76,6 +76,12 @@ enum bb_status bb_block_builder_add(struct bb_block_builder *builder, const stru
     return status;
 }
 
+enum bb_status bb_block_builder_skip(struct bb_block_builder *builder, struct bb_bytes key)
+{
+    BB_ASSERT(builder->entry_count == 0);
+    return bb_buf_assign(&builder->last_key, key);
+}
+
 size_t bb_block_builder_size(const struct bb_block_builder *builder)
 {
     size_t entries = builder->payload.size;

@@ -36,6 +36,10 @@ void bb_block_builder_reset(struct bb_block_builder *builder);
 /* REQUIRES: the entry is allowed (bb_entry_check) and after the last one. */
 BB_MUST_CHECK enum bb_status bb_block_builder_add(struct bb_block_builder *builder,
                                                   const struct bb_entry *entry);
+/* The next entry's block comes from elsewhere: only its key is noted as the last one. REQUIRES: the
+ * builder is empty. */
+BB_MUST_CHECK enum bb_status bb_block_builder_skip(struct bb_block_builder *builder,
+                                                   struct bb_bytes key);
 /* The size of the payload if it were finished now. */
 size_t bb_block_builder_size(const struct bb_block_builder *builder);
 /* *ret_payload is borrowed until reset. */

@@ -82,6 +82,15 @@ bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *opt
                        struct bb_block_scratch *scratch, bool is_kept, struct bb_read_stats *stats,
                        struct bb_block **ret_block);
 
+/* The same for who wants the block as it is stored, too: *ret_stored has it in its payload, is a
+ * reference of its own, perhaps to the same block, and NULL where the cache had the other. Nothing
+ * goes into the cache. */
+BB_MUST_CHECK enum bb_status
+bb_table_block_acquire_both(struct bb_table *table, const struct bb_read_options *options,
+                            const struct bb_index_page *page, uint32_t ordinal,
+                            struct bb_read_stats *stats, struct bb_block **ret_stored,
+                            struct bb_block **ret_block);
+
 /* The same in two steps, for many blocks at once: the block if that takes no waiting; else *ret_block
  * is NULL, the system begins to fetch it, and await reads it, which takes what try says. The request
  * is counted by try. Who has begun to wait for a block leaves it to acquire to give it once more. */

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "sstable/filter_split.h"
 #include "sstable/stored_block.h"
+#include "sstable/stored_entry.h"
 #include "sstable/summary.h"
 #include "sstable/table_meta.h"
 #include "sstable/table_options.h"
@@ -188,6 +189,19 @@ static void release_large(struct bb_buf *buf)
         bb_buf_deinit(buf);
 }
 
+/* A block of so many bytes was written. */
+static enum bb_status note_block(struct bb_table_builder *builder, size_t size)
+{
+    enum bb_status status = bb_index_page_builder_add_block(&builder->page, (uint32_t)size);
+    if (status != BB_OK)
+        return status;
+    builder->properties.block_count++;
+    builder->properties.data_size += size;
+    if (builder->filters != NULL && ++builder->group_blocks == builder->options.filter_granularity)
+        status = finish_group(builder);
+    return status;
+}
+
 static enum bb_status write_block(struct bb_table_builder *builder)
 {
     struct bb_bytes stored = {0};
@@ -199,16 +213,25 @@ static enum bb_status write_block(struct bb_table_builder *builder)
     if (status == BB_OK)
         status = bb_table_writer_append(&builder->writer, stored);
     if (status == BB_OK)
-        status = bb_index_page_builder_add_block(&builder->page, (uint32_t)stored.size);
+        status = note_block(builder, stored.size);
     if (status != BB_OK)
         return status;
-    builder->properties.block_count++;
-    builder->properties.data_size += stored.size;
     bb_block_builder_reset(&builder->block);
     release_large(&builder->stored);
-    if (builder->filters != NULL && ++builder->group_blocks == builder->options.filter_granularity)
-        status = finish_group(builder);
-    return status;
+    return BB_OK;
+}
+
+/* The same bytes with the checksum of their new place. */
+static enum bb_status write_stored_block(struct bb_table_builder *builder, struct bb_bytes stored)
+{
+    uint8_t checksum[BB_CHECKSUM_SIZE];
+    struct bb_bytes body = bb_bytes_of(stored.data, stored.size - BB_CHECKSUM_SIZE);
+    bb_store64(checksum, bb_checksum(builder->id, BB_STORED_BLOCK, builder->writer.offset,
+                                     body.data, body.size));
+    enum bb_status status = bb_table_writer_append(&builder->writer, body);
+    if (status == BB_OK)
+        status = bb_table_writer_append(&builder->writer, bb_bytes_of(checksum, sizeof(checksum)));
+    return status == BB_OK ? note_block(builder, stored.size) : status;
 }
 
 static enum bb_status write_page(struct bb_table_builder *builder)
@@ -350,17 +373,21 @@ static void count_entry(struct bb_table_builder *builder, const struct bb_entry 
     builder->last_sequence = entry->sequence;
 }
 
-static enum bb_status add_entry(struct bb_table_builder *builder, const struct bb_entry *entry)
+/* What is as large as a block gets one of its own, so that its neighbours stay cheap to read. */
+static bool stands_alone(const struct bb_table_builder *builder, const struct bb_entry *entry)
 {
-    size_t block_size = builder->options.block_size_bytes;
+    return entry->key.size + entry->value.size >= builder->options.block_size_bytes;
+}
+
+/* All that comes before its bytes. */
+static enum bb_status begin_entry(struct bb_table_builder *builder, const struct bb_entry *entry,
+                                  bool *ret_is_new_key)
+{
     bool is_new_key = false;
     enum bb_status status = bb_entry_check(entry);
     if (status == BB_OK)
         status = check_order(builder, entry, &is_new_key);
-    /* What is as large as a block gets one of its own, so that its neighbours stay cheap to read.
-     */
-    if (status == BB_OK && builder->block.entry_count > 0 &&
-        entry->key.size + entry->value.size >= block_size)
+    if (status == BB_OK && builder->block.entry_count > 0 && stands_alone(builder, entry))
         status = write_block(builder);
     if (status == BB_OK && builder->block.entry_count == 0)
         status = start_block(builder, entry);
@@ -368,21 +395,64 @@ static enum bb_status add_entry(struct bb_table_builder *builder, const struct b
         status = add_to_filters(builder, entry->key, is_new_key);
     if (status == BB_OK && builder->properties.entry_count == 0)
         status = bb_buf_assign(&builder->properties.smallest, entry->key);
+    *ret_is_new_key = is_new_key;
+    return status;
+}
+
+static enum bb_status add_entry(struct bb_table_builder *builder, const struct bb_entry *entry)
+{
+    bool is_new_key = false;
+    enum bb_status status = begin_entry(builder, entry, &is_new_key);
     if (status == BB_OK)
         status = bb_block_builder_add(&builder->block, entry);
     if (status != BB_OK)
         return status;
     count_entry(builder, entry, is_new_key);
-    return bb_block_builder_size(&builder->block) < block_size ? BB_OK : write_block(builder);
+    if (bb_block_builder_size(&builder->block) < builder->options.block_size_bytes)
+        return BB_OK;
+    return write_block(builder);
 }
 
-enum bb_status bb_table_builder_add(struct bb_table_builder *builder, const struct bb_entry *entry)
+static enum bb_status add_stored(struct bb_table_builder *builder, const struct bb_entry *entry,
+                                 struct bb_bytes stored)
+{
+    bool is_new_key = false;
+    enum bb_status status = begin_entry(builder, entry, &is_new_key);
+    if (status == BB_OK)
+        status = bb_block_builder_skip(&builder->block, entry->key);
+    if (status != BB_OK)
+        return status;
+    count_entry(builder, entry, is_new_key);
+    return write_stored_block(builder, stored);
+}
+
+static enum bb_status check_open(const struct bb_table_builder *builder)
 {
     if (builder->failure.status != BB_OK)
         return bb_error_restore(&builder->failure);
     if (builder->is_finished)
         return bb_fail(BB_INVALID, "an entry for a table that is finished");
-    return stick(builder, add_entry(builder, entry));
+    return BB_OK;
+}
+
+enum bb_status bb_table_builder_add(struct bb_table_builder *builder, const struct bb_entry *entry)
+{
+    enum bb_status status = check_open(builder);
+    return status == BB_OK ? stick(builder, add_entry(builder, entry)) : status;
+}
+
+enum bb_status bb_table_builder_add_stored(struct bb_table_builder *builder,
+                                           const struct bb_entry *entry,
+                                           const struct bb_stored_entry *stored, bool *ret_is_taken)
+{
+    bool takes = stands_alone(builder, entry) && stored->attempted == builder->options.compression;
+    enum bb_status status = check_open(builder);
+    if (status == BB_OK)
+        status = stick(builder, takes ? add_stored(builder, entry, stored->block)
+                                      : add_entry(builder, entry));
+    if (status == BB_OK)
+        *ret_is_taken = takes;
+    return status;
 }
 
 uint64_t bb_table_builder_size_estimate(const struct bb_table_builder *builder)

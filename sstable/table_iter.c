@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "sstable/block_iter.h"
+#include "sstable/stored_entry.h"
 #include "sstable/table.h"
 
 struct table_iter {
@@ -24,6 +25,8 @@ struct table_iter {
     uint32_t ordinal;
     struct bb_index_page *page; /* acquired; NULL: none */
     struct bb_block *block;     /* one reference; NULL: none */
+    struct bb_block *stored;    /* the same as it is stored, if that is kept; else NULL */
+    bool keeps_stored;
     struct bb_block_iter entries;
 };
 
@@ -42,7 +45,9 @@ static void leave_block(struct table_iter *iter)
 {
     bb_block_iter_reset(&iter->entries, NULL, (struct bb_place){0});
     bb_block_unref(iter->block);
+    bb_block_unref(iter->stored);
     iter->block = NULL;
+    iter->stored = NULL;
 }
 
 static void leave_page(struct table_iter *iter)
@@ -62,15 +67,37 @@ static enum bb_status enter_page(struct table_iter *iter, uint32_t page_index)
     return bb_table_page_acquire(iter->table, page_index, iter->stats, &iter->page);
 }
 
+/* A block of several restarts holds several entries. */
+static enum bb_status acquire_both(struct table_iter *iter, uint32_t ordinal)
+{
+    enum bb_status status = bb_table_block_acquire_both(
+        iter->table, &iter->options, iter->page, ordinal, iter->stats, &iter->stored, &iter->block);
+    if (status == BB_OK && iter->block->restart_count > 1) {
+        bb_block_unref(iter->stored);
+        iter->stored = NULL;
+    }
+    return status;
+}
+
+/* WHY small blocks are not kept as stored: they come through the scratch, and packing them is no
+ * matter. */
+static enum bb_status acquire_block(struct table_iter *iter, uint32_t ordinal)
+{
+    struct bb_block_scratch scratch;
+    if (iter->keeps_stored &&
+        bb_index_page_block_size(iter->page, ordinal) > sizeof(scratch.stored))
+        return acquire_both(iter, ordinal);
+    return bb_table_block_acquire(iter->table, &iter->options, iter->page, ordinal, &scratch, true,
+                                  iter->stats, &iter->block);
+}
+
 static enum bb_status enter_block(struct table_iter *iter, uint32_t ordinal)
 {
     if (iter->block != NULL && iter->ordinal == ordinal)
         return BB_OK;
-    struct bb_block_scratch scratch;
     leave_block(iter);
     iter->ordinal = ordinal;
-    enum bb_status status = bb_table_block_acquire(iter->table, &iter->options, iter->page, ordinal,
-                                                   &scratch, true, iter->stats, &iter->block);
+    enum bb_status status = acquire_block(iter, ordinal);
     if (status != BB_OK)
         return status;
     struct bb_place place =
@@ -331,6 +358,21 @@ static void prev(struct bb_iter *base)
         publish(iter);
 }
 
+static bool stored(struct bb_iter *base, struct bb_stored_entry *ret_stored)
+{
+    const struct table_iter *iter = table_iter_of(base);
+    bool is_alone = iter->entries.offset == 0 && iter->block != NULL &&
+                    iter->entries.next_offset == iter->block->entries_size;
+    BB_DEBUG_ASSERT(base->is_valid);
+    if (iter->stored == NULL || !is_alone)
+        return false;
+    *ret_stored = (struct bb_stored_entry){
+        .block =
+            bb_bytes_of(iter->stored->payload, bb_index_page_block_size(iter->page, iter->ordinal)),
+        .attempted = (enum bb_compression)iter->table->properties.compression};
+    return true;
+}
+
 static void destroy(struct bb_iter *base)
 {
     struct table_iter *iter = table_iter_of(base);
@@ -346,7 +388,14 @@ static const struct bb_iter_ops table_iter_ops = {
     .seek = seek,
     .next = next,
     .prev = prev,
+    .stored = stored,
 };
+
+void bb_table_iter_keep_stored(struct bb_iter *iter)
+{
+    BB_ASSERT(iter->ops == &table_iter_ops);
+    table_iter_of(iter)->keeps_stored = true;
+}
 
 enum bb_status bb_table_iter_create_range(struct bb_table *table,
                                           const struct bb_read_options *options,

@@ -271,6 +271,36 @@ enum bb_status bb_table_block_acquire(struct bb_table *table, const struct bb_re
     return BB_OK;
 }
 
+enum bb_status bb_table_block_acquire_both(struct bb_table *table,
+                                           const struct bb_read_options *options,
+                                           const struct bb_index_page *page, uint32_t ordinal,
+                                           struct bb_read_stats *stats,
+                                           struct bb_block **ret_stored,
+                                           struct bb_block **ret_block)
+{
+    uint64_t offset = bb_index_page_block_offset(page, ordinal);
+    uint32_t size = bb_index_page_block_size(page, ordinal);
+    bool is_wanted = false;
+    struct bb_block *block = find_cached(table, options, offset, stats, &is_wanted);
+    struct bb_block *stored = NULL;
+    enum bb_status status = BB_OK;
+    if (block == NULL) {
+        status = bb_table_block_fetch(table, offset, size, stats, &block);
+        if (status != BB_OK)
+            return status;
+        stored = bb_block_ref(block);
+        status =
+            bb_stored_block_decode(&block, size, table->comparator, bb_table_place(table, offset));
+    }
+    if (status != BB_OK) {
+        bb_block_unref(stored);
+        return status;
+    }
+    *ret_stored = stored;
+    *ret_block = block;
+    return BB_OK;
+}
+
 /* ---- data blocks, many at once ---- */
 
 /* No more of a block than this is fetched ahead. */

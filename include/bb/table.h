@@ -71,6 +71,8 @@ struct bb_iter {
     struct bb_entry entry;
 };
 
+struct bb_stored_entry; /* sstable/stored_entry.h */
+
 struct bb_iter_ops {
     void (*destroy)(struct bb_iter *iter);
     void (*seek_first)(struct bb_iter *iter);
@@ -82,6 +84,9 @@ struct bb_iter_ops {
     /* REQUIRES: is_valid. */
     void (*next)(struct bb_iter *iter);
     void (*prev)(struct bb_iter *iter);
+    /* For who writes tables: the block that holds the entry at hand and nothing else, as it is
+     * stored, until the iterator moves. False where that is not at hand; NULL: never. */
+    bool (*stored)(struct bb_iter *iter, struct bb_stored_entry *ret_stored);
 };
 
 static inline void bb_iter_seek_first(struct bb_iter *iter)

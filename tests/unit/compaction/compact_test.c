@@ -7,6 +7,7 @@
 
 #include "compaction/compact.h"
 #include "tests/support/file_fault.h"
+#include "tests/support/must_alloc.h"
 
 #define RUNS_MAX      4
 #define TABLES_MAX    200
@@ -21,6 +22,7 @@ struct store {
     struct bb_levels *levels;
     uint64_t snapshots[SNAPSHOTS_MAX];
     size_t snapshot_count;
+    size_t value_size_max;
 };
 
 /* One of few keys, so that there are many versions. */
@@ -38,18 +40,21 @@ static void draw_run(struct store *store, struct bb_rng *rng, size_t count, uint
                      uint64_t key_count, struct bb_entry_array *run)
 {
     uint8_t key[8] = {0};
-    uint8_t value[60];
+    uint8_t *value = bb_must_realloc(NULL, store->value_size_max);
     run->comparator = store->comparator;
     for (size_t i = 0; i < count; i++) {
         struct bb_entry entry = {.key = draw_key(rng, key, key_count), .sequence = ++*sequence};
-        memset(value, (int)(*sequence & 0xff), sizeof(value));
+        memset(value, (int)(*sequence & 0xff), store->value_size_max);
+        if (store->value_size_max > 1000) /* of which some should not compress */
+            bb_rng_bytes(rng, value, bb_rng_below(rng, store->value_size_max));
         if (!bb_rng_one_in(rng, 3)) {
             entry.kind = BB_ENTRY_PUT;
-            entry.value = bb_bytes_of(value, bb_rng_below(rng, sizeof(value)));
+            entry.value = bb_bytes_of(value, bb_rng_below(rng, store->value_size_max));
         }
         bb_entry_array_add(run, &entry);
     }
     bb_entry_array_sort(run);
+    free(value);
 }
 
 static void add_run(struct store *store, struct bb_rng *rng, int level, size_t count,
@@ -74,12 +79,14 @@ static void add_run(struct store *store, struct bb_rng *rng, int level, size_t c
     bb_entry_array_deinit(&run);
 }
 
-static void store_init(struct store *store, struct bb_rng *rng,
-                       const struct bb_comparator *comparator)
+static void store_init_with(struct store *store, struct bb_rng *rng,
+                            const struct bb_comparator *comparator, size_t value_size_max)
 {
     uint64_t sequence = 0;
     uint64_t key_count = 1 + bb_rng_below(rng, 2) * 700 + bb_rng_skewed(rng, 400);
-    *store = (struct store){.comparator = comparator, .inputs = {.comparator = comparator}};
+    *store = (struct store){.comparator = comparator,
+                            .inputs = {.comparator = comparator},
+                            .value_size_max = value_size_max};
     shelf_init(&store->shelf, comparator);
     assert_ok(bb_levels_create_empty(comparator, &store->levels));
     /* The oldest first: greater sequences are newer. */
@@ -93,6 +100,12 @@ static void store_init(struct store *store, struct bb_rng *rng,
             store->snapshot_count == 0 ? 0 : store->snapshots[store->snapshot_count - 1] + 1;
         store->snapshots[store->snapshot_count++] = after + bb_rng_below(rng, sequence);
     }
+}
+
+static void store_init(struct store *store, struct bb_rng *rng,
+                       const struct bb_comparator *comparator)
+{
+    store_init_with(store, rng, comparator, 60);
 }
 
 static void store_deinit(struct store *store)
@@ -278,6 +291,30 @@ static void compact__keeps_what_is_needed(void **state)
         store_deinit(&store);
     }
     assert_true(cuts > 50);
+}
+
+/* What has a block of its own goes through as it is stored. */
+static void compact__passes_large_values_on(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    uint64_t as_stored = 0;
+    bb_rng_init(&rng, bb_rng_seed("compact__passes_large_values_on", 18));
+    for (int round = 0; round < 6; round++) {
+        struct store store;
+        struct bb_plan plan = {0};
+        struct bb_compaction *compaction = NULL;
+        store_init_with(&store, &rng, round % 3 == 2 ? &backward : NULL, 30000);
+        store_plan(&store, &plan);
+        struct bb_compact_options options = options_of(&store, 100 << 10);
+        assert_ok(bb_compaction_create(&plan, store.levels, &options, &compaction));
+        assert_ok(run_all(compaction, 1 + bb_rng_skewed(&rng, 500)));
+        check_result(&store, compaction, 100 << 10);
+        as_stored += bb_compaction_counts(compaction)->entries_as_stored;
+        bb_compaction_destroy(compaction);
+        store_deinit(&store);
+    }
+    assert_true(as_stored > 100);
 }
 
 static void compact__committed_outputs_stay(void **state)
@@ -549,6 +586,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compact__keeps_what_is_needed),
+        cmocka_unit_test(compact__passes_large_values_on),
         cmocka_unit_test(compact__committed_outputs_stay),
         cmocka_unit_test(compact__abandoned_half_way),
         cmocka_unit_test(compact__cuts_where_too_much_lies_below),
