@@ -15,9 +15,10 @@ static inline uint32_t bb_ribbon_byte_parities(uint64_t word)
     return (uint32_t)(((word & every_byte) * UINT64_C(0x0102040810204080)) >> 56);
 }
 
-/* The sums of eight columns of a byte-grouped window, of which the first stands in byte 0. */
-static inline uint32_t bb_ribbon_sum_columns(const uint8_t *bytes, uint64_t rank,
-                                             uint64_t coefficients)
+/* The sums of eight columns of a byte-grouped window, of which the first stands in byte 0: byte by
+ * byte, as ribbon.h says it. */
+static inline uint32_t bb_ribbon_sum_columns_simply(const uint8_t *bytes, uint64_t rank,
+                                                    uint64_t coefficients)
 {
     uint64_t sum = 0;
     for (uint32_t t = 0; t < BB_RIBBON_WINDOW_GROUPS; t++) {
@@ -26,5 +27,57 @@ static inline uint32_t bb_ribbon_sum_columns(const uint8_t *bytes, uint64_t rank
     }
     return bb_ribbon_byte_parities(sum);
 }
+
+/* The same with two groups at a time, in vectors of 16 bytes, which every x86-64 and ARM of 64 bits
+ * has: the compiler's vectors, without instructions of either. */
+#if defined(__has_builtin) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if __has_builtin(__builtin_shufflevector)
+#define BB_RIBBON_HAS_PAIRS 1
+#endif
+#endif
+
+#ifdef BB_RIBBON_HAS_PAIRS
+typedef uint8_t bb_ribbon_pair_bytes __attribute__((vector_size(16)));
+typedef uint64_t bb_ribbon_pair __attribute__((vector_size(16)));
+
+/* Word k of ret_masks: byte k of the coefficients, eight times. Each step doubles the runs, by what
+ * is one instruction: bytes, pairs of bytes and words interleaved with themselves. */
+static inline void bb_ribbon_pair_masks(uint64_t coefficients, bb_ribbon_pair ret_masks[4])
+{
+    bb_ribbon_pair_bytes once = (bb_ribbon_pair_bytes)(bb_ribbon_pair){coefficients, 0};
+    bb_ribbon_pair_bytes twice =
+        __builtin_shufflevector(once, once, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    bb_ribbon_pair_bytes low =
+        __builtin_shufflevector(twice, twice, 0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7);
+    bb_ribbon_pair_bytes high = __builtin_shufflevector(twice, twice, 8, 9, 8, 9, 10, 11, 10, 11,
+                                                        12, 13, 12, 13, 14, 15, 14, 15);
+    ret_masks[0] = (bb_ribbon_pair)__builtin_shufflevector(low, low, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5,
+                                                           6, 7, 4, 5, 6, 7);
+    ret_masks[1] = (bb_ribbon_pair)__builtin_shufflevector(low, low, 8, 9, 10, 11, 8, 9, 10, 11, 12,
+                                                           13, 14, 15, 12, 13, 14, 15);
+    ret_masks[2] = (bb_ribbon_pair)__builtin_shufflevector(high, high, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5,
+                                                           6, 7, 4, 5, 6, 7);
+    ret_masks[3] = (bb_ribbon_pair)__builtin_shufflevector(high, high, 8, 9, 10, 11, 8, 9, 10, 11,
+                                                           12, 13, 14, 15, 12, 13, 14, 15);
+}
+
+static inline uint32_t bb_ribbon_sum_columns(const uint8_t *bytes, uint64_t rank,
+                                             uint64_t coefficients)
+{
+    bb_ribbon_pair masks[BB_RIBBON_WINDOW_GROUPS / 2], sum = {0, 0};
+    bb_ribbon_pair_masks(coefficients, masks);
+    for (uint32_t t = 0; t < BB_RIBBON_WINDOW_GROUPS; t += 2) {
+        bb_ribbon_pair groups = {bb_load64(bytes + t * rank), bb_load64(bytes + (t + 1) * rank)};
+        sum ^= groups & masks[t / 2];
+    }
+    return bb_ribbon_byte_parities(sum[0] ^ sum[1]);
+}
+#else
+static inline uint32_t bb_ribbon_sum_columns(const uint8_t *bytes, uint64_t rank,
+                                             uint64_t coefficients)
+{
+    return bb_ribbon_sum_columns_simply(bytes, rank, coefficients);
+}
+#endif
 
 #endif

@@ -7,6 +7,7 @@
 #include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon/ribbon.h"
 #include "bloomblock/ribbon/ribbon_bits.h"
+#include "bloomblock/ribbon/ribbon_parity.h"
 #include "bloomblock/ribbon/ribbon_probe.h"
 #include "bloomblock/ribbon/ribbon_solver.h"
 
@@ -264,6 +265,22 @@ static void ribbon__impossible_sizes_may_contain(void **state)
         }
 }
 
+/* Whichever vectors the compiler makes of it. */
+static void ribbon__columns_are_summed_as_byte_by_byte(void **state)
+{
+    (void)state;
+    uint8_t window[BB_RIBBON_WINDOW_GROUPS * BB_RIBBON_RANK_MAX + 8];
+    struct bb_rng rng;
+    bb_rng_init(&rng, key_seed);
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint64_t rank = 1 + i % BB_RIBBON_RANK_MAX;
+        uint64_t coefficients = bb_rng_next(&rng);
+        bb_rng_bytes(&rng, window, sizeof(window));
+        assert_int_equal(bb_ribbon_sum_columns(window, rank, coefficients),
+                         bb_ribbon_sum_columns_simply(window, rank, coefficients));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +290,7 @@ int main(void)
         cmocka_unit_test(ribbon__seeds_change_start_and_coefficients),
         cmocka_unit_test(ribbon__starts_cover_the_rows),
         cmocka_unit_test(ribbon__impossible_sizes_may_contain),
+        cmocka_unit_test(ribbon__columns_are_summed_as_byte_by_byte),
     };
     keys_init("ribbon");
     return cmocka_run_group_tests(tests, room_init, room_deinit);
