@@ -12,8 +12,9 @@
  *
  * From the key on, and beside RocksDB: key_probe_bench.
  *
- * Times are thread CPU time. All probes of a section are asked in every turn (turns.h): medians, and
- * the least, as at the processor's best.
+ * Times are thread CPU time. All probes of a section are asked in every turn (turns.h): medians,
+ * the least, as at the processor's best, and medians of the ratios to the first figure of the row in
+ * the same turn.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@
 
 #define QUESTIONS   (1 << 15)
 #define TABLE_BYTES (400 << 10)
-#define TURNS       50
+#define TURNS       100
 
 /* Three dependent cycles a multiplication. */
 static double clock_gigahertz(void)

@@ -26,7 +26,7 @@ void probe_grid_deinit(struct probe_grid *grid);
 /* In every instruction set, which probe need not name; what is not added is not asked. */
 void probe_grid_add(struct probe_grid *grid, size_t row, size_t sort, struct probe probe);
 void probe_grid_take(struct probe_grid *grid, size_t turn_count);
-/* Twice: medians, and the least. */
+/* Thrice: medians, the least, and medians of the ratios to the row's first figure in the same turn. */
 void probe_grid_print(const struct probe_grid *grid);
 
 #endif
