@@ -37,7 +37,7 @@ struct ingest {
     struct bb_intake intake;
     bool is_handed_over; /* the tables are the manifest's, or the orphans' */
     bool is_overtaken;
-    bool is_beyond; /* the promise, had they been installed */
+    bool is_beyond; /* the promise, or what level 0 takes, had they been installed */
 };
 
 static enum bb_status read_sequence(struct bb_db *db, uint64_t *ret_sequence)
@@ -122,11 +122,31 @@ static enum bb_status check_promise(struct ingest *ingest, struct bb_levels *lev
                : BB_OK;
 }
 
+/* Each table in level 0 is a run. Cut for a deeper level, where others have come between, they would be
+ * more than flushes ever leave there, and writes would wait for all of them to be merged: then one
+ * table is made of them. */
+static enum bb_status check_level0(struct ingest *ingest, const struct bb_levels *levels)
+{
+    const struct bb_db *db = ingest->intake.db;
+    size_t count = 0;
+    for (size_t i = 0; i < ingest->intake.table_count; i++)
+        count += bb_intake_level(&ingest->intake, levels, &ingest->intake.tables[i].meta) == 0;
+    ingest->is_beyond =
+        count > 1 && bb_levels_table_count(levels, 0) + count > db->options.level0_run_count_busy;
+    return ingest->is_beyond
+               ? bb_fail(BB_BUSY, "%s: %zu tables would come to level 0", db->directory, count)
+               : BB_OK;
+}
+
 /* Installing is held: the levels are the ones that the tables join. */
 static enum bb_status place(void *context, struct bb_levels *levels, struct bb_edit *edit)
 {
     struct ingest *ingest = context;
-    enum bb_status status = describe(&ingest->intake, levels, edit);
+    enum bb_status status = BB_OK;
+    if (!ingest->intake.is_level0_only)
+        status = check_level0(ingest, levels);
+    if (status == BB_OK)
+        status = describe(&ingest->intake, levels, edit);
     /* In level 0 they add what was planned, whatever else has changed. */
     if (status == BB_OK && !ingest->intake.is_level0_only)
         status = check_promise(ingest, levels, edit);

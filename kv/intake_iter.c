@@ -7,10 +7,14 @@
 #include "base/assert.h"
 #include "base/status.h"
 
+/* Hidden entries between two questions whether to go on. */
+#define STEP_HIDDEN_COUNT 4096
+
 struct intake_iter {
     struct bb_iter iter; /* first: a bb_iter is an intake_iter */
     struct bb_intake_source source;
     uint64_t passed; /* entries before the one where the stream stands */
+    uint64_t hidden; /* of these */
 };
 
 static struct intake_iter *intake_of(struct bb_iter *iter)
@@ -41,14 +45,27 @@ static enum bb_status check_count(const struct intake_iter *intake)
                    intake->passed, expected);
 }
 
+/* The stream stands on a hidden entry. */
+static enum bb_status pass(struct intake_iter *intake)
+{
+    const struct bb_intake_source *source = &intake->source;
+    intake->passed++;
+    bb_iter_next(source->stream);
+    bool is_due = ++intake->hidden % STEP_HIDDEN_COUNT == 0;
+    return is_due && source->may_go_on != NULL ? source->may_go_on(source->context) : BB_OK;
+}
+
 /* Shows the next entry that counts, from where the stream stands. */
 static void show(struct intake_iter *intake)
 {
     struct bb_iter *stream = intake->source.stream;
-    for (; stream->is_valid && is_hidden(&intake->source); bb_iter_next(stream))
-        intake->passed++;
-    intake->iter.is_valid = stream->is_valid;
-    intake->iter.status = stream->status;
+    enum bb_status status = BB_OK;
+    while (status == BB_OK && stream->is_valid && is_hidden(&intake->source))
+        status = pass(intake);
+    intake->iter.is_valid = status == BB_OK && stream->is_valid;
+    intake->iter.status = status == BB_OK ? stream->status : status;
+    if (status != BB_OK)
+        return;
     intake->iter.entry = stream->entry;
     intake->iter.entry.sequence = intake->source.sequence;
     if (!stream->is_valid && stream->status == BB_OK)

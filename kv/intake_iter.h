@@ -20,6 +20,10 @@ struct bb_intake_source {
     const struct bb_range_tombstones *own; /* of the input; borrowed; NULL: none */
     /* Of all inputs; borrowed; NULL: none. Their sequences are the inputs' ranks. */
     const struct bb_range_tombstones *ranked;
+    /* May it go on? Asked now and then while hidden entries are passed, which whoever moves the iterator
+     * does not see; what it says ends the stream. NULL: it may. */
+    enum bb_status (*may_go_on)(void *context);
+    void *context;
 };
 
 /* Seeks forward alone: first and next. */

@@ -18,6 +18,11 @@
 
 /* ---- all inputs as one stream ---- */
 
+static enum bb_status check_open(void *context)
+{
+    return bb_store_check_open(context);
+}
+
 static enum bb_status open_stream(const struct bb_intake *intake, size_t input,
                                   struct bb_iter **ret_stream)
 {
@@ -27,7 +32,9 @@ static enum bb_status open_stream(const struct bb_intake *intake, size_t input,
                                       .sequence = intake->sequence,
                                       .rank = bb_intake_rank(input),
                                       .own = bb_table_range_tombstones(table),
-                                      .ranked = intake->ranked};
+                                      .ranked = intake->ranked,
+                                      .may_go_on = check_open,
+                                      .context = intake->db};
     enum bb_status status = bb_table_iter_create(table, &options, NULL, &source.stream);
     return status == BB_OK ? bb_intake_iter_create(&source, ret_stream) : status;
 }

@@ -57,7 +57,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const cha
  *                 where nothing newer is below: sorted data that overlaps little is not compacted
  *                 again. Under background_bytes_per_second, behind flushes. Written anew, not linked:
  *                 the filters are under the store's own secret and keep its promise. Written twice
- *                 where other work has meanwhile made them break it
+ *                 where other work has meanwhile made them break it, or come to level 0 as more
+ *                 runs than flushes leave there
  *     Writers     go on, but for the moment in which what is in memory is flushed and the tables
  *                 become visible
  *     Failure     All tables come in, or none. BB_INVALID: another comparator. BB_CORRUPT,

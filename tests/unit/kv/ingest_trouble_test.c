@@ -356,6 +356,48 @@ static enum bb_status change_on_call(void *context, struct bb_file_memory *memor
     return BB_OK;
 }
 
+struct flushing {
+    struct bb_db *db;
+    uint32_t creates;
+    uint32_t renames; /* of tables: those that come to level 0 get their numbers late */
+};
+
+/* When the third table is begun, a table comes to level 0 that spans all of them. */
+static enum bb_status flush_on_call(void *context, struct bb_file_memory *memory, uint64_t number,
+                                    enum bb_file_call call, const char *path)
+{
+    struct flushing *flushing = context;
+    char key[16];
+    (void)memory;
+    (void)number;
+    bool is_table = strstr(path, ".bbt") != NULL;
+    flushing->renames += call == BB_FILE_CALL_RENAME && is_table;
+    if (call != BB_FILE_CALL_CREATE || !is_table || ++flushing->creates != 3)
+        return BB_OK;
+    for (uint32_t i = 0; i < KEYS; i += KEYS - 1) {
+        print_key(key, sizeof(key), i);
+        assert_ok(bb_db_put(flushing->db, NULL, bb_bytes_of_text(key), (struct bb_bytes){0}));
+    }
+    return bb_db_flush(flushing->db);
+}
+
+/* What broke: the tables were cut for the deepest level, and all some twenty of them came to level 0, each
+ * one a run: writes stopped until they were merged. */
+static void ingest_trouble__one_run_where_many_were_planned(void **state)
+{
+    (void)state;
+    struct store store;
+    begin(&store, NONE);
+    struct flushing flushing = {.db = store.db};
+    bb_file_memory_set_hook(store.memory, flush_on_call, &flushing);
+    assert_ok(ingest(store.db));
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    assert_true(flushing.creates > 10);
+    assert_int_equal(flushing.renames, 1);
+    check(&store, 1);
+    store_deinit(&store);
+}
+
 /* Under another name or none it is the same file, as long as it is open. */
 static void ingest_trouble__an_input_that_changes(void **state)
 {
@@ -430,6 +472,7 @@ int main(void)
         cmocka_unit_test(ingest_trouble__writing_stays_below_its_limit),
         cmocka_unit_test(ingest_trouble__damaged_somewhere),
         cmocka_unit_test(ingest_trouble__an_input_that_changes),
+        cmocka_unit_test(ingest_trouble__one_run_where_many_were_planned),
         cmocka_unit_test(ingest_trouble__a_table_of_its_own),
         cmocka_unit_test(ingest_trouble__on_a_full_disk),
     };

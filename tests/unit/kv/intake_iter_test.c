@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/status.h"
 #include "kv/intake_iter.h"
 #include "tests/support/array_iter.h"
 #include "tests/support/entry_array.h"
@@ -67,6 +68,46 @@ static void intake_iter__hides_what_is_covered(void **state)
     bb_range_tombstones_destroy(later);
 }
 
+struct asked {
+    uint32_t count;
+    uint32_t refused; /* this one is */
+};
+
+static enum bb_status may_go_on(void *context)
+{
+    struct asked *asked = context;
+    return ++asked->count == asked->refused ? bb_fail(BB_BUSY, "closing") : BB_OK;
+}
+
+/* What broke: an input of which everything is hidden was read to its end while a closing waited. */
+static void intake_iter__asks_while_it_passes_what_is_hidden(void **state)
+{
+    (void)state;
+    for (uint32_t refused = 0; refused < 3; refused++) {
+        struct asked asked = {.refused = refused};
+        struct bb_range_tombstones *later = list_of("k", "l", 3);
+        struct bb_entry_array array = {0};
+        struct bb_iter *iter = NULL;
+        for (uint64_t i = 10000; i > 0; i--)
+            bb_entry_array_add_text(&array, "k", i, "v");
+        struct bb_intake_source source = {.stream = bb_entry_array_iter(&array),
+                                          .entry_count = 10000,
+                                          .sequence = 77,
+                                          .rank = 1,
+                                          .ranked = later,
+                                          .may_go_on = may_go_on,
+                                          .context = &asked};
+        assert_ok(bb_intake_iter_create(&source, &iter));
+        bb_iter_seek_first(iter);
+        assert_false(iter->is_valid);
+        assert_status(iter->status, refused == 0 ? BB_OK : BB_BUSY);
+        assert_int_equal(asked.count, refused == 0 ? 2 : refused);
+        bb_iter_destroy(iter);
+        bb_entry_array_deinit(&array);
+        bb_range_tombstones_destroy(later);
+    }
+}
+
 /* Tombstones of its own rank and of inputs before it. */
 static void intake_iter__earlier_inputs_hide_nothing(void **state)
 {
@@ -107,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(intake_iter__hides_what_is_covered),
+        cmocka_unit_test(intake_iter__asks_while_it_passes_what_is_hidden),
         cmocka_unit_test(intake_iter__earlier_inputs_hide_nothing),
         cmocka_unit_test(intake_iter__of_an_input_with_too_few_entries),
     };
