@@ -339,21 +339,23 @@ static enum bb_status try_once(struct attempt *attempt, const struct bb_glimpse 
     return BB_OK;
 }
 
-/* Has the writer changed the store since the mark was taken? Where that cannot be told, the failure
- * that was there before stands. */
+/* Has the writer changed the store since the mark was taken, or made it, when there was none to take
+ * (NULL)? Where that cannot be told, the failure that was there before stands. */
 static bool has_changed(struct bb_db *db, const struct mark *mark)
 {
     struct mark now = {0};
     struct bb_error failure = *bb_error_last();
     bool is_known = take_mark(db, &now) == BB_OK;
     (void)bb_error_restore(&failure);
+    if (mark == NULL)
+        return is_known;
     return is_known && (now.number != mark->number || now.size != mark->size || now.size == 0);
 }
 
 /* Failures that a change of the store may explain. */
 static bool is_explained_by_change(enum bb_status status)
 {
-    return status == BB_CORRUPT || status == BB_BUSY || status == BB_IO;
+    return status == BB_CORRUPT || status == BB_BUSY || status == BB_IO || status == BB_EXISTS;
 }
 
 static enum bb_status attempt_one(struct bb_db *db, const struct bb_glimpse *before,
@@ -362,11 +364,12 @@ static enum bb_status attempt_one(struct bb_db *db, const struct bb_glimpse *bef
 {
     struct attempt attempt = {.db = db};
     struct mark mark = {0};
-    /* No CURRENT is for read_manifest to judge; a CURRENT that names nothing has no size. */
+    /* No CURRENT is for read_manifest to judge, and a CURRENT that appears makes it judge again; one
+     * that names nothing has no size. */
     bool is_marked = take_mark(db, &mark) == BB_OK;
     enum bb_status status = try_once(&attempt, before, levels, ret_glimpse);
     bool is_doubtful = is_explained_by_change(status) || (status == BB_OK && attempt.is_gap);
-    *ret_is_final = !is_doubtful || !is_marked || !has_changed(db, &mark);
+    *ret_is_final = !is_doubtful || !has_changed(db, is_marked ? &mark : NULL);
     if (status == BB_OK && !*ret_is_final)
         bb_glimpse_deinit(ret_glimpse);
     deinit_attempt(&attempt);

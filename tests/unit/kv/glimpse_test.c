@@ -77,7 +77,8 @@ static void glimpse__before_each_call_of_its_writer(void **state)
 struct racing_system {
     struct bb_file_system base;
     struct bb_file_system *inner;
-    struct bb_db *writer;
+    struct bb_db *writer; /* NULL: the store is made then */
+    const struct bb_db_options *options;
     uint32_t *commits;
     uint64_t calls;
     uint64_t nth;
@@ -87,6 +88,8 @@ struct racing_system {
 /* All tables and logs are replaced. */
 static void go_on(struct racing_system *racing)
 {
+    if (racing->writer == NULL)
+        assert_ok(bb_db_open(STORE_PATH, racing->options, &racing->writer));
     for (int i = 0; i < 3; i++)
         assert_ok(commit(racing->writer, ++*racing->commits));
     assert_ok(bb_db_compact(racing->writer));
@@ -184,6 +187,40 @@ static void glimpse__before_each_call_of_the_opening(void **state)
     }
     assert_true(nth > 10);
     store_deinit(&store);
+}
+
+/* What broke: no CURRENT was found, and then the files of a store, which had just been made: taken for
+ * damage, or for a store that must not exist. */
+static void glimpse__while_the_store_is_made(void **state)
+{
+    (void)state;
+    uint64_t nth = 1;
+    for (bool is_over = false; !is_over; nth++) {
+        struct store store;
+        struct bb_db *reader = NULL;
+        uint32_t commits = 0;
+        store_init(&store);
+        struct bb_file_system *fs = bb_file_memory_system(store.memory);
+        assert_ok(fs->ops->make_directory(fs, STORE_PATH));
+        struct racing_system racing = {.base = {.ops = &racing_ops},
+                                       .inner = fs,
+                                       .options = &store.options,
+                                       .commits = &commits,
+                                       .nth = nth};
+        struct bb_db_options options = reader_options(&store);
+        options.file_system = &racing.base;
+        enum bb_status status = bb_db_open(STORE_PATH, &options, &reader);
+        is_over = racing.writer == NULL;
+        if (status != BB_NOT_FOUND)
+            assert_ok(status);
+        racing.nth = 0;
+        if (status == BB_OK)
+            assert_int_equal(state_of(reader), commits);
+        assert_ok(bb_db_close(reader));
+        assert_ok(bb_db_close(racing.writer));
+        bb_file_memory_destroy(store.memory);
+    }
+    assert_true(nth > 3);
 }
 
 static void glimpse__gives_up_where_all_changes(void **state)
@@ -326,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(glimpse__before_each_call_of_its_writer),
         cmocka_unit_test(glimpse__before_each_call_of_the_opening),
+        cmocka_unit_test(glimpse__while_the_store_is_made),
         cmocka_unit_test(glimpse__gives_up_where_all_changes),
         cmocka_unit_test(glimpse__beside_a_writing_thread),
         cmocka_unit_test(glimpse__on_disk),
