@@ -19,6 +19,8 @@ struct lookup {
     struct bb_buf *value;     /* takes a copy, */
     struct bb_pinned *pinned; /* or, when not NULL, the value stays where it is */
     struct bb_reader *reader;
+    /* The table that passes_by came to, when its summary said "may contain"; else NULL. */
+    struct bb_table_file *let_through;
     bool is_plain;   /* nobody wants more than the answer */
     bool is_decided; /* a value or a tombstone was found */
     bool is_present;
@@ -70,6 +72,9 @@ static enum bb_status get_from_table(struct lookup *lookup, struct bb_table *tab
 {
     uint64_t sequence = 0;
     const struct bb_read_options *options = &lookup->options->read;
+    if (lookup->let_through != NULL)
+        return bb_table_get_let_through(table, options, lookup->key, lookup->hash, lookup->sequence,
+                                        stats, lookup->value, lookup->pinned, &sequence, ret_visit);
     if (lookup->pinned != NULL)
         return bb_table_get_pinned(table, options, lookup->key, lookup->hash, lookup->sequence,
                                    stats, lookup->pinned, &sequence, ret_visit);
@@ -102,17 +107,24 @@ static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup,
 /* Has the run certainly nothing to say, as far as eight bytes of the key and the summary tell? That
  * is what becomes of nearly all runs an absent key is asked of, in as few instructions as there can
  * be, so that the processor begins with the next ones while it waits for memory. What is not passed
- * by takes the long way from the beginning. */
-static inline bool passes_by(const struct lookup *lookup, const struct bb_run *run, int level)
+ * by takes the long way: from the search of the table on when its summary has let the key through,
+ * else from the beginning. */
+static inline bool passes_by(struct lookup *lookup, const struct bb_run *run, int level)
 {
     struct bb_table_file *file = NULL;
+    bool is_let_through = false;
+    lookup->let_through = NULL;
     if (!lookup->is_plain || !bb_run_find_at_once(run, lookup->key, &file))
         return false;
     if (file == NULL)
         return true;
     struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
-    if (table == NULL || !bb_table_denies_within(table, lookup->hash))
+    if (table == NULL)
         return false;
+    if (!bb_table_denies_within(table, lookup->hash, &is_let_through)) {
+        lookup->let_through = is_let_through ? file : NULL;
+        return false;
+    }
     bb_read_stats_add_denial(&lookup->reader->counts.level_reads[level]);
     return true;
 }
@@ -120,7 +132,9 @@ static inline bool passes_by(const struct lookup *lookup, const struct bb_run *r
 static enum bb_status ask_run(struct lookup *lookup, const struct bb_levels *levels,
                               const struct bb_run_turn *turn)
 {
-    struct bb_table_file *file = bb_run_find(turn->run, levels->comparator, lookup->key);
+    struct bb_table_file *file = lookup->let_through;
+    if (file == NULL)
+        file = bb_run_find(turn->run, levels->comparator, lookup->key);
     return file == NULL ? BB_OK : ask_table(lookup, turn->level, file);
 }
 

@@ -18,6 +18,7 @@ struct lookup {
     struct bb_read_stats *stats;
     struct bb_buf *value;     /* takes a copy, */
     struct bb_pinned *pinned; /* or, when not NULL, the value stays in its block */
+    bool is_let_through;      /* bounds, range tombstones and summary were asked */
 };
 
 /* May the block hold the key, as far as its filter knows? */
@@ -241,25 +242,34 @@ static enum bb_status begin_visit(struct lookup *lookup, struct bb_table_visit *
     return find_block(lookup, visit);
 }
 
-static __attribute__((noinline)) enum bb_status
-visit_table(struct lookup *lookup, uint64_t *ret_sequence, enum bb_visit *ret_visit)
+/* All that comes before the search; true when it has the last word. */
+static bool ask_before_search(struct lookup *lookup, uint64_t *ret_sequence,
+                              enum bb_visit *ret_visit)
 {
     struct bb_table *table = lookup->table;
     if (!bb_bounds_contain(&table->bounds, table->comparator, lookup->key)) {
         *ret_visit = BB_VISIT_OUT_OF_BOUNDS;
-        return BB_OK;
+        return true;
     }
     if (ask_range_tombstones(lookup)) {
         *ret_visit = end_uncovered(lookup);
         *ret_sequence = lookup->covering;
-        return BB_OK;
+        return true;
     }
-    if (!ask_summary(lookup)) {
-        account_summary(lookup);
-        *ret_visit = end_with(lookup, BB_VISIT_SUMMARY_NEGATIVE);
-        *ret_sequence = lookup->covering;
+    if (ask_summary(lookup))
+        return false;
+    account_summary(lookup);
+    *ret_visit = end_with(lookup, BB_VISIT_SUMMARY_NEGATIVE);
+    *ret_sequence = lookup->covering;
+    return true;
+}
+
+static __attribute__((noinline)) enum bb_status
+visit_table(struct lookup *lookup, uint64_t *ret_sequence, enum bb_visit *ret_visit)
+{
+    struct bb_table *table = lookup->table;
+    if (!lookup->is_let_through && ask_before_search(lookup, ret_sequence, ret_visit))
         return BB_OK;
-    }
     uint32_t page = bb_root_find(&table->root, table->comparator, lookup->key, lookup->sequence);
     return visit_page(lookup, page, ret_sequence, ret_visit);
 }
@@ -267,7 +277,8 @@ visit_table(struct lookup *lookup, uint64_t *ret_sequence, enum bb_visit *ret_vi
 static __attribute__((noinline)) enum bb_status
 look_up(struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
         uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats, struct bb_buf *value,
-        struct bb_pinned *pinned, uint64_t *ret_sequence, enum bb_visit *ret_visit)
+        struct bb_pinned *pinned, bool is_let_through, uint64_t *ret_sequence,
+        enum bb_visit *ret_visit)
 {
     static const struct bb_read_options defaults = {0};
     struct bb_read_stats unwanted;
@@ -284,6 +295,7 @@ look_up(struct bb_table *table, const struct bb_read_options *options, struct bb
         .stats = stats,
         .value = value,
         .pinned = pinned,
+        .is_let_through = is_let_through,
     };
     enum bb_visit visit = BB_VISIT_COUNT;
     enum bb_status status = visit_table(&lookup, ret_sequence, &visit);
@@ -297,8 +309,10 @@ look_up(struct bb_table *table, const struct bb_read_options *options, struct bb
 /* What becomes of most absent keys, apart from all else: the fewer instructions a question takes,
  * the more of the next ones the processor has under way while it waits for the memory of this one.
  * (Measured at 5 million keys: two thirds of the time.) False: it takes a whole look-up. */
-static inline bool is_denied_within(struct bb_table *table, uint64_t key_hash)
+static inline bool is_denied_within(struct bb_table *table, uint64_t key_hash,
+                                    bool *ret_is_let_through)
 {
+    *ret_is_let_through = false;
     struct bb_summary *summary = atomic_load_explicit(&table->ready_summary, memory_order_acquire);
     if (summary == NULL)
         return false;
@@ -306,17 +320,19 @@ static inline bool is_denied_within(struct bb_table *table, uint64_t key_hash)
     struct bb_block_filter_key filter_key = {.hash =
                                                  bb_domain_ribbon_hash(format->domain, key_hash)};
     uint64_t place = bb_summary_place(summary, &summary->only_part, filter_key);
-    return !bb_summary_may_contain(summary, format, place, filter_key);
+    *ret_is_let_through = bb_summary_may_contain(summary, format, place, filter_key);
+    return !*ret_is_let_through;
 }
 
 /* The same of a key that may lie out of bounds. */
 static inline bool is_denied_at_once(struct bb_table *table, const struct bb_read_options *options,
                                      struct bb_bytes key, uint64_t key_hash)
 {
+    bool is_let_through = false;
     if (options != NULL && (options->ignore_filters || options->account_avoided))
         return false;
     return bb_bounds_contain(&table->bounds, table->comparator, key) &&
-           is_denied_within(table, key_hash);
+           is_denied_within(table, key_hash, &is_let_through);
 }
 
 static void count_denial(struct bb_read_stats *stats, enum bb_visit *ret_visit)
@@ -334,8 +350,8 @@ enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options
                             uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
     if (!is_denied_at_once(table, options, key, key_hash))
-        return look_up(table, options, key, key_hash, sequence, stats, value, NULL, ret_sequence,
-                       ret_visit);
+        return look_up(table, options, key, key_hash, sequence, stats, value, NULL, false,
+                       ret_sequence, ret_visit);
     count_denial(stats, ret_visit);
     return BB_OK;
 }
@@ -346,7 +362,7 @@ enum bb_status bb_table_get_pinned(struct bb_table *table, const struct bb_read_
                                    uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
     if (!is_denied_at_once(table, options, key, key_hash))
-        return look_up(table, options, key, key_hash, sequence, stats, NULL, ret_value,
+        return look_up(table, options, key, key_hash, sequence, stats, NULL, ret_value, false,
                        ret_sequence, ret_visit);
     count_denial(stats, ret_visit);
     return BB_OK;
@@ -358,9 +374,20 @@ bool bb_table_denies(struct bb_table *table, const struct bb_read_options *optio
     return is_denied_at_once(table, options, key, key_hash);
 }
 
-bool bb_table_denies_within(struct bb_table *table, uint64_t key_hash)
+bool bb_table_denies_within(struct bb_table *table, uint64_t key_hash, bool *ret_is_let_through)
 {
-    return is_denied_within(table, key_hash);
+    return is_denied_within(table, key_hash, ret_is_let_through);
+}
+
+enum bb_status bb_table_get_let_through(struct bb_table *table,
+                                        const struct bb_read_options *options, struct bb_bytes key,
+                                        uint64_t key_hash, uint64_t sequence,
+                                        struct bb_read_stats *stats, struct bb_buf *value,
+                                        struct bb_pinned *pinned, uint64_t *ret_sequence,
+                                        enum bb_visit *ret_visit)
+{
+    return look_up(table, options, key, key_hash, sequence, stats, value, pinned, true,
+                   ret_sequence, ret_visit);
 }
 
 void bb_table_prefetch(const struct bb_table *table, uint64_t key_hash)

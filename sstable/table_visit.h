@@ -30,8 +30,13 @@ struct bb_table_visit {
 bool bb_table_denies(struct bb_table *table, const struct bb_read_options *options,
                      struct bb_bytes key, uint64_t key_hash);
 /* The same of a key that is within the table's bounds, to be asked with filters and without account
- * of what is avoided. */
-bool bb_table_denies_within(struct bb_table *table, uint64_t key_hash);
+ * of what is avoided. *ret_is_let_through: the summary was asked, and said "may contain". */
+bool bb_table_denies_within(struct bb_table *table, uint64_t key_hash, bool *ret_is_let_through);
+/* The rest of bb_table_get for such a key; of bb_table_get_pinned, when pinned is not NULL. */
+BB_MUST_CHECK enum bb_status bb_table_get_let_through(
+    struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
+    uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats, struct bb_buf *value,
+    struct bb_pinned *pinned, uint64_t *ret_sequence, enum bb_visit *ret_visit);
 /* Begins to load what that question will look at. */
 void bb_table_prefetch(const struct bb_table *table, uint64_t key_hash);
 
