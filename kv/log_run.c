@@ -22,11 +22,13 @@
 #define PREFETCH_AHEAD 8
 
 struct record {
-    uint64_t sequence_and_kind;
+    uint64_t sequence_and_kind; /* and whether the value is IN_PLACE */
     uint32_t key_size;
     uint32_t value_size;
-    uint8_t bytes[]; /* key, value */
+    uint8_t bytes[]; /* key, value or its address */
 };
+#define IN_PLACE  UINT64_C(0x80)
+#define KIND_MASK UINT64_C(0x7f)
 
 struct item {
     uint64_t prefix; /* of the key, behind its first `skip` bytes; zeros behind its end */
@@ -39,16 +41,19 @@ struct item {
 struct bb_log_run {
     const struct bb_comparator *comparator; /* borrowed; NULL: bytewise */
     struct bb_arena arena;
-    struct bb_buf items; /* struct item */
-    size_t count;        /* of items */
+    struct bb_buf items;     /* struct item */
+    struct bb_buf kept;      /* struct bb_buf, owned */
+    uint64_t in_place_bytes; /* of values */
+    size_t count;            /* of items */
     struct bb_range_array ranges;
     uint64_t capacity;
     uint64_t twice; /* items whose key another one has, too */
 };
 
-/* What an operation takes besides its bytes: its head, rounding, and its item with a place to be
+/* What an operation takes besides its bytes: its head, rounding, an address, and its item with a place to be
  * sorted into; or its range. */
-#define OPERATION_BYTES (sizeof(struct record) + BB_ARENA_UNIT + 2 * sizeof(struct item))
+#define OPERATION_BYTES                                                                            \
+    (sizeof(struct record) + BB_ARENA_UNIT + sizeof(void *) + 2 * sizeof(struct item))
 
 enum bb_status bb_log_run_create(const struct bb_comparator *comparator, uint64_t capacity_bytes,
                                  uint64_t first_bytes, struct bb_log_run **ret_run)
@@ -77,6 +82,10 @@ void bb_log_run_destroy(struct bb_log_run *run)
 {
     if (run == NULL)
         return;
+    struct bb_buf *kept = (struct bb_buf *)(void *)run->kept.data;
+    for (size_t i = 0; i < run->kept.size / sizeof(*kept); i++)
+        bb_buf_deinit(&kept[i]);
+    bb_buf_deinit(&run->kept);
     bb_range_array_deinit(&run->ranges);
     bb_buf_deinit(&run->items);
     bb_arena_deinit(&run->arena);
@@ -86,7 +95,7 @@ void bb_log_run_destroy(struct bb_log_run *run)
 static uint64_t used_bytes(const struct bb_log_run *run)
 {
     uint64_t operations = run->count + run->ranges.count;
-    return run->arena.used + operations * 2 * sizeof(struct item);
+    return run->arena.used + run->in_place_bytes + operations * 2 * sizeof(struct item);
 }
 
 bool bb_log_run_fits(const struct bb_log_run *run, uint64_t raw_bytes)
@@ -111,7 +120,13 @@ static struct bb_bytes key_of(const struct record *record)
 
 static struct bb_bytes value_of(const struct record *record)
 {
-    return bb_bytes_of(record->bytes + record->key_size, record->value_size);
+    const uint8_t *value = record->bytes + record->key_size;
+    if ((record->sequence_and_kind & IN_PLACE) != 0) {
+        const uint8_t *place = NULL;
+        memcpy(&place, value, sizeof(place));
+        value = place;
+    }
+    return bb_bytes_of(value, record->value_size);
 }
 
 static struct item item_of(struct bb_bytes key, uint32_t record, size_t skip)
@@ -128,12 +143,11 @@ static void copy_bytes(uint8_t *to, struct bb_bytes bytes)
         memcpy(to, bytes.data, bytes.size);
 }
 
-enum bb_status bb_log_run_add(struct bb_log_run *run, const struct bb_entry *entry)
+/* Head and key, with room for so much behind them, which *ret_rest is. */
+static enum bb_status add_record(struct bb_log_run *run, const struct bb_entry *entry, size_t rest,
+                                 uint32_t *ret_place, uint8_t **ret_rest)
 {
-    bool is_range = entry->kind == BB_ENTRY_DELETE_RANGE;
-    if (is_range && bb_key_compare(run->comparator, entry->key, entry->value) >= 0)
-        return BB_OK;
-    size_t size = sizeof(struct record) + entry->key.size + entry->value.size;
+    size_t size = sizeof(struct record) + entry->key.size + rest;
     uint32_t place = bb_arena_alloc(&run->arena, size, BB_ARENA_UNIT);
     if (place == 0)
         return bb_fail(BB_NO_SPACE, "no room for an operation of %zu bytes in a run of logs", size);
@@ -142,12 +156,56 @@ enum bb_status bb_log_run_add(struct bb_log_run *run, const struct bb_entry *ent
     record->key_size = (uint32_t)entry->key.size;
     record->value_size = (uint32_t)entry->value.size;
     copy_bytes(record->bytes, entry->key);
-    copy_bytes(record->bytes + entry->key.size, entry->value);
-    if (is_range)
-        return bb_range_array_add(&run->ranges, key_of(record), value_of(record), entry->sequence);
-    struct item item = item_of(key_of(record), place, 0);
+    *ret_place = place;
+    *ret_rest = record->bytes + entry->key.size;
+    return BB_OK;
+}
+
+static enum bb_status add_item(struct bb_log_run *run, uint32_t place)
+{
+    struct item item = item_of(key_of(record_at(run, place)), place, 0);
     enum bb_status status = bb_buf_append(&run->items, &item, sizeof(item));
     run->count += status == BB_OK;
+    return status;
+}
+
+enum bb_status bb_log_run_add(struct bb_log_run *run, const struct bb_entry *entry)
+{
+    bool is_range = entry->kind == BB_ENTRY_DELETE_RANGE;
+    uint32_t place = 0;
+    uint8_t *rest = NULL;
+    if (is_range && bb_key_compare(run->comparator, entry->key, entry->value) >= 0)
+        return BB_OK;
+    enum bb_status status = add_record(run, entry, entry->value.size, &place, &rest);
+    if (status != BB_OK)
+        return status;
+    copy_bytes(rest, entry->value);
+    if (!is_range)
+        return add_item(run, place);
+    const struct record *record = record_at(run, place);
+    return bb_range_array_add(&run->ranges, key_of(record), value_of(record), entry->sequence);
+}
+
+enum bb_status bb_log_run_add_in_place(struct bb_log_run *run, const struct bb_entry *entry)
+{
+    uint32_t place = 0;
+    uint8_t *rest = NULL;
+    BB_ASSERT(entry->kind == BB_ENTRY_PUT);
+    enum bb_status status = add_record(run, entry, sizeof(entry->value.data), &place, &rest);
+    if (status != BB_OK)
+        return status;
+    memcpy(rest, &entry->value.data, sizeof(entry->value.data));
+    struct record *record = bb_arena_at(&run->arena, place);
+    record->sequence_and_kind |= IN_PLACE;
+    run->in_place_bytes += entry->value.size;
+    return add_item(run, place);
+}
+
+enum bb_status bb_log_run_keep(struct bb_log_run *run, struct bb_buf *buf)
+{
+    enum bb_status status = bb_buf_append(&run->kept, buf, sizeof(*buf));
+    if (status == BB_OK)
+        *buf = (struct bb_buf){0};
     return status;
 }
 
@@ -335,7 +393,7 @@ static void show(struct log_run_iter *walk, size_t position)
     walk->iter.entry.key = key_of(record);
     walk->iter.entry.value = value_of(record);
     walk->iter.entry.sequence = record->sequence_and_kind >> 8;
-    walk->iter.entry.kind = (enum bb_entry_kind)(record->sequence_and_kind & 0xff);
+    walk->iter.entry.kind = (enum bb_entry_kind)(record->sequence_and_kind & KIND_MASK);
 }
 
 static void iter_destroy(struct bb_iter *iter)

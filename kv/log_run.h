@@ -1,6 +1,7 @@
 /* Operations read from logs, gathered in memory and brought into the order of a table at once.
  *
  *     arena    [sequence, kind, sizes, key, value] [...] ...      in order of arrival
+ *     kept     buffers that large values are in, which are not copied
  *     items    {8 bytes of the key, place in the arena}           sorted, then gone through
  *
  * Recovery shows nothing before it has read everything, so it needs no tree that is in order at all
@@ -11,6 +12,7 @@
 #ifndef BB_KV_LOG_RUN_H
 #define BB_KV_LOG_RUN_H
 
+#include "base/buf.h"
 #include "bb/table.h"
 #include "sstable/range_tombstones.h"
 
@@ -30,6 +32,13 @@ bool bb_log_run_fits(const struct bb_log_run *run, uint64_t raw_bytes);
 /* Copies an operation; a range that is empty is passed over. REQUIRES: its sequence is above that of
  * all before. BB_NO_SPACE never after fits said yes. */
 BB_MUST_CHECK enum bb_status bb_log_run_add(struct bb_log_run *run, const struct bb_entry *entry);
+/* The same but for the value, which is not copied: it stays where it is until the run is destroyed,
+ * or is written no more. */
+BB_MUST_CHECK enum bb_status bb_log_run_add_in_place(struct bb_log_run *run,
+                                                     const struct bb_entry *entry);
+/* Takes a buffer that values were added from in place, to be freed with the run; *buf is empty
+ * afterwards. On failure nothing is taken. */
+BB_MUST_CHECK enum bb_status bb_log_run_keep(struct bb_log_run *run, struct bb_buf *buf);
 bool bb_log_run_is_empty(const struct bb_log_run *run);
 
 /* Nothing may be added afterwards. */

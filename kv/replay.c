@@ -13,6 +13,9 @@
 #include "kv/target.h"
 #include "kv/wal/wal_reader.h"
 
+/* Values from this size on stay in the record that they were read in, if that holds little else. */
+#define IN_PLACE_MIN ((size_t)64 * 1024)
+
 /* Goes through one log and hands each new operation to `visit`. */
 struct log_walk {
     const char *path;
@@ -20,7 +23,9 @@ struct log_walk {
     bool tolerate_damage;
     struct bb_log_check *check;
     enum bb_status (*visit)(void *context, const struct bb_entry *entry);
+    enum bb_status (*end_record)(void *context); /* NULL: nothing is done */
     void *context;
+    size_t record_size; /* of the record at hand */
 };
 
 static enum bb_status visit_operations(struct log_walk *walk, struct bb_batch_cursor *cursor)
@@ -66,7 +71,10 @@ static enum bb_status read_record(struct log_walk *walk, struct bb_bytes payload
                           "the record has sequence %" PRIu64 ", expected %" PRIu64
                           ": an operation is there twice",
                           cursor.sequence, check->expected_sequence);
+    walk->record_size = payload.size;
     status = visit_operations(walk, &cursor);
+    if (status == BB_OK && walk->end_record != NULL)
+        status = walk->end_record(walk->context);
     check->expected_sequence = cursor.sequence + cursor.count;
     check->record_count++;
     return status;
@@ -126,6 +134,8 @@ struct replay {
     struct bb_levels **levels;
     struct bb_log_run *run; /* NULL: nothing is gathered */
     uint64_t capacity_bytes;
+    const struct log_walk *walk; /* through the log at hand */
+    bool keeps_record;           /* values of the record at hand stay in it */
 };
 
 static enum bb_status add_table(struct replay *replay, uint64_t number,
@@ -215,11 +225,39 @@ static enum bb_status make_room(struct replay *replay, const struct bb_entry *en
                              &replay->run);
 }
 
+static bool stays_in_record(const struct replay *replay, const struct bb_entry *entry)
+{
+    size_t size = entry->value.size;
+    return entry->kind == BB_ENTRY_PUT && size >= IN_PLACE_MIN &&
+           size >= replay->walk->record_size / 2 && bb_wal_reader_is_own(replay->walk->reader);
+}
+
 static enum bb_status replay_operation(void *context, const struct bb_entry *entry)
 {
     struct replay *replay = context;
     enum bb_status status = make_room(replay, entry);
-    return status == BB_OK ? bb_log_run_add(replay->run, entry) : status;
+    if (status != BB_OK)
+        return status;
+    if (!stays_in_record(replay, entry))
+        return bb_log_run_add(replay->run, entry);
+    replay->keeps_record = true;
+    return bb_log_run_add_in_place(replay->run, entry);
+}
+
+/* The run keeps the record whose values it has in place; one that was written in between needs it no
+ * more. A full run is written before the next record is read: that may be as large. */
+static enum bb_status end_record(void *context)
+{
+    struct replay *replay = context;
+    if (!replay->keeps_record)
+        return BB_OK;
+    struct bb_buf record = bb_wal_reader_take(replay->walk->reader);
+    enum bb_status status = bb_log_run_keep(replay->run, &record);
+    bb_buf_deinit(&record);
+    replay->keeps_record = false;
+    if (status == BB_OK && !bb_log_run_fits(replay->run, 0))
+        status = write_table(replay);
+    return status;
 }
 
 /* An operation that changes nothing, an empty range, leaves no trace but its sequence: nobody may get
@@ -258,10 +296,14 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
                             .tolerate_damage = replay->db->options.recover_point_in_time,
                             .check = check,
                             .visit = replay_operation,
+                            .end_record = end_record,
                             .context = replay};
     uint64_t dropped_before = check->dropped_bytes;
+    replay->walk = &walk;
+    replay->keeps_record = false;
     if (status == BB_OK)
         status = open_and_walk(replay->db->system, number, replay->db->store_id, &walk);
+    replay->walk = NULL;
     *ret_is_cut = check->is_gap || check->dropped_bytes > dropped_before;
     if (status == BB_OK && check->is_gap)
         tell_dropped(replay->db, walk.path, 0,

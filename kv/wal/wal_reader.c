@@ -260,6 +260,18 @@ enum bb_status bb_wal_reader_open(struct bb_file_system *fs, const char *path, u
     return status;
 }
 
+bool bb_wal_reader_is_own(const struct bb_wal_reader *reader)
+{
+    return reader->record.size > 0;
+}
+
+struct bb_buf bb_wal_reader_take(struct bb_wal_reader *reader)
+{
+    struct bb_buf record = reader->record;
+    reader->record = (struct bb_buf){0};
+    return record;
+}
+
 uint64_t bb_wal_reader_offset(const struct bb_wal_reader *reader)
 {
     return reader->record_start;

@@ -17,6 +17,7 @@
 #ifndef BB_KV_WAL_WAL_READER_H
 #define BB_KV_WAL_WAL_READER_H
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "kv/wal/wal_format.h"
 
@@ -45,6 +46,11 @@ BB_MUST_CHECK enum bb_status bb_wal_reader_open(struct bb_file_system *fs, const
  * BB_CORRUPT, BB_IO, BB_NO_MEMORY. Whatever is not BB_OK is also what every later call gives. */
 BB_MUST_CHECK enum bb_status bb_wal_reader_next(struct bb_wal_reader *reader,
                                                 struct bb_bytes *ret_payload);
+
+/* Was the record that next gave last put together in a buffer of its own, which can be taken? */
+bool bb_wal_reader_is_own(const struct bb_wal_reader *reader);
+/* That buffer, which holds the payload where it is; owned from here on. REQUIRES: is_own. */
+struct bb_buf bb_wal_reader_take(struct bb_wal_reader *reader);
 
 /* Where the record that next gave last begins in the file, for messages. */
 uint64_t bb_wal_reader_offset(const struct bb_wal_reader *reader);

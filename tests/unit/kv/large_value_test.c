@@ -2,7 +2,8 @@
  * merged ones; with keys of 64 KiB; and leave the small ones beside them as cheap to read as they
  * were. Method: a 16 MiB value (BB_TEST_LARGE_BYTES: another size, 1073741824 is the limit), that
  * compresses and that does not; what the cache holds and what is read is counted. And of values that
- * the log is given in pieces: the process dies, the power or a write fails between two of them. */
+ * the log is given in pieces: the process dies, the power or a write fails between two of them; and
+ * of many that are replayed. */
 #include "tests/support/store.h"
 
 #include <stdlib.h>
@@ -233,6 +234,86 @@ static void large_value__broken_off_between_two_pieces(void **state)
     free((void *)(uintptr_t)value.data);
 }
 
+/* ---- replayed ---- */
+
+#define REPLAY_KEYS 12
+
+/* Sizes around that from which on replay does not copy; the bytes follow from the number. */
+static struct bb_bytes numbered_value(uint64_t number)
+{
+    struct bb_rng rng;
+    bb_rng_init(&rng, number);
+    size_t size = bb_rng_one_in(&rng, 3) ? bb_rng_below(&rng, 100)
+                                         : (size_t)bb_rng_between(&rng, 63 * 1024, 200 * 1024);
+    uint8_t *data = bb_must_alloc_zeroed(size + 1);
+    bb_rng_bytes(&rng, data, size);
+    return bb_bytes_of(data, size);
+}
+
+/* One batch of up to four operations; numbers[k] becomes that of key k's value, 0 for none. */
+static void write_numbered(struct store *store, struct bb_rng *rng, uint64_t *next,
+                           uint64_t *numbers)
+{
+    struct bb_batch *batch = NULL;
+    assert_ok(bb_batch_create(&batch));
+    for (uint64_t left = bb_rng_between(rng, 1, 4); left > 0; left--) {
+        uint8_t key = (uint8_t)bb_rng_below(rng, REPLAY_KEYS);
+        numbers[key] = bb_rng_one_in(rng, 5) ? 0 : ++*next;
+        if (numbers[key] == 0) {
+            assert_ok(bb_batch_delete(batch, bb_bytes_of(&key, 1)));
+            continue;
+        }
+        struct bb_bytes value = numbered_value(numbers[key]);
+        assert_ok(bb_batch_put(batch, bb_bytes_of(&key, 1), value));
+        free((void *)(uintptr_t)value.data);
+    }
+    assert_ok(bb_db_write(store->db, NULL, batch));
+    bb_batch_destroy(batch);
+}
+
+static void check_numbered(struct store *store, const uint64_t *numbers)
+{
+    struct bb_buf found = {0};
+    for (uint8_t key = 0; key < REPLAY_KEYS; key++) {
+        enum bb_status status = bb_db_get(store->db, NULL, bb_bytes_of(&key, 1), &found);
+        assert_int_equal(status, numbers[key] == 0 ? BB_NOT_FOUND : BB_OK);
+        if (status != BB_OK)
+            continue;
+        struct bb_bytes value = numbered_value(numbers[key]);
+        assert_true(bb_bytes_equal(bb_buf_bytes(&found), value));
+        free((void *)(uintptr_t)value.data);
+    }
+    bb_buf_deinit(&found);
+}
+
+/* Values that stay in the records they were read in, and others, into runs of which some end within
+ * a batch. */
+static void large_value__replayed_among_others(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("large_value__replayed_among_others", 31));
+    for (int round = 0; round < 12; round++) {
+        struct store store;
+        uint64_t numbers[REPLAY_KEYS] = {0};
+        uint64_t next = (uint64_t)round * 1000;
+        store_init(&store);
+        store.options.write_buffer_bytes = 16 << 20; /* all of it stays in the log */
+        store_open(&store);
+        for (int i = 0; i < 25; i++)
+            write_numbered(&store, &rng, &next, numbers);
+        struct store image = {.memory = bb_file_memory_clone(store.memory)}; /* the process dies */
+        image.options = store_options(image.memory);
+        image.options.write_buffer_bytes = (size_t)64 * 1024 << bb_rng_below(&rng, 7);
+        store_open(&image);
+        check_numbered(&image, numbers);
+        assert_ok(bb_db_compact(image.db));
+        check_numbered(&image, numbers);
+        store_deinit(&image);
+        store_deinit(&store);
+    }
+}
+
 /* Refused by their sizes alone, before a byte of them is looked at. */
 static void large_value__beyond_the_limits(void **state)
 {
@@ -297,6 +378,7 @@ int main(void)
         cmocka_unit_test(large_value__of_the_longest_key),
         cmocka_unit_test(large_value__stays_out_of_the_cache),
         cmocka_unit_test(large_value__broken_off_between_two_pieces),
+        cmocka_unit_test(large_value__replayed_among_others),
         cmocka_unit_test(large_value__beyond_the_limits),
         cmocka_unit_test(large_value__many_in_a_batch),
     };

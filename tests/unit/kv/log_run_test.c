@@ -70,6 +70,18 @@ static uint64_t count_keys(const struct bb_entry_array *sorted)
     return count;
 }
 
+/* The value in a buffer that the run takes. */
+static void add_in_place(struct bb_log_run *run, const struct bb_entry *entry)
+{
+    struct bb_entry in_place = *entry;
+    struct bb_buf buf = {0};
+    assert_ok(bb_buf_assign(&buf, entry->value));
+    in_place.value = bb_buf_bytes(&buf);
+    assert_ok(bb_log_run_add_in_place(run, &in_place));
+    assert_ok(bb_log_run_keep(run, &buf));
+    assert_null(buf.data);
+}
+
 static void add_many(struct bb_rng *rng, enum shape shape, struct bb_log_run *run,
                      struct bb_entry_array *model)
 {
@@ -84,7 +96,10 @@ static void add_many(struct bb_rng *rng, enum shape shape, struct bb_log_run *ru
             entry.value = bb_bytes_of(value, bb_rng_below(rng, sizeof(value)));
         }
         assert_true(bb_log_run_fits(run, entry.key.size + entry.value.size));
-        assert_ok(bb_log_run_add(run, &entry));
+        if (entry.kind == BB_ENTRY_PUT && bb_rng_one_in(rng, 5))
+            add_in_place(run, &entry);
+        else
+            assert_ok(bb_log_run_add(run, &entry));
         bb_entry_array_add(model, &entry);
     }
 }
@@ -179,6 +194,12 @@ static void log_run__has_a_capacity(void **state)
     assert_ok(bb_log_run_add(run, &entry));
     bb_log_run_destroy(run);
     assert_status(bb_log_run_create(NULL, UINT64_C(25) << 30, 0, &run), BB_TOO_LARGE);
+    assert_ok(bb_log_run_create(NULL, 10000, 0, &run));
+    entry.value = bb_bytes_of(bytes, 9000); /* what is not copied counts, too */
+    assert_true(bb_log_run_fits(run, 2000));
+    assert_ok(bb_log_run_add_in_place(run, &entry));
+    assert_false(bb_log_run_fits(run, 2000));
+    bb_log_run_destroy(run);
     free(bytes);
 }
 
