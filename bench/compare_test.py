@@ -46,22 +46,25 @@ def check_slices(name, phase, measured):
     slices = measured["slice_nanoseconds"]
     check(len(slices) == SLICES and min(slices) > 0, f"{name}: {phase}: slices {slices}")
     check(sum(slices) == measured["nanoseconds"], f"{name}: {phase}: the slices are not the whole")
+    processor = measured["slice_processor_nanoseconds"]
+    check(len(processor) == SLICES and min(processor) > 0, f"{name}: {phase}: slices of the processor {processor}")
 
 
-def slices_of(engine, phase):
-    return [time for result in engine["rounds"] for time in result["phases"][phase]["slice_nanoseconds"]]
+def slices_of(engine, phase, field):
+    return [time for result in engine["rounds"] for time in result["phases"][phase][field]]
 
 
-def check_ratios(document, text):
+def check_ratios(document, text, heading, field):
     """The text's ratios are medians over the slices; peers in the order of the columns."""
     ours, *peers = document["engines"]
     if not peers:
         return
-    rows = text.split("peer's time / bloomblock's time")[1].split("\n\n")[0]
+    rows = text.split(heading)[1].split("\n\n")[0]
     for label, phase in RATIO_LABELS.items():
         figures = next(line for line in rows.splitlines() if line.startswith(label))[len(label):].split()
         for peer, printed in zip(peers, figures, strict=True):
-            ratios = [theirs / own for theirs, own in zip(slices_of(peer, phase), slices_of(ours, phase))]
+            pairs = zip(slices_of(peer, phase, field), slices_of(ours, phase, field))
+            ratios = [theirs / own for theirs, own in pairs]
             check(abs(float(printed) - statistics.median(ratios)) <= 0.0051,
                   f"{peer['name']}: {label}: {printed}, slices' ratios {ratios}")
 
@@ -101,7 +104,8 @@ def main():
         for engine in document["engines"]:
             check(engine["name"] in text and engine["options"] in text, f"{engine['name']} is not in the text")
         check("peer's time / bloomblock's time" in text or len(document["engines"]) == 1, "no ratios in the text")
-        check_ratios(document, text)
+        check_ratios(document, text, "peer's time / bloomblock's time", "slice_nanoseconds")
+        check_ratios(document, text, "the same, of the processor", "slice_processor_nanoseconds")
         document = json.loads(run(binary, folder, *sizes("--engines", "bloomblock", "--rounds", "2", "--json", "-")))
         check_document(document, 2)
         check_rejections(binary, folder)

@@ -20,9 +20,11 @@ struct report {
 /* Median over the rounds of each figure by itself. */
 void report_median(const struct report *report, size_t engine, struct run_result *ret_median);
 
-/* Engines as sides, slices of all rounds as turns, of a phase of reading; what failed has no times.
+/* Engines as sides, slices of all rounds as turns, of a phase of reading: times of the processor, or
+ * by the clock; what failed has none.
  * Owned: turns_deinit. */
-void report_turns(const struct report *report, enum phase phase, struct turns *ret_turns);
+void report_turns(const struct report *report, enum phase phase, bool of_processor,
+                  struct turns *ret_turns);
 
 void report_write_text(const struct report *report, FILE *file);
 void report_write_json(const struct report *report, FILE *file);

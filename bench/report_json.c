@@ -48,7 +48,10 @@ static void write_slices(FILE *file, const struct phase_result *result, uint64_t
 {
     fprintf(file, ", \"slice_nanoseconds\": [");
     for (uint64_t i = 0; i < slice_count; i++)
-        fprintf(file, "%s%" PRIu64, i == 0 ? "" : ", ", result->slices[i]);
+        fprintf(file, "%s%" PRIu64, i == 0 ? "" : ", ", result->slices[i].clock);
+    fprintf(file, "], \"slice_processor_nanoseconds\": [");
+    for (uint64_t i = 0; i < slice_count; i++)
+        fprintf(file, "%s%" PRIu64, i == 0 ? "" : ", ", result->slices[i].processor);
     fprintf(file, "]");
 }
 

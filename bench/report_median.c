@@ -7,7 +7,7 @@
 #define FIGURES (sizeof(struct run_result) / sizeof(uint64_t))
 
 _Static_assert(sizeof(struct run_result) ==
-                   sizeof(uint64_t) * (PHASE_COUNT * (2 + RUN_SLICES_MAX +
+                   sizeof(uint64_t) * (PHASE_COUNT * (2 + 2 * RUN_SLICES_MAX +
                                                       sizeof(struct counters) / sizeof(uint64_t)) +
                                        3),
                "a run_result is an array of figures");
@@ -41,15 +41,17 @@ void report_median(const struct report *report, size_t engine, struct run_result
     memcpy(ret_median, medians, sizeof(medians));
 }
 
-void report_turns(const struct report *report, enum phase phase, struct turns *ret_turns)
+void report_turns(const struct report *report, enum phase phase, bool of_processor,
+                  struct turns *ret_turns)
 {
     const struct compare_options *options = report->options;
     turns_init(ret_turns, options->engine_count, options->rounds * options->slice_count);
     for (size_t engine = 0; engine < options->engine_count; engine++) {
         for (size_t turn = 0; turn < ret_turns->turn_count && !report->is_failed[engine]; turn++) {
             const struct run_result *result = &report->results[engine][turn / options->slice_count];
-            uint64_t time = result->phases[phase].slices[turn % options->slice_count];
-            turns_note(ret_turns, engine, turn, (double)time);
+            struct slice_time time = result->phases[phase].slices[turn % options->slice_count];
+            turns_note(ret_turns, engine, turn,
+                       (double)(of_processor ? time.processor : time.clock));
         }
     }
 }

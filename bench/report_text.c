@@ -218,37 +218,54 @@ static void print_rows(const struct columns *columns, const char *title, const s
 }
 
 /* Reading is compared slice by slice, the rest as a whole. */
-static void print_ratio_row(const struct columns *columns, const struct row *row)
+static double ratio_of(const struct columns *columns, const struct row *row, size_t engine,
+                       bool of_processor)
 {
-    const struct report *report = columns->report;
     double own = row->figure(columns, &columns->medians[columns->reference], row->phase);
     struct turns turns;
-    report_turns(report, row->phase, &turns);
+    if (!phase_is_reading(row->phase))
+        return row->figure(columns, &columns->medians[engine], row->phase) / own;
+    report_turns(columns->report, row->phase, of_processor, &turns);
+    double ratio = turns_ratio(&turns, engine, columns->reference);
+    turns_deinit(&turns);
+    return ratio;
+}
+
+static void print_ratio_row(const struct columns *columns, const struct row *row, bool of_processor)
+{
+    const struct report *report = columns->report;
     fprintf(columns->file, "%-*s", LABEL_WIDTH, row->label);
     for (size_t engine = 0; engine < report->options->engine_count; engine++) {
         if (engine == columns->reference)
             continue;
-        double ratio = row->figure(columns, &columns->medians[engine], row->phase) / own;
-        if (phase_is_reading(row->phase))
-            ratio = turns_ratio(&turns, engine, columns->reference);
         if (report->is_failed[engine])
             fprintf(columns->file, "%*s", COLUMN_WIDTH, "failed");
         else
-            fprintf(columns->file, "%*.2f", COLUMN_WIDTH, ratio);
+            fprintf(columns->file, "%*.2f", COLUMN_WIDTH,
+                    ratio_of(columns, row, engine, of_processor));
     }
     fputc('\n', columns->file);
-    turns_deinit(&turns);
+}
+
+static bool has_ratios(const struct columns *columns)
+{
+    size_t engine_count = columns->report->options->engine_count;
+    return columns->reference != engine_count && engine_count > 1 &&
+           !columns->report->is_failed[columns->reference];
 }
 
 static void print_ratios(const struct columns *columns, const struct row *rows, size_t row_count)
 {
-    const struct compare_options *options = columns->report->options;
-    if (columns->reference == options->engine_count ||
-        columns->report->is_failed[columns->reference] || options->engine_count == 1)
+    if (!has_ratios(columns))
         return;
     print_heading(columns, "peer's time / bloomblock's time", false);
     for (size_t i = 0; i < row_count; i++)
-        print_ratio_row(columns, &rows[i]);
+        print_ratio_row(columns, &rows[i], false);
+    print_heading(columns, "the same, of the processor", false);
+    for (size_t i = 0; i < row_count; i++) {
+        if (phase_is_reading(rows[i].phase))
+            print_ratio_row(columns, &rows[i], true);
+    }
 }
 
 static void print_conditions(const struct report *report, FILE *file)

@@ -8,6 +8,7 @@
 #include "bench/die.h"
 #include "bench/quiet.h"
 #include "bench/store_files.h"
+#include "bench/thread_clock.h"
 
 /* Operations between two looks at the clock: few enough that their keys and values stay in the
  * first caches. */
@@ -135,6 +136,18 @@ static void prepare_reading(struct run *run)
     counters_read(&run->counters);
 }
 
+static struct slice_time time_now(void)
+{
+    uint64_t processor = (uint64_t)thread_clock_now();
+    return (struct slice_time){.clock = clock_nanoseconds(), .processor = processor};
+}
+
+static void add_since(struct slice_time *sum, struct slice_time begin)
+{
+    sum->clock += clock_nanoseconds() - begin.clock;
+    sum->processor += (uint64_t)thread_clock_now() - begin.processor;
+}
+
 static uint64_t slice_begin(const struct run *run, uint64_t count, uint64_t slice)
 {
     return count * slice / run->options->slice_count;
@@ -144,7 +157,7 @@ static void end_reading(struct run *run, enum phase phase, uint64_t operations)
 {
     uint64_t elapsed = 0;
     for (uint64_t i = 0; i < run->options->slice_count; i++)
-        elapsed += run->result->phases[phase].slices[i];
+        elapsed += run->result->phases[phase].slices[i].clock;
     end_phase(run, phase, operations, elapsed);
 }
 
@@ -222,26 +235,25 @@ static void seek(struct run *run, size_t size)
                           &run->tracer.visitor);
 }
 
-/* Nanoseconds. */
-static uint64_t read_slice(struct run *run, const struct reading *reading, uint64_t slice)
+static struct slice_time read_slice(struct run *run, const struct reading *reading, uint64_t slice)
 {
-    uint64_t elapsed = 0;
+    struct slice_time sum = {0};
     uint64_t end = slice_begin(run, reading->count, slice + 1);
     for (uint64_t done = slice_begin(run, reading->count, slice); done < end;) {
         size_t size = batch_size(done, end);
         for (size_t i = 0; i < size; i++)
             fill_slot(run, i, reading->numbers[done + i], reading->with_values);
-        uint64_t begin = clock_nanoseconds();
+        struct slice_time begin = time_now();
         reading->ask(run, size);
-        elapsed += clock_nanoseconds() - begin;
+        add_since(&sum, begin);
         done += size;
     }
-    return elapsed;
+    return sum;
 }
 
 static void read_phase(struct run *run, const struct reading *reading)
 {
-    uint64_t *slices = run->result->phases[reading->phase].slices;
+    struct slice_time *slices = run->result->phases[reading->phase].slices;
     prepare_reading(run);
     for (uint64_t i = 0; i < run->options->slice_count; i++) {
         slices[i] = read_slice(run, reading, i);
@@ -294,21 +306,20 @@ struct scan {
     struct tracer tracer; /* first */
     struct run *run;
     uint64_t slice;
-    uint64_t slice_end; /* entries before it */
-    uint64_t begin;     /* of the slice, on the clock */
+    uint64_t slice_end;      /* entries before it */
+    struct slice_time begin; /* of the slice */
 };
 
 static void note_scanned(struct scan *scan)
 {
-    uint64_t *slices = scan->run->result->phases[PHASE_SCAN].slices;
-    slices[scan->slice] = clock_nanoseconds() - scan->begin;
+    add_since(&scan->run->result->phases[PHASE_SCAN].slices[scan->slice], scan->begin);
 }
 
 static void begin_scan_slice(struct scan *scan, uint64_t slice)
 {
     scan->slice = slice;
     scan->slice_end = slice_begin(scan->run, scan->run->workload->options.key_count, slice + 1);
-    scan->begin = clock_nanoseconds();
+    scan->begin = time_now();
 }
 
 static void visit_scanned(struct bench_visitor *visitor, struct bb_bytes key, struct bb_bytes value)

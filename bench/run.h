@@ -35,10 +35,18 @@ const char *phase_name(enum phase phase);
 
 #define RUN_SLICES_MAX 64
 
+/* Nanoseconds of a slice: by the clock, and of the processor in the thread that asks. Where other
+ * programs take the processor, a short slice may escape them and a long one never does: then only
+ * the second tells how two engines compare. It does not know of waiting for the device. */
+struct slice_time {
+    uint64_t clock;
+    uint64_t processor;
+};
+
 struct phase_result {
     uint64_t operations;
     uint64_t nanoseconds;
-    uint64_t slices[RUN_SLICES_MAX]; /* of a phase of reading: nanoseconds of each, in order */
+    struct slice_time slices[RUN_SLICES_MAX]; /* of a phase of reading, in order */
     struct counters counters; /* making keys between batches costs processor time, but no calls */
 };
 
