@@ -9,6 +9,11 @@
  * its own tombstones hide in older runs is older still, and hidden by the same that hide them. The
  * hiding tombstones stay; a merge drops them when nothing older is left below (compaction/retain.h).
  *
+ * Where tables of one run have filters of different rates, and those of low ones go, the mean of the
+ * rest is above the level's share, and may be above the promise until the next pick, which takes the
+ * excess up. No look-up costs more for it: that for a key of what went asks one table less, and every
+ * other what it asked before. Waiting for filters would keep what nobody sees.
+ *
  * Tombstones of several tables and fragments count together where they touch, those of several runs
  * do not. Tables with range tombstones are opened for it; one that is damaged is passed over, as those
  * find out who need it. Apart from that a function of its arguments.

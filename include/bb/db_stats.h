@@ -66,7 +66,10 @@ struct bb_db_stats {
                                      above the last are full: 1e-6 if that is more than is useful,
                                      more than 1 if it is too little for filters everywhere */
     double expected_wasted_reads; /* sum over the levels: at most 1.1 times the promise; with a
-                                     budget, what its filters achieve */
+                                     budget, what its filters achieve. Above it for as long as a
+                                     compaction takes, where tables that a deleted range hides went
+                                     from beside others of higher rates: no look-up costs more then,
+                                     but there are fewer cheap ones in the mean */
     uint64_t filter_bytes;        /* of all live tables */
     uint64_t filter_budget_bytes; /* the option; 0: there is no budget */
     uint64_t system_reads;        /* preads that the operating system was asked for, those that did

@@ -4,6 +4,7 @@
 #include "tests/support/store.h"
 
 #include "tests/support/file_fault.h"
+#include "tests/support/rng.h"
 
 #define KEYS 3000
 
@@ -244,6 +245,153 @@ static void covered_tables__whole_or_not_at_all_when_the_power_fails(void **stat
     store_deinit(&store);
 }
 
+/* ---- the promise ---- */
+
+struct promise {
+    struct store store;
+    uint64_t looks;
+    double worst; /* sum of the rates over what stands, as a part of the promise */
+};
+
+static void look(struct promise *promise)
+{
+    struct bb_db_stats stats = store_stats(&promise->store);
+    double part = stats.expected_wasted_reads / stats.target_wasted_reads;
+    promise->worst = part > promise->worst ? part : promise->worst;
+    promise->looks++;
+}
+
+/* Before each change of the directory what was installed last stands. */
+static enum bb_status look_on_call(void *context, struct bb_file_memory *memory, uint64_t number,
+                                   enum bb_file_call call, const char *path)
+{
+    struct promise *promise = context;
+    (void)memory;
+    (void)number;
+    (void)path;
+    if (promise->store.db != NULL && (call == BB_FILE_CALL_CREATE || call == BB_FILE_CALL_REMOVE))
+        look(promise);
+    return BB_OK;
+}
+
+static void ingest(struct promise *promise, char prefix, uint64_t first, uint64_t count)
+{
+    struct bb_file_system *fs = promise->store.options.file_system;
+    struct bb_table_options options = {.file_system = fs};
+    struct bb_table_builder *builder = NULL;
+    const char *path = "/data/input";
+    char key[16];
+    assert_ok(bb_table_builder_create(path, &options, &builder));
+    for (uint64_t i = first; i < first + count; i++) {
+        snprintf(key, sizeof(key), "%c%05u", prefix, (unsigned)i);
+        struct bb_entry entry = {.key = bb_bytes_of_text(key), .kind = BB_ENTRY_PUT};
+        assert_ok(bb_table_builder_add(builder, &entry));
+    }
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+    assert_ok(bb_db_ingest(promise->store.db, &path, 1, NULL));
+    assert_ok(fs->ops->remove(fs, path));
+}
+
+static void put_and_delete(struct promise *promise, struct bb_rng *rng)
+{
+    char low[16];
+    char high[16];
+    uint64_t first = bb_rng_below(rng, KEYS);
+    uint64_t count = bb_rng_between(rng, 1, KEYS);
+    for (uint64_t i = 0; i < count; i++) {
+        snprintf(low, sizeof(low), "k%05u", (unsigned)((first + i) % KEYS));
+        store_put(&promise->store, low, "some value that takes a little of the space");
+    }
+    if (bb_rng_one_in(rng, 3))
+        assert_ok(bb_db_compact(promise->store.db));
+    if (bb_rng_one_in(rng, 2))
+        ingest(promise, 'k', bb_rng_below(rng, KEYS), bb_rng_between(rng, 1, KEYS / 2));
+    uint64_t from = bb_rng_below(rng, KEYS);
+    snprintf(low, sizeof(low), "k%05u", (unsigned)from);
+    snprintf(high, sizeof(high), "k%05u", (unsigned)bb_rng_between(rng, from, KEYS));
+    assert_ok(
+        bb_db_delete_range(promise->store.db, NULL, bb_bytes_of_text(low), bb_bytes_of_text(high)));
+    assert_ok(bb_db_flush(promise->store.db));
+    look(promise);
+}
+
+/* Tables of low rates go, and the mean of those that stay may be above the level's. */
+static void covered_tables__the_promise_is_kept(void **state)
+{
+    (void)state;
+    static const enum bb_compaction_style styles[] = {BB_COMPACTION_LEVELED, BB_COMPACTION_TIERED,
+                                                      BB_COMPACTION_LAZY_LEVELING};
+    for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
+        struct promise promise = {0};
+        struct bb_rng rng;
+        bb_rng_init(&rng, bb_rng_seed("covered_tables__the_promise_is_kept", 20240601) + i);
+        store_init(&promise.store);
+        promise.store.options.compaction_style = styles[i];
+        store_open(&promise.store);
+        bb_file_memory_set_hook(promise.store.memory, look_on_call, &promise);
+        for (int round = 0; round < 25; round++)
+            put_and_delete(&promise, &rng);
+        bb_file_memory_set_hook(promise.store.memory, NULL, NULL);
+        print_message("style %zu: %llu tables went, at most %.3f of the promise\n", i,
+                      (unsigned long long)store_stats(&promise.store).covered_tables,
+                      promise.worst);
+        assert_true(store_stats(&promise.store).covered_tables > 0);
+        assert_true(promise.worst <= 1.1 * (1 + 1e-9));
+        store_deinit(&promise.store);
+    }
+}
+
+/* The table that came in last is a small part of a large level, and alone in it once the others go. */
+static void covered_tables__the_promise_is_kept_by_what_stays(void **state)
+{
+    (void)state;
+    struct promise promise = {0};
+    begin(&promise.store);
+    ingest(&promise, 'z', 0, 100);
+    look(&promise);
+    bb_file_memory_set_hook(promise.store.memory, look_on_call, &promise);
+    assert_ok(
+        bb_db_delete_range(promise.store.db, NULL, bb_bytes_of_text("k"), bb_bytes_of_text("l")));
+    assert_ok(bb_db_flush(promise.store.db));
+    bb_file_memory_set_hook(promise.store.memory, NULL, NULL);
+    assert_true(store_stats(&promise.store).covered_tables > 10);
+    assert_true(promise.worst <= 1.1 * (1 + 1e-9));
+    store_deinit(&promise.store);
+}
+
+/* A table without filters among many with: as long as those stand it is within the promise. Alone, the
+ * sum says what it costs, and the next pick, before anybody has waited, gives it filters. No look-up
+ * has cost more meanwhile: those for keys that went ask one table less, the others what they asked. */
+static void covered_tables__excess_that_shows_is_mended_at_once(void **state)
+{
+    (void)state;
+    struct promise promise = {0};
+    struct store *store = &promise.store;
+    begin(store);
+    store_close(store);
+    store->options.filter_kind = BB_FILTER_NONE;
+    store_open(store);
+    ingest(&promise, 'z', 0, 2);
+    store_close(store);
+    store->options.filter_kind = BB_FILTER_DEFAULT;
+    store_open(store);
+    assert_ok(bb_db_wait_idle(store->db));
+    look(&promise);
+    assert_true(promise.worst <= 1.1 * (1 + 1e-9));
+    bb_file_memory_set_hook(store->memory, look_on_call, &promise);
+    assert_ok(bb_db_delete_range(store->db, NULL, bb_bytes_of_text("k"), bb_bytes_of_text("l")));
+    assert_ok(bb_db_flush(store->db));
+    bb_file_memory_set_hook(store->memory, NULL, NULL);
+    print_message("at most %.3f of the promise, for a moment\n", promise.worst);
+    assert_true(store_stats(store).covered_tables > 10);
+    assert_true(promise.worst > 1.1);
+    promise.worst = 0;
+    look(&promise);
+    assert_true(promise.worst <= 1.1 * (1 + 1e-9));
+    store_deinit(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +401,9 @@ int main(void)
         cmocka_unit_test(covered_tables__later_writes_stay),
         cmocka_unit_test(covered_tables__an_iterator_keeps_its_own),
         cmocka_unit_test(covered_tables__whole_or_not_at_all_when_the_power_fails),
+        cmocka_unit_test(covered_tables__the_promise_is_kept),
+        cmocka_unit_test(covered_tables__the_promise_is_kept_by_what_stays),
+        cmocka_unit_test(covered_tables__excess_that_shows_is_mended_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
