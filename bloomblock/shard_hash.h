@@ -7,10 +7,11 @@
 
 #include "base/hash.h"
 
-/* The shard of a domain hash: shards are equal ranges of hashes, in order. */
-static inline uint32_t bb_shard_of(uint64_t domain_hash, uint32_t shard_count)
+/* The shard of a domain hash: shards are equal ranges of hashes, in order. shard_count: below 2^32;
+ * a word, because probes have it in memory as one. */
+static inline uint32_t bb_shard_of(uint64_t domain_hash, uint64_t shard_count)
 {
-    return bb_hash_range(domain_hash, shard_count);
+    return (uint32_t)((domain_hash >> 32) * shard_count >> 32);
 }
 
 /* The hash as a blocked Bloom filter takes it: the shard took the high half, so the line is chosen

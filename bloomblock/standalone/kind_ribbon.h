@@ -24,7 +24,7 @@ static inline const uint8_t *bb_kind_ribbon_shards(const struct bb_filter_view *
 static inline struct bb_shard_entry bb_kind_ribbon_entry(const struct bb_filter_view *view,
                                                          uint64_t hash)
 {
-    uint32_t shard = bb_shard_of(hash, (uint32_t)view->parameters[BB_VIEW_SIZE]);
+    uint32_t shard = bb_shard_of(hash, view->parameters[BB_VIEW_SIZE]);
     return bb_shard_directory_entry(view->payload.data, shard);
 }
 
