@@ -14,7 +14,7 @@ import sys
 import unittest
 
 from filter_case import HEADER, FilterTest, lines_of
-from tool import (ABSENT, BINARY, CORRUPT, FOUND, IO, OVERFULL, SOURCE, UNSUPPORTED, USAGE, main, run,
+from tool import (ABSENT, BINARY, CORRUPT, FOUND, IO, OVERFULL, SOURCE, UNSUPPORTED, USAGE, fewer, main, run,
                   strace_works, test_random)
 
 sys.dont_write_bytecode = True
@@ -215,8 +215,9 @@ class Check(FilterTest):
         self.absent = run("filter", "check", self.filter, "--absent", stdin=lines_of(self.strangers[:300])).lines[:100]
 
     def test_one_key_and_many_have_the_same_answer(self):
-        answers = [run("filter", "check", self.filter, "--key", key, "--quiet").code for key in self.strangers[:40]]
-        self.assertEqual(answers, [ABSENT if key in self.absent else FOUND for key in self.strangers[:40]])
+        asked = self.strangers[:fewer(40)]
+        answers = [run("filter", "check", self.filter, "--key", key, "--quiet").code for key in asked]
+        self.assertEqual(answers, [ABSENT if key in self.absent else FOUND for key in asked])
 
     def test_answers_and_exit_codes(self):
         result = self.ok("filter", "check", self.filter, "--key", self.keys[0])
@@ -365,7 +366,7 @@ class Hostile(FilterTest):
 
     def test_flipped_bits(self):
         rng = test_random()
-        for position in [*rng.sample(range(len(self.good)), 25), 0, 12, 14, 16, 24, 215, 216, 224, 248, HEADER]:
+        for position in [*rng.sample(range(len(self.good)), fewer(25)), 0, 12, 14, 16, 24, 215, 216, 224, 248, HEADER]:
             bad = bytearray(self.good)
             bad[position] ^= 1 << rng.randrange(8)
             if position in range(8, 12) or position in range(HEADER + 8, HEADER + 12):

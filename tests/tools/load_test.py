@@ -7,7 +7,7 @@ import os
 import subprocess
 import unittest
 
-from tool import ABSENT, BINARY, FOUND, IO, USAGE, ToolTest, main, test_random, words
+from tool import ABSENT, BINARY, FOUND, IO, USAGE, ToolTest, fewer, main, test_random, words
 
 KEY_SIZE_MAX = 64 * 1024
 NASTY = [b"", b"a", b"a\0", b"a\0b", b"\0", b"\xff", b"\xff\xff", b"tab\there", b"line\nbreak", b"\x1b[31mred",
@@ -62,7 +62,7 @@ class Load(ToolTest):
         self.assertEqual([key for key, _ in self.scan()], [b"a\0b", b"a\0c"])
 
     def test_options_of_the_store_are_honoured(self):
-        keys = words(5000)
+        keys = words(fewer(5000))
         for options in (["--filter", "bloom"], ["--filter", "blocked-bloom"], ["--filter", "none"],
                         ["--no-compression"],
                         ["--granularity", "4"], ["--granularity", "page"], ["--block-size", "512"], ["--target", "0.2"],
@@ -70,7 +70,7 @@ class Load(ToolTest):
                         ["--index-cached"], ["--restart-interval", "1"], ["--table-size", "64K"], ["--no-wal"]):
             store = self.path("store" + "".join(options))
             self.load(keys, "--write-buffer", "64K", *options, store=store)
-            self.assertEqual(self.ok("scan", store, "--count").text, "5000\n")
+            self.assertEqual(self.ok("scan", store, "--count").text, f"{len(keys)}\n")
             self.ok("verify", store)
 
     def test_options_reach_the_tables(self):
@@ -295,7 +295,7 @@ class Scan(ToolTest):
         return [bytes.fromhex(line) for line in self.ok("scan", self.store, "--hex", "--keys-only", *options).lines]
 
     def test_ranges_against_a_sorted_list(self):
-        for _ in range(15):
+        for _ in range(fewer(15)):
             low, high = (self.rng.choice(self.keys) + self.rng.randbytes(self.rng.randrange(2)) for _ in "ab")
             expected = [key for key in self.keys if low <= key < high]
             options = ["--from", low.hex(), "--to", high.hex()]

@@ -4,7 +4,7 @@ Method: stores of several runs with absent keys from between the present ones; t
 JSON, under several options; then the wasted requests are compared with the target over several secrets.
 """
 
-from tool import IO, USAGE, ToolTest, main, test_random, words
+from tool import IO, USAGE, ToolTest, fewer, main, test_random, words
 
 
 def runs_of(document):
@@ -13,7 +13,7 @@ def runs_of(document):
 
 class Measure(ToolTest):
     PRESENT = 12000
-    ABSENT = 8000
+    ABSENT = fewer(8000)
 
     def setUp(self):
         super().setUp()

@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 
-from tool import ABSENT, BINARY, CORRUPT, FOUND, IO, USAGE, ToolTest, main, run, words
+from tool import ABSENT, BINARY, CORRUPT, FOUND, IO, USAGE, ToolTest, fewer, main, run, words
 
 OPENERS = [["get", "a"], ["scan"], ["delete", "a"], ["compact"], ["stat"], ["load"]]
 
@@ -307,7 +307,7 @@ class Damage(ToolTest):
         table = self.tables()[-1]
         with open(table, "rb") as file:
             good = file.read()
-        for position in range(10, len(good), len(good) // 12):
+        for position in range(10, len(good), len(good) // fewer(12)):
             bad = bytearray(good)
             bad[position] ^= 0x10
             with open(table, "wb") as file:

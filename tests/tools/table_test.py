@@ -8,7 +8,7 @@ import os
 import shutil
 import struct
 
-from tool import CORRUPT, FOUND, IO, UNSUPPORTED, USAGE, ToolTest, main, run, test_random, words
+from tool import CORRUPT, FOUND, IO, UNSUPPORTED, USAGE, ToolTest, fewer, main, run, test_random, words
 
 FOOTER_SIZE = 64
 STORED_FOOTER = 6
@@ -115,7 +115,7 @@ class Dump(TableTest):
         good = self.content(path)
         document = self.ok("dump", path, "--json", "--blocks", "--entries", "--limit", "0").json
         rng = test_random()
-        for block in rng.sample(document["blocks"], 6):
+        for block in rng.sample(document["blocks"], fewer(6)):
             bad = bytearray(good)
             bad[block["offset"] + rng.randrange(block["bytes"])] ^= 1 << rng.randrange(8)
             spoilt = self.spoil(path, bad)
@@ -345,7 +345,7 @@ class Hostile(TableTest):
     def test_flipped_bits_are_found_by_verify_wherever_they_are(self):
         good = self.content(self.make(count=400))
         rng = test_random()
-        for position in rng.sample(range(len(good)), 60):
+        for position in rng.sample(range(len(good)), fewer(60)):
             bad = bytearray(good)
             bad[position] ^= 1 << rng.randrange(8)
             path = self.spoil(None, bad)

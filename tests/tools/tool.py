@@ -1,7 +1,7 @@
 """What the tests of the command `bloomblock` share: running it, temporary directories, exit codes.
 
 A test is a script called as  X_test.py BINARY SOURCE_DIRECTORY [unittest arguments].
-Seeds: printed, and overridden by the environment variable BB_TEST_SEED.
+Seeds: printed, and overridden by the environment variable BB_TEST_SEED. BB_TEST_STEP thins out alike cases.
 """
 import json
 import os
@@ -16,6 +16,13 @@ FOUND, ABSENT, USAGE, IO, CORRUPT, UNSUPPORTED, INCONSISTENT, OVERFULL = range(8
 
 BINARY = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
 SOURCE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
+
+STEP = int(os.environ.get("BB_TEST_STEP", "1"))
+
+
+def fewer(count):
+    """How many of count alike cases are taken: all of them, or one in BB_TEST_STEP."""
+    return max(1, count // STEP)
 
 
 class Result:

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define KEYS 24000
 
@@ -116,14 +117,13 @@ static void db_budget__is_kept(void **state)
 {
     (void)state;
     static const double budgets[] = {2, 3, 5, 8, 11, 14};
+    size_t count = BB_ARRAY_LENGTH(budgets);
     uint64_t seed = bb_rng_seed("db_budget__is_kept", 9);
-    for (int order = 0; order < ORDER_COUNT; order++) {
-        for (size_t i = 0; i < BB_ARRAY_LENGTH(budgets); i++) {
-            struct load load = {.order = (enum order)order,
-                                .bits_per_key = budgets[i],
-                                .block_size_bytes = i % 2 == 0 ? 4096 : 2048};
-            run_load(&load, seed++);
-        }
+    for (size_t i = 0; i < ORDER_COUNT * count; i += bb_test_step()) {
+        struct load load = {.order = (enum order)(i / count),
+                            .bits_per_key = budgets[i % count],
+                            .block_size_bytes = i % 2 == 0 ? 4096 : 2048};
+        run_load(&load, seed + i);
     }
 }
 

@@ -19,6 +19,7 @@
 #include "sstable/entry.h"
 #include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define KEY_SIZE_MAX   300
 #define VALUE_SIZE_MAX 40
@@ -331,7 +332,7 @@ static void run_shapes(const char *name, const struct bb_comparator *comparator)
     struct bb_memtable *memtable = NULL;
     assert_ok(bb_memtable_create(comparator, 4 << 20, &memtable));
     for (enum shape shape = 0; shape < SHAPE_COUNT; shape++) {
-        run(memtable, comparator, shape, 6000, &rng);
+        run(memtable, comparator, shape, 6000 / bb_test_step(), &rng);
         bb_memtable_reset(memtable);
         assert_true(bb_memtable_is_empty(memtable));
         for (size_t count = 1; count < 90; count += 1 + count / 8) {

@@ -18,6 +18,7 @@
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define PATH        "/000007.log"
 #define LOG_NUMBER  7
@@ -276,7 +277,7 @@ static void wal_reader__corrupt_cut_anywhere(void **state)
     log_deinit(&log);
     make_large(&log, true);
     for (size_t cut = 0; cut <= log.ends[log.count - 1];
-         cut += cut % 32768 < 100 || cut % 32768 > 32600 ? 1 : 97)
+         cut += cut % 32768 < 100 || cut % 32768 > 32600 ? 1 : 97 * bb_test_step())
         check_cut(&log, cut);
     log_deinit(&log);
 }
@@ -331,10 +332,10 @@ static void wal_reader__corrupt_bits_of_a_large_log(void **state)
     (void)state;
     struct log log;
     make_large(&log, false);
-    flip_bits(&log, 1999);
+    flip_bits(&log, 1999 * bb_test_step());
     log_deinit(&log);
     make_large(&log, true);
-    flip_bits(&log, 1999);
+    flip_bits(&log, 1999 * bb_test_step());
     log_deinit(&log);
 }
 

@@ -6,6 +6,7 @@
 #include "base/coding.h"
 #include "sstable/block_builder.h"
 #include "sstable/block_iter.h"
+#include "tests/support/step.h"
 
 static const struct bb_place place = {.file = "/file", .offset = 1000};
 
@@ -114,7 +115,7 @@ static void block__random(void **state)
     static const uint32_t intervals[] = {1, 2, 3, 16, 1000};
     struct bb_rng rng;
     bb_rng_init(&rng, bb_rng_seed("block__random", 21));
-    for (int round = 0; round < 300; round++) {
+    for (size_t round = 0; round < 300; round += bb_test_step()) {
         const struct bb_comparator *comparator = round % 4 == 0 ? &backwards : NULL;
         struct entry_list list = {0};
         size_t keys = round % 50 == 0 ? 300 : bb_rng_between(&rng, 1, 40);

@@ -5,6 +5,7 @@
 #include "tests/unit/sstable/summary_fixture.h"
 
 #include "base/status.h"
+#include "tests/support/step.h"
 
 #define KEYS  300000 /* three chunks */
 #define ASKED 1000
@@ -25,6 +26,24 @@ static enum bb_status read_at(struct bb_file *file, uint64_t offset, void *buffe
     return fault.sound->read_at(file, offset, buffer, size, ret_size);
 }
 
+/* The table that all tests open; only its options differ. */
+static struct summary_world built;
+
+static int build(void **state)
+{
+    (void)state;
+    world_init(&built, 20, 4);
+    world_build(&built, KEYS);
+    return 0;
+}
+
+static int remove_built(void **state)
+{
+    (void)state;
+    world_deinit(&built);
+    return 0;
+}
+
 static void fault_bytes(uint64_t first, uint64_t size)
 {
     fault.first = first;
@@ -35,8 +54,8 @@ static void fault_bytes(uint64_t first, uint64_t size)
 static void broken_open(struct summary_world *world, enum bb_summary_residency residency)
 {
     struct bb_read_options past = {.ignore_filters = true};
-    world_init(world, 20, 4);
-    world_build(world, KEYS);
+    *world = built;
+    world->options.secret = &world->secret;
     assert_ok(bb_block_cache_create(UINT64_C(1) << 27, &world->options.cache));
     world->options.summary_residency = residency;
     world_open(world);
@@ -52,7 +71,9 @@ static void broken_open(struct summary_world *world, enum bb_summary_residency r
 static void broken_close(struct summary_world *world)
 {
     world->table->file->ops = fault.sound;
-    world_deinit(world);
+    world_close(world);
+    bb_buf_deinit(&world->value);
+    bb_block_cache_destroy(world->options.cache);
 }
 
 static uint64_t denials(struct summary_world *world, size_t count)
@@ -75,8 +96,10 @@ static void check_one_sector(enum bb_summary_residency residency, uint64_t reads
     assert_true(denied > 527 - 128 && denied < 527 + 128);
     assert_true(world.stats.damaged_filters > 427 - 128);
     assert_true(world.stats.summary_reads <= reads_max);
-    assert_members(&world);
-    assert_true(world.stats.visits[BB_VISIT_PRESENT] == KEYS);
+    size_t members = 0;
+    for (size_t i = 0; i < KEYS; i += bb_test_step(), members++)
+        assert_int_equal(world_get(&world, NULL, 2 * i), BB_VISIT_PRESENT);
+    assert_true(world.stats.visits[BB_VISIT_PRESENT] == members);
     broken_close(&world);
 }
 
@@ -174,5 +197,5 @@ int main(void)
         cmocka_unit_test(summary_read__leaves_the_last_error),
         cmocka_unit_test(summary_read__backoff),
     };
-    return cmocka_run_group_tests_name("summary_read", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("summary_read", tests, build, remove_built);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "tests/unit/sstable/table_patch.h"
+#include "tests/support/step.h"
 
 static uint64_t visits(const struct summary_world *world, enum bb_visit visit)
 {
@@ -75,7 +76,7 @@ static void check_rates(double bits, double rate, double summary_rate, uint32_t 
     world_init(&world, 40, bits);
     world.options.filter_rate = rate;
     world.options.filter_granularity = granularity;
-    world_build(&world, 150000);
+    world_build(&world, 150000 / bb_test_step());
     world_open(&world);
     size_t asked = ask_absent(&world, NULL);
     uint64_t passed = asked - visits(&world, BB_VISIT_SUMMARY_NEGATIVE);
@@ -124,8 +125,8 @@ static void check_residency(enum bb_summary_residency residency, enum bb_visit n
 {
     struct summary_world world;
     world_init(&world, 7, 4);
-    world.part_keys = 30000;
-    world_build(&world, 70000);
+    world.part_keys = 30000 / bb_test_step();
+    world_build(&world, 70000 / bb_test_step());
     assert_ok(bb_block_cache_create(UINT64_C(1) << 26, &world.options.cache));
     world.options.summary_residency = residency;
     world_open(&world);

@@ -6,6 +6,7 @@
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "sstable/table_walk.h"
+#include "tests/support/step.h"
 
 struct damage {
     struct bb_file_memory *memory;
@@ -157,6 +158,7 @@ static void check_sound(struct damage *damage)
 /* Every stride-th bit of the file, one at a time. */
 static void flip_bits(struct damage *damage, size_t stride)
 {
+    stride *= bb_test_step();
     uint8_t *copy = memcpy(bb_must_realloc(NULL, damage->size), damage->bytes, damage->size);
     size_t flips = 0;
     check_sound(damage);
