@@ -107,8 +107,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
  *
  * What is not taken: tables that the manifest does not name. They are what compactions have
  * replaced, and hold data that was deleted since. take_unnamed_tables takes them, on your word. Only
- * where the manifest has lost its end, and files that it names are gone, they are taken at once: the
- * lost end named them.
+ * where the manifest has lost its end, and files that it names are gone, or where it is damaged in
+ * the middle, they are taken at once: the lost end may have named them.
  *
  * A lost part may have held deletions and newer versions, and older ones show again where it is
  * missing: deletions_may_return says that this cannot be ruled out, and the events name the ranges

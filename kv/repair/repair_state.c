@@ -69,6 +69,7 @@ static enum bb_status try_manifest(struct bb_repair *repair, const struct bb_dir
     }
     if (status == BB_OK && says_something(&state)) {
         take_state(repair, &state, &report);
+        repair->is_cut = !report.is_whole;
         bb_repair_tell(repair, "%s is taken for the state of the store%s%s", file->name,
                        report.is_whole ? "" : " before its damage: ", report.dropped);
     }
@@ -206,6 +207,19 @@ static bool is_missing_something(const struct bb_repair *repair)
            bb_repair_find(repair, BB_FILE_LOG, state->log_number) == NULL;
 }
 
+/* Is there a table that the state does not name? Edits behind damage may have added it and removed
+ * nothing, as an ingest does. (Its number tells nothing: it is drawn long before the edit.) */
+static bool has_unnamed_table(const struct bb_repair *repair)
+{
+    for (size_t i = 0; i < repair->directory.file_count; i++) {
+        const struct bb_directory_file *file = &repair->directory.files[i];
+        if (file->is.kind == BB_FILE_TABLE &&
+            bb_manifest_state_find(&repair->state, file->is.number) == NULL)
+            return true;
+    }
+    return false;
+}
+
 static void take_unnamed(struct bb_repair *repair)
 {
     repair->takes_unnamed = true;
@@ -215,7 +229,7 @@ static void take_unnamed(struct bb_repair *repair)
 
 /* Which tables are taken. A state that may not be the last one, and of which files are gone, was
  * replaced by a later one that cannot be read: what that one had is among the tables that nobody
- * names. */
+ * names. So it may be where the manifest is damaged and there are tables that it does not name. */
 static void judge_state(struct bb_repair *repair)
 {
     if (!repair->has_manifest) {
@@ -224,7 +238,8 @@ static void judge_state(struct bb_repair *repair)
                                "deleted and compacted away may be among them");
         return;
     }
-    repair->is_outdated = !repair->is_current && is_missing_something(repair);
+    repair->is_outdated = (!repair->is_current && is_missing_something(repair)) ||
+                          (repair->is_cut && has_unnamed_table(repair));
     if (repair->is_outdated)
         bb_repair_tell(repair, "the manifest's last changes cannot be read: tables that it does "
                                "not name are taken too, and what was deleted and compacted away "

@@ -5,6 +5,7 @@
 #include "bb/db_files.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "sstable/table_builder.h"
 #include "tests/support/store.h"
 
 #include <stdlib.h>
@@ -48,6 +49,28 @@ static inline void cut_end(struct store *store, const char *path, size_t size)
 static inline void cut_footer(struct store *store, const char *path)
 {
     cut_end(store, path, 30);
+}
+
+/* A table of that one entry, built elsewhere. */
+static inline void ingest(struct store *store, const char *key, const char *value)
+{
+    static const char path[] = "/data/input";
+    struct bb_hash_secret secret;
+    struct bb_table_builder *builder = NULL;
+    const char *paths[] = {path};
+    bb_hash_secret_from_seed(7, &secret);
+    struct bb_table_options options = {.file_system = store->options.file_system,
+                                       .secret = &secret};
+    struct bb_entry entry = {.key = bb_bytes_of_text(key),
+                             .sequence = 5,
+                             .kind = BB_ENTRY_PUT,
+                             .value = bb_bytes_of_text(value)};
+    assert_ok(bb_table_builder_create(path, &options, &builder));
+    assert_ok(bb_table_builder_add(builder, &entry));
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+    assert_ok(bb_db_ingest(store->db, paths, 1, NULL));
+    remove_file(store, path);
 }
 
 static inline struct bb_db_repair_report repair(struct store *store,

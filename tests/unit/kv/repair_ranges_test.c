@@ -229,26 +229,6 @@ static void repair__of_a_run_of_touching_tables_leaves_it(void **state)
 
 /* ---- ingests ---- */
 
-static void ingest(struct store *store, const char *key, const char *value)
-{
-    static const char path[] = "/data/input";
-    struct bb_hash_secret secret;
-    struct bb_table_builder *builder = NULL;
-    const char *paths[] = {path};
-    bb_hash_secret_from_seed(7, &secret);
-    struct bb_table_options options = {.file_system = store->options.file_system,
-                                       .secret = &secret};
-    struct bb_entry entry = {
-        .key = bb_bytes_of_text(key), .sequence = 5, .value = bb_bytes_of_text(value)};
-    entry.kind = BB_ENTRY_PUT;
-    assert_ok(bb_table_builder_create(path, &options, &builder));
-    assert_ok(bb_table_builder_add(builder, &entry));
-    assert_ok(bb_table_builder_finish(builder, NULL));
-    bb_table_builder_destroy(builder);
-    assert_ok(bb_db_ingest(store->db, paths, 1, NULL));
-    remove_file(store, path);
-}
-
 /* What was taken in is over an older range and under a newer one. The log of before the ingest is
  * still there: the sequences that it passed over are no hole. */
 static void repair__after_an_ingest_finds_no_hole(void **state)
