@@ -3,6 +3,7 @@
 
 const struct bench_engine *const bench_engines[] = {
     &bench_engine_bloomblock,
+    &bench_engine_bloomblock_default,
     &bench_engine_bloomblock_leveled,
     &bench_engine_bloomblock_tiered,
     &bench_engine_bloomblock_lazy,
