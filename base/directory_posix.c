@@ -50,15 +50,30 @@ enum bb_status bb_posix_remove(struct bb_file_system *fs, const char *path)
     return unlinkat(place.fd, place.name, 0) == 0 ? BB_OK : bb_fail_errno(errno, "unlink", path);
 }
 
+/* WHY not where a locked directory was: a name leads there, so that what would be put into the new one
+ * came among the files of the other. */
 enum bb_status bb_posix_make_directory(struct bb_file_system *fs, const char *path)
 {
-    (void)fs;
+    if (bb_posix_place_of_directory(fs, path).fd != AT_FDCWD)
+        return bb_fail(BB_EXISTS, "%s: mkdir: a directory that is locked was opened by this name",
+                       path);
     return mkdir(path, 0700) == 0 ? BB_OK : bb_fail_errno(errno, "mkdir", path);
 }
 
+static bool is_named(int fd, const char *path)
+{
+    struct stat opened;
+    struct stat named;
+    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
+/* A locked directory can only be removed by its name: by then another one may have it. */
 enum bb_status bb_posix_remove_directory(struct bb_file_system *fs, const char *path)
 {
-    (void)fs;
+    struct bb_posix_place place = bb_posix_place_of_directory(fs, path);
+    if (place.fd != AT_FDCWD && !is_named(place.fd, path))
+        return bb_fail(BB_NOT_FOUND, "%s: rmdir: the directory was moved", path);
     return rmdir(path) == 0 ? BB_OK : bb_fail_errno(errno, "rmdir", path);
 }
 
@@ -133,16 +148,17 @@ enum bb_status bb_posix_list(struct bb_file_system *fs, const char *directory,
 }
 
 /* Callers tell a directory that may not be opened from one that could not be synced. */
-static bool is_forbidden(const char *path)
+static bool is_forbidden(struct bb_file_system *fs, const char *path)
 {
-    return access(path, R_OK) != 0 && (errno == EACCES || errno == EPERM);
+    struct bb_posix_place place = bb_posix_place_of_directory(fs, path);
+    return faccessat(place.fd, place.name, R_OK, 0) != 0 && (errno == EACCES || errno == EPERM);
 }
 
 enum bb_status bb_posix_sync_directory(struct bb_file_system *fs, const char *path)
 {
     int fd = -1;
     enum bb_status status = open_directory(fs, path, &fd);
-    if (status != BB_OK && is_forbidden(path))
+    if (status != BB_OK && is_forbidden(fs, path))
         return bb_fail(BB_READ_ONLY, "%s: there is no permission to open it, nor to sync it", path);
     if (status != BB_OK)
         return status;
@@ -156,8 +172,10 @@ enum bb_status bb_posix_sync_directory(struct bb_file_system *fs, const char *pa
 enum bb_status bb_posix_status(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
                                uint64_t *ret_size)
 {
-    struct bb_posix_place place = bb_posix_place_of(fs, path);
+    struct bb_posix_place place = bb_posix_place_of_directory(fs, path);
     struct stat information;
+    if (place.fd == AT_FDCWD)
+        place = bb_posix_place_of(fs, path);
     int result = fstatat(place.fd, place.name, &information, 0);
     if (result != 0 && (errno == ENOENT || errno == ELOOP))
         result = fstatat(place.fd, place.name, &information,
@@ -171,9 +189,10 @@ enum bb_status bb_posix_status(struct bb_file_system *fs, const char *path, bool
 
 enum bb_status bb_posix_free_space(struct bb_file_system *fs, const char *path, uint64_t *ret_bytes)
 {
-    (void)fs;
+    struct bb_posix_place place = bb_posix_place_of_directory(fs, path);
     struct statvfs information;
-    if (statvfs(path, &information) != 0)
+    if ((place.fd == AT_FDCWD ? statvfs(path, &information) : fstatvfs(place.fd, &information)) !=
+        0)
         return bb_fail_errno(errno, "statvfs", path);
     /* f_bavail: what is left to us, without the part that is kept for root. */
     *ret_bytes = (uint64_t)information.f_bavail * information.f_frsize;

@@ -85,7 +85,8 @@ struct bb_file_system_ops {
     enum bb_status (*remove)(struct bb_file_system *fs, const char *path);
     enum bb_status (*list)(struct bb_file_system *fs, const char *directory,
                            struct bb_name_list *ret_list);
-    /* Mode 0700. BB_EXISTS when anything has the name. The parent is not synced. */
+    /* Mode 0700. BB_EXISTS when anything has the name, or a directory had it that is locked and was
+     * moved since: below. The parent is not synced. */
     enum bb_status (*make_directory)(struct bb_file_system *fs, const char *path);
     enum bb_status (*remove_directory)(struct bb_file_system *fs, const char *path);
     /* BB_READ_ONLY: it may not be opened (no permission), so nothing was synced. */
@@ -97,7 +98,9 @@ struct bb_file_system_ops {
     /* Takes the lock file (created when missing) for this process and writes the process id into
      * it. BB_BUSY, with the holder's id in the message, when another process or this one holds it,
      * or held it when somebody else removed the file: so there is one such file in a directory.
-     * Released by unlock; the file stays. */
+     * Released by unlock; the file stays. In between, paths that begin with the same letters as this
+     * one, up to the last slash, may lead to the locked directory wherever it is. What is done there
+     * has ended when unlock begins. */
     enum bb_status (*lock)(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock);
     enum bb_status (*unlock)(struct bb_file_system *fs, struct bb_file *lock);
     enum bb_status (*free_space)(struct bb_file_system *fs, const char *path, uint64_t *ret_bytes);

@@ -79,25 +79,28 @@ static enum bb_status fail_lock(int error_number, int fd, const char *path)
 }
 
 /* A holder may remove the lock file before it lets go (kv/store_destroy.c): who waited at the old
- * one would share the directory with who makes a new one. */
-static enum bb_status check_named(int fd, const char *path)
+ * one would share the directory with who makes a new one. place: where the path leads. */
+static enum bb_status check_named(int fd, const struct bb_posix_place *place, const char *path)
 {
     struct stat opened;
     struct stat named;
     if (fstat(fd, &opened) != 0)
         return bb_fail_errno(errno, "fstat", path);
-    if (stat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino)
+    if (fstatat(place->fd, place->name, &named, 0) == 0 && named.st_dev == opened.st_dev &&
+        named.st_ino == opened.st_ino)
         return BB_OK;
     return bb_fail(BB_BUSY, "%s: was removed or replaced while it was being locked", path);
 }
 
 static enum bb_status open_and_lock(struct bb_file_system *fs, const char *path, int *ret_fd)
 {
+    const struct bb_posix_place place = {.fd = AT_FDCWD, .name = path};
     int fd = -1;
     enum bb_status status = bb_posix_open_regular(fs, path, O_RDWR | O_CREAT, &fd);
     if (status != BB_OK)
         return status;
-    status = set_lock(fd, F_WRLCK) == 0 ? check_named(fd, path) : fail_lock(errno, fd, path);
+    status =
+        set_lock(fd, F_WRLCK) == 0 ? check_named(fd, &place, path) : fail_lock(errno, fd, path);
     if (status != BB_OK) {
         (void)close(fd);
         return status;
@@ -142,12 +145,26 @@ static void unlock_directory(struct posix_lock *lock, bool is_owner)
     (void)close(lock->directory.fd);
 }
 
+/* The directory was opened by its name, after the file: all that is done from here on goes to it. */
+static enum bb_status check_directory(const struct posix_lock *lock)
+{
+    const char *slash = strrchr(lock->path, '/');
+    struct bb_posix_place place = {.fd = lock->directory.fd,
+                                   .name = slash == NULL ? lock->path : slash + 1};
+    return place.fd < 0 ? BB_OK : check_named(lock->fd, &place, lock->path);
+}
+
 static enum bb_status lock_both(struct bb_file_system *fs, struct posix_lock *lock, char *scratch)
 {
     enum bb_status status = open_and_lock(fs, lock->path, &lock->fd);
     if (status != BB_OK)
         return status;
     status = lock_directory(lock, scratch);
+    if (status == BB_OK) {
+        status = check_directory(lock);
+        if (status != BB_OK)
+            unlock_directory(lock, true);
+    }
     if (status != BB_OK)
         (void)close(lock->fd);
     return status;

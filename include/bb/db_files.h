@@ -32,7 +32,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  const struct bb_db_options *options,
                                                  struct bb_db_verify_report *ret_report);
 
-/* Makes a second store in a directory that does not exist yet (BB_EXISTS), with everything that was
+/* Makes a second store in a directory that does not exist yet (BB_EXISTS; also where this store was
+ * opened by the same name, wherever it or the process has moved since), with everything that was
  * written before the call and, of what others write meanwhile, a front part in the order of
  * commits. Flushes first. Tables are hard links, so that it takes no space until they are compacted
  * away, and copies where links are not possible (another file system); the parent directory must be

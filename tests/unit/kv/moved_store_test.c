@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "bb/db_files.h"
 #include "tests/support/temp_dir.h"
 
 #define KEYS 3000
@@ -136,6 +137,78 @@ static void moved_store__leaves_its_successor_alone(void **state)
     check_after_opening(f, 5 * KEYS);
 }
 
+static void check_refused_checkpoint(struct bb_db *db, const char *path)
+{
+    char slashed[PATH_MAX + 2];
+    snprintf(slashed, sizeof(slashed), "%s//", path);
+    assert_status(bb_db_checkpoint(db, path), BB_EXISTS);
+    assert_status(bb_db_checkpoint(db, slashed), BB_EXISTS);
+    assert_message("by this name");
+}
+
+/* The new directory was made under the old name, and its files were to go to the moved one: what was
+ * there already was removed as what had been begun, tables and CURRENT of the open store. */
+static void moved_store__checkpoint_by_its_old_name(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    char copy[PATH_MAX + 1];
+    bb_temp_dir_path(&f->dir, "copy", copy);
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    put_some(db, 0, KEYS);
+    assert_int_equal(rename(f->path, f->moved), 0);
+    check_refused_checkpoint(db, f->path);
+    assert_int_equal(access(f->path, F_OK), -1);
+    assert_ok(bb_db_checkpoint(db, copy));
+    check_all(db, KEYS);
+    assert_ok(bb_db_close(db));
+    check_after_opening(f, KEYS);
+    assert_ok(bb_db_verify(copy, &f->options, NULL));
+    strcat(copy, "/");
+    assert_ok(bb_db_destroy(copy, &f->options, NULL));
+    assert_int_equal(access(copy, F_OK), -1);
+}
+
+/* The same, where the directory stands still and the name leads elsewhere. */
+static void moved_store__checkpoint_by_its_relative_name(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    char before[PATH_MAX];
+    char elsewhere[PATH_MAX];
+    bb_temp_dir_path(&f->dir, "elsewhere", elsewhere);
+    assert_non_null(getcwd(before, sizeof(before)));
+    assert_int_equal(chdir(f->dir.path), 0);
+    assert_ok(bb_db_open("moved", &f->options, &db));
+    put_some(db, 0, KEYS);
+    assert_int_equal(mkdir(elsewhere, 0700), 0);
+    assert_int_equal(chdir(elsewhere), 0);
+    check_refused_checkpoint(db, "moved");
+    assert_int_equal(access("moved", F_OK), -1);
+    assert_ok(bb_db_checkpoint(db, "./moved"));
+    assert_ok(bb_db_verify("moved", &f->options, NULL));
+    assert_int_equal(chdir(before), 0);
+    assert_ok(bb_db_close(db));
+    check_after_opening(f, KEYS);
+}
+
+/* While it was locked, a name with a slash behind it led to no directory. */
+static void moved_store__repair_by_a_name_with_a_slash(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    char path[PATH_MAX + 8];
+    assert_ok(bb_db_open(f->moved, &f->options, &db));
+    put_some(db, 0, KEYS);
+    assert_ok(bb_db_close(db));
+    snprintf(path, sizeof(path), "%s/CURRENT", f->moved);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof(path), "%s/", f->moved);
+    assert_ok(bb_db_repair(path, &f->options, NULL, NULL));
+    check_after_opening(f, KEYS);
+    assert_ok(bb_db_verify(path, &f->options, NULL));
+}
+
 /* Everything is gone: writes fail once they need another file, and nothing is made under the name. */
 static void moved_store__removed(void **state)
 {
@@ -175,6 +248,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(moved_store__process_changes_its_directory, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(moved_store__leaves_its_successor_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__checkpoint_by_its_old_name, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__checkpoint_by_its_relative_name, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__repair_by_a_name_with_a_slash, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(moved_store__removed, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
