@@ -320,8 +320,10 @@ static inline bool is_denied_within(struct bb_table *table, uint64_t key_hash,
     struct bb_block_filter_key filter_key = {.hash =
                                                  bb_domain_ribbon_hash(format->domain, key_hash)};
     uint64_t place = bb_summary_place(summary, &summary->only_part, filter_key);
-    *ret_is_let_through = bb_summary_may_contain(summary, format, place, filter_key);
-    return !*ret_is_let_through;
+    bool may_contain = bb_summary_may_contain(summary, format, place, filter_key);
+    *ret_is_let_through =
+        may_contain && place != BB_SUMMARY_DAMAGED; /* else that is to be counted */
+    return !may_contain;
 }
 
 /* The same of a key that may lie out of bounds. */
