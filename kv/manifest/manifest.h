@@ -38,6 +38,7 @@ struct bb_manifest_report {
     uint64_t record_count;
     uint64_t dropped_bytes; /* torn tail, above what is known to be durable */
     bool is_whole;          /* nothing was dropped: only then may orphans be removed */
+    bool is_damaged;        /* salvaged: what was dropped is more than a torn tail */
     char dropped[256];      /* why the tail ended, for a person; empty when whole */
 };
 

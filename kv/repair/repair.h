@@ -28,7 +28,7 @@ struct bb_repair {
     struct bb_manifest_state state;
     bool has_manifest;  /* state is what one says; else it has an identity alone */
     bool is_current;    /* that is certain to be the last state there was */
-    bool is_cut;        /* its manifest is damaged: edits behind the damage are not known */
+    bool is_cut;        /* its manifest is damaged in the middle: edits behind that are not known */
     bool is_outdated;   /* later states, which cannot be read, may have replaced it */
     bool takes_unnamed; /* tables that the state does not name are taken */
     bool are_levels_unknown;

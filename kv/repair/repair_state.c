@@ -69,7 +69,7 @@ static enum bb_status try_manifest(struct bb_repair *repair, const struct bb_dir
     }
     if (status == BB_OK && says_something(&state)) {
         take_state(repair, &state, &report);
-        repair->is_cut = !report.is_whole;
+        repair->is_cut = report.is_damaged;
         bb_repair_tell(repair, "%s is taken for the state of the store%s%s", file->name,
                        report.is_whole ? "" : " before its damage: ", report.dropped);
     }
@@ -208,7 +208,8 @@ static bool is_missing_something(const struct bb_repair *repair)
 }
 
 /* Is there a table that the state does not name? Edits behind damage may have added it and removed
- * nothing, as an ingest does. (Its number tells nothing: it is drawn long before the edit.) */
+ * nothing, as an ingest does. (Its number tells nothing: it is drawn long before the edit.) A torn
+ * record at the end was never acted upon: what it added is left, as an opening leaves it. */
 static bool has_unnamed_table(const struct bb_repair *repair)
 {
     for (size_t i = 0; i < repair->directory.file_count; i++) {

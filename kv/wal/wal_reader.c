@@ -53,6 +53,7 @@ static enum bb_status end_early(struct bb_wal_reader *reader, uint64_t end, uint
     }
     reader->report.end_offset = end;
     reader->report.dropped_bytes = tail.content_offset - end;
+    reader->report.is_damaged = tail.durable > end;
     snprintf(reader->report.reason, sizeof(reader->report.reason), "%s at offset %" PRIu64, reason,
              offset);
     return finish(reader, BB_NOT_FOUND);

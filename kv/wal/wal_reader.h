@@ -29,6 +29,7 @@ struct bb_wal_report {
     uint64_t end_offset;    /* behind the last whole record or mark */
     uint64_t dropped_bytes; /* behind it, up to the last byte that is not zero: what was lost or
                                never whole */
+    bool is_damaged;        /* some of that was known durable: tolerated damage, no torn tail */
     char reason[96];        /* why the log ends before its file does; empty when it does not */
 };
 
