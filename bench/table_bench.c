@@ -34,9 +34,10 @@
 #include "bench/thread_clock.h"
 #include "bench/turns.h"
 #include "bloomblock/ribbon/hash_sort.h"
+#include "compaction/run.h"
 #include "sstable/filter_split.h"
-#include "sstable/prefix_search.h"
 #include "sstable/table.h"
+#include "sstable/table_visit.h"
 
 #define KEYS_DEFAULT     5000000
 #define KEY_SIZE         16
@@ -65,9 +66,13 @@ struct bench {
 /* One or several tables, next to each other. */
 struct level {
     size_t number; /* of its files */
-    struct bb_table *tables[TABLES_MAX];
-    uint64_t fences[TABLES_MAX]; /* first eight bytes of each table's largest key */
+    struct bb_table_meta metas[TABLES_MAX];
     uint32_t count;
+    /* While it is open. */
+    struct bb_table_env env;
+    struct bb_table_file *files[TABLES_MAX];
+    struct bb_table *tables[TABLES_MAX];
+    struct bb_run run;
     uint64_t filter_bytes;
     uint64_t summary_bytes;
 };
@@ -157,10 +162,9 @@ static void build(const struct bench *bench, const struct bb_table_options *opti
     }
     bench_must(bb_table_builder_finish(builder, &meta));
     bb_table_builder_destroy(builder);
-    level->fences[level->count++] = bench->numbers[first + count - 1];
     level->filter_bytes += meta.filter_bytes;
     level->summary_bytes += meta.summary_bytes;
-    bb_table_meta_deinit(&meta);
+    level->metas[level->count++] = meta;
 }
 
 static void build_level(const struct bench *bench, const struct bb_table_options *options,
@@ -172,32 +176,48 @@ static void build_level(const struct bench *bench, const struct bb_table_options
     }
 }
 
+static struct bb_table *open_table(const struct bench *bench, struct bb_table_file *file,
+                                   const char *path)
+{
+    struct bb_table *table = NULL;
+    bench_must(bb_table_open(path, &file->env->options, &table));
+    if (table->has_filters)
+        bb_block_filter_format_use(&table->filter_format, bench->cpu);
+    if (table->has_summary)
+        bb_block_filter_format_use(&table->summary_format, bench->cpu);
+    atomic_store(&file->table, table); /* closed with the file */
+    return table;
+}
+
 static void open_level(const struct bench *bench, const struct bb_table_options *options,
                        struct level *level)
 {
     char path[512];
+    level->env = (struct bb_table_env){.options = *options};
+    bb_table_env_init(&level->env);
     for (uint32_t i = 0; i < level->count; i++) {
-        struct bb_table *table = NULL;
-        bench_must(bb_table_open(path_of(bench, level, i, path), options, &table));
-        if (table->has_filters)
-            bb_block_filter_format_use(&table->filter_format, bench->cpu);
-        if (table->has_summary)
-            bb_block_filter_format_use(&table->summary_format, bench->cpu);
-        level->tables[i] = table;
+        bench_must(bb_table_file_create(&level->env, i + 1, &level->metas[i], &level->files[i]));
+        level->tables[i] = open_table(bench, level->files[i], path_of(bench, level, i, path));
     }
+    level->run = (struct bb_run){.files = level->files, .count = level->count};
+    bench_must(bb_run_index(&level->run, NULL, 1));
 }
 
 static void close_level(struct level *level)
 {
+    bb_run_deinit(&level->run);
     for (uint32_t i = 0; i < level->count; i++)
-        bb_table_close(level->tables[i]);
+        bb_table_file_unref(level->files[i]);
+    bb_table_env_deinit(&level->env);
 }
 
-static void remove_level(const struct bench *bench, const struct level *level)
+static void remove_level(const struct bench *bench, struct level *level)
 {
     char path[512];
-    for (uint32_t i = 0; i < level->count; i++)
+    for (uint32_t i = 0; i < level->count; i++) {
         (void)unlink(path_of(bench, level, i, path));
+        bb_table_meta_deinit(&level->metas[i]);
+    }
 }
 
 static void drop_from_system_cache(const struct bench *bench, const struct level *level)
@@ -214,20 +234,49 @@ static void drop_from_system_cache(const struct bench *bench, const struct level
 
 /* ---- questions ---- */
 
+/* As a store asks a run (kv/lookup.c): the fences tell that the key is within the table's bounds, so
+ * that its summary alone can deny it; what that lets through is searched for. */
+static void ask_run(const struct level *level, struct bb_bytes key, uint64_t hash,
+                    struct bb_read_stats *stats, struct bb_buf *value)
+{
+    struct bb_table_file *file = NULL;
+    uint64_t sequence = 0;
+    bool is_let_through = false;
+    enum bb_visit visit = BB_VISIT_COUNT;
+    if (!bb_run_find_at_once(&level->run, key, &file))
+        file = bb_run_find(&level->run, NULL, key);
+    if (file == NULL) /* between two tables */
+        return;
+    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
+    if (bb_table_denies_within(table, hash, &is_let_through))
+        stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
+    else if (is_let_through)
+        bench_must(bb_table_get_let_through(table, NULL, key, hash, BB_SEQUENCE_MAX, stats, value,
+                                            NULL, &sequence, &visit));
+    else
+        bench_must(
+            bb_table_get(table, NULL, key, hash, BB_SEQUENCE_MAX, stats, value, &sequence, &visit));
+}
+
+static void ask_table(const struct level *level, struct bb_bytes key, uint64_t hash,
+                      struct bb_read_stats *stats, struct bb_buf *value)
+{
+    uint64_t sequence = 0;
+    enum bb_visit visit = BB_VISIT_COUNT;
+    bench_must(bb_table_get(level->tables[0], NULL, key, hash, BB_SEQUENCE_MAX, stats, value,
+                            &sequence, &visit));
+}
+
 static void ask(const struct bench *bench, struct split *split, size_t first, size_t count,
                 struct bb_read_stats *stats)
 {
-    const struct level *level = &split->level;
     for (size_t i = first; i < first + count; i++) {
         struct bb_bytes key = {.data = bench->questions[i % QUESTIONS], .size = KEY_SIZE};
         uint64_t hash = bb_hash_key(&bench->secret, key);
-        uint64_t sequence = 0;
-        enum bb_visit visit = BB_VISIT_COUNT;
-        uint32_t table = 0;
-        if (level->count > 1)
-            table = bb_prefix_search(level->fences, level->count - 1, bb_bytes_prefix64(key));
-        bench_must(bb_table_get(level->tables[table], NULL, key, hash, BB_SEQUENCE_MAX, stats,
-                                &split->value, &sequence, &visit));
+        if (split->level.count > 1)
+            ask_run(&split->level, key, hash, stats, &split->value);
+        else
+            ask_table(&split->level, key, hash, stats, &split->value);
     }
 }
 
