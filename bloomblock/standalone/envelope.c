@@ -4,6 +4,7 @@
 #include "base/coding.h"
 #include "base/hash.h"
 #include "base/status.h"
+#include "bloomblock/bloom/bloom.h"
 
 _Static_assert(BB_ENVELOPE_AT_PARAMETER_1 + 8 == BB_ENVELOPE_HEADER_SIZE,
                "the picture and the fields agree");
@@ -147,6 +148,14 @@ enum bb_status bb_envelope_bad_parameter(const struct bb_envelope *envelope, uns
                       "%s of a %s filter of %llu keys and %zu bytes is %llu", name,
                       bb_filter_kind_name(envelope->kind), (unsigned long long)envelope->key_count,
                       envelope->payload.size, (unsigned long long)envelope->parameters[number]);
+}
+
+enum bb_status bb_envelope_check_probes(const struct bb_envelope *envelope)
+{
+    uint64_t probes = envelope->parameters[1];
+    if (probes < 1 || probes > BB_BLOOM_PROBES_MAX)
+        return bb_envelope_bad_parameter(envelope, 1, "number of probes");
+    return BB_OK;
 }
 
 enum bb_status bb_envelope_check_without_payload(const struct bb_envelope *envelope)

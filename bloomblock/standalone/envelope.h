@@ -92,6 +92,8 @@ extern const struct bb_place bb_envelope_place;
 /* Fails with BB_CORRUPT: parameter number, which is called name, does not fit the rest. */
 enum bb_status bb_envelope_bad_parameter(const struct bb_envelope *envelope, unsigned number,
                                          const char *name) __attribute__((cold));
+/* Parameter 1 is a number of probes: 1 ... BB_BLOOM_PROBES_MAX. */
+enum bb_status bb_envelope_check_probes(const struct bb_envelope *envelope);
 /* The parameters are 0, and there is no payload. */
 enum bb_status bb_envelope_check_without_payload(const struct bb_envelope *envelope);
 /* The bit_count bits from start of the payload on, to the end of a byte, are as they must be: none

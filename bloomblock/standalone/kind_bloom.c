@@ -31,8 +31,9 @@ static enum bb_status check(const struct bb_envelope *envelope)
     uint64_t bits = envelope->parameters[0];
     if (bits < 1 || bb_bloom_size(bits) != envelope->payload.size)
         return bb_envelope_bad_parameter(envelope, 0, "number of bits");
-    if (envelope->parameters[1] < 1 || envelope->parameters[1] > BB_BLOOM_PROBES_MAX)
-        return bb_envelope_bad_parameter(envelope, 1, "number of probes");
+    enum bb_status status = bb_envelope_check_probes(envelope);
+    if (status != BB_OK)
+        return status;
     return bb_envelope_check_bits(envelope, 0, bits, envelope->key_count);
 }
 

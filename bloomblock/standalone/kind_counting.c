@@ -8,7 +8,6 @@
 
 #include "base/buf.h"
 #include "base/status.h"
-#include "bloomblock/bloom/bloom.h"
 #include "bloomblock/bloom/counting_bloom.h"
 #include "bloomblock/sizing/rate.h"
 
@@ -50,9 +49,9 @@ static enum bb_status check(const struct bb_envelope *envelope)
     uint64_t counters = envelope->parameters[0];
     if (counters < 1 || bb_counting_bloom_size(counters) != envelope->payload.size)
         return bb_envelope_bad_parameter(envelope, 0, "number of counters");
-    if (envelope->parameters[1] < 1 || envelope->parameters[1] > BB_BLOOM_PROBES_MAX)
-        return bb_envelope_bad_parameter(envelope, 1, "number of probes");
-    enum bb_status status = bb_envelope_check_bits(envelope, 0, counters * 4, envelope->key_count);
+    enum bb_status status = bb_envelope_check_probes(envelope);
+    if (status == BB_OK)
+        status = bb_envelope_check_bits(envelope, 0, counters * 4, envelope->key_count);
     return status == BB_OK ? check_sums(envelope) : status;
 }
 

@@ -33,10 +33,11 @@ static enum bb_status append(const struct bb_envelope *envelope, const uint64_t 
 static enum bb_status check(const struct bb_envelope *envelope)
 {
     uint64_t bits = envelope->parameters[0];
-    uint64_t probes = envelope->parameters[1];
-    if (probes < 1 || probes > BB_BLOOM_PROBES_MAX)
-        return bb_envelope_bad_parameter(envelope, 1, "number of probes");
-    if (bits == 0 || bits % probes != 0 || bb_bloom_size(bits) != envelope->payload.size)
+    enum bb_status status = bb_envelope_check_probes(envelope);
+    if (status != BB_OK)
+        return status;
+    if (bits == 0 || bits % envelope->parameters[1] != 0 ||
+        bb_bloom_size(bits) != envelope->payload.size)
         return bb_envelope_bad_parameter(envelope, 0, "number of bits");
     return bb_envelope_check_bits(envelope, 0, bits, envelope->key_count);
 }

@@ -40,8 +40,8 @@ static inline uint64_t ask_each(const struct bb_filter_view *views, size_t count
                                 bb_kind_ribbon_agree *agree)
 {
     struct bb_kind_ribbon_window windows[BB_KIND_BATCH], *window = windows;
-    for (const struct bb_filter_view *view = views + count; view-- > views;)
-        find(view, key_hash, window++);
+    for (const struct bb_filter_view *view = views + count; view > views;)
+        find(--view, key_hash, window++);
     return agree(windows, count);
 }
 
@@ -49,8 +49,8 @@ static inline uint64_t ask_many(const struct bb_filter_view *view, const uint64_
                                 size_t count, bb_kind_ribbon_agree *agree)
 {
     struct bb_kind_ribbon_window windows[BB_KIND_BATCH], *window = windows;
-    for (const uint64_t *hash = hashes + count; hash-- > hashes;)
-        find(view, *hash, window++);
+    for (const uint64_t *hash = hashes + count; hash > hashes;)
+        find(view, *--hash, window++);
     return agree(windows, count);
 }
 
