@@ -1,7 +1,7 @@
 /* The allocation seam: all memory of the library comes from here, so that a test can let the n-th
  * allocation fail.
  *
- * Tests replace this whole file at link time (tests/support/alloc_fault.c defines the same
+ * Tests replace this whole file at link time (tests/support/alloc/alloc_fault.c defines the same
  * symbols); there is no run-time hook and no global. The C library's own names are poisoned
  * wherever this header is included.
  */

@@ -5,8 +5,10 @@
 - A script, preset or target folder that a code block of README.md, CONTRIBUTING.md or docs/ calls is there.
 - A relative link of a Markdown file leads to a file; `scripts/...` in its prose too.
 - A script can be executed and says by what (the first line).
+- A file that a page, or a comment in C, names by its path from the root is there.
 - docs/testing.md names the variables that tests read, and the steps of scripts/soak.
 """
+import fnmatch
 import json
 import os
 import posixpath
@@ -24,6 +26,9 @@ PRESET = re.compile(r"--preset[ =](\w+)")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 VARIABLE = re.compile(r"(?:getenv\(|environ\.get\(|environ\[)\"(BB_\w+)\"")
 STEP = re.compile(r"^step_(\w+)\(\)", re.MULTILINE)
+NAMED_FILE = re.compile(r"(?<![\w/.<*-])((?:base|bloomblock|sstable|compaction|kv|leveldb|include|tools|tests|bench"
+                        r"|examples)/[\w/*-]+\.(?:c|h|cc|py))\b")
+FOREIGN_FILES = {"leveldb/c.h"}  # the distribution's
 PROSE_SCRIPT = re.compile(r"`(scripts/[\w-]+)[^`]*`")
 
 
@@ -83,6 +88,13 @@ def check_script(tree, path):
     return []
 
 
+def check_named_files(tree, path):
+    text = tree.text(path)
+    return [f"{path}:{line_of(text, match.start())}: {match.group(1)} does not exist"
+            for match in NAMED_FILE.finditer(text)
+            if match.group(1) not in FOREIGN_FILES and not fnmatch.filter(tree.paths, match.group(1))]
+
+
 def is_script(path):
     return path.startswith((".ci/", "scripts/")) and "." not in posixpath.basename(path)
 
@@ -107,6 +119,8 @@ def check(tree):
         problems += check_private_paths(tree, path)
         if path.endswith(".md"):
             problems += check_page(tree, path)
+        if path.endswith((".md", ".c", ".h")):
+            problems += check_named_files(tree, path)
         if is_script(path):
             problems += check_script(tree, path)
     return problems
@@ -115,7 +129,8 @@ def check(tree):
 CLEAN = {
     "README.md": "# x\n\n```sh\nscripts/test\ncmake --preset dev\n./scripts/demo --keys 3\n```\n"
                  "See [style](docs/style.md#names), [web](https://example.org/home/page), `scripts/demo --help`.\n",
-    "docs/style.md": "# style\n\nBack to [README](../README.md). a/" + "home/b, x/wo" + "rk, workload\n",
+    "docs/style.md": "# style\n\nBack to [README](../README.md). a/" + "home/b, x/wo" + "rk, workload, "
+                     "`tests/*_test.c`\n",
     "docs/testing.md": "`scripts/soak` takes the step `long`; `BB_TEST_OPS` is read.\n",
     "tests/a_test.c": "getenv(\"BB_TEST_OPS\");\n",
     "scripts/soak": "#!/bin/sh\nstep_long() {\n}\n",
@@ -134,6 +149,8 @@ VIOLATIONS = [
     ({"README.md": "```sh\ncmake --preset base\n```\n"}, "no preset base"),
     ({"docs/style.md": "See [there](there.md).\n"}, "leads nowhere"),
     ({"docs/style.md": "`scripts/check_all x` does.\n"}, "scripts/check_all does not exist"),
+    ({"docs/style.md": "As `tests/b_test.c` does.\n"}, "tests/b_test.c does not exist"),
+    ({"kv/a.c": "/* See kv/b*.h. */\n"}, "kv/b*.h does not exist"),
     ({"tests/b_test.c": "getenv(\"BB_TEST_LENGTH\");\n"}, "lacks the variable BB_TEST_LENGTH"),
     ({"tests/b_test.py": "os.environ.get(\"BB_TEST_LENGTH\", 1)\n"}, "lacks the variable BB_TEST_LENGTH"),
     ({"scripts/soak": "#!/bin/sh\nstep_longer() {\n}\n"}, "lacks the step longer"),

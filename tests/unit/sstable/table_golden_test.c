@@ -1,6 +1,6 @@
 /* Goal: the bytes of tables stay what they are, and mean what docs/format.md says. Method: small
  * tables with all that the format has, compared with tests/golden; beside each stands a listing,
- * which tests/golden/table_test.py gets from the same bytes by a reader written from the page
+ * which tests/golden/read_table_test.py gets from the same bytes by a reader written from the page
  * alone. */
 #include "tests/unit/sstable/table_fixture.h"
 
