@@ -10,6 +10,8 @@
 /* Filters of some 50 keys, and summaries of some thousands, until there is a table to look at. */
 #define RIBBON_OVERHEAD  0.4
 #define SUMMARY_OVERHEAD 0.15
+/* Halvings of the range of rates, on a scale of logarithms: to 1e-6 of it. */
+#define BISECTIONS 24
 /* What a filter has once: its descriptor, a slot too many, half a byte. */
 #define BITS_PER_FILTER 21
 /* Bloom filters of best size: 1 / ln 2, and what small ones, or lines of 64 bytes, take more. */
@@ -127,4 +129,22 @@ double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate)
     bool split = cost->summary_bits > 0 && bb_filter_split(rate, cost->summary_bits).block_rate < 1;
     return cost->slope * ideal_bits(cost->kind, rate) +
            (split ? cost->split_bits : cost->overhead_bits);
+}
+
+double bb_filter_cost_rate(const struct bb_filter_cost *cost, double bits)
+{
+    double low = BB_FILTER_RATE_MIN;
+    double high = BB_FILTER_RATE_MAX;
+    if (bb_filter_cost_bits(cost, high) > bits)
+        return 1;
+    if (bb_filter_cost_bits(cost, low) <= bits)
+        return low;
+    for (int i = 0; i < BISECTIONS; i++) {
+        double middle = sqrt(low * high);
+        if (bb_filter_cost_bits(cost, middle) <= bits)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
 }

@@ -29,5 +29,8 @@ struct bb_filter_cost bb_filter_cost_calibrate(const struct bb_levels *levels,
 
 /* Bits per key; 0 for rate 1. Never less for a lower rate. */
 double bb_filter_cost_bits(const struct bb_filter_cost *cost, double rate);
+/* The least rate that has at most so many bits per key: BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX,
+ * or 1. */
+double bb_filter_cost_rate(const struct bb_filter_cost *cost, double bits);
 
 #endif

@@ -63,6 +63,14 @@ void bb_forecast_grow(struct bb_forecast *forecast, const struct bb_rate_request
     forecast->keys[last] += flow > 0 ? flow : 0;
 }
 
+double bb_forecast_key_count(const struct bb_forecast *forecast)
+{
+    double keys = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        keys += forecast->keys[level];
+    return keys;
+}
+
 /* The levels of a forecast as bb_filter_allocate takes them. */
 struct entries {
     struct bb_filter_run runs[BB_LEVEL_COUNT];

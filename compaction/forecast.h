@@ -26,6 +26,8 @@ void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request
 /* Adds what goes through. */
 void bb_forecast_grow(struct bb_forecast *forecast, const struct bb_rate_request *request);
 
+double bb_forecast_key_count(const struct bb_forecast *forecast);
+
 /* The rates with which the runs waste `target` (above 0) at the least memory: bb_filter_allocate.
  * One rate for each level, for each of its equal runs; 1, too, where there are no keys. */
 void bb_forecast_rates(const struct bb_forecast *forecast, double target,

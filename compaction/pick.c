@@ -253,7 +253,8 @@ static bool is_close(const struct bb_levels *levels, const struct bb_pick_option
                                       .weights = &options->weights,
                                       .budget = bb_plan_rates_budget(options)};
     double expected = bb_rates_level_expected(levels, deepest);
-    if (options->budget.bytes == 0 && bb_read_weights_are_plain(&options->weights) &&
+    if (!bb_filter_budget_is_given(&options->budget) &&
+        bb_read_weights_are_plain(&options->weights) &&
         options->target_wasted_reads > BB_FILTER_RATE_MAX)
         return true;
     double rate = bb_rates_for_run(&request);

@@ -12,7 +12,7 @@ struct bb_pick_options {
     bool has_filters; /* false: rates are not looked at */
     double target_wasted_reads;
     struct bb_read_weights weights; /* zeros: every wasted read counts 1 */
-    struct bb_filter_budget budget; /* bytes 0: none; else in the place of the target */
+    struct bb_filter_budget budget; /* zeros: none; else in the place of the target */
     double pending_waste;           /* of other work under way (compaction/rate_request.h) */
     /* Tombstones and hidden versions of sequences up to here are to go (pick_tombstones.h), but for
      * what the oldest snapshot still needs. 0: none have to. */

@@ -9,7 +9,7 @@
 
 const struct bb_filter_budget *bb_plan_rates_budget(const struct bb_pick_options *options)
 {
-    return options->budget.bytes > 0 ? &options->budget : NULL;
+    return bb_filter_budget_is_given(&options->budget) ? &options->budget : NULL;
 }
 
 int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pick_options *options,
@@ -85,12 +85,30 @@ double bb_plan_rates_waste_added(const struct bb_levels *levels,
     return added > 0 ? added : 0;
 }
 
+struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
+                                         const struct bb_plan *plan, double rate)
+{
+    struct bb_rate_merge merge = {.level = plan->output_level};
+    double bits = bb_filter_cost_bits(&options->budget.cost, rate);
+    for (size_t i = 0; i < plan->input_count; i++) {
+        const struct bb_table_file *file = plan->inputs[i];
+        double keys = (double)file->meta.key_count;
+        merge.bits += keys * bits - 8 * (double)file->meta.filter_bytes;
+        if (plan->input_levels[i] > 0)
+            continue;
+        merge.input = file->number;
+        merge.runs++;
+        merge.keys += keys;
+    }
+    return merge;
+}
+
 bool bb_plan_rates_keep_promise(const struct bb_levels *levels,
                                 const struct bb_pick_options *options, int output_level,
                                 double waste)
 {
     double limit = BB_RATES_FILL * options->target_wasted_reads * (1 + 1e-9);
-    if (!options->has_filters || options->budget.bytes > 0 || waste <= limit)
+    if (!options->has_filters || bb_filter_budget_is_given(&options->budget) || waste <= limit)
         return true;
     int last = bb_plan_rates_last_level(levels, options, output_level);
     return waste <= bb_rates_planned(levels, &options->weights, last);
@@ -100,10 +118,11 @@ bool bb_plan_rates_exceed_budget(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, double factor)
 {
     uint64_t bytes = 0;
+    double keys = (double)bb_levels_key_count(levels);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         bytes += levels->levels[level].filter_bytes;
-    return options->has_filters && options->budget.bytes > 0 &&
-           (double)bytes > factor * (double)options->budget.bytes;
+    return options->has_filters && bb_filter_budget_is_given(&options->budget) &&
+           8 * (double)bytes > factor * bb_filter_budget_bits(&options->budget, keys);
 }
 
 double bb_plan_rates_saving(const struct bb_pick_options *options, const struct bb_table_file *file,

@@ -28,6 +28,9 @@ double bb_plan_rates_waste(const struct bb_levels *levels, const struct bb_pick_
 double bb_plan_rates_waste_added(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, const struct bb_plan *plan,
                                  double rate);
+/* What a plan makes of level 0 when its tables get that rate. */
+struct bb_rate_merge bb_plan_rates_merge(const struct bb_pick_options *options,
+                                         const struct bb_plan *plan, double rate);
 /* May a plan for that level be carried out, as far as the promise is concerned? What breaks it
  * already may go on, if it does not break it more. */
 bool bb_plan_rates_keep_promise(const struct bb_levels *levels,

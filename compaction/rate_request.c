@@ -1,6 +1,11 @@
 /* See rate_request.h. */
 #include "compaction/rate_request.h"
 
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 static double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -48,6 +53,17 @@ static struct remainder remainder_of(const struct bb_rate_request *request, int 
     return rest;
 }
 
+static void merge_part(const struct bb_rate_merge *merge, int number, struct bb_rate_part *part)
+{
+    if (number == 0) {
+        part->keys = larger(0, part->keys - merge->keys);
+        part->runs -= merge->runs < part->runs ? merge->runs : part->runs;
+    } else if (number == merge->level) {
+        part->keys += merge->keys;
+        part->runs += part->runs == 0;
+    }
+}
+
 struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, int number,
                                          int last)
 {
@@ -71,6 +87,8 @@ struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, 
                 rest.rate_keys / (double)rest.keys *
                 bb_rate_run_weight(request->levels, request->weights, number, run->number, last);
     }
+    if (request->merge != NULL)
+        merge_part(request->merge, number, &part);
     return part;
 }
 
@@ -116,6 +134,14 @@ double bb_rate_request_room(const struct bb_rate_request *request, int number,
     return larger(0, bb_rate_request_full(request, number) - part->keys);
 }
 
+static double planned_runs(const struct bb_rate_request *request, int number)
+{
+    double runs =
+        (double)bb_shape_run_count(request->shape, number, bb_rate_request_last_level(request));
+    bool has_own_plan = number == 0 && request->budget != NULL && request->budget->level0_runs > 0;
+    return has_own_plan ? smaller(runs, request->budget->level0_runs) : runs;
+}
+
 double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int number,
                                     const struct bb_rate_part *part)
 {
@@ -123,7 +149,7 @@ double bb_rate_request_runs_to_come(const struct bb_rate_request *request, int n
     if (number > 0 && !bb_shape_is_tiered(request->shape, number, last))
         return part->runs == 0;
     double there = (double)part->runs + (number == request->output_level);
-    return larger(0, (double)bb_shape_run_count(request->shape, number, last) - there);
+    return larger(0, planned_runs(request, number) - there);
 }
 
 bool bb_rate_request_is_planned(const struct bb_rate_request *request, int number,
@@ -159,6 +185,8 @@ static bool keeps_tables(const struct bb_rate_request *request, int level)
 int bb_rate_request_last_level(const struct bb_rate_request *request)
 {
     int last = request->output_level > 1 ? request->output_level : 1;
+    if (request->merge != NULL && request->merge->level > last)
+        last = request->merge->level;
     for (int level = last + 1; level < BB_LEVEL_COUNT; level++) {
         if (keeps_tables(request, level))
             last = level;

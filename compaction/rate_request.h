@@ -6,15 +6,19 @@
 #ifndef BB_COMPACTION_RATE_REQUEST_H
 #define BB_COMPACTION_RATE_REQUEST_H
 
-#include "compaction/filter_cost.h"
+#include "compaction/filter_budget.h"
 #include "compaction/levels.h"
 #include "compaction/read_weights.h"
 #include "compaction/shape.h"
 
-/* Memory for all filters, and what they cost. */
-struct bb_filter_budget {
-    uint64_t bytes; /* 0: there is no budget */
-    struct bb_filter_cost cost;
+/* A merge of level 0 under way, as if it were done: the flushes beside it will stand in front of
+ * its output, and not beside its inputs. */
+struct bb_rate_merge {
+    uint64_t input; /* number of one of its tables */
+    int level;      /* of the output */
+    size_t runs;    /* of level 0 */
+    double keys;    /* in these */
+    double bits;    /* that filters will have more, or less */
 };
 
 struct bb_rate_request {
@@ -31,6 +35,7 @@ struct bb_rate_request {
     double target;                         /* R; a budget is in its place */
     const struct bb_read_weights *weights; /* NULL: every wasted read counts 1 */
     const struct bb_filter_budget *budget; /* NULL: none */
+    const struct bb_rate_merge *merge;     /* NULL: none, or it is not known */
     /* Waste, weighted, that tables will add which are being written beside these: they were planned
      * on the same levels, and are to find their part of the promise when they join them. */
     double pending_waste;

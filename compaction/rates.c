@@ -8,6 +8,9 @@
 #define UNEVEN_MAX 1.5
 #define UNEVEN_MIN 0.5
 
+/* Part of the bits per key that a table gets at least when others have more. */
+#define BITS_LEFT_MIN 0.9
+
 /* Part of its share that a run gets at least when others have used up the promise. */
 #define SHARE_MIN (1.0 / 16)
 
@@ -243,12 +246,32 @@ double bb_rates_target(const struct bb_rate_request *request)
     if (budget == NULL)
         return request->target;
     struct bb_forecast forecast = forecast_of(request);
-    return bb_forecast_target(&forecast, &budget->cost, 8 * (double)budget->bytes);
+    double keys = bb_forecast_key_count(&forecast);
+    return bb_forecast_target(&forecast, &budget->cost, bb_filter_budget_planned(budget, keys));
 }
 
-/* A budget is kept by what each table gets from it: there is no promise that others could have used
- * up. A part of a run gets what the whole run would. */
-static double budget_rate(const struct bb_rate_request *request)
+/* Bits for each key of the output that the tables which stay leave of a budget of bits per key. When
+ * they have more than theirs, those who come pay a little: the rest is up to rewriting. */
+static double bits_left(const struct bb_rate_request *request)
+{
+    const struct bb_filter_budget *budget = request->budget;
+    double keys = (double)bb_levels_key_count(request->levels);
+    double bytes = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        bytes += (double)request->levels->levels[level].filter_bytes;
+    for (size_t i = 0; i < request->removed_count; i++) {
+        keys -= (double)request->removed[i]->meta.key_count;
+        bytes -= (double)request->removed[i]->meta.filter_bytes;
+    }
+    double bits = 8 * bytes + (request->merge != NULL ? request->merge->bits : 0);
+    double output = (double)request->output_keys;
+    double left = (bb_filter_budget_planned(budget, keys + output) - bits) / output;
+    return larger(left, BITS_LEFT_MIN * budget->bits_per_key);
+}
+
+/* A budget of bytes is kept by what each table gets from it: there is no promise that others could
+ * have used up. A part of a run gets what the whole run would. */
+static double ideal_budget_rate(const struct bb_rate_request *request)
 {
     double rates[BB_LEVEL_COUNT];
     struct bb_forecast forecast = forecast_of(request);
@@ -262,6 +285,17 @@ static double budget_rate(const struct bb_rate_request *request)
     double run_keys = own.run_keys + (double)request->output_keys;
     double scaled = bb_forecast_scale(&forecast, level, run_keys, rate);
     return clamp(smaller(scaled, BB_FILTER_RATE_MAX));
+}
+
+/* One that grows with the keys is never taken in advance: what levels that fill up will need comes
+ * with their keys. */
+static double budget_rate(const struct bb_rate_request *request)
+{
+    const struct bb_filter_budget *budget = request->budget;
+    double rate = ideal_budget_rate(request);
+    if (budget->bytes > 0)
+        return rate;
+    return clamp(larger(rate, bb_filter_cost_rate(&budget->cost, bits_left(request))));
 }
 
 /* ---- runs ---- */

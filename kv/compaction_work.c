@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "compaction/compact.h"
 #include "compaction/pick_covered.h"
+#include "compaction/plan_rates.h"
 #include "kv/flush.h"
 #include "kv/install.h"
 #include "kv/options.h"
@@ -301,6 +302,7 @@ static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
     bb_pick_filters(levels, &options, plan, ret_table);
     double rate = plan->is_move ? bb_plan_moved_rate(plan) : ret_table->filter_rate;
     db->pending_levels = levels_of(plan);
+    db->pending_merge = bb_plan_rates_merge(&options, plan, rate);
     bb_waste_share_set(&db->shares, &db->work_shares[BB_WORK_COMPACTION],
                        bb_pick_waste_added(levels, &options, plan, rate));
 }

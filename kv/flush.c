@@ -124,12 +124,18 @@ static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
     bb_mutex_unlock(&db->installing);
 }
 
+static void set_nothing_pending(struct bb_db *db)
+{
+    db->pending_levels = 0;
+    db->pending_merge = (struct bb_rate_merge){.runs = 0};
+}
+
 void bb_store_end_pending(struct bb_db *db, enum bb_work work)
 {
     bb_mutex_lock(&db->installing);
     bb_waste_share_end(&db->shares, &db->work_shares[work]);
     if (work == BB_WORK_COMPACTION)
-        db->pending_levels = 0;
+        set_nothing_pending(db);
     bb_mutex_unlock(&db->installing);
 }
 

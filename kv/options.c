@@ -136,13 +136,34 @@ static enum bb_status resolve_summary(struct bb_db_options *o)
     return BB_OK;
 }
 
+/* One of the three: the others follow from it. */
+static enum bb_status check_one_target(const struct bb_db_options *o)
+{
+    const char *given[3];
+    size_t count = 0;
+    if (o->target_wasted_reads != 0)
+        given[count++] = "target_wasted_reads";
+    if (o->filter_budget_bytes != 0)
+        given[count++] = "filter_budget_bytes";
+    if (o->filter_bits_per_key != 0)
+        given[count++] = "filter_bits_per_key";
+    if (count > 1)
+        return bb_fail(BB_INVALID,
+                       "options %s and %s are both given: one of them follows from the other",
+                       given[0], given[1]);
+    if (o->filter_bits_per_key != 0 && !(o->filter_bits_per_key >= BB_FILTER_BITS_PER_KEY_MIN &&
+                                         o->filter_bits_per_key <= BB_FILTER_BITS_PER_KEY_MAX))
+        return bb_fail(BB_INVALID, "option filter_bits_per_key is %g, allowed are %g to %g",
+                       o->filter_bits_per_key, BB_FILTER_BITS_PER_KEY_MIN,
+                       BB_FILTER_BITS_PER_KEY_MAX);
+    return BB_OK;
+}
+
 static enum bb_status resolve_filters(struct bb_db_options *o)
 {
-    if (o->target_wasted_reads != 0 && o->filter_budget_bytes != 0)
-        return bb_fail(
-            BB_INVALID,
-            "options target_wasted_reads and filter_budget_bytes are both given: one of them "
-            "follows from the other");
+    enum bb_status status = check_one_target(o);
+    if (status != BB_OK)
+        return status;
     if (o->target_wasted_reads == 0)
         o->target_wasted_reads = BB_TARGET_WASTED_READS_DEFAULT;
     if (!(o->target_wasted_reads >= BB_TARGET_WASTED_READS_MIN &&
@@ -150,7 +171,7 @@ static enum bb_status resolve_filters(struct bb_db_options *o)
         return bb_fail(BB_INVALID, "option target_wasted_reads is %g, allowed are %g to %g",
                        o->target_wasted_reads, BB_TARGET_WASTED_READS_MIN,
                        BB_TARGET_WASTED_READS_MAX);
-    enum bb_status status = resolve_weights(o);
+    status = resolve_weights(o);
     if (status != BB_OK)
         return status;
     if (o->filter_kind == BB_FILTER_DEFAULT)

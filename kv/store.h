@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "base/sync.h"
 #include "compaction/levels.h"
+#include "compaction/rate_request.h"
 #include "compaction/table_file.h"
 #include "kv/commit_queue.h"
 #include "kv/orphans.h"
@@ -132,6 +133,7 @@ struct bb_db {
     /* Below level 0, those that a compaction under way takes tables from, or brings them to: a bit
      * for each. */
     uint32_t pending_levels;
+    struct bb_rate_merge pending_merge; /* of a compaction under way; runs 0: there is none */
 
     struct bb_worker workers[BB_WORK_COUNT];
 

@@ -20,6 +20,11 @@ static void add_table(struct bb_level_stats *level, const struct bb_table_meta *
     level->summary_bytes += meta->summary_bytes;
 }
 
+static double ratio_of(double amount, double base)
+{
+    return base == 0 ? 0 : amount / base;
+}
+
 static void describe_levels(const struct bb_db *db, const struct bb_view *view,
                             struct bb_db_stats *stats)
 {
@@ -40,6 +45,8 @@ static void describe_levels(const struct bb_db *db, const struct bb_view *view,
         stats->expected_wasted_reads += rates.waste;
         stats->filter_bytes += level->filter_bytes;
     }
+    stats->filter_bits_per_key =
+        ratio_of(8 * (double)stats->filter_bytes, (double)bb_levels_key_count(view->levels));
 }
 
 /* The view was pinned before last_sequence was read: no tombstone of it is newer. */
@@ -106,11 +113,6 @@ static void describe_writes(struct bb_db *db, struct bb_db_stats *stats)
     memcpy(stats->stall_nanoseconds, counts.stall_nanoseconds, sizeof(stats->stall_nanoseconds));
 }
 
-static double ratio_of(double amount, double base)
-{
-    return base == 0 ? 0 : amount / base;
-}
-
 static uint64_t visits_of(const struct bb_read_stats *reads)
 {
     uint64_t sum = 0;
@@ -154,7 +156,7 @@ void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
     describe_levels(db, view, ret_stats);
     describe_memory(view, ret_stats);
     ret_stats->target_wasted_reads = bb_target_wasted_reads(db, view->levels);
-    ret_stats->filter_budget_bytes = db->options.filter_budget_bytes;
+    ret_stats->filter_budget_bytes = bb_target_budget_bytes(db, view->levels);
     describe_reads(db, ret_stats);
     describe_writes(db, ret_stats);
     describe_tombstones(view->levels, ret_stats);

@@ -13,10 +13,22 @@ static struct bb_read_weights weights_of(const struct bb_db *db)
     return weights;
 }
 
+/* Level 0 gathers more runs while flushes follow each other; bits that were kept back for these would
+ * be idle most of the time. */
+static struct bb_filter_budget budget_given(const struct bb_db *db)
+{
+    double bits_per_key = db->options.filter_bits_per_key;
+    return (struct bb_filter_budget){
+        .bytes = db->options.filter_budget_bytes,
+        .bits_per_key = bits_per_key,
+        .level0_runs = bits_per_key > 0 ? db->options.level0_run_count_compact : 0,
+    };
+}
+
 static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb_levels *levels)
 {
-    struct bb_filter_budget budget = {.bytes = db->options.filter_budget_bytes};
-    if (budget.bytes > 0)
+    struct bb_filter_budget budget = budget_given(db);
+    if (bb_filter_budget_is_given(&budget))
         budget.cost =
             bb_filter_cost_calibrate(levels, db->options.filter_kind, db->options.summary_bits);
     return budget;
@@ -45,7 +57,7 @@ static struct bb_rate_request request_for(const struct bb_pick_options *options,
         .shape = &options->shape,
         .target = options->target_wasted_reads,
         .weights = &options->weights,
-        .budget = options->budget.bytes > 0 ? &options->budget : NULL,
+        .budget = bb_filter_budget_is_given(&options->budget) ? &options->budget : NULL,
     };
 }
 
@@ -53,6 +65,14 @@ double bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, u
                        double pending_waste, struct bb_table_options *table)
 {
     return bb_target_run(db, levels, 0, 0, key_count, pending_waste, table);
+}
+
+/* Is the merge still under way? Its edit comes before the word of its end. */
+static const struct bb_rate_merge *merge_of(const struct bb_db *db, const struct bb_levels *levels)
+{
+    const struct bb_rate_merge *merge = &db->pending_merge;
+    bool is_there = merge->runs > 0 && bb_levels_find_number(levels, merge->input) != NULL;
+    return db->options.filter_bits_per_key > 0 && is_there ? merge : NULL;
 }
 
 /* What the new tables add to the waste, weighted. */
@@ -78,6 +98,8 @@ double bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int
     request.output_run = run;
     request.output_keys = key_count;
     request.pending_waste = pending_waste;
+    if (level == 0)
+        request.merge = merge_of(db, levels);
     bb_summary_bits_set(&request, bb_rates_for_run(&request), table);
     return added_by(&request, table->filter_rate);
 }
@@ -86,7 +108,7 @@ bool bb_target_allows(const struct bb_db *db, const struct bb_levels *before,
                       const struct bb_levels *after, double pending_waste)
 {
     struct bb_pick_options options = bb_target_of(db, after);
-    if (!options.has_filters || options.budget.bytes > 0)
+    if (!options.has_filters || bb_filter_budget_is_given(&options.budget))
         return true;
     int deepest = bb_levels_deepest(after);
     int last = deepest < 1 ? 1 : deepest;
@@ -102,4 +124,11 @@ double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *le
     struct bb_rate_request request = request_for(&options, levels);
     request.output_level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
     return bb_rates_target(&request);
+}
+
+uint64_t bb_target_budget_bytes(const struct bb_db *db, const struct bb_levels *levels)
+{
+    struct bb_filter_budget budget = budget_given(db);
+    double bits = bb_filter_budget_bits(&budget, (double)bb_levels_key_count(levels));
+    return budget.bytes > 0 ? budget.bytes : (uint64_t)(bits / 8);
 }

@@ -1,8 +1,6 @@
 /* See filter_policy.h. */
 #include "leveldb/filter_policy.h"
 
-#include <math.h>
-
 #include "leveldb/memory.h"
 
 struct leveldb_filterpolicy_t {
@@ -12,11 +10,8 @@ struct leveldb_filterpolicy_t {
     int bits_per_key; /* of a Bloom filter; 0 or less: none */
 };
 
-/* A promise of 2^-r for the whole store takes about r * RIBBON_OVERHEAD + SPREAD_BITS bits for each
- * key: the ribbons, and that the younger levels have lower rates than the last. */
-#define RIBBON_OVERHEAD 1.06
-#define SPREAD_BITS     1.0
-#define PROMISE_MIN     1e-6
+/* The store's limit; filters of some 20 bits let so little pass that more are not used. */
+#define BITS_PER_KEY_MAX 100
 
 leveldb_filterpolicy_t *leveldb_filterpolicy_create(
     void *state, void (*destructor)(void *),
@@ -62,18 +57,14 @@ bool bb_leveldb_filter_policy_is_bloom(const leveldb_filterpolicy_t *policy)
     return policy != NULL && policy->is_bloom;
 }
 
-static double promise_of(int bits_per_key)
-{
-    double promise = exp2(-(bits_per_key - SPREAD_BITS) / RIBBON_OVERHEAD);
-    return fmin(1, fmax(PROMISE_MIN, promise));
-}
-
 void bb_leveldb_filter_policy_apply(const leveldb_filterpolicy_t *policy,
                                     struct bb_db_options *options)
 {
     if (!bb_leveldb_filter_policy_is_bloom(policy))
         return;
-    if (policy->bits_per_key <= 0)
+    int bits = policy->bits_per_key;
+    if (bits <= 0)
         options->filter_kind = BB_FILTER_NONE;
-    options->target_wasted_reads = policy->bits_per_key <= 0 ? 1 : promise_of(policy->bits_per_key);
+    else
+        options->filter_bits_per_key = bits < BITS_PER_KEY_MAX ? bits : BITS_PER_KEY_MAX;
 }

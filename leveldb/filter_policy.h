@@ -9,7 +9,7 @@
 /* Is it LevelDB's own Bloom filter? NULL: no policy, which is not. */
 bool bb_leveldb_filter_policy_is_bloom(const leveldb_filterpolicy_t *policy);
 
-/* Sets the options of filters: for bits per key the promise that takes so much memory, for anything
+/* Sets the options of filters: bits per key where the policy has them, none for 0 bits, for anything
  * else the store's default. */
 void bb_leveldb_filter_policy_apply(const leveldb_filterpolicy_t *policy,
                                     struct bb_db_options *options);

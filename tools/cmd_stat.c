@@ -64,10 +64,11 @@ static void write_text(struct stat_report *report)
                  number_rate(stats->target_wasted_reads).text,
                  number_rate(stats->expected_wasted_reads).text);
     if (stats->filter_budget_bytes > 0)
-        output_print(out, "filters: %s of a budget of %s, %.1f %%\n",
+        output_print(out, "filters: %s of a budget of %s, %.1f %%; %.2f bits per key\n",
                      number_bytes(stats->filter_bytes).text,
                      number_bytes(stats->filter_budget_bytes).text,
-                     100 * (double)stats->filter_bytes / (double)stats->filter_budget_bytes);
+                     100 * (double)stats->filter_bytes / (double)stats->filter_budget_bytes,
+                     stats->filter_bits_per_key);
     output_print(out, "an absent key meets %s runs; space at most %.2f times the largest run\n",
                  number_grouped(stats->run_count).text, stats->space_amplification);
     write_tombstones(report);
@@ -107,6 +108,7 @@ static void write_json(struct stat_report *report)
     json_set_count(document, "file_bytes", total.file_bytes);
     json_set_count(document, "filter_bytes", total.filter_bytes);
     json_set_count(document, "filter_budget_bytes", stats->filter_budget_bytes);
+    json_set_real(document, "filter_bits_per_key", stats->filter_bits_per_key);
     json_set_real(document, "target_wasted_reads", stats->target_wasted_reads);
     json_set_real(document, "expected_wasted_reads", stats->expected_wasted_reads);
     json_set_count(document, "memtable_bytes", stats->memtable_bytes);

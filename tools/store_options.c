@@ -37,6 +37,8 @@ static void add_filters(struct store_options *store)
         "wasted block requests per look-up of an absent key, whole store (0.01)");
     add(store, "filter-budget", "SIZE", OPTION_SIZE, &db->filter_budget_bytes,
         "instead of a target: memory for filters");
+    add(store, "bits-per-key", "N", OPTION_REAL, &db->filter_bits_per_key,
+        "or: memory for filters that grows with the keys");
     add(store, "absent-share", "SHARE", OPTION_REAL, &db->absent_share,
         "part of the look-ups that are for absent keys (1)");
     add(store, "level-costs", "LIST", OPTION_TEXT, &store->level_costs,

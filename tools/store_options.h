@@ -5,7 +5,7 @@
 #include "bb/db.h"
 #include "tools/options.h"
 
-#define STORE_OPTION_COUNT 31
+#define STORE_OPTION_COUNT 32
 
 struct store_options {
     struct bb_db_options db;

@@ -18,6 +18,7 @@ static const struct {
     {"open_tables_max", "--open-tables"},
     {"target_wasted_reads", "--target"},
     {"filter_budget_bytes", "--filter-budget"},
+    {"filter_bits_per_key", "--bits-per-key"},
     {"absent_share", "--absent-share"},
     {"level_read_costs", "--level-costs"},
     {"filter_kind", "--filter"},

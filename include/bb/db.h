@@ -90,13 +90,18 @@ struct bb_db_options {
     uint32_t open_tables_max; /* open table files at a time, default 1000, at least 16; but no more
                                  than half of what the process may open when the store is opened */
 
-    /* Filters: the promise, and how it is kept. Exactly one of the two; both 0: target_wasted_reads
-     * = 0.01. */
+    /* Filters: the promise, and how it is kept. At most one of the first three; all 0:
+     * target_wasted_reads = 0.01. */
     double target_wasted_reads; /* wasted block requests per look-up of an absent key, whole store;
                                    1e-6 ... 1. With absent_share or level_read_costs below: wasted
                                    requests, each times its cost, per look-up of any key */
     uint64_t filter_budget_bytes; /* or: bytes for all filters, which are not exceeded by more than
                                      5 % while nothing is due; the target follows from it */
+    double filter_bits_per_key;   /* or: so many bits for each key in tables, as other stores' "10
+                                     bits per key", 0.01 ... 100: a budget that grows with the store,
+                                     kept as filter_budget_bytes is, and spread over the levels so
+                                     that the least is wasted. A key counts once for each table that
+                                     has it */
     enum bb_filter_kind filter_kind;
     uint32_t filter_granularity; /* blocks per filter, default 1 */
     const struct bb_hash_secret

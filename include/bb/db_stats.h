@@ -71,8 +71,12 @@ struct bb_db_stats {
                                      from beside others of higher rates: no look-up costs more then,
                                      but there are fewer cheap ones in the mean */
     uint64_t filter_bytes;        /* of all live tables */
-    uint64_t filter_budget_bytes; /* the option; 0: there is no budget */
-    uint64_t system_reads;        /* preads that the operating system was asked for, those that did
+    uint64_t
+        filter_budget_bytes;    /* the budget just now: the option, or filter_bits_per_key times the
+                                     keys in tables; 0: there is none */
+    double filter_bits_per_key; /* filter_bytes, in bits, by the keys in tables: what the option of
+                                     that name bounds, if it is given */
+    uint64_t system_reads;      /* preads that the operating system was asked for, those that did
                                      not wait for what they had not included */
     uint64_t system_read_bytes;
     uint64_t last_sequence;

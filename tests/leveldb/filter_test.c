@@ -64,9 +64,10 @@ static void bloom_costs_about_its_bits(void **state)
         leveldb_filterpolicy_destroy(policy);
         print_message("%d bits asked: %.2f compacted, %.2f as loaded\n", wanted[i], compacted,
                       loaded);
-        assert_true(compacted > wanted[i] - 2.2 && compacted <= wanted[i]);
-        /* How many runs there are depends on which thread came first. */
-        assert_true(loaded > wanted[i] - 2.2 && loaded <= wanted[i] + 4);
+        /* Planned by what filters cost in the small tables of before. */
+        assert_true(compacted > 0.85 * wanted[i] && compacted <= 1.02 * wanted[i]);
+        /* How many runs there are depends on which thread came first, and work may still be due. */
+        assert_true(loaded > 0.7 * wanted[i] && loaded <= 1.2 * wanted[i]);
     }
 }
 

@@ -80,6 +80,10 @@ static void draw_options(struct model *model)
     if (bb_rng_one_in(rng, 4)) {
         o->target_wasted_reads = 0;
         o->filter_budget_bytes = bb_rng_between(rng, 1, 32) * 1024;
+        if (bb_rng_one_in(rng, 2)) {
+            o->filter_budget_bytes = 0;
+            o->filter_bits_per_key = (double)bb_rng_between(rng, 1, 160) / 8;
+        }
     }
 }
 

@@ -125,6 +125,16 @@ class Filters(ToolTest):
         self.assertIn("of a budget of 8.0 KiB", self.ok("stat", self.store, *options).text)
         self.assertNotIn("budget", self.ok("stat", self.store).text)
 
+    def test_bits_per_key_are_kept_and_shown(self):
+        options = ("--bits-per-key", "10")
+        self.load(words(10000), *self.OPTIONS, *options)
+        self.assertLessEqual(self.stat(*options)["filter_bits_per_key"], 10.5)
+        self.ok("compact", self.store, *self.OPTIONS, *options)
+        report = self.stat(*options)
+        self.assertEqual(report["filter_budget_bytes"], 12500)
+        self.assertTrue(9.2 <= report["filter_bits_per_key"] <= 10.2, report["filter_bits_per_key"])
+        self.assertIn("bits per key\n", self.ok("stat", self.store, *options).text)
+
     def test_hits_need_no_filters_in_the_last_level(self):
         options = ("--absent-share", "0.001", "--level-costs", "1,2")
         self.load(words(10000), *self.OPTIONS, *options)

@@ -182,7 +182,7 @@ static inline void simulate_flush(struct simulation *simulation, uint64_t *entri
                                       .shape = &simulation->options.shape,
                                       .target = simulation->options.target_wasted_reads,
                                       .weights = &simulation->options.weights};
-    if (simulation->options.budget.bytes > 0)
+    if (bb_filter_budget_is_given(&simulation->options.budget))
         request.budget = &simulation->options.budget;
     double rate = bb_rates_for_run(&request);
     uint64_t *births = bb_must_realloc(NULL, count * sizeof(*births));

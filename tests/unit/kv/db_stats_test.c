@@ -396,6 +396,9 @@ static void db_stats__weights(void **state)
     assert_true(stats.levels[0].expected_wasted_reads <= 2 * stats.levels[0].filter_rate_sum);
     assert_int_equal(stats.filter_bytes, stats.levels[0].filter_bytes);
     assert_int_equal(stats.filter_budget_bytes, 0);
+    uint64_t keys = stats.levels[0].key_count + stats.levels[last].key_count;
+    assert_true(fabs(stats.filter_bits_per_key * (double)keys - 8 * (double)stats.filter_bytes) <
+                1e-3);
     store_deinit(&store);
 }
 

@@ -103,6 +103,7 @@ static void assert_default(const struct bb_db_options *o)
     assert_int_equal(o->index_residency, BB_INDEX_PINNED);
     assert_true(o->target_wasted_reads == 0.01);
     assert_int_equal(o->filter_budget_bytes, 0);
+    assert_true(o->filter_bits_per_key == 0);
     assert_true(o->absent_share == 1);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         assert_true(o->level_read_costs[level] == 1);
@@ -277,6 +278,30 @@ static void options__target_or_budget(void **state)
     options.target_wasted_reads = 0.01;
     assert_refused(&options, "target_wasted_reads");
     assert_message("filter_budget_bytes");
+    options = (struct bb_db_options){.filter_budget_bytes = 1, .filter_bits_per_key = 10};
+    assert_refused(&options, "filter_budget_bytes");
+    assert_message("filter_bits_per_key");
+    options = (struct bb_db_options){.target_wasted_reads = 1, .filter_bits_per_key = 10};
+    assert_refused(&options, "target_wasted_reads");
+    assert_message("filter_bits_per_key");
+}
+
+static void options__bits_per_key_have_limits(void **state)
+{
+    (void)state;
+    static const double good[] = {0.01, 1, 10, 100};
+    static const double bad[] = {-1, 0.0099, 100.1, (double)NAN, (double)INFINITY};
+    struct bb_db_options resolved;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(good); i++) {
+        struct bb_db_options options = {.filter_bits_per_key = good[i]};
+        assert_ok(bb_options_resolve(&options, &resolved));
+        assert_true(resolved.filter_bits_per_key == good[i]);
+    }
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(bad); i++) {
+        struct bb_db_options options = {.filter_bits_per_key = bad[i]};
+        assert_refused(&options, "filter_bits_per_key");
+        assert_message("0.01 to 100");
+    }
 }
 
 static void options__what_is_known_of_look_ups(void **state)
@@ -543,6 +568,7 @@ int main(void)
         cmocka_unit_test(options__busy_is_between_compact_and_stop),
         cmocka_unit_test(options__target),
         cmocka_unit_test(options__target_or_budget),
+        cmocka_unit_test(options__bits_per_key_have_limits),
         cmocka_unit_test(options__what_is_known_of_look_ups),
         cmocka_unit_test(options__filter_kinds),
         cmocka_unit_test(options__no_filters_where_different_bytes_are_equal),
