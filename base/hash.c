@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "base/coding.h"
+#include "base/hash_wide.h"
 
 _Static_assert(BB_HASH_SECRET_SIZE == XXH_SECRET_DEFAULT_SIZE,
                "the secret is as long as XXH3's own");
@@ -24,9 +25,26 @@ uint64_t bb_hash_xxh64(struct bb_bytes bytes)
     return XXH64(bytes.data, bytes.size, 0);
 }
 
-uint64_t bb_hash_bytes(const void *data, size_t size)
+#if BB_HASH_WIDE
+/* What the processor has is known before main, and asking for it is one load. */
+static uint64_t hash_long(const void *data, size_t size)
+{
+    if (__builtin_cpu_supports("avx512f"))
+        return bb_hash_bytes_avx512(data, size);
+    if (__builtin_cpu_supports("avx2"))
+        return bb_hash_bytes_avx2(data, size);
+    return XXH3_64bits(data, size);
+}
+#else
+static uint64_t hash_long(const void *data, size_t size)
 {
     return XXH3_64bits(data, size);
+}
+#endif
+
+uint64_t bb_hash_bytes(const void *data, size_t size)
+{
+    return size > BB_HASH_SHORT_MAX ? hash_long(data, size) : XXH3_64bits(data, size);
 }
 
 /* The i-th number of the SplitMix64 stream of a seed (Steele, Lea, Flood: Fast Splittable

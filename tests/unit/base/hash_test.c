@@ -1,6 +1,7 @@
 /* Goal: the key hash and the checksum never change, for files keep them for ever; secrets are what
  * they are said to be. Method: pinned values at every length where XXH3 changes its way of working,
- * and agreement with the separately built shared library at every length to 1100; the statistics of
+ * and agreement with the separately built shared library at every length to 1100, of
+ * each form that the processor has; the statistics of
  * the helpers over drawn numbers. */
 #include "tests/support/assert_status.h"
 
@@ -10,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/hash_wide.h"
 #include "tests/support/rng.h"
 
 #define INPUT_SIZE 1100
@@ -70,6 +72,45 @@ static void hash__agrees_with_the_library_at_every_length(void **state)
     }
     assert_true(bb_hash_bytes(NULL, 0) == XXH3_64bits("", 0));
 }
+
+#if BB_HASH_WIDE
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f");
+}
+
+/* Lengths around the stripes of 64 bytes and the blocks of 1,024; at every alignment. */
+static void check_form(uint64_t (*hash)(const void *data, size_t size), struct bb_rng *rng)
+{
+    for (size_t size = 0; size <= 3 * INPUT_SIZE; size += size < INPUT_SIZE ? 1 : 13) {
+        size_t skipped = size % 64;
+        uint8_t *input = malloc(skipped + size + (size == 0)); /* exact, as above */
+        assert_non_null(input);
+        bb_rng_bytes(rng, input, skipped + size);
+        assert_true(hash(input + skipped, size) == XXH3_64bits(input + skipped, size));
+        free(input);
+    }
+}
+
+static void hash__wide_forms_agree_with_the_library(void **state)
+{
+    static const struct {
+        bool (*is_there)(void);
+        uint64_t (*hash)(const void *data, size_t size);
+    } forms[] = {{has_avx2, bb_hash_bytes_avx2}, {has_avx512, bb_hash_bytes_avx512}};
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (forms[i].is_there())
+            check_form(forms[i].hash, *state);
+        else
+            print_message("form %zu: not on this processor\n", i);
+    }
+}
+#endif
 
 static void hash__secret_from_seed_is_splitmix64(void **state)
 {
@@ -162,6 +203,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hash__values_are_pinned),
         cmocka_unit_test_prestate(hash__agrees_with_the_library_at_every_length, &rng),
+#if BB_HASH_WIDE
+        cmocka_unit_test_prestate(hash__wide_forms_agree_with_the_library, &rng),
+#endif
         cmocka_unit_test(hash__secret_from_seed_is_splitmix64),
         cmocka_unit_test(hash__another_secret_is_another_hash),
         cmocka_unit_test(hash__random_secrets_differ),

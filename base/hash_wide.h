@@ -1,0 +1,30 @@
+/* XXH3 of long inputs with wider vectors than every processor of the architecture has: the same
+ * values in half the time. bb_hash_bytes chooses; tests take each form in turn.
+ *
+ * Threads: any.
+ */
+#ifndef BB_BASE_HASH_WIDE_H
+#define BB_BASE_HASH_WIDE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whether the wider forms are part of this build; -DBB_HASH_WIDE=0 leaves them out. */
+#ifndef BB_HASH_WIDE
+#if defined(__x86_64__)
+#define BB_HASH_WIDE 1
+#else
+#define BB_HASH_WIDE 0
+#endif
+#endif
+
+/* Up to here XXH3 has no use for vectors. */
+#define BB_HASH_SHORT_MAX 240
+
+#if BB_HASH_WIDE
+/* REQUIRES: __builtin_cpu_supports("avx2"), "avx512f". Of any size. */
+uint64_t bb_hash_bytes_avx2(const void *data, size_t size);
+uint64_t bb_hash_bytes_avx512(const void *data, size_t size);
+#endif
+
+#endif
