@@ -15,7 +15,8 @@ static bool has_avx512(void)
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vpopcntdq") &&
-           __builtin_cpu_supports("avx512bitalg");
+           __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512ifma") &&
+           __builtin_cpu_supports("gfni");
 }
 #else
 static bool has_avx2(void)

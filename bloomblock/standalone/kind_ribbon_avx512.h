@@ -1,5 +1,5 @@
-/* Windows of ribbons that stand alone, asked with AVX-512: the second step of kind_ribbon_window.h.
- * Answers are those of the portable form. Compiled for x86 only.
+/* Ribbons that stand alone and have windows (kind_ribbon_window.h), asked with AVX-512. Answers are
+ * those of the portable form. Compiled for x86 only.
  *
  * Pure functions; any thread.
  */
@@ -8,9 +8,18 @@
 
 #include "bloomblock/standalone/kind_ribbon_window.h"
 
-/* Both steps. */
-bool bb_kind_ribbon_avx512(const struct bb_filter_view *view, uint64_t key_hash);
+/* Views below which bb_kind_ribbon_agree is sooner than eight at once. */
+#define BB_KIND_RIBBON_AVX512_MIN 5
+
 /* bb_kind_ribbon_agree. */
 uint64_t bb_kind_ribbon_avx512_agree(const struct bb_kind_ribbon_window *windows, size_t count);
+
+/* See struct bb_kind_probe. */
+bool bb_kind_ribbon_avx512(const struct bb_filter_view *view, uint64_t key_hash);
+uint64_t bb_kind_ribbon_avx512_many(const struct bb_filter_view *view, const uint64_t *hashes,
+                                    size_t count);
+/* REQUIRES: count >= BB_KIND_RIBBON_AVX512_MIN. */
+uint64_t bb_kind_ribbon_avx512_each(const struct bb_filter_view *views, size_t count,
+                                    uint64_t key_hash);
 
 #endif

@@ -77,40 +77,58 @@ static uint64_t portable_agree(const struct bb_kind_ribbon_window *windows, size
     return bits;
 }
 
+static uint64_t portable_each(const struct bb_filter_view *views, size_t count, uint64_t key_hash)
+{
+    return ask_each(views, count, key_hash, portable_agree);
+}
+
+static uint64_t portable_many(const struct bb_filter_view *view, const uint64_t *hashes,
+                              size_t count)
+{
+    return ask_many(view, hashes, count, portable_agree);
+}
+
+/* --- For vectors --- */
+
+#if BB_CPU_X86
+static uint64_t avx2_each(const struct bb_filter_view *views, size_t count, uint64_t key_hash)
+{
+    return ask_each(views, count, key_hash, bb_kind_ribbon_avx2_agree);
+}
+
+static uint64_t avx2_many(const struct bb_filter_view *view, const uint64_t *hashes, size_t count)
+{
+    return ask_many(view, hashes, count, bb_kind_ribbon_avx2_agree);
+}
+
+static uint64_t avx512_each(const struct bb_filter_view *views, size_t count, uint64_t key_hash)
+{
+    if (count >= BB_KIND_RIBBON_AVX512_MIN)
+        return bb_kind_ribbon_avx512_each(views, count, key_hash);
+    return ask_each(views, count, key_hash, bb_kind_ribbon_avx512_agree);
+}
+#endif
+
 /* --- All forms --- */
 
-#define FORM(name, one, agree)                                                                     \
-    static uint64_t name##_each(const struct bb_filter_view *views, size_t count,                  \
-                                uint64_t key_hash)                                                 \
-    {                                                                                              \
-        return ask_each(views, count, key_hash, agree);                                            \
-    }                                                                                              \
-    static uint64_t name##_many(const struct bb_filter_view *view, const uint64_t *hashes,         \
-                                size_t count)                                                      \
-    {                                                                                              \
-        return ask_many(view, hashes, count, agree);                                               \
-    }                                                                                              \
-    static const struct bb_kind_probe name##_probe = {.may_contain = one,                          \
-                                                      .use = bb_kind_ribbon_use,                   \
-                                                      .may_contain_many = name##_many,             \
-                                                      .may_contain_each = name##_each};
-
-FORM(portable, portable, portable_agree)
+static const struct bb_kind_probe forms[BB_CPU_COUNT] = {
+    [BB_CPU_PORTABLE] = {.may_contain = portable,
+                         .use = bb_kind_ribbon_use,
+                         .may_contain_many = portable_many,
+                         .may_contain_each = portable_each},
 #if BB_CPU_X86
-FORM(avx2, bb_kind_ribbon_avx2, bb_kind_ribbon_avx2_agree)
-FORM(avx512, bb_kind_ribbon_avx512, bb_kind_ribbon_avx512_agree)
+    [BB_CPU_AVX2] = {.may_contain = bb_kind_ribbon_avx2,
+                     .use = bb_kind_ribbon_use,
+                     .may_contain_many = avx2_many,
+                     .may_contain_each = avx2_each},
+    [BB_CPU_AVX512] = {.may_contain = bb_kind_ribbon_avx512,
+                       .use = bb_kind_ribbon_use,
+                       .may_contain_many = bb_kind_ribbon_avx512_many,
+                       .may_contain_each = avx512_each},
 #endif
+};
 
 const struct bb_kind_probe *bb_kind_ribbon_window_probe(enum bb_cpu cpu)
 {
-    switch (cpu) {
-#if BB_CPU_X86
-    case BB_CPU_AVX512:
-        return &avx512_probe;
-    case BB_CPU_AVX2:
-        return &avx2_probe;
-#endif
-    default:
-        return &portable_probe;
-    }
+    return &forms[cpu];
 }

@@ -5,6 +5,8 @@
  *     key's hash, view --> shard --> window, coefficients, fingerprint --> answer
  *                       one form: kind_ribbon_window.c             |  portable, AVX2, AVX-512
  *
+ * (AVX-512 has a form of its own for both steps of many questions, eight at a time.)
+ *
  * Where many are asked, the first step is made for all of them before the second one: their misses
  * are waited for together, and the chains of products do not wait behind the vectors of others. One
  * hash asked of six filters takes a quarter less time so, with the same instructions.

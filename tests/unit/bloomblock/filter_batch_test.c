@@ -149,6 +149,82 @@ static void filter_batch__many_ribbons(void **state)
     assert_ribbons(90);
 }
 
+/* --- Runs --- */
+
+#define RUN_MAX 64 /* views, in one word of answers */
+
+/* A view of the pool: ribbons of ranks up to 8, with and without a step, of one shard and of many;
+ * between them, every so often, those that are asked in other ways. */
+static struct bb_buf pool_envelope(uint64_t i)
+{
+    switch (i % 12) {
+    case 8:
+        return envelope_of(BB_FILTER_RIBBON, 0.001, i, 500);
+    case 9:
+        return envelope_of(BB_FILTER_RIBBON, 0.05, i, 30);
+    case 10:
+        return envelope_of(BB_FILTER_BLOCKED_BLOOM, 0.1, i, 200);
+    case 11:
+        return envelope_of(BB_FILTER_RIBBON, 0.1, i, 0);
+    default:
+        return envelope_of(BB_FILTER_RIBBON, ldexp(i % 24 < 12 ? 1 : 0.75, -1 - (int)(i % 8)), i,
+                           i % 5 == 0 ? 9000 : 250 + i);
+    }
+}
+
+/* others: one in so many views is any of the pool, the others are ribbons; 0: none is. */
+static uint64_t drawn_view(struct bb_rng *rng, uint32_t others)
+{
+    if (others > 0 && bb_rng_one_in(rng, others))
+        return bb_rng_below(rng, RUN_MAX);
+    return bb_rng_below(rng, RUN_MAX / 12) * 12 + bb_rng_below(rng, 8);
+}
+
+/* Views that end at a page which may not be read are asked in every form; answers of the first form,
+ * asked alone, are those of all. */
+static void assert_run(struct bb_filter_view *views, size_t count, uint64_t hash)
+{
+    struct guarded guarded = guarded_copy((const uint8_t *)views, count * sizeof(*views));
+    struct bb_filter_view *copies = (struct bb_filter_view *)(void *)guarded.data;
+    bool answers[RUN_MAX];
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
+        uint64_t bits[2] = {0, UINT64_C(0x5555555555555555)};
+        for (size_t i = 0; i < count && bb_cpu_has(cpu); i++) {
+            bb_view_use(&copies[i], cpu);
+            if (cpu == BB_CPU_PORTABLE)
+                answers[i] = bb_filter_may_contain(&copies[i], hash);
+        }
+        bb_filter_may_contain_each(copies, count, hash, bits);
+        assert_bits(bits, answers, count);
+    }
+    guarded_free(&guarded);
+}
+
+static void filter_batch__runs_of_every_length(void **state)
+{
+    (void)state;
+    struct bb_buf envelopes[RUN_MAX];
+    struct bb_filter_view pool[RUN_MAX], views[RUN_MAX];
+    struct bb_rng rng;
+    bb_rng_init(&rng, key_seed);
+    for (uint64_t i = 0; i < RUN_MAX; i++) {
+        envelopes[i] = pool_envelope(i);
+        envelopes[i].data[envelopes[i].size - 1] ^= i == 22;
+        struct bb_bytes bytes = {envelopes[i].data, envelopes[i].size};
+        assert_int_equal(bb_filter_view_init(&pool[i], bytes), i == 22 ? BB_CORRUPT : BB_OK);
+    }
+    for (size_t count = 1; count <= RUN_MAX; count++)
+        for (uint32_t turn = 0; turn < 24; turn++) {
+            static const uint32_t others[] = {0, 40, 8, 2};
+            uint64_t set = 0;
+            for (size_t i = 0; i < count; i++)
+                views[i] = pool[set = drawn_view(&rng, others[turn % 4])];
+            assert_run(views, count, turn % 3 == 0 ? member_hash(set, 0) : foreign_hash(turn));
+        }
+    for (size_t i = 0; i < RUN_MAX; i++)
+        bb_buf_deinit(&envelopes[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +232,7 @@ int main(void)
         cmocka_unit_test(filter_batch__a_view_without_a_filter_lets_all_through),
         cmocka_unit_test(filter_batch__many_filters),
         cmocka_unit_test(filter_batch__many_ribbons),
+        cmocka_unit_test(filter_batch__runs_of_every_length),
     };
     keys_init("filter_batch");
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,10 +159,11 @@ static void filter_probe__no_member_is_denied(void **state)
 
 static bool passes_in_every_way(const struct bb_filter_view *view, uint64_t hash)
 {
-    const struct bb_filter_view views[2] = {*view, *view};
-    uint64_t each = 0;
-    bb_filter_may_contain_each(views, 2, hash, &each);
-    return each == 3 && first_denied(view, &hash, 1) == 1;
+    const struct bb_filter_view views[6] = {*view, *view, *view, *view, *view, *view};
+    uint64_t few = 0, many = 0;
+    bb_filter_may_contain_each(views, 2, hash, &few);
+    bb_filter_may_contain_each(views, 6, hash, &many);
+    return few == 3 && many == 63 && first_denied(view, &hash, 1) == 1;
 }
 
 static void assert_front(double rate, uint64_t count)
