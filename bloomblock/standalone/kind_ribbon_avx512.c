@@ -23,6 +23,7 @@
 
 #if BB_CPU_X86
 #include <immintrin.h>
+#include <string.h>
 
 #define EIGHT 8
 
@@ -172,12 +173,20 @@ BB_CPU_TARGET_AVX512 static inline void store_halves(void *words, __m512i lanes)
     _mm256_storeu_si256((__m256i *)words + 1, _mm512_extracti64x4_epi64(lanes, 1));
 }
 
+/* Of the lower halves. clang makes products of 64 bits of those of which a half is used. */
+BB_CPU_TARGET_AVX512 static inline __m512i product(__m512i a, __m512i b)
+{
+    __m512i words = _mm512_mul_epu32(a, b);
+    __asm__("" : "+v"(words));
+    return words;
+}
+
 /* See bb_ribbon_tweaked. */
 BB_CPU_TARGET_AVX512 static inline __m512i tweaked(const struct eight_constants *known,
                                                    __m512i hashes, __m512i descriptors)
 {
-    __m512i low = _mm512_mul_epu32(descriptors, words(known->tweak));
-    __m512i high = _mm512_mul_epu32(descriptors, words(known->tweak_high));
+    __m512i low = product(descriptors, words(known->tweak));
+    __m512i high = product(descriptors, words(known->tweak_high));
     return _mm512_xor_si512(hashes, _mm512_add_epi64(low, _mm512_slli_epi64(high, 32)));
 }
 
@@ -185,9 +194,9 @@ BB_CPU_TARGET_AVX512 static inline __m512i tweaked(const struct eight_constants 
 BB_CPU_TARGET_AVX512 static inline __m512i start_hashes(const struct eight_constants *known,
                                                         __m512i tweaked)
 {
-    __m512i low = _mm512_mul_epu32(tweaked, words(known->start));
-    __m512i cross = _mm512_mul_epu32(tweaked, words(known->start_high));
-    __m512i across = _mm512_mul_epu32(_mm512_srli_epi64(tweaked, 32), words(known->start));
+    __m512i low = product(tweaked, words(known->start));
+    __m512i cross = product(tweaked, words(known->start_high));
+    __m512i across = product(_mm512_srli_epi64(tweaked, 32), words(known->start));
     return _mm512_add_epi64(_mm512_srli_epi64(low, 32), _mm512_add_epi64(cross, across));
 }
 
@@ -314,10 +323,18 @@ BB_CPU_TARGET_AVX512 static inline __m512i parameters_of_two(const struct bb_fil
                               _mm256_loadu_si256((const void *)other->parameters), 1);
 }
 
+/* As one word: clang takes bb_load64 apart where the same one stands in two branches. */
+static inline long long entry_at(const struct bb_filter_view *view, uint64_t shard)
+{
+    long long entry;
+    memcpy(&entry, view->payload.data + shard * BB_SHARD_ENTRY_SIZE, sizeof(entry));
+    return entry;
+}
+
 static inline long long entry_of(const struct bb_filter_view *view, uint64_t key_hash)
 {
-    uint64_t shard = bb_shard_of(bb_kind_ribbon_hash(view, key_hash), view->parameters[0]);
-    return (long long)bb_load64(view->payload.data + shard * BB_SHARD_ENTRY_SIZE);
+    uint64_t hash = bb_kind_ribbon_hash(view, key_hash);
+    return entry_at(view, bb_shard_of(hash, view->parameters[BB_VIEW_SIZE]));
 }
 
 BB_CPU_TARGET_AVX512 static inline __m128i entries_of_two(const struct bb_filter_view *const *views,
@@ -417,7 +434,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i entries_of(const struct bb_filter_vie
     __asm__("" : "+m"(shards));
 #pragma GCC unroll 8
     for (size_t i = 0; i < EIGHT; i++)
-        entries[i] = (long long)bb_load64(view->payload.data + shards[i] * BB_SHARD_ENTRY_SIZE);
+        entries[i] = entry_at(view, shards[i]);
     return _mm512_set_epi64(entries[7], entries[6], entries[5], entries[4], entries[3], entries[2],
                             entries[1], entries[0]);
 }
