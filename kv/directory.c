@@ -300,6 +300,17 @@ enum bb_verdict bb_directory_judge(const struct bb_directory_file *file,
     return is_whole ? BB_VERDICT_ORPHAN : BB_VERDICT_LEFT;
 }
 
+bool bb_directory_is_clean(const struct bb_directory *directory,
+                           const struct bb_manifest_state *state, uint64_t manifest_number)
+{
+    for (size_t i = 0; i < directory->file_count; i++) {
+        if (bb_directory_judge(&directory->files[i], state, manifest_number, true) ==
+            BB_VERDICT_ORPHAN)
+            return false;
+    }
+    return true;
+}
+
 static bool remove_file(struct bb_file_system *fs, const char *path, const char *name)
 {
     struct bb_buf file_path = {0};

@@ -76,6 +76,10 @@ enum bb_verdict bb_directory_judge(const struct bb_directory_file *file,
                                    const struct bb_manifest_state *state, uint64_t manifest_number,
                                    bool is_whole);
 
+/* Does nothing lie in it that bb_directory_remove_orphans would remove? */
+bool bb_directory_is_clean(const struct bb_directory *directory,
+                           const struct bb_manifest_state *state, uint64_t manifest_number);
+
 struct bb_directory_report {
     uint64_t removed;
     uint64_t left; /* ours, though nothing refers to them */

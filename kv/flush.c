@@ -173,6 +173,7 @@ enum bb_status bb_store_flush_oldest(struct bb_db *db)
     bb_store_end_pending(db, BB_WORK_FLUSH);
     if (status == BB_OK) {
         remove_log(db, buffer->log_number);
+        remove_log(db, buffer->old_log_number);
         if (edit.added_count > 0)
             count_flush(db, edit.added[0].meta.file_size, bb_file_elapsed(db->system, begin));
     }

@@ -24,16 +24,10 @@ static enum bb_status create_log(struct bb_db *db, uint64_t number, struct bb_wa
     if (status == BB_OK)
         status = bb_wal_writer_create(db->system, (const char *)path.data, number, db->store_id,
                                       db->options.wal_buffer_bytes, &log);
-    if (status == BB_OK)
-        status = db->system->ops->sync_directory(db->system, db->directory); /* sync S6 */
     bb_buf_deinit(&path);
-    if (status != BB_OK) {
-        if (log != NULL)
-            (void)!bb_wal_writer_close(log);
-        return status;
-    }
-    *ret_log = log;
-    return BB_OK;
+    if (status == BB_OK)
+        *ret_log = log;
+    return status;
 }
 
 /* The spare one if it has the capacity. */
@@ -65,6 +59,20 @@ enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes
             (void)!bb_wal_writer_close(log);
         bb_memtable_destroy(memtable);
     }
+    return status;
+}
+
+enum bb_status bb_store_new_resting_buffer(struct bb_db *db, uint64_t old_log_number,
+                                           struct bb_write_buffer **ret_buffer)
+{
+    struct bb_memtable *memtable = NULL;
+    enum bb_status status = take_memtable(db, (size_t)db->options.write_buffer_bytes, &memtable);
+    if (status == BB_OK)
+        status = bb_write_buffer_create(memtable, NULL, 0, &db->spare, ret_buffer);
+    if (status == BB_OK)
+        (*ret_buffer)->old_log_number = old_log_number;
+    else
+        bb_memtable_destroy(memtable);
     return status;
 }
 
@@ -173,10 +181,15 @@ enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes)
         status = bb_view_create(&blank);
     if (status == BB_OK)
         status = bb_store_new_write_buffer(db, capacity_bytes, &buffer);
-    if (status == BB_OK)
+    if (status == BB_OK && buffer->log != NULL)
+        status = db->system->ops->sync_directory(db->system, db->directory); /* sync S6 */
+    if (status == BB_OK) {
         swap_active(db, blank, buffer);
-    else
-        bb_view_destroy(blank);
+        return BB_OK;
+    }
+    if (buffer != NULL)
+        bb_write_buffer_unref(buffer);
+    bb_view_destroy(blank);
     return status;
 }
 
@@ -249,6 +262,32 @@ static bool has_room(const struct bb_write_buffer *active, const struct bb_room 
             bb_wal_writer_size(active->log) <= LOG_FACTOR * bb_memtable_capacity(active->memtable));
 }
 
+static bool is_resting(const struct bb_db *db)
+{
+    return db->active->log == NULL && !db->options.wal_off;
+}
+
+/* The first write to a store that was at rest. */
+static enum bb_status begin_log(struct bb_db *db)
+{
+    struct bb_wal_writer *log = NULL;
+    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    enum bb_status status = create_log(db, number, &log);
+    if (status == BB_OK)
+        status = db->system->ops->sync_directory(db->system, db->directory); /* sync S6 */
+    if (status != BB_OK) {
+        if (log != NULL)
+            (void)!bb_wal_writer_close(log);
+        return status;
+    }
+    /* A flush that ends now reads the number. */
+    bb_mutex_lock(&db->mutex);
+    db->active->log = log;
+    db->active->log_number = number;
+    bb_mutex_unlock(&db->mutex);
+    return BB_OK;
+}
+
 enum bb_status bb_store_make_room(struct bb_db *db, const struct bb_room *room)
 {
     enum bb_status status = check_failure(db);
@@ -258,5 +297,7 @@ enum bb_status bb_store_make_room(struct bb_db *db, const struct bb_room *room)
         slow_down(db);
         status = freeze_for(db, room);
     }
+    if (status == BB_OK && room->entry_count > 0 && is_resting(db))
+        status = begin_log(db);
     return status;
 }

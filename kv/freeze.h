@@ -22,8 +22,12 @@ BB_MUST_CHECK enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_b
 /* The leader's. Waits until nothing is frozen: what was frozen is in tables then. */
 BB_MUST_CHECK enum bb_status bb_store_drain(struct bb_db *db);
 
-/* A new write buffer with its log; the log's name is durable. */
+/* A new write buffer with its log, whose name is not durable yet. */
 BB_MUST_CHECK enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes,
                                                        struct bb_write_buffer **ret_buffer);
+/* A new write buffer for a store at rest: its log is begun by the first write. old_log_number: of the
+ * empty log that is there, which goes when the buffer is flushed; 0: none is. */
+BB_MUST_CHECK enum bb_status bb_store_new_resting_buffer(struct bb_db *db, uint64_t old_log_number,
+                                                         struct bb_write_buffer **ret_buffer);
 
 #endif

@@ -31,6 +31,7 @@ struct opening {
     struct bb_levels *levels;
     struct bb_replay_report replay;
     bool made_directory;
+    bool is_at_rest;
 };
 
 static enum bb_status sync_parent(struct bb_db *db)
@@ -216,12 +217,31 @@ static enum bb_status open_tables(struct opening *opening)
     return status;
 }
 
+/* Was the store closed with nothing to recover, and nothing to clean up? Then there is nothing to be
+ * written before the first write: docs/durability.md, "A store at rest". */
+static bool is_at_rest(const struct opening *opening)
+{
+    const struct bb_manifest_state *state = &opening->state;
+    const struct bb_replay_report *replay = &opening->replay;
+    return opening->manifest.is_closed && state->log_number != 0 && replay->log_count <= 1 &&
+           replay->record_count == 0 && replay->dropped_bytes == 0 && replay->cut_count == 0 &&
+           bb_directory_is_clean(&opening->directory, state, opening->manifest.number);
+}
+
+static enum bb_status create_buffer(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    if (!opening->is_at_rest)
+        return bb_store_new_write_buffer(db, (size_t)db->options.write_buffer_bytes, &db->active);
+    uint64_t old_log = opening->state.log_is_absent ? 0 : opening->state.log_number;
+    return bb_store_new_resting_buffer(db, old_log, &db->active);
+}
+
 static enum bb_status start_buffer(struct opening *opening)
 {
     struct bb_db *db = opening->db;
     struct bb_view *blank = NULL;
-    enum bb_status status =
-        bb_store_new_write_buffer(db, (size_t)db->options.write_buffer_bytes, &db->active);
+    enum bb_status status = create_buffer(opening);
     if (status == BB_OK)
         status = bb_view_create(&blank);
     if (status != BB_OK)
@@ -250,6 +270,16 @@ static enum bb_status publish_manifest(struct opening *opening)
         status =
             bb_manifest_create(db->system, db->directory, number, &opening->state, &db->manifest);
     return status;
+}
+
+/* What was found is in force and stays so until there is something to change. */
+static enum bb_status put_manifest_in_place(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    return opening->is_at_rest
+               ? bb_manifest_adopt(db->system, db->directory, opening->manifest.number,
+                                   &opening->state, &db->manifest)
+               : publish_manifest(opening);
 }
 
 /* Counts of 0 are left out. */
@@ -318,12 +348,14 @@ static enum bb_status recover(struct opening *opening)
                                 &opening->replay);
     if (status == BB_OK)
         status = bb_replay_keep_cut_logs(db, &opening->replay);
-    if (status == BB_OK)
+    if (status == BB_OK) {
+        opening->is_at_rest = is_at_rest(opening);
         status = start_buffer(opening);
+    }
     if (status == BB_OK) {
         db->sequence_allocated = opening->state.last_sequence;
         atomic_init(&db->last_sequence, opening->state.last_sequence);
-        status = publish_manifest(opening);
+        status = put_manifest_in_place(opening);
     }
     if (status == BB_OK)
         remove_orphans(opening);

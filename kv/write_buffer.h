@@ -36,8 +36,9 @@ struct bb_write_buffer {
     _Atomic uint32_t references;
     struct bb_memtable *memtable;    /* owned */
     struct bb_spare_memtable *spare; /* where it goes in the end */
-    struct bb_wal_writer *log;       /* owned; NULL when logging is off */
+    struct bb_wal_writer *log;       /* owned; NULL when logging is off, or nothing was written */
     uint64_t log_number;             /* 0 when there is no log */
+    uint64_t old_log_number;         /* of an empty log that an opening found and let be; 0: none */
     uint64_t sequence_end; /* once frozen: every sequence up to here is in this buffer or in older
                               ones */
 };

@@ -20,7 +20,7 @@ struct bb_manifest {
     struct bb_file_system *fs;
     char *directory; /* owned */
     uint64_t number;
-    struct bb_wal_writer *log; /* owned */
+    struct bb_wal_writer *log; /* owned; NULL: another process's, which is not written */
     uint64_t snapshot_size;    /* of the log when it held nothing else */
     struct bb_manifest_state state;
     struct bb_error poison; /* BB_OK: none */
@@ -153,31 +153,60 @@ static enum bb_status write_and_publish(struct bb_file_system *fs, const char *d
     return BB_OK;
 }
 
-enum bb_status bb_manifest_create(struct bb_file_system *fs, const char *directory, uint64_t number,
-                                  struct bb_manifest_state *state,
-                                  struct bb_manifest **ret_manifest)
+/* Without a state and without a log. */
+static enum bb_status create_blank(struct bb_file_system *fs, const char *directory,
+                                   uint64_t number, struct bb_manifest **ret_manifest)
 {
-    BB_ASSERT(state->has_identity && number > 0 && number <= BB_FILE_NUMBER_MAX);
+    BB_ASSERT(number > 0 && number <= BB_FILE_NUMBER_MAX);
     struct bb_manifest *manifest = bb_alloc_zeroed(1, sizeof(*manifest));
     char *copy = bb_strdup(directory);
-    enum bb_status status = BB_OK;
-    if (manifest == NULL || copy == NULL)
-        status = bb_fail(BB_NO_MEMORY, "%s: no memory for its manifest", directory);
-    if (status == BB_OK)
-        status = write_and_publish(fs, directory, number, state, &manifest->log);
-    if (status != BB_OK) {
+    if (manifest == NULL || copy == NULL) {
         bb_free(copy);
         bb_free(manifest);
-        return status;
+        return bb_fail(BB_NO_MEMORY, "%s: no memory for its manifest", directory);
     }
     manifest->fs = fs;
     manifest->directory = copy;
     manifest->number = number;
-    manifest->snapshot_size = bb_wal_writer_size(manifest->log);
-    manifest->state = *state;
-    *state = (struct bb_manifest_state){0};
     *ret_manifest = manifest;
     return BB_OK;
+}
+
+static void take_state(struct bb_manifest *manifest, struct bb_manifest_state *state)
+{
+    manifest->state = *state;
+    *state = (struct bb_manifest_state){0};
+}
+
+enum bb_status bb_manifest_create(struct bb_file_system *fs, const char *directory, uint64_t number,
+                                  struct bb_manifest_state *state,
+                                  struct bb_manifest **ret_manifest)
+{
+    BB_ASSERT(state->has_identity);
+    struct bb_manifest *manifest = NULL;
+    enum bb_status status = create_blank(fs, directory, number, &manifest);
+    if (status != BB_OK)
+        return status;
+    status = write_and_publish(fs, directory, number, state, &manifest->log);
+    if (status != BB_OK) {
+        bb_free(manifest->directory);
+        bb_free(manifest);
+        return status;
+    }
+    manifest->snapshot_size = bb_wal_writer_size(manifest->log);
+    take_state(manifest, state);
+    *ret_manifest = manifest;
+    return BB_OK;
+}
+
+enum bb_status bb_manifest_adopt(struct bb_file_system *fs, const char *directory, uint64_t number,
+                                 struct bb_manifest_state *state, struct bb_manifest **ret_manifest)
+{
+    BB_ASSERT(state->has_identity);
+    enum bb_status status = create_blank(fs, directory, number, ret_manifest);
+    if (status == BB_OK)
+        take_state(*ret_manifest, state);
+    return status;
 }
 
 enum bb_status bb_manifest_close(struct bb_manifest *manifest)
@@ -243,6 +272,7 @@ enum bb_status bb_manifest_append(struct bb_manifest *manifest, const struct bb_
     if (bb_manifest_is_poisoned(manifest))
         return bb_fail(BB_READ_ONLY, "MANIFEST-%06" PRIu64 " takes no more edits since: %s",
                        manifest->number, manifest->poison.message);
+    BB_ASSERT(manifest->log != NULL);
     enum bb_status status = stage(manifest, edit, &change);
     if (status != BB_OK)
         return status;
@@ -262,6 +292,8 @@ enum bb_status bb_manifest_append(struct bb_manifest *manifest, const struct bb_
 
 bool bb_manifest_is_due(const struct bb_manifest *manifest)
 {
+    if (manifest->log == NULL)
+        return true;
     uint64_t appended = bb_wal_writer_size(manifest->log) - manifest->snapshot_size;
     return appended > ROTATE_BYTES && appended > ROTATE_SNAPSHOTS * manifest->snapshot_size;
 }

@@ -3,14 +3,14 @@
  *     CURRENT --names--> MANIFEST-n = log of edits: snapshot, edit, edit, ...
  *
  * A manifest is written by the process that began it and by nobody after: every opening for writing
- * starts a new one from the state it recovered. So no record is ever appended behind one of unknown
- * state, and nothing that was only read back from a page cache is relied upon. docs/durability.md
+ * starts a new one from the state it recovered, before its first edit. So no record is ever appended
+ * behind one of unknown state, and nothing that was only read back from a page cache is relied upon. docs/durability.md
  * has the protocol and the names of its syncs; bytes: docs/format-manifest.md.
  *
  * Use
  *     create    bb_manifest_identity_new, bb_manifest_create, bb_manifest_close; then open
  *     open      bb_manifest_load; replay logs, write tables; bb_manifest_state_apply;
- *               bb_manifest_create
+ *               bb_manifest_create; or, of a store at rest, bb_manifest_adopt
  *     change    bb_manifest_append; bb_manifest_rotate when bb_manifest_is_due
  *
  * Threads: a manifest is for one thread at a time; the store does not hold its mutex over these
@@ -39,6 +39,7 @@ struct bb_manifest_report {
     uint64_t dropped_bytes; /* torn tail, above what is known to be durable */
     bool is_whole;          /* nothing was dropped: only then may orphans be removed */
     bool is_damaged;        /* salvaged: what was dropped is more than a torn tail */
+    bool is_closed;         /* whole, and whoever wrote it knew all of it to be durable */
     char dropped[256];      /* why the tail ended, for a person; empty when whole */
 };
 
@@ -88,6 +89,12 @@ BB_MUST_CHECK enum bb_status bb_manifest_salvage(struct bb_file_system *fs, cons
 BB_MUST_CHECK enum bb_status bb_manifest_create(struct bb_file_system *fs, const char *directory,
                                                 uint64_t number, struct bb_manifest_state *state,
                                                 struct bb_manifest **ret_manifest);
+/* The manifest that is in force, as it was loaded: nothing is written. It is due (bb_manifest_is_due)
+ * until it was rotated, and takes no edit before. Takes *state on success and leaves it empty.
+ * REQUIRES: the report of loading says is_closed. */
+BB_MUST_CHECK enum bb_status bb_manifest_adopt(struct bb_file_system *fs, const char *directory,
+                                               uint64_t number, struct bb_manifest_state *state,
+                                               struct bb_manifest **ret_manifest);
 /* Always releases; BB_IO when closing the file reports a failure (nothing durable is at risk). NULL
  * is allowed. */
 BB_MUST_CHECK enum bb_status bb_manifest_close(struct bb_manifest *manifest);
@@ -105,12 +112,12 @@ uint64_t bb_manifest_number(const struct bb_manifest *manifest);
  * after all. So neither the tables that it adds nor the tables and logs that it would have made
  * obsolete may be removed until a rotation succeeded. A poisoned manifest answers BB_READ_ONLY with
  * the first failure's message.
- * REQUIRES: the tables it adds are synced, and their names too. */
+ * REQUIRES: the tables it adds are synced, and their names too; an adopted manifest was rotated. */
 BB_MUST_CHECK enum bb_status bb_manifest_append(struct bb_manifest *manifest,
                                                 const struct bb_edit *edit);
 bool bb_manifest_is_poisoned(const struct bb_manifest *manifest);
 
-/* Has it grown so far past its snapshot that a new one is due? */
+/* Is it another process's, or has it grown so far past its snapshot that a new one is due? */
 bool bb_manifest_is_due(const struct bb_manifest *manifest);
 /* Starts a new manifest from the state (of a poisoned one: without the edit that failed), publishes
  * it and removes the old one. On failure the manifest is poisoned (before it was published or not

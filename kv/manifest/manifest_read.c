@@ -110,6 +110,7 @@ static struct bb_manifest_report make_report(const struct walk *walk,
         .dropped_bytes = log->dropped_bytes,
         .is_whole = log->reason[0] == 0,
         .is_damaged = log->is_damaged,
+        .is_closed = log->is_closed,
     };
     snprintf(report.dropped, sizeof(report.dropped), "%s", log->reason);
     return report;

@@ -21,6 +21,7 @@ struct bb_wal_reader {
     struct bb_wal_source source;
     uint64_t position;     /* where the next fragment is looked for */
     uint64_t record_start; /* of the record that is being read, or was read last */
+    uint64_t record_end;   /* of the record that was read last; behind the header: none was */
     bool is_within_record; /* its first fragment was read, its last one was not */
     bool tolerate_damage;
     struct bb_buf record;
@@ -54,6 +55,7 @@ static enum bb_status end_early(struct bb_wal_reader *reader, uint64_t end, uint
     reader->report.end_offset = end;
     reader->report.dropped_bytes = tail.content_offset - end;
     reader->report.is_damaged = tail.durable > end;
+    reader->report.is_closed = false;
     snprintf(reader->report.reason, sizeof(reader->report.reason), "%s at offset %" PRIu64, reason,
              offset);
     return finish(reader, BB_NOT_FOUND);
@@ -159,6 +161,18 @@ static enum bb_status take(struct bb_wal_reader *reader, const struct bb_wal_fra
     return BB_OK;
 }
 
+/* Behind a whole record, or behind a mark, which may tell of it. */
+static void note_end(struct bb_wal_reader *reader, const struct bb_wal_fragment *fragment)
+{
+    if (fragment->type == BB_WAL_MARK) {
+        reader->report.is_closed = bb_load64(fragment->body.data) >= reader->record_end;
+        return;
+    }
+    reader->report.record_count++;
+    reader->report.is_closed = false;
+    reader->record_end = reader->position;
+}
+
 enum bb_status bb_wal_reader_next(struct bb_wal_reader *reader, struct bb_bytes *ret_payload)
 {
     if (reader->final.status == BB_NOT_FOUND)
@@ -179,8 +193,9 @@ enum bb_status bb_wal_reader_next(struct bb_wal_reader *reader, struct bb_bytes 
         if (status != BB_OK)
             return status;
         reader->position += BB_WAL_FRAGMENT_HEADER + fragment.body.size;
+        if (!reader->is_within_record)
+            note_end(reader, &fragment);
         if (fragment.type == BB_WAL_FULL || fragment.type == BB_WAL_LAST) {
-            reader->report.record_count++;
             *ret_payload = payload;
             return BB_OK;
         }
@@ -235,6 +250,7 @@ static enum bb_status read_header(struct bb_wal_reader *reader,
     if (defect != NULL)
         return end_early(reader, 0, 0, defect);
     reader->position = BB_WAL_HEADER_SIZE;
+    reader->record_end = BB_WAL_HEADER_SIZE;
     return check_identity(reader, header.data, identity);
 }
 

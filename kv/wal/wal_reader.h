@@ -30,6 +30,7 @@ struct bb_wal_report {
     uint64_t dropped_bytes; /* behind it, up to the last byte that is not zero: what was lost or
                                never whole */
     bool is_damaged;        /* some of that was known durable: tolerated damage, no torn tail */
+    bool is_closed;         /* it ends with a mark that says that all records were durable */
     char reason[96];        /* why the log ends before its file does; empty when it does not */
 };
 

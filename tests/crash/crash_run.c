@@ -164,6 +164,28 @@ static void check_image(struct crash_run *run, const struct bb_crash *crash)
     run->images++;
 }
 
+/* What the next process reads back was never synced; its own synced write is safe all the same. */
+static void check_death(struct crash_run *run)
+{
+    static const struct bb_write_options synced = {.sync = true};
+    static const struct bb_crash death = {.bytes = BB_CRASH_BYTES_ALL, .names = BB_CRASH_NAMES_ALL};
+    struct bb_file_memory *image = bb_file_memory_clone(run->memory);
+    struct bb_db *db = open_image(run, &death, image);
+    uint64_t recovered = check_content(run, &death, db);
+    struct bb_bytes key = {.data = (const uint8_t *)"zz", .size = 2};
+    if (bb_db_put(db, &synced, key, (struct bb_bytes){0}) != BB_OK)
+        die(run, &death, bb_error_last()->message);
+    struct bb_file_memory *second = bb_file_memory_crash(image, &(struct bb_crash){0});
+    close_image(run, &death, db);
+    db = open_image(run, &death, second);
+    if (last_sequence(db) != recovered + 1)
+        die(run, &death, "a synced write after the death of a process is lost with the power");
+    close_image(run, &death, db);
+    bb_file_memory_destroy(second);
+    bb_file_memory_destroy(image);
+    run->deaths++;
+}
+
 static void make_images(struct crash_run *run)
 {
     static const struct bb_crash fixed[] = {
@@ -176,6 +198,7 @@ static void make_images(struct crash_run *run)
         return;
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         check_image(run, &fixed[i]);
+    check_death(run);
     for (uint64_t i = 0; i < run->mixtures; i++) {
         struct bb_crash crash = {.bytes = BB_CRASH_BYTES_ANY,
                                  .names = BB_CRASH_NAMES_ANY,
@@ -277,8 +300,9 @@ void crash_run_init(struct crash_run *run, const char *workload, uint64_t seed, 
 void crash_run_deinit(struct crash_run *run)
 {
     make_images(run);
-    printf("%s: %" PRIu64 " calls, %" PRIu64 " images, %" PRIu64 " of a second crash\n",
-           run->workload, run->calls, run->images, run->nested_images);
+    printf("%s: %" PRIu64 " calls, %" PRIu64 " images, %" PRIu64 " of a second crash, %" PRIu64
+           " of a death before the crash\n",
+           run->workload, run->calls, run->images, run->nested_images, run->deaths);
     bb_file_memory_destroy(run->memory);
     history_deinit(&run->history);
     bb_condition_deinit(&run->gate_changed);
@@ -296,6 +320,17 @@ void crash_close(struct crash_run *run)
 {
     must(run, bb_db_close(run->db));
     history_end(&run->history, true);
+}
+
+void crash_rest(struct crash_run *run)
+{
+    crash_open(run);
+    crash_close(run);
+    uint64_t calls = run->calls;
+    crash_open(run);
+    crash_close(run);
+    /* The one is that of the lock. */
+    must_be(run, run->calls == calls + 1, "a store at rest was changed by opening and closing it");
 }
 
 void crash_kill(struct crash_run *run)

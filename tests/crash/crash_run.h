@@ -3,7 +3,8 @@
  * A workload calls the functions below. Before every call that changes a file or a directory, and
  * at its end, images of what a disk may hold are made: nothing unsynced, names without bytes, bytes
  * without names, everything, and drawn mixtures. A store is opened on each; the first breach of the
- * promise of docs/durability.md ends the process with a message.
+ * promise of docs/durability.md ends the process with a message. And the process dies there alone:
+ * what the next one finds is not durable yet, and what that one writes synced survives the power.
  *
  * Threads: the workload's thread and the worker of its store. While one of them makes images the
  * other one waits, at the gate or in a call of the store.
@@ -42,6 +43,7 @@ struct crash_run {
     uint64_t logs;  /* created by the workload's thread */
     uint64_t images;
     uint64_t nested_images;
+    uint64_t deaths; /* of the process alone, and the power fails later */
 
     /* One call of the workload's thread that is to fail. */
     enum bb_file_call refused_call;
@@ -73,6 +75,8 @@ void crash_fill_log(struct crash_run *run, uint32_t value_size);
 void crash_flush(struct crash_run *run);
 void crash_compact(struct crash_run *run);
 void crash_wait_idle(struct crash_run *run);
+/* Opens and closes twice. The second time nothing may be changed: the store is at rest. */
+void crash_rest(struct crash_run *run);
 
 /* The next call of the kind on a path with this part fails and changes nothing. */
 void crash_refuse(struct crash_run *run, enum bb_file_call call, const char *path_part);

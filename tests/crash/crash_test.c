@@ -157,6 +157,57 @@ static void workload_close_frozen(struct crash_run *run)
     crash_close(run);
 }
 
+/* Between writes the store is at rest, again and again; each time something else begins: a synced
+ * write, one that is not and the death of the process, a compaction before any write. */
+static void workload_rest(struct crash_run *run)
+{
+    crash_open(run);
+    crash_put(run, 1, 100, true);
+    crash_close(run);
+    crash_rest(run);
+    crash_open(run);
+    crash_put(run, 2, 100, true);
+    crash_put(run, 3, 100, false);
+    crash_kill(run);
+    crash_rest(run);
+    crash_open(run);
+    crash_put(run, 4, 100, false);
+    crash_kill(run);
+    crash_rest(run);
+    crash_open(run);
+    crash_compact(run);
+    crash_put(run, 5, 100, true);
+    crash_flush(run);
+    crash_close(run);
+    crash_rest(run);
+    crash_open(run);
+    crash_kill(run);
+    crash_open(run);
+    crash_delete_range(run, 1, 4, true);
+    crash_close(run);
+}
+
+/* With a log and without one by turns. */
+static void workload_rest_without_log(struct crash_run *run)
+{
+    run->options.wal_off = true;
+    run->keeps_process_death = false;
+    crash_open(run);
+    crash_put(run, 1, 100, false);
+    crash_close(run);
+    crash_rest(run);
+    crash_open(run);
+    crash_put(run, 2, 100, false);
+    crash_close(run);
+    run->options.wal_off = false;
+    crash_rest(run);
+    crash_open(run);
+    crash_put(run, 3, 100, true);
+    crash_kill(run);
+    run->options.wal_off = true;
+    crash_rest(run);
+}
+
 /* Ranges that are deleted alone: tables without entries, dropped at the bottom, and ranges over
  * keys that are only in the log, or in deeper tables. */
 static void workload_ranges(struct crash_run *run)
@@ -237,6 +288,8 @@ static const struct {
     {"close_buffered", workload_close_buffered},
     {"close_without_log", workload_close_without_log},
     {"recover", workload_recover},
+    {"rest", workload_rest},
+    {"rest_without_log", workload_rest_without_log},
     {"compact", workload_compact},
     {"compact_tiered", workload_compact_tiered},
     {"compact_lazy", workload_compact_lazy},

@@ -78,6 +78,36 @@ static void manifest__opening_again_starts_a_new_one(void **unused)
     }
 }
 
+/* Of a manifest that was closed it is known that all of it is durable: it may stay in force. It is
+ * not written any more: the next one comes before the next edit. */
+static void manifest__adopted(void **unused)
+{
+    struct place *place = *unused;
+    struct bb_manifest *manifest = create(place->fs, 1);
+    struct bb_manifest_state state = {0};
+    struct bb_manifest_report report;
+    assert_ok(append_nth(manifest, &place->rng, 1));
+    assert_ok(bb_manifest_load(place->fs, "/db", &state, &report));
+    assert_true(report.is_whole && !report.is_closed);
+    bb_manifest_state_deinit(&state);
+    assert_ok(bb_manifest_close(manifest));
+    assert_ok(bb_manifest_load(place->fs, "/db", &state, &report));
+    assert_true(report.is_whole && report.is_closed);
+    uint64_t calls = bb_file_memory_calls(place->memory);
+    assert_ok(bb_manifest_adopt(place->fs, "/db", report.number, &state, &manifest));
+    assert_true(is_nth_state(bb_manifest_state_of(manifest), 1));
+    assert_true(bb_manifest_is_due(manifest));
+    assert_ok(bb_manifest_close(manifest));
+    assert_int_equal(bb_file_memory_calls(place->memory), calls);
+    assert_ok(bb_manifest_load(place->fs, "/db", &state, &report));
+    assert_ok(bb_manifest_adopt(place->fs, "/db", report.number, &state, &manifest));
+    assert_ok(bb_manifest_rotate(manifest, 101));
+    assert_false(bb_manifest_is_due(manifest));
+    assert_ok(append_nth(manifest, &place->rng, 2));
+    assert_ok(bb_manifest_close(manifest));
+    assert_loads(place->fs, 101, 2);
+}
+
 static void manifest__rotates_when_it_has_grown(void **unused)
 {
     struct place *place = *unused;
@@ -315,6 +345,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(manifest__identity, setup, teardown),
         cmocka_unit_test_setup_teardown(manifest__append_and_load, setup, teardown),
         cmocka_unit_test_setup_teardown(manifest__opening_again_starts_a_new_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(manifest__adopted, setup, teardown),
         cmocka_unit_test_setup_teardown(manifest__rotates_when_it_has_grown, setup, teardown),
         cmocka_unit_test_setup_teardown(manifest__refused_edits_do_no_harm, setup, teardown),
         cmocka_unit_test_setup_teardown(manifest__poisoned_by_a_failed_sync, setup, teardown),
