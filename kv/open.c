@@ -19,8 +19,8 @@
 #include "kv/wal/wal_writer.h"
 #include "kv/worker.h"
 
-/* Closing leaves at most so many bytes of keys and values to be replayed: some 20 ms. */
-#define REPLAY_BYTES_MAX (UINT64_C(4) << 20)
+/* Closing leaves at most so many bytes of keys and values to be replayed: some 10 ms. */
+#define REPLAY_BYTES_MAX (UINT64_C(1) << 20)
 
 /* What an opening carries from step to step. */
 struct opening {

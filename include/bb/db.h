@@ -247,7 +247,7 @@ bb_db_open(const char *directory, const struct bb_db_options *options, struct bb
  * shows the newest state: BB_OK. May be called from any thread, beside reads. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
 
-/* Waits for running background work, and flushes when more than 4 MiB would have to be replayed at the
+/* Waits for running background work, and flushes when more than 1 MiB would have to be replayed at the
  * next opening. Iterators, snapshots or pinned values still
  * open: BB_BUSY, and the store stays open. BB_OK or the failure that stopped writing. NULL is allowed.
  * Close also waits for calls of other threads that write or wait for background work: writes that
