@@ -234,28 +234,39 @@ static void drop_from_system_cache(const struct bench *bench, const struct level
 
 /* ---- questions ---- */
 
-/* As a store asks a run (kv/lookup.c): the fences tell that the key is within the table's bounds, so
- * that its summary alone can deny it; what that lets through is searched for. */
-static void ask_run(const struct level *level, struct bb_bytes key, uint64_t hash,
-                    struct bb_read_stats *stats, struct bb_buf *value)
+/* What the short way leaves, of one table. */
+static __attribute__((noinline)) void search(struct bb_table *table, struct bb_bytes key,
+                                             uint64_t hash, bool is_let_through,
+                                             struct bb_read_stats *stats, struct bb_buf *value)
 {
-    struct bb_table_file *file = NULL;
     uint64_t sequence = 0;
-    bool is_let_through = false;
     enum bb_visit visit = BB_VISIT_COUNT;
-    if (!bb_run_find_at_once(&level->run, key, &file))
-        file = bb_run_find(&level->run, NULL, key);
-    if (file == NULL) /* between two tables */
-        return;
-    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
-    if (bb_table_denies_within(table, hash, &is_let_through))
-        stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
-    else if (is_let_through)
+    if (is_let_through)
         bench_must(bb_table_get_let_through(table, NULL, key, hash, BB_SEQUENCE_MAX, stats, value,
                                             NULL, &sequence, &visit));
     else
         bench_must(
             bb_table_get(table, NULL, key, hash, BB_SEQUENCE_MAX, stats, value, &sequence, &visit));
+}
+
+/* As a store asks a run (kv/lookup.c): the fences tell that the key is within the table's bounds, so
+ * that its summary alone can deny it; what that lets through is searched for. */
+static void ask_run(const struct level *level, struct bb_bytes key, uint64_t hash,
+                    struct bb_read_stats *stats, struct bb_buf *value)
+{
+    const struct bb_run *run = &level->run;
+    size_t index = 0;
+    bool is_let_through = false;
+    const struct bb_summary *summary = NULL;
+    if (!bb_run_find_at_once(run, key, &index))
+        index =
+            bb_run_find(run, NULL, key) == NULL ? run->count : bb_run_find_index(run, NULL, key);
+    else if (index < run->count)
+        summary = bb_run_summary(run, index);
+    if (summary != NULL && bb_summary_denies(summary, hash, &is_let_through))
+        stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
+    else if (index < run->count) /* not between two tables */
+        search(level->tables[index], key, hash, is_let_through, stats, value);
 }
 
 static void ask_table(const struct level *level, struct bb_bytes key, uint64_t hash,

@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "sstable/prefix_search.h"
+#include "sstable/table_visit.h"
 
 static struct bb_bytes smallest(const struct bb_table_file *file)
 {
@@ -53,22 +55,40 @@ static struct bb_bytes behind(struct bb_bytes bytes, size_t size)
     return size == 0 ? bytes : bb_bytes_of(bytes.data + size, bytes.size - size);
 }
 
+static void take_shared(struct bb_run *run)
+{
+    uint8_t head[sizeof(uint64_t)] = {0};
+    run->shared_size = shared_by_all(run);
+    run->shared = smallest(run->files[0]).data;
+    size_t size = run->shared_size < sizeof(head) ? run->shared_size : sizeof(head);
+    if (size > 0)
+        memcpy(head, run->shared, size);
+    run->shared_head = bb_load64(head);
+    run->shared_mask = size == 0 ? 0 : UINT64_MAX >> (8 * (sizeof(head) - size));
+}
+
 /* By bytes: under another order what lies between two keys need not begin as they do. */
 static enum bb_status take_prefixes(struct bb_run *run)
 {
-    uint64_t *prefixes = bb_alloc_zeroed(2 * run->count, sizeof(uint64_t));
-    if (prefixes == NULL)
+    run->largest_prefixes =
+        bb_alloc_zeroed(run->count + BB_PREFIX_GUIDE_STEPS, sizeof(*run->largest_prefixes));
+    run->places = bb_alloc_zeroed(run->count + 1, sizeof(*run->places));
+    if (run->largest_prefixes == NULL || run->places == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the fences of %zu tables", run->count);
-    run->shared_size = shared_by_all(run);
-    run->shared = smallest(run->files[0]).data;
-    run->largest_prefixes = prefixes;
-    run->smallest_prefixes = prefixes + run->count;
+    take_shared(run);
     for (size_t i = 0; i < run->count; i++) {
         struct bb_bytes low = behind(smallest(run->files[i]), run->shared_size);
-        prefixes[i] = bb_bytes_prefix64(behind(largest(run->files[i]), run->shared_size));
-        prefixes[run->count + i] = bb_bytes_prefix64(low);
+        struct bb_bytes high = behind(largest(run->files[i]), run->shared_size);
+        run->largest_prefixes[i] = bb_bytes_prefix64(high);
+        run->places[i].smallest_prefix = bb_bytes_prefix64(low);
+        atomic_init(&run->places[i].summary, NULL);
     }
-    return BB_OK;
+    /* Behind the last table nothing is found. */
+    for (size_t i = 0; i < BB_PREFIX_GUIDE_STEPS; i++)
+        run->largest_prefixes[run->count + i] = UINT64_MAX;
+    run->places[run->count].smallest_prefix = UINT64_MAX;
+    return bb_prefix_guide_init(&run->guide, run->largest_prefixes, run->count,
+                                run->places[0].smallest_prefix);
 }
 
 enum bb_status bb_run_index(struct bb_run *run, const struct bb_comparator *comparator, int level)
@@ -77,14 +97,46 @@ enum bb_status bb_run_index(struct bb_run *run, const struct bb_comparator *comp
     if (status != BB_OK)
         return status;
     add_up(run);
-    return comparator == NULL ? take_prefixes(run) : BB_OK;
+    if (comparator == NULL)
+        status = take_prefixes(run);
+    if (status != BB_OK)
+        bb_run_deinit(run);
+    return status;
 }
 
 void bb_run_deinit(struct bb_run *run)
 {
     bb_free(run->largest_prefixes);
+    bb_free(run->places);
+    bb_prefix_guide_deinit(&run->guide);
     run->largest_prefixes = NULL;
-    run->smallest_prefixes = NULL;
+    run->places = NULL;
+}
+
+bool bb_run_find_by_prefix(const struct bb_run *run, uint64_t prefix, size_t *ret_index)
+{
+    uint32_t index = bb_prefix_search(run->largest_prefixes, (uint32_t)run->count, prefix);
+    if (index == run->count) {
+        *ret_index = run->count;
+        return true;
+    }
+    uint64_t smallest_prefix = run->places[index].smallest_prefix;
+    if (prefix == smallest_prefix || prefix == run->largest_prefixes[index])
+        return false;
+    *ret_index = smallest_prefix < prefix ? index : run->count;
+    return true;
+}
+
+/* Two threads write the same; whoever loads it sees the summary whole, as it was published by its
+ * table. The run holds a reference to the file, which closes the table. */
+const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t index)
+{
+    const struct bb_table *table =
+        atomic_load_explicit(&run->files[index]->table, memory_order_acquire);
+    const struct bb_summary *summary = table == NULL ? NULL : bb_table_ready_summary(table);
+    if (summary != NULL)
+        atomic_store_explicit(&run->places[index].summary, summary, memory_order_release);
+    return summary;
 }
 
 /* Among the files from `low` to `high` - 1: the first that does not end before key. */
@@ -121,13 +173,13 @@ size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *c
 struct bb_table_file *bb_run_find(const struct bb_run *run, const struct bb_comparator *comparator,
                                   struct bb_bytes key)
 {
-    struct bb_table_file *file = NULL;
-    if (bb_run_find_at_once(run, key, &file))
-        return file;
-    size_t index = bb_run_find_index(run, comparator, key);
+    size_t index = 0;
+    if (bb_run_find_at_once(run, key, &index))
+        return index == run->count ? NULL : run->files[index];
+    index = bb_run_find_index(run, comparator, key);
     if (index == run->count)
         return NULL;
-    file = run->files[index];
+    struct bb_table_file *file = run->files[index];
     return bb_key_compare(comparator, smallest(file), key) <= 0 ? file : NULL;
 }
 

@@ -9,7 +9,17 @@
 
 #include "base/coding.h"
 #include "compaction/table_file.h"
-#include "sstable/prefix_search.h"
+#include "sstable/prefix_guide.h"
+#include "sstable/summary.h"
+
+/* What stands beside a table's largest key, for who comes to it by that. */
+struct bb_run_place {
+    uint64_t smallest_prefix;
+    /* The table's, once it is ready (bb_table_ready_summary): from the key to the summary it is then
+     * one load, and not one each of the file, the table and the summary. NULL until it was asked for.
+     */
+    _Atomic(const struct bb_summary *) summary;
+};
 
 struct bb_run {
     uint64_t number; /* within its level: the greater, the newer. Of level 0 that of the table */
@@ -17,10 +27,13 @@ struct bb_run {
     size_t count;
     /* For finding: the next eight bytes of each table's bounds behind what all of them begin with.
      */
-    uint64_t *largest_prefixes;        /* owned; NULL with a comparator */
-    const uint64_t *smallest_prefixes; /* behind these, in the same memory */
-    const uint8_t *shared;             /* borrowed from a bound */
+    uint64_t *largest_prefixes;   /* owned; NULL with a comparator */
+    struct bb_run_place *places;  /* owned; beside these */
+    struct bb_prefix_guide guide; /* to the former */
     size_t shared_size;
+    const uint8_t *shared; /* borrowed from a bound */
+    uint64_t shared_head;  /* its first eight bytes, and which of them there are */
+    uint64_t shared_mask;
     uint64_t key_count;
     uint64_t file_bytes;
     uint64_t range_tombstone_count;
@@ -33,26 +46,45 @@ BB_MUST_CHECK enum bb_status bb_run_index(struct bb_run *run,
                                           const struct bb_comparator *comparator, int level);
 void bb_run_deinit(struct bb_run *run);
 
-/* The table whose bounds hold the key, borrowed, or NULL: as far as the eight bytes tell, which they
- * do for all keys but those that begin as a bound does. False when they do not. */
-static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes key,
-                                       struct bb_table_file **ret_file)
+/* Has the key what all bounds begin with, and eight bytes behind it? False with a comparator. */
+static inline bool bb_run_begins_alike(const struct bb_run *run, struct bb_bytes key)
 {
-    size_t shared_size = run->shared_size;
-    if (run->largest_prefixes == NULL || key.size < shared_size + sizeof(uint64_t) ||
-        (shared_size > 0 && memcmp(key.data, run->shared, shared_size) != 0))
+    if (run->largest_prefixes == NULL || key.size < run->shared_size + sizeof(uint64_t))
         return false;
-    uint64_t prefix = __builtin_bswap64(bb_load64(key.data + shared_size));
-    uint32_t place = bb_prefix_search(run->largest_prefixes, (uint32_t)run->count, prefix);
-    if (place == run->count) {
-        *ret_file = NULL;
+    return ((bb_load64(key.data) ^ run->shared_head) & run->shared_mask) == 0 &&
+           (run->shared_size <= sizeof(uint64_t) ||
+            memcmp(key.data, run->shared, run->shared_size) == 0);
+}
+
+/* What follows for a key with this prefix, without the guide: its simple form. */
+bool bb_run_find_by_prefix(const struct bb_run *run, uint64_t prefix, size_t *ret_index);
+
+/* Index of the table whose bounds hold the key, count if none: as far as the eight bytes tell, which
+ * they do for all keys but those that begin as a bound does. False when they do not. */
+static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes key,
+                                       size_t *ret_index)
+{
+    size_t index = 0;
+    if (!bb_run_begins_alike(run, key))
+        return false;
+    uint64_t prefix = __builtin_bswap64(bb_load64(key.data + run->shared_size));
+    if (bb_prefix_guide_find(&run->guide, run->largest_prefixes, prefix, &index) &&
+        run->places[index].smallest_prefix < prefix && prefix < run->largest_prefixes[index]) {
+        *ret_index = index;
         return true;
     }
-    uint64_t smallest = run->smallest_prefixes[place];
-    if (prefix == smallest || prefix == run->largest_prefixes[place])
-        return false;
-    *ret_file = smallest < prefix ? run->files[place] : NULL;
-    return true;
+    return bb_run_find_by_prefix(run, prefix, ret_index);
+}
+
+/* The same of the table with this index, and keeps it for the next time. NULL: it is not ready. */
+const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t index);
+
+/* The ready summary of the table that bb_run_find_at_once has found, until the run goes; or NULL. */
+static inline const struct bb_summary *bb_run_summary(const struct bb_run *run, size_t index)
+{
+    const struct bb_summary *summary =
+        atomic_load_explicit(&run->places[index].summary, memory_order_acquire);
+    return __builtin_expect(summary != NULL, 1) ? summary : bb_run_take_summary(run, index);
 }
 
 /* The table whose bounds hold the key, borrowed, or NULL. */

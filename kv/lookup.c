@@ -111,18 +111,18 @@ static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup,
  * else from the beginning. */
 static inline bool passes_by(struct lookup *lookup, const struct bb_run *run, int level)
 {
-    struct bb_table_file *file = NULL;
+    size_t index = 0;
     bool is_let_through = false;
     lookup->let_through = NULL;
-    if (!lookup->is_plain || !bb_run_find_at_once(run, lookup->key, &file))
+    if (!lookup->is_plain || !bb_run_find_at_once(run, lookup->key, &index))
         return false;
-    if (file == NULL)
+    if (index == run->count)
         return true;
-    struct bb_table *table = atomic_load_explicit(&file->table, memory_order_acquire);
-    if (table == NULL)
+    const struct bb_summary *summary = bb_run_summary(run, index);
+    if (summary == NULL)
         return false;
-    if (!bb_table_denies_within(table, lookup->hash, &is_let_through)) {
-        lookup->let_through = is_let_through ? file : NULL;
+    if (!bb_summary_denies(summary, lookup->hash, &is_let_through)) {
+        lookup->let_through = is_let_through ? run->files[index] : NULL;
         return false;
     }
     bb_read_stats_add_denial(&lookup->reader->counts.level_reads[level]);

@@ -1,6 +1,8 @@
 /* The summary of a table, read. See the header. Threads: constant after load. */
 #include "sstable/summary.h"
 
+#include <stdalign.h>
+
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -122,7 +124,7 @@ static enum bb_status allocate(const struct list_head *head, size_t text_size,
                                struct bb_summary **ret_summary, struct list_parts *ret_parts)
 {
     size_t size = lay_out(head, text_size, NULL, NULL);
-    struct bb_summary *summary = bb_alloc(size);
+    struct bb_summary *summary = bb_alloc_aligned(alignof(struct bb_summary), size);
     if (summary == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the %zu bytes of a summary's list", size);
     *summary = (struct bb_summary){
@@ -223,7 +225,6 @@ static enum bb_status read_list(const struct bb_summary_reading *reading, struct
         return bad_list(reading, list, &cursor, problem);
     if (bb_cursor_left(&copy) > 0)
         return bad_list(reading, list, &cursor, "bytes behind its fences");
-    summary->only_part = summary->parts[0];
     return BB_OK;
 }
 
@@ -256,10 +257,10 @@ enum bb_status bb_summary_create(const struct bb_summary_reading *reading, struc
 
 enum bb_status bb_summary_create_unusable(struct bb_summary **ret_summary)
 {
-    struct bb_summary *summary = bb_alloc_zeroed(1, sizeof(*summary));
+    struct bb_summary *summary = bb_alloc_aligned(alignof(struct bb_summary), sizeof(*summary));
     if (summary == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a summary");
-    summary->memory_size = sizeof(*summary);
+    *summary = (struct bb_summary){.memory_size = sizeof(*summary)};
     *ret_summary = summary;
     return BB_OK;
 }

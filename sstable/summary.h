@@ -38,11 +38,16 @@ struct bb_summary_part {
 };
 
 struct bb_summary {
-    /* Pinned: offset in chunks << 16 | descriptor, of each shard. NULL: chunks are in the cache. */
-    uint64_t *places;
+    /* All that bb_summary_denies looks at but places and chunks themselves, in one cache line. */
+    _Alignas(64) uint64_t *places; /* pinned: offset in chunks << 16 | descriptor, of each shard.
+                                      NULL: chunks are in the cache */
     uint8_t *chunks;
-    struct bb_summary_part only_part; /* of a single one a copy, in the same cache line */
-    uint32_t part_count;              /* 0: the list is damaged, there is nothing to be asked */
+    struct bb_ribbon_probes probes; /* these three of the format, */
+    uint64_t domain;
+    uint32_t rank;
+    uint32_t only_shards; /* shards of a single part: bb_summary_make_ready sets all four */
+
+    uint32_t part_count; /* 0: the list is damaged, there is nothing to be asked */
     const struct bb_summary_part *parts;
     uint32_t chunk_shift;
     uint32_t chunk_count;
@@ -135,6 +140,16 @@ static inline uint64_t bb_summary_place(const struct bb_summary *summary,
     return summary->places[part->first_shard + bb_summary_shard(part, key)];
 }
 
+/* So that bb_summary_denies may be asked. REQUIRES: places, one part. */
+static inline void bb_summary_make_ready(struct bb_summary *summary,
+                                         const struct bb_block_filter_format *format)
+{
+    summary->probes = format->probes;
+    summary->domain = format->domain;
+    summary->rank = format->rank;
+    summary->only_shards = summary->parts[0].shard_count;
+}
+
 static inline bool bb_summary_may_contain(const struct bb_summary *summary,
                                           const struct bb_block_filter_format *format,
                                           uint64_t place, struct bb_block_filter_key key)
@@ -143,6 +158,28 @@ static inline bool bb_summary_may_contain(const struct bb_summary *summary,
         return true;
     return bb_block_filter_may_contain(format, (uint16_t)place, summary->chunks + (place >> 16),
                                        key);
+}
+
+/* The same at once, of a summary that was made ready: does it certainly not contain the key, given
+ * by its hash? False too where the shard is damaged, which is to be counted: *ret_is_let_through
+ * tells that it is not that, but that the summary says "may contain". */
+static inline bool bb_summary_denies(const struct bb_summary *summary, uint64_t key_hash,
+                                     bool *ret_is_let_through)
+{
+    uint64_t hash = bb_domain_ribbon_hash(summary->domain, key_hash);
+    uint64_t place = summary->places[bb_shard_of(hash, summary->only_shards)];
+    bool may_contain = (uint16_t)place == BB_DESCRIPTOR_NONE ||
+                       bb_ribbon_ask(&summary->probes, summary->chunks + (place >> 16),
+                                     (uint16_t)place, summary->rank, hash);
+    *ret_is_let_through = may_contain && place != BB_SUMMARY_DAMAGED;
+    return !may_contain;
+}
+
+/* Begins to load what that question will look at. */
+static inline void bb_summary_prefetch(const struct bb_summary *summary, uint64_t key_hash)
+{
+    uint64_t hash = bb_domain_ribbon_hash(summary->domain, key_hash);
+    __builtin_prefetch(&summary->places[bb_shard_of(hash, summary->only_shards)]);
 }
 
 #endif

@@ -306,35 +306,28 @@ look_up(struct bb_table *table, const struct bb_read_options *options, struct bb
     return BB_OK;
 }
 
+static inline const struct bb_summary *ready_summary(const struct bb_table *table)
+{
+    return atomic_load_explicit(&table->ready_summary, memory_order_acquire);
+}
+
+const struct bb_summary *bb_table_ready_summary(const struct bb_table *table)
+{
+    return ready_summary(table);
+}
+
 /* What becomes of most absent keys, apart from all else: the fewer instructions a question takes,
  * the more of the next ones the processor has under way while it waits for the memory of this one.
  * (Measured at 5 million keys: two thirds of the time.) False: it takes a whole look-up. */
-static inline bool is_denied_within(struct bb_table *table, uint64_t key_hash,
-                                    bool *ret_is_let_through)
-{
-    *ret_is_let_through = false;
-    struct bb_summary *summary = atomic_load_explicit(&table->ready_summary, memory_order_acquire);
-    if (summary == NULL)
-        return false;
-    const struct bb_block_filter_format *format = &table->summary_format;
-    struct bb_block_filter_key filter_key = {.hash =
-                                                 bb_domain_ribbon_hash(format->domain, key_hash)};
-    uint64_t place = bb_summary_place(summary, &summary->only_part, filter_key);
-    bool may_contain = bb_summary_may_contain(summary, format, place, filter_key);
-    *ret_is_let_through =
-        may_contain && place != BB_SUMMARY_DAMAGED; /* else that is to be counted */
-    return !may_contain;
-}
-
-/* The same of a key that may lie out of bounds. */
 static inline bool is_denied_at_once(struct bb_table *table, const struct bb_read_options *options,
                                      struct bb_bytes key, uint64_t key_hash)
 {
     bool is_let_through = false;
     if (options != NULL && (options->ignore_filters || options->account_avoided))
         return false;
-    return bb_bounds_contain(&table->bounds, table->comparator, key) &&
-           is_denied_within(table, key_hash, &is_let_through);
+    const struct bb_summary *summary = ready_summary(table);
+    return summary != NULL && bb_bounds_contain(&table->bounds, table->comparator, key) &&
+           bb_summary_denies(summary, key_hash, &is_let_through);
 }
 
 static void count_denial(struct bb_read_stats *stats, enum bb_visit *ret_visit)
@@ -376,9 +369,11 @@ bool bb_table_denies(struct bb_table *table, const struct bb_read_options *optio
     return is_denied_at_once(table, options, key, key_hash);
 }
 
-bool bb_table_denies_within(struct bb_table *table, uint64_t key_hash, bool *ret_is_let_through)
+void bb_table_prefetch(const struct bb_table *table, uint64_t key_hash)
 {
-    return is_denied_within(table, key_hash, ret_is_let_through);
+    const struct bb_summary *summary = ready_summary(table);
+    if (summary != NULL)
+        bb_summary_prefetch(summary, key_hash);
 }
 
 enum bb_status bb_table_get_let_through(struct bb_table *table,
@@ -390,18 +385,6 @@ enum bb_status bb_table_get_let_through(struct bb_table *table,
 {
     return look_up(table, options, key, key_hash, sequence, stats, value, pinned, true,
                    ret_sequence, ret_visit);
-}
-
-void bb_table_prefetch(const struct bb_table *table, uint64_t key_hash)
-{
-    const struct bb_summary *summary =
-        atomic_load_explicit(&table->ready_summary, memory_order_acquire);
-    if (summary == NULL)
-        return;
-    struct bb_block_filter_key key = {
-        .hash = bb_domain_ribbon_hash(table->summary_format.domain, key_hash)};
-    __builtin_prefetch(&summary->places[summary->only_part.first_shard +
-                                        bb_summary_shard(&summary->only_part, key)]);
 }
 
 static struct lookup lookup_of(struct bb_table *table, const struct bb_read_options *options,

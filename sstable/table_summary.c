@@ -172,10 +172,13 @@ static bool is_ready(const struct bb_table *table, const struct bb_summary *summ
 static struct bb_summary *publish(struct bb_table *table, struct bb_summary *summary)
 {
     struct bb_summary *winner = NULL;
+    bool is_at_hand = is_ready(table, summary);
+    if (is_at_hand)
+        bb_summary_make_ready(summary, &table->summary_format);
     if (atomic_compare_exchange_strong_explicit(&table->summary, &winner, summary,
                                                 memory_order_acq_rel, memory_order_acquire)) {
         atomic_fetch_add_explicit(&table->pinned_bytes, summary->memory_size, memory_order_relaxed);
-        if (is_ready(table, summary))
+        if (is_at_hand)
             atomic_store_explicit(&table->ready_summary, summary, memory_order_release);
         return summary;
     }

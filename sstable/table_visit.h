@@ -11,6 +11,7 @@
 #include "bb/table.h"
 
 struct bb_index_page;
+struct bb_summary;
 
 struct bb_table_visit {
     struct bb_table *table;
@@ -29,15 +30,18 @@ struct bb_table_visit {
  * it denies ends as BB_VISIT_SUMMARY_NEGATIVE, with one avoided request. */
 bool bb_table_denies(struct bb_table *table, const struct bb_read_options *options,
                      struct bb_bytes key, uint64_t key_hash);
-/* The same of a key that is within the table's bounds, to be asked with filters and without account
- * of what is avoided. *ret_is_let_through: the summary was asked, and said "may contain". */
-bool bb_table_denies_within(struct bb_table *table, uint64_t key_hash, bool *ret_is_let_through);
-/* The rest of bb_table_get for such a key; of bb_table_get_pinned, when pinned is not NULL. */
+/* What bb_summary_denies can be asked of (summary.h), with the hash that the table is given, where
+ * nothing comes before it: pinned, of one part, in a table without range tombstones. NULL while it
+ * was not read yet, and where it never will be so; else the same until the table is closed. To be
+ * asked for a key within the table's bounds, with filters and without account of what is avoided. */
+const struct bb_summary *bb_table_ready_summary(const struct bb_table *table);
+/* The rest of bb_table_get for a key that it let through; of bb_table_get_pinned, when pinned is not
+ * NULL. */
 BB_MUST_CHECK enum bb_status bb_table_get_let_through(
     struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
     uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats, struct bb_buf *value,
     struct bb_pinned *pinned, uint64_t *ret_sequence, enum bb_visit *ret_visit);
-/* Begins to load what that question will look at. */
+/* Begins to load what bb_table_denies will look at. */
 void bb_table_prefetch(const struct bb_table *table, uint64_t key_hash);
 
 /* Parameters as of bb_table_get; stats may not be NULL. After a failure there is nothing to end. */

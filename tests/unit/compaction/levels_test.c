@@ -272,19 +272,19 @@ struct found {
 
 static void check_find(const struct bb_levels *levels, struct bb_bytes key, struct found *found)
 {
-    struct bb_table_file *file = NULL;
+    size_t index = 0;
     if (levels->levels[3].run_count == 0)
         return;
     const struct bb_run *run = bb_levels_run(levels, 3, 0);
     assert_ptr_equal(bb_run_find(run, levels->comparator, key), walk_for(levels, 3, key));
     assert_int_equal(bb_run_find_index(run, levels->comparator, key),
                      walk_for_index(levels, 3, key));
-    if (!bb_run_find_at_once(run, key, &file)) {
+    if (!bb_run_find_at_once(run, key, &index)) {
         found->later++;
         return;
     }
     found->at_once++;
-    assert_ptr_equal(file, walk_for(levels, 3, key));
+    assert_ptr_equal(index == run->count ? NULL : run->files[index], walk_for(levels, 3, key));
 }
 
 static void levels__find_agrees_with_a_walk(void **state)
