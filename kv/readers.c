@@ -7,6 +7,9 @@
 #include "base/hash.h"
 #include "base/status.h"
 
+/* Two lines each, because processors fetch them in pairs. */
+_Static_assert(sizeof(struct bb_reader) % 128 == 0, "two slots share a cache line");
+
 enum bb_status bb_readers_init(struct bb_readers *readers)
 {
     size_t size = BB_READER_COUNT * sizeof(struct bb_reader);
