@@ -1,14 +1,13 @@
-/* bloomblock: defaults but for write buffer, cache and the promise; one put is one commit is one
- * write(2). */
+/* bloomblock: defaults but for write buffer, cache and the filters' memory; one put is one commit is
+ * one write(2). */
 #include <stdlib.h>
 
 #include "bb/db.h"
 #include "bench/die.h"
 #include "bench/engine.h"
 
-/* Filters of the memory that the others' are given, 10 bits per key: so much they take as loaded, with
- * several runs, and less when compacted. */
-#define PROMISE_OF_10_BITS 0.006
+/* As the others' filters have; 0: bloomblock's default, a promise. */
+#define BITS_PER_KEY 10
 
 struct store {
     struct bb_db *db;
@@ -21,7 +20,7 @@ static void must(enum bb_status status)
         bench_die("bloomblock: %s: %s", bb_status_name(status), bb_error_last()->message);
 }
 
-static void *open_with(const struct bench_settings *settings, double promise,
+static void *open_with(const struct bench_settings *settings, double bits_per_key,
                        enum bb_compaction_style style)
 {
     struct store *store = calloc(1, sizeof(*store));
@@ -31,7 +30,7 @@ static void *open_with(const struct bench_settings *settings, double promise,
         .create_if_missing = true,
         .write_buffer_bytes = settings->write_buffer_bytes,
         .cache_bytes = settings->cache_bytes,
-        .target_wasted_reads = promise,
+        .filter_bits_per_key = bits_per_key,
         .compaction_style = style,
     };
     must(bb_db_open(settings->directory, &options, &store->db));
@@ -40,7 +39,7 @@ static void *open_with(const struct bench_settings *settings, double promise,
 
 static void *open_store(const struct bench_settings *settings)
 {
-    return open_with(settings, PROMISE_OF_10_BITS, BB_COMPACTION_DEFAULT);
+    return open_with(settings, BITS_PER_KEY, BB_COMPACTION_DEFAULT);
 }
 
 static void *open_defaults(const struct bench_settings *settings)
@@ -131,8 +130,8 @@ static void compact(void *memory)
     must(bb_db_compact(store->db));
 }
 
-#define OPTIONS(promise_)                                                                          \
-    "write_buffer_bytes, cache_bytes as given; target_wasted_reads " promise_                      \
+#define OPTIONS(filters_)                                                                          \
+    "write_buffer_bytes, cache_bytes as given; " filters_                                          \
     ", blocks of 4 KiB, LZ4; each put is a commit and one write(2), no sync; checksums verified "  \
     "on every read"
 #define ENGINE(name_, options_, open_)                                                             \
@@ -143,12 +142,12 @@ static void compact(void *memory)
     }
 
 const struct bench_engine bench_engine_bloomblock =
-    ENGINE("bloomblock", OPTIONS("0.006, filters of at most 10 bits per key"), open_store);
+    ENGINE("bloomblock", OPTIONS("filter_bits_per_key 10"), open_store);
 const struct bench_engine bench_engine_bloomblock_default =
-    ENGINE("bloomblock-default", OPTIONS("0.01 (default)"), open_defaults);
-const struct bench_engine bench_engine_bloomblock_leveled =
-    ENGINE("bloomblock-leveled", OPTIONS("0.01 (default)") "; leveled", open_leveled);
-const struct bench_engine bench_engine_bloomblock_tiered =
-    ENGINE("bloomblock-tiered", OPTIONS("0.01 (default)") "; tiered", open_tiered);
-const struct bench_engine bench_engine_bloomblock_lazy =
-    ENGINE("bloomblock-lazy", OPTIONS("0.01 (default)") "; lazy leveling", open_lazy);
+    ENGINE("bloomblock-default", OPTIONS("target_wasted_reads 0.01 (default)"), open_defaults);
+const struct bench_engine bench_engine_bloomblock_leveled = ENGINE(
+    "bloomblock-leveled", OPTIONS("target_wasted_reads 0.01 (default)") "; leveled", open_leveled);
+const struct bench_engine bench_engine_bloomblock_tiered = ENGINE(
+    "bloomblock-tiered", OPTIONS("target_wasted_reads 0.01 (default)") "; tiered", open_tiered);
+const struct bench_engine bench_engine_bloomblock_lazy = ENGINE(
+    "bloomblock-lazy", OPTIONS("target_wasted_reads 0.01 (default)") "; lazy leveling", open_lazy);
