@@ -3,6 +3,7 @@
  * After a failed append or sync the log is never written again: the sequences of the group are
  * burnt, and the next write first brings what was acknowledged into a table under a new log
  * (kv/freeze.c). */
+#include "kv/call_options.h"
 #include "kv/commit.h"
 
 #include "base/alloc.h"
@@ -224,10 +225,12 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
 {
     struct bb_commit commit; /* the queue sets the rest: its message has 1 KiB */
     commit.batch = batch;
-    commit.sync = options != NULL && options->sync;
+    commit.sync = false;
     if (batch == NULL)
         return bb_fail(BB_INVALID, "a write has no batch");
-    enum bb_status allowed = bb_read_only_check(db, "a write");
+    enum bb_status allowed = options == NULL ? BB_OK : bb_call_options_write(options, &commit.sync);
+    if (allowed == BB_OK)
+        allowed = bb_read_only_check(db, "a write");
     if (allowed != BB_OK)
         return allowed;
     /* Before the queue: those who would be taken along are not refused. */

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/status.h"
+#include "kv/call_options.h"
 #include "kv/manifest/filename.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store.h"
@@ -13,7 +14,7 @@
 /* One look-up on its way. */
 struct explaining {
     struct bb_db *db;
-    const struct bb_get_options *options;
+    struct bb_get_call options;
     struct bb_bytes key;
     uint64_t hash;
     struct bb_buf *value;
@@ -100,8 +101,8 @@ static void add_reads(struct explaining *e, int level, const struct bb_read_stat
 {
     bb_read_stats_add(&e->explain->reads, reads);
     bb_read_stats_add(&e->reader->counts.level_reads[level], reads);
-    if (e->options->stats != NULL)
-        bb_read_stats_add(e->options->stats, reads);
+    if (e->options.stats != NULL)
+        bb_read_stats_add(e->options.stats, reads);
 }
 
 static enum bb_status ask_table(struct explaining *e, int level, struct bb_table_file *file)
@@ -116,7 +117,7 @@ static enum bb_status ask_table(struct explaining *e, int level, struct bb_table
     e->explain->tables_opened += step->was_opened;
     status = bb_table_file_open(file, &table);
     if (status == BB_OK)
-        status = bb_table_explain(table, &e->options->read, e->key, e->hash, e->explain->sequence,
+        status = bb_table_explain(table, &e->options.read, e->key, e->hash, e->explain->sequence,
                                   &reads, e->value, &step->table);
     add_reads(e, level, &reads);
     if (status != BB_OK)
@@ -162,7 +163,7 @@ static enum bb_status ask_level(struct explaining *e, const struct bb_levels *le
 static enum bb_status run(struct explaining *e)
 {
     struct bb_view *view = NULL;
-    const struct bb_snapshot *snapshot = e->options->snapshot;
+    const struct bb_snapshot *snapshot = e->options.snapshot;
     e->reader = bb_readers_enter(&e->db->readers, &view);
     /* The view before the sequence: see lookup.c. */
     e->explain->sequence =
@@ -182,15 +183,13 @@ enum bb_status bb_db_explain(struct bb_db *db, const struct bb_get_options *opti
                              struct bb_bytes key, struct bb_buf *value,
                              struct bb_explain *ret_explain)
 {
-    static const struct bb_get_options defaults;
     struct bb_buf scratch = {0};
     struct bb_explain explain = {0};
-    struct explaining e = {.db = db,
-                           .options = options != NULL ? options : &defaults,
-                           .key = key,
-                           .value = value != NULL ? value : &scratch,
-                           .explain = &explain};
-    enum bb_status status = bb_entry_check_key(key);
+    struct explaining e = {
+        .db = db, .key = key, .value = value != NULL ? value : &scratch, .explain = &explain};
+    enum bb_status status = bb_call_options_get(options, &e.options);
+    if (status == BB_OK)
+        status = bb_entry_check_key(key);
     if (status != BB_OK)
         return status;
     e.hash = bb_hash_key(&db->secret, key);

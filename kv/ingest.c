@@ -12,6 +12,7 @@
 #include <inttypes.h>
 
 #include "base/status.h"
+#include "kv/call_options.h"
 #include "kv/commit.h"
 #include "kv/manifest/filename.h"
 #include "kv/flush.h"
@@ -293,13 +294,16 @@ enum bb_status bb_db_ingest(struct bb_db *db, const char *const *paths, size_t c
                             const struct bb_ingest_options *options)
 {
     struct ingest ingest = {.intake = {.db = db}};
-    enum bb_status status = bb_read_only_check(db, "an ingest");
+    bool verify = false;
+    enum bb_status status = bb_call_options_ingest(options, &verify);
+    if (status == BB_OK)
+        status = bb_read_only_check(db, "an ingest");
     if (status != BB_OK || count == 0)
         return status;
     status = bb_store_begin_call(db);
     if (status != BB_OK)
         return status;
-    status = verify_and_run(&ingest, paths, count, options != NULL && options->verify);
+    status = verify_and_run(&ingest, paths, count, verify);
     bb_store_end_call(db);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/pinned.h"
 #include "base/status.h"
+#include "kv/call_options.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store.h"
 #include "sstable/entry.h"
@@ -12,7 +13,7 @@
 /* One look-up on its way. */
 struct lookup {
     struct bb_db *db;
-    const struct bb_get_options *options;
+    const struct bb_get_call *options;
     struct bb_bytes key;
     uint64_t hash;
     uint64_t sequence;
@@ -171,7 +172,7 @@ static enum bb_status run(struct lookup *lookup)
     return status;
 }
 
-static bool is_plain(const struct bb_get_options *options)
+static bool is_plain(const struct bb_get_call *options)
 {
     return options->stats == NULL && !options->read.ignore_filters &&
            !options->read.account_avoided;
@@ -180,9 +181,13 @@ static bool is_plain(const struct bb_get_options *options)
 static enum bb_status get(struct bb_db *db, const struct bb_get_options *options,
                           struct bb_bytes key, struct bb_buf *value, struct bb_pinned *pinned)
 {
-    static const struct bb_get_options defaults;
+    static const struct bb_get_call defaults;
+    struct bb_get_call call;
+    enum bb_status status = options == NULL ? BB_OK : bb_call_options_get(options, &call);
+    if (status != BB_OK)
+        return status;
     struct lookup lookup = {.db = db,
-                            .options = options != NULL ? options : &defaults,
+                            .options = options != NULL ? &call : &defaults,
                             .key = key,
                             .value = value,
                             .pinned = pinned};
@@ -190,7 +195,7 @@ static enum bb_status get(struct bb_db *db, const struct bb_get_options *options
         return bb_entry_check_key(key);
     lookup.is_plain = is_plain(lookup.options);
     lookup.hash = bb_hash_key(&db->secret, key);
-    enum bb_status status = run(&lookup);
+    status = run(&lookup);
     if (status != BB_OK)
         return status;
     return lookup.is_present ? BB_OK : BB_NOT_FOUND;

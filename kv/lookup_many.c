@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/status.h"
+#include "kv/call_options.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store.h"
 #include "sstable/table_visit.h"
@@ -40,7 +41,7 @@ struct question {
 /* One call. */
 struct lookup {
     struct bb_db *db;
-    const struct bb_get_options *options;
+    const struct bb_get_call *options;
     uint64_t sequence;
     struct bb_reader *reader;
     const struct bb_levels *levels;
@@ -344,29 +345,32 @@ static void run(struct lookup *lookup, const struct bb_bytes *keys, size_t count
     bb_reader_leave(lookup->reader);
 }
 
-static enum bb_status refuse(size_t count, enum bb_status *statuses)
+static enum bb_status refuse(enum bb_status status, size_t count, enum bb_status *statuses)
 {
     for (size_t i = 0; i < count; i++)
-        statuses[i] = BB_NO_MEMORY;
-    return bb_fail(BB_NO_MEMORY, "no memory for %zu look-ups at once", count);
+        statuses[i] = status;
+    return status;
 }
 
 enum bb_status bb_db_get_many(struct bb_db *db, const struct bb_get_options *options,
                               const struct bb_bytes *keys, size_t count, struct bb_buf *values,
                               enum bb_status *statuses)
 {
-    static const struct bb_get_options defaults;
-    struct lookup lookup = {.db = db, .options = options != NULL ? options : &defaults};
+    struct bb_get_call call;
+    struct lookup lookup = {.db = db, .options = &call};
     size_t group = count < GROUP_KEYS ? count : GROUP_KEYS;
     if (count == 0)
         return BB_OK;
+    enum bb_status status = bb_call_options_get(options, &call);
+    if (status != BB_OK)
+        return refuse(status, count, statuses);
     lookup.questions = bb_alloc_zeroed(group, sizeof(*lookup.questions));
     lookup.pending = bb_alloc_zeroed(group, sizeof(struct question *));
-    enum bb_status status = BB_OK;
     if (lookup.questions != NULL && lookup.pending != NULL)
         run(&lookup, keys, count, values, statuses);
     else
-        status = refuse(count, statuses);
+        status = refuse(bb_fail(BB_NO_MEMORY, "no memory for %zu look-ups at once", count), count,
+                        statuses);
     bb_buf_deinit(&lookup.scratch);
     bb_free(lookup.questions);
     bb_free(lookup.pending);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "kv/call_options.h"
 #include "kv/install.h"
 #include "kv/store.h"
 #include "kv/visible.h"
@@ -64,18 +65,16 @@ static enum bb_status keep_range(struct bb_db_iter *iter, const struct bb_key_ra
     return BB_OK;
 }
 
-static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_options *options)
+static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_call *call)
 {
     struct bb_db *db = iter->db;
     struct bb_iter *stream = NULL;
     /* The view before the sequence: see lookup.c. */
     iter->view = bb_store_pin_view(db);
-    uint64_t sequence = options->snapshot != NULL
-                            ? options->snapshot->sequence
-                            : bb_view_sequence(iter->view, &db->last_sequence);
-    enum bb_status status =
-        bb_view_iter_create(iter->view, db->options.comparator, sequence, &iter->range,
-                            &options->read, &iter->stats, &stream);
+    uint64_t sequence = call->snapshot != NULL ? call->snapshot->sequence
+                                               : bb_view_sequence(iter->view, &db->last_sequence);
+    enum bb_status status = bb_view_iter_create(iter->view, db->options.comparator, sequence,
+                                                &iter->range, &call->read, &iter->stats, &stream);
     if (status != BB_OK) {
         bb_store_release_view(db, iter->view);
         return status;
@@ -89,23 +88,24 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
                                        const struct bb_key_range *range,
                                        struct bb_db_iter **ret_iter)
 {
-    static const struct bb_get_options defaults;
     static const struct bb_key_range everything;
+    struct bb_get_call call;
+    enum bb_status status = bb_call_options_get(options, &call);
+    if (status != BB_OK)
+        return status;
     struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
     if (iter == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
-    if (options == NULL)
-        options = &defaults;
     if (range == NULL)
         range = &everything;
     iter->db = db;
-    iter->caller_stats = options->stats;
+    iter->caller_stats = call.stats;
     atomic_fetch_add(&db->iterator_count, 1);
-    enum bb_status status = bb_entry_check_bounds(range->low, range->high);
+    status = bb_entry_check_bounds(range->low, range->high);
     if (status == BB_OK)
         status = keep_range(iter, range);
     if (status == BB_OK)
-        status = open_iter(iter, options);
+        status = open_iter(iter, &call);
     if (status != BB_OK) {
         bb_buf_deinit(&iter->bounds);
         bb_free(iter);

@@ -44,7 +44,7 @@ bool bb_leveldb_read_options_resolve(const leveldb_readoptions_t *options,
     *ret_options = (struct bb_get_options){0};
     if (options == NULL)
         return true;
-    ret_options->read.bypass_fill = options->spares_cache;
+    ret_options->bypass_fill = options->spares_cache;
     if (options->snapshot == NULL)
         return true;
     ret_options->snapshot = options->snapshot->snapshot;

@@ -107,10 +107,9 @@ static enum bb_status check_options(const struct bb_table_options *options)
 enum bb_status bb_table_options_resolve(const struct bb_table_options *options,
                                         struct bb_table_options *ret_options)
 {
-    /* The first version ended with index_residency. */
-    static const struct bb_sized_struct sized_struct = {
-        "struct bb_table_options", offsetof(struct bb_table_options, summary_bits),
-        sizeof(struct bb_table_options)};
+    static const struct bb_sized_struct sized_struct = {"struct bb_table_options",
+                                                        sizeof(struct bb_table_options),
+                                                        sizeof(struct bb_table_options)};
     struct bb_table_options resolved = {.struct_size = sizeof(resolved)};
     enum bb_status status =
         options == NULL ? BB_OK : bb_sized_struct_copy(&sized_struct, options, &resolved);

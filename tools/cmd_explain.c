@@ -145,7 +145,7 @@ static void write_text(const struct explain *explain, const struct bb_explain *r
 
 static enum bb_status explain_key(struct explain *explain, struct bb_db *db, bool *ret_is_found)
 {
-    struct bb_get_options options = {.read = {.account_avoided = true}};
+    struct bb_get_options options = {.account_avoided = true};
     struct bb_explain report;
     enum bb_status status = bb_db_explain(db, &options, bb_buf_bytes(&explain->key), NULL, &report);
     if (status != BB_OK)

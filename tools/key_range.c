@@ -21,7 +21,7 @@ enum bb_status key_range_decode(struct key_range *range, bool is_hex)
 enum bb_status key_range_iter_create(const struct key_range *range, struct bb_db *db,
                                      struct bb_db_iter **ret_iter)
 {
-    struct bb_get_options options = {.read = {.bypass_fill = true}};
+    struct bb_get_options options = {.bypass_fill = true};
     struct bb_bytes low = bb_buf_bytes(&range->low);
     struct bb_bytes high = bb_buf_bytes(&range->high);
     if (range->prefix != NULL)

@@ -58,7 +58,8 @@ static enum bb_status run_stream(struct half *half, struct measurement_run *run)
 {
     struct measurement *measurement = half->measurement;
     struct bb_get_options options = {
-        .read = {.ignore_filters = !run->with_filters, .account_avoided = true},
+        .ignore_filters = !run->with_filters,
+        .account_avoided = true,
         .stats = &run->reads,
     };
     struct bb_buf value = {0};

@@ -2,6 +2,7 @@
  * way into an envelope and back. */
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/sized_struct.h"
 #include "base/status.h"
 #include "bloomblock/bloom/bloom.h"
 #include "bloomblock/bloom/counting_bloom.h"
@@ -46,20 +47,24 @@ static enum bb_status create(const struct bb_envelope *fields, struct bb_countin
 enum bb_status bb_counting_filter_create(const struct bb_counting_filter_options *options,
                                          struct bb_counting_filter **ret_filter)
 {
-    static const struct bb_counting_filter_options defaults;
-    if (options == NULL)
-        options = &defaults;
+    static const struct bb_sized_struct sized_struct = {"struct bb_counting_filter_options",
+                                                        sizeof(*options), sizeof(*options)};
+    struct bb_counting_filter_options resolved = {.struct_size = sizeof(resolved)};
+    enum bb_status status =
+        options == NULL ? BB_OK : bb_sized_struct_copy(&sized_struct, options, &resolved);
+    if (status != BB_OK)
+        return status;
     struct bb_envelope fields = {
-        .kind = BB_FILTER_COUNTING, .target_rate = options->target_rate, .salt = options->salt};
+        .kind = BB_FILTER_COUNTING, .target_rate = resolved.target_rate, .salt = resolved.salt};
     if (fields.target_rate == 0)
         fields.target_rate = BB_ENVELOPE_RATE_DEFAULT;
-    if (options->key_count == 0)
+    if (resolved.key_count == 0)
         return bb_fail(BB_INVALID, "a counting filter is made for a number of keys, which is 0");
-    enum bb_status status = bb_envelope_check_plan(options->key_count, fields.target_rate);
+    status = bb_envelope_check_plan(resolved.key_count, fields.target_rate);
     if (status != BB_OK)
         return status;
     fields.parameters[1] =
-        bb_rate_bloom_best_probes(options->key_count, fields.target_rate, &fields.parameters[0]);
+        bb_rate_bloom_best_probes(resolved.key_count, fields.target_rate, &fields.parameters[0]);
     return create(&fields, ret_filter);
 }
 

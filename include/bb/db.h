@@ -74,8 +74,7 @@ struct bb_event {
 
 /* Zero means default, everywhere. docs/options.md says which options are kept in the store. */
 struct bb_db_options {
-    size_t
-        struct_size; /* sizeof(struct bb_db_options), or 0 for the one this header knows: bb/base.h */
+    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
 
     bool create_if_missing;
     bool error_if_exists;
@@ -197,13 +196,18 @@ struct bb_db_options {
 };
 
 struct bb_write_options {
-    bool sync; /* durable against loss of power before the call returns */
+    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
+    bool sync;          /* durable against loss of power before the call returns */
 };
 
 struct bb_get_options {
+    size_t struct_size;                 /* sizeof of it, or 0 for this header's: bb/base.h */
     const struct bb_snapshot *snapshot; /* NULL: the newest state */
-    struct bb_read_options read;
     struct bb_read_stats *stats; /* added to, when not NULL; by an iterator when it is destroyed */
+    /* As in struct bb_read_options. */
+    bool ignore_filters;
+    bool account_avoided;
+    bool bypass_fill;
 };
 
 /* Opens or creates the store in a directory. options are copied.

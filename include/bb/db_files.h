@@ -71,6 +71,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const cha
  *                 with a write that failed
  *     Durable     with BB_OK, and with it all that was written before. */
 struct bb_ingest_options {
+    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
     bool verify; /* bb_table_verify of all inputs first: filters too, which are not needed here.
                     Checksums, order and counts are checked in any case, as the inputs are read */
 };
@@ -131,8 +132,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
  * BB_IO: a file cannot be read; that may pass, so it is not taken for damage: copy what the disk
  * still gives to a sound one, and repair there. After any failure the store is as it was. */
 struct bb_db_repair_options {
-    size_t struct_size; /* sizeof(struct bb_db_repair_options), or 0 for the one this header knows:
-                           bb/base.h */
+    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
     bool dry_run; /* find out and report; change nothing. tables_merged and files_set_aside, which
                         follow from what is written, are 0 then */
     bool take_unnamed_tables; /* also tables of this store that the manifest does not name; all are

@@ -72,6 +72,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_kind_find(const char *name,
 #define BB_FILTER_SLACK_MAX 0.25
 
 struct bb_filter_options {
+    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
     enum bb_filter_kind kind;
     double target_rate; /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; 0 means 0.01 */
     /* Ribbon: space given for time, as a share of slots beyond the keys, 0 ... BB_FILTER_SLACK_MAX.

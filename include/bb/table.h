@@ -163,8 +163,7 @@ struct bb_file_system; /* base/file.h; NULL in options means the operating syste
 
 /* Zero means default, everywhere. */
 struct bb_table_options {
-    size_t
-        struct_size; /* sizeof(struct bb_table_options), or 0 for the one this header knows: bb/base.h */
+    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
     struct bb_file_system *file_system;
     const struct bb_comparator
         *comparator; /* borrowed while builder or table lives; NULL: bytewise */

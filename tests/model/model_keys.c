@@ -230,9 +230,9 @@ static enum bb_status ask(struct model *model, const struct bb_get_options *opti
 struct bb_get_options model_draw_get_options(struct model *model, uint64_t *ret_sequence)
 {
     struct bb_get_options options = {.snapshot = model_draw_snapshot(model, ret_sequence)};
-    options.read.ignore_filters = bb_rng_one_in(&model->rng, 20);
-    options.read.account_avoided = bb_rng_one_in(&model->rng, 20);
-    options.read.bypass_fill = bb_rng_one_in(&model->rng, 20);
+    options.ignore_filters = bb_rng_one_in(&model->rng, 20);
+    options.account_avoided = bb_rng_one_in(&model->rng, 20);
+    options.bypass_fill = bb_rng_one_in(&model->rng, 20);
     options.stats = bb_rng_one_in(&model->rng, 20) ? &model->read_stats : NULL;
     return options;
 }

@@ -120,7 +120,7 @@ static void compare_one(struct bb_db *single, struct bb_db *explained,
     struct bb_read_stats of_get = {0};
     struct bb_read_stats of_explain = {0};
     struct bb_get_options options = {
-        .snapshot = snapshots[0], .read = {.account_avoided = true}, .stats = &of_get};
+        .snapshot = snapshots[0], .account_avoided = true, .stats = &of_get};
     struct bb_buf expected = {0};
     struct bb_buf found = {0};
     struct bb_explain explain;

@@ -121,12 +121,11 @@ static void check_cold(const struct bb_db_options *options, uint64_t seed, uint3
     bb_file_memory_set_cold(stores[1].memory, cold_one_in);
     bb_rng_init(&rng, seed);
     struct asked *asked = draw_keys(&rng);
-    static const struct bb_read_options reads[] = {
+    static const struct bb_get_options reads[] = {
         {0}, {.ignore_filters = true}, {.account_avoided = true}, {.bypass_fill = true}};
     for (size_t i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
         size_t count = i == 0 ? ASKED : (size_t)bb_rng_below(&rng, ASKED);
-        struct bb_get_options get = {.read = reads[i]};
-        assert_same_answers(stores[0].db, stores[1].db, get, asked, count);
+        assert_same_answers(stores[0].db, stores[1].db, reads[i], asked, count);
         assert_same_statistics(stores[0].db, stores[1].db);
     }
     free(asked);

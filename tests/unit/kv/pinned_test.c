@@ -89,7 +89,7 @@ static void pinned__values_of_tables_outlive_their_files(void **state)
     static struct bb_pinned pins[KEYS];
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
         struct store store;
-        struct bb_get_options options = {.read.bypass_fill = cases[c].bypass_fill};
+        struct bb_get_options options = {.bypass_fill = cases[c].bypass_fill};
         store_init(&store);
         store.options.cache_bytes = cases[c].cache_bytes;
         store.options.cache_off = cases[c].cache_off;
@@ -291,7 +291,7 @@ static void pin_often(void *argument)
             member->bad++;
         bb_pinned_release(&held[at]);
         numbers[at] = (uint32_t)bb_rng_below(&rng, KEYS);
-        struct bb_get_options options = {.read.bypass_fill = bb_rng_one_in(&rng, 4)};
+        struct bb_get_options options = {.bypass_fill = bb_rng_one_in(&rng, 4)};
         if (pin(member->store->db, numbers[at], &options, &held[at]) != BB_OK ||
             !is_value_of(held[at].bytes, numbers[at]))
             member->bad++;

@@ -1,7 +1,7 @@
 /* Goal: zeros become the documented defaults, everything out of range is refused by name, and
  * filters are off exactly when they cannot work or are not wanted. Method: each option at and over
  * its limits. */
-#include "tests/support/assert_status.h"
+#include "tests/support/sizes.h"
 
 #include <math.h>
 
@@ -30,17 +30,20 @@ static void table_options__defaults(void **state)
     }
 }
 
-/* A caller with the header of an older version. */
-static void table_options__shorter_struct(void **state)
+static enum bb_status take(const void *options, void *context)
+{
+    struct bb_table_options o = {0};
+    enum bb_status status = bb_table_options_resolve(options, &o);
+    (void)context;
+    assert_int_equal(o.summary_residency, status == BB_OK ? BB_SUMMARY_UNUSED : BB_SUMMARY_PINNED);
+    return status;
+}
+
+static void table_options__of_other_versions(void **state)
 {
     (void)state;
-    struct bb_table_options given = {.struct_size = offsetof(struct bb_table_options, summary_bits),
-                                     .block_size_bytes = 1000,
-                                     .summary_bits = 99};
-    struct bb_table_options o = {0};
-    assert_ok(bb_table_options_resolve(&given, &o));
-    assert_int_equal(o.block_size_bytes, 1000);
-    assert_true(o.summary_bits == BB_SUMMARY_BITS_DEFAULT);
+    struct bb_table_options good = {.summary_residency = BB_SUMMARY_UNUSED, .filter_slack = 0.1};
+    assert_sizes(&good, sizeof(good), take, NULL);
 }
 
 static void assert_refused(struct bb_table_options given, const char *name)
@@ -48,14 +51,6 @@ static void assert_refused(struct bb_table_options given, const char *name)
     struct bb_table_options o = {0};
     assert_status(bb_table_options_resolve(&given, &o), BB_INVALID);
     assert_message(name);
-}
-
-static void table_options__size_of_no_struct(void **state)
-{
-    (void)state;
-    static const size_t sizes[] = {1, 4, 8, sizeof(struct bb_table_options) + 1, SIZE_MAX};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-        assert_refused((struct bb_table_options){.struct_size = sizes[i]}, "struct_size");
 }
 
 static void assert_taken(struct bb_table_options given)
@@ -182,8 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_options__defaults),
-        cmocka_unit_test(table_options__shorter_struct),
-        cmocka_unit_test(table_options__size_of_no_struct),
+        cmocka_unit_test(table_options__of_other_versions),
         cmocka_unit_test(table_options__comparator),
         cmocka_unit_test(table_options__ranges),
         cmocka_unit_test(table_options__filters),
