@@ -37,6 +37,7 @@
 #include "compaction/run.h"
 #include "sstable/filter_split.h"
 #include "sstable/table.h"
+#include "sstable/table_open.h"
 #include "sstable/table_visit.h"
 
 #define KEYS_DEFAULT     5000000
@@ -180,7 +181,7 @@ static struct bb_table *open_table(const struct bench *bench, struct bb_table_fi
                                    const char *path)
 {
     struct bb_table *table = NULL;
-    bench_must(bb_table_open(path, &file->env->options, &table));
+    bench_must(bb_table_open_in(path, &file->env->options, &file->env->pages, &table));
     if (table->has_filters)
         bb_block_filter_format_use(&table->filter_format, bench->cpu);
     if (table->has_summary)

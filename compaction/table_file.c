@@ -6,14 +6,17 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "sstable/table_open.h"
 
 void bb_table_env_init(struct bb_table_env *env)
 {
     bb_mutex_init(&env->mutex);
+    bb_large_pages_init(&env->pages);
 }
 
 void bb_table_env_deinit(struct bb_table_env *env)
 {
+    bb_large_pages_deinit(&env->pages);
     bb_mutex_deinit(&env->mutex);
 }
 
@@ -96,7 +99,8 @@ static enum bb_status open_locked(struct bb_table_file *file, struct bb_table **
     struct bb_table *table = NULL;
     enum bb_status status = file->env->path(file->env->context, file->number, &path);
     if (status == BB_OK)
-        status = bb_table_open((const char *)path.data, &file->env->options, &table);
+        status = bb_table_open_in((const char *)path.data, &file->env->options, &file->env->pages,
+                                  &table);
     /* Not "not found": to a look-up that would mean that the key is absent. */
     if (status == BB_NOT_FOUND)
         status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "base/large_pages.h"
 #include "base/sync.h"
 #include "bb/table.h"
 
@@ -24,6 +25,7 @@ struct bb_table_env {
     void (*remove)(void *context, uint64_t number);
     void *context;
     struct bb_mutex mutex;
+    struct bb_large_pages pages; /* what open tables pin */
 };
 
 void bb_table_env_init(struct bb_table_env *env);

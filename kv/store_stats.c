@@ -66,8 +66,9 @@ static void describe_tombstones(const struct bb_levels *levels, struct bb_db_sta
         stats->oldest_tombstone_age = stats->last_sequence - oldest;
 }
 
-static void describe_memory(const struct bb_view *view, struct bb_db_stats *stats)
+static void describe_memory(struct bb_db *db, const struct bb_view *view, struct bb_db_stats *stats)
 {
+    stats->table_memory_bytes += bb_large_pages_overhead(&db->table_env.pages);
     stats->memtable_bytes = bb_memtable_used_bytes(view->active->memtable);
     for (size_t i = 0; i < view->frozen_count; i++)
         stats->memtable_bytes += bb_memtable_used_bytes(view->frozen[i]->memtable);
@@ -154,7 +155,7 @@ void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
     memset(ret_stats, 0, sizeof(*ret_stats));
     struct bb_view *view = bb_store_pin_view(db);
     describe_levels(db, view, ret_stats);
-    describe_memory(view, ret_stats);
+    describe_memory(db, view, ret_stats);
     ret_stats->target_wasted_reads = bb_target_wasted_reads(db, view->levels);
     ret_stats->filter_budget_bytes = bb_target_budget_bytes(db, view->levels);
     describe_reads(db, ret_stats);

@@ -120,22 +120,25 @@ static size_t lay_out(const struct page_header *header, uint8_t *memory,
 
 static void destroy_page(struct bb_cache_item *item)
 {
-    bb_free(item);
+    struct bb_index_page *page = (struct bb_index_page *)item;
+    bb_large_pages_free(page->memory, page, (size_t)item->charge);
 }
 
-static enum bb_status create_page(const struct page_header *header, uint32_t granularity,
+static enum bb_status create_page(const struct page_header *header,
+                                  const struct bb_index_page_reading *reading,
                                   struct bb_index_page **ret_page, struct page_parts *ret_parts)
 {
     size_t size = lay_out(header, NULL, NULL);
-    struct bb_index_page *page = bb_alloc_aligned(BB_CACHE_LINE_SIZE, size);
+    struct bb_index_page *page = bb_large_pages_alloc(reading->memory, size);
     if (page == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an index page of %zu bytes", size);
     *page = (struct bb_index_page){
+        .memory = reading->memory,
         .base_offset = header->base_offset,
         .block_count = header->block_count,
         .group_count = header->group_count,
         .shard_count = header->shard_count,
-        .granularity = granularity,
+        .granularity = reading->granularity,
         .filter_area_size = header->filter_size == 0 ? 0 : header->filter_size + BB_CHECKSUM_SIZE,
     };
     bb_cache_item_init(&page->item, destroy_page, size);
@@ -275,7 +278,7 @@ enum bb_status bb_index_page_decode(const struct bb_index_page_reading *reading,
     if (status == BB_OK)
         status = check_header(&header, stored.data, reading->granularity, reading->place);
     if (status == BB_OK)
-        status = create_page(&header, reading->granularity, &page, &parts);
+        status = create_page(&header, reading, &page, &parts);
     if (status != BB_OK)
         return status;
 

@@ -31,6 +31,7 @@
 #ifndef BB_SSTABLE_INDEX_PAGE_H
 #define BB_SSTABLE_INDEX_PAGE_H
 
+#include "base/large_pages.h"
 #include "base/status.h"
 #include "bloomblock/block_filter.h"
 #include "sstable/block_cache.h"
@@ -42,7 +43,8 @@
 #define BB_PAGE_PREFETCH_LINES 16
 
 struct bb_index_page {
-    struct bb_cache_item item; /* first */
+    struct bb_cache_item item;     /* first */
+    struct bb_large_pages *memory; /* borrowed: where it is; NULL: the allocator's */
 
     /* One cache line with all that a filter's negative takes, the front of the fences included. */
     _Alignas(BB_CACHE_LINE_SIZE) const uint8_t *filters;
@@ -84,7 +86,8 @@ struct bb_index_page_reading {
     const struct bb_block_filter_format *filter_format; /* NULL: filters are not used */
     uint32_t granularity;
     struct bb_table_id table;
-    struct bb_place place; /* of the page */
+    struct bb_place place;         /* of the page */
+    struct bb_large_pages *memory; /* for the page, must live longer; NULL: the allocator */
 };
 
 /* Reads a stored page: one reference, owned. BB_CORRUPT for damage outside of the filter area. */

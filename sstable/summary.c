@@ -269,7 +269,7 @@ void bb_summary_destroy(struct bb_summary *summary)
 {
     if (summary == NULL)
         return;
-    bb_free(summary->places);
+    bb_large_pages_free(summary->pages, summary->places, summary->pinned_size);
     bb_free(summary);
 }
 
@@ -298,12 +298,12 @@ enum bb_status bb_summary_chunk_check(const struct bb_summary *summary,
 }
 
 /* One allocation: places, then the chunks, then bytes that probes may read. */
-enum bb_status bb_summary_pin(struct bb_summary *summary)
+enum bb_status bb_summary_pin(struct bb_summary *summary, struct bb_large_pages *pages)
 {
     size_t chunks = (size_t)summary->chunk_ends[summary->chunk_count - 1];
     size_t places = (size_t)summary->shard_count * sizeof(uint64_t);
     size_t size = places + chunks + BB_FILTER_PAD_BYTES;
-    uint64_t *memory = bb_alloc(size);
+    uint64_t *memory = bb_large_pages_alloc(pages, size);
     if (memory == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a summary of %zu bytes", size);
     for (uint64_t i = 0; i < summary->shard_count; i++)
@@ -311,6 +311,8 @@ enum bb_status bb_summary_pin(struct bb_summary *summary)
     summary->places = memory;
     summary->chunks = (uint8_t *)(memory + summary->shard_count);
     memset(summary->chunks + chunks, 0, BB_FILTER_PAD_BYTES);
+    summary->pages = pages;
+    summary->pinned_size = size;
     summary->memory_size += size;
     return BB_OK;
 }

@@ -22,6 +22,7 @@
 #ifndef BB_SSTABLE_SUMMARY_H
 #define BB_SSTABLE_SUMMARY_H
 
+#include "base/large_pages.h"
 #include "base/status.h"
 #include "bloomblock/descriptor.h"
 #include "bloomblock/sharded_ribbon.h"
@@ -55,6 +56,8 @@ struct bb_summary {
     const uint64_t *chunk_ends;        /* of each chunk, in the section */
     struct bb_fence_index fences;      /* of parts 1 ... */
     struct bb_backoff *chunk_backoffs; /* of reading each chunk into the cache */
+    struct bb_large_pages *pages;      /* borrowed: where places and chunks are; NULL: nowhere */
+    size_t pinned_size;                /* of places and chunks */
     uint64_t memory_size;              /* of everything */
 };
 
@@ -112,8 +115,10 @@ BB_MUST_CHECK enum bb_status bb_summary_chunk_check(const struct bb_summary *sum
                                                     const struct bb_block_filter_format *format,
                                                     uint32_t chunk, const uint8_t *stored);
 
-/* Memory for places and chunks, all of which count as damaged until they are set. */
-BB_MUST_CHECK enum bb_status bb_summary_pin(struct bb_summary *summary);
+/* Memory for places and chunks, all of which count as damaged until they are set; of these pages,
+ * which must live longer, or the allocator's when they are NULL. */
+BB_MUST_CHECK enum bb_status bb_summary_pin(struct bb_summary *summary,
+                                            struct bb_large_pages *pages);
 /* The chunk stands in summary->chunks, and is good. */
 void bb_summary_pin_chunk(struct bb_summary *summary, uint32_t chunk);
 

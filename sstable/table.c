@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "sstable/range_tombstones_coding.h"
 #include "sstable/table_meta.h"
+#include "sstable/table_open.h"
 #include "sstable/table_options.h"
 
 #define TAIL_SIZE          (16u * 1024)
@@ -288,8 +289,8 @@ static enum bb_status create_slots(struct bb_table *table)
     return BB_OK;
 }
 
-enum bb_status bb_table_open(const char *path, const struct bb_table_options *options,
-                             struct bb_table **ret_table)
+enum bb_status bb_table_open_in(const char *path, const struct bb_table_options *options,
+                                struct bb_large_pages *pages, struct bb_table **ret_table)
 {
     struct bb_table_options resolved = {0};
     enum bb_status status = bb_table_options_resolve(options, &resolved);
@@ -302,6 +303,7 @@ enum bb_status bb_table_open(const char *path, const struct bb_table_options *op
         return bb_fail(BB_NO_MEMORY, "no memory for a table");
     table->comparator = resolved.comparator;
     table->cache = resolved.cache;
+    table->large_pages = pages;
     table->index_residency = resolved.index_residency;
     status = open_file(table, resolved.file_system, path);
     if (status == BB_OK)
@@ -322,6 +324,12 @@ enum bb_status bb_table_open(const char *path, const struct bb_table_options *op
         table->cache_owner = bb_block_cache_new_owner(table->cache);
     *ret_table = table;
     return BB_OK;
+}
+
+enum bb_status bb_table_open(const char *path, const struct bb_table_options *options,
+                             struct bb_table **ret_table)
+{
+    return bb_table_open_in(path, options, NULL, ret_table);
 }
 
 static void release_pages(struct bb_table *table)

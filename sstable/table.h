@@ -29,7 +29,8 @@ struct bb_table {
     struct bb_file *file;          /* owned */
     uint64_t file_size;
     const struct bb_comparator *comparator;
-    struct bb_block_cache *cache; /* NULL: none */
+    struct bb_block_cache *cache;       /* NULL: none */
+    struct bb_large_pages *large_pages; /* borrowed: for what is pinned; NULL: the allocator */
     uint64_t cache_owner;
     enum bb_index_residency index_residency;
 

@@ -32,8 +32,8 @@ static enum bb_status check_page(const struct bb_index_page *page,
 }
 
 static enum bb_status read_page(struct bb_table *table, const struct bb_root_page *where,
-                                uint8_t *buffer, struct bb_read_stats *stats,
-                                struct bb_index_page **ret_page)
+                                struct bb_large_pages *memory, uint8_t *buffer,
+                                struct bb_read_stats *stats, struct bb_index_page **ret_page)
 {
     struct bb_index_page_reading reading = {
         .comparator = table->comparator,
@@ -41,6 +41,7 @@ static enum bb_status read_page(struct bb_table *table, const struct bb_root_pag
         .granularity = (uint32_t)table->properties.filter_granularity,
         .table = table->id,
         .place = bb_table_place(table, where->page_offset),
+        .memory = memory,
     };
     struct bb_index_page *page = NULL;
     stats->page_reads++;
@@ -58,8 +59,9 @@ static enum bb_status read_page(struct bb_table *table, const struct bb_root_pag
     return status;
 }
 
-enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
-                                  struct bb_read_stats *stats, struct bb_index_page **ret_page)
+static enum bb_status load_page(struct bb_table *table, uint32_t index,
+                                struct bb_large_pages *memory, struct bb_read_stats *stats,
+                                struct bb_index_page **ret_page)
 {
     BB_DEBUG_ASSERT(index < table->root.page_count);
     const struct bb_root_page *where = &table->root.pages[index];
@@ -67,16 +69,22 @@ enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
     uint8_t *buffer = bb_alloc(where->page_size);
     if (buffer == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for an index page of %u bytes", where->page_size);
-    enum bb_status status = read_page(table, where, buffer, stats, &page);
+    enum bb_status status = read_page(table, where, memory, buffer, stats, &page);
     if (status == BB_CORRUPT || (status == BB_OK && page->has_damaged_filters)) {
         bb_index_page_unref(page);
         page = NULL;
-        status = read_page(table, where, buffer, stats, &page);
+        status = read_page(table, where, memory, buffer, stats, &page);
     }
     bb_free(buffer);
     if (status == BB_OK)
         *ret_page = page;
     return status;
+}
+
+enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
+                                  struct bb_read_stats *stats, struct bb_index_page **ret_page)
+{
+    return load_page(table, index, NULL, stats, ret_page);
 }
 
 /* Two threads may load the same page; the slower one takes the other's. */
@@ -85,7 +93,7 @@ static enum bb_status load_into_slot(struct bb_table *table, uint32_t index,
 {
     struct bb_index_page *page = NULL;
     struct bb_index_page *winner = NULL;
-    enum bb_status status = bb_table_page_load(table, index, stats, &page);
+    enum bb_status status = load_page(table, index, table->large_pages, stats, &page);
     if (status != BB_OK)
         return status;
     if (atomic_compare_exchange_strong_explicit(&table->pages[index], &winner, page,

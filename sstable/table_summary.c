@@ -130,7 +130,7 @@ static enum bb_status pin_chunks(struct bb_table *table, struct bb_summary *summ
                                  struct bb_read_stats *stats)
 {
     uint32_t pinned = 0;
-    enum bb_status status = bb_summary_pin(summary);
+    enum bb_status status = bb_summary_pin(summary, table->large_pages);
     if (status != BB_OK)
         return status;
     bool is_there =

@@ -19,7 +19,7 @@ static enum bb_status load_chunks(struct bb_summary_verifier *v)
     struct bb_summary *summary = v->summary;
     struct bb_read_stats stats = {0};
     struct bb_buf stored = {0};
-    enum bb_status status = bb_summary_pin(summary);
+    enum bb_status status = bb_summary_pin(summary, NULL);
     for (uint32_t i = 0; i < summary->chunk_count && status == BB_OK; i++) {
         status = bb_table_summary_chunk_load(v->table, summary, i, &stats, &stored);
         if (status != BB_OK)

@@ -60,7 +60,8 @@ struct bb_db_stats {
     uint64_t stalls[BB_STALL_COUNT];
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
     uint64_t memtable_bytes;     /* live and frozen */
-    uint64_t table_memory_bytes; /* roots, pinned index pages and pinned summaries */
+    uint64_t table_memory_bytes; /* roots, pinned index pages and pinned summaries, and what
+                                    the large pages that these share hold besides */
     struct bb_block_cache_stats cache;
     double target_wasted_reads;   /* the promise; with a budget what it will afford when the levels
                                      above the last are full: 1e-6 if that is more than is useful,

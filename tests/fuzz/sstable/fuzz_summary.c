@@ -65,7 +65,7 @@ static void ask(const struct world *world, struct bb_bytes text)
 static void pin(const struct world *world)
 {
     struct bb_summary *summary = world->summary;
-    if (bb_summary_pin(summary) != BB_OK)
+    if (bb_summary_pin(summary, NULL) != BB_OK)
         return;
     BB_ASSERT(summary->memory_size < 40 * world->reading.size + 1000);
     memcpy(summary->chunks, world->section, (size_t)summary->chunk_ends[summary->chunk_count - 1]);

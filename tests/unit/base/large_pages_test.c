@@ -1,0 +1,324 @@
+/* Goal: pieces overlap nobody, are aligned and keep what is in them, also while their region moves
+ * into large pages or gives idle pages back; what is held stays in proportion to what is used; what
+ * the system refuses comes from the allocator. Method: a model of drawn pieces, each filled with its
+ * number; tables that are replaced a thousand times; threads, which the thread sanitizer's build
+ * watches. Where no region is to be had (sanitizers, other page sizes), only the contents are looked
+ * at. */
+#include "tests/support/assert_status.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/large_pages.h"
+#include "base/region.h"
+#include "tests/support/rng.h"
+
+#define PIECES 700
+
+struct piece {
+    uint8_t *memory;
+    size_t size;
+    uint8_t mark;
+};
+
+static bool has_regions(void)
+{
+    void *memory = bb_region_map(BB_REGION_SIZE);
+    if (memory != NULL)
+        bb_region_unmap(memory, BB_REGION_SIZE);
+    return memory != NULL;
+}
+
+/* A byte of each granule tells: no two pieces have one in common. */
+static void take(struct bb_large_pages *pages, size_t size, uint8_t mark, struct piece *piece)
+{
+    *piece =
+        (struct piece){.memory = bb_large_pages_alloc(pages, size), .size = size, .mark = mark};
+    assert_non_null(piece->memory);
+    assert_int_equal((uintptr_t)piece->memory % BB_LARGE_PAGES_ALIGNMENT, 0);
+    for (size_t i = 0; i < size; i += BB_LARGE_PAGES_ALIGNMENT)
+        piece->memory[i] = mark;
+}
+
+static void check(const struct piece *piece)
+{
+    for (size_t i = 0; i < piece->size; i += BB_LARGE_PAGES_ALIGNMENT) {
+        if (piece->memory[i] != piece->mark)
+            fail_msg("byte %zu of %zu is %u, not %u", i, piece->size, piece->memory[i],
+                     piece->mark);
+    }
+}
+
+static void give(struct bb_large_pages *pages, struct piece *piece)
+{
+    if (piece->memory != NULL)
+        check(piece);
+    bb_large_pages_free(pages, piece->memory, piece->size);
+    *piece = (struct piece){0};
+}
+
+static void assert_empty(struct bb_large_pages *pages)
+{
+    assert_int_equal(pages->count, 0);
+    assert_int_equal(pages->used_bytes, 0);
+    assert_int_equal(pages->held_bytes, 0);
+    assert_int_equal(pages->idle_bytes, 0);
+    assert_int_equal(bb_large_pages_overhead(pages), 0);
+}
+
+/* What the header promises. */
+static void assert_bounded(const struct bb_large_pages *pages)
+{
+    uint64_t much = pages->used_bytes / 8 + BB_LARGE_PAGES_IDLE;
+    uint64_t little = pages->count * BB_REGION_SIZE / 8;
+    assert_true(pages->idle_bytes <= (much > little ? much : little));
+    assert_true(pages->used_bytes <= pages->held_bytes);
+}
+
+static size_t draw_size(struct bb_rng *rng)
+{
+    if (bb_rng_one_in(rng, 100))
+        return (size_t)bb_rng_skewed(rng, 3 * BB_REGION_SIZE);
+    if (bb_rng_one_in(rng, 8))
+        return (size_t)bb_rng_skewed(rng, BB_REGION_SIZE / 4);
+    return (size_t)bb_rng_between(rng, 500, 6000);
+}
+
+static void large_pages__pieces_keep_what_is_in_them(void **state)
+{
+    struct bb_rng *rng = *state;
+    static struct piece pieces[PIECES];
+    struct bb_large_pages pages;
+    bb_large_pages_init(&pages);
+    for (int i = 0; i < 3000; i++) {
+        struct piece *piece = &pieces[bb_rng_below(rng, PIECES)];
+        if (piece->memory != NULL)
+            give(&pages, piece);
+        else
+            take(&pages, draw_size(rng), (uint8_t)bb_rng_next(rng), piece);
+        assert_bounded(&pages);
+    }
+    for (size_t i = 0; i < PIECES; i++)
+        give(&pages, &pieces[i]);
+    assert_empty(&pages);
+    bb_large_pages_deinit(&pages);
+}
+
+static void large_pages__a_few_pieces_take_little(void **state)
+{
+    (void)state;
+    struct bb_large_pages pages;
+    struct piece pieces[3];
+    if (!has_regions())
+        skip();
+    bb_large_pages_init(&pages);
+    for (size_t i = 0; i < 3; i++)
+        take(&pages, 3000, (uint8_t)i, &pieces[i]);
+    assert_int_equal(pages.count, 1);
+    assert_int_equal(pages.held_bytes, 3 * BB_REGION_PAGE_SIZE);
+    assert_in_range(bb_large_pages_overhead(&pages), 1, 10000);
+    for (size_t i = 0; i < 3; i++)
+        give(&pages, &pieces[i]);
+    assert_empty(&pages);
+    bb_large_pages_deinit(&pages);
+}
+
+static void large_pages__small_pieces_are_the_allocators(void **state)
+{
+    (void)state;
+    struct bb_large_pages pages;
+    struct piece small;
+    struct piece none;
+    bb_large_pages_init(&pages);
+    take(&pages, BB_LARGE_PAGES_PIECE_MIN - 1, 1, &small);
+    take(&pages, 0, 2, &none);
+    assert_empty(&pages);
+    give(&pages, &small);
+    give(&pages, &none);
+    bb_large_pages_deinit(&pages);
+}
+
+static void large_pages__without_an_owner_all_are_the_allocators(void **state)
+{
+    (void)state;
+    struct piece piece;
+    take(NULL, 3 * BB_REGION_SIZE, 7, &piece);
+    give(NULL, &piece);
+}
+
+static void large_pages__what_nobody_has_is_refused(void **state)
+{
+    (void)state;
+    struct bb_large_pages pages;
+    bb_large_pages_init(&pages);
+    assert_null(bb_large_pages_alloc(&pages, SIZE_MAX));
+    assert_null(bb_region_map((size_t)1 << 62)); /* more than there are addresses */
+    assert_empty(&pages);
+    bb_large_pages_free(&pages, NULL, 100000);
+    bb_large_pages_deinit(&pages);
+}
+
+/* A region of its own kind each: full, half full, empty. */
+static void large_pages__an_empty_region_goes_back_at_once(void **state)
+{
+    (void)state;
+    struct bb_large_pages pages;
+    struct piece pieces[3];
+    if (!has_regions())
+        skip();
+    bb_large_pages_init(&pages);
+    take(&pages, BB_REGION_SIZE, 1, &pieces[0]);
+    take(&pages, BB_REGION_SIZE / 2, 2, &pieces[1]);
+    take(&pages, BB_REGION_SIZE + 1, 3, &pieces[2]);
+    assert_int_equal(pages.count, 3);
+    assert_int_equal(pages.held_bytes, 5 * BB_REGION_SIZE / 2 + BB_REGION_PAGE_SIZE);
+    give(&pages, &pieces[0]);
+    assert_int_equal(pages.count, 2);
+    give(&pages, &pieces[1]);
+    assert_int_equal(pages.count, 1);
+    give(&pages, &pieces[2]);
+    assert_empty(&pages);
+    bb_large_pages_deinit(&pages);
+}
+
+/* Filled until it is moved, then thinned out until idle pages go back, then filled again. */
+static void large_pages__what_is_thinned_out_gives_pages_back(void **state)
+{
+    (void)state;
+    enum { COUNT = 8 * BB_REGION_SIZE / 8192 };
+    static struct piece pieces[COUNT];
+    struct bb_large_pages pages;
+    if (!has_regions())
+        skip();
+    bb_large_pages_init(&pages);
+    for (size_t i = 0; i < COUNT; i++)
+        take(&pages, 8192, (uint8_t)i, &pieces[i]);
+    assert_int_equal(pages.held_bytes, pages.used_bytes);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (i % 4 != 0)
+            give(&pages, &pieces[i]);
+        assert_bounded(&pages);
+    }
+    assert_int_equal(pages.count, 8);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (i % 4 != 0)
+            take(&pages, 8192, (uint8_t)i, &pieces[i]);
+    }
+    assert_int_equal(pages.count, 8); /* in the holes */
+    for (size_t i = 0; i < COUNT; i++)
+        give(&pages, &pieces[i]);
+    assert_empty(&pages);
+    bb_large_pages_deinit(&pages);
+}
+
+/* ---- tables that are replaced ---- */
+
+#define TABLES      48
+#define TABLE_PAGES 40
+
+struct fake_table {
+    struct piece summary;
+    struct piece pages[TABLE_PAGES];
+};
+
+static void open_table(struct bb_large_pages *pages, struct bb_rng *rng, struct fake_table *table)
+{
+    uint8_t mark = (uint8_t)bb_rng_next(rng);
+    take(pages, (size_t)bb_rng_between(rng, 10000, 150000), mark, &table->summary);
+    for (size_t i = 0; i < TABLE_PAGES; i++)
+        take(pages, (size_t)bb_rng_between(rng, 2500, 3800), mark, &table->pages[i]);
+}
+
+static void close_table(struct bb_large_pages *pages, struct fake_table *table)
+{
+    give(pages, &table->summary);
+    for (size_t i = 0; i < TABLE_PAGES; i++)
+        give(pages, &table->pages[i]);
+}
+
+static void large_pages__many_replacements_leave_it_dense(void **state)
+{
+    struct bb_rng *rng = *state;
+    static struct fake_table tables[TABLES];
+    struct bb_large_pages pages;
+    bb_large_pages_init(&pages);
+    for (size_t i = 0; i < TABLES; i++)
+        open_table(&pages, rng, &tables[i]);
+    for (int i = 0; i < 1000; i++) {
+        struct fake_table *table = &tables[bb_rng_below(rng, TABLES)];
+        struct fake_table next;
+        open_table(&pages, rng, &next); /* the new one is there before the old one goes */
+        close_table(&pages, table);
+        *table = next;
+        assert_bounded(&pages);
+        assert_true(pages.held_bytes <= pages.used_bytes / 4 * 5 + BB_LARGE_PAGES_IDLE);
+    }
+    for (size_t i = 0; i < TABLES; i++)
+        close_table(&pages, &tables[i]);
+    assert_empty(&pages);
+    bb_large_pages_deinit(&pages);
+}
+
+/* ---- threads ---- */
+
+#define THREADS 4
+
+struct worker {
+    struct bb_large_pages *pages;
+    uint64_t seed;
+};
+
+static void replace_tables(void *argument)
+{
+    const struct worker *worker = argument;
+    struct bb_rng rng;
+    struct fake_table tables[8];
+    bb_rng_init(&rng, worker->seed);
+    for (size_t i = 0; i < 8; i++)
+        open_table(worker->pages, &rng, &tables[i]);
+    for (int i = 0; i < 50; i++) {
+        struct fake_table *table = &tables[bb_rng_below(&rng, 8)];
+        close_table(worker->pages, table);
+        (void)bb_large_pages_overhead(worker->pages);
+        open_table(worker->pages, &rng, table);
+    }
+    for (size_t i = 0; i < 8; i++)
+        close_table(worker->pages, &tables[i]);
+}
+
+static void large_pages__threads_share_it(void **state)
+{
+    struct bb_rng *rng = *state;
+    struct bb_large_pages pages;
+    struct bb_thread threads[THREADS];
+    struct worker workers[THREADS];
+    bb_large_pages_init(&pages);
+    for (size_t i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){.pages = &pages, .seed = bb_rng_next(rng)};
+        assert_ok(bb_thread_create(&threads[i], replace_tables, &workers[i]));
+    }
+    for (size_t i = 0; i < THREADS; i++)
+        bb_thread_join(&threads[i]);
+    assert_empty(&pages);
+    bb_large_pages_deinit(&pages);
+}
+
+int main(void)
+{
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("large_pages_test", 15));
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_pages__pieces_keep_what_is_in_them),
+        cmocka_unit_test(large_pages__a_few_pieces_take_little),
+        cmocka_unit_test(large_pages__small_pieces_are_the_allocators),
+        cmocka_unit_test(large_pages__without_an_owner_all_are_the_allocators),
+        cmocka_unit_test(large_pages__what_nobody_has_is_refused),
+        cmocka_unit_test(large_pages__an_empty_region_goes_back_at_once),
+        cmocka_unit_test(large_pages__what_is_thinned_out_gives_pages_back),
+        cmocka_unit_test(large_pages__many_replacements_leave_it_dense),
+        cmocka_unit_test(large_pages__threads_share_it),
+    };
+    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+        tests[i].initial_state = &rng;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
