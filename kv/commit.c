@@ -3,13 +3,13 @@
  * After a failed append or sync the log is never written again: the sequences of the group are
  * burnt, and the next write first brings what was acknowledged into a table under a new log
  * (kv/freeze.c). */
-#include "kv/call_options.h"
 #include "kv/commit.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
 #include "kv/batch.h"
+#include "kv/call_options.h"
 #include "kv/freeze.h"
 #include "kv/memtable/memtable.h"
 #include "kv/read_only.h"

@@ -6,6 +6,7 @@
 - A relative link of a Markdown file leads to a file; `scripts/...` in its prose too.
 - A script can be executed and says by what (the first line).
 - A file that a page, or a comment in C, names by its path from the root is there.
+- A decision has a number of its own, which its title says too.
 - docs/testing.md names the variables that tests read, and the steps of scripts/soak.
 """
 import fnmatch
@@ -27,8 +28,9 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 VARIABLE = re.compile(r"(?:getenv\(|environ\.get\(|environ\[)\"(BB_\w+)\"")
 STEP = re.compile(r"^step_(\w+)\(\)", re.MULTILINE)
 NAMED_FILE = re.compile(r"(?<![\w/.<*-])((?:base|bloomblock|sstable|compaction|kv|leveldb|include|tools|tests|bench"
-                        r"|examples)/[\w/*-]+\.(?:c|h|cc|py))\b")
+                        r"|examples|docs)/[\w/*-]+\.(?:c|h|cc|py|md))\b")
 FOREIGN_FILES = {"leveldb/c.h"}  # the distribution's
+DECISION = re.compile(r"docs/decisions/(\d{4})-[\w-]+\.md")
 PROSE_SCRIPT = re.compile(r"`(scripts/[\w-]+)[^`]*`")
 
 
@@ -113,8 +115,24 @@ def check_testing_page(tree):
     return problems
 
 
+def check_decisions(tree):
+    problems = []
+    taken = {}
+    for path in sorted(tree.paths):
+        match = DECISION.fullmatch(path)
+        if match is None:
+            continue
+        number = match.group(1)
+        if number in taken:
+            problems.append(f"{path}: {taken[number]} has that number")
+        taken[number] = path
+        if not tree.text(path).startswith(f"# {int(number)}. "):
+            problems.append(f"{path}:1: the title does not begin with the number, {int(number)}")
+    return problems
+
+
 def check(tree):
-    problems = check_testing_page(tree)
+    problems = check_testing_page(tree) + check_decisions(tree)
     for path in tree.paths:
         problems += check_private_paths(tree, path)
         if path.endswith(".md"):
@@ -131,6 +149,8 @@ CLEAN = {
                  "See [style](docs/style.md#names), [web](https://example.org/home/page), `scripts/demo --help`.\n",
     "docs/style.md": "# style\n\nBack to [README](../README.md). a/" + "home/b, x/wo" + "rk, workload, "
                      "`tests/*_test.c`\n",
+    "docs/decisions/0001-errors.md": "# 1. Errors\n",
+    "docs/decisions/0012-large-pages.md": "# 12. Large pages\n",
     "docs/testing.md": "`scripts/soak` takes the step `long`; `BB_TEST_OPS` is read.\n",
     "tests/a_test.c": "getenv(\"BB_TEST_OPS\");\n",
     "scripts/soak": "#!/bin/sh\nstep_long() {\n}\n",
@@ -151,6 +171,9 @@ VIOLATIONS = [
     ({"docs/style.md": "`scripts/check_all x` does.\n"}, "scripts/check_all does not exist"),
     ({"docs/style.md": "As `tests/b_test.c` does.\n"}, "tests/b_test.c does not exist"),
     ({"kv/a.c": "/* See kv/b*.h. */\n"}, "kv/b*.h does not exist"),
+    ({"kv/a.c": "/* See docs/format-wall.md. */\n"}, "docs/format-wall.md does not exist"),
+    ({"docs/decisions/0001-readers.md": "# 1. Readers\n"}, "has that number"),
+    ({"docs/decisions/0002-readers.md": "# 1. Readers\n"}, "does not begin with the number, 2"),
     ({"tests/b_test.c": "getenv(\"BB_TEST_LENGTH\");\n"}, "lacks the variable BB_TEST_LENGTH"),
     ({"tests/b_test.py": "os.environ.get(\"BB_TEST_LENGTH\", 1)\n"}, "lacks the variable BB_TEST_LENGTH"),
     ({"scripts/soak": "#!/bin/sh\nstep_longer() {\n}\n"}, "lacks the step longer"),
