@@ -7,9 +7,12 @@
  * defaults but for a cache of 64 MiB. Prints a line of JSON for each measurement:
  *
  *     readers   1 or 2 threads that ask for absent keys, each for its own; nanoseconds per look-up
- *               and thread, by the threads' processor time and by the clock; the median of rounds
- *               that take turns. scaling: throughput of two by that of one. Where other work is on the
- *               machine, only the first is a figure of this program.
+ *               and thread, by the threads' processor time and by the clock; medians of rounds that
+ *               take turns. stores 2: each thread has a store to itself, so that nothing of this
+ *               program is shared. scaling: throughput of two by that of one, median of the ratios
+ *               within a round. What two stores do not reach, the machine does not give (two
+ *               processors of one core, other machines on the same one); what one store does not
+ *               reach of that is this program's.
  *     many      1, or so many keys by one bb_db_get_many; page cache dropped before each (cold) or not
  *               (warm), bloomblock's own cache empty; nanoseconds per key by the clock and by processor
  *               time, and reads of the files per key
@@ -46,8 +49,8 @@
 #define BATCH        128
 
 struct bench {
-    const char *directory;
-    struct workload workload;
+    char directory[PATH_MAX];
+    const struct workload *workload;
     struct bb_db *db;
 };
 
@@ -85,10 +88,10 @@ static void load(struct bench *bench)
 {
     uint8_t key[16];
     uint8_t value[100];
-    for (uint64_t i = 0; i < bench->workload.options.key_count; i++) {
-        uint64_t number = workload_number(&bench->workload, i);
-        workload_key(&bench->workload, number, key);
-        workload_value(&bench->workload, number, value);
+    for (uint64_t i = 0; i < bench->workload->options.key_count; i++) {
+        uint64_t number = workload_number(bench->workload, i);
+        workload_key(bench->workload, number, key);
+        workload_value(bench->workload, number, value);
         bench_must(bb_db_put(bench->db, NULL, (struct bb_bytes){.data = key, .size = sizeof(key)},
                              (struct bb_bytes){.data = value, .size = sizeof(value)}));
     }
@@ -108,7 +111,7 @@ struct reader {
 
 static void ask_batch(struct reader *reader, uint64_t first, struct bb_buf *value)
 {
-    const struct workload *workload = &reader->bench->workload;
+    const struct workload *workload = reader->bench->workload;
     uint8_t keys[BATCH][16];
     for (size_t i = 0; i < BATCH; i++)
         workload_key(workload, workload->absent[(first + i) % LOOKUPS], keys[i]);
@@ -130,12 +133,13 @@ static void read_absent(void *argument)
     bb_buf_deinit(&value);
 }
 
-static struct time run_readers(struct bench *bench, size_t count)
+/* Reader i asks benches[i]. */
+static struct time run_readers(struct bench *const *benches, size_t count)
 {
     struct reader readers[2];
     struct time mean = {0};
     for (size_t i = 0; i < count; i++) {
-        readers[i] = (struct reader){.bench = bench, .first = i * LOOKUPS / 2};
+        readers[i] = (struct reader){.bench = benches[i], .first = i * LOOKUPS / 2};
         bench_must(bb_thread_create(&readers[i].thread, read_absent, &readers[i]));
     }
     for (size_t i = 0; i < count; i++) {
@@ -146,28 +150,51 @@ static struct time run_readers(struct bench *bench, size_t count)
     return mean;
 }
 
-static void measure_readers(struct bench *bench)
+/* One way of asking, by rounds. */
+struct way {
+    struct bench *benches[2];
+    size_t readers;
+    size_t stores;
+    double processor[ROUNDS];
+    double clock[ROUNDS];
+    double processor_scaling[ROUNDS];
+    double clock_scaling[ROUNDS];
+};
+
+static void take_turn(struct way *ways, size_t count, size_t round)
 {
-    double processor[2][ROUNDS];
-    double clock[2][ROUNDS];
-    (void)run_readers(bench, 1);
-    for (size_t round = 0; round < ROUNDS; round++) {
-        for (size_t i = 0; i < 2; i++) {
-            struct time time = run_readers(bench, i + 1);
-            processor[i][round] = time.processor;
-            clock[i][round] = time.clock;
-        }
+    for (size_t i = 0; i < count; i++) {
+        struct way *way = &ways[i];
+        struct time time = run_readers(way->benches, way->readers);
+        way->processor[round] = time.processor;
+        way->clock[round] = time.clock;
+        way->processor_scaling[round] =
+            (double)way->readers * ways[0].processor[round] / time.processor;
+        way->clock_scaling[round] = (double)way->readers * ways[0].clock[round] / time.clock;
     }
-    double one = median_of(processor[0], ROUNDS);
-    double one_clock = median_of(clock[0], ROUNDS);
-    for (size_t i = 0; i < 2; i++) {
-        double both = median_of(processor[i], ROUNDS);
-        double both_clock = median_of(clock[i], ROUNDS);
-        printf("{\"bench\":\"lookup\",\"readers\":%zu,\"ns_processor\":%.1f,\"ns_clock\":%.1f,"
-               "\"scaling_processor\":%.2f,\"scaling_clock\":%.2f}\n",
-               i + 1, both, both_clock, (double)(i + 1) * one / both,
-               (double)(i + 1) * one_clock / both_clock);
-    }
+}
+
+static void print_way(struct way *way)
+{
+    printf("{\"bench\":\"lookup\",\"readers\":%zu,\"stores\":%zu,\"ns_processor\":%.1f,"
+           "\"ns_clock\":%.1f,\"scaling_processor\":%.2f,\"scaling_clock\":%.2f}\n",
+           way->readers, way->stores, median_of(way->processor, ROUNDS),
+           median_of(way->clock, ROUNDS), median_of(way->processor_scaling, ROUNDS),
+           median_of(way->clock_scaling, ROUNDS));
+}
+
+static void measure_readers(struct bench *bench, struct bench *other)
+{
+    static struct way ways[3];
+    ways[0] = (struct way){.benches = {bench}, .readers = 1, .stores = 1};
+    ways[1] = (struct way){.benches = {bench, bench}, .readers = 2, .stores = 1};
+    ways[2] = (struct way){.benches = {bench, other}, .readers = 2, .stores = 2};
+    (void)run_readers(ways[2].benches, 2);
+    for (size_t round = 0; round < ROUNDS; round++)
+        take_turn(ways, 3, round);
+    for (size_t i = 0; i < 3; i++)
+        print_way(&ways[i]);
+    fflush(stdout);
 }
 
 /* ---- many at once ---- */
@@ -212,9 +239,9 @@ static void ask_many(struct bench *bench, uint64_t first, size_t count, struct t
     static struct bb_bytes keys[MANY_MAX];
     static struct bb_buf values[MANY_MAX];
     static enum bb_status statuses[MANY_MAX];
-    const uint64_t *numbers = bench->workload.present + first;
+    const uint64_t *numbers = bench->workload->present + first;
     for (size_t i = 0; i < count; i++) {
-        workload_key(&bench->workload, numbers[i], digits[i]);
+        workload_key(bench->workload, numbers[i], digits[i]);
         keys[i] = (struct bb_bytes){.data = digits[i], .size = 16};
     }
     struct time begin = time_now();
@@ -223,7 +250,7 @@ static void ask_many(struct bench *bench, uint64_t first, size_t count, struct t
     else
         bench_must(bb_db_get_many(bench->db, NULL, keys, count, values, statuses));
     add_since(time, begin);
-    check(&bench->workload, numbers, count, values, statuses);
+    check(bench->workload, numbers, count, values, statuses);
 }
 
 static void measure_many(struct bench *bench, size_t many, bool is_cold)
@@ -239,31 +266,46 @@ static void measure_many(struct bench *bench, size_t many, bool is_cold)
     fflush(stdout);
 }
 
+static void begin(struct bench *bench, const struct workload *workload, const char *parent,
+                  int number)
+{
+    *bench = (struct bench){.workload = workload};
+    snprintf(bench->directory, sizeof(bench->directory), "%s/lookup_bench.%ld.%d", parent,
+             (long)getpid(), number);
+    store_files_make_directory(bench->directory);
+    open_store(bench);
+    load(bench);
+}
+
+static void end(struct bench *bench)
+{
+    bench_must(bb_db_close(bench->db));
+    store_files_remove(bench->directory);
+}
+
 int main(int argc, char **argv)
 {
     static const size_t many[] = {1, 10, 100, 1000};
+    static struct bench benches[2];
     if (argc < 2)
         bench_die("usage: lookup_bench DIRECTORY [keys]");
-    char directory[PATH_MAX];
-    snprintf(directory, sizeof(directory), "%s/lookup_bench.%ld", argv[1], (long)getpid());
-    struct bench bench = {.directory = directory};
+    struct workload workload;
     struct workload_options options = {.key_count =
                                            argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000,
                                        .lookup_count = LOOKUPS,
                                        .key_size = 16,
                                        .value_size = 100,
                                        .seed = 1};
-    store_files_make_directory(bench.directory);
-    workload_init(&bench.workload, &options);
-    open_store(&bench);
-    load(&bench);
-    measure_readers(&bench);
+    workload_init(&workload, &options);
+    for (int i = 0; i < 2; i++)
+        begin(&benches[i], &workload, argv[1], i);
+    measure_readers(&benches[0], &benches[1]);
+    end(&benches[1]);
     for (int is_cold = 0; is_cold < 2; is_cold++) {
         for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++)
-            measure_many(&bench, many[i], is_cold);
+            measure_many(&benches[0], many[i], is_cold);
     }
-    bench_must(bb_db_close(bench.db));
-    store_files_remove(bench.directory);
-    workload_deinit(&bench.workload);
+    end(&benches[0]);
+    workload_deinit(&workload);
     return 0;
 }
