@@ -223,8 +223,10 @@ static bool is_at_rest(const struct opening *opening)
 {
     const struct bb_manifest_state *state = &opening->state;
     const struct bb_replay_report *replay = &opening->replay;
-    return opening->manifest.is_closed && state->log_number != 0 && replay->log_count <= 1 &&
-           replay->record_count == 0 && replay->dropped_bytes == 0 && replay->cut_count == 0 &&
+    uint64_t named_logs = state->log_is_absent ? 0 : 1;
+    return opening->manifest.is_closed && state->log_number != 0 &&
+           replay->log_count == named_logs && replay->record_count == 0 &&
+           replay->dropped_bytes == 0 && replay->cut_count == 0 &&
            bb_directory_is_clean(&opening->directory, state, opening->manifest.number);
 }
 
