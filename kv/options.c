@@ -20,10 +20,8 @@
 #define SIZE_RATIO_TIERED      4
 #define BUSY_FACTOR            3
 
-/* The first version ended with event_context. */
-static const struct bb_sized_struct sized_struct = {"struct bb_db_options",
-                                                    offsetof(struct bb_db_options, absent_share),
-                                                    sizeof(struct bb_db_options)};
+static const struct bb_sized_struct sized_struct = {
+    "struct bb_db_options", sizeof(struct bb_db_options), sizeof(struct bb_db_options)};
 
 struct range {
     const char *name;
