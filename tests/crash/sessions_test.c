@@ -2,7 +2,7 @@
  * was durable is lost, what is lost is a tail, and what was lost once never comes back. Method: each
  * write has a key of its own, so that what a store holds tells which writes have survived. A session
  * draws what it does, at which call the process dies or the power fails, and which call is refused;
- * the next one goes on with what that has left.
+ * the next one goes on with what that has left. Now and then somebody reads beside it, before a call.
  *
  * BB_TEST_CRASH_SESSIONS sets their number (default 600), BB_TEST_SEED their seed.
  */
@@ -14,11 +14,12 @@
 #include "base/status.h"
 #include "tests/support/rng.h"
 
-#define WRITES_MAX   400 /* then another store is begun */
-#define BIG_SIZE     (40 * 1024)
-#define CALLS_MAX    60
-#define ACTIONS_MAX  8
-#define INGEST_COUNT 3
+#define WRITES_MAX      400 /* then another store is begun */
+#define BIG_SIZE        (40 * 1024)
+#define CALLS_MAX       60
+#define ACTIONS_MAX     8
+#define INGEST_COUNT    3
+#define READER_INTERVAL 20
 
 /* What is known of a write. */
 enum fate {
@@ -64,20 +65,6 @@ static void take_image(struct session *session, struct bb_file_memory *memory)
         session->is_power_cut ? bb_file_memory_crash(memory, &crash) : bb_file_memory_clone(memory);
 }
 
-static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint64_t number,
-                              enum bb_file_call call, const char *path)
-{
-    struct session *session = context;
-    (void)number;
-    session->call++;
-    if (session->call == session->end_call)
-        take_image(session, memory);
-    if (session->call != session->refused_call)
-        return BB_OK;
-    session->was_refused = true;
-    return bb_fail(BB_NO_SPACE, "%s of %s is refused", bb_file_call_name(call), path);
-}
-
 /* ---- what is there ---- */
 
 static struct bb_bytes key_of(size_t number, char text[static 32])
@@ -86,32 +73,75 @@ static struct bb_bytes key_of(size_t number, char text[static 32])
     return bb_bytes_of_text(text);
 }
 
-static bool is_there(struct session *session, size_t number)
+static bool is_there(struct bb_db *db, size_t number)
 {
     char text[32];
-    enum bb_status status = bb_db_get(session->store.db, NULL, key_of(number, text), NULL);
+    enum bb_status status = bb_db_get(db, NULL, key_of(number, text), NULL);
     assert_true(status == BB_OK || status == BB_NOT_FOUND);
     return status == BB_OK;
+}
+
+static void check_fate(const struct knowledge *known, size_t i, bool is_found, bool has_ended)
+{
+    if (known->fates[i] == THERE && !is_found)
+        fail_msg("write %zu was durable and is lost", i);
+    if (known->fates[i] == ABSENT && is_found)
+        fail_msg("write %zu was lost and is there again", i);
+    if (known->fates[i] == ACKED && known->keeps_acked && !is_found)
+        fail_msg("write %zu is lost with the process", i);
+    if (known->fates[i] == ACKED && is_found && has_ended)
+        fail_msg("write %zu is there, and one before it is lost", i);
+}
+
+static void check(const struct knowledge *known, struct bb_db *db)
+{
+    bool has_ended = false;
+    for (size_t i = 0; i < known->count; i++) {
+        bool is_found = is_there(db, i);
+        check_fate(known, i, is_found, has_ended);
+        has_ended |= known->fates[i] == ACKED && !is_found;
+    }
 }
 
 /* Right after an opening: what is there is durable from now on, what is not never comes back. */
 static void look(struct session *session)
 {
     struct knowledge *known = &session->known;
-    bool has_ended = false;
-    for (size_t i = 0; i < known->count; i++) {
-        bool is_found = is_there(session, i);
-        if (known->fates[i] == THERE && !is_found)
-            fail_msg("write %zu was durable and is lost", i);
-        if (known->fates[i] == ABSENT && is_found)
-            fail_msg("write %zu was lost and is there again", i);
-        if (known->fates[i] == ACKED && known->keeps_acked && !is_found)
-            fail_msg("write %zu is lost with the process", i);
-        if (known->fates[i] == ACKED && is_found && has_ended)
-            fail_msg("write %zu is there, and one before it is lost", i);
-        has_ended |= known->fates[i] == ACKED && !is_found;
-        known->fates[i] = is_found ? THERE : ABSENT;
-    }
+    check(known, session->store.db);
+    for (size_t i = 0; i < known->count; i++)
+        known->fates[i] = is_there(session->store.db, i) ? THERE : ABSENT;
+}
+
+/* Who opens it without the lock in the middle of a call. Before the store was made there is none. */
+static void look_beside(struct session *session)
+{
+    struct bb_db_options options = store_options(session->store.memory);
+    struct bb_db *db = NULL;
+    options.create_if_missing = false;
+    options.read_only = true;
+    enum bb_status status = bb_db_open(STORE_PATH, &options, &db);
+    if (status == BB_NOT_FOUND && session->known.count == 0)
+        return;
+    if (status != BB_OK)
+        fail_msg("opening to read fails: %s", bb_error_last()->message);
+    check(&session->known, db);
+    assert_ok(bb_db_close(db));
+}
+
+static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint64_t number,
+                              enum bb_file_call call, const char *path)
+{
+    struct session *session = context;
+    (void)number;
+    session->call++;
+    if (session->call == session->end_call)
+        take_image(session, memory);
+    if (bb_rng_one_in(session->rng, READER_INTERVAL))
+        look_beside(session);
+    if (session->call != session->refused_call)
+        return BB_OK;
+    session->was_refused = true;
+    return bb_fail(BB_NO_SPACE, "%s of %s is refused", bb_file_call_name(call), path);
 }
 
 static void now_durable(struct session *session)
