@@ -9,9 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the wider forms are part of this build; -DBB_HASH_WIDE=0 leaves them out. */
+/* Whether the wider forms are part of this build. -DBB_HASH_WIDE=0 leaves them out, and so does
+ * -DBB_CPU_X86=0, which is to leave out all such forms (bloomblock/cpu.h). */
 #ifndef BB_HASH_WIDE
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !(defined(BB_CPU_X86) && !BB_CPU_X86)
 #define BB_HASH_WIDE 1
 #else
 #define BB_HASH_WIDE 0
