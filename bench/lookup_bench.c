@@ -19,8 +19,8 @@
  *
  * Absent keys on two quiet processors, scaling by the clock of two readers of one store, and of two
  * stores: 50,000 keys 1.91 and 2.01; 3,000,000 keys 1.95 and 2.13; 1,000,000 keys 1.45 ... 1.73 and
- * 1.98 ... 2.22: there all that is asked just fits the second-level caches, and what one processor has in
- * its own the other one fetches from it.
+ * 1.98 ... 2.22: there all that is asked just fits the second-level caches, and presumably what one
+ * processor has in its own the other one fetches from it.
  * Present keys, per key, 1,000,000 keys on a busy machine, medians of four runs:
  *
  *     at once              1      10     100    1000
