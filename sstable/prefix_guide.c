@@ -48,6 +48,6 @@ enum bb_status bb_prefix_guide_init(struct bb_prefix_guide *guide, const uint64_
 
 void bb_prefix_guide_deinit(struct bb_prefix_guide *guide)
 {
-    bb_free((void *)(uintptr_t)guide->belows);
+    bb_free(guide->belows);
     *guide = (struct bb_prefix_guide){0};
 }

@@ -23,9 +23,9 @@
 
 struct bb_prefix_guide {
     uint64_t low;
-    uint32_t shift;         /* a bucket is 2^shift wide */
-    uint32_t bucket_count;  /* 0: there is none, and nothing is found */
-    const uint16_t *belows; /* owned */
+    uint32_t shift;        /* a bucket is 2^shift wide */
+    uint32_t bucket_count; /* 0: there is none, and nothing is found */
+    uint16_t *belows;      /* owned */
 };
 
 /* For looking between low and the last number. There is none, too, when a quarter of the numbers
