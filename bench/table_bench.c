@@ -250,7 +250,7 @@ static __attribute__((noinline)) void search(struct bb_table *table, struct bb_b
             bb_table_get(table, NULL, key, hash, BB_SEQUENCE_MAX, stats, value, &sequence, &visit));
 }
 
-/* As a store asks a run (kv/lookup.c): the fences tell that the key is within the table's bounds, so
+/* As a store asks a run (kv/read/lookup.c): the fences tell that the key is within the table's bounds, so
  * that its summary alone can deny it; what that lets through is searched for. */
 static void ask_run(const struct level *level, struct bb_bytes key, uint64_t hash,
                     struct bb_read_stats *stats, struct bb_buf *value)

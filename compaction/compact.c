@@ -9,7 +9,7 @@
 #include "compaction/range_cutter.h"
 #include "compaction/retain.h"
 #include "compaction/run_iter.h"
-#include "sstable/stored_entry.h"
+#include "sstable/block/stored_entry.h"
 
 /* An output that overlaps more than so many tables' worth below would make a dear compaction of
  * itself. */

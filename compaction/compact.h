@@ -12,7 +12,7 @@
 #define BB_COMPACTION_COMPACT_H
 
 #include "compaction/pick.h"
-#include "sstable/range_tombstones.h"
+#include "sstable/ranges/range_tombstones.h"
 
 struct bb_compact_options {
     struct bb_table_env *env;      /* borrowed */

@@ -21,7 +21,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "sstable/entry.h"
-#include "sstable/stored_entry.h"
+#include "sstable/block/stored_entry.h"
 
 #define NOBODY     UINT32_MAX
 #define SHARED_MAX 256

@@ -2,7 +2,7 @@
  *
  * Each level has a score: one that takes several runs (shape.h) their number against that at which
  * they are merged, the others their bytes against their target. The greatest score of at least 1
- * wins. Level 0 gathers more runs while flushes follow each other (kv/pace.h): a merge rewrites what
+ * wins. Level 0 gathers more runs while flushes follow each other (kv/write/pace.h): a merge rewrites what
  * level 1 has, however many runs come along.
  *
  *     level 0    all of its runs (pick_level0.h)

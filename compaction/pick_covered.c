@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "compaction/retain.h"
-#include "sstable/range_tombstones.h"
+#include "sstable/ranges/range_tombstones.h"
 
 struct search {
     const struct bb_levels *levels;

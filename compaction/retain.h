@@ -19,7 +19,7 @@
 #define BB_COMPACTION_RETAIN_H
 
 #include "bb/table.h"
-#include "sstable/range_tombstones.h"
+#include "sstable/ranges/range_tombstones.h"
 
 struct bb_retain {
     const uint64_t *snapshots; /* ascending; borrowed */

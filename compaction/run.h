@@ -9,7 +9,7 @@
 
 #include "base/coding.h"
 #include "compaction/table_file.h"
-#include "sstable/prefix_guide.h"
+#include "sstable/index/prefix_guide.h"
 #include "sstable/summary.h"
 
 /* What stands beside a table's largest key, for who comes to it by that. */

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
-#include "sstable/stored_entry.h"
+#include "sstable/block/stored_entry.h"
 #include "sstable/table_iter.h"
 
 struct run_iter {

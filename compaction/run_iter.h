@@ -11,7 +11,7 @@ BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *fil
                                                 const struct bb_read_options *options,
                                                 struct bb_read_stats *stats,
                                                 struct bb_iter **ret_iter);
-/* Entries that have a block of their own are shown with it (sstable/stored_entry.h). Before the first
+/* Entries that have a block of their own are shown with it (sstable/block/stored_entry.h). Before the first
  * move; REQUIRES: the iterator is one of these. */
 void bb_run_iter_keep_stored(struct bb_iter *iter);
 /* What is wanted of them is a range, as of sstable/table_iter.h: blocks outside are not read. files:

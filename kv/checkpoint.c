@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/manifest/filename.h"
-#include "kv/install.h"
+#include "kv/background/install.h"
 #include "kv/manifest/manifest.h"
 #include "kv/read_only.h"
 #include "kv/store.h"

@@ -8,10 +8,10 @@
 #include "base/status.h"
 #include "kv/manifest/current.h"
 #include "kv/directory.h"
-#include "kv/install.h"
+#include "kv/background/install.h"
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
-#include "kv/replay.h"
+#include "kv/recovery/replay.h"
 
 /* A writer that changes the store more often while it is looked at is given up. Each attempt has
  * less to open than the one before. */

@@ -3,13 +3,13 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/commit.h"
-#include "kv/freeze.h"
-#include "kv/install.h"
+#include "kv/write/commit.h"
+#include "kv/write/freeze.h"
+#include "kv/background/install.h"
 #include "kv/memtable/memtable.h"
-#include "kv/range_request.h"
+#include "kv/background/range_request.h"
 #include "kv/read_only.h"
-#include "kv/worker.h"
+#include "kv/background/worker.h"
 #include "sstable/entry.h"
 
 /* The end of a wait; the mutex is held, and released. */

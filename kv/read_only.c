@@ -2,7 +2,7 @@
 #include "kv/read_only.h"
 
 #include "kv/glimpse.h"
-#include "kv/install.h"
+#include "kv/background/install.h"
 #include "kv/options.h"
 
 enum bb_status bb_read_only_check(const struct bb_db *db, const char *what)
@@ -27,7 +27,7 @@ static enum bb_status check_snapshots(const struct bb_db *db)
                    db->directory, db->snapshots.count);
 }
 
-/* WHY the sequence before the view: look-ups load the view first (kv/lookup.c). One that has the old
+/* WHY the sequence before the view: look-ups load the view first (kv/read/lookup.c). One that has the old
  * view sees the old state, for that view ends with it; one that has the new view, whose merges may
  * have dropped what the old sequence sees, has the new sequence. */
 static enum bb_status show(struct bb_db *db, struct bb_glimpse *glimpse, struct bb_view *blank)

@@ -26,9 +26,9 @@
 #include "compaction/levels.h"
 #include "compaction/rate_request.h"
 #include "compaction/table_file.h"
-#include "kv/commit_queue.h"
+#include "kv/write/commit_queue.h"
 #include "kv/orphans.h"
-#include "kv/pace.h"
+#include "kv/write/pace.h"
 #include "kv/readers.h"
 #include "kv/snapshots.h"
 #include "kv/view.h"
@@ -118,7 +118,7 @@ struct bb_db {
     size_t call_count;                       /* calls of kv/maintain.c under way, which may wait */
     uint64_t flushed_sequence;               /* everything up to here is in tables */
     struct bb_pace pace;                     /* do flushes follow each other? */
-    struct bb_range_request *range_requests; /* kv/range_request.h */
+    struct bb_range_request *range_requests; /* kv/background/range_request.h */
     uint64_t compact_requested;              /* tickets of bb_db_compact, requested and done */
     uint64_t compact_done;
     struct bb_store_counts counts;

@@ -3,10 +3,10 @@
 #include "base/status.h"
 #include "compaction/rates.h"
 #include "kv/manifest/filename.h"
-#include "kv/install.h"
+#include "kv/background/install.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store.h"
-#include "kv/target.h"
+#include "kv/background/target.h"
 
 static void add_table(struct bb_level_stats *level, const struct bb_table_meta *meta)
 {

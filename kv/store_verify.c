@@ -10,7 +10,7 @@
 #include "kv/directory.h"
 #include "kv/manifest/manifest.h"
 #include "kv/options.h"
-#include "kv/replay.h"
+#include "kv/recovery/replay.h"
 #include "kv/store_verify.h"
 #include "kv/table_check.h"
 

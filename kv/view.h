@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include "kv/write_buffer.h"
+#include "kv/write/write_buffer.h"
 
 struct bb_levels;
 

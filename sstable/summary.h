@@ -27,9 +27,9 @@
 #include "bloomblock/descriptor.h"
 #include "bloomblock/sharded_ribbon.h"
 #include "sstable/backoff.h"
-#include "sstable/block_cache.h"
+#include "sstable/block/block_cache.h"
 #include "sstable/checksum.h"
-#include "sstable/fence_index.h"
+#include "sstable/index/fence_index.h"
 
 struct bb_summary_part {
     uint64_t key_count;

@@ -10,7 +10,7 @@
 
 #include "bloomblock/sharded_ribbon.h"
 #include "sstable/checksum.h"
-#include "sstable/fence_builder.h"
+#include "sstable/index/fence_builder.h"
 
 struct bb_summary_builder;
 

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "sstable/range_tombstones_coding.h"
+#include "sstable/ranges/range_tombstones_coding.h"
 #include "sstable/table_meta.h"
 #include "sstable/table_open.h"
 #include "sstable/table_options.h"

@@ -15,13 +15,13 @@
 
 #include "base/file.h"
 #include "sstable/backoff.h"
-#include "sstable/block.h"
+#include "sstable/block/block.h"
 #include "sstable/bounds.h"
 #include "sstable/footer.h"
-#include "sstable/index_page.h"
+#include "sstable/index/index_page.h"
 #include "sstable/properties.h"
-#include "sstable/range_tombstones.h"
-#include "sstable/root.h"
+#include "sstable/ranges/range_tombstones.h"
+#include "sstable/index/root.h"
 #include "sstable/summary.h"
 
 struct bb_table {

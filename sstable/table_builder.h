@@ -5,10 +5,10 @@
 #define BB_SSTABLE_TABLE_BUILDER_H
 
 #include "bloomblock/block_filter.h"
-#include "sstable/block_builder.h"
-#include "sstable/index_page_builder.h"
+#include "sstable/block/block_builder.h"
+#include "sstable/index/index_page_builder.h"
 #include "sstable/properties.h"
-#include "sstable/root.h"
+#include "sstable/index/root.h"
 #include "sstable/summary_builder.h"
 #include "sstable/table_ranges.h"
 #include "sstable/table_writer.h"

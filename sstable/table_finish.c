@@ -1,6 +1,6 @@
 /* The end of a table: summary, range tombstones, root, properties, directory, footer. One thread. */
 #include "sstable/footer.h"
-#include "sstable/range_tombstones_coding.h"
+#include "sstable/ranges/range_tombstones_coding.h"
 #include "sstable/table_builder.h"
 
 /* Writes a section and enters it into the directory. */

@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "sstable/block_iter.h"
-#include "sstable/stored_entry.h"
+#include "sstable/block/block_iter.h"
+#include "sstable/block/stored_entry.h"
 #include "sstable/table.h"
 
 struct table_iter {

@@ -14,7 +14,7 @@ BB_MUST_CHECK enum bb_status bb_table_iter_create_range(struct bb_table *table,
                                                         struct bb_read_stats *stats,
                                                         struct bb_iter **ret_iter);
 
-/* From here on the iterator has the stored form (sstable/stored_entry.h) of entries that fill a large
+/* From here on the iterator has the stored form (sstable/block/stored_entry.h) of entries that fill a large
  * block alone: for who writes what it reads. REQUIRES: it is an iterator over a table. */
 void bb_table_iter_keep_stored(struct bb_iter *iter);
 

@@ -4,7 +4,7 @@
 #define BB_SSTABLE_TABLE_RANGES_H
 
 #include "sstable/properties.h"
-#include "sstable/range_tombstones.h"
+#include "sstable/ranges/range_tombstones.h"
 
 /* Empty when zeroed; owned: bb_table_ranges_deinit. */
 struct bb_table_ranges {

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "sstable/stored_block.h"
+#include "sstable/block/stored_block.h"
 
 /* ---- index pages ---- */
 

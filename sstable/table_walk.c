@@ -2,7 +2,7 @@
 #include "sstable/table_walk.h"
 
 #include "base/assert.h"
-#include "sstable/stored_block.h"
+#include "sstable/block/stored_block.h"
 
 void bb_table_walk_init(struct bb_table_walk *walk, struct bb_table *table)
 {

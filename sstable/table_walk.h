@@ -15,7 +15,7 @@
 #ifndef BB_SSTABLE_TABLE_WALK_H
 #define BB_SSTABLE_TABLE_WALK_H
 
-#include "sstable/block_iter.h"
+#include "sstable/block/block_iter.h"
 #include "sstable/table.h"
 
 struct bb_table_walk {

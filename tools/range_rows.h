@@ -2,7 +2,7 @@
 #ifndef BB_TOOLS_RANGE_ROWS_H
 #define BB_TOOLS_RANGE_ROWS_H
 
-#include "sstable/table_salvage.h"
+#include "sstable/salvage/table_salvage.h"
 #include "tools/output.h"
 
 struct range_rows {

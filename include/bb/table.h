@@ -71,7 +71,7 @@ struct bb_iter {
     struct bb_entry entry;
 };
 
-struct bb_stored_entry; /* sstable/stored_entry.h */
+struct bb_stored_entry; /* sstable/block/stored_entry.h */
 
 struct bb_iter_ops {
     void (*destroy)(struct bb_iter *iter);

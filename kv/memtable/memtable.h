@@ -12,7 +12,7 @@
 #define BB_KV_MEMTABLE_MEMTABLE_H
 
 #include "bb/table.h"
-#include "sstable/range_region.h"
+#include "sstable/ranges/range_region.h"
 
 struct bb_memtable;
 

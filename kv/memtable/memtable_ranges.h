@@ -19,7 +19,7 @@
 
 #include <stdatomic.h>
 
-#include "sstable/range_region.h"
+#include "sstable/ranges/range_region.h"
 
 struct bb_memtable;
 struct bb_memtable_range_index;

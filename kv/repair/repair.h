@@ -14,7 +14,7 @@
 
 #include "bb/db_files.h"
 #include "kv/directory.h"
-#include "sstable/range_tombstones.h"
+#include "sstable/ranges/range_tombstones.h"
 
 struct bb_repair {
     const char *path;

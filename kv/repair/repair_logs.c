@@ -13,7 +13,7 @@
 #include "kv/batch.h"
 #include "kv/memtable/memtable.h"
 #include "kv/repair/repair.h"
-#include "kv/replay.h"
+#include "kv/recovery/replay.h"
 #include "kv/wal/wal_salvage.h"
 
 struct reading {

@@ -14,7 +14,7 @@
 #include "kv/repair/repair.h"
 #include "kv/table_check.h"
 #include "sstable/table_meta.h"
-#include "sstable/table_salvage.h"
+#include "sstable/salvage/table_salvage.h"
 
 /* ---- what is damaged ---- */
 

@@ -49,7 +49,7 @@ static struct bb_manifest_state first_state(struct bb_file_system *fs)
     return state;
 }
 
-/* What an opening does with directory and manifest, as kv/open.c does it. */
+/* What an opening does with directory and manifest, as kv/recovery/open.c does it. */
 static enum bb_status create_or_open(struct bb_file_system *fs, struct bb_manifest **ret_manifest)
 {
     struct bb_directory directory = {0};

@@ -10,8 +10,8 @@
 
 #include "base/assert.h"
 #include "base/coding.h"
-#include "sstable/block_iter.h"
-#include "sstable/stored_block.h"
+#include "sstable/block/block_iter.h"
+#include "sstable/block/stored_block.h"
 #include "tests/support/must_alloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "base/coding.h"
 #include "base/hash.h"
-#include "sstable/index_page.h"
+#include "sstable/index/index_page.h"
 #include "tests/support/must_alloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

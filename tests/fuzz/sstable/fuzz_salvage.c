@@ -11,7 +11,7 @@
 
 #include "base/assert.h"
 #include "base/buf.h"
-#include "sstable/table_salvage.h"
+#include "sstable/salvage/table_salvage.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "base/sync.h"
-#include "kv/install.h"
+#include "kv/background/install.h"
 
 #define HELD_MAX 16
 

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/sync.h"
-#include "kv/install.h"
+#include "kv/background/install.h"
 #include "tests/support/file_fault.h"
 
 /* A gate that the store's thread waits at, inside of a listener. */

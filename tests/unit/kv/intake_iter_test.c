@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/intake_iter.h"
+#include "kv/ingest/intake_iter.h"
 #include "tests/support/array_iter.h"
 #include "tests/support/entry_array.h"
 

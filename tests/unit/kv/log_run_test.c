@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "kv/log_run.h"
+#include "kv/recovery/log_run.h"
 #include "tests/support/entry_array.h"
 #include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"

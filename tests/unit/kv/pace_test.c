@@ -5,7 +5,7 @@
 #include "tests/support/store.h"
 
 #include "base/sync.h"
-#include "kv/pace.h"
+#include "kv/write/pace.h"
 #include "kv/store.h"
 
 static void pace__is_quiet_without_flushes(void **state)

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "compaction/levels.h"
 #include "kv/memtable/memtable.h"
-#include "kv/uncovered_iter.h"
+#include "kv/read/uncovered_iter.h"
 #include "kv/view.h"
 #include "tests/support/rng.h"
 

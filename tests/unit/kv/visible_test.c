@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "kv/visible.h"
+#include "kv/read/visible.h"
 #include "tests/support/array_iter.h"
 #include "tests/support/rng.h"
 

@@ -2,7 +2,7 @@
  * goes on with longer chains. Method: every allocation fails in turn. */
 #include "tests/support/assert_status.h"
 
-#include "sstable/block_cache.h"
+#include "sstable/block/block_cache.h"
 #include "tests/support/alloc/alloc_fault.h"
 
 static enum bb_status create_and_destroy(void *context)

@@ -10,7 +10,7 @@
 
 #include "base/assert.h"
 #include "base/sync.h"
-#include "sstable/block_cache.h"
+#include "sstable/block/block_cache.h"
 #include "tests/support/rng.h"
 
 #define CHARGE 1000

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "sstable/block_spares.h"
+#include "sstable/block/block_spares.h"
 #include "tests/support/rng.h"
 
 #define PIECES  20

@@ -4,8 +4,8 @@
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/coding.h"
-#include "sstable/block_builder.h"
-#include "sstable/block_iter.h"
+#include "sstable/block/block_builder.h"
+#include "sstable/block/block_iter.h"
 #include "tests/support/step.h"
 
 static const struct bb_place place = {.file = "/file", .offset = 1000};

@@ -3,8 +3,8 @@
  * random lists against a walk. */
 #include "tests/unit/sstable/table_fixture.h"
 
-#include "sstable/fence_builder.h"
-#include "sstable/fence_index.h"
+#include "sstable/index/fence_builder.h"
+#include "sstable/index/fence_index.h"
 
 /* ---- choosing ---- */
 

@@ -5,8 +5,8 @@
 
 #include "base/coding.h"
 #include "base/hash.h"
-#include "sstable/index_page.h"
-#include "sstable/index_page_builder.h"
+#include "sstable/index/index_page.h"
+#include "sstable/index/index_page_builder.h"
 
 #define BASE 1000000
 

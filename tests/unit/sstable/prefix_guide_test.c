@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/coding.h"
-#include "sstable/prefix_guide.h"
+#include "sstable/index/prefix_guide.h"
 #include "sstable/prefix_search.h"
 #include "tests/support/rng.h"
 

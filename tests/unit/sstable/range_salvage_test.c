@@ -6,9 +6,9 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "sstable/footer.h"
-#include "sstable/range_salvage.h"
+#include "sstable/salvage/range_salvage.h"
 #include "sstable/table_walk.h"
-#include "sstable/table_salvage.h"
+#include "sstable/salvage/table_salvage.h"
 
 struct world {
     struct bb_file_memory *memory;

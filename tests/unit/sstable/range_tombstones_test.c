@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "base/coding.h"
 #include "bb/table.h"
-#include "sstable/range_region.h"
-#include "sstable/range_tombstones_coding.h"
+#include "sstable/ranges/range_region.h"
+#include "sstable/ranges/range_tombstones_coding.h"
 #include "tests/support/rng.h"
 
 #define TOMBSTONES_MAX 30

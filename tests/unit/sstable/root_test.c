@@ -3,7 +3,7 @@
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/coding.h"
-#include "sstable/root.h"
+#include "sstable/index/root.h"
 
 static const struct bb_place place = {.file = "/file", .offset = 5000};
 

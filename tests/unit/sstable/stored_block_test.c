@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "base/coding.h"
-#include "sstable/block_builder.h"
-#include "sstable/stored_block.h"
+#include "sstable/block/block_builder.h"
+#include "sstable/block/stored_block.h"
 
 #define OFFSET 4711
 

@@ -3,10 +3,10 @@
  * not taken where the table is to have another. Method: the same entries copied from one table into
  * two file systems that are clones, in both ways; values that compress and that do not, of sizes
  * around the block's, in several versions. */
-#include "sstable/stored_entry.h"
+#include "sstable/block/stored_entry.h"
 #include "tests/unit/sstable/table_fixture.h"
 
-#include "sstable/block.h"
+#include "sstable/block/block.h"
 #include "sstable/table_iter.h"
 
 #define COPY_PATH  "/copy"

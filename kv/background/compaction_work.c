@@ -1,0 +1,362 @@
+/* See compaction_work.h. */
+#include "kv/background/compaction_work.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "compaction/compact.h"
+#include "compaction/pick_covered.h"
+#include "compaction/plan_rates.h"
+#include "kv/background/flush.h"
+#include "kv/background/install.h"
+#include "kv/options.h"
+#include "kv/background/range_request.h"
+#include "kv/background/target.h"
+
+/* Entries between two looks at whether the store is closed or, in deterministic mode, a memtable
+ * waits: about a millisecond of merging. */
+#define STEP_ENTRY_COUNT 4096
+
+static uint64_t new_number(void *context)
+{
+    struct bb_db *db = context;
+    return atomic_fetch_add(&db->next_file_number, 1);
+}
+
+/* The oldest request for a full compaction that is not served yet, 0 for none. */
+static uint64_t requested(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    uint64_t ticket = db->compact_requested > db->compact_done ? db->compact_requested : 0;
+    bb_mutex_unlock(&db->mutex);
+    return ticket;
+}
+
+static void set_done(struct bb_db *db, uint64_t ticket)
+{
+    if (ticket == 0)
+        return;
+    bb_mutex_lock(&db->mutex);
+    db->compact_done = ticket;
+    bb_condition_broadcast(&db->work_is_done);
+    bb_mutex_unlock(&db->mutex);
+}
+
+static enum bb_status begin_with(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan,
+                                 const struct bb_table_options *table, uint64_t *snapshots,
+                                 size_t snapshot_count)
+{
+    struct bb_compact_options options = {
+        .env = &db->table_env,
+        .table = *table,
+        .table_size_bytes = db->options.table_size_bytes,
+        .snapshots = snapshots,
+        .snapshot_count = snapshot_count,
+        .new_number = new_number,
+        .context = db,
+    };
+    db->compaction_begin = db->system->ops->now(db->system);
+    return bb_compaction_create(plan, levels, &options, &db->compaction);
+}
+
+static enum bb_status begin(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan,
+                            const struct bb_table_options *table)
+{
+    uint64_t *snapshots = NULL;
+    size_t snapshot_count = 0;
+    enum bb_status status = bb_store_list_snapshots(db, &snapshots, &snapshot_count);
+    if (status == BB_OK)
+        status = begin_with(db, levels, plan, table, snapshots, snapshot_count);
+    bb_plan_deinit(plan);
+    bb_free(snapshots);
+    return status;
+}
+
+static enum bb_status describe_move(const struct bb_plan *plan, struct bb_edit *edit)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < plan->input_count && status == BB_OK; i++) {
+        const struct bb_table_file *file = plan->inputs[i];
+        status = bb_edit_remove_table(edit, file->number);
+        if (status == BB_OK)
+            status = bb_edit_add_run_table(edit, plan->output_level, plan->output_run, file->number,
+                                           &file->meta);
+    }
+    return status;
+}
+
+static enum bb_status move_tables(struct bb_db *db, const struct bb_plan *plan)
+{
+    struct bb_edit edit;
+    bb_edit_init(&edit);
+    enum bb_status status = describe_move(plan, &edit);
+    if (status == BB_OK)
+        status = bb_store_install(db, &edit, NULL);
+    bb_edit_deinit(&edit);
+    return status;
+}
+
+/* ---- what is hidden altogether ---- */
+
+static void count_covered(struct bb_db *db, const struct bb_plan *plan)
+{
+    bb_mutex_lock(&db->mutex);
+    db->counts.covered_tables += plan->input_count;
+    for (size_t i = 0; i < plan->input_count; i++)
+        db->counts.covered_bytes += plan->inputs[i]->meta.file_size;
+    bb_mutex_unlock(&db->mutex);
+}
+
+static enum bb_status remove_tables(struct bb_db *db, const struct bb_plan *plan)
+{
+    struct bb_edit edit;
+    bb_edit_init(&edit);
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < plan->input_count && status == BB_OK; i++)
+        status = bb_edit_remove_table(&edit, plan->inputs[i]->number);
+    if (status == BB_OK)
+        status = bb_store_install(db, &edit, NULL);
+    bb_edit_deinit(&edit);
+    if (status == BB_OK)
+        count_covered(db, plan);
+    return status;
+}
+
+/* Comes first: it costs no reading, and saves that of a merge. Whatever else is installed meanwhile
+ * is newer than the levels that are looked at, and hides no less. */
+static enum bb_status remove_covered(struct bb_db *db, bool *ret_did)
+{
+    struct bb_plan plan = {0};
+    uint64_t *snapshots = NULL;
+    size_t snapshot_count = 0;
+    struct bb_levels *levels = bb_store_ref_levels(db);
+    enum bb_status status = bb_store_list_snapshots(db, &snapshots, &snapshot_count);
+    if (status == BB_OK)
+        status = bb_pick_covered(levels, snapshots, snapshot_count, &plan);
+    *ret_did = status == BB_OK && plan.reason == BB_PLAN_COVERED;
+    if (*ret_did)
+        status = remove_tables(db, &plan);
+    bb_plan_deinit(&plan);
+    bb_free(snapshots);
+    bb_levels_unref(levels);
+    return status;
+}
+
+static void count_compaction(struct bb_db *db)
+{
+    const struct bb_compact_counts *counts = bb_compaction_counts(db->compaction);
+    struct bb_event event = {.kind = BB_EVENT_COMPACTION,
+                             .level = bb_compaction_plan(db->compaction)->output_level,
+                             .nanoseconds = bb_file_elapsed(db->system, db->compaction_begin),
+                             .bytes_read = counts->bytes_read,
+                             .bytes_written = counts->bytes_written,
+                             .message = ""};
+    bb_mutex_lock(&db->mutex);
+    db->counts.compactions++;
+    db->counts.compaction_bytes_read += counts->bytes_read;
+    db->counts.compaction_bytes_written += counts->bytes_written;
+    db->counts.compaction_range_tombstones += counts->range_tombstones_in;
+    bb_mutex_unlock(&db->mutex);
+    bb_store_event(db, &event);
+}
+
+static enum bb_status describe_result(const struct bb_compaction *compaction, struct bb_edit *edit)
+{
+    const struct bb_plan *plan = bb_compaction_plan(compaction);
+    size_t count = 0;
+    const struct bb_compact_output *outputs = bb_compaction_outputs(compaction, &count);
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < plan->input_count && status == BB_OK; i++)
+        status = bb_edit_remove_table(edit, plan->inputs[i]->number);
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = bb_edit_add_run_table(edit, plan->output_level, plan->output_run,
+                                       outputs[i].number, &outputs[i].meta);
+    return status;
+}
+
+/* A piece of the first requested range is done. */
+static void finish_range(struct bb_db *db)
+{
+    const struct bb_plan *plan = bb_compaction_plan(db->compaction);
+    struct bb_range_request *request = bb_range_request_first(db);
+    if (plan->reason == BB_PLAN_RANGE && request != NULL)
+        bb_range_progress_finish(&request->progress, plan);
+}
+
+/* An edit that failed may still turn out durable: its outputs are not the compaction's to remove
+ * (kv/orphans.h). */
+static enum bb_status finish(struct bb_db *db)
+{
+    struct bb_edit edit;
+    bb_edit_init(&edit);
+    enum bb_status status = describe_result(db->compaction, &edit);
+    if (status == BB_OK) {
+        bb_compaction_commit(db->compaction);
+        status = bb_store_install(db, &edit, NULL);
+    }
+    bb_edit_deinit(&edit);
+    if (status != BB_OK)
+        return status;
+    count_compaction(db);
+    finish_range(db);
+    bb_compaction_destroy(db->compaction);
+    db->compaction = NULL;
+    bb_store_end_pending(db, BB_WORK_COMPACTION);
+    set_done(db, db->compact_ticket);
+    db->compact_ticket = 0;
+    return BB_OK;
+}
+
+static enum bb_status step(struct bb_db *db)
+{
+    bool is_done = false;
+    enum bb_status status = bb_compaction_step(db->compaction, STEP_ENTRY_COUNT, &is_done);
+    return status == BB_OK && is_done ? finish(db) : status;
+}
+
+/* The next piece of the first requested range that has one. */
+static enum bb_status pick_range(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
+{
+    enum bb_status status = BB_OK;
+    struct bb_range_request *request = bb_range_request_first(db);
+    while (request != NULL && status == BB_OK) {
+        status = bb_range_progress_pick(&request->progress, levels, plan);
+        if (status != BB_OK || plan->reason != BB_PLAN_NOTHING)
+            return status;
+        bb_range_request_finish(db);
+        request = bb_range_request_first(db);
+    }
+    return status;
+}
+
+/* Operations count, and no clock: the same calls bring about the same compactions. What is in tables
+ * is older than any snapshot that is still to come. */
+static void set_horizon(struct bb_db *db, struct bb_pick_options *options)
+{
+    uint64_t now = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
+    uint64_t age = db->options.tombstone_age_max;
+    options->tombstone_horizon = age > 0 && now > age ? now - age : 0;
+    bb_mutex_lock(&db->mutex);
+    options->oldest_snapshot = bb_snapshots_oldest(&db->snapshots);
+    bb_mutex_unlock(&db->mutex);
+}
+
+/* What waits to be flushed will be there soon. */
+static void set_pace(struct bb_db *db, struct bb_pick_options *options)
+{
+    bb_mutex_lock(&db->mutex);
+    bool is_quiet = bb_pace_is_quiet(&db->pace) && db->view->frozen_count == 0;
+    bb_mutex_unlock(&db->mutex);
+    options->level0_run_count_due =
+        is_quiet ? db->options.level0_run_count_compact : db->options.level0_run_count_busy;
+}
+
+static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
+{
+    struct bb_pick_options options = bb_target_of(db, levels);
+    options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
+    set_horizon(db, &options);
+    set_pace(db, &options);
+    db->compact_ticket = requested(db);
+    enum bb_status status = BB_OK;
+    if (db->compact_ticket != 0)
+        status = bb_pick_all(levels, &options, plan);
+    if (db->compact_ticket != 0 && status == BB_OK && plan->reason == BB_PLAN_NOTHING) {
+        set_done(db, db->compact_ticket);
+        db->compact_ticket = 0;
+    }
+    if (status == BB_OK && plan->reason == BB_PLAN_NOTHING)
+        status = bb_pick(levels, &options, plan);
+    return status;
+}
+
+/* Requested ranges and all else take turns. */
+static enum bb_status pick(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
+{
+    bool is_range_first = !db->was_range;
+    enum bb_status status = is_range_first ? pick_range(db, levels, plan) : BB_OK;
+    if (status == BB_OK && plan->reason == BB_PLAN_NOTHING)
+        status = pick_due(db, levels, plan);
+    if (status == BB_OK && plan->reason == BB_PLAN_NOTHING && !is_range_first)
+        status = pick_range(db, levels, plan);
+    db->was_range = status == BB_OK && plan->reason == BB_PLAN_RANGE;
+    return status;
+}
+
+/* As pending_levels. */
+static uint32_t levels_of(const struct bb_plan *plan)
+{
+    uint32_t levels = UINT32_C(1) << plan->output_level;
+    for (size_t i = 0; i < plan->input_count; i++)
+        levels |= UINT32_C(1) << plan->input_levels[i];
+    return levels & ~UINT32_C(1);
+}
+
+/* The filters of a plan's tables, and what they take of the promise. */
+static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
+                        const struct bb_plan *plan, struct bb_table_options *ret_table)
+{
+    struct bb_pick_options options = bb_target_of(db, levels);
+    options.pending_waste = bb_waste_share_others(db->shares, &db->work_shares[BB_WORK_COMPACTION]);
+    bb_options_for_table(&db->options, plan->output_level,
+                         bb_store_files_of(db, BB_WORK_COMPACTION), &db->secret, NULL, ret_table);
+    bb_pick_filters(levels, &options, plan, ret_table);
+    double rate = plan->is_move ? bb_plan_moved_rate(plan) : ret_table->filter_rate;
+    db->pending_levels = levels_of(plan);
+    db->pending_merge = bb_plan_rates_merge(&options, plan, rate);
+    bb_waste_share_set(&db->shares, &db->work_shares[BB_WORK_COMPACTION],
+                       bb_pick_waste_added(levels, &options, plan, rate));
+}
+
+/* Under one lock, so that a flush is planned before all of this, or after it. */
+static enum bb_status plan_next(struct bb_db *db, struct bb_levels **ret_levels,
+                                struct bb_plan *plan, struct bb_table_options *ret_table)
+{
+    bb_mutex_lock(&db->installing);
+    *ret_levels = bb_store_ref_levels(db);
+    enum bb_status status = pick(db, *ret_levels, plan);
+    if (status == BB_OK && plan->reason != BB_PLAN_NOTHING)
+        plan_tables(db, *ret_levels, plan, ret_table);
+    bb_mutex_unlock(&db->installing);
+    return status;
+}
+
+/* Takes the plan. */
+static enum bb_status carry_out(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan,
+                                const struct bb_table_options *table)
+{
+    if (!plan->is_move)
+        return begin(db, levels, plan, table);
+    enum bb_status status = move_tables(db, plan);
+    bb_store_end_pending(db, BB_WORK_COMPACTION);
+    bb_plan_deinit(plan);
+    return status;
+}
+
+enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_did)
+{
+    struct bb_table_options table;
+    struct bb_plan plan = {0};
+    struct bb_levels *levels = NULL;
+    *ret_did = true;
+    if (db->compaction != NULL)
+        return step(db);
+    enum bb_status status = remove_covered(db, ret_did);
+    if (status != BB_OK || *ret_did)
+        return status;
+    *ret_did = true;
+    status = plan_next(db, &levels, &plan, &table);
+    if (status == BB_OK && plan.reason == BB_PLAN_NOTHING)
+        *ret_did = false;
+    else if (status == BB_OK)
+        status = carry_out(db, levels, &plan, &table);
+    bb_levels_unref(levels);
+    return status;
+}
+
+void bb_store_abandon_compaction(struct bb_db *db)
+{
+    bb_compaction_destroy(db->compaction);
+    db->compaction = NULL;
+    db->compact_ticket = 0;
+    bb_store_end_pending(db, BB_WORK_COMPACTION);
+}

@@ -1,0 +1,15 @@
+/* Compaction as a piece of background work: what to merge is picked, merged in steps, and
+ * installed. The compacting worker's. */
+#ifndef BB_KV_BACKGROUND_COMPACTION_WORK_H
+#define BB_KV_BACKGROUND_COMPACTION_WORK_H
+
+#include "kv/store.h"
+
+/* Takes a step of the compaction in progress, or begins the one that is due. *ret_did is false when
+ * none is. */
+BB_MUST_CHECK enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_did);
+
+/* Gives up the compaction in progress; its outputs are removed, its inputs stay. */
+void bb_store_abandon_compaction(struct bb_db *db);
+
+#endif

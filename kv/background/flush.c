@@ -1,0 +1,301 @@
+/* See flush.h. */
+#include "kv/background/flush.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "compaction/compact.h"
+#include "kv/manifest/filename.h"
+#include "kv/background/install.h"
+#include "kv/manifest/manifest.h"
+#include "kv/memtable/memtable.h"
+#include "kv/options.h"
+#include "kv/background/target.h"
+
+enum bb_status bb_store_list_snapshots(struct bb_db *db, uint64_t **ret_snapshots,
+                                       size_t *ret_count)
+{
+    bb_mutex_lock(&db->mutex);
+    enum bb_status status = bb_snapshots_list(&db->snapshots, ret_snapshots, ret_count);
+    bb_mutex_unlock(&db->mutex);
+    return status;
+}
+
+/* What can be seen of the memtable's range tombstones, as a list, owned; NULL when there are none. */
+static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtable *memtable,
+                                  const uint64_t *snapshots, size_t snapshot_count,
+                                  struct bb_range_tombstones **ret_ranges)
+{
+    struct bb_range_array array = {0};
+    if (bb_memtable_range_count(memtable) == 0)
+        return BB_OK;
+    enum bb_status status = bb_memtable_list_ranges(memtable, &array);
+    if (status == BB_OK)
+        status =
+            bb_range_tombstones_create_seen(array.tombstones, array.count, db->options.comparator,
+                                            snapshots, snapshot_count, ret_ranges);
+    bb_range_array_deinit(&array);
+    return status;
+}
+
+/* Writes a memtable, which is not empty, to a new table of level 0, synced, its name not yet.
+ * *ret_meta is owned by the caller. options: with filters by bb_target_flush. */
+static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable,
+                                  const struct bb_table_options *options, uint64_t *ret_number,
+                                  struct bb_table_meta *ret_meta)
+{
+    struct bb_buf path = {0};
+    struct bb_iter *iter = NULL;
+    struct bb_range_tombstones *ranges = NULL;
+    uint64_t *snapshots = NULL;
+    size_t snapshot_count = 0;
+    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
+    if (status == BB_OK)
+        status = bb_store_list_snapshots(db, &snapshots, &snapshot_count);
+    if (status == BB_OK)
+        status = list_ranges(db, memtable, snapshots, snapshot_count, &ranges);
+    if (status == BB_OK)
+        status = bb_memtable_iter_create(memtable, &iter);
+    if (status == BB_OK)
+        status = bb_compact_to_table(iter, ranges, (const char *)path.data, options, snapshots,
+                                     snapshot_count, ret_meta);
+    bb_free(snapshots);
+    bb_iter_destroy(iter);
+    bb_range_tombstones_destroy(ranges);
+    bb_buf_deinit(&path);
+    if (status == BB_OK)
+        *ret_number = number;
+    return status;
+}
+
+static void remove_log(struct bb_db *db, uint64_t number)
+{
+    struct bb_buf path = {0};
+    /* A log that stays behind is an orphan for the next opening. */
+    if (number != 0 && bb_filename_path(db->directory, BB_FILE_LOG, number, &path) == BB_OK)
+        (void)!db->system->ops->remove(db->system, (const char *)path.data);
+    bb_buf_deinit(&path);
+}
+
+/* The log that recovery has to begin with once `flushed` is in a table: that of the next younger
+ * buffer. */
+static void set_log(struct bb_db *db, const struct bb_write_buffer *flushed, struct bb_edit *edit)
+{
+    bb_mutex_lock(&db->mutex);
+    const struct bb_view *view = db->view;
+    const struct bb_write_buffer *next = view->active;
+    for (size_t i = 0; i < view->frozen_count && view->frozen[i] != flushed; i++)
+        next = view->frozen[i];
+    edit->log_number = next->log_number;
+    bb_mutex_unlock(&db->mutex);
+    edit->log_is_absent = edit->log_number == 0;
+    if (edit->log_is_absent)
+        edit->log_number = atomic_fetch_add(&db->next_file_number, 1);
+    edit->last_sequence = flushed->sequence_end;
+}
+
+static void count_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
+{
+    struct bb_event event = {.kind = BB_EVENT_FLUSH,
+                             .level = 0,
+                             .nanoseconds = nanoseconds,
+                             .bytes_written = bytes,
+                             .message = ""};
+    bb_mutex_lock(&db->mutex);
+    db->counts.flushes++;
+    db->counts.flush_bytes_written += bytes;
+    bb_mutex_unlock(&db->mutex);
+    bb_store_event(db, &event);
+}
+
+/* The options of the table that a memtable becomes. */
+static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
+                       struct bb_table_options *ret_options)
+{
+    bb_options_for_table(&db->options, 0, bb_store_files_of(db, BB_WORK_FLUSH), &db->secret, NULL,
+                         ret_options);
+    bb_mutex_lock(&db->installing);
+    struct bb_levels *levels = bb_store_ref_levels(db);
+    struct bb_waste_share *share = &db->work_shares[BB_WORK_FLUSH];
+    double waste = bb_target_flush(db, levels, bb_memtable_key_count(memtable),
+                                   bb_waste_share_others(db->shares, share), ret_options);
+    bb_waste_share_set(&db->shares, share, waste);
+    bb_levels_unref(levels);
+    bb_mutex_unlock(&db->installing);
+}
+
+static void set_nothing_pending(struct bb_db *db)
+{
+    db->pending_levels = 0;
+    db->pending_merge = (struct bb_rate_merge){.runs = 0};
+}
+
+void bb_store_end_pending(struct bb_db *db, enum bb_work work)
+{
+    bb_mutex_lock(&db->installing);
+    bb_waste_share_end(&db->shares, &db->work_shares[work]);
+    if (work == BB_WORK_COMPACTION)
+        set_nothing_pending(db);
+    bb_mutex_unlock(&db->installing);
+}
+
+static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buffer,
+                                   struct bb_edit *edit)
+{
+    struct bb_table_meta meta = {0};
+    uint64_t number = 0;
+    enum bb_status status = BB_OK;
+    if (!bb_memtable_is_empty(buffer->memtable)) {
+        struct bb_table_options options;
+        plan_table(db, buffer->memtable, &options);
+        status = write_table(db, buffer->memtable, &options, &number, &meta);
+        if (status == BB_OK)
+            status = bb_edit_add_table(edit, 0, number, &meta);
+        bb_table_meta_deinit(&meta);
+    }
+    set_log(db, buffer, edit);
+    return status == BB_OK ? bb_store_install(db, edit, buffer) : status;
+}
+
+enum bb_status bb_store_flush_oldest(struct bb_db *db)
+{
+    struct bb_edit edit;
+    uint64_t begin = db->system->ops->now(db->system);
+    bb_mutex_lock(&db->mutex);
+    struct bb_write_buffer *buffer = bb_view_oldest_frozen(db->view);
+    if (buffer != NULL)
+        bb_write_buffer_ref(buffer);
+    bb_mutex_unlock(&db->mutex);
+    if (buffer == NULL)
+        return BB_OK;
+    bb_edit_init(&edit);
+    enum bb_status status = flush_buffer(db, buffer, &edit);
+    bb_store_end_pending(db, BB_WORK_FLUSH);
+    if (status == BB_OK) {
+        remove_log(db, buffer->log_number);
+        remove_log(db, buffer->old_log_number);
+        if (edit.added_count > 0)
+            count_flush(db, edit.added[0].meta.file_size, bb_file_elapsed(db->system, begin));
+    }
+    bb_edit_deinit(&edit);
+    bb_write_buffer_unref(buffer);
+    return status;
+}
+
+static enum bb_status rotate_manifest(struct bb_db *db)
+{
+    return bb_manifest_rotate(db->manifest, atomic_fetch_add(&db->next_file_number, 1));
+}
+
+enum bb_status bb_store_mend_manifest(struct bb_db *db)
+{
+    enum bb_status status = BB_OK;
+    bb_mutex_lock(&db->installing);
+    if (bb_manifest_is_poisoned(db->manifest)) {
+        status = rotate_manifest(db);
+        /* The new manifest is in force, and has no record of them. */
+        if (status == BB_OK)
+            bb_orphans_remove(&db->orphans, &db->table_env);
+    }
+    bb_mutex_unlock(&db->installing);
+    return status;
+}
+
+static enum bb_status append_edit(struct bb_db *db, struct bb_edit *edit)
+{
+    enum bb_status status = bb_manifest_is_due(db->manifest) ? rotate_manifest(db) : BB_OK;
+    if (status != BB_OK)
+        return status;
+    /* Looked at last: a rotation takes a number too. */
+    edit->next_file_number = atomic_load(&db->next_file_number);
+    return bb_manifest_append(db->manifest, edit);
+}
+
+static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *levels,
+                 const struct bb_write_buffer *flushed, uint64_t sequence)
+{
+    struct bb_write_buffer *frozen[BB_FROZEN_MAX];
+    size_t count = 0;
+    bb_mutex_lock(&db->mutex);
+    for (size_t i = 0; i < db->view->frozen_count; i++) {
+        if (db->view->frozen[i] != flushed)
+            frozen[count++] = db->view->frozen[i];
+    }
+    if (flushed != NULL) {
+        db->flushed_sequence = flushed->sequence_end;
+        bb_pace_flushed(&db->pace, db->system->ops->now(db->system));
+        bb_store_signal_work(db, BB_WORK_COMPACTION);
+    }
+    if (sequence != 0)
+        bb_store_end_views(db);
+    bb_store_publish(db, blank, db->view->active, frozen, count, levels);
+    /* Under the mutex together with the view: a snapshot has both of before or both of now. And
+     * behind it: see kv/read/lookup.c. */
+    if (sequence != 0) {
+        atomic_store_explicit(&db->last_sequence, sequence, memory_order_release);
+        bb_store_signal_work(db, BB_WORK_COMPACTION);
+    }
+    bb_condition_broadcast(&db->work_is_done);
+    bb_mutex_unlock(&db->mutex);
+}
+
+/* The edit has failed. Unless its record was begun, its tables are certainly nobody's. */
+static void disown(struct bb_db *db, const struct bb_edit *edit, const struct bb_levels *levels)
+{
+    bb_orphans_add(&db->orphans, edit, levels);
+    if (!bb_manifest_is_poisoned(db->manifest))
+        bb_orphans_remove(&db->orphans, &db->table_env);
+}
+
+/* The levels are those of the current view. */
+static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct bb_edit *edit,
+                                 struct bb_write_buffer *flushed, uint64_t sequence)
+{
+    struct bb_levels *levels = NULL;
+    struct bb_view *blank = NULL;
+    enum bb_status status = bb_store_apply_edit(db, old, edit, &levels);
+    if (status == BB_OK)
+        status = bb_view_create(&blank);
+    if (status == BB_OK && edit->added_count > 0)
+        status = db->system->ops->sync_directory(db->system, db->directory); /* sync S11 */
+    if (status == BB_OK)
+        status = append_edit(db, edit);
+    if (status != BB_OK) {
+        bb_view_destroy(blank);
+        bb_levels_unref(levels);
+        disown(db, edit, old);
+        return status;
+    }
+    bb_store_mark_removed(old, edit);
+    show(db, blank, levels, flushed, sequence);
+    bb_levels_unref(levels);
+    return BB_OK;
+}
+
+enum bb_status bb_store_install(struct bb_db *db, struct bb_edit *edit,
+                                struct bb_write_buffer *flushed)
+{
+    bb_mutex_lock(&db->installing);
+    struct bb_levels *levels = bb_store_ref_levels(db);
+    enum bb_status status = install_on(db, levels, edit, flushed, 0);
+    bb_levels_unref(levels);
+    bb_mutex_unlock(&db->installing);
+    if (status == BB_OK)
+        bb_store_reclaim(db);
+    return status;
+}
+
+enum bb_status bb_store_install_placed(struct bb_db *db, struct bb_edit *edit,
+                                       const struct bb_placing *placing)
+{
+    bb_mutex_lock(&db->installing);
+    struct bb_levels *levels = bb_store_ref_levels(db);
+    enum bb_status status = placing->place(placing->context, levels, edit);
+    if (status == BB_OK)
+        status = install_on(db, levels, edit, NULL, placing->sequence);
+    bb_levels_unref(levels);
+    bb_mutex_unlock(&db->installing);
+    if (status == BB_OK)
+        bb_store_reclaim(db);
+    return status;
+}

@@ -1,0 +1,134 @@
+/* See target.h. */
+#include "kv/background/target.h"
+
+#include <string.h>
+
+#include "compaction/rates.h"
+#include "compaction/summary_bits.h"
+
+static struct bb_read_weights weights_of(const struct bb_db *db)
+{
+    struct bb_read_weights weights = {.absent_share = db->options.absent_share};
+    memcpy(weights.read_cost, db->options.level_read_costs, sizeof(weights.read_cost));
+    return weights;
+}
+
+/* Level 0 gathers more runs while flushes follow each other; bits that were kept back for these would
+ * be idle most of the time. */
+static struct bb_filter_budget budget_given(const struct bb_db *db)
+{
+    double bits_per_key = db->options.filter_bits_per_key;
+    return (struct bb_filter_budget){
+        .bytes = db->options.filter_budget_bytes,
+        .bits_per_key = bits_per_key,
+        .level0_runs = bits_per_key > 0 ? db->options.level0_run_count_compact : 0,
+    };
+}
+
+static struct bb_filter_budget budget_of(const struct bb_db *db, const struct bb_levels *levels)
+{
+    struct bb_filter_budget budget = budget_given(db);
+    if (bb_filter_budget_is_given(&budget))
+        budget.cost =
+            bb_filter_cost_calibrate(levels, db->options.filter_kind, db->options.summary_bits);
+    return budget;
+}
+
+struct bb_pick_options bb_target_of(const struct bb_db *db, const struct bb_levels *levels)
+{
+    return (struct bb_pick_options){
+        .shape = {.level0_run_count = db->options.level0_run_count_busy,
+                  .level1_size_bytes = db->options.level1_size_bytes,
+                  .level_size_ratio = db->options.level_size_ratio,
+                  .style = db->options.compaction_style},
+        .has_filters = db->options.filter_kind != BB_FILTER_NONE,
+        .target_wasted_reads = db->options.target_wasted_reads,
+        .weights = weights_of(db),
+        .budget = budget_of(db, levels),
+    };
+}
+
+/* Borrows the options. */
+static struct bb_rate_request request_for(const struct bb_pick_options *options,
+                                          const struct bb_levels *levels)
+{
+    return (struct bb_rate_request){
+        .levels = levels,
+        .shape = &options->shape,
+        .target = options->target_wasted_reads,
+        .weights = &options->weights,
+        .budget = bb_filter_budget_is_given(&options->budget) ? &options->budget : NULL,
+    };
+}
+
+double bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, uint64_t key_count,
+                       double pending_waste, struct bb_table_options *table)
+{
+    return bb_target_run(db, levels, 0, 0, key_count, pending_waste, table);
+}
+
+/* Is the merge still under way? Its edit comes before the word of its end. */
+static const struct bb_rate_merge *merge_of(const struct bb_db *db, const struct bb_levels *levels)
+{
+    const struct bb_rate_merge *merge = &db->pending_merge;
+    bool is_there = merge->runs > 0 && bb_levels_find_number(levels, merge->input) != NULL;
+    return db->options.filter_bits_per_key > 0 && is_there ? merge : NULL;
+}
+
+/* What the new tables add to the waste, weighted. */
+static double added_by(const struct bb_rate_request *request, double rate)
+{
+    int last = bb_rate_request_last_level(request);
+    if (request->output_level == 0)
+        return rate * bb_read_weights_planned(request->weights, 0, last);
+    struct bb_rate_request alone = *request;
+    alone.pending_waste = 0;
+    double added =
+        bb_rates_after(&alone, rate) - bb_rates_planned(request->levels, request->weights, last);
+    return added > 0 ? added : 0;
+}
+
+double bb_target_run(const struct bb_db *db, const struct bb_levels *levels, int level,
+                     uint64_t run, uint64_t key_count, double pending_waste,
+                     struct bb_table_options *table)
+{
+    struct bb_pick_options options = bb_target_of(db, levels);
+    struct bb_rate_request request = request_for(&options, levels);
+    request.output_level = level;
+    request.output_run = run;
+    request.output_keys = key_count;
+    request.pending_waste = pending_waste;
+    if (level == 0)
+        request.merge = merge_of(db, levels);
+    bb_summary_bits_set(&request, bb_rates_for_run(&request), table);
+    return added_by(&request, table->filter_rate);
+}
+
+bool bb_target_allows(const struct bb_db *db, const struct bb_levels *before,
+                      const struct bb_levels *after, double pending_waste)
+{
+    struct bb_pick_options options = bb_target_of(db, after);
+    if (!options.has_filters || bb_filter_budget_is_given(&options.budget))
+        return true;
+    int deepest = bb_levels_deepest(after);
+    int last = deepest < 1 ? 1 : deepest;
+    double waste = bb_rates_planned(after, &options.weights, last);
+    double limit = BB_RATES_SLACK * options.target_wasted_reads;
+    return waste + pending_waste <= limit * (1 + 1e-9) ||
+           waste <= bb_rates_planned(before, &options.weights, last) * (1 + 1e-9);
+}
+
+double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels)
+{
+    struct bb_pick_options options = bb_target_of(db, levels);
+    struct bb_rate_request request = request_for(&options, levels);
+    request.output_level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
+    return bb_rates_target(&request);
+}
+
+uint64_t bb_target_budget_bytes(const struct bb_db *db, const struct bb_levels *levels)
+{
+    struct bb_filter_budget budget = budget_given(db);
+    double bits = bb_filter_budget_bits(&budget, (double)bb_levels_key_count(levels));
+    return budget.bytes > 0 ? budget.bytes : (uint64_t)(bits / 8);
+}

@@ -1,0 +1,231 @@
+/* See worker.h. */
+#include "kv/background/worker.h"
+
+#include "base/alloc.h"
+#include "base/file_limit.h"
+#include "base/status.h"
+#include "kv/background/compaction_work.h"
+#include "kv/background/flush.h"
+#include "kv/background/install.h"
+
+/* After a failure the work is tried again, first soon, then less often. */
+#define RETRY_NANOSECONDS_MIN UINT64_C(100000000)
+#define RETRY_NANOSECONDS_MAX UINT64_C(10000000000)
+
+/* While nothing is due but old views are still read: how often they are looked at. */
+#define RECLAIM_NANOSECONDS_MIN UINT64_C(1000000)
+#define RECLAIM_NANOSECONDS_MAX UINT64_C(10000000000)
+
+void bb_store_init_workers(struct bb_db *db)
+{
+    for (enum bb_work work = 0; work < BB_WORK_COUNT; work++) {
+        struct bb_worker *worker = &db->workers[work];
+        worker->db = db;
+        worker->work = work;
+        bb_condition_init(&worker->is_due);
+    }
+    /* What an opening finds may be due for compaction. */
+    db->workers[BB_WORK_COMPACTION].signals = 1;
+}
+
+void bb_store_deinit_workers(struct bb_db *db)
+{
+    for (enum bb_work work = 0; work < BB_WORK_COUNT; work++)
+        bb_condition_deinit(&db->workers[work].is_due);
+}
+
+static bool has_frozen(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    bool has = db->view->frozen_count > 0;
+    bb_mutex_unlock(&db->mutex);
+    return has;
+}
+
+static enum bb_status flush_some(struct bb_db *db, bool *ret_did)
+{
+    /* Writes are not refused for a manifest that no flush needs yet. */
+    *ret_did = has_frozen(db);
+    enum bb_status status = *ret_did ? bb_store_mend_manifest(db) : BB_OK;
+    return *ret_did && status == BB_OK ? bb_store_flush_oldest(db) : status;
+}
+
+static enum bb_status compact_some(struct bb_db *db, bool *ret_did)
+{
+    enum bb_status status = bb_store_mend_manifest(db);
+    return status == BB_OK ? bb_store_compact_some(db, ret_did) : status;
+}
+
+/* One piece of such work. *ret_did: there was one. How it went is recorded in the store. */
+static enum bb_status work_once(struct bb_db *db, enum bb_work work, bool *ret_did)
+{
+    enum bb_status status =
+        work == BB_WORK_FLUSH ? flush_some(db, ret_did) : compact_some(db, ret_did);
+    if (status == BB_OK) {
+        bb_store_recovered(db, work);
+        return BB_OK;
+    }
+    struct bb_error failure = *bb_error_last();
+    bb_store_fail(db, work);
+    if (work == BB_WORK_COMPACTION)
+        bb_store_abandon_compaction(db);
+    return bb_error_restore(&failure);
+}
+
+/* The most urgent piece of all work. */
+static enum bb_status work_some(struct bb_db *db, bool *ret_did)
+{
+    enum bb_status status = work_once(db, BB_WORK_FLUSH, ret_did);
+    if (status == BB_OK && !*ret_did)
+        status = work_once(db, BB_WORK_COMPACTION, ret_did);
+    return status;
+}
+
+enum bb_status bb_store_work_all(struct bb_db *db)
+{
+    bool did = true;
+    enum bb_status status = BB_OK;
+    while (did && status == BB_OK)
+        status = work_some(db, &did);
+    if (status == BB_OK)
+        bb_store_reclaim(db);
+    return status;
+}
+
+/* Level 0 gathers runs that are to be merged when no more come. The mutex is held. */
+static bool gathers(const struct bb_worker *worker)
+{
+    const struct bb_db *db = worker->db;
+    return worker->work == BB_WORK_COMPACTION && !bb_pace_is_quiet(&db->pace) &&
+           bb_levels_table_count(db->view->levels, 0) >= db->options.level0_run_count_compact;
+}
+
+/* For a signal, but only for a while as long as a look-up may still keep an old view: false when it
+ * is over. Flushes that have ceased are a signal too. The mutex is held. */
+static bool wait_once(struct bb_worker *worker, uint64_t nanoseconds)
+{
+    struct bb_db *db = worker->db;
+    uint64_t left = UINT64_MAX;
+    if (gathers(worker))
+        left = bb_pace_left(&db->pace, db->system->ops->now(db->system));
+    uint64_t pause = db->retired != NULL && nanoseconds < left ? nanoseconds : left;
+    if (pause == UINT64_MAX) {
+        bb_condition_wait(&worker->is_due, &db->mutex);
+        return true;
+    }
+    if (bb_condition_wait_for(&worker->is_due, &db->mutex, pause))
+        return true;
+    if (pause < left)
+        return false;
+    bb_pace_rest(&db->pace);
+    worker->signals++;
+    return true;
+}
+
+/* Waits for a signal that came after `seen`, or for the end; false: it is time to look at old views
+ * again. */
+static bool wait_idly(struct bb_worker *worker, uint64_t seen, uint64_t nanoseconds)
+{
+    struct bb_db *db = worker->db;
+    bb_mutex_lock(&db->mutex);
+    worker->answered = seen;
+    bb_condition_broadcast(&db->work_is_done);
+    bool is_due = true;
+    while (is_due && !db->is_closing && worker->signals == seen)
+        is_due = wait_once(worker, nanoseconds);
+    bb_mutex_unlock(&db->mutex);
+    return is_due;
+}
+
+/* Nothing is due: what old views keep in memory and on disk goes as soon as nobody reads them, and
+ * not only with the next write. */
+static void wait_for_work(struct bb_worker *worker, uint64_t seen)
+{
+    uint64_t pause = RECLAIM_NANOSECONDS_MIN;
+    bb_store_reclaim(worker->db);
+    while (!wait_idly(worker, seen, pause)) {
+        bb_store_reclaim(worker->db);
+        pause = pause * 2 > RECLAIM_NANOSECONDS_MAX ? RECLAIM_NANOSECONDS_MAX : pause * 2;
+    }
+}
+
+static bool wait_for_retry(struct bb_worker *worker, uint64_t nanoseconds)
+{
+    struct bb_db *db = worker->db;
+    bb_mutex_lock(&db->mutex);
+    if (!db->is_closing)
+        (void)bb_condition_wait_for(&worker->is_due, &db->mutex, nanoseconds);
+    bool goes_on = !db->is_closing;
+    bb_mutex_unlock(&db->mutex);
+    return goes_on;
+}
+
+static uint64_t signals(struct bb_worker *worker, bool *ret_goes_on)
+{
+    struct bb_db *db = worker->db;
+    bb_mutex_lock(&db->mutex);
+    uint64_t seen = worker->signals;
+    *ret_goes_on = !db->is_closing;
+    bb_mutex_unlock(&db->mutex);
+    return seen;
+}
+
+static void run(void *argument)
+{
+    struct bb_worker *worker = argument;
+    uint64_t pause = RETRY_NANOSECONDS_MIN;
+    bool goes_on = true;
+    bool did = false;
+    while (goes_on) {
+        uint64_t seen = signals(worker, &goes_on);
+        if (!goes_on)
+            break;
+        if (work_once(worker->db, worker->work, &did) != BB_OK) {
+            goes_on = wait_for_retry(worker, pause);
+            pause = pause * 2 > RETRY_NANOSECONDS_MAX ? RETRY_NANOSECONDS_MAX : pause * 2;
+            continue;
+        }
+        pause = RETRY_NANOSECONDS_MIN;
+        if (!did)
+            wait_for_work(worker, seen);
+    }
+}
+
+static enum bb_status start(struct bb_worker *worker)
+{
+    enum bb_status status = bb_thread_create(&worker->thread, run, worker);
+    worker->has_thread = status == BB_OK;
+    return status;
+}
+
+/* When only one could be started, it is stopped here: a failed opening takes the store apart. */
+enum bb_status bb_store_start_workers(struct bb_db *db)
+{
+    enum bb_status status = BB_OK;
+    for (enum bb_work work = 0; work < BB_WORK_COUNT && status == BB_OK; work++) {
+        if (!db->options.deterministic)
+            status = start(&db->workers[work]);
+    }
+    if (status == BB_OK)
+        return BB_OK;
+    struct bb_error failure = *bb_error_last();
+    bb_store_stop_workers(db);
+    return bb_error_restore(&failure);
+}
+
+void bb_store_stop_workers(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    db->is_closing = true;
+    bb_file_limit_lift(db->limit);
+    for (enum bb_work work = 0; work < BB_WORK_COUNT; work++)
+        bb_condition_broadcast(&db->workers[work].is_due);
+    bb_condition_broadcast(&db->work_is_done);
+    bb_mutex_unlock(&db->mutex);
+    for (enum bb_work work = 0; work < BB_WORK_COUNT; work++) {
+        if (db->workers[work].has_thread)
+            bb_thread_join(&db->workers[work].thread);
+        db->workers[work].has_thread = false;
+    }
+    bb_store_abandon_compaction(db);
+}

@@ -1,0 +1,309 @@
+/* Tables built elsewhere come into the store, all of one call at once.
+ *
+ *     anybody     the inputs are written anew as tables of the store, beside writers; all entries
+ *                 have a sequence that the writers have not reached yet
+ *     leader      what is in memory goes to tables; then the new ones are put where they belong, with
+ *                 one edit, and the store's sequence goes on behind theirs
+ *
+ * Why the sequence is set aside before, and why nothing is linked: docs/decisions/0008-ingest.md.
+ */
+#include "bb/db_files.h"
+
+#include <inttypes.h>
+
+#include "base/status.h"
+#include "kv/call_options.h"
+#include "kv/write/commit.h"
+#include "kv/manifest/filename.h"
+#include "kv/background/flush.h"
+#include "kv/write/freeze.h"
+#include "kv/background/install.h"
+#include "kv/ingest/intake.h"
+#include "kv/manifest/manifest.h"
+#include "kv/memtable/memtable.h"
+#include "kv/read_only.h"
+#include "kv/background/target.h"
+#include "kv/wal/wal_format.h"
+#include "kv/wal/wal_writer.h"
+#include "kv/background/worker.h"
+
+/* Sequences that are set aside for the writers: so many for each entry of the inputs, and at least.
+ * One that writes an entry to the log and the memtable while less than a sixteenth of an entry is
+ * copied here is quicker than any; then all begins again with more. */
+#define WRITES_PER_ENTRY 16
+#define WRITES_MIN       (UINT64_C(1) << 20)
+#define ATTEMPTS_MAX     4
+
+struct ingest {
+    struct bb_intake intake;
+    bool is_handed_over; /* the tables are the manifest's, or the orphans' */
+    bool is_overtaken;
+    bool is_beyond; /* the promise, or what level 0 takes, had they been installed */
+};
+
+static enum bb_status read_sequence(struct bb_db *db, uint64_t *ret_sequence)
+{
+    struct bb_commit commit;
+    enum bb_status status = bb_store_become_leader(db, &commit);
+    if (status != BB_OK)
+        return status;
+    *ret_sequence = db->sequence_allocated;
+    bb_store_release_leader(db, &commit);
+    return BB_OK;
+}
+
+static enum bb_status set_sequence(struct ingest *ingest, int attempt)
+{
+    struct bb_intake *intake = &ingest->intake;
+    uint64_t last = 0;
+    enum bb_status status = read_sequence(intake->db, &last);
+    if (status != BB_OK)
+        return status;
+    uint64_t distance = WRITES_PER_ENTRY * bb_intake_entry_count(intake) + WRITES_MIN;
+    distance <<= 4 * attempt;
+    if (distance > BB_SEQUENCE_MAX - last)
+        return bb_fail(BB_TOO_LARGE, "%s: too few sequences are left, %" PRIu64 " of %" PRIu64,
+                       intake->db->directory, BB_SEQUENCE_MAX - last, (uint64_t)BB_SEQUENCE_MAX);
+    intake->sequence = last + distance;
+    return BB_OK;
+}
+
+/* The number says which run of level 0 is the newest: it has to be given out now, behind those of
+ * all flushes. */
+static enum bb_status renumber(struct bb_db *db, struct bb_intake_table *table)
+{
+    struct bb_buf from = {0};
+    struct bb_buf to = {0};
+    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, table->number, &from);
+    if (status == BB_OK)
+        status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &to);
+    if (status == BB_OK)
+        status =
+            db->system->ops->rename(db->system, (const char *)from.data, (const char *)to.data);
+    if (status == BB_OK)
+        table->number = number;
+    bb_buf_deinit(&from);
+    bb_buf_deinit(&to);
+    return status;
+}
+
+static enum bb_status describe(struct bb_intake *intake, const struct bb_levels *levels,
+                               struct bb_edit *edit)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < intake->table_count && status == BB_OK; i++) {
+        struct bb_intake_table *table = &intake->tables[i];
+        int level = bb_intake_level(intake, levels, &table->meta);
+        if (level == 0)
+            status = renumber(intake->db, table);
+        if (status == BB_OK)
+            status = bb_edit_add_run_table(edit, level, bb_intake_run(levels, level), table->number,
+                                           &table->meta);
+    }
+    edit->last_sequence = intake->sequence;
+    return status;
+}
+
+/* The levels may have changed since the filters were planned: where the tables come to stand now, the
+ * same rates may add more. */
+static enum bb_status check_promise(struct ingest *ingest, struct bb_levels *levels,
+                                    const struct bb_edit *edit)
+{
+    struct bb_db *db = ingest->intake.db;
+    struct bb_levels *after = NULL;
+    enum bb_status status = bb_store_apply_edit(db, levels, edit, &after);
+    if (status != BB_OK)
+        return status;
+    double pending = bb_waste_share_others(db->shares, &ingest->intake.share);
+    ingest->is_beyond = !bb_target_allows(db, levels, after, pending);
+    bb_levels_unref(after);
+    return ingest->is_beyond
+               ? bb_fail(BB_BUSY, "%s: the filters were planned for other levels", db->directory)
+               : BB_OK;
+}
+
+/* Each table in level 0 is a run. Cut for a deeper level, where others have come between, they would be
+ * more than flushes ever leave there, and writes would wait for all of them to be merged: then one
+ * table is made of them. */
+static enum bb_status check_level0(struct ingest *ingest, const struct bb_levels *levels)
+{
+    const struct bb_db *db = ingest->intake.db;
+    size_t count = 0;
+    for (size_t i = 0; i < ingest->intake.table_count; i++)
+        count += bb_intake_level(&ingest->intake, levels, &ingest->intake.tables[i].meta) == 0;
+    ingest->is_beyond =
+        count > 1 && bb_levels_table_count(levels, 0) + count > db->options.level0_run_count_busy;
+    return ingest->is_beyond
+               ? bb_fail(BB_BUSY, "%s: %zu tables would come to level 0", db->directory, count)
+               : BB_OK;
+}
+
+/* Installing is held: the levels are the ones that the tables join. */
+static enum bb_status place(void *context, struct bb_levels *levels, struct bb_edit *edit)
+{
+    struct ingest *ingest = context;
+    enum bb_status status = BB_OK;
+    if (!ingest->intake.is_level0_only)
+        status = check_level0(ingest, levels);
+    if (status == BB_OK)
+        status = describe(&ingest->intake, levels, edit);
+    /* In level 0 they add what was planned, whatever else has changed. */
+    if (status == BB_OK && !ingest->intake.is_level0_only)
+        status = check_promise(ingest, levels, edit);
+    ingest->is_handed_over = status == BB_OK;
+    return status;
+}
+
+/* The leader's. The record that failed may be durable all the same: then the next log must not begin
+ * before its sequence, and else not behind it. So it begins after the manifest is mended: as after
+ * a failed log. */
+static void leave_in_doubt(struct ingest *ingest)
+{
+    struct bb_db *db = ingest->intake.db;
+    bb_mutex_lock(&db->installing);
+    bool is_in_doubt = bb_manifest_is_poisoned(db->manifest);
+    bb_mutex_unlock(&db->installing);
+    if (!is_in_doubt)
+        return;
+    db->sequence_allocated = ingest->intake.sequence;
+    db->is_log_failed = true;
+}
+
+static enum bb_status install(struct ingest *ingest)
+{
+    struct bb_db *db = ingest->intake.db;
+    struct bb_edit edit;
+    struct bb_placing placing = {
+        .place = place, .context = ingest, .sequence = ingest->intake.sequence};
+    bb_edit_init(&edit);
+    enum bb_status status = bb_store_install_placed(db, &edit, &placing);
+    bb_intake_end_share(&ingest->intake);
+    if (status == BB_OK) {
+        db->sequence_allocated = ingest->intake.sequence;
+    } else {
+        struct bb_error failure = *bb_error_last();
+        leave_in_doubt(ingest);
+        status = bb_error_restore(&failure);
+    }
+    bb_edit_deinit(&edit);
+    return status;
+}
+
+/* Also a log alone: an empty range that is deleted leaves its record there and nothing in memory, and
+ * that record has a sequence below those of the tables. */
+static bool has_content(const struct bb_write_buffer *active)
+{
+    return !bb_memtable_is_empty(active->memtable) ||
+           (active->log != NULL && bb_wal_writer_size(active->log) > BB_WAL_HEADER_SIZE);
+}
+
+/* The leader's: the log in use is empty afterwards, and the manifest begins with it. */
+static enum bb_status empty_memory(struct bb_db *db)
+{
+    enum bb_status status = bb_store_make_room(db, &(struct bb_room){0});
+    if (status == BB_OK && has_content(db->active))
+        status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
+    return status == BB_OK ? bb_store_drain(db) : status;
+}
+
+static enum bb_status lead(struct ingest *ingest)
+{
+    struct bb_db *db = ingest->intake.db;
+    enum bb_status status = empty_memory(db);
+    ingest->is_overtaken = status == BB_OK && db->sequence_allocated >= ingest->intake.sequence;
+    /* What an earlier edit left in doubt is no reason to refuse this one. */
+    if (status == BB_OK && !ingest->is_overtaken)
+        status = bb_store_mend_manifest(db);
+    if (status == BB_OK && !ingest->is_overtaken)
+        status = install(ingest);
+    /* How that goes is recorded in the store, and nothing to the tables. */
+    if (status == BB_OK && db->options.deterministic)
+        (void)!bb_store_work_all(db);
+    return status;
+}
+
+/* Most of what is in memory is flushed before, while others write. */
+static enum bb_status try_once(struct ingest *ingest, int attempt)
+{
+    struct bb_db *db = ingest->intake.db;
+    struct bb_commit commit;
+    enum bb_status status = set_sequence(ingest, attempt);
+    if (status == BB_OK)
+        status = bb_intake_write(&ingest->intake);
+    if (status == BB_OK)
+        status = bb_db_flush(db);
+    if (status == BB_OK)
+        status = bb_store_become_leader(db, &commit);
+    if (status != BB_OK)
+        return status;
+    status = lead(ingest);
+    bb_store_release_leader(db, &commit);
+    return status;
+}
+
+/* The tables are written once more for what others did meanwhile: for level 0, which makes no other
+ * change of levels matter; under a sequence that is farther away. */
+static enum bb_status run(struct ingest *ingest)
+{
+    for (int attempt = 0; attempt < ATTEMPTS_MAX;) {
+        enum bb_status status = try_once(ingest, attempt);
+        bool is_beyond = ingest->is_beyond;
+        if (!is_beyond && (status != BB_OK || !ingest->is_overtaken))
+            return status;
+        ingest->is_beyond = false;
+        ingest->intake.is_level0_only |= is_beyond;
+        attempt += !is_beyond;
+    }
+    return bb_fail(BB_BUSY, "%s: writers were quicker than each of %d attempts",
+                   ingest->intake.db->directory, ATTEMPTS_MAX);
+}
+
+static enum bb_status verify_inputs(struct bb_db *db, const char *const *paths, size_t count)
+{
+    struct bb_table_options options = {.struct_size = sizeof(options),
+                                       .file_system = db->files,
+                                       .comparator = db->options.comparator};
+    struct bb_table_verify_report report;
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        status = bb_store_check_open(db);
+        if (status == BB_OK)
+            status = bb_table_verify(paths[i], &options, &report);
+    }
+    return status;
+}
+
+static enum bb_status verify_and_run(struct ingest *ingest, const char *const *paths, size_t count,
+                                     bool verify)
+{
+    enum bb_status status = BB_OK;
+    if (verify)
+        status = verify_inputs(ingest->intake.db, paths, count);
+    if (status == BB_OK)
+        status = bb_intake_open(&ingest->intake, paths, count);
+    if (status == BB_OK)
+        status = run(ingest);
+    if (!ingest->is_handed_over)
+        bb_intake_remove(&ingest->intake);
+    bb_intake_deinit(&ingest->intake);
+    return status;
+}
+
+enum bb_status bb_db_ingest(struct bb_db *db, const char *const *paths, size_t count,
+                            const struct bb_ingest_options *options)
+{
+    struct ingest ingest = {.intake = {.db = db}};
+    bool verify = false;
+    enum bb_status status = bb_call_options_ingest(options, &verify);
+    if (status == BB_OK)
+        status = bb_read_only_check(db, "an ingest");
+    if (status != BB_OK || count == 0)
+        return status;
+    status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    status = verify_and_run(&ingest, paths, count, verify);
+    bb_store_end_call(db);
+    return status;
+}

@@ -1,0 +1,263 @@
+/* The tables of an intake are written. See intake.h. */
+#include "kv/ingest/intake.h"
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "compaction/merge.h"
+#include "compaction/range_cutter.h"
+#include "compaction/retain.h"
+#include "kv/background/install.h"
+#include "kv/ingest/intake_iter.h"
+#include "kv/manifest/filename.h"
+#include "kv/options.h"
+#include "kv/background/target.h"
+
+/* Entries between two looks at whether the store is being closed. */
+#define STEP_ENTRY_COUNT 4096
+
+/* ---- all inputs as one stream ---- */
+
+static enum bb_status check_open(void *context)
+{
+    return bb_store_check_open(context);
+}
+
+static enum bb_status open_stream(const struct bb_intake *intake, size_t input,
+                                  struct bb_iter **ret_stream)
+{
+    static const struct bb_read_options options = {.bypass_fill = true};
+    struct bb_table *table = intake->inputs[input];
+    struct bb_intake_source source = {.entry_count = bb_table_meta(table)->entry_count,
+                                      .sequence = intake->sequence,
+                                      .rank = bb_intake_rank(input),
+                                      .own = bb_table_range_tombstones(table),
+                                      .ranked = intake->ranked,
+                                      .may_go_on = check_open,
+                                      .context = intake->db};
+    enum bb_status status = bb_table_iter_create(table, &options, NULL, &source.stream);
+    return status == BB_OK ? bb_intake_iter_create(&source, ret_stream) : status;
+}
+
+/* Of entries with equal keys and sequences a merge shows those of the stream first that was named
+ * first. */
+static enum bb_status open_merge(const struct bb_intake *intake, struct bb_iter **ret_merge)
+{
+    size_t count = 0;
+    enum bb_status status = BB_OK;
+    struct bb_iter **streams = bb_alloc_zeroed(intake->input_count, sizeof(struct bb_iter *));
+    if (streams == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a merge of %zu tables", intake->input_count);
+    for (size_t i = intake->input_count; i > 0 && status == BB_OK; i--) {
+        status = open_stream(intake, i - 1, &streams[count]);
+        count += status == BB_OK;
+    }
+    if (status == BB_OK) {
+        status = bb_merge_create(streams, count, intake->db->options.comparator, ret_merge);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            bb_iter_destroy(streams[i]);
+    }
+    bb_free(streams);
+    return status;
+}
+
+/* ---- tables ---- */
+
+/* The tables on their way. */
+struct writing {
+    struct bb_intake *intake;
+    struct bb_table_options options;
+    bool is_cut; /* below level 0: into tables of the usual size */
+    struct bb_retain retain;
+    struct bb_range_cutter ranges;
+    uint64_t step_count; /* entries since the last look at the store */
+    struct bb_table_builder *builder;
+    struct bb_buf path;
+};
+
+static enum bb_status widen(struct bb_table_meta *sum, const struct bb_table_meta *meta,
+                            bool is_first, const struct bb_comparator *comparator)
+{
+    struct bb_bytes smallest = bb_buf_bytes(&meta->smallest);
+    struct bb_bytes largest = bb_buf_bytes(&meta->largest);
+    enum bb_status status = BB_OK;
+    sum->file_size += meta->file_size;
+    sum->key_count += meta->key_count;
+    if (is_first || bb_key_compare(comparator, smallest, bb_buf_bytes(&sum->smallest)) < 0)
+        status = bb_buf_assign(&sum->smallest, smallest);
+    if (status == BB_OK &&
+        (is_first || bb_key_compare(comparator, largest, bb_buf_bytes(&sum->largest)) > 0))
+        status = bb_buf_assign(&sum->largest, largest);
+    return status;
+}
+
+/* All inputs as if they were one table. REQUIRES: there is an input. */
+static enum bb_status sum_up(const struct bb_intake *intake, struct bb_table_meta *sum)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < intake->input_count && status == BB_OK; i++)
+        status =
+            widen(sum, bb_table_meta(intake->inputs[i]), i == 0, intake->db->options.comparator);
+    return status;
+}
+
+/* For the level that they would get now; they may get another one in the end. */
+static enum bb_status plan(struct writing *writing)
+{
+    struct bb_db *db = writing->intake->db;
+    struct bb_waste_share *share = &writing->intake->share;
+    struct bb_table_meta sum = {0};
+    enum bb_status status = sum_up(writing->intake, &sum);
+    if (status != BB_OK) {
+        bb_table_meta_deinit(&sum);
+        return status;
+    }
+    bb_mutex_lock(&db->installing);
+    struct bb_levels *levels = bb_store_ref_levels(db);
+    double pending = bb_waste_share_others(db->shares, share);
+    int level = bb_intake_level(writing->intake, levels, &sum);
+    bb_options_for_table(&db->options, level, bb_store_files_of(db, BB_WORK_COMPACTION),
+                         &db->secret, NULL, &writing->options);
+    double waste = bb_target_run(db, levels, level, bb_intake_run(levels, level), sum.key_count,
+                                 pending, &writing->options);
+    bb_waste_share_set(&db->shares, share, waste);
+    bb_levels_unref(levels);
+    bb_mutex_unlock(&db->installing);
+    writing->is_cut = level > 0;
+    bb_table_meta_deinit(&sum);
+    return BB_OK;
+}
+
+static enum bb_status grow_tables(struct bb_intake *intake)
+{
+    if (intake->table_count < intake->table_capacity)
+        return BB_OK;
+    size_t capacity = intake->table_capacity == 0 ? 8 : intake->table_capacity * 2;
+    struct bb_intake_table *grown = bb_realloc(intake->tables, capacity * sizeof(*grown));
+    if (grown == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a list of %zu tables", capacity);
+    intake->tables = grown;
+    intake->table_capacity = capacity;
+    return BB_OK;
+}
+
+static enum bb_status open_table(struct writing *writing)
+{
+    struct bb_intake *intake = writing->intake;
+    struct bb_db *db = intake->db;
+    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    enum bb_status status = grow_tables(intake);
+    if (status == BB_OK)
+        status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &writing->path);
+    if (status == BB_OK)
+        status = bb_table_builder_create((const char *)writing->path.data, &writing->options,
+                                         &writing->builder);
+    /* Counted once it is finished; until then destroying the builder removes the file. */
+    if (status == BB_OK)
+        intake->tables[intake->table_count] = (struct bb_intake_table){.number = number};
+    return status;
+}
+
+static enum bb_status finish_table(struct writing *writing)
+{
+    struct bb_intake *intake = writing->intake;
+    if (writing->builder == NULL)
+        return BB_OK;
+    enum bb_status status =
+        bb_table_builder_finish(writing->builder, &intake->tables[intake->table_count].meta);
+    if (status != BB_OK)
+        return status;
+    bb_table_builder_destroy(writing->builder);
+    writing->builder = NULL;
+    intake->table_count++;
+    return BB_OK;
+}
+
+/* The range tombstones from the last cut up to high (NULL: to the end) go to the open table. */
+static enum bb_status write_ranges(struct writing *writing, const struct bb_bytes *high)
+{
+    const struct bb_range_cutter *ranges = &writing->ranges;
+    size_t count = ranges->list == NULL ? 0 : ranges->list->count;
+    enum bb_status status = BB_OK;
+    for (size_t i = ranges->index; i < count && status == BB_OK; i++) {
+        struct bb_range_fragment part = bb_range_cutter_part(ranges, i, high);
+        if (bb_key_compare(ranges->list->comparator, part.low, part.high) >= 0)
+            break;
+        if (writing->builder == NULL)
+            status = open_table(writing);
+        if (status == BB_OK)
+            status = bb_table_builder_add_range_tombstone(writing->builder, part.low, part.high,
+                                                          part.sequences[0]);
+    }
+    return status == BB_OK && high != NULL ? bb_range_cutter_cut(&writing->ranges, *high) : status;
+}
+
+/* The open table ends before high (NULL: at the end), where the next one begins. */
+static enum bb_status close_table(struct writing *writing, const struct bb_bytes *high)
+{
+    enum bb_status status = write_ranges(writing, high);
+    return status == BB_OK ? finish_table(writing) : status;
+}
+
+/* The range tombstones up to the key are written when the table is closed. */
+static bool is_full(struct writing *writing, struct bb_bytes key)
+{
+    uint64_t ranges = bb_range_cutter_pass(&writing->ranges, key);
+    return writing->is_cut && bb_table_builder_size_estimate(writing->builder) + ranges >=
+                                  writing->intake->db->options.table_size_bytes;
+}
+
+/* The first entry of a key is the one that counts; so no key stands in two tables. */
+static enum bb_status take_entry(struct writing *writing, const struct bb_entry *entry)
+{
+    bool keep = false;
+    enum bb_status status = bb_retain_judge(&writing->retain, entry, false, &keep);
+    if (status != BB_OK || !keep)
+        return status;
+    if (writing->builder != NULL && is_full(writing, entry->key))
+        status = close_table(writing, &entry->key);
+    if (status == BB_OK && writing->builder == NULL)
+        status = open_table(writing);
+    return status == BB_OK ? bb_table_builder_add(writing->builder, entry) : status;
+}
+
+static enum bb_status look_at_store(struct writing *writing)
+{
+    writing->step_count = (writing->step_count + 1) % STEP_ENTRY_COUNT;
+    return writing->step_count == 1 ? bb_store_check_open(writing->intake->db) : BB_OK;
+}
+
+static enum bb_status write_stream(struct writing *writing, struct bb_iter *stream)
+{
+    enum bb_status status = BB_OK;
+    for (bb_iter_seek_first(stream); stream->is_valid && status == BB_OK; bb_iter_next(stream)) {
+        status = look_at_store(writing);
+        if (status == BB_OK)
+            status = take_entry(writing, &stream->entry);
+    }
+    if (status == BB_OK)
+        status = stream->status;
+    return status == BB_OK ? close_table(writing, NULL) : status;
+}
+
+enum bb_status bb_intake_write(struct bb_intake *intake)
+{
+    struct writing writing = {.intake = intake};
+    struct bb_iter *stream = NULL;
+    bb_intake_remove(intake);
+    bb_retain_init(&writing.retain, NULL, 0, intake->db->options.comparator);
+    enum bb_status status = plan(&writing);
+    if (status == BB_OK)
+        status = bb_intake_list_ranges(intake, intake->sequence, &writing.ranges.list);
+    if (status == BB_OK)
+        status = open_merge(intake, &stream);
+    if (status == BB_OK)
+        status = write_stream(&writing, stream);
+    bb_iter_destroy(stream);
+    bb_table_builder_destroy(writing.builder);
+    bb_retain_deinit(&writing.retain);
+    bb_range_cutter_deinit(&writing.ranges);
+    bb_buf_deinit(&writing.path);
+    return status;
+}

@@ -1,0 +1,143 @@
+/* About how many bytes ranges of keys take: sums over the memtables and tables of a view.
+ *
+ * Each part is the difference of two positions, which are monotone in the key: so the sizes of
+ * neighbouring ranges add up to that of both together, and no error grows with the range. */
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "kv/background/install.h"
+#include "kv/memtable/memtable.h"
+#include "kv/store.h"
+#include "sstable/entry.h"
+
+/* One range, being measured. */
+struct measuring {
+    const struct bb_comparator *comparator;
+    const struct bb_key_range *range;
+    struct bb_read_stats *stats;
+    struct bb_range_size size;
+};
+
+static bool is_empty(const struct measuring *m)
+{
+    return m->range->low != NULL && m->range->high != NULL &&
+           bb_key_compare(m->comparator, *m->range->low, *m->range->high) >= 0;
+}
+
+/* ---- memtables ---- */
+
+static void add_memtable(struct measuring *m, const struct bb_memtable *memtable)
+{
+    double low = m->range->low == NULL ? 0 : bb_memtable_rank(memtable, *m->range->low);
+    double high = m->range->high == NULL ? 1 : bb_memtable_rank(memtable, *m->range->high);
+    /* A writer may have divided nodes between the two. */
+    if (high > low)
+        m->size.memtable_bytes +=
+            (uint64_t)((high - low) * (double)bb_memtable_raw_bytes(memtable) + 0.5);
+}
+
+/* ---- tables ---- */
+
+static bool begins_before(const struct measuring *m, const struct bb_table_file *file)
+{
+    return m->range->low == NULL ||
+           bb_key_compare(m->comparator, bb_buf_bytes(&file->meta.smallest), *m->range->low) >= 0;
+}
+
+static bool ends_behind(const struct measuring *m, const struct bb_table_file *file)
+{
+    return m->range->high == NULL ||
+           bb_table_file_ends_before(file, m->comparator, *m->range->high);
+}
+
+/* Bytes of the file before a key; it is opened if need be. */
+static enum bb_status position(struct measuring *m, struct bb_table_file *file, struct bb_bytes key,
+                               uint64_t *ret_offset)
+{
+    struct bb_table *table = NULL;
+    enum bb_status status = bb_table_file_open(file, &table);
+    return status == BB_OK ? bb_table_offset(table, key, m->stats, ret_offset) : status;
+}
+
+static uint64_t raw_of(const struct bb_table_meta *meta, uint64_t offset)
+{
+    return (uint64_t)((double)meta->raw_bytes * ((double)offset / (double)meta->file_size));
+}
+
+static enum bb_status add_table(struct measuring *m, struct bb_table_file *file)
+{
+    uint64_t first = 0;
+    uint64_t end = file->meta.file_size;
+    enum bb_status status = BB_OK;
+    if (!begins_before(m, file))
+        status = position(m, file, *m->range->low, &first);
+    if (status == BB_OK && !ends_behind(m, file))
+        status = position(m, file, *m->range->high, &end);
+    if (status != BB_OK)
+        return status;
+    m->size.file_bytes += end - first;
+    m->size.raw_bytes += raw_of(&file->meta, end) - raw_of(&file->meta, first);
+    return BB_OK;
+}
+
+/* The tables of a run are in order: those that meet the range. */
+static enum bb_status add_run(struct measuring *m, const struct bb_run *run)
+{
+    enum bb_status status = BB_OK;
+    size_t first =
+        m->range->low == NULL ? 0 : bb_run_find_index(run, m->comparator, *m->range->low);
+    for (size_t i = first; i < run->count && status == BB_OK; i++) {
+        struct bb_table_file *file = run->files[i];
+        if (m->range->high != NULL &&
+            bb_key_compare(m->comparator, bb_buf_bytes(&file->meta.smallest), *m->range->high) >= 0)
+            break;
+        status = add_table(m, file);
+    }
+    return status;
+}
+
+static enum bb_status add_level(struct measuring *m, const struct bb_levels *levels, int level)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < levels->levels[level].run_count && status == BB_OK; i++)
+        status = add_run(m, bb_levels_run(levels, level, i));
+    return status;
+}
+
+static enum bb_status measure(struct measuring *m, const struct bb_view *view)
+{
+    enum bb_status status = bb_entry_check_bounds(m->range->low, m->range->high);
+    if (status != BB_OK || is_empty(m))
+        return status;
+    add_memtable(m, view->active->memtable);
+    for (size_t i = 0; i < view->frozen_count; i++)
+        add_memtable(m, view->frozen[i]->memtable);
+    for (int level = 0; level < BB_LEVEL_COUNT && status == BB_OK; level++)
+        status = add_level(m, view->levels, level);
+    return status;
+}
+
+enum bb_status bb_db_approximate_sizes(struct bb_db *db, const struct bb_key_range *ranges,
+                                       size_t count, struct bb_range_size *ret_sizes)
+{
+    struct bb_read_stats stats = {0};
+    if (count == 0)
+        return BB_OK;
+    struct bb_range_size *sizes = bb_alloc_zeroed(count, sizeof(*sizes));
+    if (sizes == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the sizes of %zu ranges", count);
+    struct bb_view *view = bb_store_pin_view(db);
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        struct measuring m = {
+            .comparator = db->options.comparator, .range = &ranges[i], .stats = &stats};
+        status = measure(&m, view);
+        sizes[i] = m.size;
+    }
+    bb_store_release_view(db, view);
+    bb_readers_add_scan(&db->readers, &stats);
+    if (status == BB_OK)
+        memcpy(ret_sizes, sizes, count * sizeof(*sizes));
+    bb_free(sizes);
+    return status;
+}

@@ -1,0 +1,222 @@
+/* Iterators and snapshots of the store: a merge over the view that is never written down, seen as
+ * of a sequence. */
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "kv/call_options.h"
+#include "kv/background/install.h"
+#include "kv/store.h"
+#include "kv/read/visible.h"
+#include "sstable/entry.h"
+
+struct bb_db_iter {
+    struct bb_db *db;
+    struct bb_view *view; /* with a reference */
+    struct bb_visible visible;
+    struct bb_key_range range; /* of the bytes below */
+    struct bb_bytes low;
+    struct bb_bytes high;
+    struct bb_buf bounds; /* both, one after the other */
+    struct bb_read_stats stats;
+    struct bb_read_stats *caller_stats; /* or NULL */
+};
+
+enum bb_status bb_snapshot_create(struct bb_db *db, struct bb_snapshot **ret_snapshot)
+{
+    bb_mutex_lock(&db->mutex);
+    uint64_t sequence = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
+    enum bb_status status = bb_snapshots_add(&db->snapshots, sequence, ret_snapshot);
+    bb_mutex_unlock(&db->mutex);
+    return status;
+}
+
+void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
+{
+    if (snapshot == NULL)
+        return;
+    bb_mutex_lock(&db->mutex);
+    uint64_t oldest = bb_snapshots_oldest(&db->snapshots);
+    bb_snapshots_remove(&db->snapshots, snapshot);
+    /* What only this one needed may go now. */
+    bool may_go =
+        db->options.tombstone_age_max > 0 || bb_levels_have_range_tombstones(db->view->levels);
+    if (may_go && bb_snapshots_oldest(&db->snapshots) != oldest)
+        bb_store_signal_work(db, BB_WORK_COMPACTION);
+    bb_mutex_unlock(&db->mutex);
+}
+
+/* Takes a copy of the range. */
+static enum bb_status keep_range(struct bb_db_iter *iter, const struct bb_key_range *range)
+{
+    struct bb_bytes low = range->low != NULL ? *range->low : (struct bb_bytes){0};
+    struct bb_bytes high = range->high != NULL ? *range->high : (struct bb_bytes){0};
+    enum bb_status status = bb_buf_append(&iter->bounds, low.data, low.size);
+    if (status == BB_OK)
+        status = bb_buf_append(&iter->bounds, high.data, high.size);
+    if (status != BB_OK)
+        return status;
+    iter->low = bb_bytes_of(iter->bounds.data, low.size);
+    if (high.size > 0)
+        iter->high = bb_bytes_of(iter->bounds.data + low.size, high.size);
+    iter->range.low = range->low != NULL ? &iter->low : NULL;
+    iter->range.high = range->high != NULL ? &iter->high : NULL;
+    return BB_OK;
+}
+
+static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_call *call)
+{
+    struct bb_db *db = iter->db;
+    struct bb_iter *stream = NULL;
+    /* The view before the sequence: see lookup.c. */
+    iter->view = bb_store_pin_view(db);
+    uint64_t sequence = call->snapshot != NULL ? call->snapshot->sequence
+                                               : bb_view_sequence(iter->view, &db->last_sequence);
+    enum bb_status status = bb_view_iter_create(iter->view, db->options.comparator, sequence,
+                                                &iter->range, &call->read, &iter->stats, &stream);
+    if (status != BB_OK) {
+        bb_store_release_view(db, iter->view);
+        return status;
+    }
+    bb_visible_init(&iter->visible, stream, db->options.comparator, sequence);
+    iter->visible.range = iter->range;
+    return BB_OK;
+}
+
+enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_options *options,
+                                       const struct bb_key_range *range,
+                                       struct bb_db_iter **ret_iter)
+{
+    static const struct bb_key_range everything;
+    struct bb_get_call call;
+    enum bb_status status = bb_call_options_get(options, &call);
+    if (status != BB_OK)
+        return status;
+    struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
+    if (iter == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an iterator");
+    if (range == NULL)
+        range = &everything;
+    iter->db = db;
+    iter->caller_stats = call.stats;
+    atomic_fetch_add(&db->iterator_count, 1);
+    status = bb_entry_check_bounds(range->low, range->high);
+    if (status == BB_OK)
+        status = keep_range(iter, range);
+    if (status == BB_OK)
+        status = open_iter(iter, &call);
+    if (status != BB_OK) {
+        bb_buf_deinit(&iter->bounds);
+        bb_free(iter);
+        atomic_fetch_sub(&db->iterator_count, 1);
+        return status;
+    }
+    *ret_iter = iter;
+    return BB_OK;
+}
+
+enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *options,
+                                 struct bb_db_iter **ret_iter)
+{
+    return bb_db_iter_create_range(db, options, NULL, ret_iter);
+}
+
+/* The least key above all that begin with the prefix: its last byte that can be raised is, and what
+ * follows goes. Empty: there is no such key. */
+static void raise_prefix(struct bb_buf *prefix)
+{
+    while (prefix->size > 0 && prefix->data[prefix->size - 1] == UINT8_MAX)
+        prefix->size--;
+    if (prefix->size > 0)
+        prefix->data[prefix->size - 1]++;
+}
+
+enum bb_status bb_db_iter_create_prefix(struct bb_db *db, const struct bb_get_options *options,
+                                        struct bb_bytes prefix, struct bb_db_iter **ret_iter)
+{
+    struct bb_buf raised = {0};
+    if (db->options.comparator != NULL)
+        return bb_fail(BB_INVALID,
+                       "the keys of a prefix need not stand together in the order \"%s\"; give the "
+                       "bounds of the range",
+                       db->options.comparator->name);
+    enum bb_status status = bb_buf_assign(&raised, prefix);
+    if (status == BB_OK) {
+        raise_prefix(&raised);
+        struct bb_bytes high = bb_buf_bytes(&raised);
+        struct bb_key_range range = {.low = &prefix, .high = high.size > 0 ? &high : NULL};
+        status = bb_db_iter_create_range(db, options, &range, ret_iter);
+    }
+    bb_buf_deinit(&raised);
+    return status;
+}
+
+void bb_db_iter_destroy(struct bb_db_iter *iter)
+{
+    if (iter == NULL)
+        return;
+    struct bb_db *db = iter->db;
+    bb_visible_deinit(&iter->visible);
+    bb_readers_add_scan(&db->readers, &iter->stats);
+    if (iter->caller_stats != NULL)
+        bb_read_stats_add(iter->caller_stats, &iter->stats);
+    bb_store_release_view(db, iter->view);
+    bb_buf_deinit(&iter->bounds);
+    bb_free(iter);
+    /* Last: whoever sees the count without this one may close the store. */
+    atomic_fetch_sub(&db->iterator_count, 1);
+}
+
+bool bb_db_iter_valid(const struct bb_db_iter *iter)
+{
+    return iter->visible.is_valid;
+}
+
+void bb_db_iter_seek_first(struct bb_db_iter *iter)
+{
+    bb_visible_seek_first(&iter->visible);
+}
+
+void bb_db_iter_seek_last(struct bb_db_iter *iter)
+{
+    bb_visible_seek_last(&iter->visible);
+}
+
+void bb_db_iter_seek(struct bb_db_iter *iter, struct bb_bytes key)
+{
+    enum bb_status status = bb_entry_check_key(key);
+    if (status == BB_OK)
+        bb_visible_seek(&iter->visible, key);
+    else
+        bb_visible_refuse(&iter->visible, status);
+}
+
+void bb_db_iter_next(struct bb_db_iter *iter)
+{
+    BB_ASSERT(iter->visible.is_valid);
+    bb_visible_next(&iter->visible);
+}
+
+void bb_db_iter_prev(struct bb_db_iter *iter)
+{
+    BB_ASSERT(iter->visible.is_valid);
+    bb_visible_prev(&iter->visible);
+}
+
+struct bb_bytes bb_db_iter_key(const struct bb_db_iter *iter)
+{
+    BB_ASSERT(iter->visible.is_valid);
+    return bb_visible_key(&iter->visible);
+}
+
+struct bb_bytes bb_db_iter_value(const struct bb_db_iter *iter)
+{
+    BB_ASSERT(iter->visible.is_valid);
+    return bb_visible_value(&iter->visible);
+}
+
+enum bb_status bb_db_iter_status(const struct bb_db_iter *iter)
+{
+    return bb_visible_status(&iter->visible);
+}

@@ -1,0 +1,61 @@
+/* The keys that are present as of a sequence, over a sorted stream of all versions (a merge of
+ * memtables and tables); of them those of a range, beyond which the stream is not moved.
+ *
+ * Going forward the stream stands on the entry that is shown. Going backward it stands before all
+ * versions of the key that is shown, whose key and value are kept in buffers: which version counts
+ * is known only after the last of them has been passed.
+ *
+ *     stream        a@7 a@3 | b@9(delete) b@2 | c@8 c@5        sequence 6
+ *     shown         a@3                         c@5
+ *
+ * Threads: one.
+ */
+#ifndef BB_KV_READ_VISIBLE_H
+#define BB_KV_READ_VISIBLE_H
+
+#include "base/buf.h"
+#include "bb/table.h"
+
+struct bb_visible {
+    struct bb_iter *stream; /* owned */
+    const struct bb_comparator *comparator;
+    struct bb_key_range range; /* keys borrowed; everything when zeroed */
+    uint64_t sequence;
+    bool is_valid;
+    bool is_backward;
+    enum bb_status status; /* of our own doing; the stream has its own */
+    struct bb_buf
+        key; /* the key shown; forward: also the key whose older versions are being passed */
+    struct bb_buf value; /* backward only */
+};
+
+/* Takes the stream. */
+void bb_visible_init(struct bb_visible *visible, struct bb_iter *stream,
+                     const struct bb_comparator *comparator, uint64_t sequence);
+/* Destroys the stream too. */
+void bb_visible_deinit(struct bb_visible *visible);
+
+void bb_visible_seek_first(struct bb_visible *visible);
+void bb_visible_seek_last(struct bb_visible *visible);
+void bb_visible_seek(struct bb_visible *visible, struct bb_bytes key);
+/* Nowhere, until the next seek, for this reason. */
+void bb_visible_refuse(struct bb_visible *visible, enum bb_status status);
+/* REQUIRES: is_valid. */
+void bb_visible_next(struct bb_visible *visible);
+void bb_visible_prev(struct bb_visible *visible);
+
+/* REQUIRES: is_valid. Borrowed until the next move. */
+static inline struct bb_bytes bb_visible_key(const struct bb_visible *visible)
+{
+    return bb_buf_bytes(&visible->key);
+}
+
+static inline struct bb_bytes bb_visible_value(const struct bb_visible *visible)
+{
+    return visible->is_backward ? bb_buf_bytes(&visible->value) : visible->stream->entry.value;
+}
+
+/* BB_OK unless reading failed. */
+BB_MUST_CHECK enum bb_status bb_visible_status(const struct bb_visible *visible);
+
+#endif

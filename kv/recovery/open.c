@@ -1,0 +1,586 @@
+/* Opening, creating and closing a store; the order of calls is that of docs/durability.md. */
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/file_limit.h"
+#include "base/file_pool.h"
+#include "base/status.h"
+#include "kv/write/commit.h"
+#include "kv/directory.h"
+#include "kv/write/freeze.h"
+#include "kv/background/install.h"
+#include "kv/maintain.h"
+#include "kv/manifest/manifest.h"
+#include "kv/memtable/memtable.h"
+#include "kv/options.h"
+#include "kv/background/range_request.h"
+#include "kv/read_only.h"
+#include "kv/recovery/replay.h"
+#include "kv/wal/wal_writer.h"
+#include "kv/background/worker.h"
+
+/* Closing leaves at most so many bytes of keys and values to be replayed: some 10 ms. */
+#define REPLAY_BYTES_MAX (UINT64_C(1) << 20)
+
+/* What an opening carries from step to step. */
+struct opening {
+    struct bb_db *db;
+    struct bb_directory directory;
+    struct bb_manifest_state state;
+    struct bb_manifest_report manifest;
+    struct bb_levels *levels;
+    struct bb_replay_report replay;
+    bool made_directory;
+    bool is_at_rest;
+};
+
+static enum bb_status sync_parent(struct bb_db *db)
+{
+    struct bb_buf parent = {0};
+    enum bb_status status = bb_path_parent(db->directory, &parent);
+    if (status == BB_OK)
+        status =
+            db->system->ops->sync_directory(db->system, (const char *)parent.data); /* sync S1 */
+    bb_buf_deinit(&parent);
+    return status;
+}
+
+static enum bb_status make_directory(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status =
+        db->system->ops->status(db->system, db->directory, &is_directory, &size);
+    if (status == BB_OK)
+        return is_directory ? BB_OK : bb_fail(BB_INVALID, "%s: not a directory", db->directory);
+    if (status != BB_NOT_FOUND)
+        return status;
+    if (!db->options.create_if_missing)
+        return bb_fail(BB_NOT_FOUND, "%s: no such directory, and create_if_missing is not set",
+                       db->directory);
+    status = db->system->ops->make_directory(db->system, db->directory);
+    opening->made_directory = status == BB_OK;
+    return status;
+}
+
+static enum bb_status take_lock(struct bb_db *db)
+{
+    struct bb_buf path = {0};
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOCK, 0, &path);
+    if (status == BB_OK)
+        status = db->system->ops->lock(db->system, (const char *)path.data, &db->lock);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+static enum bb_status rescan(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    bb_directory_deinit(&opening->directory);
+    opening->directory = (struct bb_directory){0};
+    return bb_directory_scan(db->system, db->directory, &opening->directory);
+}
+
+/* For a directory without CURRENT: nothing in it forbids to create a store, and it is wanted. */
+static enum bb_status check_may_create(const struct opening *opening)
+{
+    const struct bb_db *db = opening->db;
+    enum bb_status status = bb_directory_check_new(db->system, db->directory, &opening->directory);
+    if (status != BB_OK || db->options.create_if_missing)
+        return status;
+    return bb_fail(BB_NOT_FOUND,
+                   "%s: not a store: there is no CURRENT, and create_if_missing is not set",
+                   db->directory);
+}
+
+/* There is a store, and there must not be one. */
+static enum bb_status check_exists(const struct opening *opening)
+{
+    const struct bb_db *db = opening->db;
+    if (!opening->directory.has_current || !db->options.error_if_exists)
+        return BB_OK;
+    return bb_fail(BB_EXISTS, "%s: is a store already, and error_if_exists is set", db->directory);
+}
+
+/* Before the lock: what exists exists whoever has it open, and a directory that is no store, and is
+ * not to become one, gets no lock file. No more than names is looked at: one who has it open may
+ * just be making the store, or removing it, which would pass for damage. */
+static enum bb_status check_is_store(struct opening *opening)
+{
+    enum bb_status status = rescan(opening);
+    if (status == BB_OK)
+        status = check_exists(opening);
+    bool may_be_store = opening->directory.has_current ||
+                        bb_directory_has_store_file(&opening->directory) ||
+                        opening->db->options.create_if_missing;
+    return status == BB_OK && !may_be_store ? check_may_create(opening) : status;
+}
+
+/* A new store: its identity in a first manifest, and nothing else. */
+static enum bb_status create_store(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_manifest_state state = {0};
+    struct bb_manifest *manifest = NULL;
+    uint64_t number = 0;
+    enum bb_status status = check_may_create(opening);
+    if (status != BB_OK)
+        return status;
+    status = sync_parent(db);
+    /* A parent that may not be opened can only matter if the directory is new in it. One that was
+     * opened and could not be synced may have lost it: an attempt that was killed may have made it
+     * just now. */
+    if (status == BB_READ_ONLY && !opening->made_directory)
+        status = BB_OK;
+    if (status == BB_OK)
+        status = bb_manifest_identity_new(db->system, db->options.comparator, db->options.secret,
+                                          &state.identity);
+    state.has_identity = status == BB_OK;
+    if (status == BB_OK)
+        status = bb_directory_next_number(db->directory, &opening->directory, &state, &number);
+    if (status == BB_OK)
+        status = bb_manifest_create(db->system, db->directory, number, &state, &manifest);
+    if (status == BB_OK)
+        status = bb_manifest_close(manifest);
+    bb_manifest_state_deinit(&state);
+    return status;
+}
+
+static enum bb_status find_or_create(struct opening *opening)
+{
+    enum bb_status status = rescan(opening);
+    if (status == BB_OK)
+        status = check_exists(opening);
+    if (status != BB_OK || opening->directory.has_current)
+        return status;
+    status = create_store(opening);
+    return status == BB_OK ? rescan(opening) : status;
+}
+
+static enum bb_status read_manifest(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    uint64_t next = 0;
+    enum bb_status status =
+        bb_manifest_load(db->system, db->directory, &opening->state, &opening->manifest);
+    if (status == BB_OK)
+        status = bb_manifest_check_comparator(db->directory, &opening->state.identity,
+                                              db->options.comparator);
+    if (status == BB_OK)
+        status = bb_manifest_report_context(
+            bb_directory_check_complete(db->directory, &opening->directory, &opening->state),
+            &opening->manifest);
+    if (status == BB_OK)
+        status =
+            bb_directory_next_number(db->directory, &opening->directory, &opening->state, &next);
+    if (status != BB_OK)
+        return status;
+    memcpy(db->store_id, opening->state.identity.store_id, sizeof(db->store_id));
+    db->secret = opening->state.identity.secret;
+    atomic_init(&db->next_file_number, next);
+    return BB_OK;
+}
+
+static void remove_table_file(void *context, uint64_t number)
+{
+    struct bb_db *db = context;
+    struct bb_buf path = {0};
+    /* A table that stays behind is an orphan for the next opening. */
+    if (bb_filename_path(db->directory, BB_FILE_TABLE, number, &path) == BB_OK)
+        (void)!db->system->ops->remove(db->system, (const char *)path.data);
+    bb_buf_deinit(&path);
+}
+
+static enum bb_status table_path(void *context, uint64_t number, struct bb_buf *path)
+{
+    struct bb_db *db = context;
+    return bb_filename_path(db->directory, BB_FILE_TABLE, number, path);
+}
+
+static enum bb_status open_tables(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_levels *empty = NULL;
+    struct bb_edit all = {0};
+    bb_options_for_table(&db->options, 0, db->files, &db->secret, db->cache,
+                         &db->table_env.options);
+    enum bb_status status = bb_levels_create_empty(db->options.comparator, &empty);
+    for (size_t i = 0; i < opening->state.table_count && status == BB_OK; i++) {
+        const struct bb_edit_table *table = opening->state.tables[i];
+        status = bb_edit_add_run_table(&all, table->level, table->run, table->number, &table->meta);
+    }
+    if (status == BB_OK)
+        status = bb_store_apply_edit(db, empty, &all, &opening->levels);
+    bb_edit_deinit(&all);
+    bb_levels_unref(empty);
+    return status;
+}
+
+/* Was the store closed with nothing to recover, and nothing to clean up? Then there is nothing to be
+ * written before the first write: docs/durability.md, "A store at rest". */
+static bool is_at_rest(const struct opening *opening)
+{
+    const struct bb_manifest_state *state = &opening->state;
+    const struct bb_replay_report *replay = &opening->replay;
+    uint64_t named_logs = state->log_is_absent ? 0 : 1;
+    return opening->manifest.is_closed && state->log_number != 0 &&
+           replay->log_count == named_logs && replay->record_count == 0 &&
+           replay->dropped_bytes == 0 && replay->cut_count == 0 &&
+           bb_directory_is_clean(&opening->directory, state, opening->manifest.number);
+}
+
+static enum bb_status create_buffer(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    if (!opening->is_at_rest)
+        return bb_store_new_write_buffer(db, (size_t)db->options.write_buffer_bytes, &db->active);
+    uint64_t old_log = opening->state.log_is_absent ? 0 : opening->state.log_number;
+    return bb_store_new_resting_buffer(db, old_log, &db->active);
+}
+
+static enum bb_status start_buffer(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_view *blank = NULL;
+    enum bb_status status = create_buffer(opening);
+    if (status == BB_OK)
+        status = bb_view_create(&blank);
+    if (status != BB_OK)
+        return status;
+    bb_mutex_lock(&db->mutex);
+    bb_store_publish(db, blank, db->active, NULL, 0, opening->levels);
+    bb_mutex_unlock(&db->mutex);
+    return BB_OK;
+}
+
+/* The state as it is now, in a manifest of our own. */
+static enum bb_status publish_manifest(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_edit edit;
+    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    bb_edit_init(&edit);
+    edit.log_is_absent = db->active->log == NULL;
+    edit.log_number =
+        edit.log_is_absent ? atomic_fetch_add(&db->next_file_number, 1) : db->active->log_number;
+    edit.next_file_number = atomic_load(&db->next_file_number);
+    enum bb_status status =
+        bb_manifest_state_apply(&opening->state, &edit, (struct bb_place){.file = "opening"});
+    bb_edit_deinit(&edit);
+    if (status == BB_OK)
+        status =
+            bb_manifest_create(db->system, db->directory, number, &opening->state, &db->manifest);
+    return status;
+}
+
+/* What was found is in force and stays so until there is something to change. */
+static enum bb_status put_manifest_in_place(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    return opening->is_at_rest
+               ? bb_manifest_adopt(db->system, db->directory, opening->manifest.number,
+                                   &opening->state, &db->manifest)
+               : publish_manifest(opening);
+}
+
+/* Counts of 0 are left out. */
+static enum bb_status append_count(struct bb_buf *text, uint64_t count, const char *of_files)
+{
+    const char *separator = text->data[text->size - 1] == ':' ? "" : ";";
+    const char *files = count == 1 ? "file" : "files";
+    return count == 0
+               ? BB_OK
+               : bb_buf_print(text, "%s %" PRIu64 " %s %s", separator, count, files, of_files);
+}
+
+static enum bb_status print_orphans(struct bb_buf *text, const char *directory, uint64_t removed,
+                                    const struct bb_directory_report *report)
+{
+    enum bb_status status = bb_buf_print(text, "%s:", directory);
+    if (status == BB_OK)
+        status = append_count(text, removed, "removed that nothing referred to");
+    if (status == BB_OK)
+        status = append_count(text, report->left, "kept though nothing refers to it");
+    if (status == BB_OK)
+        status = append_count(text, report->failed, "not removed, since that failed");
+    if (status == BB_OK)
+        status = append_count(text, report->foreign, "not of the store");
+    return status == BB_OK ? bb_buf_append(text, "", 1) : status;
+}
+
+/* The manifest before this one and the logs that were replayed always go; whatever else went or
+ * stayed is news. */
+static void tell_orphans(const struct opening *opening, const struct bb_directory_report *report)
+{
+    struct bb_db *db = opening->db;
+    struct bb_buf text = {0};
+    uint64_t usual = opening->replay.log_count + 1;
+    uint64_t removed = report->removed > usual ? report->removed - usual : 0;
+    if (removed + report->left + report->foreign + report->failed == 0)
+        return;
+    if (print_orphans(&text, db->directory, removed, report) == BB_OK) {
+        struct bb_event event = {
+            .kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
+        bb_store_event(db, &event);
+    }
+    bb_buf_deinit(&text);
+}
+
+static void remove_orphans(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_directory_report report = {0};
+    bb_directory_remove_orphans(
+        db->system, db->directory, &opening->directory, bb_manifest_state_of(db->manifest),
+        bb_manifest_number(db->manifest), opening->manifest.is_whole, &report);
+    tell_orphans(opening, &report);
+}
+
+static enum bb_status recover(struct opening *opening)
+{
+    struct bb_db *db = opening->db;
+    enum bb_status status = find_or_create(opening);
+    if (status == BB_OK)
+        status = read_manifest(opening);
+    if (status == BB_OK)
+        status = open_tables(opening);
+    if (status == BB_OK)
+        status = bb_replay_logs(db, &opening->directory, &opening->state, &opening->levels,
+                                &opening->replay);
+    if (status == BB_OK)
+        status = bb_replay_keep_cut_logs(db, &opening->replay);
+    if (status == BB_OK) {
+        opening->is_at_rest = is_at_rest(opening);
+        status = start_buffer(opening);
+    }
+    if (status == BB_OK) {
+        db->sequence_allocated = opening->state.last_sequence;
+        atomic_init(&db->last_sequence, opening->state.last_sequence);
+        status = put_manifest_in_place(opening);
+    }
+    if (status == BB_OK)
+        remove_orphans(opening);
+    return status;
+}
+
+static enum bb_status init_parts(struct bb_db *db)
+{
+    struct bb_file_pool *pool = NULL;
+    db->system = db->options.file_system;
+    db->owns_system = db->system == NULL;
+    enum bb_status status = db->owns_system ? bb_file_system_posix_create(&db->system) : BB_OK;
+    if (status == BB_OK)
+        status = bb_file_pool_create(db->system, bb_options_open_tables(&db->options, db->system),
+                                     &pool);
+    if (status == BB_OK) {
+        db->pool = pool;
+        if (db->options.read_only)
+            bb_file_pool_share(pool);
+        db->files = bb_file_pool_system(pool);
+        status = bb_readers_init(&db->readers);
+    }
+    if (status == BB_OK && !db->options.cache_off)
+        status = bb_block_cache_create(db->options.cache_bytes, &db->cache);
+    if (status == BB_OK && db->options.background_bytes_per_second > 0)
+        status =
+            bb_file_limit_create(db->system, db->options.background_bytes_per_second, &db->limit);
+    return status;
+}
+
+static struct bb_db *create_db(const char *directory, const struct bb_db_options *options)
+{
+    struct bb_db *db = bb_alloc_zeroed(1, sizeof(*db));
+    if (db == NULL)
+        return NULL;
+    db->options = *options;
+    db->directory = bb_strdup(directory);
+    if (db->directory == NULL) {
+        bb_free(db);
+        return NULL;
+    }
+    bb_mutex_init(&db->mutex);
+    bb_mutex_init(&db->installing);
+    bb_condition_init(&db->work_is_done);
+    bb_store_init_workers(db);
+    bb_commit_queue_init(&db->commits);
+    bb_snapshots_init(&db->snapshots);
+    bb_spare_memtable_init(&db->spare, options->write_buffer_bytes);
+    bb_table_env_init(&db->table_env);
+    db->table_env.path = table_path;
+    db->table_env.remove = remove_table_file;
+    db->table_env.context = db;
+    return db;
+}
+
+/* The current view is nobody's any more, and there is no other thread: all views, buffers and
+ * levels go. */
+static void release_views(struct bb_db *db)
+{
+    if (db->view != NULL) {
+        atomic_fetch_sub(&db->view->references, 1);
+        bb_view_destroy(db->view);
+        db->view = NULL;
+    }
+    bb_store_reclaim(db);
+    if (db->active != NULL)
+        bb_write_buffer_unref(db->active);
+    db->active = NULL;
+    bb_spare_memtable_deinit(&db->spare);
+}
+
+/* Releases whatever there is; for a store that was half opened too. */
+static enum bb_status destroy_db(struct bb_db *db)
+{
+    release_views(db);
+    bb_orphans_deinit(&db->orphans);
+    bb_range_requests_deinit(db);
+    enum bb_status status = bb_manifest_close(db->manifest);
+    bb_table_env_deinit(&db->table_env);
+    if (db->cache != NULL)
+        bb_block_cache_destroy(db->cache);
+    if (db->readers.slots != NULL)
+        bb_readers_deinit(&db->readers);
+    if (db->lock != NULL) {
+        enum bb_status unlocked = db->system->ops->unlock(db->system, db->lock);
+        status = status == BB_OK ? unlocked : status;
+    }
+    bb_file_limit_destroy(db->limit);
+    bb_file_pool_destroy(db->pool);
+    if (db->owns_system)
+        bb_file_system_posix_destroy(db->system);
+    bb_commit_queue_deinit(&db->commits);
+    bb_store_deinit_workers(db);
+    bb_condition_deinit(&db->work_is_done);
+    bb_mutex_deinit(&db->installing);
+    bb_mutex_deinit(&db->mutex);
+    bb_free(db->directory);
+    bb_free(db);
+    return status;
+}
+
+static enum bb_status open_to_write(struct bb_db *db)
+{
+    struct opening opening = {.db = db};
+    enum bb_status status = make_directory(&opening);
+    if (status == BB_OK)
+        status = check_is_store(&opening);
+    if (status == BB_OK)
+        status = take_lock(db);
+    if (status == BB_OK)
+        status = recover(&opening);
+    if (status == BB_OK)
+        status = bb_store_start_workers(db);
+    bb_levels_unref(opening.levels);
+    bb_manifest_state_deinit(&opening.state);
+    bb_directory_deinit(&opening.directory);
+    bb_replay_report_deinit(&opening.replay);
+    return status;
+}
+
+static enum bb_status open_db(struct bb_db *db)
+{
+    enum bb_status status = init_parts(db);
+    if (status != BB_OK)
+        return status;
+    return db->options.read_only ? bb_read_only_start(db) : open_to_write(db);
+}
+
+enum bb_status bb_db_open(const char *directory, const struct bb_db_options *options,
+                          struct bb_db **ret_db)
+{
+    struct bb_db_options resolved;
+    enum bb_status status = bb_options_resolve(options, &resolved);
+    if (status == BB_OK)
+        status = bb_path_check(directory, "the store's directory");
+    if (status != BB_OK)
+        return status;
+    struct bb_db *db = create_db(directory, &resolved);
+    if (db == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a store");
+    status = open_db(db);
+    if (status != BB_OK) {
+        struct bb_error failure = *bb_error_last();
+        (void)!destroy_db(db);
+        return bb_error_restore(&failure);
+    }
+    *ret_db = db;
+    return BB_OK;
+}
+
+static enum bb_status check_unused(struct bb_db *db)
+{
+    size_t iterators = atomic_load(&db->iterator_count);
+    bb_mutex_lock(&db->mutex);
+    size_t snapshots = db->snapshots.count;
+    bb_mutex_unlock(&db->mutex);
+    size_t values = (size_t)bb_readers_pinned_values(&db->readers);
+    if (iterators + snapshots + values == 0)
+        return BB_OK;
+    return bb_fail(BB_BUSY, "%s: %zu iterators, %zu snapshots and %zu pinned values are still open",
+                   db->directory, iterators, snapshots, values);
+}
+
+/* Calls that wait for workers are told, and leave. */
+static void wait_for_calls(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    while (db->call_count > 0)
+        bb_condition_wait(&db->work_is_done, &db->mutex);
+    bb_mutex_unlock(&db->mutex);
+}
+
+/* What the next opening would have to replay. */
+static uint64_t memtable_bytes(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    uint64_t bytes = bb_memtable_raw_bytes(db->view->active->memtable);
+    for (size_t i = 0; i < db->view->frozen_count; i++)
+        bytes += bb_memtable_raw_bytes(db->view->frozen[i]->memtable);
+    bb_mutex_unlock(&db->mutex);
+    return bytes;
+}
+
+static enum bb_status flush_at_close(struct bb_db *db)
+{
+    if (db->options.read_only)
+        return BB_OK;
+    bb_file_limit_lift(db->limit);
+    /* What no log can make durable goes to a table: logging is off, or the log has failed. */
+    if (db->options.wal_off || db->is_log_failed)
+        return bb_store_flush_led(db);
+    /* Else it is for the next opening's sake, and the logs hold it all the same. */
+    if (memtable_bytes(db) > REPLAY_BYTES_MAX)
+        (void)!bb_store_flush_led(db);
+    return BB_OK;
+}
+
+/* The leader's, and nobody leads after it: writes before this one are done, later ones refused. */
+static enum bb_status close_led(struct bb_db *db, struct bb_commit *commit)
+{
+    bb_commit_queue_close(&db->commits, commit);
+    enum bb_status status = flush_at_close(db);
+    struct bb_error failure = *bb_error_last();
+    bb_store_stop_workers(db);
+    wait_for_calls(db);
+    if (status == BB_OK)
+        return bb_store_sync_logs(db); /* sync S9 */
+    return bb_error_restore(&failure);
+}
+
+enum bb_status bb_db_close(struct bb_db *db)
+{
+    struct bb_commit commit;
+    if (db == NULL)
+        return BB_OK;
+    enum bb_status status = check_unused(db);
+    if (status == BB_OK)
+        status = bb_store_become_leader(db, &commit);
+    if (status != BB_OK)
+        return status;
+    status = close_led(db, &commit);
+    struct bb_error failure = *bb_error_last();
+    bb_store_release_leader(db, &commit);
+    enum bb_status released = destroy_db(db);
+    return status == BB_OK ? released : bb_error_restore(&failure);
+}

@@ -1,0 +1,416 @@
+/* See replay.h. */
+#include "kv/recovery/replay.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "compaction/compact.h"
+#include "kv/batch.h"
+#include "kv/background/install.h"
+#include "kv/recovery/log_run.h"
+#include "kv/options.h"
+#include "kv/background/target.h"
+#include "kv/wal/wal_reader.h"
+
+/* Values from this size on stay in the record that they were read in, if that holds little else. */
+#define IN_PLACE_MIN ((size_t)64 * 1024)
+
+/* Goes through one log and hands each new operation to `visit`. */
+struct log_walk {
+    const char *path;
+    struct bb_wal_reader *reader;
+    bool tolerate_damage;
+    struct bb_log_check *check;
+    enum bb_status (*visit)(void *context, const struct bb_entry *entry);
+    enum bb_status (*end_record)(void *context); /* NULL: nothing is done */
+    void *context;
+    size_t record_size; /* of the record at hand */
+};
+
+static enum bb_status visit_operations(struct log_walk *walk, struct bb_batch_cursor *cursor)
+{
+    struct bb_entry entry;
+    enum bb_status status = BB_OK;
+    while (status == BB_OK) {
+        status = bb_batch_cursor_next(cursor, &entry);
+        if (status == BB_OK && walk->visit != NULL)
+            status = walk->visit(walk->context, &entry);
+    }
+    return status == BB_NOT_FOUND ? BB_OK : status;
+}
+
+/* A gap before the record that begins at `sequence`: an end of the state, or damage. */
+static enum bb_status meet_gap(struct log_walk *walk, uint64_t sequence)
+{
+    uint64_t durable = 0;
+    enum bb_status status = bb_wal_reader_durable(walk->reader, &durable);
+    if (status != BB_OK)
+        return status;
+    if (durable > BB_WAL_HEADER_SIZE && !walk->tolerate_damage)
+        return bb_corrupt((struct bb_place){.file = walk->path}, bb_wal_reader_offset(walk->reader),
+                          "the record has sequence %" PRIu64 ", expected %" PRIu64
+                          ": operations that were durable are missing from the logs before",
+                          sequence, walk->check->expected_sequence);
+    walk->check->is_gap = true;
+    return BB_OK;
+}
+
+static enum bb_status read_record(struct log_walk *walk, struct bb_bytes payload)
+{
+    struct bb_place place = {.file = walk->path, .offset = bb_wal_reader_offset(walk->reader)};
+    struct bb_batch_cursor cursor;
+    enum bb_status status = bb_batch_cursor_init(&cursor, payload, place);
+    if (status != BB_OK)
+        return status;
+    struct bb_log_check *check = walk->check;
+    if (check->expected_sequence != 0 && cursor.sequence > check->expected_sequence)
+        return meet_gap(walk, cursor.sequence);
+    if (check->expected_sequence != 0 && cursor.sequence < check->expected_sequence)
+        return bb_corrupt(place, 0,
+                          "the record has sequence %" PRIu64 ", expected %" PRIu64
+                          ": an operation is there twice",
+                          cursor.sequence, check->expected_sequence);
+    walk->record_size = payload.size;
+    status = visit_operations(walk, &cursor);
+    if (status == BB_OK && walk->end_record != NULL)
+        status = walk->end_record(walk->context);
+    check->expected_sequence = cursor.sequence + cursor.count;
+    check->record_count++;
+    return status;
+}
+
+static enum bb_status walk_log(struct log_walk *walk)
+{
+    struct bb_bytes payload;
+    enum bb_status status = BB_OK;
+    while (status == BB_OK && !walk->check->is_gap) {
+        status = bb_wal_reader_next(walk->reader, &payload);
+        if (status == BB_OK)
+            status = read_record(walk, payload);
+    }
+    if (status == BB_NOT_FOUND)
+        walk->check->dropped_bytes += bb_wal_reader_report(walk->reader)->dropped_bytes;
+    return status == BB_NOT_FOUND ? BB_OK : status;
+}
+
+static enum bb_status open_and_walk(struct bb_file_system *fs, uint64_t number,
+                                    const uint8_t store_id[16], struct log_walk *walk)
+{
+    enum bb_status status =
+        bb_wal_reader_open(fs, walk->path, number, store_id, walk->tolerate_damage, &walk->reader);
+    if (status == BB_OK)
+        status = walk_log(walk);
+    bb_wal_reader_close(walk->reader);
+    return status;
+}
+
+enum bb_status bb_replay_check_log(struct bb_file_system *fs, const char *path, uint64_t number,
+                                   const uint8_t store_id[16], bool tolerate_damage,
+                                   struct bb_log_check *check)
+{
+    struct log_walk walk = {.path = path, .tolerate_damage = tolerate_damage, .check = check};
+    return open_and_walk(fs, number, store_id, &walk);
+}
+
+enum bb_status
+bb_replay_visit_log(struct bb_file_system *fs, const char *path, uint64_t number,
+                    const uint8_t store_id[16], bool tolerate_damage, struct bb_log_check *check,
+                    enum bb_status (*visit)(void *context, const struct bb_entry *entry),
+                    void *context)
+{
+    struct log_walk walk = {.path = path,
+                            .tolerate_damage = tolerate_damage,
+                            .check = check,
+                            .visit = visit,
+                            .context = context};
+    return open_and_walk(fs, number, store_id, &walk);
+}
+
+/* The logs on their way into tables. */
+struct replay {
+    struct bb_db *db;
+    struct bb_manifest_state *state;
+    struct bb_levels **levels;
+    struct bb_log_run *run; /* NULL: nothing is gathered */
+    uint64_t capacity_bytes;
+    const struct log_walk *walk; /* through the log at hand */
+    bool keeps_record;           /* values of the record at hand stay in it */
+};
+
+static enum bb_status add_table(struct replay *replay, uint64_t number,
+                                const struct bb_table_meta *meta)
+{
+    struct bb_edit edit;
+    struct bb_levels *levels = NULL;
+    bb_edit_init(&edit);
+    edit.next_file_number = atomic_load(&replay->db->next_file_number);
+    edit.last_sequence = meta->sequence_max;
+    enum bb_status status = bb_edit_add_table(&edit, 0, number, meta);
+    if (status == BB_OK)
+        status = bb_store_apply_edit(replay->db, *replay->levels, &edit, &levels);
+    if (status == BB_OK)
+        status =
+            bb_manifest_state_apply(replay->state, &edit, (struct bb_place){.file = "recovery"});
+    bb_edit_deinit(&edit);
+    if (status != BB_OK) {
+        bb_levels_unref(levels);
+        return status;
+    }
+    bb_levels_unref(*replay->levels);
+    *replay->levels = levels;
+    return BB_OK;
+}
+
+static enum bb_status write_stream(struct replay *replay, struct bb_iter *stream,
+                                   const struct bb_range_tombstones *ranges,
+                                   const struct bb_table_options *options)
+{
+    struct bb_db *db = replay->db;
+    struct bb_buf path = {0};
+    struct bb_table_meta meta = {0};
+    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
+    if (status == BB_OK)
+        status =
+            bb_compact_to_table(stream, ranges, (const char *)path.data, options, NULL, 0, &meta);
+    if (status == BB_OK)
+        status = add_table(replay, number, &meta);
+    bb_table_meta_deinit(&meta);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+static enum bb_status write_content(struct replay *replay)
+{
+    struct bb_db *db = replay->db;
+    struct bb_table_options options;
+    struct bb_iter *stream = NULL;
+    struct bb_range_tombstones *ranges = NULL;
+    enum bb_status status = bb_log_run_sort(replay->run);
+    if (status == BB_OK)
+        status = bb_log_run_ranges(replay->run, &ranges);
+    if (status == BB_OK)
+        status = bb_log_run_iter_create(replay->run, &stream);
+    if (status == BB_OK) {
+        bb_options_for_table(&db->options, 0, db->system, &db->secret, NULL, &options);
+        (void)bb_target_flush(db, *replay->levels, bb_log_run_key_count(replay->run), 0, &options);
+        status = write_stream(replay, stream, ranges, &options);
+    }
+    bb_iter_destroy(stream);
+    bb_range_tombstones_destroy(ranges);
+    return status;
+}
+
+/* There is no run afterwards, also if it was empty: empty ranges leave nothing in it. */
+static enum bb_status write_table(struct replay *replay)
+{
+    enum bb_status status = BB_OK;
+    if (replay->run != NULL && !bb_log_run_is_empty(replay->run))
+        status = write_content(replay);
+    bb_log_run_destroy(replay->run);
+    replay->run = NULL;
+    return status;
+}
+
+static enum bb_status make_room(struct replay *replay, const struct bb_entry *entry)
+{
+    uint64_t size = entry->key.size + entry->value.size;
+    if (replay->run != NULL && bb_log_run_fits(replay->run, size))
+        return BB_OK;
+    enum bb_status status = write_table(replay);
+    if (status != BB_OK)
+        return status;
+    return bb_log_run_create(replay->db->options.comparator, replay->capacity_bytes, size,
+                             &replay->run);
+}
+
+static bool stays_in_record(const struct replay *replay, const struct bb_entry *entry)
+{
+    size_t size = entry->value.size;
+    return entry->kind == BB_ENTRY_PUT && size >= IN_PLACE_MIN &&
+           size >= replay->walk->record_size / 2 && bb_wal_reader_is_own(replay->walk->reader);
+}
+
+static enum bb_status replay_operation(void *context, const struct bb_entry *entry)
+{
+    struct replay *replay = context;
+    enum bb_status status = make_room(replay, entry);
+    if (status != BB_OK)
+        return status;
+    if (!stays_in_record(replay, entry))
+        return bb_log_run_add(replay->run, entry);
+    replay->keeps_record = true;
+    return bb_log_run_add_in_place(replay->run, entry);
+}
+
+/* The run keeps the record whose values it has in place; one that was written in between needs it no
+ * more. A full run is written before the next record is read: that may be as large. */
+static enum bb_status end_record(void *context)
+{
+    struct replay *replay = context;
+    if (!replay->keeps_record)
+        return BB_OK;
+    struct bb_buf record = bb_wal_reader_take(replay->walk->reader);
+    enum bb_status status = bb_log_run_keep(replay->run, &record);
+    bb_buf_deinit(&record);
+    replay->keeps_record = false;
+    if (status == BB_OK && !bb_log_run_fits(replay->run, 0))
+        status = write_table(replay);
+    return status;
+}
+
+/* An operation that changes nothing, an empty range, leaves no trace but its sequence: nobody may get
+ * that again. */
+static enum bb_status note_sequence(struct replay *replay, uint64_t last_sequence)
+{
+    struct bb_edit edit;
+    if (last_sequence <= replay->state->last_sequence)
+        return BB_OK;
+    bb_edit_init(&edit);
+    edit.last_sequence = last_sequence;
+    enum bb_status status =
+        bb_manifest_state_apply(replay->state, &edit, (struct bb_place){.file = "recovery"});
+    bb_edit_deinit(&edit);
+    return status;
+}
+
+static void tell_dropped(struct bb_db *db, const char *path, uint64_t bytes, const char *why)
+{
+    struct bb_buf text = {0};
+    if (bb_buf_print(&text, "%s: %" PRIu64 " bytes were dropped: %s%c", path, bytes, why, 0) !=
+        BB_OK)
+        return;
+    struct bb_event event = {
+        .kind = BB_EVENT_RECOVERY, .level = -1, .message = (const char *)text.data};
+    bb_store_event(db, &event);
+    bb_buf_deinit(&text);
+}
+
+static enum bb_status replay_log(struct replay *replay, uint64_t number, struct bb_log_check *check,
+                                 bool *ret_is_cut)
+{
+    struct bb_buf path = {0};
+    enum bb_status status = bb_filename_path(replay->db->directory, BB_FILE_LOG, number, &path);
+    struct log_walk walk = {.path = (const char *)path.data,
+                            .tolerate_damage = replay->db->options.recover_point_in_time,
+                            .check = check,
+                            .visit = replay_operation,
+                            .end_record = end_record,
+                            .context = replay};
+    uint64_t dropped_before = check->dropped_bytes;
+    replay->walk = &walk;
+    replay->keeps_record = false;
+    if (status == BB_OK)
+        status = open_and_walk(replay->db->system, number, replay->db->store_id, &walk);
+    replay->walk = NULL;
+    *ret_is_cut = check->is_gap || check->dropped_bytes > dropped_before;
+    if (status == BB_OK && check->is_gap)
+        tell_dropped(replay->db, walk.path, 0,
+                     "all of this log, because the log before it has lost its end");
+    if (status == BB_OK && check->dropped_bytes > dropped_before)
+        tell_dropped(replay->db, walk.path, check->dropped_bytes - dropped_before,
+                     "the end was not synced");
+    bb_buf_deinit(&path);
+    return status;
+}
+
+/* Logs behind a gap are not read any more, and count as cut. */
+static enum bb_status replay_all(struct replay *replay, const uint64_t *numbers, size_t count,
+                                 struct bb_replay_report *report)
+{
+    struct bb_log_check check = {.expected_sequence = replay->state->last_sequence + 1};
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        bool is_cut = true;
+        if (!check.is_gap)
+            status = replay_log(replay, numbers[i], &check, &is_cut);
+        if (is_cut)
+            report->cut[report->cut_count++] = numbers[i];
+    }
+    if (status == BB_OK)
+        status = write_table(replay);
+    if (status == BB_OK)
+        status = note_sequence(replay, check.expected_sequence - 1);
+    report->log_count = count;
+    report->record_count = check.record_count;
+    report->dropped_bytes = check.dropped_bytes;
+    return status;
+}
+
+void bb_replay_report_deinit(struct bb_replay_report *report)
+{
+    bb_free(report->cut);
+    *report = (struct bb_replay_report){0};
+}
+
+enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_directory *directory,
+                              struct bb_manifest_state *state, struct bb_levels **levels,
+                              struct bb_replay_report *ret_report)
+{
+    struct replay replay = {.db = db,
+                            .state = state,
+                            .levels = levels,
+                            .capacity_bytes = db->options.write_buffer_bytes};
+    struct bb_replay_report report = {0};
+    uint64_t *numbers = NULL;
+    size_t count = 0;
+    enum bb_status status = bb_directory_logs(directory, state, &numbers, &count);
+    if (status == BB_OK) {
+        report.cut = bb_alloc_zeroed(count + 1, sizeof(*report.cut));
+        status = report.cut == NULL
+                     ? bb_fail(BB_NO_MEMORY, "no memory for the list of %zu logs", count)
+                     : replay_all(&replay, numbers, count, &report);
+    }
+    bb_log_run_destroy(replay.run);
+    bb_free(numbers);
+    if (status == BB_OK)
+        *ret_report = report;
+    else
+        bb_replay_report_deinit(&report);
+    return status;
+}
+
+static enum bb_status copy_log(struct bb_file_system *fs, const char *from, const char *to)
+{
+    struct bb_file *source = NULL;
+    struct bb_file *copy = NULL;
+    enum bb_status status = bb_file_open(fs, from, &source);
+    if (status == BB_OK)
+        status = bb_file_create(fs, to, &copy);
+    if (status == BB_OK)
+        status = bb_file_copy_bytes(source, copy);
+    if (status == BB_OK)
+        status = bb_file_sync(copy); /* sync S13 */
+    struct bb_error failure = *bb_error_last();
+    enum bb_status closed = bb_file_close(copy);
+    (void)!bb_file_close(source);
+    return status == BB_OK ? closed : bb_error_restore(&failure);
+}
+
+static enum bb_status keep_log(struct bb_db *db, uint64_t number)
+{
+    struct bb_buf from = {0};
+    struct bb_buf to = {0};
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, number, &from);
+    if (status == BB_OK)
+        status = bb_buf_print(&to, "%s.damaged%c", (const char *)from.data, 0);
+    /* What has this name already is an earlier attempt's copy of the same log, perhaps of a part. */
+    if (status == BB_OK)
+        status = db->system->ops->remove(db->system, (const char *)to.data);
+    if (status == BB_OK || status == BB_NOT_FOUND)
+        status = copy_log(db->system, (const char *)from.data, (const char *)to.data);
+    bb_buf_deinit(&from);
+    bb_buf_deinit(&to);
+    return status;
+}
+
+enum bb_status bb_replay_keep_cut_logs(struct bb_db *db, const struct bb_replay_report *report)
+{
+    enum bb_status status = BB_OK;
+    if (!db->options.recover_point_in_time)
+        return BB_OK;
+    for (size_t i = 0; i < report->cut_count && status == BB_OK; i++)
+        status = keep_log(db, report->cut[i]);
+    return status;
+}

@@ -1,0 +1,291 @@
+/* See commit.h. Order of a group, and why: the log first, so that what is acknowledged survives the
+ * process; then the memtable; then last_sequence, which makes all of the group visible at once.
+ * After a failed append or sync the log is never written again: the sequences of the group are
+ * burnt, and the next write first brings what was acknowledged into a table under a new log
+ * (kv/write/freeze.c). */
+#include "kv/write/commit.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/status.h"
+#include "kv/batch.h"
+#include "kv/call_options.h"
+#include "kv/write/freeze.h"
+#include "kv/memtable/memtable.h"
+#include "kv/read_only.h"
+#include "kv/wal/wal_writer.h"
+
+/* A leader takes others along up to here; small groups keep the latency of small writes small. */
+#define GROUP_SIZE_MAX_BYTES ((size_t)1 << 20)
+
+enum bb_status bb_store_become_leader(struct bb_db *db, struct bb_commit *commit)
+{
+    commit->batch = NULL;
+    commit->sync = false;
+    /* Nobody does an exclusive commit for another: it leads, or is refused. */
+    return bb_commit_queue_enter(&db->commits, commit) ? BB_OK : bb_commit_result(commit);
+}
+
+void bb_store_release_leader(struct bb_db *db, struct bb_commit *commit)
+{
+    bb_commit_queue_leave(&db->commits, commit, BB_OK);
+}
+
+/* A group in the leader's hands: the commits from the leader to the last. */
+struct group {
+    const struct bb_commit *leader;
+    const struct bb_commit *last;
+    struct bb_room room;
+    size_t batch_count; /* that are not empty */
+};
+
+static struct group measure_group(const struct bb_commit *leader, const struct bb_commit *last)
+{
+    struct group group = {.leader = leader, .last = last};
+    for (const struct bb_commit *commit = leader;; commit = commit->next) {
+        group.room.entry_count += bb_batch_count(commit->batch);
+        group.room.raw_bytes += bb_batch_raw_bytes(commit->batch);
+        group.batch_count += bb_batch_count(commit->batch) > 0;
+        if (commit == last)
+            return group;
+    }
+}
+
+/* The records of a group, one for each batch, each numbered behind the one before. */
+static size_t stamp_group(const struct group *group, uint64_t sequence, struct bb_bytes *records)
+{
+    size_t count = 0;
+    for (const struct bb_commit *commit = group->leader;; commit = commit->next) {
+        size_t operations = bb_batch_count(commit->batch);
+        if (operations > 0)
+            records[count++] = bb_batch_stamp(commit->batch, sequence);
+        sequence += operations;
+        if (commit == group->last)
+            return count;
+    }
+}
+
+/* Frozen buffers whose logs may not be durable yet, oldest first, each with a reference. */
+static size_t ref_frozen(struct bb_db *db, struct bb_write_buffer **buffers)
+{
+    size_t count = 0;
+    bb_mutex_lock(&db->mutex);
+    for (size_t i = db->view->frozen_count; i > 0; i--)
+        buffers[count++] = bb_write_buffer_ref(db->view->frozen[i - 1]);
+    bb_mutex_unlock(&db->mutex);
+    return count;
+}
+
+enum bb_status bb_store_sync_logs(struct bb_db *db)
+{
+    struct bb_write_buffer *frozen[BB_FROZEN_MAX];
+    size_t count = ref_frozen(db, frozen);
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        if (frozen[i]->log != NULL)
+            status = bb_wal_writer_sync(frozen[i]->log); /* sync S7 */
+    }
+    for (size_t i = 0; i < count; i++)
+        bb_write_buffer_unref(frozen[i]);
+    if (status == BB_OK && db->active->log != NULL)
+        status = bb_wal_writer_sync(db->active->log); /* sync S8 */
+    return status;
+}
+
+/* The leader alone counts: no read-modify-write is needed. */
+static void count_up(_Atomic uint64_t *counter, uint64_t value)
+{
+    uint64_t sum = atomic_load_explicit(counter, memory_order_relaxed) + value;
+    atomic_store_explicit(counter, sum, memory_order_relaxed);
+}
+
+/* tail: behind the only record; or empty. */
+static enum bb_status append_log(struct bb_db *db, const struct bb_bytes *records, size_t count,
+                                 struct bb_bytes tail)
+{
+    uint64_t size = tail.size;
+    for (size_t i = 0; i < count; i++)
+        size += records[i].size;
+    count_up(&db->wal_bytes, size);
+    return tail.size > 0 ? bb_wal_writer_append_parts(db->active->log, records[0], tail)
+                         : bb_wal_writer_append(db->active->log, records, count);
+}
+
+/* One operation more is known to be in the log: into the memtable with it. */
+static enum bb_status add_batch(struct bb_db *db, struct bb_bytes record)
+{
+    struct bb_batch_cursor cursor;
+    struct bb_entry entry;
+    enum bb_status status =
+        bb_batch_cursor_init(&cursor, record, (struct bb_place){.file = "a batch"});
+    while (status == BB_OK) {
+        status = bb_batch_cursor_next(&cursor, &entry);
+        if (status == BB_OK)
+            status =
+                bb_memtable_add(db->active->memtable, &entry, bb_hash_key(&db->secret, entry.key));
+    }
+    return status == BB_NOT_FOUND ? BB_OK : status;
+}
+
+static enum bb_status log_group(struct bb_db *db, const struct group *group,
+                                const struct bb_bytes *records)
+{
+    if (db->active->log == NULL)
+        return BB_OK;
+    enum bb_status status = append_log(db, records, group->batch_count, group->leader->batch->tail);
+    return status == BB_OK && group->leader->sync ? bb_store_sync_logs(db) : status;
+}
+
+/* A single operation, as most groups are. Its way into the memtable is looked up before the log is
+ * written: what it needs of memory arrives during the system call. */
+static enum bb_status log_and_add_one(struct bb_db *db, const struct group *group,
+                                      const struct bb_bytes *record)
+{
+    struct bb_batch_cursor cursor;
+    struct bb_entry entry;
+    struct bb_memtable_path path;
+    enum bb_status status =
+        bb_batch_cursor_init(&cursor, *record, (struct bb_place){.file = "a batch"});
+    if (status == BB_OK) {
+        cursor.tail = group->leader->batch->tail;
+        status = bb_batch_cursor_next(&cursor, &entry);
+    }
+    if (status != BB_OK)
+        return status;
+    uint64_t key_hash = bb_hash_key(&db->secret, entry.key);
+    bb_memtable_find_way(db->active->memtable, entry.key, key_hash, &path);
+    status = log_group(db, group, record);
+    if (status != BB_OK)
+        return status;
+    return bb_memtable_add_at(db->active->memtable, &path, &entry, key_hash);
+}
+
+static enum bb_status log_and_add(struct bb_db *db, const struct group *group,
+                                  const struct bb_bytes *records)
+{
+    if (group->room.entry_count == 1)
+        return log_and_add_one(db, group, records);
+    enum bb_status status = log_group(db, group, records);
+    for (size_t i = 0; i < group->batch_count && status == BB_OK; i++)
+        status = add_batch(db, records[i]);
+    return status;
+}
+
+static void count_group(struct bb_db *db, const struct group *group)
+{
+    count_up(&db->write_count, group->room.entry_count);
+    count_up(&db->write_bytes, group->room.raw_bytes);
+    count_up(&db->commit_count, 1);
+}
+
+static enum bb_status commit_records(struct bb_db *db, const struct group *group,
+                                     struct bb_bytes *records)
+{
+    if (group->room.entry_count > BB_SEQUENCE_MAX - db->sequence_allocated)
+        return bb_fail(BB_TOO_LARGE, "all %llu sequences are used up",
+                       (unsigned long long)BB_SEQUENCE_MAX);
+    stamp_group(group, db->sequence_allocated + 1, records);
+    /* Given out before the log is touched: what failed may still have reached the disk. */
+    db->sequence_allocated += group->room.entry_count;
+    enum bb_status status = log_and_add(db, group, records);
+    if (status != BB_OK) {
+        db->is_log_failed = true;
+        return status;
+    }
+    atomic_store_explicit(&db->last_sequence, db->sequence_allocated, memory_order_release);
+    count_group(db, group);
+    return BB_OK;
+}
+
+/* The leader's whole work for its group. */
+static enum bb_status write_group(struct bb_db *db, const struct bb_commit *leader,
+                                  const struct bb_commit *last)
+{
+    struct bb_bytes few[16];
+    struct bb_bytes *records = few;
+    struct group group = measure_group(leader, last);
+    enum bb_status status = bb_store_make_room(db, &group.room);
+    if (status != BB_OK)
+        return status;
+    if (group.batch_count > BB_ARRAY_LENGTH(few))
+        records = bb_alloc_zeroed(group.batch_count, sizeof(*records));
+    if (records == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a group of %zu batches", group.batch_count);
+    if (group.batch_count > 0)
+        status = commit_records(db, &group, records);
+    else if (leader->sync)
+        status = bb_store_sync_logs(db);
+    if (records != few)
+        bb_free(records);
+    return status;
+}
+
+enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *options,
+                           const struct bb_batch *batch)
+{
+    struct bb_commit commit; /* the queue sets the rest: its message has 1 KiB */
+    commit.batch = batch;
+    commit.sync = false;
+    if (batch == NULL)
+        return bb_fail(BB_INVALID, "a write has no batch");
+    enum bb_status allowed = options == NULL ? BB_OK : bb_call_options_write(options, &commit.sync);
+    if (allowed == BB_OK)
+        allowed = bb_read_only_check(db, "a write");
+    if (allowed != BB_OK)
+        return allowed;
+    /* Before the queue: those who would be taken along are not refused. */
+    if (commit.sync && db->options.wal_off)
+        return bb_fail(BB_INVALID,
+                       "a synced write needs the log, and the store was opened with wal_off");
+    if (!bb_commit_queue_enter(&db->commits, &commit))
+        return bb_commit_result(&commit);
+    /* A group fits into a write buffer as it is meant to be. */
+    size_t size_max = GROUP_SIZE_MAX_BYTES;
+    if (size_max > db->options.write_buffer_bytes / 4)
+        size_max = (size_t)db->options.write_buffer_bytes / 4;
+    /* Alone just now: another look at the queue would cost more than it finds. */
+    struct bb_commit *last =
+        commit.is_alone ? &commit : bb_commit_queue_take(&db->commits, &commit, size_max);
+    enum bb_status status = write_group(db, &commit, last);
+    bb_commit_queue_leave(&db->commits, last, status);
+    return status;
+}
+
+enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *options,
+                         struct bb_bytes key, struct bb_bytes value)
+{
+    struct bb_batch batch;
+    bb_batch_init(&batch);
+    /* What is larger than a group is alone in its own, and is not copied into a batch. */
+    enum bb_status status = value.size > GROUP_SIZE_MAX_BYTES
+                                ? bb_batch_put_borrowed(&batch, key, value)
+                                : bb_batch_put(&batch, key, value);
+    if (status == BB_OK)
+        status = bb_db_write(db, options, &batch);
+    bb_batch_deinit(&batch);
+    return status;
+}
+
+enum bb_status bb_db_delete(struct bb_db *db, const struct bb_write_options *options,
+                            struct bb_bytes key)
+{
+    struct bb_batch batch;
+    bb_batch_init(&batch);
+    enum bb_status status = bb_batch_delete(&batch, key);
+    if (status == BB_OK)
+        status = bb_db_write(db, options, &batch);
+    bb_batch_deinit(&batch);
+    return status;
+}
+
+enum bb_status bb_db_delete_range(struct bb_db *db, const struct bb_write_options *options,
+                                  struct bb_bytes low, struct bb_bytes high)
+{
+    struct bb_batch batch;
+    bb_batch_init(&batch);
+    enum bb_status status = bb_batch_delete_range(&batch, low, high);
+    if (status == BB_OK)
+        status = bb_db_write(db, options, &batch);
+    bb_batch_deinit(&batch);
+    return status;
+}

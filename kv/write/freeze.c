@@ -1,0 +1,303 @@
+/* See freeze.h. */
+#include "kv/write/freeze.h"
+
+#include "base/assert.h"
+#include "base/status.h"
+#include "kv/manifest/filename.h"
+#include "kv/background/install.h"
+#include "kv/memtable/memtable.h"
+#include "kv/wal/wal_writer.h"
+#include "kv/background/worker.h"
+
+/* A log may take so many times the bytes of its memtable: small entries take more there than here, so
+ * that this is reached by what leaves nothing in the memtable, the deletion of empty ranges. */
+#define LOG_FACTOR 4
+
+/* A freeze waits at most so long for each run of level 0 above the mark. */
+#define SLOWDOWN_NANOSECONDS UINT64_C(20000000)
+
+static enum bb_status create_log(struct bb_db *db, uint64_t number, struct bb_wal_writer **ret_log)
+{
+    struct bb_buf path = {0};
+    struct bb_wal_writer *log = NULL;
+    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, number, &path);
+    if (status == BB_OK)
+        status = bb_wal_writer_create(db->system, (const char *)path.data, number, db->store_id,
+                                      db->options.wal_buffer_bytes, &log);
+    bb_buf_deinit(&path);
+    if (status == BB_OK)
+        *ret_log = log;
+    return status;
+}
+
+/* The spare one if it has the capacity. */
+static enum bb_status take_memtable(struct bb_db *db, size_t capacity_bytes,
+                                    struct bb_memtable **ret_memtable)
+{
+    struct bb_memtable *memtable = bb_spare_memtable_take(&db->spare, capacity_bytes);
+    if (memtable == NULL)
+        return bb_memtable_create(db->options.comparator, capacity_bytes, ret_memtable);
+    *ret_memtable = memtable;
+    return BB_OK;
+}
+
+enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes,
+                                         struct bb_write_buffer **ret_buffer)
+{
+    struct bb_memtable *memtable = NULL;
+    struct bb_wal_writer *log = NULL;
+    uint64_t number = 0;
+    enum bb_status status = take_memtable(db, capacity_bytes, &memtable);
+    if (status == BB_OK && !db->options.wal_off) {
+        number = atomic_fetch_add(&db->next_file_number, 1);
+        status = create_log(db, number, &log);
+    }
+    if (status == BB_OK)
+        status = bb_write_buffer_create(memtable, log, number, &db->spare, ret_buffer);
+    if (status != BB_OK) {
+        if (log != NULL)
+            (void)!bb_wal_writer_close(log);
+        bb_memtable_destroy(memtable);
+    }
+    return status;
+}
+
+enum bb_status bb_store_new_resting_buffer(struct bb_db *db, uint64_t old_log_number,
+                                           struct bb_write_buffer **ret_buffer)
+{
+    struct bb_memtable *memtable = NULL;
+    enum bb_status status = take_memtable(db, (size_t)db->options.write_buffer_bytes, &memtable);
+    if (status == BB_OK)
+        status = bb_write_buffer_create(memtable, NULL, 0, &db->spare, ret_buffer);
+    if (status == BB_OK)
+        (*ret_buffer)->old_log_number = old_log_number;
+    else
+        bb_memtable_destroy(memtable);
+    return status;
+}
+
+static void count_stall(struct bb_db *db, enum bb_stall stall, uint64_t nanoseconds)
+{
+    struct bb_event event = {.kind = BB_EVENT_STALL,
+                             .stall = stall,
+                             .level = -1,
+                             .nanoseconds = nanoseconds,
+                             .message = ""};
+    bb_mutex_lock(&db->mutex);
+    db->counts.stalls[stall]++;
+    db->counts.stall_nanoseconds[stall] += nanoseconds;
+    bb_mutex_unlock(&db->mutex);
+    bb_store_event(db, &event);
+}
+
+static bool is_level0_full(const struct bb_db *db)
+{
+    return bb_levels_table_count(db->view->levels, 0) >= db->options.level0_run_count_stop;
+}
+
+static bool is_stalled(const struct bb_db *db, enum bb_stall reason)
+{
+    return reason == BB_STALL_MEMTABLES ? db->view->frozen_count == BB_FROZEN_MAX
+                                        : is_level0_full(db);
+}
+
+/* Until the reason is gone, or the work that would remove it has failed. */
+static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall reason)
+{
+    enum bb_work work = reason == BB_STALL_MEMTABLES ? BB_WORK_FLUSH : BB_WORK_COMPACTION;
+    struct bb_error failure = {.status = BB_OK};
+    bb_mutex_lock(&db->mutex);
+    while (is_stalled(db, reason) && !bb_store_is_failing(db, work))
+        bb_condition_wait(&db->work_is_done, &db->mutex);
+    if (is_stalled(db, reason))
+        failure = db->workers[work].failure;
+    bb_mutex_unlock(&db->mutex);
+    return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
+}
+
+static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
+{
+    uint64_t begin = db->system->ops->now(db->system);
+    enum bb_status status =
+        db->options.deterministic ? bb_store_work_all(db) : wait_for_worker(db, reason);
+    count_stall(db, reason, bb_file_elapsed(db->system, begin));
+    return status;
+}
+
+/* Writes are refused while flushes fail. In deterministic mode the work is tried again here,
+ * because there is nobody else to do it. */
+static enum bb_status check_failure(struct bb_db *db)
+{
+    if (!atomic_load_explicit(&db->workers[BB_WORK_FLUSH].is_failing, memory_order_acquire))
+        return BB_OK;
+    bb_mutex_lock(&db->mutex);
+    struct bb_error failure = db->workers[BB_WORK_FLUSH].failure;
+    bb_mutex_unlock(&db->mutex);
+    if (failure.status == BB_OK)
+        return BB_OK;
+    return db->options.deterministic ? bb_store_work_all(db) : bb_error_restore(&failure);
+}
+
+/* The active buffer in front of the frozen ones, and a new one in its place. */
+static void swap_active(struct bb_db *db, struct bb_view *blank, struct bb_write_buffer *buffer)
+{
+    struct bb_write_buffer *frozen[BB_FROZEN_MAX] = {db->active};
+    size_t frozen_count = 1;
+    db->active->sequence_end = db->sequence_allocated;
+    bb_mutex_lock(&db->mutex);
+    BB_ASSERT(db->view->frozen_count < BB_FROZEN_MAX);
+    for (size_t i = 0; i < db->view->frozen_count; i++)
+        frozen[frozen_count++] = db->view->frozen[i];
+    bb_store_publish(db, blank, buffer, frozen, frozen_count, db->view->levels);
+    bb_write_buffer_unref(db->active);
+    db->active = buffer;
+    bb_store_signal_work(db, BB_WORK_FLUSH);
+    bb_mutex_unlock(&db->mutex);
+    bb_store_reclaim(db);
+    db->is_log_failed = false;
+}
+
+/* What a buffered log holds back goes to the system before a newer log takes records. */
+static enum bb_status flush_log(struct bb_db *db)
+{
+    if (db->active->log == NULL || db->is_log_failed)
+        return BB_OK;
+    enum bb_status status = bb_wal_writer_flush(db->active->log);
+    db->is_log_failed = status != BB_OK;
+    return status;
+}
+
+enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes)
+{
+    struct bb_write_buffer *buffer = NULL;
+    struct bb_view *blank = NULL;
+    bb_mutex_lock(&db->mutex);
+    bool is_full = db->view->frozen_count == BB_FROZEN_MAX;
+    bb_mutex_unlock(&db->mutex);
+    enum bb_status status = is_full ? stall(db, BB_STALL_MEMTABLES) : BB_OK;
+    if (status == BB_OK)
+        status = flush_log(db);
+    if (status == BB_OK)
+        status = bb_view_create(&blank);
+    if (status == BB_OK)
+        status = bb_store_new_write_buffer(db, capacity_bytes, &buffer);
+    if (status == BB_OK && buffer->log != NULL)
+        status = db->system->ops->sync_directory(db->system, db->directory); /* sync S6 */
+    if (status == BB_OK) {
+        swap_active(db, blank, buffer);
+        return BB_OK;
+    }
+    if (buffer != NULL)
+        bb_write_buffer_unref(buffer);
+    bb_view_destroy(blank);
+    return status;
+}
+
+enum bb_status bb_store_drain(struct bb_db *db)
+{
+    if (db->options.deterministic)
+        return bb_store_work_all(db);
+    bb_mutex_lock(&db->mutex);
+    while (db->view->frozen_count > 0 && !bb_store_is_failing(db, BB_WORK_FLUSH))
+        bb_condition_wait(&db->work_is_done, &db->mutex);
+    struct bb_error failure = {.status = BB_OK};
+    if (db->view->frozen_count > 0)
+        failure = db->workers[BB_WORK_FLUSH].failure;
+    bb_mutex_unlock(&db->mutex);
+    return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
+}
+
+/* The log has failed: what it acknowledged is brought into a table before anything new is taken, so
+ * that the log with its unknown end is never replayed beside a newer one. */
+static enum bb_status replace_log(struct bb_db *db)
+{
+    enum bb_status status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
+    if (status != BB_OK)
+        return status;
+    status = bb_store_drain(db);
+    /* Should the flush have failed, then the new log is not to be used either. */
+    if (status != BB_OK)
+        db->is_log_failed = true;
+    return status;
+}
+
+/* Half-way to the stop, each freeze waits a little, so that no later one has to wait for a whole
+ * compaction. */
+static void slow_down(struct bb_db *db)
+{
+    uint64_t mark = (db->options.level0_run_count_busy + db->options.level0_run_count_stop + 1) / 2;
+    if (db->options.deterministic)
+        return;
+    uint64_t begin = db->system->ops->now(db->system);
+    bb_mutex_lock(&db->mutex);
+    uint64_t runs = bb_levels_table_count(db->view->levels, 0);
+    if (runs >= mark)
+        (void)bb_condition_wait_for(&db->work_is_done, &db->mutex,
+                                    (runs - mark + 1) * SLOWDOWN_NANOSECONDS);
+    bb_mutex_unlock(&db->mutex);
+    if (runs >= mark)
+        count_stall(db, BB_STALL_SLOWDOWN, bb_file_elapsed(db->system, begin));
+}
+
+static enum bb_status freeze_for(struct bb_db *db, const struct bb_room *room)
+{
+    bb_mutex_lock(&db->mutex);
+    bool is_full = is_level0_full(db);
+    bb_mutex_unlock(&db->mutex);
+    enum bb_status status = is_full ? stall(db, BB_STALL_LEVEL0) : BB_OK;
+    if (status != BB_OK)
+        return status;
+    size_t needed = bb_memtable_capacity_for(room->entry_count, room->raw_bytes);
+    size_t usual = (size_t)db->options.write_buffer_bytes;
+    status = bb_store_freeze(db, needed > usual ? needed : usual);
+    if (status == BB_OK && db->options.deterministic)
+        status = bb_store_work_all(db);
+    return status;
+}
+
+static bool has_room(const struct bb_write_buffer *active, const struct bb_room *room)
+{
+    return bb_memtable_fits(active->memtable, room->entry_count, room->raw_bytes) &&
+           (active->log == NULL ||
+            bb_wal_writer_size(active->log) <= LOG_FACTOR * bb_memtable_capacity(active->memtable));
+}
+
+static bool is_resting(const struct bb_db *db)
+{
+    return db->active->log == NULL && !db->options.wal_off;
+}
+
+/* The first write to a store that was at rest. */
+static enum bb_status begin_log(struct bb_db *db)
+{
+    struct bb_wal_writer *log = NULL;
+    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    enum bb_status status = create_log(db, number, &log);
+    if (status == BB_OK)
+        status = db->system->ops->sync_directory(db->system, db->directory); /* sync S6 */
+    if (status != BB_OK) {
+        if (log != NULL)
+            (void)!bb_wal_writer_close(log);
+        return status;
+    }
+    /* A flush that ends now reads the number. */
+    bb_mutex_lock(&db->mutex);
+    db->active->log = log;
+    db->active->log_number = number;
+    bb_mutex_unlock(&db->mutex);
+    return BB_OK;
+}
+
+enum bb_status bb_store_make_room(struct bb_db *db, const struct bb_room *room)
+{
+    enum bb_status status = check_failure(db);
+    if (status == BB_OK && db->is_log_failed)
+        status = replace_log(db);
+    if (status == BB_OK && !has_room(db->active, room)) {
+        slow_down(db);
+        status = freeze_for(db, room);
+    }
+    if (status == BB_OK && room->entry_count > 0 && is_resting(db))
+        status = begin_log(db);
+    return status;
+}

@@ -1,0 +1,243 @@
+/* A data block in memory: loading, and the search over its restarts. See the header. Threads:
+ * constant after load. */
+#include "sstable/block/block.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "sstable/block/block_record.h"
+#include "sstable/prefix_search.h"
+
+/* Restarts are counted only in the payload, which is read into place: so there is room for what
+ * entries of 100 bytes and more take at the default interval. */
+#define RESTART_SIZE     (sizeof(uint64_t) + sizeof(uint32_t))
+#define RESTART_ROOM_MIN 48u
+#define RESTART_ROOM_MAX 4096u
+
+static uint32_t restart_room(uint32_t capacity)
+{
+    uint32_t room = RESTART_ROOM_MIN + capacity / 128;
+    return (room < RESTART_ROOM_MAX ? room : RESTART_ROOM_MAX) & ~7u;
+}
+
+static void destroy_block(struct bb_cache_item *item)
+{
+    struct bb_block *block = (struct bb_block *)item;
+    bb_free(block->restart_overflow);
+    if (block->spares != NULL)
+        bb_block_spares_put(block->spares, block, block->memory_size);
+    else
+        bb_free(block);
+}
+
+/* The memory is the caller's. */
+static void forget_block(struct bb_cache_item *item)
+{
+    bb_free(((struct bb_block *)item)->restart_overflow);
+}
+
+struct bb_block *bb_block_in_scratch(struct bb_block_scratch *scratch, uint32_t capacity,
+                                     bool is_stored)
+{
+    struct bb_block *block = (struct bb_block *)(void *)scratch->block;
+    uint32_t room = restart_room(capacity);
+    size_t size = sizeof(struct bb_block) + room + (is_stored ? 0 : capacity);
+    if (size > sizeof(scratch->block) || (is_stored && capacity > sizeof(scratch->stored)))
+        return NULL;
+    *block = (struct bb_block){
+        .capacity = capacity,
+        .restart_room = room,
+        .payload = is_stored ? scratch->stored : (uint8_t *)block->room + room,
+    };
+    bb_cache_item_init(&block->item, forget_block, 0);
+    return block;
+}
+
+enum bb_status bb_block_create(uint32_t capacity, struct bb_block **ret_block)
+{
+    return bb_block_create_from(NULL, capacity, ret_block);
+}
+
+enum bb_status bb_block_create_from(struct bb_block_spares *spares, uint32_t capacity,
+                                    struct bb_block **ret_block)
+{
+    uint32_t room = restart_room(capacity);
+    size_t size = sizeof(struct bb_block) + room + capacity;
+    struct bb_block *block =
+        spares == NULL ? bb_alloc(size) : bb_block_spares_take(spares, size, &size);
+    if (block == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a block of %u bytes", capacity);
+    *block = (struct bb_block){
+        .capacity = capacity,
+        .restart_room = room,
+        .memory_size = (uint32_t)size,
+        .spares = spares,
+        .payload = (uint8_t *)block->room + room,
+    };
+    bb_cache_item_init(&block->item, destroy_block, size);
+    *ret_block = block;
+    return BB_OK;
+}
+
+/* Finds out where the entries end and how many restarts there are. */
+static enum bb_status read_tail(struct bb_block *block, struct bb_place place, bool *ret_is_wide)
+{
+    uint32_t size = block->raw_size;
+    if (size < BB_BLOCK_TAIL_SIZE)
+        return bb_corrupt(place, 0, "a block of %u raw bytes is too short for its restart count",
+                          size);
+    uint32_t tail = bb_load32(block->payload + size - BB_BLOCK_TAIL_SIZE);
+    bool is_wide = (tail & BB_RESTARTS_WIDE) != 0;
+    uint32_t count = tail & ~BB_RESTARTS_WIDE;
+    uint32_t width = is_wide ? 4 : 2;
+    uint32_t room = size - BB_BLOCK_TAIL_SIZE;
+    if (count == 0 || count > room / width)
+        return bb_corrupt(place, size - BB_BLOCK_TAIL_SIZE,
+                          "a block of %u raw bytes says it has %u restarts", size, count);
+    block->restart_count = count;
+    block->entries_size = room - count * width;
+    if (is_wide != (block->entries_size > BB_NARROW_OFFSETS_MAX))
+        return bb_corrupt(place, size - BB_BLOCK_TAIL_SIZE,
+                          "restart offsets of %u bytes for %u bytes of entries", width,
+                          block->entries_size);
+    *ret_is_wide = is_wide;
+    return BB_OK;
+}
+
+static enum bb_status place_restarts(struct bb_block *block)
+{
+    size_t size = block->restart_count * RESTART_SIZE;
+    block->prefixes = block->room;
+    if (size > block->restart_room) {
+        block->restart_overflow = bb_alloc(size);
+        if (block->restart_overflow == NULL)
+            return bb_fail(BB_NO_MEMORY, "no memory for %u restarts of a block",
+                           block->restart_count);
+        block->prefixes = block->restart_overflow;
+        block->item.charge += size;
+    }
+    block->restarts = (uint32_t *)(block->prefixes + block->restart_count);
+    return BB_OK;
+}
+
+/* REQUIRES: the restart has been checked. */
+static struct bb_block_record record_of_restart(const struct bb_block *block, uint32_t i)
+{
+    struct bb_cursor cursor = {
+        .position = block->payload + block->restarts[i],
+        .end = block->payload + block->entries_size,
+    };
+    struct bb_block_record record = {0};
+    bool is_record = bb_block_record_decode(&cursor, &record);
+    BB_DEBUG_ASSERT(is_record);
+    (void)is_record;
+    return record;
+}
+
+/* Offsets start at 0, ascend, and each has an entry with its whole key. */
+static enum bb_status read_restarts(struct bb_block *block, struct bb_place place, bool is_wide)
+{
+    const uint8_t *stored = block->payload + block->entries_size;
+    for (uint32_t i = 0; i < block->restart_count; i++) {
+        uint32_t offset =
+            is_wide ? bb_load32(stored + 4 * (size_t)i) : bb_load16(stored + 2 * (size_t)i);
+        bool is_ascending = i == 0 ? offset == 0 : offset > block->restarts[i - 1];
+        if (!is_ascending || offset >= block->entries_size)
+            return bb_corrupt(place, block->entries_size,
+                              "restart %u of %u at %u, in %u bytes of entries", i,
+                              block->restart_count, offset, block->entries_size);
+        block->restarts[i] = offset;
+        struct bb_cursor cursor = {
+            .position = block->payload + offset,
+            .end = block->payload + block->entries_size,
+        };
+        struct bb_block_record record = {0};
+        if (!bb_block_record_decode(&cursor, &record) || record.shared != 0)
+            return bb_corrupt(place, offset, "restart %u of %u is not an entry with a whole key", i,
+                              block->restart_count);
+    }
+    return BB_OK;
+}
+
+static void compute_prefixes(struct bb_block *block)
+{
+    struct bb_block_record first = record_of_restart(block, 0);
+    struct bb_block_record last = record_of_restart(block, block->restart_count - 1);
+    size_t common =
+        bb_bytes_shared_prefix(bb_block_record_suffix(&first), bb_block_record_suffix(&last));
+    block->common_size = (uint32_t)common;
+    block->common_number = bb_bytes_prefix64(bb_bytes_of(first.suffix, common));
+    for (uint32_t i = 0; i < block->restart_count; i++) {
+        struct bb_block_record record = record_of_restart(block, i);
+        /* Keys between two that share a prefix share it too; one that is out of order may be
+         * shorter. */
+        uint32_t skipped =
+            record.unshared < block->common_size ? record.unshared : block->common_size;
+        block->prefixes[i] =
+            bb_bytes_prefix64(bb_bytes_of(record.suffix + skipped, record.unshared - skipped));
+    }
+}
+
+enum bb_status bb_block_index(struct bb_block *block, uint32_t raw_size,
+                              const struct bb_comparator *comparator, struct bb_place place)
+{
+    BB_ASSERT(raw_size <= block->capacity && block->prefixes == NULL);
+    bool is_wide = false;
+    block->raw_size = raw_size;
+    enum bb_status status = read_tail(block, place, &is_wide);
+    if (status == BB_OK)
+        status = place_restarts(block);
+    if (status == BB_OK)
+        status = read_restarts(block, place, is_wide);
+    if (status == BB_OK && comparator == NULL)
+        compute_prefixes(block);
+    return status;
+}
+
+/* Restarts before (key, sequence) among from ... to, by whole comparisons. */
+static uint32_t find_by_comparison(const struct bb_block *block,
+                                   const struct bb_comparator *comparator, struct bb_bytes key,
+                                   uint64_t sequence, uint32_t from, uint32_t to)
+{
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        struct bb_block_record record = record_of_restart(block, middle);
+        if (bb_entry_compare(comparator, bb_block_record_suffix(&record), record.sequence, key,
+                             sequence) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* < 0, 0, > 0: the common prefix before the key, a prefix of it, behind it. A short one is compared
+ * as a number: the first entry would be one more cache line to wait for. */
+static int compare_common(const struct bb_block *block, struct bb_bytes key)
+{
+    if (block->common_size <= sizeof(uint64_t))
+        return bb_prefix_compare(block->common_number, block->common_size, key);
+    struct bb_block_record first = record_of_restart(block, 0);
+    size_t shorter = key.size < block->common_size ? key.size : block->common_size;
+    int order = shorter == 0 ? 0 : memcmp(first.suffix, key.data, shorter);
+    return order != 0 ? order : shorter < block->common_size;
+}
+
+uint32_t bb_block_find_restart(const struct bb_block *block, const struct bb_comparator *comparator,
+                               struct bb_bytes key, uint64_t sequence)
+{
+    uint32_t count = block->restart_count;
+    if (comparator != NULL)
+        return find_by_comparison(block, comparator, key, sequence, 0, count);
+    int order = compare_common(block, key);
+    if (order != 0)
+        return order < 0 ? count : 0;
+
+    uint32_t common = block->common_size;
+    uint64_t number =
+        bb_bytes_prefix64(common == 0 ? key : bb_bytes_of(key.data + common, key.size - common));
+    uint32_t below = bb_prefix_search(block->prefixes, count, number);
+    if (below == count || block->prefixes[below] != number)
+        return below;
+    uint32_t ties = bb_prefix_ties(block->prefixes + below, count - below, number);
+    return find_by_comparison(block, NULL, key, sequence, below, below + ties);
+}

@@ -1,0 +1,560 @@
+/* See block_cache.h.
+ *
+ *     shard   mutex | buckets: chain through items | ring: newest .. oldest, unpinned items only |
+ *             misses: marks of what was not there lately | counters
+ *
+ * An item that the cache holds has one reference of the cache's and one per pin; it stands in the
+ * ring exactly when only the cache's is left. Both steps between "pinned" and "in the ring" happen
+ * under the shard's mutex. An item that left the cache while pinned (drop_owner) is chained to
+ * itself and lives until its last pin goes. Items are destroyed after the mutex is released:
+ * freeing a block takes longer than everything else here. What is counted is the items' charge; the
+ * buckets are 16 to 32 bytes per item, the marks of misses 4 bytes for each 4 KiB, and are not.
+ *
+ * A miss costs no memory that an item is in: a bucket says with 64 bits which hashes its chain has.
+ */
+#include "sstable/block/block_cache.h"
+
+#include <stdalign.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/status.h"
+#include "base/sync.h"
+#include "sstable/block/block_spares.h"
+
+#define SHARD_COUNT_MAX  64
+#define SHARD_BYTES_MIN  (256 * 1024)
+#define BUCKET_COUNT_MIN 64
+/* Misses are remembered for about as long as a block of the usual size would stay. */
+#define MISS_MARK_BYTES 4096
+#define MISS_COUNT_MIN  64
+/* The part of a shard that a single item may take. */
+#define LARGEST_PART 2
+/* drop_owner holds a shard's mutex over so many chains at a time. */
+#define DROP_STEP 1024
+
+struct bucket {
+    struct bb_cache_item *chain;
+    uint64_t hashes; /* bit hash_bit() of each item's hash */
+};
+
+struct shard {
+    alignas(64) struct bb_mutex mutex; /* neighbours do not share a line */
+    struct bucket *buckets;
+    size_t bucket_count; /* a power of two */
+    uint32_t *misses;    /* upper halves of the hashes, each where its lower half says; 0: none */
+    size_t miss_count;   /* a power of two */
+    size_t item_count;
+    struct bb_cache_item ring; /* newer: the oldest item, older: the newest; itself when empty */
+    uint64_t share_bytes;
+    uint64_t used_bytes;
+    uint64_t pinned_bytes;
+    uint64_t hits;
+    uint64_t miss_total;
+    uint64_t evictions;
+};
+
+struct bb_block_cache {
+    uint64_t capacity_bytes;
+    size_t shard_count; /* a power of two */
+    _Atomic uint64_t last_owner;
+    struct shard *shards;
+    struct bb_block_spares spares;
+};
+
+/* Where an item belongs: the shard by the upper half of the hash, the chain by the lower. */
+struct place {
+    struct shard *shard;
+    uint64_t hash;
+};
+
+static uint64_t hash_of(uint64_t owner, uint64_t offset)
+{
+    return bb_hash_mix(offset + owner * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static struct place place_of(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
+{
+    uint64_t hash = hash_of(owner, offset);
+    return (struct place){&cache->shards[(hash >> 32) & (cache->shard_count - 1)], hash};
+}
+
+/* ---- the ring ---- */
+
+static void ring_add_newest(struct shard *shard, struct bb_cache_item *item)
+{
+    item->newer = &shard->ring;
+    item->older = shard->ring.older;
+    item->older->newer = item;
+    shard->ring.older = item;
+}
+
+static void ring_remove(struct bb_cache_item *item)
+{
+    item->newer->older = item->older;
+    item->older->newer = item->newer;
+    item->newer = NULL;
+    item->older = NULL;
+}
+
+/* ---- the chains; the shard's mutex is held ---- */
+
+static struct bucket *bucket_of(const struct shard *shard, uint64_t hash)
+{
+    return &shard->buckets[hash & (shard->bucket_count - 1)];
+}
+
+static uint64_t hash_bit(uint64_t hash)
+{
+    return UINT64_C(1) << (hash >> 58);
+}
+
+static struct bb_cache_item **find_link(struct place place, uint64_t owner, uint64_t offset)
+{
+    struct bb_cache_item **link = &bucket_of(place.shard, place.hash)->chain;
+    while (*link != NULL && ((*link)->offset != offset || (*link)->owner != owner))
+        link = &(*link)->chain;
+    return link;
+}
+
+static struct bb_cache_item *find_item(struct place place, uint64_t owner, uint64_t offset)
+{
+    if ((bucket_of(place.shard, place.hash)->hashes & hash_bit(place.hash)) == 0)
+        return NULL;
+    return *find_link(place, owner, offset);
+}
+
+static void chain_add(struct shard *shard, uint64_t hash, struct bb_cache_item *item)
+{
+    struct bucket *bucket = bucket_of(shard, hash);
+    item->chain = bucket->chain;
+    bucket->chain = item;
+    bucket->hashes |= hash_bit(hash);
+}
+
+/* The item at link, which is in the bucket's chain, leaves it. */
+static void chain_remove(struct bucket *bucket, struct bb_cache_item **link)
+{
+    struct bb_cache_item *item = *link;
+    *link = item->chain;
+    item->chain = item;
+    bucket->hashes = 0;
+    for (const struct bb_cache_item *left = bucket->chain; left != NULL; left = left->chain)
+        bucket->hashes |= hash_bit(hash_of(left->owner, left->offset));
+}
+
+/* Without memory for more buckets the chains grow longer: slower, and still right. */
+static void grow_if_full(struct shard *shard)
+{
+    if (shard->item_count < shard->bucket_count)
+        return;
+    struct bucket *old = shard->buckets;
+    size_t old_count = shard->bucket_count;
+    struct bucket *grown = bb_alloc_zeroed(old_count * 2, sizeof(*grown));
+    if (grown == NULL)
+        return;
+    shard->buckets = grown;
+    shard->bucket_count = old_count * 2;
+    for (size_t i = 0; i < old_count; i++) {
+        while (old[i].chain != NULL) {
+            struct bb_cache_item *item = old[i].chain;
+            old[i].chain = item->chain;
+            chain_add(shard, hash_of(item->owner, item->offset), item);
+        }
+    }
+    bb_free(old);
+}
+
+static bool is_detached(const struct bb_cache_item *item)
+{
+    return item->chain == item;
+}
+
+/* Takes the item at link out of the cache and gives back the cache's reference. When no pin is left
+ * it is put on the list of those to destroy. */
+static void detach(struct shard *shard, struct bucket *bucket, struct bb_cache_item **link,
+                   struct bb_cache_item **dead)
+{
+    struct bb_cache_item *item = *link;
+    chain_remove(bucket, link);
+    shard->item_count--;
+    shard->used_bytes -= item->charge;
+    if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) > 1) {
+        shard->pinned_bytes -= item->charge;
+        return;
+    }
+    ring_remove(item);
+    item->chain = *dead;
+    *dead = item;
+}
+
+static void detach_oldest(struct shard *shard, struct bb_cache_item **dead)
+{
+    const struct bb_cache_item *item = shard->ring.newer;
+    struct place place = {shard, hash_of(item->owner, item->offset)};
+    detach(shard, bucket_of(shard, place.hash), find_link(place, item->owner, item->offset), dead);
+}
+
+static bool has_unpinned(const struct shard *shard)
+{
+    return shard->ring.newer != &shard->ring;
+}
+
+static void evict_surplus(struct shard *shard, struct bb_cache_item **dead)
+{
+    while (shard->used_bytes > shard->share_bytes && has_unpinned(shard)) {
+        detach_oldest(shard, dead);
+        shard->evictions++;
+    }
+}
+
+/* The mutex is not held. */
+static void destroy_list(struct bb_cache_item *dead)
+{
+    while (dead != NULL) {
+        struct bb_cache_item *item = dead;
+        dead = item->chain;
+        item->destroy(item);
+    }
+}
+
+/* ---- items ---- */
+
+void bb_cache_item_init(struct bb_cache_item *item, void (*destroy)(struct bb_cache_item *),
+                        uint64_t charge)
+{
+    *item = (struct bb_cache_item){.destroy = destroy, .charge = charge};
+    atomic_init(&item->references, 1);
+}
+
+/* The mutex is held. */
+static void pin(struct shard *shard, struct bb_cache_item *item)
+{
+    if (atomic_fetch_add_explicit(&item->references, 1, memory_order_acq_rel) > 1)
+        return;
+    ring_remove(item);
+    shard->pinned_bytes += item->charge;
+}
+
+/* The cache's reference and one of at least two pins: the pin goes without the mutex. */
+static bool unpin_one_of_many(struct bb_cache_item *item)
+{
+    uint32_t references = atomic_load_explicit(&item->references, memory_order_relaxed);
+    while (references > 2) {
+        if (atomic_compare_exchange_weak_explicit(&item->references, &references, references - 1,
+                                                  memory_order_acq_rel, memory_order_relaxed))
+            return true;
+    }
+    return false;
+}
+
+/* The mutex is held. A detached item goes when its last pin does, an attached one becomes the
+ * newest to evict. */
+static void unpin(struct shard *shard, struct bb_cache_item *item, struct bb_cache_item **dead)
+{
+    uint32_t before = atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel);
+    if (is_detached(item)) {
+        if (before > 1)
+            return;
+        item->chain = *dead;
+        *dead = item;
+    } else if (before == 2) {
+        shard->pinned_bytes -= item->charge;
+        ring_add_newest(shard, item);
+        evict_surplus(shard, dead);
+    }
+}
+
+void bb_cache_item_unref(struct bb_cache_item *item)
+{
+    if (item == NULL)
+        return;
+    if (item->cache == NULL) {
+        if (atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) == 1)
+            item->destroy(item);
+        return;
+    }
+    if (unpin_one_of_many(item))
+        return;
+    struct bb_cache_item *dead = NULL;
+    struct shard *shard = place_of(item->cache, item->owner, item->offset).shard;
+    bb_mutex_lock(&shard->mutex);
+    unpin(shard, item, &dead);
+    bb_mutex_unlock(&shard->mutex);
+    destroy_list(dead);
+}
+
+/* ---- the cache ---- */
+
+/* A share of a few blocks would evict by chance rather than by age: small caches have fewer shards.
+ */
+static size_t shard_count_for(uint64_t capacity_bytes)
+{
+    size_t count = 1;
+    while (count < SHARD_COUNT_MAX && capacity_bytes / (count * 2) >= SHARD_BYTES_MIN)
+        count *= 2;
+    return count;
+}
+
+static size_t miss_count_for(uint64_t share_bytes)
+{
+    size_t count = MISS_COUNT_MIN;
+    while (count < share_bytes / MISS_MARK_BYTES)
+        count *= 2;
+    return count;
+}
+
+static bool shard_init(struct shard *shard, uint64_t share_bytes)
+{
+    shard->miss_count = miss_count_for(share_bytes);
+    shard->misses = bb_alloc_zeroed(shard->miss_count, sizeof(*shard->misses));
+    shard->buckets = bb_alloc_zeroed(BUCKET_COUNT_MIN, sizeof(*shard->buckets));
+    if (shard->buckets == NULL || shard->misses == NULL) {
+        bb_free(shard->buckets);
+        bb_free(shard->misses);
+        return false;
+    }
+    shard->bucket_count = BUCKET_COUNT_MIN;
+    shard->ring.newer = &shard->ring;
+    shard->ring.older = &shard->ring;
+    shard->share_bytes = share_bytes;
+    bb_mutex_init(&shard->mutex);
+    return true;
+}
+
+static void shard_clear(struct shard *shard)
+{
+    struct bb_cache_item *dead = NULL;
+    bb_mutex_lock(&shard->mutex);
+    while (has_unpinned(shard))
+        detach_oldest(shard, &dead);
+    bb_mutex_unlock(&shard->mutex);
+    destroy_list(dead);
+}
+
+static void shard_deinit(struct shard *shard)
+{
+    shard_clear(shard);
+    BB_ASSERT(shard->item_count == 0); /* else an item is still pinned: a leak of its user */
+    bb_mutex_deinit(&shard->mutex);
+    bb_free(shard->buckets);
+    bb_free(shard->misses);
+}
+
+enum bb_status bb_block_cache_create(uint64_t capacity_bytes, struct bb_block_cache **ret_cache)
+{
+    size_t shard_count = shard_count_for(capacity_bytes);
+    struct bb_block_cache *cache =
+        bb_alloc_aligned(alignof(struct bb_block_cache), sizeof(struct bb_block_cache));
+    struct shard *shards =
+        bb_alloc_aligned(alignof(struct shard), shard_count * sizeof(struct shard));
+    size_t done = 0;
+    if (cache == NULL || shards == NULL)
+        goto out;
+    memset(cache, 0, sizeof(*cache));
+    memset(shards, 0, shard_count * sizeof(struct shard));
+    bb_block_spares_init(&cache->spares);
+    while (done < shard_count && shard_init(&shards[done], capacity_bytes / shard_count))
+        done++;
+    if (done < shard_count)
+        goto out;
+    cache->capacity_bytes = capacity_bytes;
+    cache->shard_count = shard_count;
+    cache->shards = shards;
+    *ret_cache = cache;
+    return BB_OK;
+out:
+    for (size_t i = 0; i < done; i++)
+        shard_deinit(&shards[i]);
+    bb_free(shards);
+    bb_free(cache);
+    return bb_fail(BB_NO_MEMORY, "no memory for a block cache of %zu shards", shard_count);
+}
+
+void bb_block_cache_destroy(struct bb_block_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    for (size_t i = 0; i < cache->shard_count; i++)
+        shard_deinit(&cache->shards[i]);
+    bb_free(cache->shards);
+    bb_block_spares_deinit(&cache->spares);
+    bb_free(cache);
+}
+
+uint64_t bb_block_cache_new_owner(struct bb_block_cache *cache)
+{
+    return atomic_fetch_add_explicit(&cache->last_owner, 1, memory_order_relaxed) + 1;
+}
+
+/* Was the same missed lately? It is now. The mutex is held. */
+static bool mark_miss(struct place place)
+{
+    uint32_t mark = (uint32_t)(place.hash >> 32) | 1;
+    /* The lower bits choose the bucket too, and the next ones the shard: nothing depends on it. */
+    uint32_t *at = &place.shard->misses[place.hash & (place.shard->miss_count - 1)];
+    bool was_marked = *at == mark;
+    *at = mark;
+    return was_marked;
+}
+
+/* For one more of the usual size: what an eviction left over is none, or blocks that are larger than
+ * that would enter with each miss. The mutex is held. */
+static bool has_room(const struct shard *shard)
+{
+    uint64_t usual = shard->item_count == 0 ? 0 : shard->used_bytes / shard->item_count;
+    if (usual < MISS_MARK_BYTES)
+        usual = MISS_MARK_BYTES;
+    return shard->used_bytes + usual < shard->share_bytes;
+}
+
+struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache, uint64_t owner,
+                                                   uint64_t offset, bool *ret_is_wanted)
+{
+    struct place place = place_of(cache, owner, offset);
+    bb_mutex_lock(&place.shard->mutex);
+    struct bb_cache_item *item = find_item(place, owner, offset);
+    if (item != NULL) {
+        pin(place.shard, item);
+        place.shard->hits++;
+    } else {
+        place.shard->miss_total++;
+        *ret_is_wanted = mark_miss(place) || has_room(place.shard);
+    }
+    bb_mutex_unlock(&place.shard->mutex);
+    return item;
+}
+
+struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t owner,
+                                          uint64_t offset)
+{
+    bool is_wanted = false;
+    return bb_block_cache_find_or_judge(cache, owner, offset, &is_wanted);
+}
+
+struct bb_block_spares *bb_block_cache_spares(struct bb_block_cache *cache)
+{
+    return &cache->spares;
+}
+
+bool bb_block_cache_takes(const struct bb_block_cache *cache, uint64_t charge)
+{
+    return charge <= cache->capacity_bytes / cache->shard_count / LARGEST_PART;
+}
+
+struct bb_cache_item *bb_block_cache_peek(struct bb_block_cache *cache, uint64_t owner,
+                                          uint64_t offset)
+{
+    struct place place = place_of(cache, owner, offset);
+    bb_mutex_lock(&place.shard->mutex);
+    struct bb_cache_item *item = find_item(place, owner, offset);
+    if (item != NULL)
+        pin(place.shard, item);
+    bb_mutex_unlock(&place.shard->mutex);
+    return item;
+}
+
+bool bb_block_cache_contains(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
+{
+    struct place place = place_of(cache, owner, offset);
+    bb_mutex_lock(&place.shard->mutex);
+    bool is_there = find_item(place, owner, offset) != NULL;
+    bb_mutex_unlock(&place.shard->mutex);
+    return is_there;
+}
+
+/* The mutex is held; the item is not yet seen by anybody else. */
+static void attach(struct bb_block_cache *cache, struct place place, struct bb_cache_item *item)
+{
+    struct shard *shard = place.shard;
+    grow_if_full(shard);
+    item->cache = cache;
+    chain_add(shard, place.hash, item);
+    atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
+    shard->item_count++;
+    shard->used_bytes += item->charge;
+    shard->pinned_bytes += item->charge;
+}
+
+struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64_t owner,
+                                            uint64_t offset, struct bb_cache_item *item)
+{
+    BB_DEBUG_ASSERT(item->cache == NULL);
+    struct place place = place_of(cache, owner, offset);
+    struct bb_cache_item *dead = NULL;
+    item->owner = owner;
+    item->offset = offset;
+    bb_mutex_lock(&place.shard->mutex);
+    struct bb_cache_item *first = find_item(place, owner, offset);
+    if (first != NULL) {
+        pin(place.shard, first);
+    } else {
+        attach(cache, place, item);
+        evict_surplus(place.shard, &dead);
+    }
+    bb_mutex_unlock(&place.shard->mutex);
+    destroy_list(dead);
+    if (first == NULL)
+        return item;
+    bb_cache_item_unref(item);
+    return first;
+}
+
+/* The mutex is held. */
+static void drop_from_chain(struct shard *shard, size_t bucket, uint64_t owner,
+                            struct bb_cache_item **dead)
+{
+    struct bb_cache_item **link = &shard->buckets[bucket].chain;
+    while (*link != NULL) {
+        if ((*link)->owner == owner)
+            detach(shard, &shard->buckets[bucket], link, dead);
+        else
+            link = &(*link)->chain;
+    }
+}
+
+/* In steps, so that readers of other tables do not wait for the whole walk. Growth between two
+ * steps moves items from chain i to chain i + the old count: never from what is still to come to
+ * what is done. */
+static void shard_drop_owner(struct shard *shard, uint64_t owner)
+{
+    struct bb_cache_item *dead = NULL;
+    bool is_done = false;
+    for (size_t bucket = 0; !is_done;) {
+        bb_mutex_lock(&shard->mutex);
+        for (size_t step = 0; step < DROP_STEP && bucket < shard->bucket_count; step++)
+            drop_from_chain(shard, bucket++, owner, &dead);
+        is_done = bucket >= shard->bucket_count;
+        bb_mutex_unlock(&shard->mutex);
+    }
+    destroy_list(dead);
+}
+
+void bb_block_cache_drop_owner(struct bb_block_cache *cache, uint64_t owner)
+{
+    for (size_t i = 0; i < cache->shard_count; i++)
+        shard_drop_owner(&cache->shards[i], owner);
+}
+
+void bb_block_cache_clear(struct bb_block_cache *cache)
+{
+    for (size_t i = 0; i < cache->shard_count; i++)
+        shard_clear(&cache->shards[i]);
+}
+
+void bb_block_cache_stats(struct bb_block_cache *cache, struct bb_block_cache_stats *ret_stats)
+{
+    struct bb_block_cache_stats stats = {.capacity_bytes = cache->capacity_bytes};
+    for (size_t i = 0; i < cache->shard_count; i++) {
+        struct shard *shard = &cache->shards[i];
+        bb_mutex_lock(&shard->mutex);
+        stats.used_bytes += shard->used_bytes;
+        stats.pinned_bytes += shard->pinned_bytes;
+        stats.hits += shard->hits;
+        stats.misses += shard->miss_total;
+        stats.evictions += shard->evictions;
+        bb_mutex_unlock(&shard->mutex);
+    }
+    *ret_stats = stats;
+}

@@ -1,0 +1,129 @@
+/* A look-up in one block: no iterator, no copy of a key.
+ *
+ * While entries are passed, `matched` is how many bytes of the wanted key the current entry's key
+ * agrees with. Its own `shared` then says most of what there is to know about the next entry,
+ * because it is the longest prefix it has in common with the current one, and the current one is
+ * before the wanted:
+ *     shared > matched   it agrees with the current one where that fell behind: still before
+ *     shared < matched   it left, upwards, where the current one still agreed: behind the wanted
+ *     shared = matched   the bytes from there on decide
+ * Only restarts stand whole, so that for them the comparison starts over. Any thread.
+ */
+#include "sstable/block/block_iter.h"
+#include "sstable/block/block_record.h"
+
+struct scan {
+    struct bb_cursor cursor;
+    struct bb_bytes key;
+    uint64_t sequence;
+    size_t matched;
+    struct bb_block_record record;
+};
+
+enum scan_order { SCAN_BEFORE, SCAN_NEWER, SCAN_FOUND, SCAN_BEHIND };
+
+/* Where the record at hand stands, relative to (key, sequence). */
+static enum scan_order classify(struct scan *scan)
+{
+    const struct bb_block_record *record = &scan->record;
+    if (record->shared != scan->matched)
+        return record->shared > scan->matched ? SCAN_BEFORE : SCAN_BEHIND;
+
+    struct bb_bytes wanted = scan->key;
+    if (scan->matched > 0)
+        wanted = bb_bytes_of(scan->key.data + scan->matched, scan->key.size - scan->matched);
+    struct bb_bytes suffix = bb_block_record_suffix(record);
+    size_t agreed = bb_bytes_shared_prefix(wanted, suffix);
+    scan->matched += agreed;
+    if (agreed == suffix.size && agreed == wanted.size)
+        return record->sequence > scan->sequence ? SCAN_NEWER : SCAN_FOUND;
+    if (agreed == suffix.size)
+        return SCAN_BEFORE;
+    if (agreed == wanted.size)
+        return SCAN_BEHIND;
+    return suffix.data[agreed] < wanted.data[agreed] ? SCAN_BEFORE : SCAN_BEHIND;
+}
+
+static void fill_match(struct bb_block_match *match, const struct bb_block_record *record)
+{
+    match->is_found = true;
+    match->sequence = record->sequence;
+    match->kind = record->kind;
+    match->value = bb_block_record_value(record);
+}
+
+/* From the last restart before the key, or the first, to the entry that decides. */
+static enum bb_status scan_interval(const struct bb_block *block, struct bb_place place,
+                                    struct scan *scan, struct bb_block_match *match)
+{
+    uint32_t below = bb_block_find_restart(block, NULL, scan->key, scan->sequence);
+    uint32_t next_restart = below < block->restart_count ? block->restarts[below] : UINT32_MAX;
+    scan->cursor.position = block->payload + (below == 0 ? 0 : block->restarts[below - 1]);
+    while (scan->cursor.position < scan->cursor.end) {
+        uint32_t offset = (uint32_t)(scan->cursor.position - block->payload);
+        if (offset == next_restart)
+            scan->matched = 0;
+        if (!bb_block_record_decode(&scan->cursor, &scan->record))
+            return bb_corrupt(place, offset,
+                              "the entry at %u of %u bytes of entries cannot be read", offset,
+                              block->entries_size);
+        enum scan_order order = classify(scan);
+        match->has_newer |= order == SCAN_NEWER;
+        if (order == SCAN_FOUND)
+            fill_match(match, &scan->record);
+        if (order >= SCAN_FOUND)
+            break;
+    }
+    return BB_OK;
+}
+
+/* The same by an iterator, for an order in which bytes say nothing. */
+static enum bb_status find_by_iterator(const struct bb_block *block,
+                                       const struct bb_comparator *comparator,
+                                       struct bb_place place, struct bb_bytes key,
+                                       uint64_t sequence, struct bb_block_match *match)
+{
+    struct bb_block_iter iter;
+    bb_block_iter_init(&iter, comparator);
+    bb_block_iter_reset(&iter, block, place);
+    iter.trusts_order = true;
+    uint32_t below = bb_block_find_restart(block, comparator, key, sequence);
+    bb_block_iter_seek_restart(&iter, below == 0 ? 0 : below - 1);
+    for (; iter.is_valid; bb_block_iter_next(&iter)) {
+        int order = bb_key_compare(comparator, iter.entry.key, key);
+        if (order > 0)
+            break;
+        if (order < 0)
+            continue;
+        if (iter.entry.sequence > sequence) {
+            match->has_newer = true;
+            continue;
+        }
+        match->is_found = true;
+        match->sequence = iter.entry.sequence;
+        match->kind = iter.entry.kind;
+        match->value = iter.entry.value;
+        break;
+    }
+    enum bb_status status = iter.is_valid ? BB_OK : iter.status;
+    bb_block_iter_deinit(&iter);
+    return status;
+}
+
+enum bb_status bb_block_find(const struct bb_block *block, const struct bb_comparator *comparator,
+                             struct bb_place place, struct bb_bytes key, uint64_t sequence,
+                             struct bb_block_match *ret_match)
+{
+    struct bb_block_match match = {0};
+    enum bb_status status = BB_OK;
+    if (comparator != NULL) {
+        status = find_by_iterator(block, comparator, place, key, sequence, &match);
+    } else {
+        struct scan scan = {.key = key, .sequence = sequence};
+        scan.cursor.end = block->payload + block->entries_size;
+        status = scan_interval(block, place, &scan, &match);
+    }
+    if (status == BB_OK)
+        *ret_match = match;
+    return status;
+}

@@ -1,0 +1,230 @@
+/* An iterator over the entries of one block. See the header. One thread. */
+#include "sstable/block/block_iter.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "sstable/block/block_record.h"
+
+void bb_block_iter_init(struct bb_block_iter *iter, const struct bb_comparator *comparator)
+{
+    iter->comparator = comparator;
+    iter->key = iter->key_inside;
+    iter->key_capacity = sizeof(iter->key_inside);
+    iter->trusts_order = false;
+    iter->candidate = (struct bb_buf){0};
+    bb_block_iter_reset(iter, NULL, (struct bb_place){0});
+}
+
+void bb_block_iter_deinit(struct bb_block_iter *iter)
+{
+    if (iter->key != iter->key_inside)
+        bb_free(iter->key);
+    iter->key = NULL;
+    bb_buf_deinit(&iter->candidate);
+}
+
+void bb_block_iter_reset(struct bb_block_iter *iter, const struct bb_block *block,
+                         struct bb_place place)
+{
+    iter->is_valid = false;
+    iter->status = BB_OK;
+    iter->entry = (struct bb_entry){0};
+    iter->block = block;
+    iter->place = place;
+    iter->offset = 0;
+    iter->next_offset = 0;
+    iter->restart = 0;
+    iter->key_size = 0;
+}
+
+static void stop(struct bb_block_iter *iter, enum bb_status status)
+{
+    iter->is_valid = false;
+    iter->status = status;
+}
+
+static enum bb_status grow_key(struct bb_block_iter *iter, size_t needed)
+{
+    size_t capacity = iter->key_capacity;
+    while (capacity < needed)
+        capacity *= 2;
+    bool was_inside = iter->key == iter->key_inside;
+    uint8_t *key = bb_realloc(was_inside ? NULL : iter->key, capacity);
+    if (key == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a key of %zu bytes", needed);
+    if (was_inside)
+        memcpy(key, iter->key_inside, iter->key_size);
+    iter->key = key;
+    iter->key_capacity = capacity;
+    return BB_OK;
+}
+
+static bool is_at_restart(const struct bb_block_iter *iter)
+{
+    uint32_t next = iter->restart + 1;
+    return next < iter->block->restart_count && iter->next_offset == iter->block->restarts[next];
+}
+
+/* Is the record after the current entry? Its first shared bytes are the current key's, so that only
+ * the rest of both has to be looked at. Between restarts shared must also be the longest it can be:
+ * bb_block_find relies on it. */
+static bool is_after_current(const struct bb_block_iter *iter, const struct bb_block_record *record)
+{
+    struct bb_bytes rest = {.data = iter->key + record->shared,
+                            .size = iter->key_size - record->shared};
+    struct bb_bytes suffix = bb_block_record_suffix(record);
+    if (rest.size > 0 && suffix.size > 0 && rest.data[0] == suffix.data[0] && !is_at_restart(iter))
+        return false;
+    return bb_entry_compare(NULL, rest, iter->entry.sequence, suffix, record->sequence) < 0;
+}
+
+static enum bb_status take_key(struct bb_block_iter *iter, const struct bb_block_record *record)
+{
+    size_t size = (size_t)record->shared + record->unshared;
+    enum bb_status status = BB_OK;
+    if (size > iter->key_capacity)
+        status = grow_key(iter, size);
+    if (status != BB_OK)
+        return status;
+    if (record->unshared > 0)
+        memcpy(iter->key + record->shared, record->suffix, record->unshared);
+    iter->key_size = size;
+    return BB_OK;
+}
+
+static enum bb_status fail_entry(const struct bb_block_iter *iter, const char *problem)
+{
+    return bb_corrupt(iter->place, iter->next_offset, "the entry at %u of %u bytes of entries %s",
+                      iter->next_offset, iter->block->entries_size, problem);
+}
+
+/* Under another order whole keys have to be compared, while the current one is about to be
+ * overwritten by the next: the next is put together elsewhere. */
+static enum bb_status check_order_by_comparison(struct bb_block_iter *iter,
+                                                const struct bb_block_record *record)
+{
+    struct bb_buf *next = &iter->candidate;
+    bb_buf_reset(next);
+    enum bb_status status = bb_buf_append(next, iter->key, record->shared);
+    if (status == BB_OK)
+        status = bb_buf_append(next, record->suffix, record->unshared);
+    if (status != BB_OK)
+        return status;
+    bool is_after = bb_entry_compare(iter->comparator, iter->entry.key, iter->entry.sequence,
+                                     bb_buf_bytes(next), record->sequence) < 0;
+    return is_after ? BB_OK : fail_entry(iter, "is not after the one before");
+}
+
+static enum bb_status check_order(struct bb_block_iter *iter, const struct bb_block_record *record)
+{
+    if (iter->trusts_order)
+        return BB_OK;
+    if (iter->comparator != NULL)
+        return check_order_by_comparison(iter, record);
+    return is_after_current(iter, record) ? BB_OK : fail_entry(iter, "is not after the one before");
+}
+
+/* Restarts stand at entries; one that points into an entry would be met by searches alone. */
+static bool is_past_restart(const struct bb_block_iter *iter)
+{
+    uint32_t next = iter->restart + 1;
+    return next < iter->block->restart_count && iter->next_offset > iter->block->restarts[next];
+}
+
+static enum bb_status decode_next(const struct bb_block_iter *iter, struct bb_cursor *cursor,
+                                  struct bb_block_record *record)
+{
+    if (!bb_block_record_decode(cursor, record) || record->shared > iter->key_size)
+        return fail_entry(iter, "cannot be read");
+    return is_past_restart(iter) ? fail_entry(iter, "stands behind a restart inside of the last")
+                                 : BB_OK;
+}
+
+static enum bb_status read_next(struct bb_block_iter *iter)
+{
+    const struct bb_block *block = iter->block;
+    struct bb_cursor cursor = {
+        .position = block->payload + iter->next_offset,
+        .end = block->payload + block->entries_size,
+    };
+    struct bb_block_record record = {0};
+    enum bb_status status = decode_next(iter, &cursor, &record);
+    if (status == BB_OK && iter->is_valid)
+        status = check_order(iter, &record);
+    if (status == BB_OK)
+        status = take_key(iter, &record);
+    if (status != BB_OK)
+        return status;
+
+    iter->restart += is_at_restart(iter);
+    iter->offset = iter->next_offset;
+    iter->next_offset = (uint32_t)(cursor.position - block->payload);
+    iter->entry = (struct bb_entry){
+        .key = {.data = iter->key, .size = iter->key_size},
+        .sequence = record.sequence,
+        .kind = record.kind,
+        .value = bb_block_record_value(&record),
+    };
+    iter->is_valid = true;
+    return BB_OK;
+}
+
+void bb_block_iter_next(struct bb_block_iter *iter)
+{
+    bool is_end = iter->next_offset >= iter->block->entries_size;
+    enum bb_status status = BB_OK;
+    if (!is_end)
+        status = read_next(iter);
+    else if (is_past_restart(iter))
+        status = fail_entry(iter, "would be the end, and a restart points before it");
+    if (is_end || status != BB_OK)
+        stop(iter, status);
+}
+
+void bb_block_iter_seek_restart(struct bb_block_iter *iter, uint32_t restart)
+{
+    BB_DEBUG_ASSERT(restart < iter->block->restart_count);
+    iter->is_valid = false;
+    iter->status = BB_OK;
+    iter->restart = restart;
+    iter->next_offset = iter->block->restarts[restart];
+    iter->key_size = 0;
+    bb_block_iter_next(iter);
+}
+
+void bb_block_iter_seek_first(struct bb_block_iter *iter)
+{
+    bb_block_iter_seek_restart(iter, 0);
+}
+
+void bb_block_iter_seek_last(struct bb_block_iter *iter)
+{
+    bb_block_iter_seek_restart(iter, iter->block->restart_count - 1);
+    while (iter->is_valid && iter->next_offset < iter->block->entries_size)
+        bb_block_iter_next(iter);
+}
+
+void bb_block_iter_seek(struct bb_block_iter *iter, struct bb_bytes key, uint64_t sequence)
+{
+    uint32_t below = bb_block_find_restart(iter->block, iter->comparator, key, sequence);
+    bb_block_iter_seek_restart(iter, below == 0 ? 0 : below - 1);
+    while (iter->is_valid && bb_entry_compare(iter->comparator, iter->entry.key,
+                                              iter->entry.sequence, key, sequence) < 0)
+        bb_block_iter_next(iter);
+}
+
+/* Entries know only what follows them: back to a restart before, and forward again. */
+void bb_block_iter_prev(struct bb_block_iter *iter)
+{
+    uint32_t current = iter->offset;
+    if (current == 0) {
+        stop(iter, BB_OK);
+        return;
+    }
+    uint32_t restart = iter->restart;
+    if (iter->block->restarts[restart] == current)
+        restart--;
+    bb_block_iter_seek_restart(iter, restart);
+    while (iter->is_valid && iter->next_offset < current)
+        bb_block_iter_next(iter);
+}

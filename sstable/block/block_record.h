@@ -1,0 +1,73 @@
+/* One entry as it stands in a data block; the innermost decoder of every read.
+ *
+ *     varint shared | varint unshared | varint value size | varint (sequence << 1 | kind)
+ *     | suffix | value
+ */
+#ifndef BB_SSTABLE_BLOCK_BLOCK_RECORD_H
+#define BB_SSTABLE_BLOCK_BLOCK_RECORD_H
+
+#include "sstable/entry.h"
+#include "sstable/format.h"
+
+struct bb_block_record {
+    uint32_t shared;
+    uint32_t unshared;
+    uint32_t value_size;
+    uint64_t sequence;
+    enum bb_entry_kind kind;
+    const uint8_t *suffix; /* the value stands behind it */
+};
+
+/* The three sizes, of which mostly each has one byte. */
+static inline bool bb_block_record_decode_sizes(struct bb_cursor *cursor,
+                                                struct bb_block_record *record)
+{
+    const uint8_t *p = cursor->position;
+    if (bb_cursor_left(cursor) >= 3 && (p[0] | p[1] | p[2]) < 0x80) {
+        record->shared = p[0];
+        record->unshared = p[1];
+        record->value_size = p[2];
+        cursor->position += 3;
+        return true;
+    }
+    return bb_decode_varint32(cursor, &record->shared) &&
+           bb_decode_varint32(cursor, &record->unshared) &&
+           bb_decode_varint32(cursor, &record->value_size);
+}
+
+/* Reads the entry at the cursor and moves behind it. False when its bytes are not an entry: sizes
+ * beyond the limits or the end, a deletion with a value. Whether `shared` is no longer than the key
+ * before is for the caller to check. */
+static inline BB_MUST_CHECK bool bb_block_record_decode(struct bb_cursor *cursor,
+                                                        struct bb_block_record *record)
+{
+    uint64_t tag = 0;
+    if (!bb_block_record_decode_sizes(cursor, record) || !bb_decode_varint64(cursor, &tag))
+        return false;
+    if (record->shared > BB_KEY_SIZE_MAX || record->unshared > BB_KEY_SIZE_MAX - record->shared)
+        return false;
+    size_t left = bb_cursor_left(cursor);
+    if (record->unshared > left || record->value_size > left - record->unshared)
+        return false;
+    record->sequence = tag >> 1;
+    record->kind = (enum bb_entry_kind)(tag & 1);
+    if (record->sequence > BB_SEQUENCE_MAX || record->value_size > BB_VALUE_SIZE_MAX)
+        return false;
+    if (record->kind == BB_ENTRY_DELETE && record->value_size != 0)
+        return false;
+    record->suffix = cursor->position;
+    cursor->position += (size_t)record->unshared + record->value_size;
+    return true;
+}
+
+static inline struct bb_bytes bb_block_record_suffix(const struct bb_block_record *record)
+{
+    return (struct bb_bytes){.data = record->suffix, .size = record->unshared};
+}
+
+static inline struct bb_bytes bb_block_record_value(const struct bb_block_record *record)
+{
+    return (struct bb_bytes){.data = record->suffix + record->unshared, .size = record->value_size};
+}
+
+#endif

@@ -1,0 +1,312 @@
+/* An index page: reading it and asking its filters. See the header. Threads: constant after load.
+ */
+#include "sstable/index/index_page.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+struct page_header {
+    uint32_t fence_size;
+    uint32_t filter_size;
+    uint64_t base_offset;
+    uint32_t block_count;
+    uint32_t group_count;
+    uint32_t shard_count;
+    bool is_sharded;
+};
+
+static void load_header(const uint8_t *p, struct page_header *ret_header)
+{
+    *ret_header = (struct page_header){
+        .fence_size = bb_load32(p),
+        .filter_size = bb_load32(p + 4),
+        .base_offset = bb_load64(p + 8),
+        .block_count = bb_load16(p + 16),
+        .group_count = bb_load16(p + 18),
+        .shard_count = bb_load16(p + 20),
+        .is_sharded = (p[22] & BB_PAGE_FLAG_SHARDED) != 0,
+    };
+}
+
+/* Do the sizes add up to the bytes there are? Before any checksum, because they say where the
+ * checksum is. */
+static enum bb_status read_sizes(struct bb_bytes stored, struct bb_place place,
+                                 struct page_header *ret_header)
+{
+    if (stored.size < BB_PAGE_HEADER_SIZE + BB_CHECKSUM_SIZE)
+        return bb_corrupt(place, 0, "an index page of %zu bytes is shorter than its header",
+                          stored.size);
+    load_header(stored.data, ret_header);
+    uint64_t size = (uint64_t)BB_PAGE_HEADER_SIZE + ret_header->fence_size + BB_CHECKSUM_SIZE;
+    if (ret_header->filter_size > 0)
+        size += (uint64_t)ret_header->filter_size + BB_CHECKSUM_SIZE;
+    if (size != stored.size)
+        return bb_corrupt(place, 0, "an index page of %zu bytes says it has %llu", stored.size,
+                          (unsigned long long)size);
+    return BB_OK;
+}
+
+/* The rest of the header, once the checksum has proved it. */
+static enum bb_status check_header(const struct page_header *header, const uint8_t *stored,
+                                   uint32_t granularity, struct bb_place place)
+{
+    if (header->block_count == 0 || header->block_count > BB_PAGE_BLOCK_COUNT_MAX)
+        return bb_corrupt(place, 16, "an index page of %u blocks: 1 ... %d are allowed",
+                          header->block_count, BB_PAGE_BLOCK_COUNT_MAX);
+    uint32_t groups = (uint32_t)(((uint64_t)header->block_count + granularity - 1) / granularity);
+    if (header->group_count != 0 && header->group_count != groups)
+        return bb_corrupt(place, 18, "%u filter groups for %u blocks, expected %u",
+                          header->group_count, header->block_count, groups);
+    if ((header->group_count == 0) != (header->filter_size == 0))
+        return bb_corrupt(place, 18, "%u filter groups in %u bytes", header->group_count,
+                          header->filter_size);
+    if (stored[22] > BB_PAGE_FLAG_SHARDED || stored[23] != 0)
+        return bb_corrupt(place, 22, "unknown flags %u, %u of an index page", stored[22],
+                          stored[23]);
+    if (header->shard_count > header->filter_size / sizeof(uint16_t))
+        return bb_corrupt(place, 20, "%u filters in %u bytes", header->shard_count,
+                          header->filter_size);
+    if (!header->is_sharded && header->shard_count != header->group_count)
+        return bb_corrupt(place, 20, "%u filters for %u groups", header->shard_count,
+                          header->group_count);
+    return BB_OK;
+}
+
+/* The parts of the one allocation, behind the struct. What a negative touches comes first: see
+ * bb_index_page_prefetch. */
+struct page_parts {
+    uint32_t *shard_offsets;
+    uint16_t *descriptors;
+    void *fences;
+    uint32_t *block_ends;
+    uint16_t *group_shards;
+    uint8_t *text;
+    uint8_t *filters;
+};
+
+/* Gives the next part its place; *end moves behind it. */
+static size_t place_part(size_t *end, size_t size)
+{
+    size_t start = *end;
+    *end += (size + 7) & ~(size_t)7;
+    return start;
+}
+
+/* Bytes of the whole allocation. memory may be NULL: then only the size is found. */
+static size_t lay_out(const struct page_header *header, uint8_t *memory,
+                      struct page_parts *ret_parts)
+{
+    size_t shards = header->shard_count;
+    size_t end = sizeof(struct bb_index_page);
+    size_t shard_offsets = place_part(&end, (shards + 1) * sizeof(uint32_t));
+    size_t descriptors = place_part(&end, shards * sizeof(uint16_t));
+    size_t fences = place_part(&end, bb_fence_index_memory(header->block_count - 1));
+    size_t block_ends = place_part(&end, header->block_count * sizeof(uint32_t));
+    size_t group_shards = place_part(&end, (header->group_count + (size_t)1) * sizeof(uint16_t));
+    size_t text = place_part(&end, header->fence_size);
+    size_t filters = place_part(&end, (size_t)header->filter_size + BB_FILTER_PAD_BYTES);
+    if (memory != NULL)
+        *ret_parts = (struct page_parts){
+            .shard_offsets = (uint32_t *)(void *)(memory + shard_offsets),
+            .descriptors = (uint16_t *)(void *)(memory + descriptors),
+            .fences = memory + fences,
+            .block_ends = (uint32_t *)(void *)(memory + block_ends),
+            .group_shards = (uint16_t *)(void *)(memory + group_shards),
+            .text = memory + text,
+            .filters = memory + filters,
+        };
+    return (end + BB_CACHE_LINE_SIZE - 1) & ~(size_t)(BB_CACHE_LINE_SIZE - 1);
+}
+
+static void destroy_page(struct bb_cache_item *item)
+{
+    struct bb_index_page *page = (struct bb_index_page *)item;
+    bb_large_pages_free(page->memory, page, (size_t)item->charge);
+}
+
+static enum bb_status create_page(const struct page_header *header,
+                                  const struct bb_index_page_reading *reading,
+                                  struct bb_index_page **ret_page, struct page_parts *ret_parts)
+{
+    size_t size = lay_out(header, NULL, NULL);
+    struct bb_index_page *page = bb_large_pages_alloc(reading->memory, size);
+    if (page == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an index page of %zu bytes", size);
+    *page = (struct bb_index_page){
+        .memory = reading->memory,
+        .base_offset = header->base_offset,
+        .block_count = header->block_count,
+        .group_count = header->group_count,
+        .shard_count = header->shard_count,
+        .granularity = reading->granularity,
+        .filter_area_size = header->filter_size == 0 ? 0 : header->filter_size + BB_CHECKSUM_SIZE,
+    };
+    bb_cache_item_init(&page->item, destroy_page, size);
+    (void)lay_out(header, (uint8_t *)page, ret_parts);
+    *ret_page = page;
+    return BB_OK;
+}
+
+static enum bb_status read_block_sizes(struct bb_index_page *page, struct bb_cursor *cursor,
+                                       uint32_t *ends, struct bb_place place)
+{
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < page->block_count; i++) {
+        uint32_t size = 0;
+        if (!bb_decode_varint32(cursor, &size) || size <= BB_BLOCK_TRAILER_SIZE ||
+            size > BB_BLOCK_RAW_SIZE_MAX + BB_BLOCK_TRAILER_SIZE)
+            return bb_corrupt(place, BB_PAGE_HEADER_SIZE,
+                              "the size of block %u cannot be read or is out of range", i);
+        end += size;
+        if (end > BB_PAGE_DATA_SIZE_MAX)
+            return bb_corrupt(place, BB_PAGE_HEADER_SIZE,
+                              "the blocks of an index page end at %llu of at most %u",
+                              (unsigned long long)end, BB_PAGE_DATA_SIZE_MAX);
+        ends[i] = (uint32_t)end;
+    }
+    page->block_ends = ends;
+    return BB_OK;
+}
+
+/* Copies the fence area behind the arrays and reads it there. */
+static enum bb_status read_fence_area(const struct bb_index_page_reading *reading,
+                                      struct bb_index_page *page, struct bb_bytes area,
+                                      const struct page_parts *parts)
+{
+    const uint8_t *copy = memcpy(parts->text, area.data, area.size);
+    struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(copy, area.size));
+    enum bb_status status = read_block_sizes(page, &cursor, parts->block_ends, reading->place);
+    if (status != BB_OK)
+        return status;
+    const char *problem = NULL;
+    if (!bb_fence_index_init(&page->fences, reading->comparator, &cursor, page->block_count - 1,
+                             parts->fences, &problem))
+        return bb_corrupt(reading->place, BB_PAGE_HEADER_SIZE + (uint64_t)(cursor.position - copy),
+                          "an index page with %s", problem);
+    if (bb_cursor_left(&cursor) > 0)
+        return bb_corrupt(reading->place, BB_PAGE_HEADER_SIZE + (uint64_t)(cursor.position - copy),
+                          "%zu bytes behind the fences of an index page", bb_cursor_left(&cursor));
+    return BB_OK;
+}
+
+/* First shard of each group from the stored counts. */
+static bool read_shard_counts(struct bb_index_page *page, struct bb_cursor *cursor,
+                              uint16_t *group_shards)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < page->group_count; i++) {
+        uint16_t count = 0;
+        group_shards[i] = (uint16_t)first;
+        if (!bb_decode_u16(cursor, &count) || count == 0 || count > page->shard_count - first)
+            return false;
+        first += count;
+    }
+    group_shards[page->group_count] = (uint16_t)first;
+    page->group_shards = group_shards;
+    return first == page->shard_count;
+}
+
+static bool read_descriptors(struct bb_index_page *page,
+                             const struct bb_block_filter_format *format, struct bb_cursor *cursor,
+                             uint32_t *offsets, uint16_t *descriptors)
+{
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < page->shard_count; i++) {
+        size_t size = 0;
+        if (!bb_decode_u16(cursor, &descriptors[i]) ||
+            !bb_block_filter_size(format, descriptors[i], &size))
+            return false;
+        offsets[i] = (uint32_t)offset;
+        offset += size;
+        if (offset > BB_PAGE_STORED_SIZE_MAX)
+            return false;
+    }
+    offsets[page->shard_count] = (uint32_t)offset;
+    page->shard_offsets = offsets;
+    page->descriptors = descriptors;
+    return offset == bb_cursor_left(cursor);
+}
+
+/* False when the filters do not have the form that their numbers say. */
+static bool read_filter_area(struct bb_index_page *page,
+                             const struct bb_block_filter_format *format, struct bb_bytes area,
+                             bool is_sharded, const struct page_parts *parts)
+{
+    struct bb_cursor cursor = bb_cursor_of(area);
+    if (is_sharded && !read_shard_counts(page, &cursor, parts->group_shards))
+        return false;
+    if (!read_descriptors(page, format, &cursor, parts->shard_offsets, parts->descriptors))
+        return false;
+    size_t size = bb_cursor_left(&cursor);
+    if (size > 0)
+        memcpy(parts->filters, cursor.position, size);
+    memset(parts->filters + size, 0, BB_FILTER_PAD_BYTES);
+    page->filters = parts->filters;
+    return true;
+}
+
+/* The checksum is looked at in any case, so that damage is noticed by who reads every byte. */
+static void read_filters(const struct bb_index_page_reading *reading, struct bb_index_page *page,
+                         const struct page_header *header, struct bb_bytes stored,
+                         const struct page_parts *parts)
+{
+    size_t start = (size_t)BB_PAGE_HEADER_SIZE + header->fence_size + BB_CHECKSUM_SIZE;
+    struct bb_bytes area = {.data = stored.data + start, .size = header->filter_size};
+    bool is_sound =
+        area.size == 0 || bb_checksum_matches(reading->table, BB_STORED_FILTERS,
+                                              reading->place.offset + start, area.data, area.size);
+    if (is_sound && reading->filter_format != NULL) {
+        page->has_filters =
+            page->group_count > 0 &&
+            read_filter_area(page, reading->filter_format, area, header->is_sharded, parts);
+        is_sound = page->has_filters;
+    }
+    page->has_damaged_filters = !is_sound;
+}
+
+enum bb_status bb_index_page_decode(const struct bb_index_page_reading *reading,
+                                    struct bb_bytes stored, struct bb_index_page **ret_page)
+{
+    struct page_header header = {0};
+    struct page_parts parts = {0};
+    struct bb_index_page *page = NULL;
+    enum bb_status status = read_sizes(stored, reading->place, &header);
+    if (status == BB_OK)
+        status = bb_checksum_check(reading->table, BB_STORED_FENCES, reading->place.file,
+                                   reading->place.offset, stored.data,
+                                   (size_t)BB_PAGE_HEADER_SIZE + header.fence_size, "index page");
+    if (status == BB_OK)
+        status = check_header(&header, stored.data, reading->granularity, reading->place);
+    if (status == BB_OK)
+        status = create_page(&header, reading, &page, &parts);
+    if (status != BB_OK)
+        return status;
+
+    struct bb_bytes fence_area = {.data = stored.data + BB_PAGE_HEADER_SIZE,
+                                  .size = header.fence_size};
+    status = read_fence_area(reading, page, fence_area, &parts);
+    if (status != BB_OK) {
+        bb_index_page_unref(page);
+        return status;
+    }
+    read_filters(reading, page, &header, stored, &parts);
+    *ret_page = page;
+    return BB_OK;
+}
+
+bool bb_index_page_may_contain(const struct bb_index_page *page,
+                               const struct bb_block_filter_format *format, uint32_t ordinal,
+                               struct bb_block_filter_key key)
+{
+    if (!page->has_filters)
+        return true;
+    uint32_t shards = 0;
+    uint32_t shard = bb_index_page_group_shards(page, bb_index_page_group(page, ordinal), &shards);
+    if (shards > 1)
+        shard += bb_block_filter_shard(key, shards);
+    uint16_t descriptor = page->descriptors[shard];
+    if (descriptor == 0)
+        return true;
+    return bb_block_filter_may_contain(format, descriptor,
+                                       page->filters + page->shard_offsets[shard], key);
+}

@@ -1,0 +1,158 @@
+/* Builds one index page. The picture of the bytes is in index_page.h. One thread. */
+#include "sstable/index/index_page_builder.h"
+
+#include "base/assert.h"
+#include "base/status.h"
+
+void bb_index_page_builder_init(struct bb_index_page_builder *builder,
+                                const struct bb_comparator *comparator)
+{
+    *builder = (struct bb_index_page_builder){0};
+    bb_fence_builder_init(&builder->fences, comparator);
+}
+
+void bb_index_page_builder_deinit(struct bb_index_page_builder *builder)
+{
+    bb_fence_builder_deinit(&builder->fences);
+    bb_buf_deinit(&builder->sizes);
+    bb_buf_deinit(&builder->shard_counts);
+    bb_buf_deinit(&builder->descriptors);
+    bb_buf_deinit(&builder->filters);
+}
+
+void bb_index_page_builder_start(struct bb_index_page_builder *builder, uint64_t base_offset)
+{
+    bb_fence_builder_reset(&builder->fences);
+    bb_buf_reset(&builder->sizes);
+    bb_buf_reset(&builder->shard_counts);
+    bb_buf_reset(&builder->descriptors);
+    bb_buf_reset(&builder->filters);
+    builder->base_offset = base_offset;
+    builder->data_size = 0;
+    builder->block_count = 0;
+    builder->group_count = 0;
+    builder->shard_count = 0;
+}
+
+enum bb_status bb_index_page_builder_add_fence(struct bb_index_page_builder *builder,
+                                               const struct bb_fence *fence)
+{
+    BB_ASSERT(builder->fences.count + 1 == builder->block_count);
+    return bb_fence_builder_add(&builder->fences, fence);
+}
+
+enum bb_status bb_index_page_builder_add_block(struct bb_index_page_builder *builder,
+                                               uint32_t stored_size)
+{
+    BB_ASSERT(builder->fences.count == builder->block_count &&
+              builder->block_count < BB_PAGE_BLOCK_COUNT_MAX);
+    enum bb_status status = bb_append_varint(&builder->sizes, stored_size);
+    if (status != BB_OK)
+        return status;
+    builder->data_size += stored_size;
+    builder->block_count++;
+    BB_ASSERT(builder->data_size <= BB_PAGE_DATA_SIZE_MAX);
+    return BB_OK;
+}
+
+enum bb_status bb_index_page_builder_add_group(struct bb_index_page_builder *builder,
+                                               struct bb_block_filter_builder *filters)
+{
+    uint32_t shards = 0;
+    enum bb_status status =
+        bb_block_filter_builder_finish(filters, &builder->descriptors, &builder->filters, &shards);
+    if (status != BB_OK)
+        return status;
+    if (shards > UINT16_MAX - builder->shard_count)
+        return bb_fail(BB_TOO_LARGE, "%u filters in one index page: the limit is %d",
+                       builder->shard_count + shards, UINT16_MAX);
+    builder->shard_count += shards;
+    builder->group_count++;
+    return bb_append_u16(&builder->shard_counts, (uint16_t)shards);
+}
+
+static bool is_sharded(const struct bb_index_page_builder *builder)
+{
+    return builder->shard_count > builder->group_count;
+}
+
+static size_t filter_area_size(const struct bb_index_page_builder *builder)
+{
+    size_t counts = is_sharded(builder) ? builder->shard_counts.size : 0;
+    return counts + builder->descriptors.size + builder->filters.size;
+}
+
+size_t bb_index_page_builder_size_estimate(const struct bb_index_page_builder *builder)
+{
+    return BB_PAGE_HEADER_SIZE + builder->sizes.size +
+           bb_fence_builder_size_estimate(&builder->fences) + filter_area_size(builder) +
+           2 * BB_CHECKSUM_SIZE;
+}
+
+static void encode_header(const struct bb_index_page_builder *builder, size_t fence_size,
+                          uint8_t *header)
+{
+    bb_store32(header, (uint32_t)fence_size);
+    bb_store32(header + 4, (uint32_t)filter_area_size(builder));
+    bb_store64(header + 8, builder->base_offset);
+    bb_store16(header + 16, (uint16_t)builder->block_count);
+    bb_store16(header + 18, (uint16_t)builder->group_count);
+    bb_store16(header + 20, (uint16_t)builder->shard_count);
+    header[22] = is_sharded(builder) ? BB_PAGE_FLAG_SHARDED : 0;
+    header[23] = 0;
+}
+
+/* Header and fence area, with their checksum. */
+static enum bb_status append_fences(const struct bb_index_page_builder *builder,
+                                    struct bb_table_id table, uint64_t page_offset,
+                                    struct bb_buf *page)
+{
+    uint8_t *header = NULL;
+    enum bb_status status = bb_buf_extend(page, BB_PAGE_HEADER_SIZE, &header);
+    if (status == BB_OK)
+        status = bb_buf_append(page, builder->sizes.data, builder->sizes.size);
+    if (status == BB_OK)
+        status = bb_fence_builder_encode(&builder->fences, page);
+    if (status != BB_OK)
+        return status;
+    encode_header(builder, page->size - BB_PAGE_HEADER_SIZE, page->data);
+    return bb_append_u64(page,
+                         bb_checksum(table, BB_STORED_FENCES, page_offset, page->data, page->size));
+}
+
+static enum bb_status append_filters(const struct bb_index_page_builder *builder,
+                                     struct bb_table_id table, uint64_t page_offset,
+                                     struct bb_buf *page)
+{
+    size_t start = page->size;
+    enum bb_status status = BB_OK;
+    if (is_sharded(builder))
+        status = bb_buf_append(page, builder->shard_counts.data, builder->shard_counts.size);
+    if (status == BB_OK)
+        status = bb_buf_append(page, builder->descriptors.data, builder->descriptors.size);
+    if (status == BB_OK)
+        status = bb_buf_append(page, builder->filters.data, builder->filters.size);
+    if (status != BB_OK)
+        return status;
+    uint64_t checksum = bb_checksum(table, BB_STORED_FILTERS, page_offset + start,
+                                    page->data + start, page->size - start);
+    return bb_append_u64(page, checksum);
+}
+
+enum bb_status bb_index_page_builder_finish(struct bb_index_page_builder *builder,
+                                            struct bb_table_id table, uint64_t page_offset,
+                                            struct bb_buf *ret_page, size_t *ret_filter_size)
+{
+    BB_ASSERT(builder->block_count > 0 && page_offset == builder->base_offset + builder->data_size);
+    bb_buf_reset(ret_page);
+    enum bb_status status = append_fences(builder, table, page_offset, ret_page);
+    size_t fences_end = ret_page->size;
+    if (status == BB_OK && builder->group_count > 0)
+        status = append_filters(builder, table, page_offset, ret_page);
+    if (status == BB_OK && ret_page->size > BB_PAGE_STORED_SIZE_MAX)
+        status = bb_fail(BB_TOO_LARGE, "an index page of %zu bytes: the limit is %d",
+                         ret_page->size, BB_PAGE_STORED_SIZE_MAX);
+    if (status == BB_OK)
+        *ret_filter_size = ret_page->size - fences_end;
+    return status;
+}

@@ -1,0 +1,56 @@
+/* Builds one index page: fences, sizes and filters of consecutive blocks. The picture of the bytes
+ * is in index_page.h.
+ *
+ * Call order: init (start add_block (add_fence add_block)* finish)* deinit, and after the last
+ * block of each filter group add_group. One thread.
+ */
+#ifndef BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
+#define BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
+
+#include "bloomblock/block_filter.h"
+#include "sstable/checksum.h"
+#include "sstable/index/fence_builder.h"
+
+struct bb_index_page_builder {
+    struct bb_fence_builder fences; /* of all blocks but the first */
+    struct bb_buf sizes;            /* varint stored size of each block */
+    uint64_t base_offset;           /* of the first block */
+    uint64_t data_size;             /* of all blocks */
+    uint32_t block_count;
+
+    struct bb_buf shard_counts; /* u16 per group */
+    struct bb_buf descriptors;  /* u16 per shard */
+    struct bb_buf filters;
+    uint32_t group_count;
+    uint32_t shard_count;
+};
+
+void bb_index_page_builder_init(struct bb_index_page_builder *builder,
+                                const struct bb_comparator *comparator);
+void bb_index_page_builder_deinit(struct bb_index_page_builder *builder);
+/* Begins a page whose first block will stand at base_offset. */
+void bb_index_page_builder_start(struct bb_index_page_builder *builder, uint64_t base_offset);
+
+/* The fence in front of the next block; not for the first of a page. */
+BB_MUST_CHECK enum bb_status bb_index_page_builder_add_fence(struct bb_index_page_builder *builder,
+                                                             const struct bb_fence *fence);
+/* The next block, stored_size bytes behind the last. */
+BB_MUST_CHECK enum bb_status bb_index_page_builder_add_block(struct bb_index_page_builder *builder,
+                                                             uint32_t stored_size);
+/* Ends a filter group: what the filter builder holds becomes the filters of the blocks since the
+ * last group. */
+BB_MUST_CHECK enum bb_status
+bb_index_page_builder_add_group(struct bb_index_page_builder *builder,
+                                struct bb_block_filter_builder *filters);
+
+/* Bytes of the page as it stands, roughly; filters of an open group not included. */
+size_t bb_index_page_builder_size_estimate(const struct bb_index_page_builder *builder);
+/* The page as it is stored at page_offset, behind its blocks, into *ret_page (replaced).
+ * *ret_filter_size is how much of it is filter area with its checksum. */
+BB_MUST_CHECK enum bb_status bb_index_page_builder_finish(struct bb_index_page_builder *builder,
+                                                          struct bb_table_id table,
+                                                          uint64_t page_offset,
+                                                          struct bb_buf *ret_page,
+                                                          size_t *ret_filter_size);
+
+#endif

@@ -1,0 +1,135 @@
+/* The root: writing and reading. See the header. Threads: constant after init. */
+#include "sstable/index/root.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+/* A page takes at least this many bytes of the section, which bounds the count before anything is
+ * allocated by it. */
+#define PAGE_ENTRY_SIZE_MIN 3
+
+void bb_root_builder_init(struct bb_root_builder *builder, const struct bb_comparator *comparator)
+{
+    *builder = (struct bb_root_builder){0};
+    bb_fence_builder_init(&builder->fences, comparator);
+}
+
+void bb_root_builder_deinit(struct bb_root_builder *builder)
+{
+    bb_fence_builder_deinit(&builder->fences);
+    bb_buf_deinit(&builder->pages);
+}
+
+enum bb_status bb_root_builder_add_fence(struct bb_root_builder *builder,
+                                         const struct bb_fence *fence)
+{
+    BB_ASSERT(builder->fences.count + 1 == builder->page_count);
+    return bb_fence_builder_add(&builder->fences, fence);
+}
+
+enum bb_status bb_root_builder_add_page(struct bb_root_builder *builder, uint64_t data_size,
+                                        uint64_t page_size, uint32_t block_count)
+{
+    BB_ASSERT(builder->fences.count == builder->page_count);
+    enum bb_status status = bb_append_varint(&builder->pages, data_size);
+    if (status == BB_OK)
+        status = bb_append_varint(&builder->pages, page_size);
+    if (status == BB_OK)
+        status = bb_append_varint(&builder->pages, block_count);
+    if (status == BB_OK)
+        builder->page_count++;
+    return status;
+}
+
+enum bb_status bb_root_builder_encode(const struct bb_root_builder *builder, struct bb_buf *buf)
+{
+    enum bb_status status = bb_append_varint(buf, builder->page_count);
+    if (status == BB_OK)
+        status = bb_buf_append(buf, builder->pages.data, builder->pages.size);
+    if (status == BB_OK)
+        status = bb_fence_builder_encode(&builder->fences, buf);
+    return status;
+}
+
+static bool decode_page(struct bb_cursor *cursor, struct bb_root *root, struct bb_root_page *page)
+{
+    uint32_t data_size = 0;
+    if (!bb_decode_varint32(cursor, &data_size) || !bb_decode_varint32(cursor, &page->page_size) ||
+        !bb_decode_varint32(cursor, &page->block_count))
+        return false;
+    if (page->block_count == 0 || page->block_count > BB_PAGE_BLOCK_COUNT_MAX)
+        return false;
+    if (page->page_size < BB_PAGE_HEADER_SIZE || page->page_size > BB_PAGE_STORED_SIZE_MAX)
+        return false;
+    page->data_offset = root->data_end;
+    page->page_offset = root->data_end + data_size;
+    root->data_end = page->page_offset + page->page_size;
+    root->block_count += page->block_count;
+    return true;
+}
+
+/* Page 0 has none; a table of range tombstones alone has no pages. */
+static uint32_t fence_count(const struct bb_root *root)
+{
+    return root->page_count == 0 ? 0 : root->page_count - 1;
+}
+
+static enum bb_status read_page_count(struct bb_root *root, struct bb_cursor *cursor,
+                                      struct bb_place place)
+{
+    if (!bb_decode_varint32(cursor, &root->page_count) ||
+        root->page_count > bb_cursor_left(cursor) / PAGE_ENTRY_SIZE_MIN)
+        return bb_corrupt(place, 0, "a root of %zu bytes with %u pages", root->text.size,
+                          root->page_count);
+    size_t pages_size = root->page_count * sizeof(*root->pages);
+    size_t size = pages_size + bb_fence_index_memory(fence_count(root));
+    root->memory = bb_alloc(size);
+    if (root->memory == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a root of %zu bytes", size);
+    root->memory_size = size + root->text.capacity;
+    root->pages = root->memory;
+    return BB_OK;
+}
+
+static enum bb_status read_root(struct bb_root *root, const struct bb_comparator *comparator,
+                                struct bb_place place)
+{
+    struct bb_cursor cursor = bb_cursor_of(bb_buf_bytes(&root->text));
+    enum bb_status status = read_page_count(root, &cursor, place);
+    if (status != BB_OK)
+        return status;
+    for (uint32_t i = 0; i < root->page_count; i++) {
+        size_t at = (size_t)(cursor.position - root->text.data);
+        if (!decode_page(&cursor, root, &root->pages[i]))
+            return bb_corrupt(place, at, "entry %u of %u of the root is out of range", i,
+                              root->page_count);
+    }
+    const char *problem = NULL;
+    bool is_list = bb_fence_index_init(&root->fences, comparator, &cursor, fence_count(root),
+                                       root->pages + root->page_count, &problem);
+    size_t at = (size_t)(cursor.position - root->text.data);
+    if (!is_list)
+        return bb_corrupt(place, at, "a root with %s", problem);
+    if (bb_cursor_left(&cursor) > 0)
+        return bb_corrupt(place, at, "%zu bytes behind the fences of the root",
+                          bb_cursor_left(&cursor));
+    return BB_OK;
+}
+
+enum bb_status bb_root_init(struct bb_root *root, const struct bb_comparator *comparator,
+                            struct bb_buf *section, struct bb_place place)
+{
+    *root = (struct bb_root){.text = *section};
+    *section = (struct bb_buf){0};
+    enum bb_status status = read_root(root, comparator, place);
+    if (status != BB_OK)
+        bb_root_deinit(root);
+    return status;
+}
+
+void bb_root_deinit(struct bb_root *root)
+{
+    bb_free(root->memory);
+    bb_buf_deinit(&root->text);
+    *root = (struct bb_root){0};
+}

@@ -1,0 +1,267 @@
+/* See block_places.h. */
+#include "sstable/salvage/block_places.h"
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+/* So many offsets at which a block may end are kept as beginnings of the one behind. */
+#define BOUNDARY_COUNT 16
+/* Bytes hashed in vain per byte of the file; whole tables need none. */
+#define HASHED_IN_VAIN_FACTOR 16
+#define HASHED_IN_VAIN_FLOOR  ((uint64_t)64 << 20)
+
+struct search {
+    struct bb_bytes file;
+    struct bb_table_id table;
+    struct bb_block_places *places;
+    uint64_t hash_budget;
+    uint64_t boundaries[BOUNDARY_COUNT]; /* of the gap at hand: a ring */
+    size_t boundary_count;
+};
+
+void bb_block_places_deinit(struct bb_block_places *places)
+{
+    bb_free(places->places);
+    *places = (struct bb_block_places){0};
+}
+
+static enum bb_status add_place(struct bb_block_places *places, struct bb_block_place place)
+{
+    if (places->count == places->capacity) {
+        size_t capacity = places->capacity == 0 ? 64 : 2 * places->capacity;
+        struct bb_block_place *grown = capacity > SIZE_MAX / sizeof(*grown)
+                                           ? NULL
+                                           : bb_realloc(places->places, capacity * sizeof(*grown));
+        if (grown == NULL)
+            return bb_fail(BB_NO_MEMORY, "no memory for the places of %zu blocks", capacity);
+        places->places = grown;
+        places->capacity = capacity;
+    }
+    places->places[places->count++] = place;
+    return BB_OK;
+}
+
+/* Bytes and the checksum behind them; what was hashed in vain is taken off the budget. */
+static bool is_sound(struct search *search, enum bb_stored_type type, uint64_t offset, size_t size)
+{
+    if (size > search->hash_budget)
+        return false;
+    if (bb_checksum_matches(search->table, type, offset, search->file.data + offset, size))
+        return true;
+    search->hash_budget -= size;
+    return false;
+}
+
+/* ---- pages ---- */
+
+struct page {
+    uint64_t first_block;
+    uint64_t end; /* behind the page, filters included */
+    uint32_t block_count;
+    uint32_t sizes[BB_PAGE_BLOCK_COUNT_MAX];
+};
+
+/* The sizes that the fence area begins with fill the file from the first block up to the page. */
+static bool read_sizes(struct bb_bytes fences, uint64_t data_size, struct page *page)
+{
+    struct bb_cursor cursor = bb_cursor_of(fences);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < page->block_count; i++) {
+        if (!bb_decode_varint32(&cursor, &page->sizes[i]) ||
+            page->sizes[i] <= BB_BLOCK_TRAILER_SIZE || page->sizes[i] > data_size - sum)
+            return false;
+        sum += page->sizes[i];
+    }
+    return sum == data_size;
+}
+
+/* Does a page begin at the offset, with its blocks at `floor` or behind? */
+static bool read_page(struct search *search, uint64_t floor, uint64_t offset, struct page *page)
+{
+    const uint8_t *header = search->file.data + offset;
+    uint64_t room = search->file.size - offset - BB_PAGE_HEADER_SIZE;
+    page->first_block = bb_load64(header + 8);
+    if (page->first_block < floor || page->first_block >= offset)
+        return false;
+    uint32_t fence_size = bb_load32(header);
+    page->block_count = bb_load16(header + 16);
+    if (page->block_count == 0 || page->block_count > BB_PAGE_BLOCK_COUNT_MAX ||
+        fence_size > BB_PAGE_STORED_SIZE_MAX || room < fence_size + (uint64_t)BB_CHECKSUM_SIZE)
+        return false;
+    if (!read_sizes(bb_bytes_of(header + BB_PAGE_HEADER_SIZE, fence_size),
+                    offset - page->first_block, page) ||
+        !is_sound(search, BB_STORED_FENCES, offset, BB_PAGE_HEADER_SIZE + (size_t)fence_size))
+        return false;
+    uint64_t filter_size = bb_load32(header + 4);
+    if (filter_size > 0)
+        filter_size += BB_CHECKSUM_SIZE;
+    page->end = offset + BB_PAGE_HEADER_SIZE + fence_size + BB_CHECKSUM_SIZE + filter_size;
+    if (page->end > search->file.size)
+        page->end = search->file.size;
+    return true;
+}
+
+/* gap: in front of its first block. */
+static enum bb_status add_page(struct search *search, const struct page *page, uint64_t gap)
+{
+    struct bb_block_place place = {.offset = page->first_block, .gap = gap};
+    enum bb_status status = BB_OK;
+    for (uint32_t i = 0; i < page->block_count && status == BB_OK; i++) {
+        place.size = page->sizes[i];
+        status = add_place(search->places, place);
+        place = (struct bb_block_place){.offset = place.offset + place.size};
+    }
+    search->places->page_count++;
+    search->places->end = page->end;
+    return status;
+}
+
+/* ---- blocks between pages ---- */
+
+static void add_boundary(struct search *search, uint64_t offset)
+{
+    search->boundaries[search->boundary_count++ % BOUNDARY_COUNT] = offset;
+}
+
+/* What a raw payload ends and begins with, before it is hashed: a list of restarts whose first is 0,
+ * and a whole key. */
+static bool looks_raw(const uint8_t *payload, uint32_t size)
+{
+    if (size < BB_BLOCK_TAIL_SIZE + 2)
+        return false;
+    uint32_t tail = bb_load32(payload + size - BB_BLOCK_TAIL_SIZE);
+    uint64_t width = (tail & BB_RESTARTS_WIDE) != 0 ? 4 : 2;
+    uint64_t restarts = (tail & ~BB_RESTARTS_WIDE) * width;
+    if (restarts == 0 || restarts > size - BB_BLOCK_TAIL_SIZE)
+        return false;
+    return bb_load16(payload + size - BB_BLOCK_TAIL_SIZE - restarts) == 0 && payload[0] == 0;
+}
+
+static bool try_block(struct search *search, uint64_t start, uint64_t end,
+                      struct bb_block_place *ret_place)
+{
+    if (end - start > BB_PAGE_DATA_SIZE_MAX ||
+        !is_sound(search, BB_STORED_BLOCK, start, (size_t)(end - start) - BB_CHECKSUM_SIZE))
+        return false;
+    *ret_place = (struct bb_block_place){.offset = start, .size = (uint32_t)(end - start)};
+    return true;
+}
+
+static bool try_compressed(struct search *search, uint64_t start, uint64_t end, uint32_t raw_size,
+                           struct bb_block_place *ret_place)
+{
+    if (end - start <= BB_BLOCK_TRAILER_SIZE)
+        return false;
+    uint64_t stored = end - start - BB_BLOCK_TRAILER_SIZE;
+    return raw_size > stored && raw_size <= BB_LZ4_RATIO_MAX * stored + BB_LZ4_SLACK &&
+           try_block(search, start, end, ret_place);
+}
+
+/* A compressed block begins at the end of what is known, or at one of the boundaries behind: the
+ * latest first. */
+static bool try_boundaries(struct search *search, uint64_t floor, uint64_t end, uint32_t raw_size,
+                           struct bb_block_place *ret_place)
+{
+    size_t kept = search->boundary_count < BOUNDARY_COUNT ? search->boundary_count : BOUNDARY_COUNT;
+    if (try_compressed(search, floor, end, raw_size, ret_place))
+        return true;
+    for (size_t i = 1; i <= kept; i++) {
+        uint64_t start = search->boundaries[(search->boundary_count - i) % BOUNDARY_COUNT];
+        if (try_compressed(search, start, end, raw_size, ret_place))
+            return true;
+    }
+    return false;
+}
+
+/* Does a block end at `end`, that begins at `floor` or behind? */
+static bool find_block(struct search *search, uint64_t floor, uint64_t end,
+                       struct bb_block_place *ret_place)
+{
+    const uint8_t *trailer = search->file.data + end - BB_BLOCK_TRAILER_SIZE;
+    uint32_t raw_size = bb_load32(trailer + 1);
+    if (raw_size == 0 || raw_size > BB_BLOCK_RAW_SIZE_MAX)
+        return false;
+    if (trailer[0] == BB_COMPRESSION_LZ4 && try_boundaries(search, floor, end, raw_size, ret_place))
+        return true;
+    if (trailer[0] == BB_COMPRESSION_NONE) {
+        uint64_t room = end - floor - BB_BLOCK_TRAILER_SIZE;
+        if (raw_size > room || !looks_raw(trailer - raw_size, raw_size))
+            return false;
+        if (try_block(search, end - BB_BLOCK_TRAILER_SIZE - raw_size, end, ret_place))
+            return true;
+    }
+    add_boundary(search, end);
+    return false;
+}
+
+/* One byte tells most offsets apart, so it is looked at alone. */
+static bool may_end_here(const struct search *search, uint64_t end)
+{
+    uint8_t compression = search->file.data[end - BB_BLOCK_TRAILER_SIZE];
+    return compression == BB_COMPRESSION_NONE || compression == BB_COMPRESSION_LZ4;
+}
+
+/* The blocks from floor up to limit. *ret_end: behind the last one, floor without any. */
+static enum bb_status search_gap(struct search *search, uint64_t floor, uint64_t limit,
+                                 uint64_t *ret_end)
+{
+    struct bb_block_places *places = search->places;
+    enum bb_status status = BB_OK;
+    search->boundary_count = 0;
+    *ret_end = floor;
+    for (uint64_t end = floor + BB_BLOCK_TRAILER_SIZE; end <= limit && status == BB_OK; end++) {
+        struct bb_block_place place;
+        if (!may_end_here(search, end) || !find_block(search, *ret_end, end, &place))
+            continue;
+        place.gap = place.offset - *ret_end;
+        status = add_place(places, place);
+        *ret_end = end;
+        search->boundary_count = 0;
+        end += BB_BLOCK_TRAILER_SIZE - 1; /* the next one has a trailer of its own */
+    }
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static enum bb_status take_page(struct search *search, const struct page *page)
+{
+    uint64_t end = 0;
+    uint64_t floor = search->places->end;
+    enum bb_status status = search_gap(search, floor, page->first_block, &end);
+    return status == BB_OK ? add_page(search, page, page->first_block - end) : status;
+}
+
+static enum bb_status search_file(struct search *search)
+{
+    struct bb_block_places *places = search->places;
+    struct page page;
+    enum bb_status status = BB_OK;
+    uint64_t offset = BB_BLOCK_TRAILER_SIZE;
+    while (offset + BB_PAGE_HEADER_SIZE <= search->file.size && status == BB_OK) {
+        if (!read_page(search, places->end, offset, &page)) {
+            offset++;
+            continue;
+        }
+        status = take_page(search, &page);
+        offset = page.end + BB_BLOCK_TRAILER_SIZE;
+    }
+    return status == BB_OK ? search_gap(search, places->end, search->file.size, &places->end)
+                           : status;
+}
+
+enum bb_status bb_block_places_find(struct bb_bytes file, struct bb_table_id table,
+                                    struct bb_block_places *ret_places)
+{
+    struct bb_block_places places = {0};
+    struct search search = {
+        .file = file, .table = table, .places = &places, .hash_budget = HASHED_IN_VAIN_FLOOR};
+    search.hash_budget += HASHED_IN_VAIN_FACTOR * (uint64_t)file.size;
+    enum bb_status status = search_file(&search);
+    if (status == BB_OK)
+        *ret_places = places;
+    else
+        bb_block_places_deinit(&places);
+    return status;
+}

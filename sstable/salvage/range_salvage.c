@@ -1,0 +1,100 @@
+/* See range_salvage.h. */
+#include "sstable/salvage/range_salvage.h"
+
+#include "base/status.h"
+#include "sstable/footer.h"
+#include "sstable/ranges/range_tombstones_coding.h"
+
+/* Sections stand back to back up to the directory: entries that say so, or 0. */
+static size_t count_sections(struct bb_bytes file, size_t offset)
+{
+    uint64_t end = 0;
+    size_t at = offset;
+    for (size_t count = 1; count <= BB_SECTION_COUNT_MAX; count++) {
+        if (file.size - at < BB_SECTION_ENTRY_SIZE + BB_CHECKSUM_SIZE)
+            return 0;
+        uint64_t begin = bb_load64(file.data + at + 4);
+        uint64_t size = bb_load64(file.data + at + 12);
+        bool has_id = bb_load16(file.data + at) != 0; /* in zeros each offset would be tried long */
+        if (!has_id || (count > 1 && begin != end) || begin > offset || size > offset - begin)
+            return 0;
+        end = begin + size;
+        at += BB_SECTION_ENTRY_SIZE;
+        if (end == offset)
+            return count;
+    }
+    return 0;
+}
+
+/* Does a whole directory stand at the offset? */
+static bool is_directory(struct bb_bytes file, struct bb_table_id table, size_t offset,
+                         struct bb_bytes *ret_stored)
+{
+    size_t size = count_sections(file, offset) * BB_SECTION_ENTRY_SIZE;
+    if (size == 0 ||
+        !bb_checksum_matches(table, BB_STORED_DIRECTORY, offset, file.data + offset, size))
+        return false;
+    *ret_stored = bb_bytes_of(file.data + offset, size + BB_CHECKSUM_SIZE);
+    return true;
+}
+
+/* From the end, where it stands in all that was not cut. */
+static bool find_directory(struct bb_bytes file, struct bb_table_id table, size_t *ret_offset,
+                           struct bb_bytes *ret_stored)
+{
+    const size_t size_min = BB_SECTION_ENTRY_SIZE + BB_CHECKSUM_SIZE;
+    if (file.size < size_min)
+        return false;
+    for (size_t offset = file.size - size_min + 1; offset > 0; offset--) {
+        if (is_directory(file, table, offset - 1, ret_stored)) {
+            *ret_offset = offset - 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool bb_range_salvage_has_directory(struct bb_bytes file, struct bb_table_id table)
+{
+    size_t offset = 0;
+    struct bb_bytes stored;
+    return find_directory(file, table, &offset, &stored);
+}
+
+/* The directory's word that the section is inside of the file is checked. */
+static enum bb_status read_section(struct bb_bytes file, struct bb_place place,
+                                   const struct bb_comparator *comparator, struct bb_table_id table,
+                                   const struct bb_section *section,
+                                   struct bb_range_tombstones **ret_list)
+{
+    struct bb_bytes bytes = bb_bytes_of(file.data + section->offset, (size_t)section->size);
+    place.offset = section->offset;
+    if (bb_checksum(table, BB_STORED_SECTION, section->offset, bytes.data, bytes.size) !=
+        section->checksum)
+        return bb_corrupt(place, 0, "the range tombstones have another checksum");
+    return bb_range_tombstones_decode(bytes, comparator, place, ret_list);
+}
+
+enum bb_status bb_range_salvage(struct bb_bytes file, const char *path,
+                                const struct bb_comparator *comparator, struct bb_table_id table,
+                                enum bb_range_salvage *ret_found,
+                                struct bb_range_tombstones **ret_list)
+{
+    struct bb_place place = {.file = path};
+    struct bb_bytes stored = {0};
+    struct bb_directory directory;
+    size_t offset = 0;
+    *ret_found = BB_RANGE_SALVAGE_UNTOLD;
+    if (!find_directory(file, table, &offset, &stored))
+        return BB_OK;
+    place.offset = offset;
+    if (bb_directory_decode(stored, table, place, &directory) != BB_OK)
+        return BB_OK; /* it was written so, by a newer version or in bad faith */
+    const struct bb_section *section = bb_directory_find(&directory, BB_SECTION_RANGE_TOMBSTONES);
+    *ret_found = BB_RANGE_SALVAGE_NONE;
+    if (section == NULL)
+        return BB_OK;
+    enum bb_status status = read_section(file, place, comparator, table, section, ret_list);
+    *ret_found = status == BB_OK ? BB_RANGE_SALVAGE_FOUND : BB_RANGE_SALVAGE_LOST;
+    return status == BB_CORRUPT ? BB_OK : status;
+}

@@ -1,0 +1,275 @@
+/* See table_salvage.h. */
+#include "sstable/salvage/table_salvage.h"
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "sstable/block/block_iter.h"
+#include "sstable/footer.h"
+#include "sstable/block/stored_block.h"
+
+/* ---- whose blocks ---- */
+
+/* The properties begin with the version of the format, 0, and the id: docs/format.md, section 10. */
+static const uint8_t id_mark[] = {1, 0, 1, 0, 2, 0, BB_TABLE_ID_SIZE};
+
+/* Has the file a block, a page or the directory of that table? */
+static enum bb_status is_proven(struct bb_bytes file, const uint8_t *id, bool *ret_is_proven)
+{
+    struct bb_block_places places = {0};
+    enum bb_status status = bb_block_places_find(file, bb_table_id_decode(id), &places);
+    *ret_is_proven =
+        status == BB_OK &&
+        (places.count > 0 || bb_range_salvage_has_directory(file, bb_table_id_decode(id)));
+    bb_block_places_deinit(&places);
+    return status;
+}
+
+/* Ids that were tried and proved nothing cost a search each: more than a few are an attack. */
+#define CLAIMS_MAX 8
+
+struct claims {
+    struct bb_bytes file;
+    size_t tried;
+    bool is_found;
+    uint8_t *id;
+};
+
+static enum bb_status try_claim(struct claims *claims, const uint8_t *id)
+{
+    if (claims->tried++ >= CLAIMS_MAX)
+        return BB_OK;
+    enum bb_status status = is_proven(claims->file, id, &claims->is_found);
+    if (claims->is_found)
+        memcpy(claims->id, id, BB_TABLE_ID_SIZE);
+    return status;
+}
+
+/* Where a footer may stand: in front of a magic number that ends at `end`. */
+static bool is_footer(struct bb_bytes file, size_t end, const char *path, struct bb_footer *footer)
+{
+    if (memcmp(file.data + end - BB_TABLE_MAGIC_SIZE, BB_TABLE_MAGIC, BB_TABLE_MAGIC_SIZE) != 0)
+        return false;
+    struct bb_place place = {.file = path, .offset = end - BB_FOOTER_SIZE};
+    return bb_footer_decode(file.data + end - BB_FOOTER_SIZE, place, footer) == BB_OK;
+}
+
+/* From the end, because what is behind a table, or was written over it, is less than it. */
+static enum bb_status try_footers(struct claims *claims, const char *path)
+{
+    enum bb_status status = BB_OK;
+    struct bb_footer footer;
+    for (size_t end = claims->file.size;
+         end >= BB_FOOTER_SIZE && status == BB_OK && !claims->is_found; end--) {
+        if (is_footer(claims->file, end, path, &footer))
+            status = try_claim(claims, footer.table_id);
+    }
+    return status;
+}
+
+static enum bb_status try_properties(struct claims *claims)
+{
+    enum bb_status status = BB_OK;
+    for (size_t end = claims->file.size;
+         end >= sizeof(id_mark) + BB_TABLE_ID_SIZE && status == BB_OK && !claims->is_found; end--) {
+        const uint8_t *id = claims->file.data + end - BB_TABLE_ID_SIZE;
+        if (memcmp(id - sizeof(id_mark), id_mark, sizeof(id_mark)) == 0)
+            status = try_claim(claims, id);
+    }
+    return status;
+}
+
+enum bb_status bb_table_id_salvage(struct bb_bytes file, const char *path,
+                                   uint8_t ret_id[BB_TABLE_ID_SIZE])
+{
+    struct claims claims = {.file = file, .id = ret_id};
+    enum bb_status status = try_footers(&claims, path);
+    if (status == BB_OK && !claims.is_found)
+        status = try_properties(&claims);
+    if (status != BB_OK || claims.is_found)
+        return status;
+    return bb_fail(BB_CORRUPT,
+                   "%s: no id of a table is in it that any of its blocks belongs to: nothing can "
+                   "be salvaged",
+                   path);
+}
+
+/* ---- what they hold ---- */
+
+struct salvage {
+    struct bb_bytes file;
+    const char *path;
+    const struct bb_comparator *comparator;
+    struct bb_table_id table;
+    const struct bb_salvage_visitor *visitor;
+    struct bb_buf last_key;
+    uint64_t last_sequence;
+    struct bb_salvage_report report;
+};
+
+static enum bb_status lose(struct salvage *salvage, uint64_t offset, uint64_t size)
+{
+    salvage->report.bytes_lost += size;
+    if (salvage->visitor->lost == NULL || size == 0)
+        return BB_OK;
+    return salvage->visitor->lost(salvage->visitor->context, offset, size);
+}
+
+/* Does the entry come behind the one that was given out last? */
+static bool is_in_order(const struct salvage *salvage, const struct bb_entry *entry)
+{
+    if (salvage->report.entries == 0)
+        return true;
+    int order = bb_key_compare(salvage->comparator, bb_buf_bytes(&salvage->last_key), entry->key);
+    return order < 0 || (order == 0 && salvage->last_sequence > entry->sequence);
+}
+
+static enum bb_status give_entry(struct salvage *salvage, const struct bb_entry *entry)
+{
+    enum bb_status status = bb_buf_assign(&salvage->last_key, entry->key);
+    if (status != BB_OK)
+        return status;
+    salvage->last_sequence = entry->sequence;
+    salvage->report.entries++;
+    if (salvage->visitor->entry == NULL)
+        return BB_OK;
+    return salvage->visitor->entry(salvage->visitor->context, entry);
+}
+
+/* A block whose checksum fits and whose entries do not was written so: what is before the defect is
+ * still the writer's word. */
+static enum bb_status give_entries(struct salvage *salvage, const struct bb_block_place *where,
+                                   const struct bb_block *block)
+{
+    struct bb_block_iter iter;
+    struct bb_place place = {.file = salvage->path, .offset = where->offset};
+    enum bb_status status = BB_OK;
+    bb_block_iter_init(&iter, salvage->comparator);
+    bb_block_iter_reset(&iter, block, place);
+    bb_block_iter_seek_first(&iter);
+    while (iter.is_valid && status == BB_OK && is_in_order(salvage, &iter.entry)) {
+        status = give_entry(salvage, &iter.entry);
+        if (status == BB_OK)
+            bb_block_iter_next(&iter);
+    }
+    bool is_cut = status == BB_OK && (iter.is_valid || iter.status == BB_CORRUPT);
+    if (status == BB_OK && !iter.is_valid && iter.status != BB_CORRUPT)
+        status = iter.status;
+    bb_block_iter_deinit(&iter);
+    salvage->report.blocks_lost += is_cut;
+    return is_cut ? lose(salvage, where->offset, where->size) : status;
+}
+
+static enum bb_status begin_block(struct salvage *salvage, const struct bb_block_place *where,
+                                  const struct bb_stored_block_info *info)
+{
+    salvage->report.blocks++;
+    if (salvage->visitor->block == NULL)
+        return BB_OK;
+    return salvage->visitor->block(salvage->visitor->context, where, info->compression,
+                                   info->raw_size);
+}
+
+/* BB_CORRUPT when it is not a block after all. */
+static enum bb_status decode(struct salvage *salvage, const struct bb_block_place *where,
+                             struct bb_stored_block_info *ret_info, struct bb_block **ret_block)
+{
+    const uint8_t *stored = salvage->file.data + where->offset;
+    struct bb_place place = {.file = salvage->path, .offset = where->offset};
+    struct bb_block *block = NULL;
+    enum bb_status status = bb_stored_block_check(stored, where->size, salvage->table, place);
+    if (status == BB_OK)
+        status = bb_stored_block_info(stored, where->size, place, ret_info);
+    if (status == BB_OK)
+        status = bb_block_create(where->size, &block);
+    if (status != BB_OK)
+        return status;
+    memcpy(block->payload, stored, where->size);
+    status = bb_stored_block_decode(&block, where->size, salvage->comparator, place);
+    if (status == BB_OK)
+        *ret_block = block;
+    return status;
+}
+
+static enum bb_status read_block(struct salvage *salvage, const struct bb_block_place *where)
+{
+    struct bb_stored_block_info info = {0};
+    struct bb_block *block = NULL;
+    enum bb_status status = decode(salvage, where, &info, &block);
+    if (status == BB_CORRUPT) {
+        salvage->report.blocks_lost++;
+        return lose(salvage, where->offset, where->size);
+    }
+    if (status == BB_OK)
+        status = begin_block(salvage, where, &info);
+    if (status == BB_OK)
+        status = give_entries(salvage, where, block);
+    bb_block_unref(block);
+    return status;
+}
+
+static enum bb_status read_blocks(struct salvage *salvage, const struct bb_block_places *places)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < places->count && status == BB_OK; i++) {
+        const struct bb_block_place *where = &places->places[i];
+        status = lose(salvage, where->offset - where->gap, where->gap);
+        if (status == BB_OK)
+            status = read_block(salvage, where);
+    }
+    return status;
+}
+
+static enum bb_status read_ranges(struct salvage *salvage)
+{
+    struct bb_range_tombstones *list = NULL;
+    enum bb_status status = bb_range_salvage(salvage->file, salvage->path, salvage->comparator,
+                                             salvage->table, &salvage->report.ranges, &list);
+    if (status == BB_OK && list != NULL) {
+        salvage->report.range_tombstones = list->sequence_count;
+        if (salvage->visitor->ranges != NULL)
+            status = salvage->visitor->ranges(salvage->visitor->context, list);
+    }
+    bb_range_tombstones_destroy(list);
+    return status;
+}
+
+static enum bb_status salvage_file(struct salvage *salvage)
+{
+    struct bb_block_places places = {0};
+    enum bb_status status = bb_block_places_find(salvage->file, salvage->table, &places);
+    if (status == BB_OK)
+        status = read_blocks(salvage, &places);
+    if (status == BB_OK)
+        status = read_ranges(salvage);
+    salvage->report.pages = places.page_count;
+    salvage->report.tail_bytes = salvage->file.size - places.end;
+    bb_block_places_deinit(&places);
+    return status;
+}
+
+enum bb_status bb_table_salvage(struct bb_file_system *fs, const char *path,
+                                const struct bb_comparator *comparator,
+                                const uint8_t table_id[BB_TABLE_ID_SIZE],
+                                const struct bb_salvage_visitor *visitor,
+                                struct bb_salvage_report *ret_report)
+{
+    struct bb_buf file = {0};
+    struct salvage salvage = {.path = path, .comparator = comparator, .visitor = visitor};
+    enum bb_status status = bb_file_read_whole(fs, path, SIZE_MAX, &file);
+    salvage.file = bb_buf_bytes(&file);
+    salvage.report.file_size = file.size;
+    if (status == BB_OK && table_id != NULL)
+        memcpy(salvage.report.table_id, table_id, BB_TABLE_ID_SIZE);
+    else if (status == BB_OK)
+        status = bb_table_id_salvage(salvage.file, path, salvage.report.table_id);
+    salvage.table = bb_table_id_decode(salvage.report.table_id);
+    if (status == BB_OK)
+        status = salvage_file(&salvage);
+    if (status == BB_OK)
+        *ret_report = salvage.report;
+    bb_buf_deinit(&salvage.last_key);
+    bb_buf_deinit(&file);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* The sub-commands of `bloomblock filter`, each in a file of its own. */
+#ifndef BB_TOOLS_COMMANDS_CMD_FILTER_H
+#define BB_TOOLS_COMMANDS_CMD_FILTER_H
+
+#include "tools/command.h"
+
+extern const struct command command_filter_create;
+extern const struct command command_filter_add;
+extern const struct command command_filter_remove;
+extern const struct command command_filter_check;
+extern const struct command command_filter_info;
+extern const struct command command_filter_union;
+extern const struct command command_filter_plan;
+extern const struct command command_filter_top;
+
+#endif

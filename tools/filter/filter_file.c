@@ -1,0 +1,303 @@
+/* See filter_file.h. */
+#include "tools/filter/filter_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/random.h"
+#include "base/status.h"
+
+/* Of docs/format-filter-file.md, and of docs/filters.md for an envelope alone. */
+#define FILE_MAGIC "BBFLFILE"
+#define BARE_MAGIC "BBFILTER"
+#define MAGIC_SIZE 8
+
+/* The largest filter is some 2^32 keys at 40 bits each. */
+#define SIZE_LIMIT (UINT64_C(1) << 40)
+
+/* --- Names --- */
+
+/* What the path leads to when links are followed; the path itself when nothing is there. Owned:
+ * free(). */
+static enum bb_status resolve(const char *path, char **ret_target)
+{
+    char *target = realpath(path, NULL);
+    if (target == NULL && errno == ENOENT)
+        target = strdup(path);
+    if (target == NULL)
+        return bb_fail_errno(errno, "resolve", path);
+    *ret_target = target;
+    return BB_OK;
+}
+
+/* The directory of a path, terminated. */
+static enum bb_status directory_of(const char *path, struct bb_buf *directory)
+{
+    const char *slash = strrchr(path, '/');
+    size_t size = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    enum bb_status status = size == 0 ? bb_buf_assign(directory, bb_bytes_of(".", 1))
+                                      : bb_buf_assign(directory, bb_bytes_of(path, size));
+    return status == BB_OK ? bb_buf_append(directory, "", 1) : status;
+}
+
+/* A name beside the path that nobody has: PATH.tmp-0123456789abcdef, terminated. */
+static enum bb_status temporary_name(const char *path, struct bb_buf *name)
+{
+    uint64_t number = 0;
+    enum bb_status status = bb_random_fill(&number, sizeof(number));
+    if (status == BB_OK)
+        status = bb_buf_print(name, "%s.tmp-%016" PRIx64, path, number);
+    return status == BB_OK ? bb_buf_append(name, "", 1) : status;
+}
+
+/* --- Reading --- */
+
+void filter_file_deinit(struct filter_file *file)
+{
+    bb_buf_deinit(&file->contents);
+    *file = (struct filter_file){0};
+}
+
+enum bb_status filter_file_context(const struct filter_file *file, const char *path,
+                                   enum bb_status status)
+{
+    if (status == BB_OK)
+        return BB_OK;
+    if (file->is_bare || status != BB_CORRUPT)
+        return bb_fail_context(status, "%s", path);
+    return bb_fail_context(status, "%s: from offset %d on", path, BB_FILTER_FILE_HEADER_SIZE);
+}
+
+static bool begins_with(struct bb_bytes bytes, const char *magic)
+{
+    return bytes.size >= MAGIC_SIZE && memcmp(bytes.data, magic, MAGIC_SIZE) == 0;
+}
+
+/* Foreign files may be large: they are told by their first bytes. */
+static enum bb_status check_beginning(struct bb_file_system *fs, const char *path)
+{
+    uint8_t data[MAGIC_SIZE];
+    struct bb_bytes bytes = {.data = data};
+    struct bb_file *file = NULL;
+    enum bb_status status = bb_file_open(fs, path, &file);
+    if (status != BB_OK)
+        return status;
+    status = bb_file_read_at(file, 0, data, sizeof(data), &bytes.size);
+    enum bb_status closed = bb_file_close(file);
+    if (status != BB_OK || closed != BB_OK)
+        return status == BB_OK ? closed : status;
+    if (begins_with(bytes, FILE_MAGIC) || begins_with(bytes, BARE_MAGIC))
+        return BB_OK;
+    return bb_corrupt((struct bb_place){.file = path}, 0,
+                      "begins neither with " FILE_MAGIC " as a filter's file nor with " BARE_MAGIC
+                      " as an envelope");
+}
+
+static enum bb_status read_contents(const char *path, struct bb_buf *contents)
+{
+    struct bb_file_system *fs = NULL;
+    char *target = NULL;
+    enum bb_status status = resolve(path, &target);
+    if (status == BB_OK)
+        status = bb_file_system_posix_create(&fs);
+    if (status == BB_OK)
+        status = check_beginning(fs, target);
+    if (status == BB_OK)
+        status = bb_file_read_whole(fs, target, SIZE_LIMIT, contents);
+    if (status == BB_NOT_FOUND)
+        status = bb_fail(BB_IO, "%s: no such file", path);
+    bb_file_system_posix_destroy(fs);
+    free(target);
+    return status;
+}
+
+enum bb_status filter_file_read(const char *path, struct filter_file *ret_file)
+{
+    struct filter_file file = {0};
+    enum bb_status status = read_contents(path, &file.contents);
+    if (status != BB_OK)
+        return status;
+    struct bb_bytes bytes = bb_buf_bytes(&file.contents);
+    file.is_bare = begins_with(bytes, BARE_MAGIC);
+    if (file.is_bare)
+        file.parts.envelope = bytes;
+    else
+        status = bb_filter_file_decode(bytes, &file.parts);
+    if (status != BB_OK) {
+        filter_file_deinit(&file);
+        return bb_fail_context(status, "%s", path);
+    }
+    *ret_file = file;
+    return BB_OK;
+}
+
+enum bb_status filter_file_view(const struct filter_file *file, const char *path,
+                                struct bb_filter_view *view)
+{
+    return filter_file_context(file, path, bb_filter_view_init(view, file->parts.envelope));
+}
+
+enum bb_status filter_file_check_hash(const struct filter_file *file, const char *path)
+{
+    if (!file->is_bare)
+        return BB_OK;
+    return bb_fail(BB_INVALID,
+                   "%s: is an envelope without the secret of its hashes: `filter info` describes "
+                   "it, keys can not be asked for",
+                   path);
+}
+
+/* --- Writing --- */
+
+static enum bb_status check_directory(const char *path)
+{
+    struct bb_buf directory = {0};
+    enum bb_status status = directory_of(path, &directory);
+    if (status == BB_OK && access((const char *)directory.data, W_OK | X_OK) != 0)
+        status = bb_fail_errno(errno, "write into", (const char *)directory.data);
+    bb_buf_deinit(&directory);
+    /* BB_NOT_FOUND is another word for a missing input. */
+    return status == BB_NOT_FOUND ? bb_fail(BB_IO, "%s: its directory is missing", path) : status;
+}
+
+enum bb_status filter_file_check_target(const char *path, bool is_replacing)
+{
+    struct stat found;
+    if (path[0] == '\0' || path[strlen(path) - 1] == '/')
+        return bb_fail(BB_INVALID, "\"%s\" is no name of a file", path);
+    if (stat(path, &found) != 0)
+        return errno == ENOENT ? check_directory(path) : bb_fail_errno(errno, "look at", path);
+    if (!S_ISREG(found.st_mode))
+        return bb_fail(BB_INVALID, "%s: exists and is not a regular file", path);
+    if (!is_replacing)
+        return bb_fail(BB_EXISTS, "%s: exists; --force replaces it", path);
+    char *target = NULL;
+    enum bb_status status = resolve(path, &target);
+    if (status == BB_OK)
+        status = check_directory(target);
+    free(target);
+    return status;
+}
+
+static enum bb_status write_temporary(struct bb_file_system *fs, const char *path,
+                                      struct bb_bytes contents)
+{
+    struct bb_file *file = NULL;
+    enum bb_status status = bb_file_create(fs, path, &file);
+    if (status != BB_OK)
+        return status;
+    status = bb_file_append(file, contents);
+    if (status == BB_OK)
+        status = bb_file_sync(file);
+    enum bb_status closed = bb_file_close(file);
+    return status == BB_OK ? closed : status;
+}
+
+/* Gives the file its name; what had the name is replaced only on request. */
+static enum bb_status move(struct bb_file_system *fs, const char *from, const char *to,
+                           bool is_replacing)
+{
+    if (is_replacing)
+        return fs->ops->rename(fs, from, to);
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return BB_OK;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno == EEXIST ? bb_fail(BB_EXISTS, "%s: exists; --force replaces it", to)
+                               : bb_fail_errno(errno, "rename", from);
+    /* A file system without that call: the moment between looking and renaming stays. */
+    enum bb_status status = filter_file_check_target(to, false);
+    return status == BB_OK ? fs->ops->rename(fs, from, to) : status;
+}
+
+static enum bb_status sync_directory_of(struct bb_file_system *fs, const char *path)
+{
+    struct bb_buf directory = {0};
+    enum bb_status status = directory_of(path, &directory);
+    if (status == BB_OK)
+        status = fs->ops->sync_directory(fs, (const char *)directory.data);
+    bb_buf_deinit(&directory);
+    return status;
+}
+
+static enum bb_status replace(struct bb_file_system *fs, const char *target,
+                              struct bb_bytes contents, bool is_replacing)
+{
+    struct bb_buf temporary = {0};
+    enum bb_status status = temporary_name(target, &temporary);
+    if (status == BB_OK) {
+        const char *name = (const char *)temporary.data;
+        status = write_temporary(fs, name, contents);
+        if (status == BB_OK)
+            status = move(fs, name, target, is_replacing);
+        if (status != BB_OK) {
+            struct bb_error first = *bb_error_last();
+            if (fs->ops->remove(fs, name) != BB_OK) /* it may not be there at all */
+                (void)bb_error_restore(&first);
+        }
+    }
+    if (status == BB_OK)
+        status = sync_directory_of(fs, target);
+    bb_buf_deinit(&temporary);
+    return status;
+}
+
+enum bb_status filter_file_write(const char *path, const struct bb_filter_file *parts,
+                                 bool is_replacing)
+{
+    struct bb_buf contents = {0};
+    struct bb_file_system *fs = NULL;
+    char *target = NULL;
+    enum bb_status status = filter_file_check_target(path, is_replacing);
+    if (status == BB_OK)
+        status = resolve(path, &target);
+    if (status == BB_OK)
+        status = bb_filter_file_encode(parts, &contents);
+    if (status == BB_OK)
+        status = bb_file_system_posix_create(&fs);
+    if (status == BB_OK)
+        status = replace(fs, target, bb_buf_bytes(&contents), is_replacing);
+    bb_file_system_posix_destroy(fs);
+    bb_buf_deinit(&contents);
+    free(target);
+    return status;
+}
+
+/* --- Lock --- */
+
+/* Does the path still lead to the file of the descriptor? Another command may have replaced it
+ * while this one waited for the lock of what it was. */
+static bool is_current(int fd, const char *path)
+{
+    struct stat locked, named;
+    return fstat(fd, &locked) == 0 && stat(path, &named) == 0 && locked.st_dev == named.st_dev &&
+           locked.st_ino == named.st_ino;
+}
+
+enum bb_status filter_file_lock(const char *path, int *ret_lock)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno == ENOENT ? bb_fail(BB_IO, "%s: no such file", path)
+                               : bb_fail_errno(errno, "open", path);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_current(fd, path)) {
+        *ret_lock = fd;
+        return BB_OK;
+    }
+    close(fd);
+    return bb_fail(BB_BUSY, "%s: another command is changing it", path);
+}
+
+void filter_file_unlock(int lock)
+{
+    if (lock >= 0)
+        close(lock);
+}

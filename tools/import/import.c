@@ -1,0 +1,73 @@
+/* See import.h. */
+#include "tools/import/import.h"
+
+#include "base/status.h"
+#include "bb/db_files.h"
+#include "tools/clock.h"
+
+/* Beyond this many bytes a batch saves nothing. */
+#define BATCH_BYTES_MAX (1024 * 1024)
+
+enum bb_status import_begin(struct import *import, const char *directory, uint64_t total)
+{
+    import->directory = directory;
+    import->start = clock_now();
+    import->store.db.create_if_missing = true;
+    import->store.db.error_if_exists = true;
+    /* A failure removes the store: it needs no log. */
+    import->store.db.wal_off = true;
+    enum bb_status status = bb_batch_create(&import->batch);
+    if (status == BB_OK)
+        status = store_open(&import->store, directory, &import->db);
+    if (status == BB_OK)
+        progress_start(&import->progress, "importing", total, true);
+    return status;
+}
+
+static enum bb_status commit(struct import *import)
+{
+    if (bb_batch_count(import->batch) == 0)
+        return BB_OK;
+    enum bb_status status = bb_db_write(import->db, NULL, import->batch);
+    if (status != BB_OK)
+        return status;
+    import->records += bb_batch_count(import->batch);
+    bb_batch_reset(import->batch);
+    return BB_OK;
+}
+
+enum bb_status import_put(struct import *import, struct bb_bytes key, struct bb_bytes value)
+{
+    enum bb_status status = bb_batch_put(import->batch, key, value);
+    import->bytes += key.size + value.size;
+    if (status == BB_OK && bb_batch_size_bytes(import->batch) >= BATCH_BYTES_MAX)
+        status = commit(import);
+    return status;
+}
+
+/* What failed is what is to be told, not how the removal went. */
+static enum bb_status take_away(struct import *import)
+{
+    struct bb_error failure = *bb_error_last();
+    (void)!bb_db_close(import->db);
+    import->db = NULL;
+    if (bb_db_destroy(import->directory, NULL, NULL) != BB_OK)
+        command_warn(import->store.command, "what was begun of the store could not be removed");
+    return bb_error_restore(&failure);
+}
+
+enum bb_status import_end(struct import *import, enum bb_status status)
+{
+    if (status == BB_OK)
+        status = commit(import);
+    if (status == BB_OK)
+        status = bb_db_flush(import->db);
+    if (status == BB_OK)
+        status = bb_db_wait_idle(import->db);
+    bb_batch_destroy(import->batch);
+    if (import->db == NULL)
+        return status;
+    progress_stop(&import->progress);
+    import->nanoseconds = clock_now() - import->start;
+    return status == BB_OK ? BB_OK : take_away(import);
+}

@@ -1,0 +1,45 @@
+/* What an import writes: a store that is new, and that is there as a whole or not at all.
+ *
+ *     begin (put)* end;   end takes away what was begun when something has failed
+ */
+#ifndef BB_TOOLS_IMPORT_IMPORT_H
+#define BB_TOOLS_IMPORT_IMPORT_H
+
+#include "tools/output.h"
+#include "tools/progress.h"
+#include "tools/store_options.h"
+
+struct import {
+    struct store_options store;
+    struct output out;
+    struct progress progress; /* the source adds what it has read */
+    /* At work. */
+    const char *directory; /* borrowed; the store's */
+    struct bb_db *db;
+    struct bb_batch *batch;
+    uint64_t records;
+    uint64_t bytes; /* of keys and values */
+    uint64_t start; /* of the clock */
+    uint64_t nanoseconds;
+    /* Of a LevelDB. */
+    json_t *source; /* NULL: nothing to say; owned */
+};
+
+/* BB_EXISTS when there is a store. total: bytes of the source for the progress bar, 0: not known. */
+BB_MUST_CHECK enum bb_status import_begin(struct import *import, const char *directory,
+                                          uint64_t total);
+BB_MUST_CHECK enum bb_status import_put(struct import *import, struct bb_bytes key,
+                                        struct bb_bytes value);
+/* status: how it went so far. BB_OK: all is in tables, durably. Otherwise what was begun is removed,
+ * and the status stays. */
+BB_MUST_CHECK enum bb_status import_end(struct import *import, enum bb_status status);
+
+/* The sources. Each begins and ends the import. */
+BB_MUST_CHECK enum bb_status import_leveldb(struct import *import, const char *source,
+                                            const char *directory);
+BB_MUST_CHECK enum bb_status import_text(struct import *import, const char *source,
+                                         const char *directory);
+BB_MUST_CHECK enum bb_status import_json(struct import *import, const char *source,
+                                         const char *directory);
+
+#endif

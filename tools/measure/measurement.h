@@ -1,0 +1,76 @@
+/* A stream of look-ups against a store, really executed, with everything that was counted
+ * meanwhile.
+ *
+ * Four runs: filters off and on, each over a cold and then a warm cache. Each half opens the store
+ * anew, so that index pages are as cold as blocks. What a filter avoided is counted by the engine
+ * at each negative, so the runs with and without filters count the same requests in two independent
+ * ways: their sums must agree (see measurement_check.h).
+ */
+#ifndef BB_TOOLS_MEASURE_MEASUREMENT_H
+#define BB_TOOLS_MEASURE_MEASUREMENT_H
+
+#include "bb/db.h"
+#include "tools/key_list.h"
+#include "tools/measure/page_cache.h"
+#include "tools/store_options.h"
+#include "tools/measure/system_counters.h"
+
+struct measurement_run {
+    bool with_filters;
+    bool is_cold;
+    uint64_t lookups;
+    uint64_t present;
+    uint64_t absent;
+    uint64_t wasted_absent;     /* wasted requests of look-ups that found nothing */
+    uint64_t wasted_present;    /* of those that found something */
+    struct bb_read_stats reads; /* summed up look-up by look-up */
+    struct bb_read_stats levels[BB_LEVEL_COUNT]; /* the store's own statistics over the run */
+    uint64_t gets;                               /* likewise */
+    uint64_t memtable_hits;
+    uint64_t engine_reads; /* preads, as the file layer counted them: blocks, index pages, opening
+                              of tables */
+    uint64_t engine_read_bytes;
+    bool has_system;
+    struct system_reading system;
+    struct page_cache_state
+        page_cache; /* cold runs: what of the tables was in memory at the start */
+    uint64_t nanoseconds;
+};
+
+enum {
+    MEASUREMENT_OFF_COLD,
+    MEASUREMENT_OFF_WARM,
+    MEASUREMENT_ON_COLD,
+    MEASUREMENT_ON_WARM,
+    MEASUREMENT_RUN_COUNT,
+};
+
+struct measurement {
+    /* Given. */
+    struct store_options *store; /* borrowed */
+    const char *directory;       /* borrowed */
+    const struct key_list *keys; /* borrowed */
+    const size_t *order;         /* borrowed: the key of look-up i */
+    uint64_t repeat;             /* passes of a warm run */
+    bool no_system;
+    struct progress *progress; /* look-ups are added; borrowed */
+    /* Found. */
+    struct measurement_run runs[MEASUREMENT_RUN_COUNT];
+    struct system_counters counters;
+    uint64_t table_count;
+    uint64_t run_count;
+    uint64_t file_bytes;
+    uint64_t entry_count;
+    uint64_t cache_bytes;
+    double target_wasted_reads;
+    double expected_wasted_reads;
+    bool is_store_changed; /* tables came or went between the halves: nothing can be compared */
+    uint64_t answers_differing; /* look-ups that found something in one half and not in the other */
+};
+
+/* Reads nothing but the store; writes nothing. */
+BB_MUST_CHECK enum bb_status measurement_execute(struct measurement *measurement);
+
+const char *measurement_run_name(const struct measurement_run *run);
+
+#endif

@@ -1,0 +1,220 @@
+/* See measurement_report.h: the text. The rows are figures, the columns runs. */
+#include "tools/measure/measurement_report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "tools/number_text.h"
+#include "tools/measure/read_stats.h"
+#include "tools/text_table.h"
+
+double measurement_wasted_rate(const struct measurement_run *run)
+{
+    return run->absent == 0 ? NAN : (double)run->wasted_absent / (double)run->absent;
+}
+
+/* A row of the table: its name, and how to get its cell from a run. */
+struct row {
+    const char *name;
+    struct number_text (*cell)(const struct measurement_run *run);
+};
+
+#define COUNT_CELL(name, expression)                                                               \
+    static struct number_text cell_##name(const struct measurement_run *run)                       \
+    {                                                                                              \
+        return number_grouped(expression);                                                         \
+    }
+#define BYTES_CELL(name, expression)                                                               \
+    static struct number_text cell_##name(const struct measurement_run *run)                       \
+    {                                                                                              \
+        return number_bytes(expression);                                                           \
+    }
+
+COUNT_CELL(lookups, run->lookups)
+COUNT_CELL(present, run->present)
+COUNT_CELL(absent, run->absent)
+COUNT_CELL(memtable_hits, run->memtable_hits)
+COUNT_CELL(visits, read_stats_visits(&run->reads))
+COUNT_CELL(summary_negative, run->reads.visits[BB_VISIT_SUMMARY_NEGATIVE])
+COUNT_CELL(filter_negative, run->reads.visits[BB_VISIT_FILTER_NEGATIVE])
+COUNT_CELL(false_positive, run->reads.visits[BB_VISIT_FALSE_POSITIVE])
+COUNT_CELL(tombstone, run->reads.visits[BB_VISIT_TOMBSTONE])
+COUNT_CELL(not_visible, run->reads.visits[BB_VISIT_NOT_VISIBLE])
+COUNT_CELL(visit_present, run->reads.visits[BB_VISIT_PRESENT])
+COUNT_CELL(out_of_bounds, run->reads.visits[BB_VISIT_OUT_OF_BOUNDS])
+COUNT_CELL(block_requests, run->reads.block_requests)
+COUNT_CELL(avoided_requests, run->reads.avoided_requests)
+COUNT_CELL(block_reads, run->reads.block_reads)
+COUNT_CELL(avoided_reads, run->reads.avoided_reads)
+BYTES_CELL(block_bytes, run->reads.block_read_bytes)
+COUNT_CELL(wasted, run->wasted_absent)
+COUNT_CELL(page_requests, run->reads.page_requests)
+COUNT_CELL(page_reads, run->reads.page_reads)
+BYTES_CELL(page_bytes, run->reads.page_read_bytes)
+COUNT_CELL(summary_reads, run->reads.summary_reads)
+BYTES_CELL(summary_bytes, run->reads.summary_read_bytes)
+COUNT_CELL(opening_reads, run->engine_reads - read_stats_preads(&run->reads))
+COUNT_CELL(engine_reads, run->engine_reads)
+BYTES_CELL(engine_bytes, run->engine_read_bytes)
+
+static struct number_text absent_or_count(bool is_there, uint64_t count)
+{
+    return is_there ? number_grouped(count) : (struct number_text){"-"};
+}
+
+static struct number_text cell_wasted_rate(const struct measurement_run *run)
+{
+    return number_rate(measurement_wasted_rate(run));
+}
+
+static struct number_text cell_system_calls(const struct measurement_run *run)
+{
+    return absent_or_count(run->has_system, run->system.read_calls);
+}
+
+static struct number_text cell_system_bytes(const struct measurement_run *run)
+{
+    return run->has_system ? number_bytes(run->system.read_bytes) : (struct number_text){"-"};
+}
+
+static struct number_text cell_time(const struct measurement_run *run)
+{
+    return number_duration(run->nanoseconds);
+}
+
+static struct number_text cell_lookup_time(const struct measurement_run *run)
+{
+    return number_duration(run->lookups == 0 ? 0 : run->nanoseconds / run->lookups);
+}
+
+static const struct row rows[] = {
+    {"look-ups", cell_lookups},
+    {"  present", cell_present},
+    {"  absent", cell_absent},
+    {"  found in memory", cell_memtable_hits},
+    {"table visits", cell_visits},
+    {"  summary negative", cell_summary_negative},
+    {"  filter negative", cell_filter_negative},
+    {"  false positive", cell_false_positive},
+    {"  tombstone", cell_tombstone},
+    {"  version not visible", cell_not_visible},
+    {"  present", cell_visit_present},
+    {"  out of the table's bounds", cell_out_of_bounds},
+    {"block requests made", cell_block_requests},
+    {"block requests avoided", cell_avoided_requests},
+    {"block preads made", cell_block_reads},
+    {"block preads avoided", cell_avoided_reads},
+    {"block bytes read", cell_block_bytes},
+    {"wasted requests of absent", cell_wasted},
+    {"  per absent look-up", cell_wasted_rate},
+    {"index pages requested", cell_page_requests},
+    {"index page preads", cell_page_reads},
+    {"index page bytes read", cell_page_bytes},
+    {"summary preads", cell_summary_reads},
+    {"summary bytes read", cell_summary_bytes},
+    {"preads for opening tables", cell_opening_reads},
+    {"all preads of the engine", cell_engine_reads},
+    {"  bytes", cell_engine_bytes},
+    {"system: read calls", cell_system_calls},
+    {"system: read from storage", cell_system_bytes},
+    {"time", cell_time},
+    {"  per look-up", cell_lookup_time},
+};
+
+static void write_head(const struct measurement *m, struct output *out)
+{
+    output_print(out, "%s: %s tables in %s runs, %s, %s entries; block cache ", m->directory,
+                 number_grouped(m->table_count).text, number_grouped(m->run_count).text,
+                 number_bytes(m->file_bytes).text, number_grouped(m->entry_count).text);
+    output_print(out, "%s\n", m->store->db.cache_off ? "off" : number_bytes(m->cache_bytes).text);
+    output_print(out, "%s keys; passes over them in a warm run: %s\n\n",
+                 number_grouped(m->keys->count).text, number_grouped(m->repeat).text);
+}
+
+static void write_runs(const struct measurement *measurement, struct output *out)
+{
+    const char *headers[1 + MEASUREMENT_RUN_COUNT] = {""};
+    for (size_t i = 0; i < MEASUREMENT_RUN_COUNT; i++)
+        headers[1 + i] = measurement_run_name(&measurement->runs[i]);
+    struct text_table table;
+    text_table_init(&table, headers, BB_ARRAY_LENGTH(headers));
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(rows); i++) {
+        text_table_add(&table, "%s", rows[i].name);
+        for (size_t j = 0; j < MEASUREMENT_RUN_COUNT; j++)
+            text_table_add(&table, "%s", rows[i].cell(&measurement->runs[j]).text);
+    }
+    text_table_write(&table, out);
+    text_table_deinit(&table);
+}
+
+static void write_levels(const struct measurement_run *run, struct output *out)
+{
+    const char *headers[1 + BB_VISIT_COUNT + 2] = {"level"};
+    for (size_t i = 0; i < BB_VISIT_COUNT; i++)
+        headers[1 + i] = visit_name((enum bb_visit)i);
+    headers[1 + BB_VISIT_COUNT] = "requests made";
+    headers[2 + BB_VISIT_COUNT] = "avoided";
+    struct text_table table;
+    text_table_init(&table, headers, BB_ARRAY_LENGTH(headers));
+    for (size_t level = 0; level < BB_LEVEL_COUNT; level++) {
+        const struct bb_read_stats *reads = &run->levels[level];
+        if (read_stats_visits(reads) == 0)
+            continue;
+        text_table_add(&table, "%zu", level);
+        for (size_t i = 0; i < BB_VISIT_COUNT; i++)
+            text_table_add(&table, "%s", number_grouped(reads->visits[i]).text);
+        text_table_add(&table, "%s", number_grouped(reads->block_requests).text);
+        text_table_add(&table, "%s", number_grouped(reads->avoided_requests).text);
+    }
+    output_print(out, "\ntable visits by level, %s\n", measurement_run_name(run));
+    text_table_write(&table, out);
+    text_table_deinit(&table);
+}
+
+static void write_target(const struct measurement *measurement, struct output *out)
+{
+    const struct measurement_run *run = &measurement->runs[MEASUREMENT_ON_COLD];
+    output_print(out,
+                 "\nwasted requests per absent look-up: target %s, expected from the filters %s, "
+                 "measured %s\n",
+                 number_rate(measurement->target_wasted_reads).text,
+                 number_rate(measurement->expected_wasted_reads).text,
+                 number_rate(measurement_wasted_rate(run)).text);
+}
+
+static void write_coldness(const struct measurement *measurement, struct output *out)
+{
+    for (size_t i = 0; i < MEASUREMENT_RUN_COUNT; i++) {
+        const struct measurement_run *run = &measurement->runs[i];
+        if (!run->is_cold)
+            continue;
+        output_print(
+            out, "%s: %s of %s pages of the tables were in the system's cache at the start%s\n",
+            measurement_run_name(run), number_grouped(run->page_cache.resident).text,
+            number_grouped(run->page_cache.pages).text,
+            run->page_cache.resident == 0 ? "" : ": NOT COLD, the system does not drop them");
+    }
+    if (!measurement->runs[0].has_system)
+        output_print(out, "no counts of the operating system: %s\n", measurement->counters.reason);
+    for (size_t i = 0; i < MEASUREMENT_RUN_COUNT; i++) {
+        if (measurement->runs[i].reads.damaged_filters > 0)
+            output_print(out, "%s: %s questions to damaged filters, answered by reading\n",
+                         measurement_run_name(&measurement->runs[i]),
+                         number_grouped(measurement->runs[i].reads.damaged_filters).text);
+    }
+}
+
+void measurement_report_write(const struct measurement *measurement,
+                              const struct measurement_checks *checks, struct output *out)
+{
+    write_head(measurement, out);
+    write_runs(measurement, out);
+    write_levels(&measurement->runs[MEASUREMENT_ON_COLD], out);
+    write_target(measurement, out);
+    write_coldness(measurement, out);
+    output_print(out, "\naccounting\n");
+    for (size_t i = 0; i < checks->count; i++)
+        output_print(out, "  %-8s %s: %s\n", checks->list[i].is_ok ? "agrees" : "DIFFERS",
+                     checks->list[i].name, checks->list[i].detail);
+}

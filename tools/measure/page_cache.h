@@ -1,0 +1,19 @@
+/* The operating system's cache of file pages: emptying it for some files, and finding out whether
+ * it is empty. */
+#ifndef BB_TOOLS_MEASURE_PAGE_CACHE_H
+#define BB_TOOLS_MEASURE_PAGE_CACHE_H
+
+#include "bb/base.h"
+
+struct page_cache_state {
+    uint64_t pages;    /* of the files together */
+    uint64_t resident; /* of these, in memory */
+};
+
+/* Writes back and drops what is cached of a file; some file systems (tmpfs) keep it all the same.
+ * BB_IO. */
+BB_MUST_CHECK enum bb_status page_cache_drop(const char *path);
+/* Adds the file's pages to *state. BB_IO. */
+BB_MUST_CHECK enum bb_status page_cache_count(const char *path, struct page_cache_state *state);
+
+#endif
