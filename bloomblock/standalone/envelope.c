@@ -102,8 +102,9 @@ static enum bb_status check_frame(struct bb_bytes bytes)
                           BB_ENVELOPE_MAGIC);
     uint32_t version = bb_load32(data + BB_ENVELOPE_AT_VERSION);
     if (version != BB_ENVELOPE_VERSION)
-        return bb_fail(BB_UNSUPPORTED, "filter envelope has version %u, this library reads %d",
-                       version, BB_ENVELOPE_VERSION);
+        return bb_fail(BB_UNSUPPORTED, "%s: at offset %d: has version %u, this library reads %d",
+                       bb_envelope_place.file, BB_ENVELOPE_AT_VERSION, version,
+                       BB_ENVELOPE_VERSION);
     uint64_t size = bb_load64(data + BB_ENVELOPE_AT_SIZE);
     if (size != bytes.size)
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_AT_SIZE,

@@ -11,8 +11,8 @@ static enum bb_status check_kind(const struct bb_envelope *envelope)
                           (int)envelope->kind);
     if (bb_kind_ops(envelope->kind) == NULL)
         return bb_fail(BB_UNSUPPORTED,
-                       "filter envelope has kind %d, which this library does not read",
-                       (int)envelope->kind);
+                       "%s: at offset %d: has kind %d, which this library does not read",
+                       bb_envelope_place.file, BB_ENVELOPE_AT_KIND, (int)envelope->kind);
     return BB_OK;
 }
 

@@ -101,8 +101,8 @@ static enum bb_status check_frame(struct bb_bytes bytes)
         return bb_corrupt(nowhere, MAGIC, "does not begin with %s", MAGIC_TEXT);
     uint32_t version = bb_load32(bytes.data + VERSION);
     if (version != VERSION_0)
-        return bb_fail(BB_UNSUPPORTED, "filter file has version %u, this library reads %d", version,
-                       VERSION_0);
+        return bb_fail(BB_UNSUPPORTED, "%s: at offset %d: has version %u, this library reads %d",
+                       nowhere.file, VERSION, version, VERSION_0);
     return BB_OK;
 }
 
@@ -145,8 +145,9 @@ static enum bb_status check_fields(const uint8_t *header)
     if (hash < BB_FILTER_HASH_KEYED)
         return bb_corrupt(nowhere, HASH, "hash %u is not stored", hash);
     if (!is_known((enum bb_filter_hash)hash))
-        return bb_fail(BB_UNSUPPORTED, "filter file has hash %u, which this library does not know",
-                       hash);
+        return bb_fail(BB_UNSUPPORTED,
+                       "%s: at offset %d: has hash %u, which this library does not know",
+                       nowhere.file, HASH, hash);
     if (hash != BB_FILTER_HASH_KEYED && !is_zero(header + SECRET, BB_HASH_SECRET_SIZE))
         return bb_corrupt(nowhere, SECRET, "a secret for hash %u, which has none", hash);
     if (bb_load64(header + PLANNED) > BB_FILTER_KEY_COUNT_MAX)

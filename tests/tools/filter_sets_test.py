@@ -378,6 +378,12 @@ class Plan(FilterTest):
             self.assertLessEqual(row["bytes"], 1 << 20)
             self.assertLess(row["keys"], document["limit"]["keys"])
 
+    def test_the_limit_of_more_memory_than_any_filter_takes(self):
+        limit = self.plan("--rate", "0.5", "--size", str(2 ** 64 - 1))["limit"]  # was 0 keys
+        self.assertEqual((limit["keys"], limit["bytes"]), (2 ** 32, 2 ** 29))
+        limit = self.plan("--keys", "1", "--size", "1000")["limit"]  # was a rate of 0 for 0 bits per key
+        self.assertEqual((limit["bits_per_key"], limit["bytes"]), (24, 3))
+
     def test_text_and_choice_of_kinds(self):
         lines = self.ok("filter", "plan", "--keys", "1000", "--rate", "0.01").lines
         self.assertTrue(lines[0].startswith("kind "), lines)

@@ -79,8 +79,8 @@ static void write_text(struct info *info)
 {
     struct output *out = &info->out;
     const struct bb_filter_info *filter = &info->filter;
-    output_print(out, "format       %s, version %" PRIu32 "; sound\n",
-                 info->file.is_bare ? "envelope" : "filter's file", filter->version);
+    output_print(out, "format       %senvelope of version %" PRIu32 "; sound\n",
+                 info->file.is_bare ? "" : "filter's file, ", filter->version);
     output_print(out, "kind         %s\n", bb_filter_kind_name(filter->kind));
     output_print(out, "keys         %s", number_grouped(filter->key_count).text);
     if (info->file.parts.planned_key_count != 0)

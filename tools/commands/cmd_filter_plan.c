@@ -96,20 +96,20 @@ static enum bb_status ask_all(struct plan *plan)
     return status;
 }
 
-/* What no filter at all can do better: log2(1 / rate) bits per key. */
+/* What no filter at all can do better: log2(1 / rate) bits per key. Rates and numbers of keys that
+ * no filter here may have are none of its rows either: memory is left over. */
 static struct bb_filter_plan limit_of(const struct bb_filter_question *question)
 {
     struct bb_filter_plan limit = {.key_count = question->key_count,
                                    .target_rate = question->target_rate};
     double bits = 8 * (double)question->size_bytes;
     if (question->target_rate == 0)
-        limit.target_rate = exp2(-bits / (double)question->key_count);
+        limit.target_rate = fmax(exp2(-bits / (double)question->key_count), BB_FILTER_RATE_MIN);
     limit.bits_per_key = filter_report_limit(limit.target_rate);
     if (question->key_count == 0)
-        limit.key_count = (uint64_t)(bits / limit.bits_per_key);
-    limit.size_bytes = question->size_bytes != 0
-                           ? question->size_bytes
-                           : (uint64_t)ceil((double)limit.key_count * limit.bits_per_key / 8);
+        limit.key_count =
+            (uint64_t)fmin(bits / limit.bits_per_key, (double)BB_FILTER_KEY_COUNT_MAX);
+    limit.size_bytes = (uint64_t)ceil((double)limit.key_count * limit.bits_per_key / 8);
     return limit;
 }
 

@@ -110,8 +110,10 @@ static void envelope__corrupt_magic(void **state)
 static void envelope__corrupt_version(void **state)
 {
     (void)state;
-    assert_field_refused(0, VERSION, 4, 0, BB_UNSUPPORTED, "version 0, this library reads 1");
-    assert_field_refused(0, VERSION, 4, 2, BB_UNSUPPORTED, "version 2, this library reads 1");
+    assert_field_refused(0, VERSION, 4, 0, BB_UNSUPPORTED,
+                         "at offset 8: has version 0, this library reads 1");
+    assert_field_refused(0, VERSION, 4, 2, BB_UNSUPPORTED,
+                         "at offset 8: has version 2, this library reads 1");
 }
 
 static void envelope__corrupt_kind(void **state)
@@ -119,7 +121,7 @@ static void envelope__corrupt_kind(void **state)
     (void)state;
     assert_field_refused(0, KIND, 2, BB_FILTER_DEFAULT, BB_CORRUPT, "kind 0");
     for (uint16_t kind = 20; kind < 40; kind++)
-        assert_field_refused(0, KIND, 2, kind, BB_UNSUPPORTED, "has kind");
+        assert_field_refused(0, KIND, 2, kind, BB_UNSUPPORTED, "at offset 12: has kind");
     assert_field_refused(0, KIND, 2, 0xffff, BB_UNSUPPORTED, "has kind");
     assert_field_refused(0, KIND, 2, BB_FILTER_NONE, BB_CORRUPT, "target rate");
     assert_field_refused(0, KIND, 2, BB_FILTER_BLOCKED_BLOOM, BB_CORRUPT, "number of lines");

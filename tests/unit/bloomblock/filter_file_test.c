@@ -192,7 +192,7 @@ static void filter_file__corrupt_magic(void **state)
 static void filter_file__corrupt_version(void **state)
 {
     (void)state;
-    assert_field_refused(VERSION, 4, 1, BB_UNSUPPORTED, "version 1");
+    assert_field_refused(VERSION, 4, 1, BB_UNSUPPORTED, "at offset 8: has version 1");
     assert_field_refused(VERSION, 4, UINT32_MAX, BB_UNSUPPORTED, "version 4294967295");
 }
 
