@@ -50,7 +50,8 @@ static inline int bb_key_compare(const struct bb_comparator *comparator, struct 
 /* Name under which a comparator is written to files; "bytewise" for NULL. */
 const char *bb_comparator_name(const struct bb_comparator *comparator);
 
-/* BB_INVALID for a comparator without a name or without a function. NULL is the bytewise order. */
+/* BB_INVALID for a comparator without a name, without a function, or with more than is known here.
+ * NULL is the bytewise order. */
 BB_MUST_CHECK enum bb_status bb_comparator_check(const struct bb_comparator *comparator);
 
 /* Prints bytes for a person: printable ASCII as it is, the rest as \xNN, backslash doubled; at most

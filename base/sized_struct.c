@@ -15,7 +15,7 @@ static enum bb_status check_size(const struct bb_sized_struct *kind, size_t size
     return bb_fail(
         BB_INVALID,
         "struct_size of %s is %zu, which no version of it has: expected its sizeof, %zu, "
-        "or 0 for that",
+        "or 0",
         kind->name, size, kind->size);
 }
 
@@ -39,8 +39,8 @@ enum bb_status bb_sized_struct_copy(const struct bb_sized_struct *kind, const vo
 {
     size_t size = 0;
     memcpy(&size, given, sizeof(size));
-    if (size == 0)
-        size = kind->size;
+    if (size == 0) /* never this version's: the caller's header may be older */
+        size = kind->size_min;
     enum bb_status status = check_size(kind, size);
     if (status == BB_OK)
         status = check_rest(kind, given, size);

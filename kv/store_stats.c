@@ -110,8 +110,8 @@ static void describe_writes(struct bb_db *db, struct bb_db_stats *stats)
     stats->compaction_range_tombstones = counts.compaction_range_tombstones;
     stats->covered_tables = counts.covered_tables;
     stats->covered_bytes = counts.covered_bytes;
-    memcpy(stats->stalls, counts.stalls, sizeof(stats->stalls));
-    memcpy(stats->stall_nanoseconds, counts.stall_nanoseconds, sizeof(stats->stall_nanoseconds));
+    memcpy(stats->stalls, counts.stalls, sizeof(counts.stalls));
+    memcpy(stats->stall_nanoseconds, counts.stall_nanoseconds, sizeof(counts.stall_nanoseconds));
 }
 
 static uint64_t visits_of(const struct bb_read_stats *reads)

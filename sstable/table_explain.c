@@ -2,6 +2,7 @@
 #include "bb/table_explain.h"
 
 #include "bloomblock/block_filter.h"
+#include "sstable/read_options.h"
 #include "sstable/table.h"
 #include "sstable/table_visit.h"
 
@@ -159,10 +160,12 @@ enum bb_status bb_table_explain(struct bb_table *table, const struct bb_read_opt
                                 struct bb_read_stats *stats, struct bb_buf *value,
                                 struct bb_table_explain *ret_explain)
 {
-    static const struct bb_read_options defaults = {0};
+    struct bb_read_options known = {0};
     struct bb_table_explain explain = {0};
-    enum bb_status status =
-        run(table, options == NULL ? &defaults : options, key, key_hash, sequence, value, &explain);
+    enum bb_status status = options == NULL ? BB_OK : bb_read_options_copy(options, &known);
+    if (status != BB_OK)
+        return status;
+    status = run(table, &known, key, key_hash, sequence, value, &explain);
     if (stats != NULL)
         *stats = explain.stats;
     if (status == BB_OK)

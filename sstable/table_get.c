@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/pinned.h"
 #include "bloomblock/domain.h"
+#include "sstable/read_options.h"
 #include "sstable/table_visit.h"
 
 struct lookup {
@@ -339,11 +340,29 @@ static void count_denial(struct bb_read_stats *stats, enum bb_visit *ret_visit)
     stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
 }
 
+/* For callers built against another header. */
+static __attribute__((noinline)) enum bb_status
+look_up_foreign(struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
+                uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats,
+                struct bb_buf *value, struct bb_pinned *pinned, uint64_t *ret_sequence,
+                enum bb_visit *ret_visit)
+{
+    struct bb_read_options known;
+    enum bb_status status = bb_read_options_copy(options, &known);
+    if (status != BB_OK)
+        return status;
+    return look_up(table, &known, key, key_hash, sequence, stats, value, pinned, false,
+                   ret_sequence, ret_visit);
+}
+
 enum bb_status bb_table_get(struct bb_table *table, const struct bb_read_options *options,
                             struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
                             struct bb_read_stats *stats, struct bb_buf *value,
                             uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
+    if (bb_read_options_are_foreign(options))
+        return look_up_foreign(table, options, key, key_hash, sequence, stats, value, NULL,
+                               ret_sequence, ret_visit);
     if (!is_denied_at_once(table, options, key, key_hash))
         return look_up(table, options, key, key_hash, sequence, stats, value, NULL, false,
                        ret_sequence, ret_visit);
@@ -356,6 +375,9 @@ enum bb_status bb_table_get_pinned(struct bb_table *table, const struct bb_read_
                                    struct bb_read_stats *stats, struct bb_pinned *ret_value,
                                    uint64_t *ret_sequence, enum bb_visit *ret_visit)
 {
+    if (bb_read_options_are_foreign(options))
+        return look_up_foreign(table, options, key, key_hash, sequence, stats, NULL, ret_value,
+                               ret_sequence, ret_visit);
     if (!is_denied_at_once(table, options, key, key_hash))
         return look_up(table, options, key, key_hash, sequence, stats, NULL, ret_value, false,
                        ret_sequence, ret_visit);

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "sstable/block/block_iter.h"
 #include "sstable/block/stored_entry.h"
+#include "sstable/read_options.h"
 #include "sstable/table.h"
 
 struct table_iter {
@@ -420,5 +421,12 @@ enum bb_status bb_table_iter_create_range(struct bb_table *table,
 enum bb_status bb_table_iter_create(struct bb_table *table, const struct bb_read_options *options,
                                     struct bb_read_stats *stats, struct bb_iter **ret_iter)
 {
-    return bb_table_iter_create_range(table, options, NULL, stats, ret_iter);
+    struct bb_read_options known;
+    enum bb_status status = BB_OK;
+    if (bb_read_options_are_foreign(options)) {
+        status = bb_read_options_copy(options, &known);
+        options = &known;
+    }
+    return status == BB_OK ? bb_table_iter_create_range(table, options, NULL, stats, ret_iter)
+                           : status;
 }

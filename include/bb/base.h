@@ -13,10 +13,23 @@
  * nothing with NULL; reports (..._report) that nobody wants are NULL; bytes of size 0 and arrays of
  * 0 elements need no address. A path that is NULL or empty is BB_INVALID.
  *   - Zero in an options field means the default.
- *   - An options struct that begins with struct_size is taken from callers built against other
- * versions of its header: what a shorter one, of an earlier version, lacks is default; what a longer
- * one has more must be 0. A struct_size that no version has (below the first one's, above 4096, no
- * multiple of sizeof(size_t)) is BB_INVALID.
+ *
+ * Versions. A program and a library built against different versions of these headers understand each
+ * other, as far as both know the same:
+ *   - Options begin with struct_size, sizeof of the struct. What a shorter one, of an earlier version,
+ * lacks is default; what a longer one has more must be 0. 0 means the first version's size: who sets a
+ * field that came later sets struct_size too. One that no version has (below the first one's, above
+ * 4096, no multiple of sizeof(size_t)) is BB_INVALID.
+ *   - What the library fills in, and two structs that are given to it, end in room: fields named
+ * reserved. Later fields take their place from there, so that neither the size of a struct nor the
+ * place of another field ever changes. The library fills them with 0 (of counts that are added to, it
+ * leaves them), which is also what a program sees of a field that its library does not know. Given
+ * to it (struct bb_comparator, struct bb_filter_file) they must be 0, else BB_INVALID.
+ *   - Structs with neither never change, but that those which the library hands to a callback or
+ * by a pointer of its own may become longer.
+ *   - Arrays that an enum counts are as long as its name that ends in ROOM, with 0 behind its COUNT.
+ *
+ * Bytes.
  *   - Bytes in files are little-endian on every machine.
  */
 #ifndef BB_PUBLIC_BASE_H
@@ -132,6 +145,7 @@ struct bb_comparator {
     void *context;
     /* True when compare() may return 0 for keys with different bytes: filters are then not used. */
     bool equates_different_bytes;
+    uint64_t reserved[2]; /* 0 */
 };
 
 #ifdef __cplusplus

@@ -74,7 +74,7 @@ struct bb_event {
 
 /* Zero means default, everywhere. docs/options.md says which options are kept in the store. */
 struct bb_db_options {
-    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
+    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
 
     bool create_if_missing;
     bool error_if_exists;
@@ -196,12 +196,12 @@ struct bb_db_options {
 };
 
 struct bb_write_options {
-    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
+    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
     bool sync;          /* durable against loss of power before the call returns */
 };
 
 struct bb_get_options {
-    size_t struct_size;                 /* sizeof of it, or 0 for this header's: bb/base.h */
+    size_t struct_size;                 /* sizeof of it, or 0: bb/base.h */
     const struct bb_snapshot *snapshot; /* NULL: the newest state */
     struct bb_read_stats *stats; /* added to, when not NULL; by an iterator when it is destroyed */
     /* As in struct bb_read_options. */
@@ -411,6 +411,7 @@ struct bb_range_size {
                                 not compacted yet counts too */
     uint64_t raw_bytes;      /* keys and values of the same, uncompressed */
     uint64_t memtable_bytes; /* keys and values that are not in tables yet */
+    uint64_t reserved[1];
 };
 /* About how much space ranges take. Reads no data block: whole tables are known exactly, and of one
  * in which a range begins or ends an index page is looked at. So file_bytes is off by at most one
@@ -431,6 +432,7 @@ struct bb_db_table {
     uint64_t file_size;
     uint64_t entry_count;
     double filter_rate;
+    uint64_t reserved[3];
 };
 struct bb_db_table_list {
     struct bb_db_table *tables;

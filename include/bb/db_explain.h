@@ -43,6 +43,7 @@ struct bb_explain_step {
     struct bb_table_explain
         table; /* visit BB_VISIT_OUT_OF_BOUNDS with stats all 0: not even opened,
                                       the manifest's bounds leave it out */
+    uint64_t reserved[2];
 };
 
 /* Owned: bb_explain_deinit. */
@@ -58,6 +59,7 @@ struct bb_explain {
         reads; /* the preads are block_reads, page_reads and summary_reads; what was
                                    avoided, avoided_requests and, with account_avoided,
                                    avoided_reads */
+    uint64_t reserved[4];
 };
 
 /* A get with a report: looks the key up as bb_db_get does, with its answer, its reads and its counts

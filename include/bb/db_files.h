@@ -27,6 +27,7 @@ struct bb_db_verify_report {
     uint64_t log_bytes_dropped; /* unsynced tail */
     uint64_t orphans;           /* files of ours that nothing refers to: no defect */
     uint64_t foreign;           /* files that are not ours: left alone */
+    uint64_t reserved[4];
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  const struct bb_db_options *options,
@@ -71,7 +72,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const cha
  *                 with a write that failed
  *     Durable     with BB_OK, and with it all that was written before. */
 struct bb_ingest_options {
-    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
+    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
     bool verify; /* bb_table_verify of all inputs first: filters too, which are not needed here.
                     Checksums, order and counts are checked in any case, as the inputs are read */
 };
@@ -94,6 +95,7 @@ struct bb_db_destroy_report {
     uint64_t foreign;       /* files that are not ours: left alone */
     uint64_t unreadable;    /* files that could not be looked into, to tell whose they are */
     bool directory_removed; /* false: foreign files are in it, or it may not be removed */
+    uint64_t reserved[3];
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
                                                   const struct bb_db_options *options,
@@ -132,7 +134,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
  * BB_IO: a file cannot be read; that may pass, so it is not taken for damage: copy what the disk
  * still gives to a sound one, and repair there. After any failure the store is as it was. */
 struct bb_db_repair_options {
-    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
+    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
     bool dry_run; /* find out and report; change nothing. tables_merged and files_set_aside, which
                         follow from what is written, are 0 then */
     bool take_unnamed_tables; /* also tables of this store that the manifest does not name; all are
@@ -165,6 +167,7 @@ struct bb_db_repair_report {
     uint64_t log_holes;       /* places where operations are missing between others */
     uint64_t files_set_aside; /* that have the suffix ".lost" now */
     uint64_t last_sequence;
+    uint64_t reserved[8];
 };
 /* how may be NULL: defaults. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_repair(const char *directory,

@@ -16,6 +16,7 @@ enum bb_stall {
     BB_STALL_SLOWDOWN,  /* short pause to let compaction keep up */
     BB_STALL_COUNT,
 };
+#define BB_STALL_ROOM 8
 
 /* One level of the live version. */
 struct bb_level_stats {
@@ -34,6 +35,7 @@ struct bb_level_stats {
                                their key there, mean over its runs; 1 while absent_share is 1 */
     double expected_wasted_reads; /* the level's part of the store's: filter_rate_sum, weighted with
                                      visit_share run by run, times the level's read cost */
+    uint64_t reserved[4];
 };
 
 /* Since open. */
@@ -57,8 +59,8 @@ struct bb_db_stats {
     uint64_t compaction_range_tombstones; /* read: sum of their inputs' */
     uint64_t covered_tables; /* removed unread: newer range tombstones hid all they had */
     uint64_t covered_bytes;  /* sizes of these */
-    uint64_t stalls[BB_STALL_COUNT];
-    uint64_t stall_nanoseconds[BB_STALL_COUNT];
+    uint64_t stalls[BB_STALL_ROOM];
+    uint64_t stall_nanoseconds[BB_STALL_ROOM];
     uint64_t memtable_bytes;     /* live and frozen */
     uint64_t table_memory_bytes; /* roots, pinned index pages and pinned summaries, and what
                                     the large pages that these share hold besides */
@@ -93,6 +95,7 @@ struct bb_db_stats {
     double read_amplification;  /* since open: runs asked by a look-up, in the mean */
     double space_amplification; /* at most: bytes of all tables by those of the largest run, which
                                    has each key once */
+    uint64_t reserved[16];
 };
 
 #ifdef __cplusplus

@@ -72,7 +72,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_filter_kind_find(const char *name,
 #define BB_FILTER_SLACK_MAX 0.25
 
 struct bb_filter_options {
-    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
+    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
     enum bb_filter_kind kind;
     double target_rate; /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; 0 means 0.01 */
     /* Ribbon: space given for time, as a share of slots beyond the keys, 0 ... BB_FILTER_SLACK_MAX.
@@ -122,6 +122,7 @@ struct bb_filter_info {
      * filter's is above the plan's by more than 4 of these once in 30,000 times. 0 for kinds whose
      * bits never give more than the target (ribbon, scalable), and for count-min. */
     double rate_deviation;
+    uint64_t reserved[3];
 };
 
 /* A filter ready for questions; borrows the envelope's bytes, which must outlive it. Copyable. */
@@ -188,6 +189,7 @@ struct bb_filter_file {
     struct bb_hash_secret secret; /* hash keyed; else ignored, and zeros when decoded */
     uint64_t planned_key_count;   /* how many keys it was sized for; 0: those that it has */
     struct bb_bytes envelope;     /* borrowed */
+    uint64_t reserved[2];         /* 0 */
 };
 
 /* Appends header and envelope, as finished by a builder, to *buf: the contents of a file. Give the
@@ -272,6 +274,7 @@ enum bb_filter_policy {
 
 /* Exactly two of the three numbers are given; the third is 0. */
 struct bb_filter_question {
+    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
     enum bb_filter_kind kind;
     enum bb_filter_policy policy;
     uint64_t key_count;  /* distinct keys, at most BB_FILTER_KEY_COUNT_MAX */
@@ -297,6 +300,7 @@ struct bb_filter_plan {
     /* Lines of 64 bytes that a question touches, in the mean: what it costs outside the cache. */
     double member_cache_lines;  /* for a key of the set */
     double foreign_cache_lines; /* for any other */
+    uint64_t reserved[4];
 };
 
 /* Answers a question. Memory beyond what BB_FILTER_RATE_MIN or BB_FILTER_KEY_COUNT_MAX keys take is

@@ -75,7 +75,7 @@ bb_split_block_fold_to_rate(struct bb_bytes envelope, double target_rate, struct
 struct bb_filter_info; /* bb/filter.h */
 
 struct bb_counting_filter_options {
-    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
+    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
     uint64_t key_count; /* at a time, as planned: 1 ... BB_FILTER_KEY_COUNT_MAX; more may be added,
                            and the rate rises */
     double target_rate; /* at that many keys; 0 means 0.01 */
@@ -136,7 +136,7 @@ bb_counting_filter_encode_bloom(const struct bb_counting_filter *filter, struct 
 #define BB_SCALABLE_RATIO_MAX      0.95
 
 struct bb_scalable_filter_options {
-    size_t struct_size;       /* sizeof of it, or 0 for this header's: bb/base.h */
+    size_t struct_size;       /* sizeof of it, or 0: bb/base.h */
     uint64_t first_key_count; /* of stage 0: BB_SCALABLE_FIRST_KEYS_MIN ...
                                  BB_FILTER_KEY_COUNT_MAX; 0 means 1,024 */
     double target_rate;       /* of all stages together; 0 means 0.01 */
@@ -193,7 +193,7 @@ bb_scalable_filter_decode(struct bb_bytes envelope, struct bb_scalable_filter **
 #define BB_COUNT_KEY_SIZE_MAX 65536 /* a table's, BB_KEY_SIZE_MAX */
 
 struct bb_count_sketch_options {
-    size_t struct_size;       /* sizeof of it, or 0 for this header's: bb/base.h */
+    size_t struct_size;       /* sizeof of it, or 0: bb/base.h */
     double error;             /* BB_COUNT_ERROR_MIN ... BB_COUNT_ERROR_MAX; 0 means 0.001 */
     double error_probability; /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; 0 means 0.01 */
     uint32_t top_count;       /* keys in the list: 0 ... BB_COUNT_TOP_MAX. An addition looks through
@@ -242,6 +242,7 @@ struct bb_count_sketch_info {
     uint32_t rows;
     uint64_t cells_size_bytes;
     uint64_t saturated_count; /* cells that have reached 2^32 - 1 */
+    uint64_t reserved[3];
 };
 /* Reads all cells. */
 BB_API void bb_count_sketch_info(const struct bb_count_sketch *sketch,

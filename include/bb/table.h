@@ -30,7 +30,7 @@ extern "C" {
 #define BB_VALUE_SIZE_MAX (1024 * 1024 * 1024)
 #define BB_SEQUENCE_MAX   ((UINT64_C(1) << 56) - 1)
 
-/* Levels of a store that tables stand on: 0 the newest. */
+/* Levels of a store that tables stand on: 0 the newest. Never another number. */
 #define BB_LEVEL_COUNT 7
 
 /* How the tables of a store are merged: docs/options.md, "Compaction styles". */
@@ -163,7 +163,7 @@ struct bb_file_system; /* base/file.h; NULL in options means the operating syste
 
 /* Zero means default, everywhere. */
 struct bb_table_options {
-    size_t struct_size; /* sizeof of it, or 0 for this header's: bb/base.h */
+    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
     struct bb_file_system *file_system;
     const struct bb_comparator
         *comparator; /* borrowed while builder or table lives; NULL: bytewise */
@@ -222,6 +222,7 @@ struct bb_table_meta {
         tombstone_sequence_min; /* of the oldest tombstone, of a key or a range; 0: there is none,
                                         or the table was written before this was counted, and it is
                                         at least sequence_min */
+    uint64_t reserved[4];
 };
 BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
 
@@ -268,10 +269,11 @@ enum bb_visit {
                                avoided */
     BB_VISIT_COUNT,
 };
+#define BB_VISIT_ROOM 8
 
 /* Counts of reading. Sums over look-ups; *_requests = found in the cache + read from the file. */
 struct bb_read_stats {
-    uint64_t visits[BB_VISIT_COUNT];
+    uint64_t visits[BB_VISIT_ROOM];
     uint64_t block_requests; /* data blocks asked for */
     uint64_t block_reads;    /* of these, read from the file: one pread each */
     uint64_t block_read_bytes;
@@ -286,9 +288,11 @@ struct bb_read_stats {
                                  a summary that had to be read in pieces */
     uint64_t summary_reads;   /* reads of the summary or a part of it: one pread each */
     uint64_t summary_read_bytes;
+    uint64_t reserved[5];
 };
 
 struct bb_read_options {
+    size_t struct_size;   /* sizeof of it, or 0: bb/base.h */
     bool ignore_filters;  /* as if the table had none, nor a summary */
     bool account_avoided; /* also find out whether an avoided block was cached: costs a cache
                              look-up per negative */
@@ -362,6 +366,7 @@ struct bb_block_cache_stats {
     uint64_t hits;
     uint64_t misses;
     uint64_t evictions;
+    uint64_t reserved[2];
 };
 BB_API void bb_block_cache_stats(struct bb_block_cache *cache,
                                  struct bb_block_cache_stats *ret_stats);
@@ -380,6 +385,7 @@ struct bb_table_verify_report {
     uint64_t summary_chunks;   /* pieces of the summary that were read, each asked for its keys */
     uint64_t summary_chunks_compared; /* of these, in a summary that was rebuilt and found equal */
     uint64_t bytes;                   /* all of the file */
+    uint64_t reserved[6];
 };
 
 /* Reads every byte of the file and checks every checksum, order, count, bound and filter: each

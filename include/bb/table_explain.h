@@ -40,6 +40,7 @@ struct bb_filter_explain {
     uint64_t size_bytes;
     double rate; /* share of absent keys that it lets pass: of a summary as planned, which a small
                     one is better than; of a block's filter as its bits predict */
+    uint64_t reserved[2];
 };
 
 struct bb_table_explain {
@@ -58,6 +59,7 @@ struct bb_table_explain {
     uint64_t block_offset;
     uint32_t block_size_bytes;  /* as stored */
     struct bb_read_stats stats; /* what this visit added to the statistics */
+    uint64_t reserved[4];
 };
 
 /* bb_table_get with a report; parameters and results are the same, but that *stats (may be NULL) is

@@ -24,7 +24,7 @@ static void sized_struct__every_size(void **state)
     for (size_t size = 0; size < sizeof(given); size++) {
         bool is_taken =
             size == 0 || (size >= kind.size_min && size <= 4096 && size % sizeof(size_t) == 0);
-        size_t known = size == 0 ? sizeof(copy) : size;
+        size_t known = size == 0 ? kind.size_min : size;
         memcpy(given, &size, sizeof(size));
         memset(&copy, 0xee, sizeof(copy));
         assert_status(bb_sized_struct_copy(&kind, given, &copy), is_taken ? BB_OK : BB_INVALID);

@@ -366,6 +366,9 @@ static void options__no_filters_where_different_bytes_are_equal(void **state)
     assert_refused(&options, "option comparator has no name");
     comparator = (struct bb_comparator){.name = "nothing"};
     assert_refused(&options, "option comparator (\"nothing\") has no function");
+    comparator.compare = compare_nothing;
+    comparator.reserved[1] = 1;
+    assert_refused(&options, "reserved fields that are not 0");
 }
 
 static void options__compressions(void **state)
