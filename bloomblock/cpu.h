@@ -14,7 +14,7 @@
 enum bb_cpu {
     BB_CPU_PORTABLE,
     BB_CPU_AVX2,   /* and BMI2, POPCNT: Intel from Haswell, AMD from Zen on */
-    BB_CPU_AVX512, /* F, BW, DQ, VL, VBMI, VPOPCNTDQ, BITALG, IFMA, and GFNI: Intel from Ice Lake,
+    BB_CPU_AVX512, /* F, BW, DQ, VL, VBMI, VBMI2, VPOPCNTDQ, BITALG, IFMA, GFNI: Intel from Ice Lake,
                       AMD from Zen 4 on */
     BB_CPU_COUNT,
 };
@@ -39,7 +39,7 @@ const char *bb_cpu_name(enum bb_cpu cpu);
  * of the architecture. */
 #define BB_CPU_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define BB_CPU_TARGET_AVX512                                                                       \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,"         \
-                          "avx512bitalg,avx512ifma,gfni,avx2,bmi,bmi2,popcnt")))
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,"             \
+                          "avx512vpopcntdq,avx512bitalg,avx512ifma,gfni,avx2,bmi,bmi2,popcnt")))
 
 #endif

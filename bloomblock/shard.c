@@ -30,6 +30,7 @@ void bb_shard_builder_init(struct bb_shard_builder *builder,
     builder->format = *format;
     builder->excess = 0;
     builder->bytes_per_key = 0;
+    bb_ribbon_solver_use(&builder->solver, bb_cpu_best());
     if (format->kind == BB_FILTER_BLOOM || format->kind == BB_FILTER_BLOCKED_BLOOM)
         builder->bytes_per_key = large_set_bytes(builder) / (double)LARGE_SET;
 }

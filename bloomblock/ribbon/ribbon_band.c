@@ -22,26 +22,13 @@ struct pool {
     pair equations[BB_RIBBON_POOL_MAX + FRONT];
 };
 
-void bb_ribbon_band_reset(struct bb_ribbon_band *band, uint32_t slot_count, uint32_t rank)
-{
-    BB_ASSERT(slot_count <= BB_RIBBON_SLOTS_MAX && rank >= 1 && rank <= BB_RIBBON_RANK_MAX);
-    band->slot_count = slot_count;
-    band->rank = rank;
-    band->equation_count = 0;
-    memset(band->group_sizes, 0, bb_ribbon_band_group_count(band) * sizeof(band->group_sizes[0]));
-}
-
 /* The equations by group, in the order in which they came. */
-static void sort_by_group(const struct bb_ribbon_band *band, uint32_t group_count, uint16_t *order)
+static void sort_by_group(const struct bb_ribbon_system *system, uint16_t *order)
 {
-    uint16_t next[BB_RIBBON_WORDS_MAX];
-    uint32_t sum = 0;
-    for (uint32_t g = 0; g < group_count; g++) {
-        next[g] = (uint16_t)sum;
-        sum += band->group_sizes[g];
-    }
-    for (uint32_t i = 0; i < band->equation_count; i++)
-        order[next[band->groups[i]]++] = (uint16_t)i;
+    struct bb_ribbon_places places;
+    bb_ribbon_system_places(system, &places);
+    for (uint32_t i = 0; i < system->count; i++)
+        order[places.next[system->groups[i]]++] = (uint16_t)i;
 }
 
 static inline uint64_t rotate_left(uint64_t word, uint32_t shift)
@@ -51,15 +38,15 @@ static inline uint64_t rotate_left(uint64_t word, uint32_t shift)
 
 /* --- Coming in --- */
 
-static inline pair equation_of(const struct bb_ribbon_band *band, uint32_t i, uint32_t shift)
+static inline pair equation_of(const struct bb_ribbon_system *system, uint32_t i, uint32_t shift)
 {
-    return (pair){rotate_left(band->coefficients[i], shift),
-                  bb_ribbon_spread_fingerprint(band->fingerprints[i], band->rank)};
+    return (pair){rotate_left(system->coefficients[i], shift),
+                  bb_ribbon_spread_fingerprint(system->fingerprints[i], system->rank)};
 }
 
 /* New equations into the holes, from the last hole on; those that are left over are filled from the
  * end, which then is no hole. Gives the number of new equations used. */
-static uint32_t fill_holes(struct pool *pool, const struct bb_ribbon_band *band,
+static uint32_t fill_holes(struct pool *pool, const struct bb_ribbon_system *system,
                            const uint16_t *order, uint32_t count, uint32_t shift)
 {
     uint32_t used = 0;
@@ -68,7 +55,7 @@ static uint32_t fill_holes(struct pool *pool, const struct bb_ribbon_band *band,
             uint32_t bit = 63 - (uint32_t)__builtin_clzll(holes);
             holes ^= UINT64_C(1) << bit;
             pool->equations[word * 64 + bit] = used < count
-                                                   ? equation_of(band, order[used++], shift)
+                                                   ? equation_of(system, order[used++], shift)
                                                    : pool->equations[--pool->count];
         }
         pool->holes[word] = 0;
@@ -77,14 +64,14 @@ static uint32_t fill_holes(struct pool *pool, const struct bb_ribbon_band *band,
 }
 
 /* False: there are too many. */
-static bool admit(struct pool *pool, const struct bb_ribbon_band *band, const uint16_t *order,
+static bool admit(struct pool *pool, const struct bb_ribbon_system *system, const uint16_t *order,
                   uint32_t count, uint32_t shift)
 {
-    uint32_t used = fill_holes(pool, band, order, count, shift);
+    uint32_t used = fill_holes(pool, system, order, count, shift);
     if (count - used > BB_RIBBON_POOL_MAX - pool->count)
         return false;
     while (used < count)
-        pool->equations[pool->count++] = equation_of(band, order[used++], shift);
+        pool->equations[pool->count++] = equation_of(system, order[used++], shift);
     /* As many as at most came from the end. */
     for (uint32_t i = pool->count; i < pool->count + GROUP_ROWS; i++)
         pool->equations[i] = (pair){0, 0};
@@ -248,17 +235,17 @@ static bool has_contradiction(const struct pool *pool)
     return wrong != 0;
 }
 
-bool bb_ribbon_band_finish(struct bb_ribbon_band *band)
+bool bb_ribbon_band_fill(struct bb_ribbon_band *band, const struct bb_ribbon_system *system)
 {
     struct pool pool = {.count = 0};
     uint16_t order[BB_RIBBON_SLOTS_MAX];
-    uint32_t group_count = bb_ribbon_band_group_count(band);
+    uint32_t group_count = bb_ribbon_system_group_count(system);
     const uint16_t *next = order;
-    sort_by_group(band, group_count, order);
+    sort_by_group(system, order);
     for (uint32_t g = 0; g < group_count; g++) {
         uint32_t shift = g % 8 * GROUP_ROWS;
-        uint32_t count = band->group_sizes[g];
-        if (!admit(&pool, band, next, count, shift))
+        uint32_t count = system->group_sizes[g];
+        if (!admit(&pool, system, next, count, shift))
             return false;
         next += count;
         eliminate_group(&pool, shift, band->pivots + (size_t)g * GROUP_ROWS,

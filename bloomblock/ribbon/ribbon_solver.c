@@ -27,13 +27,13 @@ static inline uint64_t substitute(const uint64_t *pivots, const uint64_t *result
     return rows;
 }
 
-bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)
+static bool solve_in_band(struct bb_ribbon_solver *solver)
 {
     const struct bb_ribbon_band *band = &solver->band;
-    if (!bb_ribbon_band_finish(&solver->band))
+    if (!bb_ribbon_band_fill(&solver->band, &solver->system))
         return false;
-    uint32_t group_count = bb_ribbon_band_group_count(band);
-    for (uint32_t slab = 0; slab < bb_ribbon_slab_count(band->rank); slab++) {
+    uint32_t group_count = bb_ribbon_system_group_count(&solver->system);
+    for (uint32_t slab = 0; slab < bb_ribbon_slab_count(solver->system.rank); slab++) {
         uint64_t *words = solver->rows.slabs[slab];
         memset(words + group_count, 0, 8 * sizeof(words[0]));
         for (uint32_t g = group_count; g-- > 0;)
@@ -41,4 +41,36 @@ bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)
                                   band->results + (size_t)g * GROUP_ROWS, slab, words + g);
     }
     return true;
+}
+
+#if BB_CPU_X86
+void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu)
+{
+    solver->in_planes = cpu == BB_CPU_AVX512 && bb_cpu_has(cpu);
+}
+
+static enum bb_ribbon_outcome solve_in_planes(struct bb_ribbon_solver *solver)
+{
+    return solver->in_planes
+               ? bb_ribbon_planes_solve(&solver->planes, &solver->system, &solver->rows)
+               : BB_RIBBON_TOO_WIDE;
+}
+#else
+void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu)
+{
+    (void)cpu;
+    solver->in_planes = false;
+}
+
+static enum bb_ribbon_outcome solve_in_planes(struct bb_ribbon_solver *solver)
+{
+    (void)solver;
+    return BB_RIBBON_TOO_WIDE;
+}
+#endif
+
+bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)
+{
+    enum bb_ribbon_outcome outcome = solve_in_planes(solver);
+    return outcome == BB_RIBBON_TOO_WIDE ? solve_in_band(solver) : outcome == BB_RIBBON_SOLVED;
 }

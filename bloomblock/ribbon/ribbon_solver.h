@@ -7,34 +7,46 @@
  * The solution does not depend on the order in which the equations come or are treated: which rows
  * no equation determines follows from the equations, and these are 0.
  *
- * Memory: 68 kB for the largest filter, half of it for 1,000 keys, which stays in the first-level
+ * Memory: 84 kB for the largest filter, half of it for 1,000 keys, which stays in the first-level
  * cache. Threads: one solver, one thread.
  */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_SOLVER_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_SOLVER_H
 
+#include "bloomblock/cpu.h"
 #include "bloomblock/ribbon/ribbon_band.h"
+#include "bloomblock/ribbon/ribbon_planes.h"
 
 struct bb_ribbon_solver {
-    struct bb_ribbon_band band;
+    bool in_planes; /* as ribbon_planes.h does it */
+    struct bb_ribbon_system system;
+    union {
+        struct bb_ribbon_band band;
+        struct bb_ribbon_planes planes;
+    };
     struct bb_ribbon_rows rows; /* the solution */
 };
+
+/* Which form is used; without this call, or with a processor that is not there, the portable one.
+ */
+void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu);
 
 /* Begins a system of slot_count rows of rank bits. */
 static inline void bb_ribbon_solver_reset(struct bb_ribbon_solver *solver, uint32_t slot_count,
                                           uint32_t rank)
 {
-    bb_ribbon_band_reset(&solver->band, slot_count, rank);
+    bb_ribbon_system_reset(&solver->system, slot_count, rank);
 }
 
-/* See bb_ribbon_band_add. */
+/* See bb_ribbon_system_add. */
 static inline void bb_ribbon_solver_add(struct bb_ribbon_solver *solver,
                                         struct bb_ribbon_equation equation)
 {
-    bb_ribbon_band_add(&solver->band, equation);
+    bb_ribbon_system_add(&solver->system, equation);
 }
 
-/* Computes rows; false as bb_ribbon_band_finish. */
+/* Computes rows; false: the equations contradict each other, or more than BB_RIBBON_POOL_MAX of
+ * them want the same 64 rows. */
 bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver);
 
 #endif

@@ -1,7 +1,7 @@
 /* Goal: a system that has a solution is solved, one that has none is refused, and nothing else; and
  * the solution is the same in whatever order equations come.
  * Method: random bands, dense and wide ones, against elimination over the whole matrix; filters of
- * all sizes against the simple solver below. */
+ * all sizes against the simple solver below; in every form that the processor has. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/ribbon/ribbon.h"
@@ -117,9 +117,9 @@ static void simple_finish(struct simple_solver *simple)
 /* --- Random systems --- */
 
 /* The equations in another order: solved, or not, and the same rows. */
-static void assert_solution(struct bb_ribbon_solver *solver,
-                            const struct bb_ribbon_equation *equations, uint32_t count,
-                            const struct simple_solver *simple, bool solvable)
+static void assert_solution_of(struct bb_ribbon_solver *solver,
+                               const struct bb_ribbon_equation *equations, uint32_t count,
+                               const struct simple_solver *simple, bool solvable)
 {
     bb_ribbon_solver_reset(solver, simple->slot_count, simple->rank);
     for (uint32_t i = 0; i < count; i++)
@@ -127,6 +127,18 @@ static void assert_solution(struct bb_ribbon_solver *solver,
     assert_int_equal(bb_ribbon_solver_finish(solver), solvable);
     for (uint32_t i = 0; i < simple->slot_count && solvable; i++)
         assert_int_equal(bb_ribbon_rows_get(&solver->rows, i, simple->rank), simple->rows[i]);
+}
+
+/* The same in every form that the processor has. */
+static void assert_solution(struct bb_ribbon_solver *solver,
+                            const struct bb_ribbon_equation *equations, uint32_t count,
+                            const struct simple_solver *simple, bool solvable)
+{
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
+        if (bb_cpu_has(cpu)) {
+            bb_ribbon_solver_use(solver, cpu);
+            assert_solution_of(solver, equations, count, simple, solvable);
+        }
 }
 
 /* count is not a multiple of 7. */
@@ -223,11 +235,11 @@ static void ribbon_solver__filters_of_all_sizes(void **state)
     assert_in_range(solved, filters / 4, filters * 15 / 16);
 }
 
-static void ribbon_solver__largest_system(void **state)
+static void assert_largest_system(enum bb_cpu cpu)
 {
-    (void)state;
     static struct bb_ribbon_solver solver;
     struct bb_ribbon_equation last = {BB_RIBBON_SLOTS_MAX - 64, 5, UINT64_C(1) << 63 | 1};
+    bb_ribbon_solver_use(&solver, cpu);
     bb_ribbon_solver_reset(&solver, BB_RIBBON_SLOTS_MAX, BB_RIBBON_RANK_MAX);
     bb_ribbon_solver_add(&solver, last);
     bb_ribbon_solver_add(&solver, last);
@@ -241,13 +253,20 @@ static void ribbon_solver__largest_system(void **state)
     assert_false(bb_ribbon_solver_finish(&solver));
 }
 
-/* Hashes that somebody chose: as many as there can be start in one group. */
-static void ribbon_solver__too_many_for_their_rows(void **state)
+static void ribbon_solver__largest_system(void **state)
 {
     (void)state;
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
+        if (bb_cpu_has(cpu))
+            assert_largest_system(cpu);
+}
+
+static void assert_too_many(enum bb_cpu cpu)
+{
     static struct bb_ribbon_solver solver;
     struct bb_rng rng;
     bb_rng_init(&rng, key_seed);
+    bb_ribbon_solver_use(&solver, cpu);
     for (uint32_t count = BB_RIBBON_POOL_MAX; count <= BB_RIBBON_SLOTS_MAX; count += 61) {
         bb_ribbon_solver_reset(&solver, BB_RIBBON_SLOTS_MAX, 7);
         for (uint32_t i = 0; i < count; i++)
@@ -256,6 +275,15 @@ static void ribbon_solver__too_many_for_their_rows(void **state)
                              .start = 800, .fingerprint = 1, .coefficients = bb_rng_next(&rng)});
         assert_false(bb_ribbon_solver_finish(&solver));
     }
+}
+
+/* Hashes that somebody chose: as many as there can be start in one group. */
+static void ribbon_solver__too_many_for_their_rows(void **state)
+{
+    (void)state;
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
+        if (bb_cpu_has(cpu))
+            assert_too_many(cpu);
 }
 
 int main(void)

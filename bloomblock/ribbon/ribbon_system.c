@@ -1,0 +1,25 @@
+/* Equations on their way into elimination. */
+#include "bloomblock/ribbon/ribbon_system.h"
+
+#include <string.h>
+
+void bb_ribbon_system_reset(struct bb_ribbon_system *system, uint32_t slot_count, uint32_t rank)
+{
+    BB_ASSERT(slot_count <= BB_RIBBON_SLOTS_MAX && rank >= 1 && rank <= BB_RIBBON_RANK_MAX);
+    system->slot_count = slot_count;
+    system->rank = rank;
+    system->count = 0;
+    memset(system->group_sizes, 0,
+           bb_ribbon_system_group_count(system) * sizeof(system->group_sizes[0]));
+}
+
+void bb_ribbon_system_places(const struct bb_ribbon_system *system,
+                             struct bb_ribbon_places *ret_places)
+{
+    uint32_t group_count = bb_ribbon_system_group_count(system);
+    uint32_t sum = 0;
+    for (uint32_t g = 0; g < group_count; g++) {
+        ret_places->next[g] = (uint16_t)sum;
+        sum += system->group_sizes[g];
+    }
+}

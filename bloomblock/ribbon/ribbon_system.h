@@ -1,0 +1,56 @@
+/* The equations of one ribbon, each with the group of eight rows that its start lies in, as both
+ * forms of elimination (ribbon_band.h, ribbon_planes.h) take them.
+ *
+ *     coefficients    bit 0       bit 8                bit 63
+ *                   | group g   | group g + 1 | ... | group g + 7 |     g: the group of the start
+ *
+ * Threads: one system, one thread.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_SYSTEM_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_SYSTEM_H
+
+#include "base/assert.h"
+#include "bloomblock/ribbon/ribbon_rows.h"
+
+struct bb_ribbon_system {
+    uint32_t slot_count;
+    uint32_t rank;
+    /* The equations, as they came. */
+    uint32_t count;
+    uint8_t groups[BB_RIBBON_SLOTS_MAX];        /* of the start */
+    uint16_t group_sizes[BB_RIBBON_WORDS_MAX];  /* equations that start in a group */
+    uint64_t coefficients[BB_RIBBON_SLOTS_MAX]; /* bit i: row i from the group on */
+    uint32_t fingerprints[BB_RIBBON_SLOTS_MAX];
+};
+
+/* Where the equations of each group begin when they are put in order by group. */
+struct bb_ribbon_places {
+    uint16_t next[BB_RIBBON_WORDS_MAX];
+};
+
+static inline uint32_t bb_ribbon_system_group_count(const struct bb_ribbon_system *system)
+{
+    return (system->slot_count + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH;
+}
+
+/* Begins a system of slot_count rows of rank bits. */
+void bb_ribbon_system_reset(struct bb_ribbon_system *system, uint32_t slot_count, uint32_t rank);
+
+/* At most BB_RIBBON_SLOTS_MAX equations. No coefficient may reach past the last slot, nor past the
+ * 64 rows from the group of the start on. */
+static inline void bb_ribbon_system_add(struct bb_ribbon_system *system,
+                                        struct bb_ribbon_equation equation)
+{
+    uint32_t i = system->count++;
+    uint32_t group = equation.start / BB_RIBBON_SLAB_WIDTH;
+    BB_DEBUG_ASSERT(i < BB_RIBBON_SLOTS_MAX && equation.start < system->slot_count);
+    system->groups[i] = (uint8_t)group;
+    system->group_sizes[group]++;
+    system->coefficients[i] = equation.coefficients << equation.start % BB_RIBBON_SLAB_WIDTH;
+    system->fingerprints[i] = equation.fingerprint;
+}
+
+void bb_ribbon_system_places(const struct bb_ribbon_system *system,
+                             struct bb_ribbon_places *ret_places);
+
+#endif
