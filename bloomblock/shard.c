@@ -7,8 +7,6 @@
 #include "bloomblock/bloom/bloom.h"
 #include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon/ribbon.h"
-#include "bloomblock/ribbon/ribbon_bits.h"
-#include "bloomblock/ribbon/ribbon_dense.h"
 #include "bloomblock/shard_hash.h"
 
 /* Bytes per key of a set so large that roundings do not show. */
@@ -64,23 +62,6 @@ static double excess_with(const struct bb_shard_builder *builder, double weight,
 
 /* --- Ribbon --- */
 
-static bool solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
-                  uint32_t rank, struct bb_ribbon_descriptor parts)
-{
-    uint32_t slots = parts.bit_exact ? parts.size : parts.size * BB_RIBBON_GROUP_ROWS;
-    uint32_t tweak = bb_ribbon_descriptor_encode(parts);
-    if (parts.bit_exact && bb_ribbon_dense_takes(count, slots, rank))
-        return bb_ribbon_dense_solve(hashes, count, slots, rank, tweak, &solver->rows);
-    bb_ribbon_solver_reset(solver, slots, rank);
-    for (size_t i = 0; i < count; i++) {
-        struct bb_ribbon_equation equation =
-            parts.bit_exact ? bb_ribbon_bits_equation(hashes[i], tweak, parts.size)
-                            : bb_ribbon_equation(hashes[i], tweak, parts.size);
-        bb_ribbon_solver_add(solver, equation);
-    }
-    return bb_ribbon_solver_finish(solver);
-}
-
 static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
                         struct bb_ribbon_shape shape, uint32_t rank,
                         struct bb_ribbon_descriptor *parts)
@@ -88,7 +69,7 @@ static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes,
     parts->bit_exact = shape.bit_exact;
     parts->size = shape.size;
     for (parts->seed = 0; parts->seed < BB_RIBBON_SEED_COUNT; parts->seed++)
-        if (solve(solver, hashes, count, rank, *parts))
+        if (bb_ribbon_solver_solve(solver, hashes, count, *parts, rank))
             return true;
     return false;
 }

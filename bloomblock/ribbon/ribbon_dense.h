@@ -7,7 +7,7 @@
  * One equation after the other becomes a pivot with its lowest coefficient, and is added to those
  * behind it that have that coefficient; then the same from the last to the first. Every addition is
  * made, multiplied by 0 or 1: a branch would be mispredicted every second time. Filters of 30 keys
- * take two fifths of the time that ribbon_solver.h, for systems of any size, needs for the same
+ * take two fifths of the time that ribbon_band.h, for systems of any size, needs for the same
  * rows.
  *
  * Pure functions; any thread.

@@ -21,16 +21,14 @@
 
 /* --- The equations by group --- */
 
-/* Fingerprints as rows: the lowest rank bits. */
 static void sort_by_group(struct bb_ribbon_planes *planes, const struct bb_ribbon_system *system)
 {
     struct bb_ribbon_places places;
-    uint32_t mask = bb_ribbon_rank_mask(system->rank);
     bb_ribbon_system_places(system, &places);
     for (uint32_t i = 0; i < system->count; i++) {
         uint32_t place = places.next[system->groups[i]]++;
         planes->coefficients[place] = system->coefficients[i];
-        planes->fingerprints[place] = system->fingerprints[i] & mask;
+        planes->fingerprints[place] = system->fingerprints[i];
     }
 }
 

@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include "bloomblock/ribbon/ribbon_dense.h"
 #include "bloomblock/ribbon/ribbon_spread.h"
+#include "bloomblock/ribbon/ribbon_system_avx512.h"
 
-#define GROUP_ROWS BB_RIBBON_SLAB_WIDTH
+#define GROUP_ROWS      BB_RIBBON_SLAB_WIDTH
+#define PLANES_KEYS_MIN 24 /* fewer are solved sooner as dense systems */
 
 /* What the rows behind the group add to one of its rows: bit 0 of byte j is for column j. */
 static inline uint64_t sum_behind(uint64_t coefficients, const uint64_t *group)
@@ -55,6 +58,15 @@ static enum bb_ribbon_outcome solve_in_planes(struct bb_ribbon_solver *solver)
                ? bb_ribbon_planes_solve(&solver->planes, &solver->system, &solver->rows)
                : BB_RIBBON_TOO_WIDE;
 }
+
+static void system_init(struct bb_ribbon_solver *solver, const uint64_t *hashes, uint32_t count,
+                        struct bb_ribbon_descriptor parts, uint32_t rank)
+{
+    if (solver->in_planes)
+        bb_ribbon_system_avx512_init(&solver->system, hashes, count, parts, rank);
+    else
+        bb_ribbon_system_init(&solver->system, hashes, count, parts, rank);
+}
 #else
 void bb_ribbon_solver_use(struct bb_ribbon_solver *solver, enum bb_cpu cpu)
 {
@@ -67,10 +79,28 @@ static enum bb_ribbon_outcome solve_in_planes(struct bb_ribbon_solver *solver)
     (void)solver;
     return BB_RIBBON_TOO_WIDE;
 }
+
+static void system_init(struct bb_ribbon_solver *solver, const uint64_t *hashes, uint32_t count,
+                        struct bb_ribbon_descriptor parts, uint32_t rank)
+{
+    bb_ribbon_system_init(&solver->system, hashes, count, parts, rank);
+}
 #endif
 
 bool bb_ribbon_solver_finish(struct bb_ribbon_solver *solver)
 {
     enum bb_ribbon_outcome outcome = solve_in_planes(solver);
     return outcome == BB_RIBBON_TOO_WIDE ? solve_in_band(solver) : outcome == BB_RIBBON_SOLVED;
+}
+
+bool bb_ribbon_solver_solve(struct bb_ribbon_solver *solver, const uint64_t *hashes, size_t count,
+                            struct bb_ribbon_descriptor parts, uint32_t rank)
+{
+    uint32_t slots = bb_ribbon_system_slots(parts);
+    if (parts.bit_exact && bb_ribbon_dense_takes(count, slots, rank) &&
+        !(solver->in_planes && count >= PLANES_KEYS_MIN))
+        return bb_ribbon_dense_solve(hashes, count, slots, rank, bb_ribbon_descriptor_encode(parts),
+                                     &solver->rows);
+    system_init(solver, hashes, (uint32_t)count, parts, rank);
+    return bb_ribbon_solver_finish(solver);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "bloomblock/ribbon/ribbon_bits.h"
+
 void bb_ribbon_system_reset(struct bb_ribbon_system *system, uint32_t slot_count, uint32_t rank)
 {
     BB_ASSERT(slot_count <= BB_RIBBON_SLOTS_MAX && rank >= 1 && rank <= BB_RIBBON_RANK_MAX);
@@ -11,6 +13,17 @@ void bb_ribbon_system_reset(struct bb_ribbon_system *system, uint32_t slot_count
     system->count = 0;
     memset(system->group_sizes, 0,
            bb_ribbon_system_group_count(system) * sizeof(system->group_sizes[0]));
+}
+
+void bb_ribbon_system_init(struct bb_ribbon_system *system, const uint64_t *hashes, uint32_t count,
+                           struct bb_ribbon_descriptor parts, uint32_t rank)
+{
+    uint32_t tweak = bb_ribbon_descriptor_encode(parts);
+    bb_ribbon_system_reset(system, bb_ribbon_system_slots(parts), rank);
+    for (uint32_t i = 0; i < count; i++)
+        bb_ribbon_system_add(system, parts.bit_exact
+                                         ? bb_ribbon_bits_equation(hashes[i], tweak, parts.size)
+                                         : bb_ribbon_equation(hashes[i], tweak, parts.size));
 }
 
 void bb_ribbon_system_places(const struct bb_ribbon_system *system,

@@ -10,6 +10,7 @@
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_SYSTEM_H
 
 #include "base/assert.h"
+#include "bloomblock/descriptor.h"
 #include "bloomblock/ribbon/ribbon_rows.h"
 
 struct bb_ribbon_system {
@@ -20,7 +21,7 @@ struct bb_ribbon_system {
     uint8_t groups[BB_RIBBON_SLOTS_MAX];        /* of the start */
     uint16_t group_sizes[BB_RIBBON_WORDS_MAX];  /* equations that start in a group */
     uint64_t coefficients[BB_RIBBON_SLOTS_MAX]; /* bit i: row i from the group on */
-    uint32_t fingerprints[BB_RIBBON_SLOTS_MAX];
+    uint32_t fingerprints[BB_RIBBON_SLOTS_MAX]; /* rank bits */
 };
 
 /* Where the equations of each group begin when they are put in order by group. */
@@ -31,6 +32,11 @@ struct bb_ribbon_places {
 static inline uint32_t bb_ribbon_system_group_count(const struct bb_ribbon_system *system)
 {
     return (system->slot_count + BB_RIBBON_SLAB_WIDTH - 1) / BB_RIBBON_SLAB_WIDTH;
+}
+
+static inline uint32_t bb_ribbon_system_slots(struct bb_ribbon_descriptor parts)
+{
+    return parts.bit_exact ? parts.size : parts.size * BB_RIBBON_SLAB_WIDTH;
 }
 
 /* Begins a system of slot_count rows of rank bits. */
@@ -47,8 +53,12 @@ static inline void bb_ribbon_system_add(struct bb_ribbon_system *system,
     system->groups[i] = (uint8_t)group;
     system->group_sizes[group]++;
     system->coefficients[i] = equation.coefficients << equation.start % BB_RIBBON_SLAB_WIDTH;
-    system->fingerprints[i] = equation.fingerprint;
+    system->fingerprints[i] = equation.fingerprint & bb_ribbon_rank_mask(system->rank);
 }
+
+/* Begins the system of a filter with these hashes. */
+void bb_ribbon_system_init(struct bb_ribbon_system *system, const uint64_t *hashes, uint32_t count,
+                           struct bb_ribbon_descriptor parts, uint32_t rank);
 
 void bb_ribbon_system_places(const struct bb_ribbon_system *system,
                              struct bb_ribbon_places *ret_places);

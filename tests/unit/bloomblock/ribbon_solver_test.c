@@ -203,18 +203,43 @@ static void ribbon_solver__solves_what_can_be_solved(void **state)
 
 /* --- Filters --- */
 
+/* From the hashes, in every form: solved, or not, and the rows that the solver has. */
+static void assert_solved_from_hashes(struct bb_ribbon_solver *solver, const uint64_t *hashes,
+                                      uint32_t keys, struct bb_ribbon_descriptor parts,
+                                      uint32_t rank, bool solvable)
+{
+    static struct bb_ribbon_rows expected;
+    uint32_t slots = bb_ribbon_system_slots(parts);
+    expected = solver->rows;
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
+        if (!bb_cpu_has(cpu))
+            continue;
+        bb_ribbon_solver_use(solver, cpu);
+        memset(&solver->rows, 0xa5, sizeof(solver->rows));
+        assert_int_equal(bb_ribbon_solver_solve(solver, hashes, keys, parts, rank), solvable);
+        for (uint32_t i = 0; i < slots && solvable; i++)
+            assert_int_equal(bb_ribbon_rows_get(&solver->rows, i, rank),
+                             bb_ribbon_rows_get(&expected, i, rank));
+    }
+}
+
 /* keys of a filter, solved under the seed; gives whether that was possible. */
 static bool assert_filter(struct bb_ribbon_solver *solver, bool bit_exact, uint32_t size,
                           uint32_t keys, uint32_t rank, uint32_t seed)
 {
+    static uint64_t hashes[BB_RIBBON_SLOTS_MAX];
     static struct bb_ribbon_equation equations[BB_RIBBON_SLOTS_MAX];
+    struct bb_ribbon_descriptor parts = {.bit_exact = bit_exact, .size = size, .seed = seed};
+    uint32_t tweak = bb_ribbon_descriptor_encode(parts);
     keys -= keys % 7 == 0;
     for (uint32_t i = 0; i < keys; i++) {
-        uint64_t hash = member_hash(((uint64_t)size << 8) + seed, i);
-        equations[i] = bit_exact ? bb_ribbon_bits_equation(hash, seed, size)
-                                 : bb_ribbon_equation(hash, seed, size);
+        hashes[i] = member_hash(((uint64_t)size << 8) + seed, i);
+        equations[i] = bit_exact ? bb_ribbon_bits_equation(hashes[i], tweak, size)
+                                 : bb_ribbon_equation(hashes[i], tweak, size);
     }
-    return assert_solutions(solver, equations, keys, bit_exact ? size : size * 8, rank);
+    bool solvable = assert_solutions(solver, equations, keys, bb_ribbon_system_slots(parts), rank);
+    assert_solved_from_hashes(solver, hashes, keys, parts, rank, solvable);
+    return solvable;
 }
 
 /* With few rows to spare, so that some seeds solve the system and some do not. */
