@@ -149,6 +149,11 @@ static enum bb_status check_one_target(const struct bb_db_options *o)
         return bb_fail(BB_INVALID,
                        "options %s and %s are both given: one of them follows from the other",
                        given[0], given[1]);
+    if (count > 0 && o->filter_kind == BB_FILTER_NONE)
+        return bb_fail(BB_INVALID,
+                       "option filter_kind is none, and %s is given: without filters nothing "
+                       "keeps it",
+                       given[0]);
     if (o->filter_bits_per_key != 0 && !(o->filter_bits_per_key >= BB_FILTER_BITS_PER_KEY_MIN &&
                                          o->filter_bits_per_key <= BB_FILTER_BITS_PER_KEY_MAX))
         return bb_fail(BB_INVALID, "option filter_bits_per_key is %g, allowed are %g to %g",

@@ -101,8 +101,10 @@ struct bb_db_options {
                                      kept as filter_budget_bytes is, and spread over the levels so
                                      that the least is wasted. A key counts once for each table that
                                      has it */
-    enum bb_filter_kind filter_kind;
-    uint32_t filter_granularity; /* blocks per filter, default 1 */
+    enum bb_filter_kind filter_kind; /* default ribbon. With none, none of the three above is given;
+                                        nothing is promised then, and with a comparator that equates
+                                        different bytes: target_wasted_reads of the statistics is 0 */
+    uint32_t filter_granularity;     /* blocks per filter, default 1 */
     const struct bb_hash_secret
         *secret; /* for a new store; NULL: random. An existing store has its own. */
 

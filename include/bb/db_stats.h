@@ -67,7 +67,8 @@ struct bb_db_stats {
     struct bb_block_cache_stats cache;
     double target_wasted_reads;   /* the promise; with a budget what it will afford when the levels
                                      above the last are full: 1e-6 if that is more than is useful,
-                                     more than 1 if it is too little for filters everywhere */
+                                     more than 1 if it is too little for filters everywhere. 0: there
+                                     is none, for tables are written without filters */
     double expected_wasted_reads; /* sum over the levels: at most 1.1 times the promise; with a
                                      budget, what its filters achieve. Above it for as long as a
                                      compaction takes, where tables that a deleted range hides went

@@ -120,6 +120,8 @@ bool bb_target_allows(const struct bb_db *db, const struct bb_levels *before,
 
 double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels)
 {
+    if (db->options.filter_kind == BB_FILTER_NONE)
+        return 0;
     struct bb_pick_options options = bb_target_of(db, levels);
     struct bb_rate_request request = request_for(&options, levels);
     request.output_level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);
@@ -129,6 +131,8 @@ double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *le
 uint64_t bb_target_budget_bytes(const struct bb_db *db, const struct bb_levels *levels)
 {
     struct bb_filter_budget budget = budget_given(db);
+    if (db->options.filter_kind == BB_FILTER_NONE)
+        return 0;
     double bits = bb_filter_budget_bits(&budget, (double)bb_levels_key_count(levels));
     return budget.bytes > 0 ? budget.bytes : (uint64_t)(bits / 8);
 }

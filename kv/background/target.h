@@ -25,11 +25,11 @@ bool bb_target_allows(const struct bb_db *db, const struct bb_levels *before,
                       const struct bb_levels *after, double pending_waste);
 
 /* The promise in force: target_wasted_reads, or what the budget affords for the levels as they will
- * be when those above the last one are full. */
+ * be when those above the last one are full; 0: tables are written without filters. */
 double bb_target_wasted_reads(const struct bb_db *db, const struct bb_levels *levels);
 
 /* The budget in force for these levels: filter_budget_bytes, or what filter_bits_per_key comes to;
- * 0: there is none. */
+ * 0: there is none, or there are no filters to keep it. */
 uint64_t bb_target_budget_bytes(const struct bb_db *db, const struct bb_levels *levels);
 
 #endif

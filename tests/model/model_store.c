@@ -85,6 +85,11 @@ static void draw_options(struct model *model)
             o->filter_bits_per_key = (double)bb_rng_between(rng, 1, 160) / 8;
         }
     }
+    if (o->filter_kind == BB_FILTER_NONE) {
+        o->target_wasted_reads = 0;
+        o->filter_budget_bytes = 0;
+        o->filter_bits_per_key = 0;
+    }
 }
 
 void model_must(const struct model *model, enum bb_status status, const char *what)

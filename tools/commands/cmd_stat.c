@@ -61,7 +61,8 @@ static void write_text(struct stat_report *report)
     level_report_write(stats, out);
     output_print(out, "wasted requests per %s: target %s, expected %s\n",
                  level_report_is_weighted(stats) ? "look-up, weighted" : "absent look-up",
-                 number_rate(stats->target_wasted_reads).text,
+                 stats->target_wasted_reads > 0 ? number_rate(stats->target_wasted_reads).text
+                                                : "none",
                  number_rate(stats->expected_wasted_reads).text);
     if (stats->filter_budget_bytes > 0)
         output_print(out, "filters: %s of a budget of %s, %.1f %%; %.2f bits per key\n",

@@ -178,7 +178,9 @@ static void write_target(const struct measurement *measurement, struct output *o
     output_print(out,
                  "\nwasted requests per absent look-up: target %s, expected from the filters %s, "
                  "measured %s\n",
-                 number_rate(measurement->target_wasted_reads).text,
+                 measurement->target_wasted_reads > 0
+                     ? number_rate(measurement->target_wasted_reads).text
+                     : "none",
                  number_rate(measurement->expected_wasted_reads).text,
                  number_rate(measurement_wasted_rate(run)).text);
 }

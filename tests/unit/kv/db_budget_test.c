@@ -257,6 +257,55 @@ static void db_budget__may_change(void **state)
     store_deinit(&store);
 }
 
+static int compare_folded(void *context, struct bb_bytes a, struct bb_bytes b)
+{
+    (void)context;
+    (void)a;
+    (void)b;
+    return 0;
+}
+
+/* It was accepted, and the statistics showed a target that nothing kept. */
+static void db_budget__without_filters(void **state)
+{
+    (void)state;
+    static const struct bb_comparator folding = {
+        .name = "folding", .compare = compare_folded, .equates_different_bytes = true};
+    struct store store;
+    store_init(&store);
+    const struct bb_db_options plain = store.options;
+    struct bb_db_options given[3] = {plain, plain, plain};
+    const char *const names[] = {"target_wasted_reads", "filter_budget_bytes",
+                                 "filter_bits_per_key"};
+    given[0].target_wasted_reads = 0.5;
+    given[1].filter_budget_bytes = 1;
+    given[2].filter_bits_per_key = 10;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(given); i++) {
+        given[i].filter_kind = BB_FILTER_NONE;
+        assert_status(bb_db_open(STORE_PATH, &given[i], &store.db), BB_INVALID);
+        assert_message("option filter_kind is none, and");
+        assert_message(names[i]);
+    }
+    store.options.filter_kind = BB_FILTER_NONE;
+    store_open(&store);
+    store_put(&store, "a", "1");
+    assert_ok(bb_db_flush(store.db));
+    assert_true(store_stats(&store).target_wasted_reads == 0);
+    assert_ok(bb_db_close(store.db));
+    assert_ok(bb_db_destroy(STORE_PATH, &store.options, NULL));
+    /* Here no filter is possible, whoever chose the comparator: a budget is none. */
+    store.options = given[2];
+    store.options.filter_kind = BB_FILTER_DEFAULT;
+    store.options.comparator = &folding;
+    store.db = NULL;
+    store_open(&store);
+    store_put(&store, "a", "1");
+    assert_ok(bb_db_flush(store.db));
+    assert_true(store_stats(&store).target_wasted_reads == 0);
+    assert_true(store_stats(&store).filter_budget_bytes == 0);
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +315,7 @@ int main(void)
         cmocka_unit_test(db_budget__too_small_for_any_filter),
         cmocka_unit_test(db_budget__larger_than_useful),
         cmocka_unit_test(db_budget__may_change),
+        cmocka_unit_test(db_budget__without_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

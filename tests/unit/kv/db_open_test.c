@@ -420,6 +420,8 @@ static void draw_options(struct bb_db_options *options, struct bb_rng *rng)
     options->filter_kind = kinds[bb_rng_below(rng, 4)];
     options->filter_granularity = bb_rng_one_in(rng, 2) ? BB_GRANULARITY_PAGE : 1;
     options->target_wasted_reads = bb_rng_one_in(rng, 2) ? 0.3 : 0.001;
+    if (options->filter_kind == BB_FILTER_NONE)
+        options->target_wasted_reads = 0;
     options->compression = bb_rng_one_in(rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
     options->compression_level0 = bb_rng_one_in(rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
     options->index_residency = bb_rng_one_in(rng, 2) ? BB_INDEX_PINNED : BB_INDEX_CACHED;
