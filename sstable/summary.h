@@ -180,11 +180,29 @@ static inline bool bb_summary_denies(const struct bb_summary *summary, uint64_t 
     return !may_contain;
 }
 
-/* Begins to load what that question will look at. */
-static inline void bb_summary_prefetch(const struct bb_summary *summary, uint64_t key_hash)
+/* The same question in steps, for many keys at once, as question i of a batch: first where the shard's
+ * place is, which begins to be fetched; */
+static inline const uint64_t *bb_summary_batch_begin(const struct bb_summary *summary,
+                                                     uint64_t key_hash,
+                                                     struct bb_ribbon_batch *batch, size_t i)
 {
     uint64_t hash = bb_domain_ribbon_hash(summary->domain, key_hash);
-    __builtin_prefetch(&summary->places[bb_shard_of(hash, summary->only_shards)]);
+    const uint64_t *place = &summary->places[bb_shard_of(hash, summary->only_shards)];
+    __builtin_prefetch(place);
+    batch->hashes[i] = hash;
+    batch->ranks[i] = summary->rank;
+    return place;
+}
+
+/* then, with that place, the ribbon, which is to be asked by probes.many. False: the shard is damaged,
+ * and the answer will be "may contain". */
+static inline bool bb_summary_batch_find(const struct bb_summary *summary, uint64_t place,
+                                         struct bb_ribbon_batch *batch, size_t i)
+{
+    bool is_none = (uint16_t)place == BB_DESCRIPTOR_NONE;
+    batch->payloads[i] = summary->chunks + (is_none ? 0 : place >> 16);
+    batch->descriptors[i] = (uint16_t)place;
+    return place != BB_SUMMARY_DAMAGED;
 }
 
 #endif

@@ -135,8 +135,8 @@ static enum bb_status run(struct bb_table *table, const struct bb_read_options *
                           struct bb_buf *value, struct bb_table_explain *explain)
 {
     struct bb_table_visit visit;
-    enum bb_status status =
-        bb_table_visit_begin(table, options, key, key_hash, sequence, &explain->stats, &visit);
+    enum bb_status status = bb_table_visit_begin(table, options, key, key_hash, sequence, false,
+                                                 &explain->stats, &visit);
     if (status != BB_OK)
         return status;
     if (!table->takes_given_hash)

@@ -224,6 +224,8 @@ static enum bb_status find_block(const struct lookup *lookup, struct bb_table_vi
 static enum bb_status begin_visit(struct lookup *lookup, struct bb_table_visit *visit)
 {
     struct bb_table *table = lookup->table;
+    if (lookup->is_let_through)
+        return find_block(lookup, visit);
     visit->has_ended = true;
     visit->result = BB_VISIT_OUT_OF_BOUNDS;
     if (!bb_bounds_contain(&table->bounds, table->comparator, lookup->key))
@@ -385,19 +387,6 @@ enum bb_status bb_table_get_pinned(struct bb_table *table, const struct bb_read_
     return BB_OK;
 }
 
-bool bb_table_denies(struct bb_table *table, const struct bb_read_options *options,
-                     struct bb_bytes key, uint64_t key_hash)
-{
-    return is_denied_at_once(table, options, key, key_hash);
-}
-
-void bb_table_prefetch(const struct bb_table *table, uint64_t key_hash)
-{
-    const struct bb_summary *summary = ready_summary(table);
-    if (summary != NULL)
-        bb_summary_prefetch(summary, key_hash);
-}
-
 enum bb_status bb_table_get_let_through(struct bb_table *table,
                                         const struct bb_read_options *options, struct bb_bytes key,
                                         uint64_t key_hash, uint64_t sequence,
@@ -418,11 +407,13 @@ static struct lookup lookup_of(struct bb_table *table, const struct bb_read_opti
 
 enum bb_status bb_table_visit_begin(struct bb_table *table, const struct bb_read_options *options,
                                     struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
-                                    struct bb_read_stats *stats, struct bb_table_visit *ret_visit)
+                                    bool is_let_through, struct bb_read_stats *stats,
+                                    struct bb_table_visit *ret_visit)
 {
     struct lookup lookup = lookup_of(table, options, key, sequence, stats);
     struct bb_table_visit visit = {.table = table};
     lookup.key_hash = table->takes_given_hash ? key_hash : bb_hash_key(&table->secret, key);
+    lookup.is_let_through = is_let_through;
     enum bb_status status = begin_visit(&lookup, &visit);
     if (status != BB_OK)
         return status;

@@ -26,10 +26,6 @@ struct bb_table_visit {
     bool is_wanted; /* and whether the cache is to have the block */
 };
 
-/* Does the summary deny the key, as far as can be told from what is in memory? Counts nothing. What
- * it denies ends as BB_VISIT_SUMMARY_NEGATIVE, with one avoided request. */
-bool bb_table_denies(struct bb_table *table, const struct bb_read_options *options,
-                     struct bb_bytes key, uint64_t key_hash);
 /* What bb_summary_denies can be asked of (summary.h), with the hash that the table is given, where
  * nothing comes before it: pinned, of one part, in a table without range tombstones. NULL while it
  * was not read yet, and where it never will be so; else the same until the table is closed. To be
@@ -41,15 +37,12 @@ BB_MUST_CHECK enum bb_status bb_table_get_let_through(
     struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
     uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats, struct bb_buf *value,
     struct bb_pinned *pinned, uint64_t *ret_sequence, enum bb_visit *ret_visit);
-/* Begins to load what bb_table_denies will look at. */
-void bb_table_prefetch(const struct bb_table *table, uint64_t key_hash);
-
-/* Parameters as of bb_table_get; stats may not be NULL. After a failure there is nothing to end. */
-BB_MUST_CHECK enum bb_status bb_table_visit_begin(struct bb_table *table,
-                                                  const struct bb_read_options *options,
-                                                  struct bb_bytes key, uint64_t key_hash,
-                                                  uint64_t sequence, struct bb_read_stats *stats,
-                                                  struct bb_table_visit *ret_visit);
+/* Parameters as of bb_table_get; stats may not be NULL. is_let_through: the ready summary has let the
+ * key through. After a failure there is nothing to end. */
+BB_MUST_CHECK enum bb_status
+bb_table_visit_begin(struct bb_table *table, const struct bb_read_options *options,
+                     struct bb_bytes key, uint64_t key_hash, uint64_t sequence, bool is_let_through,
+                     struct bb_read_stats *stats, struct bb_table_visit *ret_visit);
 /* Asks the block, if it is in memory, the system's included, and ends the visit, also on failure.
  * Else the visit has not ended, and the system begins to fetch the block. */
 BB_MUST_CHECK enum bb_status bb_table_visit_try(struct bb_table_visit *visit,

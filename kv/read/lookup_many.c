@@ -1,8 +1,8 @@
 /* Many gets at once: what waiting they have in common is done together.
  *
- *     memtables      every key
- *     summaries      of all runs, for every key that is left; what they look at is fetched ahead
- *     run by run     newest first, for every key that is left:
+ *     window of 64   memtables, for every key; then the ready summaries of all runs, fetched ahead
+ *                    (denials.h). Nearly all absent keys end here
+ *     group of 1024  for every key that is left, run by run, newest first:
  *                        index and filters -> the blocks that are asked for, sorted by file and
  *                        offset -> those in memory searched, the others announced to the system
  *                        -> these read and searched
@@ -15,39 +15,50 @@
 #include "base/status.h"
 #include "kv/call_options.h"
 #include "kv/memtable/memtable.h"
+#include "kv/read/denials.h"
 #include "kv/store.h"
 #include "sstable/table_visit.h"
 
 #define GROUP_KEYS 1024
-/* Runs whose summaries are asked ahead: one bit each. */
-#define RUNS_AHEAD 64
-/* Keys for which their memory is fetched before the first is asked. */
-#define KEYS_AHEAD 16
 /* Blocks that the system is to fetch at a time. */
 #define BLOCKS_AHEAD 128
 
-/* One key on its way. */
+/* One key on its way through the tables. */
 struct question {
     struct bb_bytes key;
     uint64_t hash;
-    uint64_t denied; /* bit r: the summary of run r says no */
+    /* Bit r: run r; see denials.h. */
+    uint64_t outside;
+    uint64_t denied;
+    uint64_t let_through;
     struct bb_buf *value;
+    enum bb_status *status; /* once decided */
     bool is_decided;
-    enum bb_status status; /* once decided */
     uint64_t table_number; /* of the run in hand: where the block is */
     struct bb_table_visit visit;
+};
+
+/* Keys that no memtable has decided. */
+struct window {
+    struct bb_bytes keys[BB_DENIALS_KEYS];
+    uint64_t hashes[BB_DENIALS_KEYS];
+    size_t indexes[BB_DENIALS_KEYS]; /* among the call's keys */
+    size_t count;
 };
 
 /* One call. */
 struct lookup {
     struct bb_db *db;
     const struct bb_get_call *options;
+    const struct bb_bytes *keys;
+    size_t count;
+    struct bb_buf *values; /* NULL: nobody wants them */
+    enum bb_status *statuses;
     uint64_t sequence;
     struct bb_reader *reader;
     const struct bb_levels *levels;
     struct question *questions; /* of the group */
-    size_t first;               /* its first one among the call's keys */
-    size_t count;
+    size_t question_count;
     struct question **pending; /* those whose blocks are to be read */
     size_t pending_count;
     struct bb_read_stats reads[BB_LEVEL_COUNT];
@@ -55,123 +66,161 @@ struct lookup {
     struct bb_error failure; /* the first; BB_OK: none */
 };
 
+static struct bb_buf *value_of(struct lookup *lookup, size_t index)
+{
+    return lookup->values == NULL ? &lookup->scratch : &lookup->values[index];
+}
+
+static enum bb_status note(struct lookup *lookup, enum bb_status status)
+{
+    if (lookup->failure.status == BB_OK)
+        lookup->failure = *bb_error_last();
+    return status;
+}
+
 static void decide(struct question *question, enum bb_status status)
 {
     question->is_decided = true;
-    question->status = status;
+    *question->status = status;
 }
 
 static void fail(struct lookup *lookup, struct question *question, enum bb_status status)
 {
-    decide(question, status);
-    if (lookup->failure.status == BB_OK)
-        lookup->failure = *bb_error_last();
+    decide(question, note(lookup, status));
 }
 
 /* ---- memtables ---- */
 
-static void ask_memtable(struct lookup *lookup, const struct bb_write_buffer *buffer,
-                         struct question *question)
+/* True when it has the last word on the key, which *status then is. */
+static bool ask_memtable(struct lookup *lookup, const struct bb_write_buffer *buffer, size_t index,
+                         uint64_t hash, enum bb_status *status)
 {
     struct bb_bytes value = {0};
     enum bb_entry_kind kind = BB_ENTRY_DELETE;
     uint64_t sequence = 0;
     lookup->reader->counts.memtable_visits++;
-    enum bb_status status = bb_memtable_get(buffer->memtable, question->key, question->hash,
-                                            lookup->sequence, &value, &kind, &sequence);
-    if (status == BB_NOT_FOUND)
-        return;
-    if (status == BB_OK) {
+    if (!bb_memtable_may_contain(buffer->memtable, hash))
+        return false;
+    enum bb_status found = bb_memtable_get(buffer->memtable, lookup->keys[index], hash,
+                                           lookup->sequence, &value, &kind, &sequence);
+    if (found == BB_NOT_FOUND)
+        return false;
+    if (found == BB_OK) {
         lookup->reader->counts.memtable_hits++;
-        status = kind == BB_ENTRY_PUT ? bb_buf_assign(question->value, value) : BB_NOT_FOUND;
+        found = kind == BB_ENTRY_PUT ? bb_buf_assign(value_of(lookup, index), value) : BB_NOT_FOUND;
     }
-    if (status == BB_OK || status == BB_NOT_FOUND)
-        decide(question, status);
-    else
-        fail(lookup, question, status);
+    *status = found == BB_OK || found == BB_NOT_FOUND ? found : note(lookup, found);
+    return true;
 }
 
-static void ask_memtables(struct lookup *lookup, const struct bb_view *view)
+static bool ask_memtables(struct lookup *lookup, const struct bb_view *view, size_t index,
+                          uint64_t hash)
 {
-    for (size_t q = 0; q < lookup->count; q++) {
-        struct question *question = &lookup->questions[q];
-        if (!question->is_decided)
-            ask_memtable(lookup, view->active, question);
-        for (size_t i = 0; i < view->frozen_count && !question->is_decided; i++)
-            ask_memtable(lookup, view->frozen[i], question);
+    enum bb_status *status = &lookup->statuses[index];
+    bool is_decided = ask_memtable(lookup, view->active, index, hash, status);
+    for (size_t i = 0; i < view->frozen_count && !is_decided; i++)
+        is_decided = ask_memtable(lookup, view->frozen[i], index, hash, status);
+    return is_decided;
+}
+
+/* ---- windows ---- */
+
+static void add_key(struct lookup *lookup, const struct bb_view *view, size_t index,
+                    struct window *window)
+{
+    struct bb_bytes key = lookup->keys[index];
+    if (key.size > BB_KEY_SIZE_MAX) {
+        lookup->statuses[index] =
+            note(lookup, bb_fail(BB_TOO_LARGE, "key %zu has %zu bytes: the limit is %d", index,
+                                 key.size, BB_KEY_SIZE_MAX));
+        return;
+    }
+    uint64_t hash = bb_hash_key(&lookup->db->secret, key);
+    if (ask_memtables(lookup, view, index, hash))
+        return;
+    window->keys[window->count] = key;
+    window->hashes[window->count] = hash;
+    window->indexes[window->count++] = index;
+}
+
+/* As passes_by of the single get: filters are to be asked, and what they avoid is not looked at. */
+static bool may_deny(const struct bb_get_call *options)
+{
+    return !options->read.ignore_filters && !options->read.account_avoided;
+}
+
+/* Keys that every run denies or leaves out are not found, and their visits over. */
+static void count_denied(struct lookup *lookup, const struct bb_denials *denials)
+{
+    for (size_t run = 0; run < lookup->levels->turn_count && run < BB_DENIALS_RUNS; run++) {
+        struct bb_read_stats *stats = &lookup->reads[lookup->levels->turns[run].level];
+        uint64_t count = (uint64_t)__builtin_popcountll(denials->denied[run] & ~denials->open);
+        stats->avoided_requests += count;
+        stats->visits[BB_VISIT_SUMMARY_NEGATIVE] += count;
+    }
+}
+
+static void take_denials(struct question *question, const struct bb_denials *denials, size_t key,
+                         size_t runs)
+{
+    for (size_t run = 0; run < runs && run < BB_DENIALS_RUNS; run++) {
+        question->outside |= (denials->outside[run] >> key & 1) << run;
+        question->denied |= (denials->denied[run] >> key & 1) << run;
+        question->let_through |= (denials->let_through[run] >> key & 1) << run;
+    }
+}
+
+static void add_question(struct lookup *lookup, const struct window *window, size_t key,
+                         const struct bb_denials *denials)
+{
+    struct question *question = &lookup->questions[lookup->question_count++];
+    size_t index = window->indexes[key];
+    *question = (struct question){.key = window->keys[key],
+                                  .hash = window->hashes[key],
+                                  .value = value_of(lookup, index),
+                                  .status = &lookup->statuses[index]};
+    if (denials != NULL)
+        take_denials(question, denials, key, lookup->levels->turn_count);
+}
+
+static void ask_window(struct lookup *lookup, const struct bb_view *view, size_t first, size_t end)
+{
+    struct window window;
+    struct bb_denials denials;
+    window.count = 0;
+    for (size_t index = first; index < end; index++)
+        add_key(lookup, view, index, &window);
+    if (window.count == 0)
+        return;
+    bool is_asked = may_deny(lookup->options);
+    if (is_asked) {
+        bb_denials_find(lookup->levels, window.keys, window.hashes, window.count, &denials);
+        count_denied(lookup, &denials);
+    }
+    for (size_t key = 0; key < window.count; key++) {
+        if (is_asked && (denials.open >> key & 1) == 0)
+            lookup->statuses[window.indexes[key]] = BB_NOT_FOUND;
+        else
+            add_question(lookup, &window, key, is_asked ? &denials : NULL);
     }
 }
 
 /* ---- runs: of level 0, then of the deeper ones, newest first ---- */
 
-static const struct bb_run *run_of(const struct bb_levels *levels, size_t run, int *ret_level)
+static bool has_bit(uint64_t runs, size_t run)
 {
-    int level = 0;
-    while (run >= levels->levels[level].run_count)
-        run -= levels->levels[level++].run_count;
-    *ret_level = level;
-    return bb_levels_run(levels, level, run);
+    return run < BB_DENIALS_RUNS && (runs >> run & 1) != 0;
 }
 
-/* The table of the run that may hold the key, borrowed, or NULL. */
-static struct bb_table_file *table_of(const struct bb_levels *levels, size_t run,
-                                      struct bb_bytes key)
-{
-    int level = 0;
-    return bb_run_find(run_of(levels, run, &level), levels->comparator, key);
-}
-
-/* The open table of the run that may hold the key, or NULL: one that is not open yet is asked in its
- * turn. */
-static struct bb_table *open_table_of(const struct bb_levels *levels, size_t run,
-                                      struct bb_bytes key)
-{
-    struct bb_table_file *file = table_of(levels, run, key);
-    return file == NULL ? NULL : atomic_load_explicit(&file->table, memory_order_acquire);
-}
-
-/* First what the questions look at is fetched for some keys, then they are asked. */
-static void ask_summaries_of(struct lookup *lookup, struct question *questions, size_t count,
-                             size_t runs)
-{
-    struct bb_table *tables[KEYS_AHEAD][RUNS_AHEAD];
-    for (size_t q = 0; q < count; q++) {
-        for (size_t run = 0; run < runs && !questions[q].is_decided; run++) {
-            tables[q][run] = open_table_of(lookup->levels, run, questions[q].key);
-            if (tables[q][run] != NULL)
-                bb_table_prefetch(tables[q][run], questions[q].hash);
-        }
-    }
-    for (size_t q = 0; q < count; q++) {
-        struct question *question = &questions[q];
-        for (size_t run = 0; run < runs && !question->is_decided; run++) {
-            if (tables[q][run] != NULL && bb_table_denies(tables[q][run], &lookup->options->read,
-                                                          question->key, question->hash))
-                question->denied |= UINT64_C(1) << run;
-        }
-    }
-}
-
-static void ask_summaries(struct lookup *lookup)
-{
-    size_t runs = bb_levels_run_count(lookup->levels);
-    if (runs > RUNS_AHEAD)
-        runs = RUNS_AHEAD;
-    for (size_t first = 0; first < lookup->count; first += KEYS_AHEAD) {
-        size_t left = lookup->count - first;
-        ask_summaries_of(lookup, &lookup->questions[first], left < KEYS_AHEAD ? left : KEYS_AHEAD,
-                         runs);
-    }
-}
-
-static enum bb_status begin_visit(struct lookup *lookup, struct question *question,
+static enum bb_status begin_visit(struct lookup *lookup, struct question *question, size_t run,
                                   struct bb_table_file *file, struct bb_read_stats *stats)
 {
     struct bb_table *table = NULL;
     enum bb_status status = bb_table_file_open(file, &table);
     if (status == BB_OK)
         status = bb_table_visit_begin(table, &lookup->options->read, question->key, question->hash,
-                                      lookup->sequence, stats, &question->visit);
+                                      lookup->sequence, has_bit(question->let_through, run), stats,
+                                      &question->visit);
     question->table_number = file->number;
     return status;
 }
@@ -179,15 +228,15 @@ static enum bb_status begin_visit(struct lookup *lookup, struct question *questi
 static void ask_index(struct lookup *lookup, struct question *question, size_t run,
                       struct bb_read_stats *stats)
 {
-    if (run < RUNS_AHEAD && (question->denied >> run & 1) != 0) {
-        stats->avoided_requests++;
-        stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
+    if (has_bit(question->denied, run))
+        bb_read_stats_add_denial(stats);
+    if (has_bit(question->denied | question->outside, run))
         return;
-    }
-    struct bb_table_file *file = table_of(lookup->levels, run, question->key);
+    struct bb_table_file *file =
+        bb_run_find(lookup->levels->turns[run].run, lookup->levels->comparator, question->key);
     if (file == NULL)
         return;
-    enum bb_status status = begin_visit(lookup, question, file, stats);
+    enum bb_status status = begin_visit(lookup, question, run, file, stats);
     if (status != BB_OK)
         fail(lookup, question, status);
     else if (!question->visit.has_ended)
@@ -262,14 +311,14 @@ static void read_blocks(struct lookup *lookup, struct bb_read_stats *stats)
 
 static void ask_run(struct lookup *lookup, size_t run)
 {
-    int level = 0;
-    (void)run_of(lookup->levels, run, &level);
-    struct bb_read_stats *stats = &lookup->reads[level];
+    struct bb_read_stats *stats = &lookup->reads[lookup->levels->turns[run].level];
     lookup->pending_count = 0;
-    for (size_t q = 0; q < lookup->count; q++) {
+    for (size_t q = 0; q < lookup->question_count; q++) {
         if (!lookup->questions[q].is_decided)
             ask_index(lookup, &lookup->questions[q], run, stats);
     }
+    if (lookup->pending_count == 0)
+        return;
     qsort(lookup->pending, lookup->pending_count, sizeof(struct question *), compare_places);
     if (lookup->pending_count == 1)
         read_block(lookup, lookup->pending[0], stats);
@@ -279,40 +328,26 @@ static void ask_run(struct lookup *lookup, size_t run)
 
 /* ---- groups ---- */
 
-static void begin_group(struct lookup *lookup, const struct bb_bytes *keys, size_t count,
-                        struct bb_buf *values)
+static void ask_group(struct lookup *lookup, const struct bb_view *view, size_t first, size_t end)
 {
-    lookup->count = count;
-    for (size_t i = 0; i < count; i++) {
-        struct question *question = &lookup->questions[i];
-        *question = (struct question){.key = keys[i],
-                                      .value = values == NULL ? &lookup->scratch : &values[i]};
-        if (keys[i].size <= BB_KEY_SIZE_MAX)
-            question->hash = bb_hash_key(&lookup->db->secret, keys[i]);
-        else
-            fail(lookup, question,
-                 bb_fail(BB_TOO_LARGE, "key %zu has %zu bytes: the limit is %d", lookup->first + i,
-                         keys[i].size, BB_KEY_SIZE_MAX));
+    lookup->question_count = 0;
+    for (size_t key = first; key < end; key += BB_DENIALS_KEYS)
+        ask_window(lookup, view, key, end - key < BB_DENIALS_KEYS ? end : key + BB_DENIALS_KEYS);
+    for (size_t run = 0; run < lookup->levels->turn_count && lookup->question_count > 0; run++)
+        ask_run(lookup, run);
+    for (size_t q = 0; q < lookup->question_count; q++) {
+        if (!lookup->questions[q].is_decided)
+            decide(&lookup->questions[q], BB_NOT_FOUND);
     }
 }
 
-static void end_group(struct lookup *lookup, enum bb_status *statuses)
+static void count_gets(struct lookup *lookup)
 {
     struct bb_reader_counts *counts = &lookup->reader->counts;
     for (size_t i = 0; i < lookup->count; i++) {
-        struct question *question = &lookup->questions[i];
-        statuses[i] = question->is_decided ? question->status : BB_NOT_FOUND;
-        counts->gets += statuses[i] != BB_TOO_LARGE;
-        counts->gets_found += statuses[i] == BB_OK;
+        counts->gets += lookup->statuses[i] != BB_TOO_LARGE;
+        counts->gets_found += lookup->statuses[i] == BB_OK;
     }
-}
-
-static void ask_group(struct lookup *lookup, const struct bb_view *view)
-{
-    ask_memtables(lookup, view);
-    ask_summaries(lookup);
-    for (size_t run = 0; run < bb_levels_run_count(lookup->levels); run++)
-        ask_run(lookup, run);
 }
 
 static void count_reads(struct lookup *lookup)
@@ -324,8 +359,7 @@ static void count_reads(struct lookup *lookup)
     }
 }
 
-static void run(struct lookup *lookup, const struct bb_bytes *keys, size_t count,
-                struct bb_buf *values, enum bb_status *statuses)
+static void run(struct lookup *lookup)
 {
     struct bb_view *view = NULL;
     const struct bb_snapshot *snapshot = lookup->options->snapshot;
@@ -334,13 +368,11 @@ static void run(struct lookup *lookup, const struct bb_bytes *keys, size_t count
     /* The view before the sequence: see lookup.c. */
     lookup->sequence =
         snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &lookup->db->last_sequence);
-    for (size_t first = 0; first < count; first += GROUP_KEYS) {
-        size_t size = count - first < GROUP_KEYS ? count - first : GROUP_KEYS;
-        lookup->first = first;
-        begin_group(lookup, keys + first, size, values == NULL ? NULL : values + first);
-        ask_group(lookup, view);
-        end_group(lookup, statuses + first);
+    for (size_t first = 0; first < lookup->count; first += GROUP_KEYS) {
+        size_t left = lookup->count - first;
+        ask_group(lookup, view, first, first + (left < GROUP_KEYS ? left : GROUP_KEYS));
     }
+    count_gets(lookup);
     count_reads(lookup);
     bb_reader_leave(lookup->reader);
 }
@@ -357,17 +389,22 @@ enum bb_status bb_db_get_many(struct bb_db *db, const struct bb_get_options *opt
                               enum bb_status *statuses)
 {
     struct bb_get_call call;
-    struct lookup lookup = {.db = db, .options = &call};
+    struct lookup lookup = {.db = db,
+                            .options = &call,
+                            .keys = keys,
+                            .count = count,
+                            .values = values,
+                            .statuses = statuses};
     size_t group = count < GROUP_KEYS ? count : GROUP_KEYS;
     if (count == 0)
         return BB_OK;
     enum bb_status status = bb_call_options_get(options, &call);
     if (status != BB_OK)
         return refuse(status, count, statuses);
-    lookup.questions = bb_alloc_zeroed(group, sizeof(*lookup.questions));
-    lookup.pending = bb_alloc_zeroed(group, sizeof(struct question *));
+    lookup.questions = bb_alloc(group * sizeof(*lookup.questions));
+    lookup.pending = bb_alloc(group * sizeof(struct question *));
     if (lookup.questions != NULL && lookup.pending != NULL)
-        run(&lookup, keys, count, values, statuses);
+        run(&lookup);
     else
         status = refuse(bb_fail(BB_NO_MEMORY, "no memory for %zu look-ups at once", count), count,
                         statuses);

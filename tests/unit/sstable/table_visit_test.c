@@ -110,7 +110,7 @@ static bool visit(struct world *world, int number, struct bb_table_visit *visit)
     key_of(number, key);
     struct bb_bytes bytes = bb_bytes_of_text(key);
     assert_ok(bb_table_visit_begin(world->table, &options, bytes,
-                                   bb_hash_key(&world->secret, bytes), BB_SEQUENCE_MAX,
+                                   bb_hash_key(&world->secret, bytes), BB_SEQUENCE_MAX, false,
                                    &world->stats, visit));
     assert_false(visit->has_ended);
     assert_ok(

@@ -1,0 +1,89 @@
+/* See denials.h. */
+#include "kv/read/denials.h"
+
+#include "sstable/summary.h"
+
+_Static_assert(BB_DENIALS_KEYS <= BB_RIBBON_BATCH, "a run's questions are one batch");
+
+/* The questions of a run. */
+struct batch {
+    struct bb_ribbon_batch ribbons;
+    const struct bb_summary *summaries[BB_DENIALS_KEYS];
+    const uint64_t *places[BB_DENIALS_KEYS];
+    uint8_t keys[BB_DENIALS_KEYS];
+    size_t count;
+};
+
+static uint64_t bit_of(size_t key)
+{
+    return UINT64_C(1) << key;
+}
+
+static uint64_t all_of(size_t count)
+{
+    return count == 64 ? UINT64_MAX : bit_of(count) - 1;
+}
+
+/* Finds the shards that the keys' answers are in, and returns the keys that no table may have. */
+static uint64_t find_shards(const struct bb_run *run, const struct bb_bytes *keys,
+                            const uint64_t *hashes, size_t count, struct batch *batch)
+{
+    uint64_t outside = 0;
+    batch->count = 0;
+    for (size_t key = 0; key < count; key++) {
+        size_t index = 0;
+        if (!bb_run_find_at_once(run, keys[key], &index))
+            continue;
+        if (index == run->count) {
+            outside |= bit_of(key);
+            continue;
+        }
+        const struct bb_summary *summary = bb_run_summary(run, index);
+        if (summary == NULL)
+            continue;
+        size_t i = batch->count++;
+        batch->keys[i] = (uint8_t)key;
+        batch->summaries[i] = summary;
+        batch->places[i] = bb_summary_batch_begin(summary, hashes[key], &batch->ribbons, i);
+    }
+    return outside;
+}
+
+/* Asks them; turns of a batch's questions into bits of keys. */
+static void ask_shards(struct batch *batch, uint64_t *ret_denied, uint64_t *ret_let_through)
+{
+    uint64_t sound = 0;
+    uint64_t denied = 0;
+    uint64_t let_through = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        bool is_sound =
+            bb_summary_batch_find(batch->summaries[i], *batch->places[i], &batch->ribbons, i);
+        sound |= (uint64_t)is_sound << i;
+    }
+    uint64_t maybe = batch->summaries[0]->probes.many(&batch->ribbons, batch->count);
+    for (size_t i = 0; i < batch->count; i++) {
+        uint64_t bit = bit_of(batch->keys[i]);
+        denied |= (maybe >> i & 1) != 0 ? 0 : bit;
+        let_through |= ((maybe & sound) >> i & 1) != 0 ? bit : 0;
+    }
+    *ret_denied = denied;
+    *ret_let_through = let_through;
+}
+
+void bb_denials_find(const struct bb_levels *levels, const struct bb_bytes *keys,
+                     const uint64_t *hashes, size_t count, struct bb_denials *ret_denials)
+{
+    struct batch batch;
+    size_t runs = levels->turn_count < BB_DENIALS_RUNS ? levels->turn_count : BB_DENIALS_RUNS;
+    uint64_t all = all_of(count);
+    ret_denials->open = runs < levels->turn_count ? all : 0;
+    for (size_t run = 0; run < runs; run++) {
+        ret_denials->outside[run] =
+            find_shards(levels->turns[run].run, keys, hashes, count, &batch);
+        ret_denials->denied[run] = 0;
+        ret_denials->let_through[run] = 0;
+        if (batch.count > 0)
+            ask_shards(&batch, &ret_denials->denied[run], &ret_denials->let_through[run]);
+        ret_denials->open |= all & ~(ret_denials->outside[run] | ret_denials->denied[run]);
+    }
+}

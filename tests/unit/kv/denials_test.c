@@ -1,0 +1,151 @@
+/* Goal: what is told of many keys at once is what the runs and their summaries tell of each. Method:
+ * stores of several runs, opened anew and with their tables asked before or not, under options with
+ * and without summaries that are ready; keys in and out of all bounds, in windows of every size. */
+#include "kv/read/denials.h"
+
+#include "kv/background/install.h"
+#include "kv/store.h"
+#include "sstable/table_visit.h"
+#include "tests/support/rng.h"
+#include "tests/support/store.h"
+
+#define KEYS 3000
+
+static void fill(struct store *store)
+{
+    char key[32];
+    for (uint32_t i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "key%06u and a tail", (uint32_t)(i * 7919ULL % KEYS) * 2);
+        store_put(store, key, "a value that is some bytes long");
+        if (i == KEYS / 2)
+            assert_ok(bb_db_compact(store->db));
+    }
+    assert_ok(bb_db_flush(store->db));
+}
+
+struct window {
+    char texts[BB_DENIALS_KEYS][32];
+    struct bb_bytes keys[BB_DENIALS_KEYS];
+    uint64_t hashes[BB_DENIALS_KEYS];
+};
+
+/* Few are shorter than what all bounds begin with, or begin otherwise. */
+static void draw(struct window *window, const struct bb_db *db, struct bb_rng *rng)
+{
+    for (size_t k = 0; k < BB_DENIALS_KEYS; k++) {
+        uint32_t number = (uint32_t)bb_rng_below(rng, 2 * KEYS + 200);
+        if (bb_rng_one_in(rng, 20))
+            snprintf(window->texts[k], sizeof(window->texts[k]), "k%u", number);
+        else
+            snprintf(window->texts[k], sizeof(window->texts[k]), "key%06u and a tail", number);
+        window->keys[k] = bb_bytes_of_text(window->texts[k]);
+        window->hashes[k] = bb_hash_key(&db->secret, window->keys[k]);
+    }
+}
+
+struct verdicts {
+    uint64_t denied;
+    uint64_t let_through;
+    uint64_t outside;
+};
+
+/* One key and one run, the simple way. */
+static void assert_key(const struct bb_levels *levels, const struct window *window, size_t k,
+                       size_t run, const struct bb_denials *found, struct verdicts *sum)
+{
+    const struct bb_run *asked = levels->turns[run].run;
+    struct bb_table_file *file = bb_run_find(asked, levels->comparator, window->keys[k]);
+    struct bb_table *table = file == NULL ? NULL : atomic_load(&file->table);
+    const struct bb_summary *summary = table == NULL ? NULL : bb_table_ready_summary(table);
+    bool is_outside = (found->outside[run] >> k & 1) != 0;
+    bool is_denied = (found->denied[run] >> k & 1) != 0;
+    bool is_let_through = (found->let_through[run] >> k & 1) != 0;
+    bool may_go_on = false;
+    assert_true(is_outside + is_denied + is_let_through <= 1);
+    if (is_outside)
+        assert_null(file);
+    if (is_denied || is_let_through) {
+        assert_non_null(summary);
+        assert_int_equal(bb_summary_denies(summary, window->hashes[k], &may_go_on), is_denied);
+        assert_int_equal(may_go_on, is_let_through);
+    }
+    if (!is_outside && !is_denied)
+        assert_true((found->open >> k & 1) != 0);
+    sum->denied += is_denied;
+    sum->let_through += is_let_through;
+    sum->outside += is_outside;
+}
+
+static struct verdicts check(struct bb_db *db, struct bb_rng *rng)
+{
+    struct verdicts sum = {0};
+    struct bb_view *view = bb_store_pin_view(db);
+    const struct bb_levels *levels = view->levels;
+    assert_true(levels->turn_count > 1 && levels->turn_count < BB_DENIALS_RUNS);
+    for (size_t count = 1; count <= BB_DENIALS_KEYS; count++) {
+        struct window window;
+        struct bb_denials found;
+        draw(&window, db, rng);
+        memset(&found, 0xee, sizeof(found));
+        bb_denials_find(levels, window.keys, window.hashes, count, &found);
+        for (size_t run = 0; run < levels->turn_count; run++) {
+            for (size_t k = 0; k < count; k++)
+                assert_key(levels, &window, k, run, &found, &sum);
+        }
+        assert_true(count == 64 || found.open >> count == 0);
+    }
+    bb_store_release_view(db, view);
+    return sum;
+}
+
+/* So that summaries are read, and ready where they ever will be. */
+static void ask_all(struct bb_db *db)
+{
+    char key[32];
+    for (uint32_t i = 0; i < 2 * KEYS; i++) {
+        snprintf(key, sizeof(key), "key%06u and a tail", i);
+        (void)!bb_db_get(db, NULL, bb_bytes_of_text(key), NULL);
+    }
+}
+
+static struct verdicts check_store(enum bb_filter_kind kind)
+{
+    struct store store;
+    struct bb_rng rng;
+    store_init(&store);
+    store.options.filter_kind = kind;
+    bb_rng_init(&rng, 71);
+    store_open(&store);
+    fill(&store);
+    store_reopen(&store);
+    struct verdicts before = check(store.db, &rng);
+    assert_int_equal(before.denied + before.let_through, 0);
+    ask_all(store.db);
+    struct verdicts after = check(store.db, &rng);
+    store_deinit(&store);
+    return after;
+}
+
+static void denials__are_those_of_each_key(void **state)
+{
+    (void)state;
+    struct verdicts sum = check_store(BB_FILTER_RIBBON);
+    assert_true(sum.denied > 1000 && sum.let_through > 500 && sum.outside > 20);
+}
+
+static void denials__none_where_no_summary_is_ready(void **state)
+{
+    (void)state;
+    struct verdicts sum = check_store(BB_FILTER_BLOOM);
+    assert_int_equal(sum.denied + sum.let_through, 0);
+    assert_true(sum.outside > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(denials__are_those_of_each_key),
+        cmocka_unit_test(denials__none_where_no_summary_is_ready),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
