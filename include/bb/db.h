@@ -314,9 +314,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_get_into(struct bb_db *db,
  * statistics: each key is hashed once, all see one snapshot, the summaries of all tables are asked
  * before any block is read, and blocks are read in the order of the file (in groups of 1024 keys),
  * those that are not in the system's memory as many at a time as it fetches. Keys may be in any
- * order and repeat. Absent keys, 100 or more
- * at once, take less than half the time of single gets: what their summaries look at is fetched
- * together. Stored ones in memory cost about as much as single gets.
+ * order and repeat. Absent keys, 100 or more at once, take less than half the time of single gets:
+ * what their summaries look at is fetched together. Stored ones in memory cost about as much as
+ * single gets.
  * statuses[i] is what bb_db_get would return for keys[i], and values[i] gets the value; values may
  * be NULL. BB_OK when all are BB_OK or BB_NOT_FOUND; else the first failure, and the others are
  * answered all the same. BB_NO_MEMORY before any was answered: then it stands in all of statuses.
