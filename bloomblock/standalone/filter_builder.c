@@ -10,6 +10,8 @@
 #include "bloomblock/standalone/kind.h"
 
 #define CAPACITY_MIN 1024
+/* From here on by a quarter at a time: what is large is stated in bytes per hash. */
+#define CAPACITY_DOUBLED 65536
 
 struct bb_filter_builder {
     struct bb_filter_options options; /* resolved */
@@ -88,12 +90,19 @@ void bb_filter_builder_destroy(struct bb_filter_builder *builder)
     bb_free(builder);
 }
 
+static size_t next_capacity(size_t capacity)
+{
+    if (capacity == 0)
+        return CAPACITY_MIN;
+    return capacity < CAPACITY_DOUBLED ? capacity * 2 : capacity + capacity / 4;
+}
+
 static enum bb_status grow(struct bb_filter_builder *builder)
 {
     if (builder->count >= BB_FILTER_KEY_COUNT_MAX)
         return bb_fail(BB_TOO_LARGE, "a filter has more than %llu keys",
                        (unsigned long long)BB_FILTER_KEY_COUNT_MAX);
-    size_t capacity = builder->capacity == 0 ? CAPACITY_MIN : builder->capacity * 2;
+    size_t capacity = next_capacity(builder->capacity);
     uint64_t *hashes = bb_realloc(builder->hashes, capacity * sizeof(hashes[0]));
     if (hashes == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for %zu hashes of a filter", capacity);

@@ -87,8 +87,9 @@ struct bb_filter_options {
     uint64_t parameters[2];
 };
 
-/* Collects hashes. One thread at a time. Memory: 8 bytes per hash until finish. Sticky after a
- * failure. */
+/* Collects hashes. One thread at a time. Memory: 8 bytes per hash until finish, and up to 2 more to
+ * grow (8 more below 65,536 hashes); finish needs up to twice the envelope besides, counting and
+ * scalable filters up to three times. Sticky after a failure. */
 struct bb_filter_builder;
 BB_API BB_MUST_CHECK enum bb_status
 bb_filter_builder_create(const struct bb_filter_options *options,
@@ -118,9 +119,11 @@ struct bb_filter_info {
     uint64_t salt;
     uint64_t saturated_count; /* counters that are full and stay so; 0 but for kinds that count */
     uint32_t stage_count;     /* of a scalable filter; 0 of others */
-    /* Relative standard deviation of the predicted rate, over the sets of as many keys: a sound
-     * filter's is above the plan's by more than 4 of these once in 30,000 times. 0 for kinds whose
-     * bits never give more than the target (ribbon, scalable), and for count-min. */
+    /* Relative standard deviation of the predicted rate, over the sets of as many keys. Chance
+     * multiplies: a sound filter's is more than e^(4 * rate_deviation) times the plan's once in
+     * 30,000 times; where a single line or block can decide (blocked Bloom and split-block, at 1e-4
+     * and below), once in 1,000. 0 for kinds whose bits never give more than the target (ribbon,
+     * scalable), and for count-min. */
     double rate_deviation;
     uint64_t reserved[3];
 };

@@ -276,6 +276,35 @@ static void filter__views_and_questions_do_not_allocate(void **state)
     }
 }
 
+/* It was 16 where the number of hashes is a little above a power of two. */
+static void filter__ten_bytes_of_memory_per_hash(void **state)
+{
+    (void)state;
+    static const enum bb_filter_kind kinds[] = {BB_FILTER_RIBBON, BB_FILTER_BLOOM,
+                                                BB_FILTER_COUNTING, BB_FILTER_SCALABLE};
+    enum { COUNT = 140000, SOLVER = 100000 };
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(kinds); i++) {
+        struct bb_filter_options options = {.kind = kinds[i]};
+        struct bb_filter_builder *builder = NULL;
+        struct bb_buf envelope = {0};
+        uint64_t before = bb_alloc_fault_bytes();
+        bb_alloc_fault_peak_reset();
+        assert_ok(bb_filter_builder_create(&options, &builder));
+        assert_ok(add_members(builder, COUNT));
+        uint64_t collected = bb_alloc_fault_peak() - before;
+        assert_ok(bb_filter_builder_finish(builder, &envelope));
+        uint64_t peak = bb_alloc_fault_peak() - before;
+        bb_filter_builder_destroy(builder);
+        uint64_t envelopes = i < 2 ? 2 : 3;
+        print_message("%s: %.2f bytes per hash, %.2f in finish, envelope of %.2f\n",
+                      bb_filter_kind_name(kinds[i]), (double)collected / COUNT,
+                      (double)peak / COUNT, (double)envelope.size / COUNT);
+        assert_true(collected > 8 * COUNT && collected < 10 * COUNT + 1000);
+        assert_true(peak <= collected + envelopes * envelope.size + SOLVER);
+        bb_buf_deinit(&envelope);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +314,7 @@ int main(void)
         cmocka_unit_test(filter_sets__absurd_sizes_are_refused_before_any_allocation),
         cmocka_unit_test(memory_filter__failed_allocation_is_reported),
         cmocka_unit_test(filter__views_and_questions_do_not_allocate),
+        cmocka_unit_test(filter__ten_bytes_of_memory_per_hash),
     };
     keys_init("filter_alloc");
     return cmocka_run_group_tests(tests, NULL, NULL);
