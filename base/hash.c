@@ -15,9 +15,24 @@
 _Static_assert(BB_HASH_SECRET_SIZE == XXH_SECRET_DEFAULT_SIZE,
                "the secret is as long as XXH3's own");
 
-uint64_t bb_hash_key(const struct bb_hash_secret *secret, struct bb_bytes key)
+static inline uint64_t hash_key(const struct bb_hash_secret *secret, struct bb_bytes key)
 {
     return XXH3_64bits_withSecret(key.data, key.size, secret->bytes, BB_HASH_SECRET_SIZE);
+}
+
+static __attribute__((noinline, flatten)) uint64_t
+hash_longer_key(const struct bb_hash_secret *secret, struct bb_bytes key)
+{
+    return hash_key(secret, key);
+}
+
+/* Apart, so that a key of up to 16 bytes does not pay for the registers that longer ones take. */
+__attribute__((flatten)) uint64_t bb_hash_key(const struct bb_hash_secret *secret,
+                                              struct bb_bytes key)
+{
+    if (__builtin_expect(key.size <= 16, 1))
+        return hash_key(secret, key);
+    return hash_longer_key(secret, key);
 }
 
 uint64_t bb_hash_xxh64(struct bb_bytes bytes)

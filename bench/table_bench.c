@@ -250,46 +250,80 @@ static __attribute__((noinline)) void search(struct bb_table *table, struct bb_b
             bb_table_get(table, NULL, key, hash, BB_SEQUENCE_MAX, stats, value, &sequence, &visit));
 }
 
-/* As a store asks a run (kv/read/lookup.c): the fences tell that the key is within the table's bounds, so
- * that its summary alone can deny it; what that lets through is searched for. */
-static void ask_run(const struct level *level, struct bb_bytes key, uint64_t hash,
-                    struct bb_read_stats *stats, struct bb_buf *value)
+/* What becomes of a key that a run is asked for, as a store finds it (kv/read/lookup.c). */
+struct run_answer {
+    size_t index; /* of the table that may hold it; RUN_UNKNOWN: the fences are to be searched */
+    bool is_let_through;
+};
+
+#define RUN_UNKNOWN SIZE_MAX
+
+/* The fences tell that the key is within a table's bounds, so that its summary alone can deny it. In
+ * line, as in a store. */
+static inline bool passes_by(const struct bb_run *run, struct bb_bytes key, uint64_t hash,
+                             struct bb_read_stats *stats, struct run_answer *ret_answer)
 {
-    const struct bb_run *run = &level->run;
     size_t index = 0;
     bool is_let_through = false;
-    const struct bb_summary *summary = NULL;
+    *ret_answer = (struct run_answer){.index = RUN_UNKNOWN};
     if (!bb_run_find_at_once(run, key, &index))
-        index =
-            bb_run_find(run, NULL, key) == NULL ? run->count : bb_run_find_index(run, NULL, key);
-    else if (index < run->count)
-        summary = bb_run_summary(run, index);
-    if (summary != NULL && bb_summary_denies(summary, hash, &is_let_through))
+        return false;
+    if (index == run->count) /* between two tables */
+        return true;
+    const struct bb_summary *summary = bb_run_summary(run, index);
+    if (summary != NULL && bb_summary_denies(summary, hash, &is_let_through)) {
         stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
-    else if (index < run->count) /* not between two tables */
-        search(level->tables[index], key, hash, is_let_through, stats, value);
+        return true;
+    }
+    *ret_answer = (struct run_answer){.index = index, .is_let_through = is_let_through};
+    return false;
 }
 
-static void ask_table(const struct level *level, struct bb_bytes key, uint64_t hash,
-                      struct bb_read_stats *stats, struct bb_buf *value)
+/* What is not passed by is searched for. */
+static __attribute__((noinline)) void ask_run(const struct level *level, struct bb_bytes key,
+                                              uint64_t hash, struct run_answer answer,
+                                              struct bb_read_stats *stats, struct bb_buf *value)
 {
-    uint64_t sequence = 0;
-    enum bb_visit visit = BB_VISIT_COUNT;
-    bench_must(bb_table_get(level->tables[0], NULL, key, hash, BB_SEQUENCE_MAX, stats, value,
-                            &sequence, &visit));
+    const struct bb_run *run = &level->run;
+    if (answer.index == RUN_UNKNOWN)
+        answer.index =
+            bb_run_find(run, NULL, key) == NULL ? run->count : bb_run_find_index(run, NULL, key);
+    if (answer.index < run->count)
+        search(level->tables[answer.index], key, hash, answer.is_let_through, stats, value);
+}
+
+static void ask_level(const struct bench *bench, struct split *split, size_t first, size_t count,
+                      struct bb_read_stats *stats)
+{
+    for (size_t i = first; i < first + count; i++) {
+        struct bb_bytes key = {.data = bench->questions[i % QUESTIONS], .size = KEY_SIZE};
+        uint64_t hash = bb_hash_key(&bench->secret, key);
+        struct run_answer answer;
+        if (!passes_by(&split->level.run, key, hash, stats, &answer))
+            ask_run(&split->level, key, hash, answer, stats, &split->value);
+    }
+}
+
+static void ask_table(const struct bench *bench, struct split *split, size_t first, size_t count,
+                      struct bb_read_stats *stats)
+{
+    for (size_t i = first; i < first + count; i++) {
+        struct bb_bytes key = {.data = bench->questions[i % QUESTIONS], .size = KEY_SIZE};
+        uint64_t hash = bb_hash_key(&bench->secret, key);
+        uint64_t sequence = 0;
+        enum bb_visit visit = BB_VISIT_COUNT;
+        bench_must(bb_table_get(split->level.tables[0], NULL, key, hash, BB_SEQUENCE_MAX, stats,
+                                &split->value, &sequence, &visit));
+    }
 }
 
 static void ask(const struct bench *bench, struct split *split, size_t first, size_t count,
                 struct bb_read_stats *stats)
 {
-    for (size_t i = first; i < first + count; i++) {
-        struct bb_bytes key = {.data = bench->questions[i % QUESTIONS], .size = KEY_SIZE};
-        uint64_t hash = bb_hash_key(&bench->secret, key);
-        if (split->level.count > 1)
-            ask_run(&split->level, key, hash, stats, &split->value);
-        else
-            ask_table(&split->level, key, hash, stats, &split->value);
-    }
+    if (split->level.count > 1)
+        ask_level(bench, split, first, count, stats);
+    else
+        ask_table(bench, split, first, count, stats);
 }
 
 static void open_split(const struct bench *bench, struct split *split, uint64_t cache_bytes)

@@ -9,6 +9,8 @@
 #include "base/assert.h"
 #include "bloomblock/domain.h"
 
+_Static_assert(BB_FILTER_PAD_BYTES >= BB_RIBBON_SHARDS_PAD_BYTES, "the pad is enough for probes");
+
 /* ---- format ---- */
 
 bool bb_summary_format_restore(struct bb_block_filter_format *format, double rate, uint64_t salt,
@@ -326,4 +328,14 @@ void bb_summary_pin_chunk(struct bb_summary *summary, uint32_t chunk)
         struct bb_shard_entry entry = bb_sharded_ribbon_find(summary->chunks + offset, shards, i);
         summary->places[first + i] = (offset + entry.offset) << 16 | entry.descriptor;
     }
+}
+
+void bb_summary_make_ready(struct bb_summary *summary, const struct bb_block_filter_format *format)
+{
+    summary->shards = (struct bb_ribbon_shards){.places = summary->places,
+                                                .payloads = summary->chunks,
+                                                .domain = format->domain,
+                                                .count = summary->parts[0].shard_count,
+                                                .rank = format->rank};
+    bb_ribbon_probe_shards(&summary->shards, &format->probes);
 }

@@ -25,6 +25,7 @@
 #include "base/large_pages.h"
 #include "base/status.h"
 #include "bloomblock/descriptor.h"
+#include "bloomblock/ribbon/ribbon_shards.h"
 #include "bloomblock/sharded_ribbon.h"
 #include "sstable/backoff.h"
 #include "sstable/block/block_cache.h"
@@ -39,15 +40,14 @@ struct bb_summary_part {
 };
 
 struct bb_summary {
-    /* All that bb_summary_denies looks at but places and chunks themselves, in one cache line. */
-    _Alignas(64) uint64_t *places; /* pinned: offset in chunks << 16 | descriptor, of each shard.
-                                      NULL: chunks are in the cache */
-    uint8_t *chunks;
-    struct bb_ribbon_probes probes; /* these three of the format, */
-    uint64_t domain;
-    uint32_t rank;
-    uint32_t only_shards; /* shards of a single part: bb_summary_make_ready sets all four */
+    /* Of a single part: all that bb_summary_denies looks at but places and chunks themselves, in one
+     * cache line. Set by bb_summary_make_ready. */
+    _Alignas(64) struct bb_ribbon_shards shards;
 
+    uint64_t
+        *places; /* pinned: offset in chunks << 16 | descriptor, of each shard. NULL: chunks are
+                         in the cache */
+    uint8_t *chunks;
     uint32_t part_count; /* 0: the list is damaged, there is nothing to be asked */
     const struct bb_summary_part *parts;
     uint32_t chunk_shift;
@@ -145,15 +145,8 @@ static inline uint64_t bb_summary_place(const struct bb_summary *summary,
     return summary->places[part->first_shard + bb_summary_shard(part, key)];
 }
 
-/* So that bb_summary_denies may be asked. REQUIRES: places, one part. */
-static inline void bb_summary_make_ready(struct bb_summary *summary,
-                                         const struct bb_block_filter_format *format)
-{
-    summary->probes = format->probes;
-    summary->domain = format->domain;
-    summary->rank = format->rank;
-    summary->only_shards = summary->parts[0].shard_count;
-}
+/* So that bb_summary_denies may be asked. REQUIRES: places, one part; the format lives as long. */
+void bb_summary_make_ready(struct bb_summary *summary, const struct bb_block_filter_format *format);
 
 static inline bool bb_summary_may_contain(const struct bb_summary *summary,
                                           const struct bb_block_filter_format *format,
@@ -167,17 +160,16 @@ static inline bool bb_summary_may_contain(const struct bb_summary *summary,
 
 /* The same at once, of a summary that was made ready: does it certainly not contain the key, given
  * by its hash? False too where the shard is damaged, which is to be counted: *ret_is_let_through
- * tells that it is not that, but that the summary says "may contain". */
+ * tells that it is not that, but that the summary says "may contain". True leaves that as it is. */
 static inline bool bb_summary_denies(const struct bb_summary *summary, uint64_t key_hash,
                                      bool *ret_is_let_through)
 {
-    uint64_t hash = bb_domain_ribbon_hash(summary->domain, key_hash);
-    uint64_t place = summary->places[bb_shard_of(hash, summary->only_shards)];
-    bool may_contain = (uint16_t)place == BB_DESCRIPTOR_NONE ||
-                       bb_ribbon_ask(&summary->probes, summary->chunks + (place >> 16),
-                                     (uint16_t)place, summary->rank, hash);
-    *ret_is_let_through = may_contain && place != BB_SUMMARY_DAMAGED;
-    return !may_contain;
+    const struct bb_ribbon_shards *shards = &summary->shards;
+    if (!shards->probe(shards, key_hash))
+        return true;
+    *ret_is_let_through =
+        bb_ribbon_shards_place(shards, key_hash ^ shards->domain) != BB_SUMMARY_DAMAGED;
+    return false;
 }
 
 /* The same question in steps, for many keys at once, as question i of a batch: first where the shard's
@@ -186,21 +178,22 @@ static inline const uint64_t *bb_summary_batch_begin(const struct bb_summary *su
                                                      uint64_t key_hash,
                                                      struct bb_ribbon_batch *batch, size_t i)
 {
-    uint64_t hash = bb_domain_ribbon_hash(summary->domain, key_hash);
-    const uint64_t *place = &summary->places[bb_shard_of(hash, summary->only_shards)];
+    const struct bb_ribbon_shards *shards = &summary->shards;
+    uint64_t hash = key_hash ^ shards->domain;
+    const uint64_t *place = &shards->places[bb_shard_of(hash, shards->count)];
     __builtin_prefetch(place);
     batch->hashes[i] = hash;
-    batch->ranks[i] = summary->rank;
+    batch->ranks[i] = shards->rank;
     return place;
 }
 
-/* then, with that place, the ribbon, which is to be asked by probes.many. False: the shard is damaged,
- * and the answer will be "may contain". */
+/* then, with that place, the ribbon, which is to be asked by shards.probes->many. False: the shard is
+ * damaged, and the answer will be "may contain". */
 static inline bool bb_summary_batch_find(const struct bb_summary *summary, uint64_t place,
                                          struct bb_ribbon_batch *batch, size_t i)
 {
     bool is_none = (uint16_t)place == BB_DESCRIPTOR_NONE;
-    batch->payloads[i] = summary->chunks + (is_none ? 0 : place >> 16);
+    batch->payloads[i] = summary->shards.payloads + (is_none ? 0 : place >> 16);
     batch->descriptors[i] = (uint16_t)place;
     return place != BB_SUMMARY_DAMAGED;
 }

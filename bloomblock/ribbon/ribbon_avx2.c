@@ -197,6 +197,15 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_8(const uint8_t *payload, uint16_t descri
     return _bzhi_u32(sums ^ window.fingerprint, own_rank) == 0;
 }
 
+BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_shards(const struct bb_ribbon_shards *shards,
+                                              uint64_t key_hash)
+{
+    struct bb_ribbon_window window = bb_ribbon_shards_window(shards, key_hash);
+    uint32_t rank = (uint32_t)window.rank;
+    uint32_t sums = sum_grouped(window.bytes, rank, window.coefficients, 4);
+    return _bzhi_u32(sums ^ window.fingerprint, rank) == 0;
+}
+
 BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_16(const uint8_t *payload, uint16_t descriptor,
                                           uint32_t rank, uint64_t hash)
 {

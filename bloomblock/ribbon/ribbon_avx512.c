@@ -203,6 +203,42 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_8(const uint8_t *payload, uint16_t de
     return _bzhi_u32(sums ^ window.fingerprint, (uint32_t)window.rank) == 0;
 }
 
+/* A window out of two vectors of 32 bytes: a load of 64 mostly takes a line more than the window is
+ * in, and fetches it, whatever its mask. Up to rank 4 the first has it all; of greater ones the
+ * second is its last 32 bytes. */
+#define SPLIT_PLACE(rank, at) ((at) < 32 || (rank) <= 4 ? (at) : (at) + 64 - 8 * (rank))
+#define SPLIT_LANE(rank, j)                                                                        \
+    SPLIT_PLACE(rank, j), SPLIT_PLACE(rank, (rank) + (j)), SPLIT_PLACE(rank, 2 * (rank) + (j)),    \
+        SPLIT_PLACE(rank, 3 * (rank) + (j)), SPLIT_PLACE(rank, 4 * (rank) + (j)),                  \
+        SPLIT_PLACE(rank, 5 * (rank) + (j)), SPLIT_PLACE(rank, 6 * (rank) + (j)),                  \
+        SPLIT_PLACE(rank, 7 * (rank) + (j))
+#define SPLIT_ORDER(rank)                                                                          \
+    {                                                                                              \
+        SPLIT_LANE(rank, 0), SPLIT_LANE(rank, 1), SPLIT_LANE(rank, 2), SPLIT_LANE(rank, 3),        \
+            SPLIT_LANE(rank, 4), SPLIT_LANE(rank, 5), SPLIT_LANE(rank, 6), SPLIT_LANE(rank, 7)     \
+    }
+static const _Alignas(64) uint8_t split_orders[9][64] = {
+    SPLIT_ORDER(0), SPLIT_ORDER(1), SPLIT_ORDER(2), SPLIT_ORDER(3), SPLIT_ORDER(4),
+    SPLIT_ORDER(5), SPLIT_ORDER(6), SPLIT_ORDER(7), SPLIT_ORDER(8)};
+static const uint64_t split_seconds[9] = {0, 0, 0, 0, 0, 8, 16, 24, 32};
+
+BB_CPU_TARGET_AVX512 static inline __m512i load_split(const uint8_t *window, uint64_t rank)
+{
+    const __m256i *second = (const __m256i *)(const void *)(window + split_seconds[rank]);
+    __m256i first = _mm256_loadu_si256((const __m256i *)(const void *)window);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(first), _mm256_loadu_si256(second), 1);
+}
+
+BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_shards(const struct bb_ribbon_shards *shards,
+                                                  uint64_t key_hash)
+{
+    struct bb_ribbon_window window = bb_ribbon_shards_window(shards, key_hash);
+    __m512i order = _mm512_load_si512(split_orders[window.rank]);
+    __m512i lanes = _mm512_permutexvar_epi8(order, load_split(window.bytes, window.rank));
+    lanes = _mm512_and_si512(lanes, _mm512_set1_epi64((long long)window.coefficients));
+    return _bzhi_u32(parities(lanes) ^ window.fingerprint, (uint32_t)window.rank) == 0;
+}
+
 GROUPED_PROBE(bb_ribbon_avx512_16, answer_16)
 GROUPED_PROBE(bb_ribbon_avx512_32, answer_32)
 

@@ -6,7 +6,7 @@
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_AVX512_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_AVX512_H
 
-#include "bloomblock/ribbon/ribbon_question.h"
+#include "bloomblock/ribbon/ribbon_shards.h"
 
 /* Byte-grouped, by the rank of the longer step: up to 8, 16, any. */
 bool bb_ribbon_avx512_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
@@ -17,6 +17,8 @@ bool bb_ribbon_avx512_bits_8(const uint8_t *payload, uint16_t descriptor, uint32
                              uint64_t hash);
 bool bb_ribbon_avx512_bits(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
                            uint64_t hash);
+/* Of shards that all have windows: see ribbon_shards.h. */
+bool bb_ribbon_avx512_shards(const struct bb_ribbon_shards *shards, uint64_t key_hash);
 /* Batches: see ribbon_probe.h. */
 uint64_t bb_ribbon_avx512_many(const struct bb_ribbon_batch *batch, size_t count);
 

@@ -9,7 +9,7 @@
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_PROBE_H
 
 #include "bloomblock/cpu.h"
-#include "bloomblock/ribbon/ribbon_question.h"
+#include "bloomblock/ribbon/ribbon_shards.h"
 
 #define BB_RIBBON_PAD_BYTES 8
 
@@ -23,6 +23,8 @@ struct bb_ribbon_probes {
     bb_ribbon_probe *layouts[2];
     /* Answers the first count questions of a batch, bit i to question i. */
     uint64_t (*many)(const struct bb_ribbon_batch *batch, size_t count);
+    /* Of shards that all have windows. NULL: the rank is too large. */
+    bb_ribbon_shards_probe *shards;
 };
 
 /* For a processor that has the instruction set. rank: 1 ... BB_RIBBON_RANK_MAX - 1. Constant. */
@@ -34,5 +36,9 @@ static inline bool bb_ribbon_ask(const struct bb_ribbon_probes *probes, const ui
 {
     return probes->layouts[descriptor >> 15](payload, descriptor, rank, hash);
 }
+
+/* Takes the form that suits all shards: the short one where all of them have windows and ranks up to
+ * 8, as they have in all but small sets. The probes live as long as the shards are asked. */
+void bb_ribbon_probe_shards(struct bb_ribbon_shards *shards, const struct bb_ribbon_probes *probes);
 
 #endif

@@ -1,0 +1,55 @@
+/* The shards of one set in memory, asked in one call: from the key's hash to its shard, its window
+ * and the answer, without a call or a choice between.
+ *
+ *     hash --> shard --> places: | offset 63 ... 16 | descriptor 15 ... 0 |    8 bytes of each shard
+ *                                      |
+ *     payloads  | shard 0 | shard 1 ...v|......| window |...|
+ *
+ * What is asked at random, of more than the processor's caches hold, waits for one line or two; how
+ * many questions wait together follows from how few instructions each takes.
+ *
+ * Threads: constant after init.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_SHARDS_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_SHARDS_H
+
+#include "bloomblock/descriptor.h"
+#include "bloomblock/ribbon/ribbon_question.h"
+#include "bloomblock/shard_hash.h"
+
+/* Behind the last payload, readable. */
+#define BB_RIBBON_SHARDS_PAD_BYTES 24
+
+struct bb_ribbon_shards;
+/* May the set contain a key of this hash? */
+typedef bool bb_ribbon_shards_probe(const struct bb_ribbon_shards *shards, uint64_t key_hash);
+
+struct bb_ribbon_shards {
+    const uint64_t *places; /* borrowed; where there is no payload the descriptor is
+                               BB_DESCRIPTOR_NONE, and the answer yes */
+    const uint8_t *payloads;
+    bb_ribbon_shards_probe *probe; /* bb_ribbon_probe_shards sets it, and probes */
+    uint64_t domain;               /* added to the hash by exclusive or (domain.h) */
+    uint64_t count;
+    uint64_t rank; /* of the shorter step */
+    const struct bb_ribbon_probes *probes;
+};
+
+static inline uint64_t bb_ribbon_shards_place(const struct bb_ribbon_shards *shards, uint64_t hash)
+{
+    return shards->places[bb_shard_of(hash, shards->count)];
+}
+
+/* REQUIRES: all shards have windows. */
+static inline struct bb_ribbon_window bb_ribbon_shards_window(const struct bb_ribbon_shards *shards,
+                                                              uint64_t key_hash)
+{
+    uint64_t hash = key_hash ^ shards->domain;
+    uint64_t place = bb_ribbon_shards_place(shards, hash);
+    return bb_ribbon_window(shards->payloads + (place >> 16), (uint16_t)place, shards->rank, hash);
+}
+
+/* The portable form for them. */
+bool bb_ribbon_shards_portable(const struct bb_ribbon_shards *shards, uint64_t key_hash);
+
+#endif

@@ -1,0 +1,157 @@
+/* Goal: shards asked in one call answer as each of them does alone, in every form, and nothing is
+ * read that may not be. Method: random descriptors over random bytes, which once begin right behind
+ * an unreadable page and once end, with their pad, right before one; every key is asked of its shard
+ * in the portable form, too. */
+#include "tests/unit/bloomblock/filter_fixture.h"
+
+#include "bloomblock/ribbon/ribbon_bits.h"
+#include "bloomblock/ribbon/ribbon_probe.h"
+
+#define SHARDS_MAX   7
+#define RANK_MAX     12
+#define KEYS         400
+#define PAYLOADS_MAX (SHARDS_MAX * BB_RIBBON_GROUPS_MAX * (RANK_MAX + 1))
+
+struct set {
+    struct bb_ribbon_shards shards;
+    uint64_t places[SHARDS_MAX];
+    uint8_t payloads[PAYLOADS_MAX + BB_RIBBON_SHARDS_PAD_BYTES];
+    size_t size; /* of payloads */
+};
+
+static void append(struct set *set, size_t shard, struct bb_ribbon_descriptor parts)
+{
+    uint32_t rank = (uint32_t)set->shards.rank + parts.step;
+    size_t size =
+        parts.bit_exact ? bb_ribbon_bits_size(parts.size, rank) : (size_t)parts.size * rank;
+    set->places[shard] = (uint64_t)set->size << 16 | bb_ribbon_descriptor_encode(parts);
+    set->size += size;
+}
+
+static struct bb_ribbon_descriptor random_window(struct bb_rng *rng)
+{
+    uint32_t sizes = BB_RIBBON_GROUPS_MAX - BB_RIBBON_GROUPS_MIN + 1;
+    uint64_t random = bb_rng_next(rng);
+    return (struct bb_ribbon_descriptor){.step = random & 1,
+                                         .seed = random >> 1 & 63,
+                                         .size = BB_RIBBON_GROUPS_MIN +
+                                                 (uint32_t)(random >> 8) % sizes};
+}
+
+static void set_init(struct set *set, uint32_t rank, size_t count, struct bb_rng *rng)
+{
+    set->shards = (struct bb_ribbon_shards){
+        .places = set->places, .domain = bb_rng_next(rng), .count = count, .rank = rank};
+    set->size = 0;
+    for (size_t i = 0; i < count; i++)
+        append(set, i, random_window(rng));
+    bb_rng_bytes(rng, set->payloads, sizeof(set->payloads));
+}
+
+/* Has an answer been of each kind? */
+struct tally {
+    size_t yes;
+    size_t no;
+};
+
+static void check_key(const struct set *set, uint64_t key_hash, struct tally *tally)
+{
+    const struct bb_ribbon_shards *shards = &set->shards;
+    const struct bb_ribbon_probes *probes =
+        bb_ribbon_probes_of(BB_CPU_PORTABLE, (uint32_t)shards->rank);
+    uint64_t hash = key_hash ^ shards->domain;
+    uint64_t place = set->places[bb_shard_of(hash, shards->count)];
+    bool expected = (uint16_t)place == BB_DESCRIPTOR_NONE ||
+                    bb_ribbon_ask(probes, shards->payloads + (place >> 16), (uint16_t)place,
+                                  (uint32_t)shards->rank, hash);
+    assert_int_equal(shards->probe(shards, key_hash), expected);
+    *(expected ? &tally->yes : &tally->no) += 1;
+}
+
+/* Gives whether the form is a short one. */
+static bool check_form(struct set *set, enum bb_cpu cpu, uint64_t seed)
+{
+    const struct bb_ribbon_probes *probes = bb_ribbon_probes_of(cpu, (uint32_t)set->shards.rank);
+    struct guarded room =
+        guarded_copy(set->payloads, set->size + (size_t)BB_RIBBON_SHARDS_PAD_BYTES);
+    struct tally tally = {0};
+    struct bb_rng rng;
+    for (int i = 0; i < 2; i++) {
+        set->shards.payloads = i == 0 ? room.start : room.data;
+        /* The copies overlap where they are larger than a page: each is made before it is asked. */
+        memcpy((uint8_t *)(uintptr_t)set->shards.payloads, set->payloads,
+               set->size + BB_RIBBON_SHARDS_PAD_BYTES);
+        bb_ribbon_probe_shards(&set->shards, probes);
+        bb_rng_init(&rng, seed);
+        for (size_t key = 0; key < KEYS; key++)
+            check_key(set, bb_rng_next(&rng), &tally);
+    }
+    assert_true(tally.no > 0 && (tally.yes > 0 || set->shards.rank > 4));
+    guarded_free(&room);
+    return set->shards.probe == probes->shards;
+}
+
+static void check_set(struct set *set, uint64_t seed, bool is_short)
+{
+    for (enum bb_cpu cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++)
+        if (bb_cpu_has(cpu))
+            assert_int_equal(check_form(set, cpu, seed), is_short);
+}
+
+static void ribbon_shards__every_rank(void **state)
+{
+    (void)state;
+    static struct set set;
+    struct bb_rng rng;
+    bb_rng_init(&rng, key_seed);
+    for (uint32_t rank = 1; rank < 8; rank++)
+        for (size_t count = 1; count <= SHARDS_MAX; count++) {
+            set_init(&set, rank, count, &rng);
+            check_set(&set, bb_rng_next(&rng), true);
+        }
+}
+
+/* The short forms take ranks up to 8, and no other layout. */
+static void ribbon_shards__of_any_layout(void **state)
+{
+    (void)state;
+    static struct set set;
+    struct bb_rng rng;
+    bb_rng_init(&rng, key_seed + 1);
+    for (uint32_t rank = 1; rank <= RANK_MAX; rank++) {
+        set_init(&set, rank, 4, &rng);
+        append(&set, 3, (struct bb_ribbon_descriptor){.bit_exact = true, .size = 200});
+        check_set(&set, bb_rng_next(&rng), false);
+    }
+}
+
+/* A damaged shard says yes, and the others go on. */
+static void ribbon_shards__without_one(void **state)
+{
+    (void)state;
+    static struct set set;
+    struct bb_rng rng;
+    bb_rng_init(&rng, key_seed + 2);
+    for (uint32_t rank = 1; rank < 8; rank++) {
+        set_init(&set, rank, 5, &rng);
+        set.places[rank % 5] = UINT64_MAX << 16;
+        check_set(&set, bb_rng_next(&rng), false);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    keys_init("ribbon_shards");
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ribbon_shards__every_rank),
+        cmocka_unit_test(ribbon_shards__of_any_layout),
+        cmocka_unit_test(ribbon_shards__without_one),
+    };
+    return cmocka_run_group_tests_name("ribbon_shards", tests, set_up, NULL);
+}
