@@ -1,0 +1,10 @@
+# Toolchain: built for ARM of 64 bits by Debian's cross compiler, run by qemu. The libraries are those of the foreign architecture:
+#   dpkg --add-architecture arm64 && apt-get update
+#   apt-get install gcc-aarch64-linux-gnu qemu-user libc6-dev-arm64-cross
+#       lib{lz4,xxhash,cmocka,sqlite3}-dev:arm64
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L / -L /usr/aarch64-linux-gnu)
+set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/aarch64-linux-gnu/pkgconfig)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
