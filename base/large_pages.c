@@ -19,10 +19,10 @@
 static_assert(PAGE_BITS * BB_LARGE_PAGES_ALIGNMENT == BB_REGION_PAGE_SIZE, "a page is a word");
 
 struct bb_large_pages_region {
-    uint32_t used_pages; /* with a piece in them */
-    uint32_t idle_pages; /* touched, without one */
-    size_t first_free;   /* no granule before it is free */
-    size_t too_large;    /* so many granules in a row there are not */
+    uint32_t used_pages;     /* with a piece in them */
+    uint32_t idle_pages;     /* touched, without one */
+    size_t top;              /* no granule from here on was ever used */
+    struct bb_max_tree runs; /* by page: free granules of the longest run that begins there */
     bool is_large;
     bool is_moving; /* into large pages, without the mutex */
     bool is_touched[PAGE_COUNT];
@@ -39,6 +39,8 @@ void bb_large_pages_deinit(struct bb_large_pages *pages)
 {
     BB_ASSERT(pages->count == 0);
     bb_free(pages->places);
+    bb_max_tree_deinit(&pages->rooms);
+    bb_max_tree_deinit(&pages->idles);
     bb_mutex_deinit(&pages->mutex);
 }
 
@@ -61,6 +63,9 @@ static size_t places_up_to(const struct bb_large_pages *pages, const uint8_t *me
 
 static bool reserve_place(struct bb_large_pages *pages)
 {
+    if (!bb_max_tree_reserve(&pages->rooms, pages->count + 1) ||
+        !bb_max_tree_reserve(&pages->idles, pages->count + 1))
+        return false;
     if (pages->count < pages->capacity)
         return true;
     size_t capacity = pages->capacity == 0 ? PLACES_FIRST : pages->capacity * 2;
@@ -82,6 +87,9 @@ static struct bb_large_pages_place *add_place(struct bb_large_pages *pages, uint
     memmove(place + 1, place, (pages->count - at) * sizeof(*place));
     *place = (struct bb_large_pages_place){.memory = memory, .region = region};
     pages->count++;
+    pages->region_count += region != NULL;
+    bb_max_tree_insert(&pages->rooms, at, region == NULL ? 0 : bb_max_tree_largest(&region->runs));
+    bb_max_tree_insert(&pages->idles, at, 0);
     return place;
 }
 
@@ -89,6 +97,9 @@ static void remove_place(struct bb_large_pages *pages, struct bb_large_pages_pla
 {
     size_t at = (size_t)(place - pages->places);
     pages->count--;
+    pages->region_count -= place->region != NULL;
+    bb_max_tree_remove(&pages->rooms, at);
+    bb_max_tree_remove(&pages->idles, at);
     memmove(place, place + 1, (pages->count - at) * sizeof(*place));
 }
 
@@ -111,7 +122,8 @@ static size_t next_granule(const struct bb_large_pages_region *region, size_t at
 {
     uint64_t flip = is_used ? 0 : UINT64_MAX;
     uint64_t mask = UINT64_MAX << at % PAGE_BITS;
-    for (size_t page = at / PAGE_BITS; page < PAGE_COUNT; page++, mask = UINT64_MAX) {
+    size_t pages = is_used ? (region->top + PAGE_BITS - 1) / PAGE_BITS : PAGE_COUNT;
+    for (size_t page = at / PAGE_BITS; page < pages; page++, mask = UINT64_MAX) {
         uint64_t word = (region->used[page] ^ flip) & mask;
         if (word != 0)
             return page * PAGE_BITS + (size_t)__builtin_ctzll(word);
@@ -119,20 +131,67 @@ static size_t next_granule(const struct bb_large_pages_region *region, size_t at
     return GRANULES;
 }
 
-/* GRANULES: it is too large. */
-static size_t find_run(struct bb_large_pages_region *region, size_t count)
+/* The first run that begins in the page; behind it or GRANULES: there is none. */
+static size_t first_run(const struct bb_large_pages_region *region, size_t page)
 {
-    if (count >= region->too_large)
-        return GRANULES;
-    region->first_free = next_granule(region, region->first_free, false);
-    for (size_t start = region->first_free; start + count <= GRANULES;) {
-        size_t end = next_granule(region, start, true);
-        if (end - start >= count)
-            return start;
-        start = end == GRANULES ? GRANULES : next_granule(region, end, false);
+    size_t at = page * PAGE_BITS;
+    if (page > 0 && region->used[page - 1] >> (PAGE_BITS - 1) == 0)
+        at = next_granule(region, at, true); /* the end of an earlier one */
+    return at < GRANULES ? next_granule(region, at, false) : GRANULES;
+}
+
+/* The first run in the page that is longer than `bound`; 0 and the longest, *ret_longest, if none is. */
+static size_t find_in_page(const struct bb_large_pages_region *region, size_t page, size_t bound,
+                           uint32_t *ret_longest)
+{
+    *ret_longest = 0;
+    for (size_t at = first_run(region, page); at < (page + 1) * PAGE_BITS;) {
+        size_t end = next_granule(region, at, true);
+        if (end - at > bound)
+            return at;
+        *ret_longest = end - at > *ret_longest ? (uint32_t)(end - at) : *ret_longest;
+        at = end < (page + 1) * PAGE_BITS ? next_granule(region, end, false) : GRANULES;
     }
-    region->too_large = count;
-    return GRANULES;
+    return 0;
+}
+
+/* The first granule of the run, free ones in a row, that ends at `at`; `at` if the one before is used. */
+static size_t first_before(const struct bb_large_pages_region *region, size_t at)
+{
+    size_t page = at / PAGE_BITS;
+    uint64_t used = at % PAGE_BITS == 0 ? 0 : region->used[page] << (PAGE_BITS - at % PAGE_BITS);
+    if (used != 0)
+        return at - (size_t)__builtin_clzll(used);
+    while (page > 0 && region->used[page - 1] == 0)
+        page--;
+    return page == 0 ? 0 : page * PAGE_BITS - (size_t)__builtin_clzll(region->used[page - 1]);
+}
+
+static void note_page(struct bb_large_pages_region *region, size_t page)
+{
+    uint32_t longest = 0;
+    (void)find_in_page(region, page, GRANULES, &longest);
+    bb_max_tree_set(&region->runs, page, longest);
+}
+
+/* Granules from `first` up to `end` were taken, or given back: runs begin or end there, or at the run
+ * in front of them. */
+static void note_runs(struct bb_large_pages_region *region, size_t first, size_t end)
+{
+    size_t last = end < GRANULES ? end / PAGE_BITS : PAGE_COUNT - 1;
+    size_t before = first_before(region, first) / PAGE_BITS;
+    if (before < first / PAGE_BITS)
+        note_page(region, before);
+    for (size_t page = first / PAGE_BITS; page <= last; page++)
+        note_page(region, page);
+}
+
+/* REQUIRES: there is one of so many granules. */
+static size_t find_run(const struct bb_large_pages_region *region, size_t count)
+{
+    uint32_t longest = 0;
+    size_t page = bb_max_tree_find(&region->runs, (uint32_t)count - 1);
+    return find_in_page(region, page, count - 1, &longest);
 }
 
 /* The bits of a page from granule `first` of the region up to `end`. */
@@ -172,6 +231,8 @@ static void take_run(struct bb_large_pages *pages, struct bb_large_pages_region 
             begin_page(pages, region, page);
         region->used[page] |= bits_of(page, first, end);
     }
+    region->top = end > region->top ? end : region->top;
+    note_runs(region, first, end);
     pages->used_bytes += count * GRANULE;
 }
 
@@ -186,27 +247,53 @@ static void give_run(struct bb_large_pages *pages, struct bb_large_pages_region 
         if (region->used[page] == 0)
             end_page(pages, region);
     }
+    note_runs(region, first, end);
     pages->used_bytes -= count * GRANULE;
-    region->too_large = GRANULES + 1;
-    if (first < region->first_free)
-        region->first_free = first;
 }
 
 /* ---- regions ---- */
+
+/* What is asked of all regions at once, of one that has changed. Pages are not discarded while they are
+ * being moved. */
+static void note_place(struct bb_large_pages *pages, const struct bb_large_pages_place *place)
+{
+    size_t at = (size_t)(place - pages->places);
+    const struct bb_large_pages_region *region = place->region;
+    bb_max_tree_set(&pages->rooms, at, bb_max_tree_largest(&region->runs));
+    bb_max_tree_set(&pages->idles, at, region->is_moving ? 0 : region->idle_pages);
+}
+
+static void destroy_account(struct bb_large_pages_region *region)
+{
+    bb_max_tree_deinit(&region->runs);
+    bb_free(region);
+}
+
+static struct bb_large_pages_region *create_account(void)
+{
+    struct bb_large_pages_region *region = bb_alloc_zeroed(1, sizeof(*region));
+    if (region == NULL)
+        return NULL;
+    if (!bb_max_tree_reserve(&region->runs, PAGE_COUNT)) {
+        bb_free(region);
+        return NULL;
+    }
+    bb_max_tree_set(&region->runs, 0, GRANULES);
+    return region;
+}
 
 static struct bb_large_pages_place *create_region(struct bb_large_pages *pages)
 {
     uint8_t *memory = bb_region_map(BB_REGION_SIZE);
     if (memory == NULL)
         return NULL;
-    struct bb_large_pages_region *region = bb_alloc_zeroed(1, sizeof(*region));
-    if (region == NULL || !reserve_place(pages)) {
-        bb_region_unmap(memory, BB_REGION_SIZE);
-        bb_free(region);
-        return NULL;
-    }
-    region->too_large = GRANULES + 1;
-    return add_place(pages, memory, region);
+    struct bb_large_pages_region *region = create_account();
+    if (region != NULL && reserve_place(pages))
+        return add_place(pages, memory, region);
+    bb_region_unmap(memory, BB_REGION_SIZE);
+    if (region != NULL)
+        destroy_account(region);
+    return NULL;
 }
 
 static void destroy_region(struct bb_large_pages *pages, struct bb_large_pages_place *place)
@@ -215,7 +302,7 @@ static void destroy_region(struct bb_large_pages *pages, struct bb_large_pages_p
     pages->idle_bytes -= idle;
     pages->held_bytes -= idle;
     bb_region_unmap(place->memory, BB_REGION_SIZE);
-    bb_free(place->region);
+    destroy_account(place->region);
     remove_place(pages, place);
 }
 
@@ -256,18 +343,11 @@ static void discard_idle(struct bb_large_pages *pages, const struct bb_large_pag
     region->idle_pages = 0;
 }
 
-static const struct bb_large_pages_place *most_idle(const struct bb_large_pages *pages)
+/* NULL: none has so many idle pages that they are worth it. */
+static struct bb_large_pages_place *most_idle(const struct bb_large_pages *pages)
 {
-    const struct bb_large_pages_place *most = NULL;
-    uint32_t idle_pages = IDLE_PAGES - 1;
-    for (size_t i = 0; i < pages->count; i++) {
-        const struct bb_large_pages_region *region = pages->places[i].region;
-        if (region == NULL || region->is_moving || region->idle_pages <= idle_pages)
-            continue;
-        idle_pages = region->idle_pages;
-        most = &pages->places[i];
-    }
-    return most;
+    uint32_t most = bb_max_tree_largest(&pages->idles);
+    return most < IDLE_PAGES ? NULL : &pages->places[bb_max_tree_find(&pages->idles, most - 1)];
 }
 
 static void discard_too_much(struct bb_large_pages *pages)
@@ -277,31 +357,21 @@ static void discard_too_much(struct bb_large_pages *pages)
         if (place == NULL)
             return;
         discard_idle(pages, place);
+        note_place(pages, place);
     }
 }
 
 /* ---- pieces ---- */
 
-/* A run of granules in a region, an old one or a new one. False: there is none. */
-static bool find_room(struct bb_large_pages *pages, size_t count,
-                      struct bb_large_pages_place *ret_place, size_t *ret_first)
+/* A run of granules in the first region that has one, or in a new one; NULL: there is none. */
+static struct bb_large_pages_place *find_room(struct bb_large_pages *pages, size_t count,
+                                              size_t *ret_first)
 {
-    struct bb_large_pages_place *created = NULL;
-    for (size_t i = 0; i < pages->count; i++) {
-        struct bb_large_pages_region *region = pages->places[i].region;
-        size_t first = region == NULL ? GRANULES : find_run(region, count);
-        if (first < GRANULES) {
-            *ret_place = pages->places[i];
-            *ret_first = first;
-            return true;
-        }
-    }
-    created = create_region(pages);
-    if (created == NULL)
-        return false;
-    *ret_place = *created;
-    *ret_first = 0;
-    return true;
+    size_t at = bb_max_tree_find(&pages->rooms, (uint32_t)count - 1);
+    struct bb_large_pages_place *place = at == SIZE_MAX ? create_region(pages) : &pages->places[at];
+    if (place != NULL)
+        *ret_first = find_run(place->region, count);
+    return place;
 }
 
 static size_t granules_of(size_t size)
@@ -315,7 +385,19 @@ static void enlarge(struct bb_large_pages *pages, const struct bb_large_pages_pl
     bb_region_enlarge(place->memory, BB_REGION_SIZE);
     bb_mutex_lock(&pages->mutex);
     place->region->is_moving = false;
+    note_place(pages, find_place(pages, place->memory)); /* others may have moved it in the list */
     bb_mutex_unlock(&pages->mutex);
+}
+
+/* True: it is full enough to be moved into large pages, which is the caller's. */
+static bool begin_to_move(struct bb_large_pages *pages, struct bb_large_pages_region *region)
+{
+    if (region->is_large || region->used_pages < FULL_PAGES)
+        return false;
+    region->is_large = true;
+    region->is_moving = true;
+    touch_all(pages, region);
+    return true;
 }
 
 static void *alloc_in_region(struct bb_large_pages *pages, size_t size)
@@ -324,20 +406,17 @@ static void *alloc_in_region(struct bb_large_pages *pages, size_t size)
     size_t first = 0;
     bool has_filled = false;
     bb_mutex_lock(&pages->mutex);
-    bool is_found = find_room(pages, granules_of(size), &place, &first);
-    if (is_found) {
+    const struct bb_large_pages_place *found = find_room(pages, granules_of(size), &first);
+    if (found != NULL) {
+        place = *found;
         take_run(pages, place.region, first, granules_of(size));
-        has_filled = !place.region->is_large && place.region->used_pages >= FULL_PAGES;
-        if (has_filled) {
-            place.region->is_large = true;
-            place.region->is_moving = true;
-            touch_all(pages, place.region);
-        }
+        has_filled = begin_to_move(pages, place.region);
+        note_place(pages, found);
     }
     bb_mutex_unlock(&pages->mutex);
     if (has_filled)
         enlarge(pages, &place);
-    return is_found ? place.memory + first * GRANULE : NULL;
+    return place.memory == NULL ? NULL : place.memory + first * GRANULE;
 }
 
 static size_t mapped_size_of(size_t size)
@@ -398,6 +477,8 @@ static void free_in_region(struct bb_large_pages *pages, struct bb_large_pages_p
     give_run(pages, place->region, (size_t)(memory - place->memory) / GRANULE, granules_of(size));
     if (place->region->used_pages == 0)
         destroy_region(pages, place);
+    else
+        note_place(pages, place);
 }
 
 /* False: it is the allocator's. */
@@ -427,9 +508,9 @@ uint64_t bb_large_pages_overhead(struct bb_large_pages *pages)
 {
     bb_mutex_lock(&pages->mutex);
     uint64_t bytes = pages->held_bytes - pages->used_bytes;
-    bytes += pages->count * sizeof(pages->places[0]);
-    for (size_t i = 0; i < pages->count; i++)
-        bytes += pages->places[i].region == NULL ? 0 : sizeof(*pages->places[i].region);
+    bytes += pages->count * (sizeof(pages->places[0]) + sizeof(pages->rooms.nodes[0]) * 4);
+    bytes += pages->region_count *
+             (sizeof(struct bb_large_pages_region) + 2 * PAGE_COUNT * sizeof(uint32_t));
     bb_mutex_unlock(&pages->mutex);
     return bytes;
 }

@@ -17,6 +17,10 @@
  *
  * and besides, a piece holds the whole pages that it lies in, as long as it is the last one there.
  *
+ * The first region with enough room, the first page in it where that begins, and the region with most
+ * idle pages, are found by trees of maxima: taking a piece, and giving it back, takes the logarithm of
+ * the number of regions, and a look at the words around the piece.
+ *
  * Smaller pieces come from the allocator, and so do all when the system gives no region. One that is
  * larger than a region has a mapping of its own.
  * Threads: any.
@@ -27,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/max_tree.h"
 #include "base/sync.h"
 
 #define BB_LARGE_PAGES_PIECE_MIN 1024u
@@ -44,9 +49,12 @@ struct bb_large_pages {
     struct bb_large_pages_place *places; /* owned */
     size_t count;
     size_t capacity;
-    uint64_t used_bytes; /* of pieces in regions, and with mappings of their own */
-    uint64_t held_bytes; /* of pages that were touched, and of those mappings */
-    uint64_t idle_bytes; /* of touched pages without a piece */
+    size_t region_count;      /* places of regions */
+    struct bb_max_tree rooms; /* by place: free granules of the longest run */
+    struct bb_max_tree idles; /* by place: pages worth giving back */
+    uint64_t used_bytes;      /* of pieces in regions, and with mappings of their own */
+    uint64_t held_bytes;      /* of pages that were touched, and of those mappings */
+    uint64_t idle_bytes;      /* of touched pages without a piece */
 };
 
 void bb_large_pages_init(struct bb_large_pages *pages);
