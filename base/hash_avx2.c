@@ -2,30 +2,12 @@
 #include "base/hash_wide.h"
 
 #if BB_HASH_WIDE
-/* Before the target is set: what these declare is for any processor. */
 #include <immintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
-
-#define XXH_INLINE_ALL
-#define XXH_VECTOR XXH_AVX2
-#include <xxhash.h>
-
-uint64_t bb_hash_bytes_avx2(const void *data, size_t size)
-{
-    return XXH3_64bits(data, size);
-}
-
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#define FORM_TARGET "avx2"
+#define FORM_VECTOR XXH_AVX2
+#define FORM_NAME   bb_hash_bytes_avx2
+#include "base/hash_wide_form.h"
 #endif

@@ -1,0 +1,34 @@
+/* The text of a form of hash_wide.h: not a header, but included once by each file that makes one, with
+ *     FORM_TARGET   the instruction set, as a target attribute has it
+ *     FORM_VECTOR   xxhash's name of the vectors
+ *     FORM_NAME     the function
+ * Before it, what is for any processor: system headers that declare functions. */
+#ifndef BB_BASE_HASH_WIDE_FORM_H
+#define BB_BASE_HASH_WIDE_FORM_H
+
+/* A pragma takes no macro, but its operator's text is made when macros are replaced. */
+#define TEXT_PRAGMA(text) _Pragma(#text)
+#define FORM_PRAGMA(text) TEXT_PRAGMA(text)
+
+#if defined(__clang__)
+FORM_PRAGMA(clang attribute push(__attribute__((target(FORM_TARGET))), apply_to = function))
+#else
+FORM_PRAGMA(GCC push_options)
+FORM_PRAGMA(GCC target(FORM_TARGET))
+#endif
+
+#define XXH_INLINE_ALL
+#define XXH_VECTOR FORM_VECTOR
+#include <xxhash.h>
+
+uint64_t FORM_NAME(const void *data, size_t size)
+{
+    return XXH3_64bits(data, size);
+}
+
+#if defined(__clang__)
+FORM_PRAGMA(clang attribute pop)
+#else
+FORM_PRAGMA(GCC pop_options)
+#endif
+#endif
