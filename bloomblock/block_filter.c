@@ -14,12 +14,13 @@
 #include "bloomblock/ribbon/ribbon_bits.h"
 #include "bloomblock/shard_hash.h"
 
+_Static_assert(BB_FILTER_PAD_BYTES >= BB_RIBBON_WIDE_PAD_BYTES, "probes may read what is behind");
 _Static_assert(BB_FILTER_GROUP_KEYS_MAX == BB_RIBBON_KEYS_MAX,
                "the largest group without shards is the largest ribbon");
 
 /* --- Probes --- */
 
-static bool everything_may_be_there(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+static bool everything_may_be_there(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                                     uint64_t hash)
 {
     (void)payload;
@@ -29,33 +30,36 @@ static bool everything_may_be_there(const uint8_t *payload, uint16_t descriptor,
     return true;
 }
 
-static bool bits_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t probes,
+static bool bits_may_contain(const uint8_t *payload, uint64_t descriptor, uint64_t probes,
                              uint64_t hash)
 {
     return descriptor == BB_DESCRIPTOR_NONE ||
-           bb_bloom_may_contain(payload, (uint64_t)descriptor * 8, probes, hash);
+           bb_bloom_may_contain(payload, descriptor * 8, (uint32_t)probes, hash);
 }
 
-static bool lines_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t probes,
+static bool lines_may_contain(const uint8_t *payload, uint64_t descriptor, uint64_t probes,
                               uint64_t hash)
 {
     return descriptor == BB_DESCRIPTOR_NONE ||
-           bb_blocked_bloom_may_contain(payload, descriptor, probes, bb_shard_line_hash(hash));
+           bb_blocked_bloom_may_contain(payload, (uint32_t)descriptor, (uint32_t)probes,
+                                        bb_shard_line_hash(hash));
 }
 
 #if BB_CPU_X86
-static bool lines_may_contain_avx2(const uint8_t *payload, uint16_t descriptor, uint32_t probes,
+static bool lines_may_contain_avx2(const uint8_t *payload, uint64_t descriptor, uint64_t probes,
                                    uint64_t hash)
 {
     return descriptor == BB_DESCRIPTOR_NONE ||
-           bb_blocked_bloom_avx2(payload, descriptor, probes, bb_shard_line_hash(hash));
+           bb_blocked_bloom_avx2(payload, (uint32_t)descriptor, (uint32_t)probes,
+                                 bb_shard_line_hash(hash));
 }
 
-static bool lines_may_contain_avx512(const uint8_t *payload, uint16_t descriptor, uint32_t probes,
+static bool lines_may_contain_avx512(const uint8_t *payload, uint64_t descriptor, uint64_t probes,
                                      uint64_t hash)
 {
     return descriptor == BB_DESCRIPTOR_NONE ||
-           bb_blocked_bloom_avx512(payload, descriptor, probes, bb_shard_line_hash(hash));
+           bb_blocked_bloom_avx512(payload, (uint32_t)descriptor, (uint32_t)probes,
+                                   bb_shard_line_hash(hash));
 }
 #endif
 
@@ -77,7 +81,7 @@ static struct bb_ribbon_probes same_for_all(bb_ribbon_probe *probe)
 void bb_block_filter_format_use(struct bb_block_filter_format *format, enum bb_cpu cpu)
 {
     if (format->kind == BB_FILTER_RIBBON)
-        format->probes = *bb_ribbon_probes_of(cpu, format->rank);
+        format->probes = *bb_ribbon_padded_probes_of(cpu, format->rank);
     else if (format->kind == BB_FILTER_BLOCKED_BLOOM)
         format->probes = same_for_all(lines_probe(cpu));
     else if (format->kind == BB_FILTER_BLOOM)

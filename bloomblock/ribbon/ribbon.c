@@ -4,6 +4,10 @@
 #include "bloomblock/ribbon/ribbon_parity.h"
 #include "bloomblock/ribbon/ribbon_question.h"
 
+const struct bb_ribbon_factors bb_ribbon_factors = {.tweak = BB_RIBBON_TWEAK_FACTOR,
+                                                    .start = BB_RIBBON_START_FACTOR,
+                                                    .coefficient = BB_RIBBON_COEFFICIENT_FACTOR};
+
 /* All columns of up to rank_limit. For questions that stand alone it is a constant of the table,
  * where the rank of a filter is not: the end of the loop is predicted, and a column too many is
  * masked out. */
@@ -18,15 +22,15 @@ static inline bool answer(const struct bb_ribbon_question *question, uint32_t ra
 }
 
 /* Apart, so that the usual ranks up to 8 need no stack. */
-static __attribute__((noinline)) bool may_contain_wide(const uint8_t *payload, uint16_t descriptor,
-                                                       uint32_t rank, uint64_t hash)
+static __attribute__((noinline)) bool may_contain_wide(const uint8_t *payload, uint64_t descriptor,
+                                                       uint64_t rank, uint64_t hash)
 {
     struct bb_ribbon_question question =
         bb_ribbon_grouped_question(payload, descriptor, rank, hash);
-    return answer(&question, rank + 1);
+    return answer(&question, (uint32_t)rank + 1);
 }
 
-bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+bool bb_ribbon_may_contain(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                            uint64_t hash)
 {
     if (!bb_ribbon_has_window(descriptor))
@@ -34,7 +38,7 @@ bool bb_ribbon_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t
     if (rank + 1 > 8)
         return may_contain_wide(payload, descriptor, rank, hash);
     struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
-    uint32_t sums = bb_ribbon_sum_columns(window.bytes, window.rank, window.coefficients);
+    uint32_t sums = bb_ribbon_sum_columns(window.bytes, window.rank, window.coefficients | 1);
     return ((sums ^ window.fingerprint) & bb_ribbon_rank_mask((uint32_t)window.rank)) == 0;
 }
 

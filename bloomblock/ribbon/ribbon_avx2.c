@@ -9,7 +9,8 @@
  *     masked     byte p & coefficient byte t + p / r
  *     parities   bit p; answer bit j: bits j, r + j, 2r + j, 3r + j together
  *
- * Loads are masked to whole words of 4 bytes: at most 3 bytes behind the window are touched.
+ * Loads are masked to whole words of 4 bytes: at most 3 bytes behind the window are touched. One
+ * question alone of ranks 4 to 8, the usual one, is asked without masks (ribbon_pairs_avx2.h).
  *
  * Bit-exact. A lane of eight bytes per column, each from its own place, shifted by its own amount;
  * its parity is folded together with another lane's. (A gather instruction loads no quicker, and
@@ -18,6 +19,7 @@
 #include "bloomblock/ribbon/ribbon_avx2.h"
 
 #include "bloomblock/cpu.h"
+#include "bloomblock/ribbon/ribbon_pairs_avx2.h"
 #include "bloomblock/ribbon/ribbon_question.h"
 
 #if BB_CPU_X86
@@ -176,8 +178,8 @@ BB_CPU_TARGET_AVX2 static inline bool answer_bits(const struct bb_ribbon_questio
 
 /* --- Alone --- */
 
-BB_CPU_TARGET_AVX2 static inline bool ask_grouped(const uint8_t *payload, uint16_t descriptor,
-                                                  uint32_t rank, uint64_t hash, uint32_t groups)
+BB_CPU_TARGET_AVX2 static inline bool ask_grouped(const uint8_t *payload, uint64_t descriptor,
+                                                  uint64_t rank, uint64_t hash, uint32_t groups)
 {
     if (!bb_ribbon_has_window(descriptor))
         return true;
@@ -186,40 +188,44 @@ BB_CPU_TARGET_AVX2 static inline bool ask_grouped(const uint8_t *payload, uint16
     return answer_grouped(&question, groups);
 }
 
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_4(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
+                                         uint64_t hash)
+{
+    return ask_grouped(payload, descriptor, rank, hash, 4);
+}
+
+BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_8(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                                          uint64_t hash)
 {
     if (!bb_ribbon_has_window(descriptor))
         return true;
     struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
-    uint32_t own_rank = (uint32_t)window.rank;
-    uint32_t sums = sum_grouped(window.bytes, own_rank, window.coefficients, 4);
-    return _bzhi_u32(sums ^ window.fingerprint, own_rank) == 0;
+    return bb_ribbon_pairs_agree(window.bytes, window.rank, window.coefficients,
+                                 window.fingerprint);
 }
 
 BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_shards(const struct bb_ribbon_shards *shards,
                                               uint64_t key_hash)
 {
     struct bb_ribbon_window window = bb_ribbon_shards_window(shards, key_hash);
-    uint32_t rank = (uint32_t)window.rank;
-    uint32_t sums = sum_grouped(window.bytes, rank, window.coefficients, 4);
-    return _bzhi_u32(sums ^ window.fingerprint, rank) == 0;
+    return bb_ribbon_pairs_agree(window.bytes, window.rank, window.coefficients,
+                                 window.fingerprint);
 }
 
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_16(const uint8_t *payload, uint16_t descriptor,
-                                          uint32_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_16(const uint8_t *payload, uint64_t descriptor,
+                                          uint64_t rank, uint64_t hash)
 {
     return ask_grouped(payload, descriptor, rank, hash, 2);
 }
 
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_32(const uint8_t *payload, uint16_t descriptor,
-                                          uint32_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_32(const uint8_t *payload, uint64_t descriptor,
+                                          uint64_t rank, uint64_t hash)
 {
     return ask_grouped(payload, descriptor, rank, hash, 1);
 }
 
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits_7(const uint8_t *payload, uint16_t descriptor,
-                                              uint32_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits_7(const uint8_t *payload, uint64_t descriptor,
+                                              uint64_t rank, uint64_t hash)
 {
     if (!bb_ribbon_has_columns(descriptor))
         return true;
@@ -228,13 +234,13 @@ BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits_7(const uint8_t *payload, uint16_t d
 }
 
 /* The number of turns is the table's, not the filter's: it is predicted. */
-BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits(const uint8_t *payload, uint16_t descriptor,
-                                            uint32_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX2 bool bb_ribbon_avx2_bits(const uint8_t *payload, uint64_t descriptor,
+                                            uint64_t rank, uint64_t hash)
 {
     if (!bb_ribbon_has_columns(descriptor))
         return true;
     struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
-    return answer_bits(&question, rank + 1);
+    return answer_bits(&question, (uint32_t)rank + 1);
 }
 
 /* --- Batches --- */

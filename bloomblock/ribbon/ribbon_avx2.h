@@ -7,15 +7,16 @@
 
 #include "bloomblock/ribbon/ribbon_shards.h"
 
-/* Byte-grouped, by the rank of the longer step: up to 8, 16, any. */
-bool bb_ribbon_avx2_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
-bool bb_ribbon_avx2_16(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
-bool bb_ribbon_avx2_32(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
+/* Byte-grouped, by the rank of the longer step: up to 4, 8, 16, any. */
+bool bb_ribbon_avx2_4(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash);
+bool bb_ribbon_avx2_8(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash);
+bool bb_ribbon_avx2_16(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash);
+bool bb_ribbon_avx2_32(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash);
 /* Bit-exact: rank 6 or 7, any. */
-bool bb_ribbon_avx2_bits_7(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+bool bb_ribbon_avx2_bits_7(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                            uint64_t hash);
-bool bb_ribbon_avx2_bits(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
-/* Of shards that all have windows: see ribbon_shards.h. */
+bool bb_ribbon_avx2_bits(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash);
+/* Of shards that all have windows, of ranks 4 to 8: see ribbon_shards.h. */
 bool bb_ribbon_avx2_shards(const struct bb_ribbon_shards *shards, uint64_t key_hash);
 /* Batches: see ribbon_probe.h. */
 uint64_t bb_ribbon_avx2_many(const struct bb_ribbon_batch *batch, size_t count);

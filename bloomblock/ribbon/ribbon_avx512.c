@@ -24,6 +24,9 @@
 #if BB_CPU_X86
 #include <immintrin.h>
 
+/* What vpternlogq makes of three operands: the first, and the second or the third. */
+#define AND_OF_OR 0xe0
+
 /* --- Byte-grouped --- */
 
 /* size bytes, at most 64 of them, zeros behind them. */
@@ -61,14 +64,18 @@ BB_CPU_TARGET_AVX512 static inline __m512i add(__m512i sum, __m512i bytes, __m51
         LANE(rank, 0), LANE(rank, 1), LANE(rank, 2), LANE(rank, 3), LANE(rank, 4), LANE(rank, 5),  \
             LANE(rank, 6), LANE(rank, 7)                                                           \
     }
-static const _Alignas(64) uint8_t window_orders[9][64] = {
-    ORDER(0), ORDER(1), ORDER(2), ORDER(3), ORDER(4), ORDER(5), ORDER(6), ORDER(7), ORDER(8)};
+static const struct window_constants {
+    _Alignas(64) uint8_t orders[9][64];
+    uint64_t one;
+} window_constants = {.orders = {ORDER(0), ORDER(1), ORDER(2), ORDER(3), ORDER(4), ORDER(5),
+                                 ORDER(6), ORDER(7), ORDER(8)},
+                      .one = 1};
 
 /* The sums of up to eight columns of a window. */
 BB_CPU_TARGET_AVX512 static inline uint32_t sum_window(const uint8_t *window, uint32_t rank,
                                                        uint64_t coefficients)
 {
-    __m512i order = _mm512_load_si512(window_orders[rank]);
+    __m512i order = _mm512_load_si512(window_constants.orders[rank]);
     __m512i lanes = _mm512_permutexvar_epi8(order, load(window, 8 * rank));
     lanes = _mm512_and_si512(lanes, _mm512_set1_epi64((long long)coefficients));
     return parities(lanes);
@@ -182,7 +189,7 @@ BB_CPU_TARGET_AVX512 static inline bool answer_bits(const struct bb_ribbon_quest
 /* --- Alone --- */
 
 #define GROUPED_PROBE(name, answer)                                                                \
-    BB_CPU_TARGET_AVX512 bool name(const uint8_t *payload, uint16_t descriptor, uint32_t rank,     \
+    BB_CPU_TARGET_AVX512 bool name(const uint8_t *payload, uint64_t descriptor, uint64_t rank,     \
                                    uint64_t hash)                                                  \
     {                                                                                              \
         if (!bb_ribbon_has_window(descriptor))                                                     \
@@ -193,14 +200,46 @@ BB_CPU_TARGET_AVX512 static inline bool answer_bits(const struct bb_ribbon_quest
     }
 
 /* The usual ranks, without a question between: its narrow fields take an eighth of the time. */
-BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_8(const uint8_t *payload, uint16_t descriptor,
-                                             uint32_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_8(const uint8_t *payload, uint64_t descriptor,
+                                             uint64_t rank, uint64_t hash)
 {
     if (!bb_ribbon_has_window(descriptor))
         return true;
     struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
-    uint32_t sums = sum_window(window.bytes, (uint32_t)window.rank, window.coefficients);
+    uint32_t sums = sum_window(window.bytes, (uint32_t)window.rank, window.coefficients | 1);
     return _bzhi_u32(sums ^ window.fingerprint, (uint32_t)window.rank) == 0;
+}
+
+/* They, unknown to the compiler, which would make them instead of loading them. */
+static inline const struct window_constants *known_constants(void)
+{
+    const struct window_constants *known = &window_constants;
+    __asm__("" : "+r"(known));
+    return known;
+}
+
+/* lanes: the window's columns. */
+BB_CPU_TARGET_AVX512 static inline bool agrees(const struct window_constants *known,
+                                               struct bb_ribbon_window window, __m512i lanes)
+{
+    const __m512i one = _mm512_set1_epi64((long long)known->one);
+    __m512i coefficients = _mm512_set1_epi64((long long)window.coefficients);
+    lanes = _mm512_ternarylogic_epi64(lanes, coefficients, one, AND_OF_OR);
+    uint32_t sums = _cvtmask8_u32(_mm512_test_epi64_mask(_mm512_popcnt_epi64(lanes), one));
+    return _bzhi_u32(sums ^ window.fingerprint, (uint32_t)window.rank) == 0;
+}
+
+/* Loaded without a mask. */
+BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_8_padded(const uint8_t *payload, uint64_t descriptor,
+                                                    uint64_t rank, uint64_t hash)
+{
+    const struct window_constants *known = known_constants();
+    if (!bb_ribbon_has_window(descriptor))
+        return true;
+    struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
+    __m512i order = _mm512_load_si512(known->orders[window.rank]);
+    __m512i lanes = _mm512_permutexvar_epi8(order, _mm512_loadu_si512(window.bytes));
+    return agrees(known, window, lanes);
 }
 
 /* A window out of two vectors of 32 bytes: a load of 64 mostly takes a line more than the window is
@@ -235,15 +274,14 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_shards(const struct bb_ribbon_shards 
     struct bb_ribbon_window window = bb_ribbon_shards_window(shards, key_hash);
     __m512i order = _mm512_load_si512(split_orders[window.rank]);
     __m512i lanes = _mm512_permutexvar_epi8(order, load_split(window.bytes, window.rank));
-    lanes = _mm512_and_si512(lanes, _mm512_set1_epi64((long long)window.coefficients));
-    return _bzhi_u32(parities(lanes) ^ window.fingerprint, (uint32_t)window.rank) == 0;
+    return agrees(known_constants(), window, lanes);
 }
 
 GROUPED_PROBE(bb_ribbon_avx512_16, answer_16)
 GROUPED_PROBE(bb_ribbon_avx512_32, answer_32)
 
-BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits_8(const uint8_t *payload, uint16_t descriptor,
-                                                  uint32_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits_8(const uint8_t *payload, uint64_t descriptor,
+                                                  uint64_t rank, uint64_t hash)
 {
     if (!bb_ribbon_has_columns(descriptor))
         return true;
@@ -252,13 +290,13 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits_8(const uint8_t *payload, uint16
 }
 
 /* The number of turns is the table's, not the filter's: it is predicted. */
-BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits(const uint8_t *payload, uint16_t descriptor,
-                                                uint32_t rank, uint64_t hash)
+BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits(const uint8_t *payload, uint64_t descriptor,
+                                                uint64_t rank, uint64_t hash)
 {
     if (!bb_ribbon_has_columns(descriptor))
         return true;
     struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
-    return answer_bits(&question, rank + 1);
+    return answer_bits(&question, (uint32_t)rank + 1);
 }
 
 /* --- Batches ---

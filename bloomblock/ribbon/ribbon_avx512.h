@@ -9,13 +9,16 @@
 #include "bloomblock/ribbon/ribbon_shards.h"
 
 /* Byte-grouped, by the rank of the longer step: up to 8, 16, any. */
-bool bb_ribbon_avx512_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
-bool bb_ribbon_avx512_16(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
-bool bb_ribbon_avx512_32(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash);
+bool bb_ribbon_avx512_8(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash);
+bool bb_ribbon_avx512_16(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash);
+bool bb_ribbon_avx512_32(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash);
+/* Up to 8, BB_RIBBON_WIDE_PAD_BYTES readable behind the payload. */
+bool bb_ribbon_avx512_8_padded(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
+                               uint64_t hash);
 /* Bit-exact: up to 8, any. */
-bool bb_ribbon_avx512_bits_8(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+bool bb_ribbon_avx512_bits_8(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                              uint64_t hash);
-bool bb_ribbon_avx512_bits(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+bool bb_ribbon_avx512_bits(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                            uint64_t hash);
 /* Of shards that all have windows: see ribbon_shards.h. */
 bool bb_ribbon_avx512_shards(const struct bb_ribbon_shards *shards, uint64_t key_hash);

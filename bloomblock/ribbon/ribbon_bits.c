@@ -63,13 +63,14 @@ static __attribute__((noinline)) bool answer_wide(const struct bb_ribbon_questio
     return bb_ribbon_question_agrees(question, sums);
 }
 
-bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                                 uint64_t hash)
 {
     if (!bb_ribbon_has_columns(descriptor))
         return true;
     struct bb_ribbon_question question = bb_ribbon_bits_question(payload, descriptor, rank, hash);
-    return rank == 6 || rank == 7 ? answer_7(&question) : answer_wide(&question, rank, rank + 1);
+    return rank == 6 || rank == 7 ? answer_7(&question)
+                                  : answer_wide(&question, (uint32_t)rank, (uint32_t)rank + 1);
 }
 
 bool bb_ribbon_bits_answer(const struct bb_ribbon_question *question)

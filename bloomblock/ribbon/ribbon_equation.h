@@ -44,6 +44,15 @@ struct bb_ribbon_equation {
     uint64_t coefficients; /* bit i: row start + i; bit 0 is set */
 };
 
+/* The factors as probes take them: out of memory, as part of the instructions that multiply, and
+ * not made in registers first, which are needed for other things. */
+struct bb_ribbon_factors {
+    uint64_t tweak;
+    uint64_t start;
+    uint64_t coefficient;
+};
+extern const struct bb_ribbon_factors bb_ribbon_factors __attribute__((visibility("hidden")));
+
 __extension__ typedef unsigned __int128 bb_ribbon_product;
 
 /* The hash under a tweak, 16 bits. By exclusive or: what a tweak adds to a hash then depends on the
@@ -51,21 +60,39 @@ __extension__ typedef unsigned __int128 bb_ribbon_product;
  * two keys that agree under some seeds in agreement under many. */
 static inline uint64_t bb_ribbon_tweaked(uint64_t hash, uint64_t tweak)
 {
-    return hash ^ tweak * BB_RIBBON_TWEAK_FACTOR;
+    return hash ^ tweak * bb_ribbon_factors.tweak;
 }
 
 /* 0 ... 2^32 - 1, to be scaled to the number of starts. */
 static inline uint64_t bb_ribbon_start_hash(uint64_t hash, uint64_t tweak)
 {
-    return bb_ribbon_tweaked(hash, tweak) * BB_RIBBON_START_FACTOR >> 32;
+    return bb_ribbon_tweaked(hash, tweak) * bb_ribbon_factors.start >> 32;
+}
+
+/* The halves of the product of 128 bits, added without carries. gcc has two registers in a row for
+ * such a product, which it saves on the stack and then may not even use: an eighth of a probe. */
+static inline uint64_t bb_ribbon_folded_product(uint64_t a, uint64_t factor)
+{
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+    uint64_t high;
+    __asm__("mulq %[factor]" : "+a"(a), "=d"(high) : [factor] "rm"(factor) : "cc");
+    return high ^ a;
+#else
+    bb_ribbon_product product = (bb_ribbon_product)a * factor;
+    return (uint64_t)(product >> 64) ^ (uint64_t)product;
+#endif
+}
+
+/* 64 coefficients, of which the first is to be set. */
+static inline uint64_t bb_ribbon_later_coefficients(uint64_t hash, uint64_t tweak)
+{
+    return bb_ribbon_folded_product(bb_ribbon_tweaked(hash, tweak), bb_ribbon_factors.coefficient);
 }
 
 /* 64 coefficients, bit 0 set: a row of its own for every key, also where there are few rows. */
 static inline uint64_t bb_ribbon_coefficients(uint64_t hash, uint64_t tweak)
 {
-    bb_ribbon_product product =
-        (bb_ribbon_product)bb_ribbon_tweaked(hash, tweak) * BB_RIBBON_COEFFICIENT_FACTOR;
-    return ((uint64_t)(product >> 64) ^ (uint64_t)product) | 1;
+    return bb_ribbon_later_coefficients(hash, tweak) | 1;
 }
 
 /* Scales a start hash to count places and overhang more at either end, at most 254 in all: bits 32

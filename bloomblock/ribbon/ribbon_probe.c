@@ -3,6 +3,7 @@
 
 #include "bloomblock/ribbon/ribbon_avx2.h"
 #include "bloomblock/ribbon/ribbon_avx512.h"
+#include "bloomblock/ribbon/ribbon_pairs_avx2.h"
 
 _Static_assert(BB_RIBBON_RANK_MAX <= 32, "the widest forms take ranks up to 32");
 
@@ -25,6 +26,8 @@ static uint64_t portable_many(const struct bb_ribbon_batch *batch, size_t count)
 #if BB_CPU_X86
 static const struct bb_ribbon_probes *avx2_probes(uint32_t rank)
 {
+    static const struct bb_ribbon_probes up_to_3 = {
+        {bb_ribbon_avx2_4, bb_ribbon_avx2_bits}, bb_ribbon_avx2_many, bb_ribbon_shards_portable};
     static const struct bb_ribbon_probes up_to_5 = {
         {bb_ribbon_avx2_8, bb_ribbon_avx2_bits}, bb_ribbon_avx2_many, bb_ribbon_avx2_shards};
     static const struct bb_ribbon_probes up_to_7 = {
@@ -33,7 +36,18 @@ static const struct bb_ribbon_probes *avx2_probes(uint32_t rank)
         {bb_ribbon_avx2_16, bb_ribbon_avx2_bits}, bb_ribbon_avx2_many, NULL};
     static const struct bb_ribbon_probes all = {
         {bb_ribbon_avx2_32, bb_ribbon_avx2_bits}, bb_ribbon_avx2_many, NULL};
+    if (rank < BB_RIBBON_PAIRS_RANK_MIN)
+        return &up_to_3;
     return rank <= 5 ? &up_to_5 : rank <= 7 ? &up_to_7 : rank <= 15 ? &up_to_15 : &all;
+}
+
+static const struct bb_ribbon_probes *avx512_padded_probes(void)
+{
+    static const struct bb_ribbon_probes up_to_7 = {
+        {bb_ribbon_avx512_8_padded, bb_ribbon_avx512_bits_8},
+        bb_ribbon_avx512_many,
+        bb_ribbon_avx512_shards};
+    return &up_to_7;
 }
 
 static const struct bb_ribbon_probes *avx512_probes(uint32_t rank)
@@ -73,6 +87,15 @@ const struct bb_ribbon_probes *bb_ribbon_probes_of(enum bb_cpu cpu, uint32_t ran
     default:
         return portable_probes(rank);
     }
+}
+
+const struct bb_ribbon_probes *bb_ribbon_padded_probes_of(enum bb_cpu cpu, uint32_t rank)
+{
+#if BB_CPU_X86
+    if (cpu == BB_CPU_AVX512 && rank <= 7)
+        return avx512_padded_probes();
+#endif
+    return bb_ribbon_probes_of(cpu, rank);
 }
 
 /* --- Shards --- */

@@ -11,11 +11,12 @@
 #include "bloomblock/cpu.h"
 #include "bloomblock/ribbon/ribbon_shards.h"
 
-#define BB_RIBBON_PAD_BYTES 8
+#define BB_RIBBON_PAD_BYTES      8
+#define BB_RIBBON_WIDE_PAD_BYTES 64 /* for quicker forms */
 
 /* May the ribbon contain the hash? The descriptor's layout is the function's; true for sizes that
  * do not exist. rank is the table's, of the shorter step. */
-typedef bool bb_ribbon_probe(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+typedef bool bb_ribbon_probe(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                              uint64_t hash);
 
 struct bb_ribbon_probes {
@@ -30,11 +31,15 @@ struct bb_ribbon_probes {
 /* For a processor that has the instruction set. rank: 1 ... BB_RIBBON_RANK_MAX - 1. Constant. */
 const struct bb_ribbon_probes *bb_ribbon_probes_of(enum bb_cpu cpu, uint32_t rank);
 
+/* The same where BB_RIBBON_WIDE_PAD_BYTES behind the payload are readable. */
+const struct bb_ribbon_probes *bb_ribbon_padded_probes_of(enum bb_cpu cpu, uint32_t rank);
+
 /* One jump instead of two where both layouts occur. */
 static inline bool bb_ribbon_ask(const struct bb_ribbon_probes *probes, const uint8_t *payload,
-                                 uint16_t descriptor, uint32_t rank, uint64_t hash)
+                                 uint16_t descriptor, uint64_t rank, uint64_t hash)
 {
-    return probes->layouts[descriptor >> 15](payload, descriptor, rank, hash);
+    uint64_t word = descriptor;
+    return probes->layouts[word >> 15](payload, word, rank, hash);
 }
 
 /* Takes the form that suits all shards: the short one where all of them have windows and ranks up to

@@ -35,9 +35,9 @@ _Static_assert(BB_RIBBON_BITS_SLOTS_MAX <= UINT8_MAX, "slots fit into a byte");
 /* The part of a byte-grouped ribbon that a key's answer is in. */
 struct bb_ribbon_window {
     const uint8_t *bytes;
-    uint64_t coefficients;
-    uint64_t rank;        /* of this filter */
-    uint32_t fingerprint; /* the lowest rank bits count */
+    uint64_t coefficients; /* the first is set, whatever it is here */
+    uint64_t rank;         /* of this filter */
+    uint32_t fingerprint;  /* the lowest rank bits count */
 };
 
 static inline bool bb_ribbon_has_window(uint64_t descriptor)
@@ -54,11 +54,11 @@ static inline bool bb_ribbon_has_columns(uint64_t descriptor)
 static inline struct bb_ribbon_window bb_ribbon_window(const uint8_t *payload, uint64_t descriptor,
                                                        uint64_t rank, uint64_t hash)
 {
-    uint64_t own_rank = rank + (descriptor >> 14 & 1);
+    uint64_t own_rank = rank + (descriptor >> 14);
     uint64_t drawn = bb_ribbon_draw_group(hash, descriptor, descriptor & 255);
     uint64_t group = bb_ribbon_group(drawn, descriptor & 255);
     return (struct bb_ribbon_window){.bytes = payload + group * own_rank,
-                                     .coefficients = bb_ribbon_coefficients(hash, descriptor),
+                                     .coefficients = bb_ribbon_later_coefficients(hash, descriptor),
                                      .rank = own_rank,
                                      .fingerprint = bb_ribbon_fingerprint(drawn)};
 }
@@ -69,17 +69,18 @@ static inline struct bb_ribbon_question bb_ribbon_grouped_question(const uint8_t
 {
     struct bb_ribbon_window window = bb_ribbon_window(payload, descriptor, rank, hash);
     return (struct bb_ribbon_question){.bytes = window.bytes,
-                                       .coefficients = window.coefficients,
+                                       .coefficients = window.coefficients | 1,
                                        .fingerprint = window.fingerprint,
                                        .rank = (uint8_t)window.rank};
 }
 
 /* descriptor: of the bit-exact layout, its size possible. */
 static inline struct bb_ribbon_question
-bb_ribbon_bits_question(const uint8_t *payload, uint16_t descriptor, uint32_t rank, uint64_t hash)
+bb_ribbon_bits_question(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash)
 {
-    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
-    struct bb_ribbon_equation equation = bb_ribbon_bits_equation(hash, descriptor, parts.size);
+    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode((uint16_t)descriptor);
+    struct bb_ribbon_equation equation =
+        bb_ribbon_bits_equation(hash, (uint16_t)descriptor, parts.size);
     return (struct bb_ribbon_question){.bytes = payload,
                                        .coefficients = equation.coefficients,
                                        .fingerprint = equation.fingerprint,

@@ -17,7 +17,7 @@
 #include "bloomblock/ribbon/ribbon_question.h"
 #include "bloomblock/shard_hash.h"
 
-/* Behind the last payload, readable. */
+/* Behind the last payload, readable; more, where the probes want it (ribbon_probe.h). */
 #define BB_RIBBON_SHARDS_PAD_BYTES 24
 
 struct bb_ribbon_shards;

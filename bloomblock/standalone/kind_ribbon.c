@@ -138,8 +138,10 @@ static const struct bb_kind_probe any_rank = {.may_contain = may_contain,
 
 void bb_kind_ribbon_use(struct bb_filter_view *view, enum bb_cpu cpu)
 {
-    view->kind = bb_kind_ribbon_has_windows(view) ? bb_kind_ribbon_window_probe(cpu) : &any_rank;
-    view->probe = bb_ribbon_probes_of(cpu, (uint32_t)view->parameters[BB_VIEW_PROBES]);
+    uint32_t rank = (uint32_t)view->parameters[BB_VIEW_PROBES];
+    view->kind =
+        bb_kind_ribbon_has_windows(view) ? bb_kind_ribbon_window_probe(cpu, rank) : &any_rank;
+    view->probe = bb_ribbon_probes_of(cpu, rank);
 }
 
 static const struct bb_kind_probe *probe(const struct bb_envelope *envelope,

@@ -29,6 +29,7 @@
 
 /* What vpternlogq makes of three operands. */
 #define EXCLUSIVE_OR  0x96
+#define AND_OF_OR     0xe0 /* the first, and the second or the third */
 #define THIRD_CHOOSES 0xd8 /* between the second, where it is set, and the first */
 
 /* --- One --- */
@@ -42,15 +43,33 @@
         LANE(rank, 0), LANE(rank, 1), LANE(rank, 2), LANE(rank, 3), LANE(rank, 4), LANE(rank, 5),  \
             LANE(rank, 6), LANE(rank, 7)                                                           \
     }
-static const _Alignas(64) uint8_t orders[9][64] = {ORDER(0), ORDER(1), ORDER(2), ORDER(3), ORDER(4),
-                                                   ORDER(5), ORDER(6), ORDER(7), ORDER(8)};
+/* In memory they are part of the instructions that take them, where compilers make them first. */
+static const struct one_constants {
+    _Alignas(64) uint8_t orders[9][64]; /* of bytes, by rank */
+    uint64_t one;
+} one_constants = {.orders = {ORDER(0), ORDER(1), ORDER(2), ORDER(3), ORDER(4), ORDER(5), ORDER(6),
+                              ORDER(7), ORDER(8)},
+                   .one = 1};
 
-/* Lane j: the bits of column j that the coefficients name. */
-BB_CPU_TARGET_AVX512 static inline __m512i columns(const struct bb_kind_ribbon_window *window)
+/* They, unknown to the compiler. */
+static inline const struct one_constants *constants_of_one(void)
 {
-    __m512i lanes = _mm512_permutexvar_epi8(_mm512_load_si512(orders[window->rank]),
-                                            _mm512_loadu_si512(window->end - 64));
-    return _mm512_and_epi64(lanes, _mm512_set1_epi64((long long)window->coefficients));
+    const struct one_constants *known = &one_constants;
+    __asm__("" : "+r"(known));
+    return known;
+}
+
+/* Bit j: the sum of column j. */
+BB_CPU_TARGET_AVX512 static inline __mmask8 sum_window(const struct one_constants *known,
+                                                       const struct bb_kind_ribbon_window *window)
+{
+    const __m512i one = _mm512_set1_epi64((long long)known->one);
+    __m512i lanes =
+        _mm512_permutexvar_epi8(_mm512_load_si512(known->orders[window->rank]),
+                                _mm512_loadu_si512(window->bytes + 8 * window->rank - 64));
+    __m512i coefficients = _mm512_set1_epi64((long long)window->coefficients);
+    lanes = _mm512_ternarylogic_epi64(lanes, coefficients, one, AND_OF_OR);
+    return _mm512_test_epi64_mask(_mm512_popcnt_epi64(lanes), one);
 }
 
 BB_CPU_TARGET_AVX512 static inline bool agrees(const struct bb_kind_ribbon_window *window,
@@ -60,25 +79,20 @@ BB_CPU_TARGET_AVX512 static inline bool agrees(const struct bb_kind_ribbon_windo
     return _bzhi_u32(difference, (uint32_t)window->rank) == 0;
 }
 
-/* A mask of signs needs no constant. */
 BB_CPU_TARGET_AVX512 bool bb_kind_ribbon_avx512(const struct bb_filter_view *view,
                                                 uint64_t key_hash)
 {
     struct bb_kind_ribbon_window window = bb_kind_ribbon_find_window(view, key_hash);
-    __m512i counts = _mm512_popcnt_epi64(columns(&window));
-    return agrees(&window, _mm512_movepi64_mask(_mm512_slli_epi64(counts, 63)));
+    return agrees(&window, sum_window(constants_of_one(), &window));
 }
 
-/* One constant for all windows saves the shift. */
 BB_CPU_TARGET_AVX512 uint64_t
 bb_kind_ribbon_avx512_agree(const struct bb_kind_ribbon_window *windows, size_t count)
 {
-    const __m512i one = _mm512_set1_epi64(1);
+    const struct one_constants *known = constants_of_one();
     uint64_t bits = 0;
-    for (size_t i = 0; i < count; i++) {
-        __m512i counts = _mm512_popcnt_epi64(columns(&windows[i]));
-        bits = bits * 2 + agrees(&windows[i], _mm512_test_epi64_mask(counts, one));
-    }
+    for (size_t i = 0; i < count; i++)
+        bits = bits * 2 + agrees(&windows[i], sum_window(known, &windows[i]));
     return bits;
 }
 
@@ -222,7 +236,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i coefficients_of(const struct eight_co
     return _mm512_or_si512(low, words(known->one));
 }
 
-/* See bb_kind_ribbon_end_group. */
+/* The groups behind the windows; see bb_ribbon_group. */
 BB_CPU_TARGET_AVX512 static inline __m512i end_groups(const struct eight_constants *known,
                                                       __m512i drawn, __m512i sizes)
 {

@@ -1,6 +1,7 @@
 /* Windows of ribbons that stand alone, found, and asked without vectors. */
 #include "bloomblock/standalone/kind_ribbon_window.h"
 
+#include "bloomblock/ribbon/ribbon_pairs_avx2.h"
 #include "bloomblock/ribbon/ribbon_parity.h"
 #include "bloomblock/standalone/kind_ribbon_avx2.h"
 #include "bloomblock/standalone/kind_ribbon_avx512.h"
@@ -28,12 +29,12 @@ static inline void find(const struct bb_filter_view *view, uint64_t key_hash,
                         struct bb_kind_ribbon_window *ret_window)
 {
     struct bb_kind_ribbon_window window = bb_kind_ribbon_find_window(view, key_hash);
-    ret_window->end = window.end;
+    ret_window->bytes = window.bytes;
     ret_window->rank = window.rank;
     ret_window->coefficients = window.coefficients;
     ret_window->fingerprint = window.fingerprint;
-    __builtin_prefetch(window.end - 64);
-    __builtin_prefetch(window.end - 1);
+    __builtin_prefetch(window.bytes);
+    __builtin_prefetch(window.bytes + BB_RIBBON_WINDOW_GROUPS * window.rank - 1);
 }
 
 static inline uint64_t ask_each(const struct bb_filter_view *views, size_t count, uint64_t key_hash,
@@ -58,8 +59,7 @@ static inline uint64_t ask_many(const struct bb_filter_view *view, const uint64_
 
 static inline bool agrees(const struct bb_kind_ribbon_window *window)
 {
-    const uint8_t *bytes = window->end - BB_RIBBON_WINDOW_GROUPS * window->rank;
-    uint32_t sums = bb_ribbon_sum_columns(bytes, window->rank, window->coefficients);
+    uint32_t sums = bb_ribbon_sum_columns(window->bytes, window->rank, window->coefficients | 1);
     return ((sums ^ window->fingerprint) & bb_ribbon_rank_mask((uint32_t)window->rank)) == 0;
 }
 
@@ -128,7 +128,9 @@ static const struct bb_kind_probe forms[BB_CPU_COUNT] = {
 #endif
 };
 
-const struct bb_kind_probe *bb_kind_ribbon_window_probe(enum bb_cpu cpu)
+const struct bb_kind_probe *bb_kind_ribbon_window_probe(enum bb_cpu cpu, uint32_t rank)
 {
+    if (cpu == BB_CPU_AVX2 && rank < BB_RIBBON_PAIRS_RANK_MIN)
+        cpu = BB_CPU_PORTABLE;
     return &forms[cpu];
 }

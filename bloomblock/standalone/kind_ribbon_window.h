@@ -11,7 +11,7 @@
  * are waited for together, and the chains of products do not wait behind the vectors of others. One
  * hash asked of six filters takes a quarter less time so, with the same instructions.
  *
- * A form for vectors loads whole vectors, of which a window takes the last bytes. What is loaded
+ * The forms for AVX-512 load whole vectors, of which a window takes the last bytes. What is loaded
  * with it are earlier bytes of the envelope: in front of the first shard's payload there are an
  * entry of the directory and the envelope's header, 72 bytes, of which 56 at most are touched.
  *
@@ -32,19 +32,11 @@ _Static_assert(BB_ENVELOPE_HEADER_SIZE + BB_SHARD_ENTRY_SIZE >= 64 - BB_RIBBON_W
 
 /* What a key asks of a view. */
 struct bb_kind_ribbon_window {
-    const uint8_t *end; /* of the window, which has 8 * rank bytes */
-    uint64_t rank;      /* of the shard */
-    uint64_t coefficients;
-    uint32_t fingerprint; /* the lowest rank bits count */
+    const uint8_t *bytes;  /* 8 * rank of them */
+    uint64_t rank;         /* of the shard */
+    uint64_t coefficients; /* the first is set, whatever it is here */
+    uint32_t fingerprint;  /* the lowest rank bits count */
 };
-
-/* The group behind the window that was drawn. */
-static inline uint64_t bb_kind_ribbon_end_group(uint64_t drawn, uint64_t group_count)
-{
-    uint64_t end = (drawn >> 32) + BB_RIBBON_WINDOW_GROUPS - BB_RIBBON_OVERHANG_GROUPS;
-    end = end < BB_RIBBON_WINDOW_GROUPS ? BB_RIBBON_WINDOW_GROUPS : end;
-    return end < group_count ? end : group_count;
-}
 
 static inline struct bb_kind_ribbon_window
 bb_kind_ribbon_find_window(const struct bb_filter_view *view, uint64_t key_hash)
@@ -52,11 +44,13 @@ bb_kind_ribbon_find_window(const struct bb_filter_view *view, uint64_t key_hash)
     struct bb_kind_ribbon_place place = bb_kind_ribbon_find(view, key_hash);
     uint64_t size = place.descriptor & 255;
     uint64_t rank = view->parameters[BB_VIEW_PROBES] + (place.descriptor >> 14);
+    const uint8_t *payload = place.payload;
+    __asm__("" : "+r"(payload)); /* whole before the products: else each part waits for them */
     uint64_t drawn = bb_ribbon_draw_group(place.hash, place.descriptor, size);
     return (struct bb_kind_ribbon_window){
-        .end = place.payload + bb_kind_ribbon_end_group(drawn, size) * rank,
+        .bytes = payload + bb_ribbon_group(drawn, size) * rank,
         .rank = rank,
-        .coefficients = bb_ribbon_coefficients(place.hash, place.descriptor),
+        .coefficients = bb_ribbon_later_coefficients(place.hash, place.descriptor),
         .fingerprint = bb_ribbon_fingerprint(drawn)};
 }
 
@@ -67,6 +61,6 @@ typedef uint64_t bb_kind_ribbon_agree(const struct bb_kind_ribbon_window *window
 /* Whether all shards have windows, of ranks up to 8. */
 bool bb_kind_ribbon_has_windows(const struct bb_filter_view *view);
 /* How a view that has them is asked. */
-const struct bb_kind_probe *bb_kind_ribbon_window_probe(enum bb_cpu cpu);
+const struct bb_kind_probe *bb_kind_ribbon_window_probe(enum bb_cpu cpu, uint32_t rank);
 
 #endif

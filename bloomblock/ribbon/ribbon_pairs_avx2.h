@@ -1,0 +1,69 @@
+/* Windows of byte-grouped ribbons of ranks 4 to 8, two groups in a vector of 16 bytes: what of AVX2
+ * is used are its instructions of three operands. (Two vectors of 32 bytes are fewer loads, but more
+ * instructions: coefficients have to be spread over them, four groups to be folded instead of two,
+ * and the upper halves of registers to be cleared at the end.)
+ *
+ *     vector     | group t, r bytes | t + 1 | bytes behind |     16 bytes
+ *     order      | t ... t          | t + 1 | 128, gives 0 |     of the coefficients' bytes
+ *     parities   bit p of byte p; those of the two groups, added, are the sums
+ *
+ * The last vector has 16 - 2r bytes from behind the window: BB_RIBBON_PAD_BYTES at most.
+ *
+ * Pure functions; any thread. Compiled for x86 only.
+ */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_PAIRS_AVX2_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_PAIRS_AVX2_H
+
+#include "bloomblock/cpu.h"
+#include "bloomblock/ribbon/ribbon.h"
+
+#define BB_RIBBON_PAIRS_RANK_MIN 4
+
+#if BB_CPU_X86
+#include <immintrin.h>
+
+/* In memory they are part of the instructions that take them, where compilers make them first. */
+struct bb_ribbon_pairs {
+    _Alignas(64) uint8_t orders[9][4][16]; /* by rank and pair */
+    uint8_t nibbles[16];
+    uint8_t odd[16]; /* 0xff: the nibble's parity */
+};
+extern const struct bb_ribbon_pairs bb_ribbon_pairs __attribute__((visibility("hidden")));
+
+/* Group i of the window, masked, and the one after it. */
+BB_CPU_TARGET_AVX2 static inline __m128i
+bb_ribbon_pairs_mask(const uint8_t *bytes, __m128i coefficients, const uint8_t order[16])
+{
+    __m128i pair = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+    __m128i places = _mm_load_si128((const __m128i *)(const void *)order);
+    return _mm_and_si128(_mm_shuffle_epi8(coefficients, places), pair);
+}
+
+/* Bit p: the parity of byte p, a nibble's is looked up. */
+BB_CPU_TARGET_AVX2 static inline uint32_t bb_ribbon_pairs_parities(__m128i bytes)
+{
+    const struct bb_ribbon_pairs *known = &bb_ribbon_pairs;
+    bytes = _mm_xor_si128(bytes, _mm_srli_epi16(bytes, 4));
+    bytes = _mm_and_si128(bytes, _mm_load_si128((const __m128i *)(const void *)known->nibbles));
+    __m128i odd = _mm_load_si128((const __m128i *)(const void *)known->odd);
+    return (uint32_t)_mm_movemask_epi8(_mm_shuffle_epi8(odd, bytes));
+}
+
+/* The first coefficient is set, whatever it is here. */
+BB_CPU_TARGET_AVX2 static inline bool bb_ribbon_pairs_agree(const uint8_t *bytes, uint64_t rank,
+                                                            uint64_t coefficients,
+                                                            uint64_t fingerprint)
+{
+    __m128i words = _mm_cvtsi64_si128((long long)(coefficients | 1));
+    const uint8_t(*orders)[16] = bb_ribbon_pairs.orders[rank];
+    const uint8_t *later = bytes + 4 * rank;
+    __m128i sum = _mm_xor_si128(bb_ribbon_pairs_mask(bytes, words, orders[0]),
+                                bb_ribbon_pairs_mask(bytes + 2 * rank, words, orders[1]));
+    sum = _mm_xor_si128(sum, bb_ribbon_pairs_mask(later, words, orders[2]));
+    sum = _mm_xor_si128(sum, bb_ribbon_pairs_mask(later + 2 * rank, words, orders[3]));
+    uint64_t sums = bb_ribbon_pairs_parities(sum);
+    return _bzhi_u64(sums ^ sums >> rank ^ fingerprint, (uint32_t)rank) == 0;
+}
+#endif
+
+#endif
