@@ -25,11 +25,13 @@ static const bb_plan_complete completes[] = {
 /* --- For the functions of the kinds --- */
 
 enum bb_status bb_plan_bad_parameter(const struct bb_filter_plan *plan, unsigned number,
-                                     const char *name)
+                                     const char *name, uint64_t least, uint64_t most)
 {
-    return bb_fail(BB_INVALID, "%s of a %s filter of %llu keys can not be %llu", name,
+    return bb_fail(BB_INVALID,
+                   "%s of a %s filter of %llu keys can not be %llu, allowed are %llu to %llu", name,
                    bb_filter_kind_name(plan->kind), (unsigned long long)plan->key_count,
-                   (unsigned long long)plan->parameters[number]);
+                   (unsigned long long)plan->parameters[number], (unsigned long long)least,
+                   (unsigned long long)most);
 }
 
 double bb_plan_distinct(double draws, double lines)
@@ -46,7 +48,7 @@ enum bb_status bb_plan_none(struct bb_filter_plan *plan)
 {
     for (unsigned i = 0; i < 2; i++)
         if (plan->parameters[i] != 0)
-            return bb_plan_bad_parameter(plan, i, "parameter");
+            return bb_plan_bad_parameter(plan, i, "parameter", 0, 0);
     plan->target_rate = 1;
     plan->predicted_rate = 1;
     return BB_OK;

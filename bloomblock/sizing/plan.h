@@ -31,9 +31,10 @@ enum bb_status bb_plan_scalable(struct bb_filter_plan *plan);
 enum bb_status bb_plan_partitioned(struct bb_filter_plan *plan);
 
 /* Fails with BB_INVALID: parameter number, which is called name, is not one of a filter of this
- * kind. */
+ * kind, for which it is least to most. */
 enum bb_status bb_plan_bad_parameter(const struct bb_filter_plan *plan, unsigned number,
-                                     const char *name) __attribute__((cold));
+                                     const char *name, uint64_t least, uint64_t most)
+    __attribute__((cold));
 
 /* The number of different lines that hold so many bytes or bits drawn at random, in the mean. */
 double bb_plan_distinct(double draws, double lines);

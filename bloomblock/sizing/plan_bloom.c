@@ -18,6 +18,11 @@ static bool probes_are_possible(const struct bb_filter_plan *plan)
     return plan->parameters[1] >= 1 && plan->parameters[1] <= BB_BLOOM_PROBES_MAX;
 }
 
+static enum bb_status bad_probes(const struct bb_filter_plan *plan)
+{
+    return bb_plan_bad_parameter(plan, 1, "number of probes", 1, BB_BLOOM_PROBES_MAX);
+}
+
 /* A foreign key's probes end at the first bit that is not set. */
 static void add_cost(struct bb_filter_plan *plan, double bits)
 {
@@ -34,9 +39,9 @@ static enum bb_status plan_classic(struct bb_filter_plan *plan, const char *name
 {
     uint64_t bits = plan->parameters[0];
     if (bits < 1 || bits > BITS_MAX)
-        return bb_plan_bad_parameter(plan, 0, name);
+        return bb_plan_bad_parameter(plan, 0, name, 1, BITS_MAX);
     if (!probes_are_possible(plan))
-        return bb_plan_bad_parameter(plan, 1, "number of probes");
+        return bad_probes(plan);
     plan->bits_per_probe = (uint32_t)plan->parameters[1];
     plan->predicted_rate = bb_rate_bloom(plan->key_count, bits, plan->bits_per_probe);
     plan->size_bytes =
@@ -60,9 +65,9 @@ enum bb_status bb_plan_blocked_bloom(struct bb_filter_plan *plan)
     struct bb_rate_line line;
     uint64_t lines = plan->parameters[0];
     if (lines < 1 || lines > UINT32_MAX)
-        return bb_plan_bad_parameter(plan, 0, "number of lines");
+        return bb_plan_bad_parameter(plan, 0, "number of lines", 1, UINT32_MAX);
     if (!probes_are_possible(plan))
-        return bb_plan_bad_parameter(plan, 1, "number of probes");
+        return bad_probes(plan);
     plan->bits_per_probe = (uint32_t)plan->parameters[1];
     plan->size_bytes = lines * BB_LINE_SIZE;
     uint64_t line_keys = bb_rate_line_keys((double)plan->key_count / (double)lines);
@@ -78,9 +83,12 @@ enum bb_status bb_plan_partitioned(struct bb_filter_plan *plan)
 {
     uint64_t bits = plan->parameters[0];
     if (!probes_are_possible(plan))
-        return bb_plan_bad_parameter(plan, 1, "number of probes");
-    if (bits < 1 || bits > BITS_MAX || bits % plan->parameters[1] != 0)
-        return bb_plan_bad_parameter(plan, 0, "number of bits");
+        return bad_probes(plan);
+    if (bits < 1 || bits > BITS_MAX)
+        return bb_plan_bad_parameter(plan, 0, "number of bits", 1, BITS_MAX);
+    if (bits % plan->parameters[1] != 0)
+        return bb_fail(BB_INVALID, "%llu bits of a partitioned filter are not %llu equal slices",
+                       (unsigned long long)bits, (unsigned long long)plan->parameters[1]);
     plan->bits_per_probe = (uint32_t)plan->parameters[1];
     plan->size_bytes = bb_bloom_size(bits);
     plan->predicted_rate =
@@ -93,9 +101,10 @@ enum bb_status bb_plan_split_block(struct bb_filter_plan *plan)
 {
     uint64_t blocks = plan->parameters[0];
     if (blocks < 1 || blocks > BB_SPLIT_BLOCK_COUNT_MAX)
-        return bb_plan_bad_parameter(plan, 0, "number of blocks");
+        return bb_plan_bad_parameter(plan, 0, "number of blocks", 1, BB_SPLIT_BLOCK_COUNT_MAX);
     if (plan->parameters[1] != BB_SPLIT_BLOCK_WORDS)
-        return bb_plan_bad_parameter(plan, 1, "number of probes");
+        return bb_plan_bad_parameter(plan, 1, "number of probes", BB_SPLIT_BLOCK_WORDS,
+                                     BB_SPLIT_BLOCK_WORDS);
     plan->bits_per_probe = BB_SPLIT_BLOCK_WORDS;
     plan->size_bytes = blocks * BB_SPLIT_BLOCK_SIZE;
     plan->predicted_rate = bb_rate_split_block(plan->key_count, blocks);

@@ -142,9 +142,10 @@ enum bb_status bb_plan_ribbon(struct bb_filter_plan *plan)
 {
     uint32_t rank = (uint32_t)plan->parameters[1];
     if (plan->parameters[1] < 1 || plan->parameters[1] >= BB_RIBBON_RANK_MAX)
-        return bb_plan_bad_parameter(plan, 1, "rank");
-    if (plan->parameters[0] != bb_shard_count(plan->key_count))
-        return bb_plan_bad_parameter(plan, 0, "number of shards");
+        return bb_plan_bad_parameter(plan, 1, "rank", 1, BB_RIBBON_RANK_MAX - 1);
+    uint64_t shards = bb_shard_count(plan->key_count);
+    if (plan->parameters[0] != shards)
+        return bb_plan_bad_parameter(plan, 0, "number of shards", shards, shards);
     if (plan->target_rate == 0)
         plan->target_rate = bb_rate_ribbon(rank);
     struct sharing sharing = sharing_of(plan, plan->key_count);
