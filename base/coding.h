@@ -25,9 +25,16 @@ static inline uint32_t bb_load32(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
+/* One load where it may be: clang takes it apart into bytes where only parts of the word are used. */
 static inline uint64_t bb_load64(const uint8_t *p)
 {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t value;
+    memcpy(&value, p, sizeof(value));
+    return value;
+#else
     return (uint64_t)bb_load32(p) | (uint64_t)bb_load32(p + 4) << 32;
+#endif
 }
 
 static inline void bb_store16(uint8_t *p, uint16_t value)
