@@ -3,7 +3,8 @@
  * independent exchanges) until a bucket fits the first-level cache; there, through a second array,
  * into more buckets than hashes, and what is left to do is done by insertion. Measured: 8 ns per
  * hash for 300 to 2,000 of them and 14 for 10^6, where following cycles of exchanges from byte to
- * byte took 20 and 49. */
+ * byte took 20 and 49. Two to four buckets for a hash, with the places of four found in one step,
+ * take 0.8 to 1.0 of the time that one or two took, each found by itself. */
 #include "bloomblock/ribbon/hash_sort.h"
 
 #include <stdbool.h>
@@ -13,10 +14,12 @@
 
 #define BUCKET_BITS_MAX  6
 #define SCATTER_MAX      2048 /* hashes that are sorted through a second array */
-#define SCATTER_BITS_MAX 11
-#define CROWDED          32 /* hashes in a bucket that insertion would take too long for */
-#define INSERTION_MAX    24
-#define HASH_BITS        64
+#define SCATTER_BITS_MAX 12
+#define FINER_BITS       2 /* two to four buckets for a hash */
+/* Hashes in a bucket that insertion would take too long for: a power of 2. */
+#define CROWDED       32
+#define INSERTION_MAX 24
+#define HASH_BITS     64
 
 static void insertion_sort(uint64_t *hashes, size_t count)
 {
@@ -32,6 +35,21 @@ static void insertion_sort(uint64_t *hashes, size_t count)
 static inline size_t bucket_of(uint64_t hash, unsigned shift, size_t bucket_count)
 {
     return (size_t)(hash >> shift) & (bucket_count - 1);
+}
+
+/* Counters of buckets, four in a word, the lowest first. */
+union places {
+    uint16_t next[1 << SCATTER_BITS_MAX];
+    uint64_t words[(1 << SCATTER_BITS_MAX) / 4];
+};
+
+static inline size_t place_of(size_t bucket)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return bucket;
+#else
+    return bucket ^ 3;
+#endif
 }
 
 /* Sends what is not yet in place to where it belongs, once for each place. next[b]: the first place
@@ -71,26 +89,36 @@ static void distribute(uint64_t *hashes, size_t count, unsigned shift, size_t bu
         ;
 }
 
+/* Sizes of buckets into where they begin, four in a word: a product with ones adds up all that
+ * stand below. False: some bucket is crowded. */
+static bool places_of(uint64_t *words, size_t word_count)
+{
+    const uint64_t ones = UINT64_C(0x0001000100010001);
+    uint64_t sum = 0, any = 0;
+    for (size_t i = 0; i < word_count; i++) {
+        uint64_t sizes = words[i];
+        uint64_t ends = sizes * ones;
+        words[i] = sum * ones + (ends << 16);
+        sum += ends >> 48;
+        any |= sizes;
+    }
+    return (any & ones * (UINT16_MAX - (CROWDED - 1))) == 0;
+}
+
 /* Sorts by one look at the bits from shift on, and insertion. False, and nothing is done, when some
  * bucket is crowded: these are no mixed hashes. */
 static bool scatter(uint64_t *hashes, size_t count, unsigned shift, size_t bucket_count)
 {
     uint64_t copy[SCATTER_MAX];
-    uint16_t next[1 << SCATTER_BITS_MAX] = {0};
+    union places places;
+    memset(places.words, 0, (bucket_count + 3) / 4 * sizeof(places.words[0]));
     for (size_t i = 0; i < count; i++)
-        next[bucket_of(hashes[i], shift, bucket_count)]++;
-    uint16_t sum = 0, largest = 0;
-    for (size_t b = 0; b < bucket_count; b++) {
-        uint16_t size = next[b];
-        largest = size > largest ? size : largest;
-        next[b] = sum;
-        sum = (uint16_t)(sum + size);
-    }
-    if (largest > CROWDED)
+        places.next[place_of(bucket_of(hashes[i], shift, bucket_count))]++;
+    if (!places_of(places.words, (bucket_count + 3) / 4))
         return false;
     memcpy(copy, hashes, count * sizeof(copy[0]));
     for (size_t i = 0; i < count; i++)
-        hashes[next[bucket_of(copy[i], shift, bucket_count)]++] = copy[i];
+        hashes[places.next[place_of(bucket_of(copy[i], shift, bucket_count))]++] = copy[i];
     insertion_sort(hashes, count);
     return true;
 }
@@ -113,7 +141,7 @@ static void sort(uint64_t *hashes, size_t count, unsigned bits)
         insertion_sort(hashes, count);
         return;
     }
-    unsigned fine = at_most(at_most(log2_of(count) + 1, SCATTER_BITS_MAX), bits);
+    unsigned fine = at_most(at_most(log2_of(count) + FINER_BITS, SCATTER_BITS_MAX), bits);
     if (count <= SCATTER_MAX && scatter(hashes, count, bits - fine, (size_t)1 << fine))
         return;
     size_t ends[1 << BUCKET_BITS_MAX];
@@ -132,7 +160,9 @@ size_t bb_hash_sort(uint64_t *hashes, size_t count)
         return 0;
     sort(hashes, count, HASH_BITS);
     size_t kept = 1;
-    for (size_t i = 1; i < count; i++)
+    while (kept < count && hashes[kept] != hashes[kept - 1])
+        kept++;
+    for (size_t i = kept + 1; i < count; i++)
         if (hashes[i] != hashes[kept - 1])
             hashes[kept++] = hashes[i];
     return kept;

@@ -48,6 +48,9 @@ static void hash_sort__agrees_with_qsort(void **state)
     for (size_t m = 0; m < BB_ARRAY_LENGTH(masks); m++) {
         for (size_t count = 0; count < 130; count++)
             assert_sorts(&rng, count, masks[m]);
+        for (size_t count = 1000; count < 2100; count += 131)
+            assert_sorts(&rng, count, masks[m]);
+        assert_sorts(&rng, 2048, masks[m]);
         assert_sorts(&rng, 20000, masks[m]);
     }
 }
