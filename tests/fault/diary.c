@@ -66,13 +66,20 @@ struct bb_bytes diary_value(const struct diary_operation *operation, uint8_t *bu
     return bb_bytes_of(buffer, operation->value_size);
 }
 
+/* Might this operation have written the value? Size and head tell, before all its bytes are made. */
+static bool looks_like(const struct diary_operation *operation, struct bb_bytes value)
+{
+    return operation->is_put && operation->value_size == value.size &&
+           memcmp(value.data, &operation->write, sizeof(operation->write)) == 0;
+}
+
 /* Which write wrote this value? UNKNOWN for none: then it is nobody's. */
 static uint64_t find_write(const struct diary *diary, uint32_t key, struct bb_bytes value)
 {
     uint8_t expected[DIARY_VALUE_MAX];
     for (size_t i = 0; i < diary->operation_count; i++) {
         const struct diary_operation *operation = &diary->operations[i];
-        if (operation->key == key && operation->is_put && operation->value_size == value.size &&
+        if (operation->key == key && looks_like(operation, value) &&
             bb_bytes_equal(diary_value(operation, expected), value))
             return operation->write;
     }

@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, run, words
+from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, run, some, words
 
 COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure", "destroy",
             "checkpoint", "ingest", "repair", "explain", "export", "import"]
@@ -48,7 +48,7 @@ class Help(ToolTest):
         self.assertIn(f"--kind KIND {shown} --rate", text)
 
     def test_help_of_each_command_has_usage_examples_and_options(self):
-        for command in ALL_COMMANDS:
+        for command in some(ALL_COMMANDS):
             text = self.ok(*command.split(), "--help").text
             self.assertTrue(text.startswith(f"usage: bloomblock {command} "), text)
             self.assertIn("Example", text)
@@ -56,7 +56,7 @@ class Help(ToolTest):
             self.assertEqual(self.ok(*command.split(), "nonsense", "-h").text, text)
 
     def test_help_fits_a_terminal(self):
-        for command in ["", "filter", *ALL_COMMANDS]:
+        for command in some(["", "filter", *ALL_COMMANDS]):
             for line in self.ok(*command.split(), "--help").lines:
                 self.assertLessEqual(len(line), 110, line)
 
@@ -65,7 +65,7 @@ class Help(ToolTest):
             page = file.read()
         parts = dict(re.findall(r"^##+ (.*?)\n(.*?)(?=^##)", page + "\n##", re.MULTILINE | re.DOTALL))
         shared = set(re.findall(r"^[|] `(--[a-z0-9-]+)", parts["Options of the store"], re.MULTILINE))
-        for command in ALL_COMMANDS:
+        for command in some(ALL_COMMANDS):
             part = next(text for title, text in parts.items() if re.match(f"`bloomblock {command}[ `]", title))
             quoted = [text for text in re.findall(r"`([^`\n]*)`", part) if not text.startswith(("compact ", "mdb"))]
             named = {option for text in quoted for option in re.findall(r"--[a-z][a-z0-9-]*", text)}
@@ -88,7 +88,7 @@ class CommandLine(ToolTest):
         self.assertIn("--json", self.expect(USAGE, "filter", "--json").err)
 
     def test_an_unknown_option_is_named(self):
-        for command in ALL_COMMANDS:
+        for command in some(ALL_COMMANDS):
             for option in ("--frobnicate", "--frobnicate=3", "-x"):
                 result = self.expect(USAGE, *command.split(), "a", "b", "c", option)
                 self.assertIn(option.split("=")[0], result.err)
@@ -99,7 +99,7 @@ class CommandLine(ToolTest):
         self.expect(USAGE, "scan", self.store, "--lim", "3")
 
     def test_missing_and_surplus_arguments(self):
-        for command in ALL_COMMANDS:
+        for command in some(ALL_COMMANDS):
             if command not in ("filter plan", "filter top"):
                 self.assertIn("missing", self.expect(USAGE, *command.split()).err)
         for command in ("scan", "compact", "stat", "dump", "filters", "verify", "destroy", "filter info"):

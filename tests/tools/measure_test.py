@@ -156,7 +156,7 @@ class Target(ToolTest):
     """Wasted requests per absent look-up are what was asked for. Pooled over secrets, because one store is one draw."""
 
     KEYS = 20000
-    SECRETS = 4
+    SECRETS = fewer(4)
 
     def wasted(self, target, options, compact):
         rng = test_random()

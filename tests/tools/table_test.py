@@ -8,7 +8,7 @@ import os
 import shutil
 import struct
 
-from tool import CORRUPT, FOUND, IO, UNSUPPORTED, USAGE, ToolTest, fewer, main, run, test_random, words
+from tool import CORRUPT, FOUND, IO, UNSUPPORTED, USAGE, ToolTest, fewer, main, run, some, test_random, words
 
 FOOTER_SIZE = 64
 STORED_FOOTER = 6
@@ -314,7 +314,7 @@ class Hostile(TableTest):
     COMMANDS = [["verify"], ["dump", "--blocks", "--values", "--limit", "0"], ["filters", "--limit", "0"]]
 
     def expect_all(self, code, path, *needles):
-        for command in self.COMMANDS:
+        for command in some(self.COMMANDS):
             result = self.expect(code, command[0], path, *command[1:])
             for needle in needles:
                 self.assertIn(needle, result.err)
@@ -353,7 +353,7 @@ class Hostile(TableTest):
             # A bit of the footer's version is a newer version only under a good checksum.
             self.assertEqual(result.code, CORRUPT, (position, result.err))
             self.assertRegex(result.err, r"spoilt.bbt: at offset \d+")
-            for command in self.COMMANDS[1:]:
+            for command in some(self.COMMANDS[1:]):
                 self.assertIn(run(command[0], path, *command[1:]).code, (FOUND, CORRUPT), (position, command))
 
     def test_blocks_of_another_table_are_not_accepted(self):

@@ -210,7 +210,7 @@ static void check_turns(const struct bb_memtable *memtable, const struct model *
 {
     struct bb_iter *iter = NULL;
     assert_ok(bb_memtable_iter_create(memtable, &iter));
-    for (unsigned round = 0; round < 300; round++) {
+    for (size_t round = 0; round < 300; round += bb_test_step()) {
         uint8_t buffer[KEY_SIZE_MAX];
         size_t drawn = bb_rng_below(rng, model->count);
         struct bb_bytes key =
@@ -260,7 +260,7 @@ static void check_gets(const struct bb_memtable *memtable, const struct model *m
 {
     for (size_t i = 0; i < model->count; i++)
         check_get(memtable, model, model->entries[i].key, model->entries[i].sequence);
-    for (unsigned round = 0; round < 2000; round++) {
+    for (size_t round = 0; round < 2000; round += bb_test_step()) {
         uint8_t buffer[KEY_SIZE_MAX];
         struct bb_bytes key = make_key(rng, shape, bb_rng_below(rng, 2 * model->count + 1), buffer);
         check_get(memtable, model, key, bb_rng_below(rng, model->count + 2));
