@@ -67,7 +67,7 @@ class Load(ToolTest):
                  ["--granularity", "4"], ["--granularity", "page"], ["--block-size", "512"], ["--target", "0.2"],
                  ["--sync"], ["--batch", "1"], ["--no-flush"], ["--deterministic"], ["--cache-off"],
                  ["--index-cached"], ["--restart-interval", "1"], ["--table-size", "64K"], ["--no-wal"])
-        for options in some(cases):
+        for options in cases:
             store = self.path("store" + "".join(options))
             self.load(keys, "--write-buffer", "64K", *options, store=store)
             self.assertEqual(self.ok("scan", store, "--count").text, f"{len(keys)}\n")

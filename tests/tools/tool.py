@@ -29,7 +29,8 @@ turn = 0
 
 
 def some(cases):
-    """The cases, or one in BB_TEST_STEP of them; each call begins at another, so that repeated calls take all."""
+    """The cases, or one in BB_TEST_STEP of them, each call of a program from another on. The same ones in each
+    run: what is thinned out under sanitizers is what a release build runs whole, and scripts/soak under sanitizers."""
     global turn
     turn += 1
     cases = list(cases)
