@@ -4,19 +4,17 @@
 #if BB_CPU_X86
 /* gcc and clang look at the processor, and at what the operating system saves of it, before main.
  */
+#define HAS(part)     __builtin_cpu_supports(part)
+#define AND_HAS(part) &&__builtin_cpu_supports(part)
+
 static bool has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    return BB_CPU_AVX2_PARTS(HAS, AND_HAS);
 }
 
 static bool has_avx512(void)
 {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vpopcntdq") &&
-           __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512ifma") &&
-           __builtin_cpu_supports("gfni");
+    return BB_CPU_AVX512_PARTS(HAS, AND_HAS);
 }
 #else
 static bool has_avx2(void)

@@ -35,11 +35,21 @@ const char *bb_cpu_name(enum bb_cpu cpu);
 #endif
 #endif
 
+/* What each of them is made of, once for both: what functions are compiled for, and what is looked for
+ * in the processor before one of them is called. first and more take a name each. */
+#define BB_CPU_AVX2_PARTS(first, more) first("avx2") more("bmi") more("bmi2") more("popcnt")
+#define BB_CPU_AVX512_PARTS(first, more)                                                           \
+    BB_CPU_AVX2_PARTS(first, more)                                                                 \
+    more("avx512f") more("avx512bw") more("avx512dq") more("avx512vl") more("avx512vbmi")          \
+        more("avx512vbmi2") more("avx512vpopcntdq") more("avx512bitalg") more("avx512ifma")        \
+            more("gfni")
+
 /* On the functions that are compiled for one of them; the rest of the library is for any processor
  * of the architecture. */
-#define BB_CPU_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
+#define BB_CPU_NAME(part)      part
+#define BB_CPU_NEXT_NAME(part) "," part
+#define BB_CPU_TARGET_AVX2     __attribute__((target(BB_CPU_AVX2_PARTS(BB_CPU_NAME, BB_CPU_NEXT_NAME))))
 #define BB_CPU_TARGET_AVX512                                                                       \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,"             \
-                          "avx512vpopcntdq,avx512bitalg,avx512ifma,gfni,avx2,bmi,bmi2,popcnt")))
+    __attribute__((target(BB_CPU_AVX512_PARTS(BB_CPU_NAME, BB_CPU_NEXT_NAME))))
 
 #endif
