@@ -63,12 +63,36 @@ static uint32_t fill_holes(struct pool *pool, const struct bb_ribbon_system *sys
     return used;
 }
 
-/* False: there are too many. */
+/* Does an equation without coefficients have a result? */
+static bool has_contradiction(const struct pool *pool)
+{
+    uint64_t wrong = 0;
+    for (uint32_t i = 0; i < pool->count; i++)
+        wrong |= pool->equations[i][0] == 0 ? pool->equations[i][1] : 0;
+    return wrong != 0;
+}
+
+/* Of equations without coefficients, that there is room for more. False: there is not, or one of them
+ * has a result. */
+static bool make_room(struct pool *pool, uint32_t wanted)
+{
+    uint32_t kept = 0;
+    if (has_contradiction(pool))
+        return false;
+    for (uint32_t i = 0; i < pool->count; i++)
+        if (pool->equations[i][0] != 0)
+            pool->equations[kept++] = pool->equations[i];
+    memset(pool->equations + kept, 0, (pool->count - kept) * sizeof(pool->equations[0]));
+    pool->count = kept;
+    return wanted <= BB_RIBBON_POOL_MAX - kept;
+}
+
+/* False: there are too many, or there is a contradiction. */
 static bool admit(struct pool *pool, const struct bb_ribbon_system *system, const uint16_t *order,
                   uint32_t count, uint32_t shift)
 {
     uint32_t used = fill_holes(pool, system, order, count, shift);
-    if (count - used > BB_RIBBON_POOL_MAX - pool->count)
+    if (count - used > BB_RIBBON_POOL_MAX - pool->count && !make_room(pool, count - used))
         return false;
     while (used < count)
         pool->equations[pool->count++] = equation_of(system, order[used++], shift);
@@ -224,15 +248,6 @@ static void eliminate_group(struct pool *pool, uint32_t shift, uint64_t *coeffic
         results[row] = pivots[row][1];
     }
     eliminate(pool, pivots, shift);
-}
-
-/* Does an equation without coefficients have a result? */
-static bool has_contradiction(const struct pool *pool)
-{
-    uint64_t wrong = 0;
-    for (uint32_t i = 0; i < pool->count; i++)
-        wrong |= pool->equations[i][0] == 0 ? pool->equations[i][1] : 0;
-    return wrong != 0;
 }
 
 bool bb_ribbon_band_fill(struct bb_ribbon_band *band, const struct bb_ribbon_system *system)

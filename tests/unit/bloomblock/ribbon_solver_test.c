@@ -311,6 +311,30 @@ static void ribbon_solver__too_many_for_their_rows(void **state)
             assert_too_many(cpu);
 }
 
+/* Of 75 equations for every 64 rows 11 say nothing new: they were kept until they filled the pool, and
+ * a system that is solved in planes was refused without them. */
+static void ribbon_solver__repetitions_leave_the_pool(void **state)
+{
+    (void)state;
+    enum { WINDOWS = 27, KEYS = 75 };
+    static struct bb_ribbon_solver solver;
+    static struct bb_ribbon_equation equations[WINDOWS * KEYS];
+    static uint32_t rows[WINDOWS * 64];
+    struct bb_rng rng;
+    bb_rng_init(&rng, key_seed);
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(rows); i++)
+        rows[i] = (uint32_t)bb_rng_next(&rng);
+    for (uint32_t i = 0; i < WINDOWS * KEYS; i++) {
+        uint32_t start = i / KEYS * 64;
+        uint64_t coefficients = bb_rng_next(&rng) | 1;
+        equations[i] =
+            (struct bb_ribbon_equation){.start = start,
+                                        .fingerprint = sum_of(rows + start, coefficients),
+                                        .coefficients = coefficients};
+    }
+    assert_true(assert_solutions(&solver, equations, WINDOWS * KEYS, WINDOWS * 64, 7));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +342,7 @@ int main(void)
         cmocka_unit_test(ribbon_solver__filters_of_all_sizes),
         cmocka_unit_test(ribbon_solver__largest_system),
         cmocka_unit_test(ribbon_solver__too_many_for_their_rows),
+        cmocka_unit_test(ribbon_solver__repetitions_leave_the_pool),
     };
     keys_init("ribbon_solver");
     return cmocka_run_group_tests(tests, NULL, NULL);
