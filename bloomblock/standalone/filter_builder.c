@@ -90,11 +90,13 @@ void bb_filter_builder_destroy(struct bb_filter_builder *builder)
     bb_free(builder);
 }
 
+/* Never more than there may be, so that one hash too many is refused when it comes. */
 static size_t next_capacity(size_t capacity)
 {
     if (capacity == 0)
         return CAPACITY_MIN;
-    return capacity < CAPACITY_DOUBLED ? capacity * 2 : capacity + capacity / 4;
+    size_t next = capacity < CAPACITY_DOUBLED ? capacity * 2 : capacity + capacity / 4;
+    return next < BB_FILTER_KEY_COUNT_MAX ? next : BB_FILTER_KEY_COUNT_MAX;
 }
 
 static enum bb_status grow(struct bb_filter_builder *builder)
