@@ -79,7 +79,8 @@ uint64_t bb_alloc_fault_peak(void)
 
 static void add_bytes(const void *memory)
 {
-    uint64_t now = bytes += malloc_usable_size((void *)(uintptr_t)memory);
+    uint64_t size = malloc_usable_size((void *)(uintptr_t)memory);
+    uint64_t now = atomic_fetch_add(&bytes, size) + size;
     uint64_t most = peak;
     while (now > most && !atomic_compare_exchange_weak(&peak, &most, now))
         continue;
