@@ -9,7 +9,8 @@
  *     lane j     | byte j of group t | byte j of group t + 1 | ...    8, 4 or 2 bytes
  *     answer     bit j: parity of (lane j & coefficients)
  *
- * Loads are masked: they touch no byte outside the window.
+ * Loads are masked, and touch no byte outside the window, but for the forms that rely on a pad
+ * (ribbon_probe.h): what they load behind it no lane takes.
  *
  * Bit-exact. Eight columns of m slots are m bytes, which fit into four vectors. A lane takes the
  * eight bytes in which its column's coefficients lie out of them, shifted by its own amount. (A

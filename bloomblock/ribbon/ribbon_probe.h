@@ -1,7 +1,8 @@
 /* The ways of asking a ribbon: which function answers, on this processor, for a rank.
  *
  * Both layouts, in all forms, read the payload and at most BB_RIBBON_PAD_BYTES behind it, whatever
- * these hold. A filter that stands alone has its checksum there.
+ * these hold. A filter that stands alone has its checksum there. Forms for payloads with a longer pad
+ * say so: BB_RIBBON_WIDE_PAD_BYTES, BB_RIBBON_SHARDS_PAD_BYTES.
  *
  * Pure functions; any thread.
  */

@@ -49,6 +49,20 @@ static bool ask_directory(const struct world *world, uint32_t part, struct bb_bl
                                          (uint32_t)(p->first_shard + shard - first), key);
 }
 
+/* In one call, and as a question of a batch. */
+static void ask_ready(const struct world *world, uint64_t key_hash, uint64_t place, bool expected)
+{
+    static struct bb_ribbon_batch batch;
+    const struct bb_summary *summary = world->summary;
+    bool is_damaged = place == BB_SUMMARY_DAMAGED;
+    bool is_let_through = false;
+    BB_ASSERT(bb_summary_denies(summary, key_hash, &is_let_through) == !expected);
+    BB_ASSERT(is_let_through == (expected && !is_damaged));
+    BB_ASSERT(*bb_summary_batch_begin(summary, key_hash, &batch, 0) == place);
+    BB_ASSERT(bb_summary_batch_find(summary, place, &batch, 0) == !is_damaged);
+    BB_ASSERT(summary->shards.probes->many(&batch, 1) == (uint64_t)expected);
+}
+
 static void ask(const struct world *world, struct bb_bytes text)
 {
     for (uint64_t i = 0; i < QUESTIONS; i++) {
@@ -59,6 +73,8 @@ static void ask(const struct world *world, struct bb_bytes text)
         uint64_t place = bb_summary_place(world->summary, &world->summary->parts[part], hash);
         bool answer = bb_summary_may_contain(world->summary, &world->format, place, hash);
         BB_ASSERT(answer == ask_directory(world, part, hash));
+        if (world->summary->part_count == 1)
+            ask_ready(world, bb_hash_mix(i), place, answer);
     }
 }
 
@@ -73,6 +89,8 @@ static void pin(const struct world *world)
         if (bb_summary_chunk_check(summary, &world->reading, &world->format, i,
                                    summary->chunks + bb_summary_chunk_offset(summary, i)) == BB_OK)
             bb_summary_pin_chunk(summary, i);
+    if (summary->part_count == 1)
+        bb_summary_make_ready(summary, &world->format);
 }
 
 static void use(uint8_t how, const uint8_t *section, size_t size)
