@@ -175,15 +175,16 @@ static void note_page(struct bb_large_pages_region *region, size_t page)
 }
 
 /* Granules from `first` up to `end` were taken, or given back: runs begin or end there, or at the run
- * in front of them. */
+ * in front of them. In a page between, which they fill, none began before, and none does now. */
 static void note_runs(struct bb_large_pages_region *region, size_t first, size_t end)
 {
     size_t last = end < GRANULES ? end / PAGE_BITS : PAGE_COUNT - 1;
     size_t before = first_before(region, first) / PAGE_BITS;
     if (before < first / PAGE_BITS)
         note_page(region, before);
-    for (size_t page = first / PAGE_BITS; page <= last; page++)
-        note_page(region, page);
+    note_page(region, first / PAGE_BITS);
+    if (last > first / PAGE_BITS)
+        note_page(region, last);
 }
 
 /* REQUIRES: there is one of so many granules. */

@@ -245,6 +245,85 @@ static void large_pages__the_first_hole_that_fits_is_taken(void **state)
     bb_large_pages_deinit(&pages);
 }
 
+/* ---- the place of each piece ---- */
+
+#define GRANULE  BB_LARGE_PAGES_ALIGNMENT
+#define GRANULES (BB_REGION_SIZE / GRANULE)
+
+/* One region, granule by granule. */
+struct plain {
+    bool is_used[GRANULES];
+};
+
+/* The first run of so many; GRANULES: there is none. */
+static size_t plain_find(const struct plain *plain, size_t count)
+{
+    size_t free_count = 0;
+    for (size_t i = 0; i < GRANULES; i++) {
+        free_count = plain->is_used[i] ? 0 : free_count + 1;
+        if (free_count == count)
+            return i + 1 - count;
+    }
+    return GRANULES;
+}
+
+static void plain_set(struct plain *plain, const uint8_t *region, const struct piece *piece,
+                      bool is_used)
+{
+    size_t first = (size_t)(piece->memory - region) / GRANULE;
+    size_t count = (piece->size + GRANULE - 1) / GRANULE;
+    for (size_t i = first; i < first + count; i++) {
+        assert_true(plain->is_used[i] != is_used);
+        plain->is_used[i] = is_used;
+    }
+}
+
+/* Of some pages, of many, of few granules, and what ends with a page. */
+static size_t draw_room(struct bb_rng *rng)
+{
+    if (bb_rng_one_in(rng, 4))
+        return (size_t)bb_rng_between(rng, 1, 8) * BB_REGION_PAGE_SIZE;
+    if (bb_rng_one_in(rng, 20))
+        return (size_t)bb_rng_between(rng, 50000, BB_REGION_SIZE / 3);
+    return (size_t)bb_rng_between(rng, BB_LARGE_PAGES_PIECE_MIN, 20000);
+}
+
+static void large_pages__pieces_stand_where_a_plain_search_finds_room(void **state)
+{
+    struct bb_rng *rng = *state;
+    static struct piece pieces[PIECES / 4];
+    static struct plain plain;
+    struct bb_large_pages pages;
+    struct piece first;
+    if (!has_regions())
+        skip();
+    bb_large_pages_init(&pages);
+    take(&pages, 5000, 1, &first); /* and stays: so does the region */
+    const uint8_t *region = first.memory;
+    plain_set(&plain, region, &first, true);
+    for (int i = 0; i < 4000; i++) {
+        struct piece *piece = &pieces[bb_rng_below(rng, PIECES / 4)];
+        size_t size = draw_room(rng);
+        if (piece->memory != NULL) {
+            plain_set(&plain, region, piece, false);
+            give(&pages, piece);
+            continue;
+        }
+        size_t at = plain_find(&plain, (size + GRANULE - 1) / GRANULE);
+        if (at == GRANULES)
+            continue;
+        take(&pages, size, (uint8_t)i, piece);
+        assert_ptr_equal(piece->memory, region + at * GRANULE);
+        plain_set(&plain, region, piece, true);
+    }
+    assert_int_equal(pages.count, 1);
+    for (size_t i = 0; i < PIECES / 4; i++)
+        give(&pages, &pieces[i]);
+    give(&pages, &first);
+    assert_empty(&pages);
+    bb_large_pages_deinit(&pages);
+}
+
 /* ---- tables that are replaced ---- */
 
 #define TABLES      48
@@ -350,6 +429,7 @@ int main(void)
         cmocka_unit_test(large_pages__an_empty_region_goes_back_at_once),
         cmocka_unit_test(large_pages__what_is_thinned_out_gives_pages_back),
         cmocka_unit_test(large_pages__the_first_hole_that_fits_is_taken),
+        cmocka_unit_test(large_pages__pieces_stand_where_a_plain_search_finds_room),
         cmocka_unit_test(large_pages__many_replacements_leave_it_dense),
         cmocka_unit_test(large_pages__threads_share_it),
     };
