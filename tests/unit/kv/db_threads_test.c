@@ -1,8 +1,9 @@
 /* Goal: any number of threads may use a store at once: batches are seen whole or not at all, what a
  * thread has seen it never sees undone, snapshots and iterators stay in their state, and all of it
  * while memtables are frozen, flushed and compacted.
- * Method: writers whose batches put one version number under two keys; readers, snapshot readers,
- * scanners and a thread that flushes and compacts, all of which check what they can know. The
+ * Method: writers whose batches put one version number under two keys; readers, readers of all keys
+ * at once, snapshot readers, scanners and a thread that flushes and compacts, all of which check what
+ * they can know. Keys are long enough to be told apart from all others by a run's ready summaries. The
  * builds with the thread and the address sanitizer see the rest. Interleavings that are held in
  * place are in db_interleavings_test.c. */
 #include "tests/support/store.h"
@@ -25,7 +26,7 @@
 #define VALUE_SIZE     150
 #define READERS        8
 #define CHECKPOINTS    6
-#define KEY_SIZE       8
+#define KEY_SIZE       24
 #define PAIR_COUNT     (WRITERS * PAIRS)
 #define VERSION_ABSENT 0
 
@@ -47,10 +48,10 @@ struct member {
     struct bb_rng rng;
 };
 
-/* "a0007" and "z0007": the halves of a pair are far apart, mostly in different tables. */
+/* "a0007..." and "z0007...": the halves of a pair are far apart, mostly in different tables. */
 static struct bb_bytes key_of(char half, uint32_t pair, char text[KEY_SIZE])
 {
-    snprintf(text, KEY_SIZE, "%c%04u", half, pair);
+    snprintf(text, KEY_SIZE, "%c%04u and a tail", half, pair);
     return bb_bytes_of_text(text);
 }
 
@@ -150,6 +151,56 @@ static void read_often(void *argument)
         crowd->checks++;
     }
     bb_buf_deinit(&buf);
+}
+
+/* Both halves of every pair, and keys between them that nobody writes. */
+struct everything {
+    char texts[3 * PAIR_COUNT][KEY_SIZE];
+    struct bb_bytes keys[3 * PAIR_COUNT];
+    struct bb_buf values[3 * PAIR_COUNT];
+    enum bb_status statuses[3 * PAIR_COUNT];
+};
+
+static uint64_t version_at(struct crowd *crowd, const struct everything *all, uint32_t i)
+{
+    if (all->statuses[i] == BB_NOT_FOUND)
+        return VERSION_ABSENT;
+    uint64_t version = version_of(bb_bytes_of(all->values[i].data, all->values[i].size));
+    if (all->statuses[i] != BB_OK || version == 0)
+        complain(crowd, "one of many gets", i / 3, version, (uint64_t)all->statuses[i]);
+    return version;
+}
+
+/* Many gets see one state, of which both halves of a pair are of one batch. */
+static void look_at_everything(struct crowd *crowd, struct everything *all)
+{
+    if (bb_db_get_many(crowd->db, NULL, all->keys, 3 * PAIR_COUNT, all->values, all->statuses) !=
+        BB_OK)
+        complain(crowd, "many gets", 0, 0, 0);
+    for (uint32_t pair = 0; pair < PAIR_COUNT; pair++) {
+        uint64_t left = version_at(crowd, all, 3 * pair);
+        uint64_t right = version_at(crowd, all, 3 * pair + 2);
+        if (left != right)
+            complain(crowd, "half of a batch in many gets", pair, left, right);
+        if (all->statuses[3 * pair + 1] != BB_NOT_FOUND)
+            complain(crowd, "a key that nobody wrote", pair, 0, 0);
+    }
+    crowd->checks++;
+}
+
+static void get_many_often(void *argument)
+{
+    struct member *member = argument;
+    struct everything *all = calloc(1, sizeof(*all));
+    if (all == NULL)
+        abort();
+    for (uint32_t i = 0; i < 3 * PAIR_COUNT; i++)
+        all->keys[i] = key_of("amz"[i % 3], i / 3, all->texts[i]);
+    while (member->crowd->writing > 0)
+        look_at_everything(member->crowd, all);
+    for (uint32_t i = 0; i < 3 * PAIR_COUNT; i++)
+        bb_buf_deinit(&all->values[i]);
+    free(all);
 }
 
 /* In a snapshot both halves of a pair are of one batch, and stay. */
@@ -311,6 +362,14 @@ static void start(struct member *member, struct crowd *crowd, uint32_t index, vo
     assert_ok(bb_thread_create(&member->thread, run, member));
 }
 
+static uint64_t denials_of(const struct bb_db_stats *stats)
+{
+    uint64_t denials = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        denials += stats->level_reads[level].visits[BB_VISIT_SUMMARY_NEGATIVE];
+    return denials;
+}
+
 static void assert_all_there(struct store *store, const struct crowd *crowd)
 {
     struct crowd after = {.db = store->db};
@@ -342,7 +401,7 @@ static void db_threads__everybody_at_once(void **state)
 {
     (void)state;
     static struct crowd crowd;
-    static struct member members[WRITERS + READERS + 3];
+    static struct member members[WRITERS + READERS + 5];
     uint32_t count = 0;
     struct store store;
     store_init(&store);
@@ -359,6 +418,8 @@ static void db_threads__everybody_at_once(void **state)
         start(&members[count], &crowd, i, write_often);
     for (uint32_t i = 0; i < READERS; i++, count++)
         start(&members[count], &crowd, count, read_often);
+    for (uint32_t i = 0; i < 2; i++, count++)
+        start(&members[count], &crowd, count, get_many_often);
     start(&members[count], &crowd, count, look_at_snapshots);
     count++;
     start(&members[count], &crowd, count, scan_often);
@@ -373,6 +434,7 @@ static void db_threads__everybody_at_once(void **state)
     printf("%" PRIu64 " flushes, %" PRIu64 " compactions, %" PRIu64 " checks\n", stats.flushes,
            stats.compactions, (uint64_t)crowd.checks);
     assert_true(stats.flushes > 2);
+    assert_true(denials_of(&stats) > 100);
     assert_int_equal(stats.writes, 2 * WRITERS * WRITES);
     assert_int_equal(stats.last_sequence, stats.writes);
     store_kill(&store);

@@ -1,10 +1,12 @@
 /* Goal: what is told of many keys at once is what the runs and their summaries tell of each. Method:
  * stores of several runs, opened anew and with their tables asked before or not, under options with
- * and without summaries that are ready; keys in and out of all bounds, in windows of every size. */
+ * and without summaries that are ready, and with damaged ones; keys in and out of all bounds, in
+ * windows of every size. */
 #include "kv/read/denials.h"
 
 #include "kv/background/install.h"
 #include "kv/store.h"
+#include "sstable/table.h"
 #include "sstable/table_visit.h"
 #include "tests/support/rng.h"
 #include "tests/support/store.h"
@@ -47,6 +49,7 @@ struct verdicts {
     uint64_t denied;
     uint64_t let_through;
     uint64_t outside;
+    uint64_t damaged;
 };
 
 /* One key and one run, the simple way. */
@@ -71,6 +74,12 @@ static void assert_key(const struct bb_levels *levels, const struct window *wind
     }
     if (!is_outside && !is_denied)
         assert_true((found->open >> k & 1) != 0);
+    size_t index = 0;
+    if (summary != NULL && !is_denied && !is_let_through &&
+        bb_run_find_at_once(asked, window->keys[k], &index)) {
+        assert_false(bb_summary_denies(summary, window->hashes[k], &may_go_on) || may_go_on);
+        sum->damaged++;
+    }
     sum->denied += is_denied;
     sum->let_through += is_let_through;
     sum->outside += is_outside;
@@ -106,6 +115,41 @@ static void ask_all(struct bb_db *db)
         snprintf(key, sizeof(key), "key%06u and a tail", i);
         (void)!bb_db_get(db, NULL, bb_bytes_of_text(key), NULL);
     }
+}
+
+/* As if their chunks could not be read. */
+static void damage_every_second_summary(struct bb_db *db)
+{
+    struct bb_view *view = bb_store_pin_view(db);
+    const struct bb_levels *levels = view->levels;
+    for (size_t run = 0; run < levels->turn_count; run++) {
+        for (size_t i = 0; i < levels->turns[run].run->count; i += 2) {
+            struct bb_table *table = atomic_load(&levels->turns[run].run->files[i]->table);
+            struct bb_summary *summary = table == NULL ? NULL : table->summary;
+            for (uint64_t s = 0; summary != NULL && s < summary->shard_count; s++)
+                summary->places[s] = BB_SUMMARY_DAMAGED;
+            if (summary != NULL)
+                bb_summary_make_ready(summary, &table->summary_format);
+        }
+    }
+    bb_store_release_view(db, view);
+}
+
+static void denials__damaged_summaries_say_nothing(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_rng rng;
+    store_init(&store);
+    bb_rng_init(&rng, 73);
+    store_open(&store);
+    fill(&store);
+    ask_all(store.db);
+    assert_int_equal(check(store.db, &rng).damaged, 0);
+    damage_every_second_summary(store.db);
+    struct verdicts sum = check(store.db, &rng);
+    assert_true(sum.damaged > 500 && sum.denied > 200 && sum.let_through > 100);
+    store_deinit(&store);
 }
 
 static struct verdicts check_store(enum bb_filter_kind kind)
@@ -145,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(denials__are_those_of_each_key),
+        cmocka_unit_test(denials__damaged_summaries_say_nothing),
         cmocka_unit_test(denials__none_where_no_summary_is_ready),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
