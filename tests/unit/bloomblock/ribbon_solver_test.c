@@ -335,6 +335,41 @@ static void ribbon_solver__repetitions_leave_the_pool(void **state)
     assert_true(assert_solutions(&solver, equations, WINDOWS * KEYS, WINDOWS * 64, 7));
 }
 
+#if BB_CPU_X86
+/* Gives whether the system of as many keys as there are rows, but one in 32, was solved. */
+static bool solve_in_planes(uint32_t groups, uint32_t rank)
+{
+    static struct bb_ribbon_planes planes;
+    static struct bb_ribbon_system system;
+    static struct bb_ribbon_rows rows;
+    static uint64_t hashes[BB_RIBBON_SLOTS_MAX];
+    struct bb_ribbon_descriptor parts = {.size = groups};
+    uint32_t keys = groups * BB_RIBBON_GROUP_ROWS * 31 / 32;
+    for (uint32_t i = 0; i < keys; i++)
+        hashes[i] = member_hash(1000 + groups, i);
+    bb_ribbon_system_init(&system, hashes, keys, parts, rank);
+    enum bb_ribbon_outcome outcome = bb_ribbon_planes_solve(&planes, &system, &rows);
+    assert_int_not_equal(outcome, BB_RIBBON_TOO_WIDE);
+    return outcome == BB_RIBBON_SOLVED;
+}
+
+/* Else the portable form, which answers then, would hide it. */
+static void ribbon_solver__planes_do_not_give_up(void **state)
+{
+    (void)state;
+    uint32_t solved = 0;
+    for (uint32_t groups = BB_RIBBON_GROUPS_MIN; groups <= BB_RIBBON_GROUPS_MAX; groups++)
+        if (bb_cpu_has(BB_CPU_AVX512))
+            solved += solve_in_planes(groups, 1 + groups % BB_RIBBON_RANK_MAX);
+    assert_true(solved > 100 || !bb_cpu_has(BB_CPU_AVX512));
+}
+#else
+static void ribbon_solver__planes_do_not_give_up(void **state)
+{
+    (void)state;
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +378,7 @@ int main(void)
         cmocka_unit_test(ribbon_solver__largest_system),
         cmocka_unit_test(ribbon_solver__too_many_for_their_rows),
         cmocka_unit_test(ribbon_solver__repetitions_leave_the_pool),
+        cmocka_unit_test(ribbon_solver__planes_do_not_give_up),
     };
     keys_init("ribbon_solver");
     return cmocka_run_group_tests(tests, NULL, NULL);
