@@ -4,6 +4,9 @@
 
 #include "bb/table.h"
 
+/* Of a longer version 0, which says the first one's size, would be foreign. */
+_Static_assert(sizeof(struct bb_read_options) == 2 * sizeof(size_t), "there is one version");
+
 /* Are they of another version than this one? Only then they need bb_read_options_copy: two
  * comparisons are all that a look-up pays. NULL: no. */
 static inline bool bb_read_options_are_foreign(const struct bb_read_options *options)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "bb/db_explain.h"
+#include "bb/filter_sets.h"
 #include "tests/support/store.h"
 
 /* ---- layout ---- */
@@ -91,6 +92,83 @@ static void public_structs__first_versions_of_options(void **state)
     assert_int_equal(offsetof(struct bb_get_options, bypass_fill), 26);
     assert_int_equal(offsetof(struct bb_read_options, bypass_fill), 10);
     assert_int_equal(offsetof(struct bb_table_options, filter_slack), 88);
+}
+
+/* Calls with options as long as the first version's, which a library that knows more has to take for
+ * ever. The numbers never change. */
+static void take_first_of_store(void)
+{
+    struct store store;
+    struct bb_buf value = {0};
+    struct bb_db_repair_options how = {.struct_size = 16, .dry_run = true};
+    struct bb_db_repair_report report;
+    store_init(&store);
+    store.options.struct_size = 304;
+    store_open(&store);
+    assert_ok(bb_db_put(store.db, &(struct bb_write_options){.struct_size = 16},
+                        bb_bytes_of_text("a key"), bb_bytes_of_text("its value")));
+    assert_ok(bb_db_get(store.db, &(struct bb_get_options){.struct_size = 32},
+                        bb_bytes_of_text("a key"), &value));
+    assert_ok(bb_db_ingest(store.db, NULL, 0, &(struct bb_ingest_options){.struct_size = 16}));
+    store_close(&store);
+    assert_ok(bb_db_repair(STORE_PATH, &store.options, &how, &report));
+    bb_buf_deinit(&value);
+    store_deinit(&store);
+}
+
+static void take_first_of_table(void)
+{
+    struct bb_file_memory *memory = store_memory(9);
+    struct bb_hash_secret secret;
+    struct bb_table_builder *builder = NULL;
+    struct bb_table *table = NULL;
+    struct bb_iter *iter = NULL;
+    struct bb_read_options reading = {.struct_size = 16};
+    bb_hash_secret_from_seed(9, &secret);
+    struct bb_table_options options = {
+        .struct_size = 96, .file_system = bb_file_memory_system(memory), .secret = &secret};
+    assert_ok(bb_table_builder_create("/data/table", &options, &builder));
+    assert_ok(bb_table_builder_add(builder, &(struct bb_entry){.kind = BB_ENTRY_PUT}));
+    assert_ok(bb_table_builder_finish(builder, NULL));
+    bb_table_builder_destroy(builder);
+    assert_ok(bb_table_open("/data/table", &options, &table));
+    assert_ok(bb_table_iter_create(table, &reading, NULL, &iter));
+    bb_iter_destroy(iter);
+    bb_table_close(table);
+    bb_file_memory_destroy(memory);
+}
+
+static void take_first_of_filters(void)
+{
+    struct bb_filter_builder *builder = NULL;
+    struct bb_counting_filter *counting = NULL;
+    struct bb_scalable_filter *scalable = NULL;
+    struct bb_count_sketch *sketch = NULL;
+    struct bb_filter_options options = {.struct_size = 56};
+    struct bb_filter_question question = {.struct_size = 48, .key_count = 100, .target_rate = 0.01};
+    struct bb_filter_plan plan;
+    assert_ok(bb_filter_builder_create(&options, &builder));
+    assert_ok(bb_filter_plan(&question, &plan));
+    assert_ok(bb_counting_filter_create(
+        &(struct bb_counting_filter_options){.struct_size = 32, .key_count = 10}, &counting));
+    assert_ok(bb_scalable_filter_create(&(struct bb_scalable_filter_options){.struct_size = 40},
+                                        &scalable));
+    assert_ok(
+        bb_count_sketch_create(&(struct bb_count_sketch_options){.struct_size = 40}, &sketch));
+    bb_filter_builder_destroy(builder);
+    bb_counting_filter_destroy(counting);
+    bb_scalable_filter_destroy(scalable);
+    bb_count_sketch_destroy(sketch);
+}
+
+static void public_structs__first_versions_are_taken(void **state)
+{
+    (void)state;
+    if (sizeof(void *) != 8)
+        skip();
+    take_first_of_store();
+    take_first_of_table();
+    take_first_of_filters();
 }
 
 static void public_structs__enums_have_room(void **state)
@@ -274,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_structs__keep_their_sizes),
         cmocka_unit_test(public_structs__first_versions_of_options),
+        cmocka_unit_test(public_structs__first_versions_are_taken),
         cmocka_unit_test(public_structs__enums_have_room),
         cmocka_unit_test(public_structs__of_an_open_store),
         cmocka_unit_test(public_structs__of_an_explanation),
