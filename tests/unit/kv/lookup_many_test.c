@@ -12,17 +12,20 @@
 
 #define KEYS  2500
 #define ASKED 3000
+/* Long enough for what runs tell at once: eight bytes behind what all keys begin with. */
+#define KEY_TEXT "key%08u and a tail"
+#define KEY_SIZE 32
 
 struct asked {
-    char texts[ASKED][24];
+    char texts[ASKED][KEY_SIZE];
     struct bb_bytes keys[ASKED];
 };
 
 static void put(struct bb_db *db, uint32_t i, uint32_t version)
 {
-    char key[16];
+    char key[KEY_SIZE];
     char value[64];
-    snprintf(key, sizeof(key), "key%08u", 2 * i);
+    snprintf(key, sizeof(key), KEY_TEXT, 2 * i);
     snprintf(value, sizeof(value), "value %u of %u, and some more text", version, i);
     assert_ok(bb_db_put(db, NULL, bb_bytes_of_text(key), bb_bytes_of_text(value)));
 }
@@ -30,14 +33,14 @@ static void put(struct bb_db *db, uint32_t i, uint32_t version)
 /* One level filled by compaction, others by what came later; tombstones; something in memory. */
 static void fill(struct bb_db *db)
 {
-    char key[16];
+    char key[KEY_SIZE];
     for (uint32_t i = 0; i < KEYS; i++)
         put(db, (uint32_t)(i * 7919ULL % KEYS), 0);
     assert_ok(bb_db_compact(db));
     for (uint32_t i = 0; i < KEYS; i += 2)
         put(db, i, 1);
     for (uint32_t i = 0; i < KEYS; i += 5) {
-        snprintf(key, sizeof(key), "key%08u", 2 * i);
+        snprintf(key, sizeof(key), KEY_TEXT, 2 * i);
         assert_ok(bb_db_delete(db, NULL, bb_bytes_of_text(key)));
     }
     assert_ok(bb_db_flush(db));
@@ -51,7 +54,7 @@ static struct asked *draw_keys(struct bb_rng *rng)
     struct asked *asked = calloc(1, sizeof(*asked));
     assert_non_null(asked);
     for (size_t i = 0; i < ASKED; i++) {
-        snprintf(asked->texts[i], sizeof(asked->texts[i]), "key%08u",
+        snprintf(asked->texts[i], sizeof(asked->texts[i]), KEY_TEXT,
                  (uint32_t)bb_rng_below(rng, 2 * KEYS + 20));
         asked->keys[i] = bb_bytes_of_text(asked->texts[i]);
     }
@@ -183,6 +186,63 @@ static void lookup_many__waiting_changes_no_answer_and_no_count(void **state)
     for (uint32_t one_in = 1; one_in <= 3; one_in++)
         check_cold(&options, seed + 3 + one_in, one_in);
     bb_file_memory_destroy(unused);
+}
+
+#define RUNS 80
+
+static void delete_some(struct bb_db *db, uint32_t from)
+{
+    char low[KEY_SIZE];
+    char high[KEY_SIZE];
+    snprintf(low, sizeof(low), KEY_TEXT, from);
+    snprintf(high, sizeof(high), KEY_TEXT, from + 300);
+    assert_ok(bb_db_delete_range(db, NULL, bb_bytes_of_text(low), bb_bytes_of_text(high)));
+}
+
+/* Each with keys over the whole range; of the last ones, one in seven with a range tombstone. */
+static void fill_runs(struct bb_db *db, uint32_t plain_runs)
+{
+    for (uint32_t run = 0; run < RUNS; run++) {
+        if (run >= plain_runs && run % 7 == 3)
+            delete_some(db, run * 60);
+        for (uint32_t i = 0; i < 30; i++)
+            put(db, (run * 37 + i * 83) % KEYS, run);
+        assert_ok(bb_db_flush(db));
+    }
+}
+
+static void check_runs(uint32_t plain_runs, uint64_t seed)
+{
+    struct store stores[2];
+    struct bb_rng rng;
+    for (int i = 0; i < 2; i++) {
+        store_init(&stores[i]);
+        stores[i].options.level0_run_count_compact = 100;
+        stores[i].options.level0_run_count_busy = 100;
+        stores[i].options.level0_run_count_stop = 200;
+        store_open(&stores[i]);
+        fill_runs(stores[i].db, plain_runs);
+        store_reopen(&stores[i]);
+    }
+    assert_int_equal(store_stats(&stores[0]).run_count, RUNS);
+    bb_rng_init(&rng, seed);
+    struct asked *asked = draw_keys(&rng);
+    for (int i = 0; i < 2; i++) { /* the second time with summaries that are ready */
+        assert_same_answers(stores[0].db, stores[1].db, (struct bb_get_options){0}, asked, ASKED);
+        assert_same_statistics(stores[0].db, stores[1].db);
+    }
+    free(asked);
+    store_deinit(&stores[0]);
+    store_deinit(&stores[1]);
+}
+
+/* Those beyond BB_DENIALS_RUNS are asked one by one, whatever the others deny. */
+static void lookup_many__of_more_runs_than_are_asked_ahead(void **state)
+{
+    (void)state;
+    uint64_t seed = bb_rng_seed("lookup_many__of_more_runs_than_are_asked_ahead", 3);
+    check_runs(RUNS, seed);
+    check_runs(0, seed + 1);
 }
 
 static uint64_t needs_of(struct store *store)
@@ -337,6 +397,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lookup_many__is_as_single_gets),
         cmocka_unit_test(lookup_many__waiting_changes_no_answer_and_no_count),
+        cmocka_unit_test(lookup_many__of_more_runs_than_are_asked_ahead),
         cmocka_unit_test(lookup_many__announces_what_it_waits_for),
         cmocka_unit_test(lookup_many__sees_one_snapshot),
         cmocka_unit_test(lookup_many__at_its_limits),
