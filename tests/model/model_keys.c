@@ -8,7 +8,7 @@
 #include "tests/support/must_alloc.h"
 
 /* Key i always has the same bytes: mostly a shared prefix and a number, some very short, some with
- * NULs. */
+ * NULs; a third long enough for what runs and their summaries tell at once (compaction/run.h). */
 static struct bb_bytes key_of(uint32_t i, struct model_key *key)
 {
     char *text = (char *)key->data;
@@ -21,7 +21,8 @@ static struct bb_bytes key_of(uint32_t i, struct model_key *key)
             (size_t)snprintf(text, MODEL_KEY_SIZE_MAX,
                              "http://example.org/a/long/shared/prefix/%08u", i * 2654435761u);
     else
-        key->size = (size_t)snprintf(text, MODEL_KEY_SIZE_MAX, "k%06u", i);
+        key->size = (size_t)snprintf(text, MODEL_KEY_SIZE_MAX,
+                                     i % 3 == 0 ? "k%06u and a tail" : "k%06u", i);
     if (i % 5 == 0 && key->size > 2)
         key->data[key->size / 2] = 0;
     return bb_bytes_of(key->data, key->size);
