@@ -88,8 +88,9 @@ struct bb_filter_options {
 };
 
 /* Collects hashes. One thread at a time. Memory: 8 bytes per hash until finish, and up to 2 more to
- * grow (8 more below 65,536 hashes); finish needs up to twice the envelope besides, counting and
- * scalable filters up to three times. Sticky after a failure. */
+ * grow (8 more below 65,536 hashes), where realloc moves pages; one that copies holds old and new
+ * for a moment. finish needs up to twice the envelope and 0.1 MB besides, counting and scalable
+ * filters up to three times the envelope. Sticky after a failure. */
 struct bb_filter_builder;
 BB_API BB_MUST_CHECK enum bb_status
 bb_filter_builder_create(const struct bb_filter_options *options,
