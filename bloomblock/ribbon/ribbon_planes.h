@@ -18,7 +18,8 @@
  * matrix of eight by eight bits, and each lane of parts is multiplied by it. The same product gives
  * the pivots, and, from the last group to the first, the rows from the rows behind.
  *
- * The pool has 56 lanes where the other has 128: in the rare system that wants more, it gives up.
+ * The pool has 56 such lanes, and where they are full, as many again and 8 more in a second set of
+ * vectors: 120 equations, where the other form's has 128. A system that wants more is given up.
  *
  * Compiled for x86 only. Threads: one object, one thread.
  */
@@ -27,7 +28,7 @@
 
 #include "bloomblock/ribbon/ribbon_system.h"
 
-#define BB_RIBBON_PLANES_LANES 56 /* equations in the pool */
+#define BB_RIBBON_PLANES_LANES 56 /* equations in the first set of vectors */
 
 /* Loads reach up to 64 bytes past the last equation. */
 struct bb_ribbon_planes {
@@ -43,7 +44,7 @@ struct bb_ribbon_planes {
 enum bb_ribbon_outcome {
     BB_RIBBON_SOLVED,
     BB_RIBBON_CONTRADICTS, /* the equations have no solution */
-    BB_RIBBON_TOO_WIDE,    /* more than BB_RIBBON_PLANES_LANES of them want the same rows */
+    BB_RIBBON_TOO_WIDE,    /* more equations than the pool holds want the same rows */
 };
 
 enum bb_ribbon_outcome bb_ribbon_planes_solve(struct bb_ribbon_planes *planes,
