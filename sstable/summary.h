@@ -44,9 +44,8 @@ struct bb_summary {
      * cache line. Set by bb_summary_make_ready. */
     _Alignas(64) struct bb_ribbon_shards shards;
 
-    uint64_t
-        *places; /* pinned: offset in chunks << 16 | descriptor, of each shard. NULL: chunks are
-                         in the cache */
+    /* Pinned: offset in chunks << 16 | descriptor, of each shard. NULL: chunks are in the cache. */
+    uint64_t *places;
     uint8_t *chunks;
     uint32_t part_count; /* 0: the list is damaged, there is nothing to be asked */
     const struct bb_summary_part *parts;

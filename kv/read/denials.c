@@ -60,6 +60,7 @@ static void ask_shards(struct batch *batch, uint64_t *ret_denied, uint64_t *ret_
             bb_summary_batch_find(batch->summaries[i], *batch->places[i], &batch->ribbons, i);
         sound |= (uint64_t)is_sound << i;
     }
+    /* Any summary's: a processor has one way for batches, of all ranks. */
     uint64_t maybe = batch->summaries[0]->shards.probes->many(&batch->ribbons, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
         uint64_t bit = bit_of(batch->keys[i]);
