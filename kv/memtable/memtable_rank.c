@@ -9,7 +9,8 @@ static double rank_in_leaf(const struct bb_memtable *memtable, const struct bb_m
     uint32_t count = atomic_load_explicit(&leaf->count, memory_order_acquire);
     uint32_t below = 0;
     for (uint32_t slot = 0; slot < count; slot++) {
-        uint32_t record = atomic_load_explicit(&leaf->records[slot], memory_order_relaxed);
+        /* The writer may have published a newer version just now. */
+        uint32_t record = atomic_load_explicit(&leaf->records[slot], memory_order_acquire);
         below += bb_memtable_compare(memtable, bb_memtable_key_at(memtable, record), key, 0) < 0;
     }
     return count == 0 ? 0 : (double)below / count;

@@ -1,5 +1,5 @@
-/* Goal: readers beside the writer find every entry that was published to them, and walk in order
- * without losing one.
+/* Goal: readers beside the writer find every entry that was published to them, walk in order
+ * without losing one, and estimate ranks from records that are complete.
  *
  * Method: one writer adds and publishes the number of entries (release); readers take the number
  * (acquire) and then get any of those, or walk in either direction and compare with what must be
@@ -174,15 +174,35 @@ static void seek_all(void *argument)
     bb_iter_destroy(iter);
 }
 
-static void run(bool is_url, uint64_t seed)
+/* A rank compares with whole keys of records that the writer may have published just now. */
+static void rank_all(void *argument)
 {
-    static void (*const roles[])(void *) = {write_all, get_all, walk_all, seek_all};
+    struct shared *shared = argument;
+    struct bb_rng rng;
+    bb_rng_init(&rng, shared->seed + 3);
+    uint64_t published = 0;
+    while (published < ENTRY_COUNT) {
+        published = atomic_load_explicit(&shared->published, memory_order_acquire);
+        if (published == 0)
+            continue;
+        uint64_t sequence = bb_rng_one_in(&rng, 2) ? published : bb_rng_between(&rng, 1, published);
+        char text[KEY_SIZE];
+        double rank = bb_memtable_rank(shared->memtable, key_of(shared, sequence, text));
+        fail_if(shared, !(rank >= 0 && rank <= 1));
+        atomic_fetch_add_explicit(&shared->checks, 1, memory_order_relaxed);
+    }
+}
+
+#define ROLE_COUNT 4
+
+static void run(bool is_url, uint64_t seed, void (*const roles[ROLE_COUNT])(void *))
+{
     struct shared shared = {.is_url = is_url, .seed = seed};
-    struct bb_thread threads[sizeof(roles) / sizeof(roles[0])];
+    struct bb_thread threads[ROLE_COUNT];
     assert_ok(bb_memtable_create(NULL, 32 << 20, &shared.memtable));
-    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+    for (size_t i = 0; i < ROLE_COUNT; i++)
         assert_ok(bb_thread_create(&threads[i], roles[i], &shared));
-    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+    for (size_t i = 0; i < ROLE_COUNT; i++)
         bb_thread_join(&threads[i]);
     printf("%llu checks\n", (unsigned long long)atomic_load(&shared.checks));
     assert_true(atomic_load(&shared.failures) == 0);
@@ -190,16 +210,26 @@ static void run(bool is_url, uint64_t seed)
     bb_memtable_destroy(shared.memtable);
 }
 
+static void (*const find_and_walk[ROLE_COUNT])(void *) = {write_all, get_all, walk_all, seek_all};
+static void (*const rank_alone[ROLE_COUNT])(void *) = {write_all, rank_all, rank_all, rank_all};
+
 static void memtable_thread__random_keys(void **state)
 {
     (void)state;
-    run(false, bb_rng_seed("memtable_thread__random_keys", 31));
+    run(false, bb_rng_seed("memtable_thread__random_keys", 31), find_and_walk);
 }
 
 static void memtable_thread__keys_with_a_common_head(void **state)
 {
     (void)state;
-    run(true, bb_rng_seed("memtable_thread__keys_with_a_common_head", 32));
+    run(true, bb_rng_seed("memtable_thread__keys_with_a_common_head", 32), find_and_walk);
+}
+
+/* A rank read the newest version of a key before its bytes were known to be complete. */
+static void memtable_thread__rank_beside_new_versions(void **state)
+{
+    (void)state;
+    run(true, bb_rng_seed("memtable_thread__rank_beside_new_versions", 33), rank_alone);
 }
 
 int main(void)
@@ -207,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memtable_thread__random_keys),
         cmocka_unit_test(memtable_thread__keys_with_a_common_head),
+        cmocka_unit_test(memtable_thread__rank_beside_new_versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
