@@ -1,11 +1,12 @@
-# The five layers, lowest first. Every .c file in a layer's folder and in the rooms inside it belongs to it.
-set(BB_LAYERS base bloomblock sstable compaction kv)
+# The six layers, lowest first. Every .c file in a layer's folder and in the rooms inside it belongs to it.
+set(BB_LAYERS base bloomblock skip sstable compaction kv)
 
 set(BB_LINKS_base PkgConfig::XXHASH Threads::Threads)
 set(BB_LINKS_bloomblock bb_base m)
+set(BB_LINKS_skip bb_bloomblock bb_base PkgConfig::PCRE2)
 set(BB_LINKS_sstable bb_bloomblock bb_base PkgConfig::LZ4)
 set(BB_LINKS_compaction bb_sstable bb_base)
-set(BB_LINKS_kv bb_compaction bb_sstable bb_base)
+set(BB_LINKS_kv bb_skip bb_compaction bb_sstable bb_base)
 
 foreach(layer IN LISTS BB_LAYERS)
     file(GLOB sources CONFIGURE_DEPENDS

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Includes point downward: base < bloomblock < sstable < compaction < kv, and never in a circle.
+"""Includes point downward: base < bloomblock < skip, sstable < compaction < kv, and never in a circle.
 
-- A file of a layer includes its own layer and those below; compaction moreover nothing of bloomblock.
+- A file of a layer includes its own layer and those below. skip and sstable do not include each other, and compaction
+  includes nothing of bloomblock or skip.
 - A public header includes only public headers below it; a layer knows only the public headers of its height.
 - leveldb, LevelDB's C interface, sees the public headers and itself.
 - tools and bench see the public headers, the ground floor and a short list; examples see <bb/...> alone. A
@@ -16,11 +17,11 @@ import posixpath
 import c_source
 import source_tree
 
-LAYERS = ["base", "bloomblock", "sstable", "compaction", "kv"]
-HIDDEN_FROM = {"compaction": {"bloomblock"}}
-PUBLIC = ["bb/base.h", "bb/filter_sets.h", "bb/filter.h", "bb/table.h", "bb/table_explain.h", "bb/db_stats.h",
-          "bb/db.h", "bb/db_files.h", "bb/db_explain.h"]
-PUBLIC_HEIGHT = {"base": 1, "bloomblock": 3, "sstable": 5, "compaction": 5, "kv": len(PUBLIC)}
+LAYERS = ["base", "bloomblock", "skip", "sstable", "compaction", "kv"]
+HIDDEN_FROM = {"sstable": {"skip"}, "compaction": {"bloomblock", "skip"}}
+PUBLIC = ["bb/base.h", "bb/filter_sets.h", "bb/filter.h", "bb/record.h", "bb/condition.h", "bb/skip.h",
+          "bb/table.h", "bb/table_explain.h", "bb/db_stats.h", "bb/db.h", "bb/db_files.h", "bb/db_explain.h"]
+PUBLIC_HEIGHT = {"base": 1, "bloomblock": 3, "skip": 6, "sstable": 8, "compaction": 8, "kv": len(PUBLIC)}
 # What tools and bench may include besides bb/ and base/: reading single blocks and filters is their business.
 OPENED_TO_TOOLS = {"sstable/salvage/table_salvage.h", "sstable/table_walk.h", "sstable/format.h",
                    "bloomblock/block_filter.h"}
@@ -29,6 +30,8 @@ KV = {"kv"} | {"kv/" + room for room in
               ("wal", "memtable", "manifest", "write", "background", "read", "recovery", "ingest", "repair")}
 # What a room sees of its own layer. Reading, ingestion and repair stand on top of the store: it knows nothing of them.
 ROOMS_SEEN = {
+    "skip/record": {"skip/record"},
+    "skip/condition": {"skip/condition", "skip/record"},
     "kv/wal": {"kv/wal"},
     "kv/memtable": {"kv/memtable"},
     "kv/manifest": {"kv/manifest", "kv/wal"},

@@ -1,0 +1,69 @@
+/* A leaf of a condition, as indexes see it: what must hold of one attribute.
+ *
+ * A condition is a tree of AND, OR and NOT over leaves. Every comparison is one of four leaves:
+ *
+ *     =, IN, <, <=, >, >=, BETWEEN    RANGES   the attribute lies in one of some intervals
+ *     !=, NOT IN, NOT LIKE ...                 NOT over the leaf without it
+ *     IS NULL, IS NOT NULL            NULLS    IS NOT NULL is NOT over it
+ *     LIKE, has_token, matches ...    TEXT     the attribute's bytes match; pieces are what every
+ *                                              match contains
+ *     x = 5 with x always unknown...  CONSTANT the same for every record
+ *
+ * A leaf is true, false or unknown of a record; NULLS alone is never unknown. NaN lies in no interval:
+ * RANGES is false of it. A leaf is constant, and may be read by any number of threads.
+ */
+#ifndef BB_SKIP_CONDITION_LEAF_H
+#define BB_SKIP_CONDITION_LEAF_H
+
+#include "bb/record.h"
+
+enum bb_leaf_kind { BB_LEAF_RANGES, BB_LEAF_NULLS, BB_LEAF_TEXT, BB_LEAF_CONSTANT };
+
+/* One end of an interval. */
+struct bb_bound {
+    bool is_open;              /* no bound to this side: value is not set */
+    bool is_exclusive;         /* the value itself is outside */
+    struct bb_attribute value; /* PRESENT, of the attribute's type, never NaN; -0 is +0 */
+};
+
+/* Never empty. A single value is an interval with the same inclusive value at both ends. */
+struct bb_interval {
+    struct bb_bound low;
+    struct bb_bound high;
+};
+
+/* Bytes that a matching attribute contains. The flags say what is known of the match: a token that
+ * touches an end of the piece is a whole token only where the flag of that end is set, or the piece
+ * continues with a separator there. */
+struct bb_piece {
+    struct bb_bytes bytes;
+    bool is_at_start;  /* the attribute starts with the piece */
+    bool is_at_end;    /* the attribute ends with the piece */
+    bool is_token;     /* the piece is one whole token of the attribute (has_token) */
+    bool ignores_case; /* ASCII case is ignored: the bytes are in lower case */
+};
+
+/* One of the pieces is in every match. */
+struct bb_piece_group {
+    const struct bb_piece *pieces;
+    size_t piece_count; /* at least 1 */
+};
+
+struct bb_leaf {
+    enum bb_leaf_kind kind;
+    size_t attribute; /* number in the schema; of CONSTANT none */
+    enum bb_attribute_type type;
+    /* RANGES: ascending, disjoint, not adjacent. None: false of every record that has a value. */
+    const struct bb_interval *intervals;
+    size_t interval_count;
+    bool is_points; /* every interval is a single value: =, IN */
+    /* TEXT: every match satisfies all groups. None: nothing is known of matches. */
+    const struct bb_piece_group *groups;
+    size_t group_count;
+    /* CONSTANT. */
+    bool may_be_true;
+    bool may_be_false;
+    bool may_be_null;
+};
+
+#endif
