@@ -395,6 +395,9 @@ static enum bb_status begin_entry(struct bb_table_builder *builder, const struct
         status = add_to_filters(builder, entry->key, is_new_key);
     if (status == BB_OK && builder->properties.entry_count == 0)
         status = bb_buf_assign(&builder->properties.smallest, entry->key);
+    if (status == BB_OK && builder->observer.add != NULL)
+        status = builder->observer.add(builder->observer.context, entry,
+                                       builder->properties.block_count);
     *ret_is_new_key = is_new_key;
     return status;
 }

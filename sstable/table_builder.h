@@ -13,6 +13,13 @@
 #include "sstable/table_ranges.h"
 #include "sstable/table_writer.h"
 
+/* Sees the entries of a table as they are written, with the number of the block that each goes to:
+ * for what is built next to a table. block_number never falls. A failure fails the builder. */
+struct bb_table_observer {
+    enum bb_status (*add)(void *context, const struct bb_entry *entry, uint64_t block_number);
+    void *context;
+};
+
 struct bb_table_builder {
     struct bb_error failure; /* the first one, status BB_OK before */
     bool is_finished;
@@ -33,8 +40,22 @@ struct bb_table_builder {
     struct bb_summary_builder *summary;      /* NULL without */
     size_t summary_part_keys;                /* at which a part of the summary ends */
     struct bb_table_ranges ranges;
-    struct bb_buf stored; /* a block, page or section in its stored form */
+    struct bb_buf stored;              /* a block, page or section in its stored form */
+    struct bb_table_observer observer; /* add NULL: none */
 };
+
+/* Before the first entry. The observer is copied; its context must outlive the builder. */
+static inline void bb_table_builder_observe(struct bb_table_builder *builder,
+                                            const struct bb_table_observer *observer)
+{
+    builder->observer = *observer;
+}
+
+/* The id of the table to be: 16 bytes, borrowed from the builder. */
+static inline struct bb_bytes bb_table_builder_id(const struct bb_table_builder *builder)
+{
+    return bb_buf_bytes(&builder->properties.table_id);
+}
 
 /* For tests: a smaller part of the summary than BB_SUMMARY_PART_KEYS. Before the first entry. */
 static inline void bb_table_builder_set_summary_part(struct bb_table_builder *builder,

@@ -139,6 +139,27 @@ enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
     return status;
 }
 
+/* The raw payload of stored bytes in *block (NULL: in one of its own), readied for searching. Takes
+ * the block. */
+static enum bb_status fill(const uint8_t *stored, uint32_t size,
+                           const struct bb_stored_block_info *info, struct bb_block *block,
+                           struct bb_block_spares *spares, const struct bb_comparator *comparator,
+                           struct bb_place place, struct bb_block **ret_block)
+{
+    enum bb_status status = BB_OK;
+    if (block == NULL)
+        status = bb_block_create_from(spares, info->raw_size, &block);
+    if (status == BB_OK)
+        status = unpack(stored, info, size - BB_BLOCK_TRAILER_SIZE, place, block);
+    if (status == BB_OK)
+        status = bb_block_index(block, info->raw_size, comparator, place);
+    if (status == BB_OK)
+        *ret_block = block;
+    else
+        bb_block_unref(block);
+    return status;
+}
+
 enum bb_status bb_stored_block_decode_scratch(struct bb_block_scratch *scratch, uint32_t size,
                                               bool is_kept, struct bb_block_spares *spares,
                                               const struct bb_comparator *comparator,
@@ -147,18 +168,21 @@ enum bb_status bb_stored_block_decode_scratch(struct bb_block_scratch *scratch, 
     struct bb_stored_block_info info = {0};
     struct bb_block *block = NULL;
     enum bb_status status = bb_stored_block_info(scratch->stored, size, place, &info);
-    if (status == BB_OK && !is_kept)
+    if (status != BB_OK)
+        return status;
+    if (!is_kept)
         block =
             bb_block_in_scratch(scratch, info.raw_size, info.compression == BB_COMPRESSION_NONE);
-    if (status == BB_OK && block == NULL)
-        status = bb_block_create_from(spares, info.raw_size, &block);
-    if (status == BB_OK)
-        status = unpack(scratch->stored, &info, size - BB_BLOCK_TRAILER_SIZE, place, block);
-    if (status == BB_OK)
-        status = bb_block_index(block, info.raw_size, comparator, place);
-    if (status == BB_OK)
-        *ret_block = block;
-    else
-        bb_block_unref(block);
-    return status;
+    return fill(scratch->stored, size, &info, block, spares, comparator, place, ret_block);
+}
+
+enum bb_status bb_stored_block_copy(const uint8_t *stored, uint32_t size,
+                                    struct bb_block_spares *spares,
+                                    const struct bb_comparator *comparator, struct bb_place place,
+                                    struct bb_block **ret_block)
+{
+    struct bb_stored_block_info info = {0};
+    enum bb_status status = bb_stored_block_info(stored, size, place, &info);
+    return status == BB_OK ? fill(stored, size, &info, NULL, spares, comparator, place, ret_block)
+                           : status;
 }

@@ -39,6 +39,14 @@ BB_MUST_CHECK enum bb_status bb_stored_block_decode_scratch(
     struct bb_block_scratch *scratch, uint32_t size, bool is_kept, struct bb_block_spares *spares,
     const struct bb_comparator *comparator, struct bb_place place, struct bb_block **ret_block);
 
+/* The same from any checked stored bytes, into a block of its own; spares as above.
+ * REQUIRES: size >= BB_BLOCK_TRAILER_SIZE. */
+BB_MUST_CHECK enum bb_status bb_stored_block_copy(const uint8_t *stored, uint32_t size,
+                                                  struct bb_block_spares *spares,
+                                                  const struct bb_comparator *comparator,
+                                                  struct bb_place place,
+                                                  struct bb_block **ret_block);
+
 /* The trailer's fields, for tools. */
 struct bb_stored_block_info {
     enum bb_compression compression;
