@@ -10,6 +10,7 @@
 #include "compaction/retain.h"
 #include "compaction/run_iter.h"
 #include "sstable/block/stored_entry.h"
+#include "sstable/table_builder.h"
 
 /* An output that overlaps more than so many tables' worth below would make a dear compaction of
  * itself. */
@@ -172,6 +173,17 @@ static enum bb_status grow_outputs(struct bb_compaction *c)
     return BB_OK;
 }
 
+static enum bb_status begin_hook(const struct bb_output_hooks *hooks,
+                                 struct bb_table_builder *builder)
+{
+    return hooks != NULL && hooks->begin != NULL ? hooks->begin(hooks->context, builder) : BB_OK;
+}
+
+static enum bb_status finish_hook(const struct bb_output_hooks *hooks)
+{
+    return hooks != NULL && hooks->finish != NULL ? hooks->finish(hooks->context) : BB_OK;
+}
+
 static enum bb_status open_output(struct bb_compaction *c)
 {
     uint64_t number = c->options.new_number(c->options.context);
@@ -181,6 +193,8 @@ static enum bb_status open_output(struct bb_compaction *c)
     if (status == BB_OK)
         status =
             bb_table_builder_create((const char *)c->path.data, &c->options.table, &c->builder);
+    if (status == BB_OK)
+        status = begin_hook(&c->options.hooks, c->builder);
     if (status != BB_OK)
         return status;
     /* Counted as an output once it is finished; until then destroying the builder removes the file.
@@ -195,7 +209,9 @@ static enum bb_status finish_output(struct bb_compaction *c)
     if (c->builder == NULL)
         return BB_OK;
     struct bb_compact_output *output = &c->outputs[c->output_count];
-    enum bb_status status = bb_table_builder_finish(c->builder, &output->meta);
+    enum bb_status status = finish_hook(&c->options.hooks);
+    if (status == BB_OK)
+        status = bb_table_builder_finish(c->builder, &output->meta);
     if (status != BB_OK)
         return status;
     bb_table_builder_destroy(c->builder);
@@ -440,6 +456,7 @@ static enum bb_status write_fragments(const struct bb_range_tombstones *ranges,
 enum bb_status bb_compact_to_table(struct bb_iter *stream, const struct bb_range_tombstones *ranges,
                                    const char *path, const struct bb_table_options *options,
                                    const uint64_t *snapshots, size_t snapshot_count,
+                                   const struct bb_output_hooks *hooks,
                                    struct bb_table_meta *ret_meta)
 {
     struct bb_table_builder *builder = NULL;
@@ -448,9 +465,13 @@ enum bb_status bb_compact_to_table(struct bb_iter *stream, const struct bb_range
     bb_retain_set_ranges(&retain, ranges);
     enum bb_status status = bb_table_builder_create(path, options, &builder);
     if (status == BB_OK)
+        status = begin_hook(hooks, builder);
+    if (status == BB_OK)
         status = write_stream(stream, &retain, builder);
     if (status == BB_OK)
         status = write_fragments(ranges, &retain, builder);
+    if (status == BB_OK)
+        status = finish_hook(hooks);
     if (status == BB_OK)
         status = bb_table_builder_finish(builder, ret_meta);
     bb_table_builder_destroy(builder);

@@ -14,6 +14,16 @@
 #include "compaction/pick.h"
 #include "sstable/ranges/range_tombstones.h"
 
+/* What is built next to each output table, and lives and dies with it. Zeroed: nothing. */
+struct bb_output_hooks {
+    /* A table was begun; its builder may be observed (sstable/table_builder.h). */
+    enum bb_status (*begin)(void *context, struct bb_table_builder *builder);
+    /* The table has all of its entries: what is next to it has to be finished and synced. The table
+     * itself may still fail. */
+    enum bb_status (*finish)(void *context);
+    void *context;
+};
+
 struct bb_compact_options {
     struct bb_table_env *env;      /* borrowed */
     struct bb_table_options table; /* for the outputs, filter_rate included */
@@ -22,6 +32,7 @@ struct bb_compact_options {
     size_t snapshot_count;
     uint64_t (*new_number)(void *context); /* a file number that was never used */
     void *context;
+    struct bb_output_hooks hooks;
 };
 
 struct bb_compact_output {
@@ -62,12 +73,12 @@ void bb_compaction_commit(struct bb_compaction *compaction);
 
 /* Writes a stream, and the range tombstones over it (NULL: none), to one table: what a flush is. The
  * stream is moved, not destroyed. Versions that no snapshot and no later reader can see are left
- * out; tombstones stay. On failure there is no file. *ret_meta is owned by the caller. */
-BB_MUST_CHECK enum bb_status bb_compact_to_table(struct bb_iter *stream,
-                                                 const struct bb_range_tombstones *ranges,
-                                                 const char *path,
-                                                 const struct bb_table_options *options,
-                                                 const uint64_t *snapshots, size_t snapshot_count,
-                                                 struct bb_table_meta *ret_meta);
+ * out; tombstones stay. On failure there is no file. hooks (NULL: none) are called once. *ret_meta is
+ * owned by the caller. */
+BB_MUST_CHECK enum bb_status
+bb_compact_to_table(struct bb_iter *stream, const struct bb_range_tombstones *ranges,
+                    const char *path, const struct bb_table_options *options,
+                    const uint64_t *snapshots, size_t snapshot_count,
+                    const struct bb_output_hooks *hooks, struct bb_table_meta *ret_meta);
 
 #endif

@@ -58,7 +58,7 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
         status = bb_memtable_iter_create(memtable, &iter);
     if (status == BB_OK)
         status = bb_compact_to_table(iter, ranges, (const char *)path.data, options, snapshots,
-                                     snapshot_count, ret_meta);
+                                     snapshot_count, NULL, ret_meta);
     bb_free(snapshots);
     bb_iter_destroy(iter);
     bb_range_tombstones_destroy(ranges);

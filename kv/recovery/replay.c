@@ -172,8 +172,8 @@ static enum bb_status write_stream(struct replay *replay, struct bb_iter *stream
     uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
     enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
     if (status == BB_OK)
-        status =
-            bb_compact_to_table(stream, ranges, (const char *)path.data, options, NULL, 0, &meta);
+        status = bb_compact_to_table(stream, ranges, (const char *)path.data, options, NULL, 0,
+                                     NULL, &meta);
     if (status == BB_OK)
         status = add_table(replay, number, &meta);
     bb_table_meta_deinit(&meta);
