@@ -186,8 +186,10 @@ static enum bb_status finish_hook(const struct bb_output_hooks *hooks)
 
 static enum bb_status open_output(struct bb_compaction *c)
 {
-    uint64_t number = c->options.new_number(c->options.context);
-    enum bb_status status = grow_outputs(c);
+    uint64_t number = 0;
+    enum bb_status status = c->options.new_number(c->options.context, &number);
+    if (status == BB_OK)
+        status = grow_outputs(c);
     if (status == BB_OK)
         status = c->options.env->path(c->options.env->context, number, &c->path);
     if (status == BB_OK)

@@ -30,7 +30,8 @@ struct bb_compact_options {
     uint64_t table_size_bytes;
     const uint64_t *snapshots; /* ascending; copied */
     size_t snapshot_count;
-    uint64_t (*new_number)(void *context); /* a file number that was never used */
+    /* A file number that was never used. */
+    enum bb_status (*new_number)(void *context, uint64_t *ret_number);
     void *context;
     struct bb_output_hooks hooks;
 };

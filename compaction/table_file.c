@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "sstable/table_meta.h"
 #include "sstable/table_open.h"
 
 void bb_table_env_init(struct bb_table_env *env)
@@ -83,16 +84,6 @@ void bb_table_file_unref(struct bb_table_file *file)
     bb_free(file);
 }
 
-static enum bb_status check_identity(const struct bb_table_file *file, const struct bb_table *table,
-                                     const char *path)
-{
-    const struct bb_table_meta *found = bb_table_meta(table);
-    if (memcmp(found->table_id, file->meta.table_id, sizeof(found->table_id)) == 0)
-        return BB_OK;
-    return bb_corrupt((struct bb_place){.file = path}, 0,
-                      "this is another table than the one that the manifest names");
-}
-
 static enum bb_status open_locked(struct bb_table_file *file, struct bb_table **ret_table)
 {
     struct bb_buf path = {0};
@@ -106,7 +97,7 @@ static enum bb_status open_locked(struct bb_table_file *file, struct bb_table **
         status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
                             "the manifest names this table, and there is no such file");
     if (status == BB_OK)
-        status = check_identity(file, table, (const char *)path.data);
+        status = bb_table_meta_check((const char *)path.data, &file->meta, bb_table_meta(table));
     if (status == BB_OK)
         *ret_table = table;
     else

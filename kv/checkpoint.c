@@ -11,6 +11,7 @@
 #include "bb/db_files.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "kv/file_number.h"
 #include "kv/manifest/filename.h"
 #include "kv/background/install.h"
 #include "kv/manifest/manifest.h"
@@ -22,7 +23,8 @@ struct checkpoint {
     struct bb_file_system *fs;
     const char *directory; /* the new store's */
     const struct bb_levels *levels;
-    uint64_t manifest_number; /* above those of all tables */
+    uint64_t log_number;      /* of a log that is never begun; 0: not given out yet */
+    uint64_t manifest_number; /* above those of all tables; 0: not given out yet */
 };
 
 /* ---- tables ---- */
@@ -127,7 +129,7 @@ static enum bb_status write_manifest(struct checkpoint *c)
     struct bb_manifest *manifest = NULL;
     bb_edit_init(&edit);
     enum bb_status status = describe(c, &edit);
-    edit.log_number = c->manifest_number - 1;
+    edit.log_number = c->log_number;
     edit.log_is_absent = true;
     edit.next_file_number = c->manifest_number + 1;
     if (status == BB_OK)
@@ -156,7 +158,8 @@ static enum bb_status sync_parent(struct checkpoint *c)
 static void remove_file(struct checkpoint *c, enum bb_file_kind kind, uint64_t number)
 {
     struct bb_buf path = {0};
-    if (bb_filename_path(c->directory, kind, number, &path) == BB_OK)
+    bool is_named = number != 0 || kind == BB_FILE_CURRENT;
+    if (is_named && bb_filename_path(c->directory, kind, number, &path) == BB_OK)
         (void)!c->fs->ops->remove(c->fs, (const char *)path.data);
     bb_buf_deinit(&path);
 }
@@ -180,9 +183,11 @@ static enum bb_status fill_directory(struct checkpoint *c)
 {
     struct bb_view *view = bb_store_pin_view(c->db);
     c->levels = view->levels;
-    /* One number for a log that was never begun, one for the manifest. */
-    c->manifest_number = atomic_load(&c->db->next_file_number) + 1;
-    enum bb_status status = sync_parent(c);
+    enum bb_status status = bb_store_new_file_number(c->db, &c->log_number);
+    if (status == BB_OK)
+        status = bb_store_new_file_number(c->db, &c->manifest_number);
+    if (status == BB_OK)
+        status = sync_parent(c);
     if (status == BB_OK)
         status = add_tables(c);
     if (status == BB_OK)

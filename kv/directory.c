@@ -13,6 +13,9 @@
 /* A manifest that was never put in force holds a header and an identity: anything larger has been
  * more than a creation. */
 #define UNBORN_MANIFEST_SIZE_MAX 1024
+/* Numbers beyond what the manifest knows that names are believed. Every flush tells the manifest, so a
+ * store never comes near it: at a thousand files a second it takes 34 years. */
+#define NUMBERS_AHEAD_MAX (UINT64_C(1) << 40)
 
 /* ---- looking ---- */
 
@@ -51,10 +54,6 @@ static enum bb_status add_file(struct bb_file_system *fs, const char *path, cons
                                      .is = bb_filename_decode(bb_bytes_of_text(name))};
     bool is_there = false;
     enum bb_status status = look_at(fs, path, &file, &is_there);
-    /* Even a directory, or a link to nothing, that has one of our names takes its number out of
-     * use. */
-    if (file.is.number > directory->number_max)
-        directory->number_max = file.is.number;
     if (status != BB_OK || !is_there)
         return status;
     directory->has_current |= file.is.kind == BB_FILE_CURRENT;
@@ -225,10 +224,17 @@ enum bb_status bb_directory_check_complete(const char *path, const struct bb_dir
     return BB_OK;
 }
 
+bool bb_directory_is_reachable(const struct bb_manifest_state *state, uint64_t number)
+{
+    uint64_t next = state->next_file_number;
+    return number < (next == 0 ? BB_FILE_NUMBER_MAX - NUMBERS_AHEAD_MAX : next + NUMBERS_AHEAD_MAX);
+}
+
 static bool is_log_to_replay(const struct bb_directory_file *file,
                              const struct bb_manifest_state *state)
 {
-    return file->is.kind == BB_FILE_LOG && file->is.number >= state->log_number;
+    return file->is.kind == BB_FILE_LOG && file->is.number >= state->log_number &&
+           bb_directory_is_reachable(state, file->is.number);
 }
 
 enum bb_status bb_directory_logs(const struct bb_directory *directory,
@@ -259,14 +265,26 @@ enum bb_status bb_directory_logs(const struct bb_directory *directory,
 enum bb_status bb_directory_next_number(const char *path, const struct bb_directory *directory,
                                         const struct bb_manifest_state *state, uint64_t *ret_number)
 {
-    uint64_t next = directory->number_max + 1;
-    if (next < state->next_file_number)
-        next = state->next_file_number;
+    uint64_t next = state->next_file_number > 0 ? state->next_file_number : 1;
+    /* By names, not by files: even a directory, or a link to nothing, that has one of our names takes
+     * its number out of use. */
+    for (size_t i = 0; i < directory->names.count; i++) {
+        uint64_t number = bb_filename_decode(bb_bytes_of_text(directory->names.names[i])).number;
+        if (number >= next && bb_directory_is_reachable(state, number))
+            next = number + 1;
+    }
     if (next > BB_FILE_NUMBER_MAX)
-        return bb_fail(BB_TOO_LARGE, "%s: all file numbers up to %" PRIu64 " are used up", path,
-                       BB_FILE_NUMBER_MAX);
+        return bb_directory_fail_used_up(path);
     *ret_number = next;
     return BB_OK;
+}
+
+enum bb_status bb_directory_fail_used_up(const char *path)
+{
+    return bb_fail(BB_TOO_LARGE,
+                   "%s: all file numbers up to %" PRIu64 " are used up: it can be read, with "
+                   "read_only, and what it holds be copied to a new store",
+                   path, BB_FILE_NUMBER_MAX);
 }
 
 static bool is_needed(const struct bb_directory_file *file, const struct bb_manifest_state *state,
@@ -297,6 +315,8 @@ enum bb_verdict bb_directory_judge(const struct bb_directory_file *file,
         return BB_VERDICT_FOREIGN;
     if (is_needed(file, state, manifest_number))
         return BB_VERDICT_NEEDED;
+    if (!bb_directory_is_reachable(state, file->is.number))
+        return BB_VERDICT_FOREIGN;
     return is_whole ? BB_VERDICT_ORPHAN : BB_VERDICT_LEFT;
 }
 

@@ -1,7 +1,8 @@
 /* What lies in a store's directory, and what of it may go.
  *
- * Rules: what is not in the grammar of kv/manifest/filename.h is left alone and reported. A file of the
- * grammar is removed only when the manifest was read whole and neither it nor a log that is still
+ * Rules: what is not in the grammar of kv/manifest/filename.h is left alone and reported. So is a name
+ * of the grammar whose number this store cannot have given out (bb_directory_is_reachable). A file of
+ * the grammar is removed only when the manifest was read whole and neither it nor a log that is still
  * needed refers to the file.
  * Threads: a directory is for one thread at a time; bb_directory_judge is a pure function.
  */
@@ -24,7 +25,6 @@ struct bb_directory {
     struct bb_name_list names;       /* owned */
     struct bb_directory_file *files; /* ascending by kind, then by number, then by name; owned */
     size_t file_count;
-    uint64_t number_max; /* greatest number of any name of the grammar; 0: none */
     bool has_current;
 };
 
@@ -63,12 +63,20 @@ BB_MUST_CHECK enum bb_status bb_directory_logs(const struct bb_directory *direct
                                                const struct bb_manifest_state *state,
                                                uint64_t **ret_numbers, size_t *ret_count);
 
-/* The first number that neither the directory nor the state has used. BB_TOO_LARGE: there is none
- * left. */
+/* May the store have given out this number? Names are not believed further than the manifest's next
+ * number and a trillion: else one file with a great number in its name would use up all numbers. An
+ * empty state says nothing; then all but the last trillion of all numbers are believed. */
+bool bb_directory_is_reachable(const struct bb_manifest_state *state, uint64_t number);
+
+/* The first number above all that the state and reachable names of the directory have used.
+ * BB_TOO_LARGE: there is none left. */
 BB_MUST_CHECK enum bb_status bb_directory_next_number(const char *path,
                                                       const struct bb_directory *directory,
                                                       const struct bb_manifest_state *state,
                                                       uint64_t *ret_number);
+
+/* BB_TOO_LARGE: no file number is left for the store in `path`, and what to do about it. */
+BB_MUST_CHECK enum bb_status bb_directory_fail_used_up(const char *path);
 
 /* The fate of one file. manifest_number: the one in force; is_whole: as the report of loading says.
  */

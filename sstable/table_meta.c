@@ -1,7 +1,11 @@
 /* What is known of a table without opening it. Any thread. */
 #include "sstable/table_meta.h"
 
+#include <inttypes.h>
+
 #include "base/assert.h"
+#include "base/bytes.h"
+#include "base/status.h"
 
 void bb_table_meta_deinit(struct bb_table_meta *meta)
 {
@@ -41,4 +45,64 @@ enum bb_status bb_table_meta_init(const struct bb_properties *properties, uint64
         bb_table_meta_deinit(&meta);
     *ret_meta = meta;
     return status;
+}
+
+static enum bb_status check_counts(const char *path, const struct bb_table_meta *wanted,
+                                   const struct bb_table_meta *found)
+{
+    const struct {
+        const char *name;
+        uint64_t wanted;
+        uint64_t found;
+    } counts[] = {
+        {"bytes", wanted->file_size, found->file_size},
+        {"entries", wanted->entry_count, found->entry_count},
+        {"keys", wanted->key_count, found->key_count},
+        {"tombstones", wanted->tombstone_count, found->tombstone_count},
+        {"range tombstones", wanted->range_tombstone_count, found->range_tombstone_count},
+        {"blocks", wanted->block_count, found->block_count},
+        {"raw bytes", wanted->raw_bytes, found->raw_bytes},
+        {"filter bytes", wanted->filter_bytes, found->filter_bytes},
+        {"summary bytes", wanted->summary_bytes, found->summary_bytes},
+    };
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(counts); i++) {
+        if (counts[i].wanted != counts[i].found)
+            return bb_corrupt((struct bb_place){.file = path}, 0,
+                              "the table has %" PRIu64 " %s, the manifest says %" PRIu64,
+                              counts[i].found, counts[i].name, counts[i].wanted);
+    }
+    return BB_OK;
+}
+
+/* Tables of before tombstones' ages were kept have 0, in the manifest or in themselves. */
+static bool is_age_other(const struct bb_table_meta *wanted, const struct bb_table_meta *found)
+{
+    return wanted->tombstone_sequence_min != 0 && found->tombstone_sequence_min != 0 &&
+           wanted->tombstone_sequence_min != found->tombstone_sequence_min;
+}
+
+enum bb_status bb_table_meta_check(const char *path, const struct bb_table_meta *wanted,
+                                   const struct bb_table_meta *found)
+{
+    struct bb_place place = {.file = path};
+    if (memcmp(wanted->table_id, found->table_id, sizeof(wanted->table_id)) != 0)
+        return bb_corrupt(place, 0, "this is another table than the one the manifest names");
+    enum bb_status status = check_counts(path, wanted, found);
+    if (status != BB_OK)
+        return status;
+    if (wanted->sequence_min != found->sequence_min ||
+        wanted->sequence_max != found->sequence_max || is_age_other(wanted, found))
+        return bb_corrupt(
+            place, 0,
+            "sequences %" PRIu64 " to %" PRIu64 ", the manifest says %" PRIu64 " to %" PRIu64,
+            found->sequence_min, found->sequence_max, wanted->sequence_min, wanted->sequence_max);
+    if (wanted->filter_rate != found->filter_rate || wanted->summary_rate != found->summary_rate)
+        return bb_corrupt(place, 0, "filters of rate %.9g (%.9g), the manifest says %.9g (%.9g)",
+                          found->filter_rate, found->summary_rate, wanted->filter_rate,
+                          wanted->summary_rate);
+    if (!bb_bytes_equal(bb_buf_bytes(&wanted->smallest), bb_buf_bytes(&found->smallest)) ||
+        !bb_bytes_equal(bb_buf_bytes(&wanted->largest), bb_buf_bytes(&found->largest)) ||
+        wanted->largest_is_exclusive != found->largest_is_exclusive)
+        return bb_corrupt(place, 0, "the range of keys differs from the manifest's");
+    return BB_OK;
 }

@@ -8,6 +8,7 @@
 #include "compaction/plan_rates.h"
 #include "kv/background/flush.h"
 #include "kv/background/install.h"
+#include "kv/file_number.h"
 #include "kv/options.h"
 #include "kv/background/range_request.h"
 #include "kv/background/target.h"
@@ -16,10 +17,9 @@
  * waits: about a millisecond of merging. */
 #define STEP_ENTRY_COUNT 4096
 
-static uint64_t new_number(void *context)
+static enum bb_status new_number(void *context, uint64_t *ret_number)
 {
-    struct bb_db *db = context;
-    return atomic_fetch_add(&db->next_file_number, 1);
+    return bb_store_new_file_number(context, ret_number);
 }
 
 /* The oldest request for a full compaction that is not served yet, 0 for none. */

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "compaction/compact.h"
+#include "kv/file_number.h"
 #include "kv/manifest/filename.h"
 #include "kv/background/install.h"
 #include "kv/manifest/manifest.h"
@@ -48,8 +49,10 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
     struct bb_range_tombstones *ranges = NULL;
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
-    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
-    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
+    uint64_t number = 0;
+    enum bb_status status = bb_store_new_file_number(db, &number);
+    if (status == BB_OK)
+        status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
     if (status == BB_OK)
         status = bb_store_list_snapshots(db, &snapshots, &snapshot_count);
     if (status == BB_OK)
@@ -79,7 +82,8 @@ static void remove_log(struct bb_db *db, uint64_t number)
 
 /* The log that recovery has to begin with once `flushed` is in a table: that of the next younger
  * buffer. */
-static void set_log(struct bb_db *db, const struct bb_write_buffer *flushed, struct bb_edit *edit)
+static enum bb_status set_log(struct bb_db *db, const struct bb_write_buffer *flushed,
+                              struct bb_edit *edit)
 {
     bb_mutex_lock(&db->mutex);
     const struct bb_view *view = db->view;
@@ -88,10 +92,9 @@ static void set_log(struct bb_db *db, const struct bb_write_buffer *flushed, str
         next = view->frozen[i];
     edit->log_number = next->log_number;
     bb_mutex_unlock(&db->mutex);
-    edit->log_is_absent = edit->log_number == 0;
-    if (edit->log_is_absent)
-        edit->log_number = atomic_fetch_add(&db->next_file_number, 1);
     edit->last_sequence = flushed->sequence_end;
+    edit->log_is_absent = edit->log_number == 0;
+    return edit->log_is_absent ? bb_store_new_file_number(db, &edit->log_number) : BB_OK;
 }
 
 static void count_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
@@ -153,7 +156,8 @@ static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buf
             status = bb_edit_add_table(edit, 0, number, &meta);
         bb_table_meta_deinit(&meta);
     }
-    set_log(db, buffer, edit);
+    if (status == BB_OK)
+        status = set_log(db, buffer, edit);
     return status == BB_OK ? bb_store_install(db, edit, buffer) : status;
 }
 
@@ -184,7 +188,9 @@ enum bb_status bb_store_flush_oldest(struct bb_db *db)
 
 static enum bb_status rotate_manifest(struct bb_db *db)
 {
-    return bb_manifest_rotate(db->manifest, atomic_fetch_add(&db->next_file_number, 1));
+    uint64_t number = 0;
+    enum bb_status status = bb_store_new_file_number(db, &number);
+    return status == BB_OK ? bb_manifest_rotate(db->manifest, number) : status;
 }
 
 enum bb_status bb_store_mend_manifest(struct bb_db *db)

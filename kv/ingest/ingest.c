@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "kv/call_options.h"
 #include "kv/write/commit.h"
+#include "kv/file_number.h"
 #include "kv/manifest/filename.h"
 #include "kv/background/flush.h"
 #include "kv/write/freeze.h"
@@ -74,8 +75,10 @@ static enum bb_status renumber(struct bb_db *db, struct bb_intake_table *table)
 {
     struct bb_buf from = {0};
     struct bb_buf to = {0};
-    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
-    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, table->number, &from);
+    uint64_t number = 0;
+    enum bb_status status = bb_store_new_file_number(db, &number);
+    if (status == BB_OK)
+        status = bb_filename_path(db->directory, BB_FILE_TABLE, table->number, &from);
     if (status == BB_OK)
         status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &to);
     if (status == BB_OK)

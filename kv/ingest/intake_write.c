@@ -9,6 +9,7 @@
 #include "compaction/retain.h"
 #include "kv/background/install.h"
 #include "kv/ingest/intake_iter.h"
+#include "kv/file_number.h"
 #include "kv/manifest/filename.h"
 #include "kv/options.h"
 #include "kv/background/target.h"
@@ -146,8 +147,10 @@ static enum bb_status open_table(struct writing *writing)
 {
     struct bb_intake *intake = writing->intake;
     struct bb_db *db = intake->db;
-    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
-    enum bb_status status = grow_tables(intake);
+    uint64_t number = 0;
+    enum bb_status status = bb_store_new_file_number(db, &number);
+    if (status == BB_OK)
+        status = grow_tables(intake);
     if (status == BB_OK)
         status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &writing->path);
     if (status == BB_OK)

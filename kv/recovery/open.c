@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "kv/write/commit.h"
 #include "kv/directory.h"
+#include "kv/file_number.h"
 #include "kv/write/freeze.h"
 #include "kv/background/install.h"
 #include "kv/maintain.h"
@@ -259,14 +260,17 @@ static enum bb_status publish_manifest(struct opening *opening)
 {
     struct bb_db *db = opening->db;
     struct bb_edit edit;
-    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
+    uint64_t number = 0;
     bb_edit_init(&edit);
     edit.log_is_absent = db->active->log == NULL;
-    edit.log_number =
-        edit.log_is_absent ? atomic_fetch_add(&db->next_file_number, 1) : db->active->log_number;
+    edit.log_number = db->active->log_number;
+    enum bb_status status = bb_store_new_file_number(db, &number);
+    if (status == BB_OK && edit.log_is_absent)
+        status = bb_store_new_file_number(db, &edit.log_number);
     edit.next_file_number = atomic_load(&db->next_file_number);
-    enum bb_status status =
-        bb_manifest_state_apply(&opening->state, &edit, (struct bb_place){.file = "opening"});
+    if (status == BB_OK)
+        status =
+            bb_manifest_state_apply(&opening->state, &edit, (struct bb_place){.file = "opening"});
     bb_edit_deinit(&edit);
     if (status == BB_OK)
         status =

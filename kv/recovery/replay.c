@@ -8,6 +8,7 @@
 #include "compaction/compact.h"
 #include "kv/batch.h"
 #include "kv/background/install.h"
+#include "kv/file_number.h"
 #include "kv/recovery/log_run.h"
 #include "kv/options.h"
 #include "kv/background/target.h"
@@ -169,8 +170,10 @@ static enum bb_status write_stream(struct replay *replay, struct bb_iter *stream
     struct bb_db *db = replay->db;
     struct bb_buf path = {0};
     struct bb_table_meta meta = {0};
-    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
-    enum bb_status status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
+    uint64_t number = 0;
+    enum bb_status status = bb_store_new_file_number(db, &number);
+    if (status == BB_OK)
+        status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
     if (status == BB_OK)
         status = bb_compact_to_table(stream, ranges, (const char *)path.data, options, NULL, 0,
                                      NULL, &meta);

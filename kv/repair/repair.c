@@ -30,6 +30,14 @@ const struct bb_directory_file *bb_repair_find(const struct bb_repair *repair,
     return NULL;
 }
 
+enum bb_status bb_repair_new_number(struct bb_repair *repair, uint64_t *ret_number)
+{
+    if (repair->next_number > BB_FILE_NUMBER_MAX)
+        return bb_directory_fail_used_up(repair->path);
+    *ret_number = repair->next_number++;
+    return BB_OK;
+}
+
 void bb_repair_set_aside(struct bb_repair *repair, const struct bb_directory_file *file)
 {
     repair->aside[file - repair->directory.files] = true;

@@ -56,6 +56,9 @@ void bb_repair_set_aside(struct bb_repair *repair, const struct bb_directory_fil
 bool bb_repair_ends_before(const struct bb_repair *repair, const struct bb_table_meta *a,
                            const struct bb_table_meta *b);
 
+/* The number of the next file. BB_TOO_LARGE: there is none left. */
+BB_MUST_CHECK enum bb_status bb_repair_new_number(struct bb_repair *repair, uint64_t *ret_number);
+
 /* repair_link.c: a second name for a file, or a copy where files cannot have one. */
 BB_MUST_CHECK enum bb_status bb_repair_link_file(struct bb_file_system *fs, const char *from,
                                                  const char *to);

@@ -102,9 +102,10 @@ static enum bb_status put_all_aside(struct bb_repair *repair)
 /* ---- in force ---- */
 
 /* Logs that are kept are replayed behind the last sequence of the state as it was. */
-static void set_counters(struct bb_repair *repair)
+static enum bb_status set_counters(struct bb_repair *repair)
 {
     struct bb_edit *edit = &repair->edit;
+    enum bb_status status = BB_OK;
     edit->has_identity = true;
     edit->identity = repair->state.identity;
     if (repair->keeps_logs) {
@@ -112,20 +113,24 @@ static void set_counters(struct bb_repair *repair)
         edit->log_number = repair->state.log_number;
         edit->log_is_absent = repair->state.log_is_absent;
     } else {
-        edit->log_number = repair->next_number++;
+        status = bb_repair_new_number(repair, &edit->log_number);
         edit->log_is_absent = true;
     }
     edit->next_file_number = repair->next_number;
+    return status;
 }
 
 static enum bb_status put_in_force(struct bb_repair *repair)
 {
     struct bb_manifest_state state = {0};
     struct bb_manifest *manifest = NULL;
-    uint64_t number = repair->next_number++;
-    set_counters(repair);
-    enum bb_status status =
-        bb_manifest_state_apply(&state, &repair->edit, (struct bb_place){.file = "repair"});
+    uint64_t number = 0;
+    enum bb_status status = bb_repair_new_number(repair, &number);
+    if (status == BB_OK)
+        status = set_counters(repair);
+    if (status == BB_OK)
+        status =
+            bb_manifest_state_apply(&state, &repair->edit, (struct bb_place){.file = "repair"});
     if (status == BB_OK) {
         repair->is_published = true;
         status = bb_manifest_create(repair->fs, repair->path, number, &state, &manifest);

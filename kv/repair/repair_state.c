@@ -249,6 +249,19 @@ static void judge_state(struct bb_repair *repair)
         take_unnamed(repair);
 }
 
+/* What the store cannot have written is not looked at. */
+static void leave_unreachable(struct bb_repair *repair)
+{
+    for (size_t i = 0; i < repair->directory.file_count; i++) {
+        struct bb_directory_file *file = &repair->directory.files[i];
+        if (bb_directory_is_reachable(&repair->state, file->is.number))
+            continue;
+        bb_repair_tell(repair, "%s: this store cannot have given out such a number: left alone",
+                       file->name);
+        file->is = (struct bb_filename){.kind = BB_FILE_FOREIGN};
+    }
+}
+
 enum bb_status bb_repair_find_state(struct bb_repair *repair)
 {
     enum bb_status status = try_current(repair);
@@ -256,6 +269,7 @@ enum bb_status bb_repair_find_state(struct bb_repair *repair)
         status = try_manifests(repair);
     if (status != BB_OK)
         return status;
+    leave_unreachable(repair);
     repair->report.has_manifest = repair->has_manifest;
     repair->report.is_manifest_current = repair->is_current;
     judge_state(repair);

@@ -17,8 +17,9 @@ static enum bb_status begin(struct bb_repair_table *table)
     struct bb_table_options options;
     struct bb_buf path = {0};
     bb_repair_table_options(repair, table->level, table->filter_rate, &options);
-    table->number = repair->next_number++;
-    enum bb_status status = bb_filename_path(repair->path, BB_FILE_TABLE, table->number, &path);
+    enum bb_status status = bb_repair_new_number(repair, &table->number);
+    if (status == BB_OK)
+        status = bb_filename_path(repair->path, BB_FILE_TABLE, table->number, &path);
     if (status == BB_OK)
         status = bb_table_builder_create((const char *)path.data, &options, &table->builder);
     bb_buf_deinit(&path);

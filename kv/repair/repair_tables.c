@@ -214,13 +214,11 @@ static void lose(struct bb_repair *repair, const struct bb_edit_table *table)
  * number above all, those that are newer than it need greater ones: second names do. */
 static enum bb_status keep_renumbered(struct bb_repair *repair, const struct bb_edit_table *table)
 {
-    uint64_t number = repair->next_number++;
-    if (!repair->how.dry_run) {
-        enum bb_status status = bb_repair_link_table(repair, table->number, number);
-        if (status != BB_OK)
-            return status;
-    }
-    return keep(repair, 0, 0, number, &table->meta);
+    uint64_t number = 0;
+    enum bb_status status = bb_repair_new_number(repair, &number);
+    if (status == BB_OK && !repair->how.dry_run)
+        status = bb_repair_link_table(repair, table->number, number);
+    return status == BB_OK ? keep(repair, 0, 0, number, &table->meta) : status;
 }
 
 static bool must_be_renumbered(const struct bb_repair *repair, const struct bb_edit_table *table)

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/status.h"
+#include "kv/file_number.h"
 #include "kv/manifest/filename.h"
 #include "kv/background/install.h"
 #include "kv/memtable/memtable.h"
@@ -49,8 +50,9 @@ enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes
     uint64_t number = 0;
     enum bb_status status = take_memtable(db, capacity_bytes, &memtable);
     if (status == BB_OK && !db->options.wal_off) {
-        number = atomic_fetch_add(&db->next_file_number, 1);
-        status = create_log(db, number, &log);
+        status = bb_store_new_file_number(db, &number);
+        if (status == BB_OK)
+            status = create_log(db, number, &log);
     }
     if (status == BB_OK)
         status = bb_write_buffer_create(memtable, log, number, &db->spare, ret_buffer);
@@ -271,8 +273,10 @@ static bool is_resting(const struct bb_db *db)
 static enum bb_status begin_log(struct bb_db *db)
 {
     struct bb_wal_writer *log = NULL;
-    uint64_t number = atomic_fetch_add(&db->next_file_number, 1);
-    enum bb_status status = create_log(db, number, &log);
+    uint64_t number = 0;
+    enum bb_status status = bb_store_new_file_number(db, &number);
+    if (status == BB_OK)
+        status = create_log(db, number, &log);
     if (status == BB_OK)
         status = db->system->ops->sync_directory(db->system, db->directory); /* sync S6 */
     if (status != BB_OK) {

@@ -55,7 +55,7 @@ static enum bb_status compact_all(void *context)
                                          .table_size_bytes = 300,
                                          .snapshots = snapshots,
                                          .snapshot_count = 1,
-                                         .new_number = shelf_number,
+                                         .new_number = shelf_new_number,
                                          .context = &scene->shelf};
     struct bb_plan plan = {0};
     struct bb_compaction *compaction = NULL;

@@ -49,6 +49,13 @@ static inline uint64_t shelf_number(void *context)
     return ++shelf->last_number;
 }
 
+/* The same as a compaction asks for it. */
+static inline enum bb_status shelf_new_number(void *context, uint64_t *ret_number)
+{
+    *ret_number = shelf_number(context);
+    return BB_OK;
+}
+
 static inline void shelf_init(struct shelf *shelf, const struct bb_comparator *comparator)
 {
     *shelf = (struct shelf){.memory = bb_file_memory_create(1)};

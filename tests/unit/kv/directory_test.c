@@ -84,7 +84,6 @@ static void directory__scan(void **state)
                                            "000012.bbt",      "000010.tmp"};
     struct bb_directory directory = scan(fs);
     assert_int_equal(directory.file_count, 0);
-    assert_int_equal(directory.number_max, 0);
     assert_false(directory.has_current);
     bb_directory_deinit(&directory);
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
@@ -99,7 +98,6 @@ static void directory__scan(void **state)
     assert_int_equal(directory.files[1].is.kind, BB_FILE_FOREIGN); /* a directory of that name */
     assert_true(directory.files[1].is_directory);
     assert_int_equal(directory.files[9].size, 77);
-    assert_int_equal(directory.number_max, 1000000);
     assert_true(directory.has_current);
     bb_directory_deinit(&directory);
     assert_status(bb_directory_scan(fs, "/none", &directory), BB_NOT_FOUND);
@@ -146,10 +144,33 @@ static void directory__next_number(void **state)
     assert_ok(bb_directory_next_number("/db", &directory, &known, &number));
     assert_int_equal(number, 51);
     bb_directory_deinit(&directory);
-    put(memory, "4611686018427387903.wal", 0);
+    known.next_file_number = BB_FILE_NUMBER_MAX + 1;
     directory = scan(bb_file_memory_system(memory));
     assert_status(bb_directory_next_number("/db", &directory, &known, &number), BB_TOO_LARGE);
     assert_message("/db: all file numbers");
+    bb_directory_deinit(&directory);
+}
+
+/* The farthest number of a name that counts, and the next one. */
+static void directory__next_number_is_not_taken_from_far_names(void **state)
+{
+    struct bb_file_memory *memory = *state;
+    struct bb_manifest_state none = {0};
+    struct bb_manifest_state known = {.next_file_number = 50};
+    uint64_t number = 0;
+    put(memory, "1099511627826.bbt", 0);       /* 50 + 2^40 */
+    put(memory, "4611684918915760127.wal", 0); /* 2^62 - 1 - 2^40 */
+    put(memory, "4611686018427387903.wal", 0);
+    struct bb_directory directory = scan(bb_file_memory_system(memory));
+    assert_ok(bb_directory_next_number("/db", &directory, &known, &number));
+    assert_int_equal(number, 50);
+    assert_ok(bb_directory_next_number("/db", &directory, &none, &number));
+    assert_int_equal(number, 1099511627827);
+    bb_directory_deinit(&directory);
+    put(memory, "1099511627825.bbt", 0);
+    directory = scan(bb_file_memory_system(memory));
+    assert_ok(bb_directory_next_number("/db", &directory, &known, &number));
+    assert_int_equal(number, 1099511627826);
     bb_directory_deinit(&directory);
 }
 
@@ -317,14 +338,27 @@ static void directory__judge(void **state)
         uint64_t number;
         enum bb_verdict verdict;
     } cases[] = {
-        {BB_FILE_FOREIGN, 0, BB_VERDICT_FOREIGN},  {BB_FILE_CURRENT, 0, BB_VERDICT_NEEDED},
-        {BB_FILE_LOCK, 0, BB_VERDICT_NEEDED},      {BB_FILE_MANIFEST, 70, BB_VERDICT_NEEDED},
-        {BB_FILE_MANIFEST, 69, BB_VERDICT_ORPHAN}, {BB_FILE_MANIFEST, 71, BB_VERDICT_ORPHAN},
-        {BB_FILE_LOG, 39, BB_VERDICT_ORPHAN},      {BB_FILE_LOG, 40, BB_VERDICT_NEEDED},
-        {BB_FILE_LOG, 41, BB_VERDICT_NEEDED},      {BB_FILE_TABLE, 5, BB_VERDICT_NEEDED},
-        {BB_FILE_TABLE, 6, BB_VERDICT_ORPHAN},     {BB_FILE_TABLE, 80, BB_VERDICT_NEEDED},
-        {BB_FILE_TABLE, 5000, BB_VERDICT_ORPHAN},  {BB_FILE_TEMPORARY, 70, BB_VERDICT_ORPHAN},
+        {BB_FILE_FOREIGN, 0, BB_VERDICT_FOREIGN},
+        {BB_FILE_CURRENT, 0, BB_VERDICT_NEEDED},
+        {BB_FILE_LOCK, 0, BB_VERDICT_NEEDED},
+        {BB_FILE_MANIFEST, 70, BB_VERDICT_NEEDED},
+        {BB_FILE_MANIFEST, 69, BB_VERDICT_ORPHAN},
+        {BB_FILE_MANIFEST, 71, BB_VERDICT_ORPHAN},
+        {BB_FILE_LOG, 39, BB_VERDICT_ORPHAN},
+        {BB_FILE_LOG, 40, BB_VERDICT_NEEDED},
+        {BB_FILE_LOG, 41, BB_VERDICT_NEEDED},
+        {BB_FILE_TABLE, 5, BB_VERDICT_NEEDED},
+        {BB_FILE_TABLE, 6, BB_VERDICT_ORPHAN},
+        {BB_FILE_TABLE, 80, BB_VERDICT_NEEDED},
+        {BB_FILE_TABLE, 5000, BB_VERDICT_ORPHAN},
+        {BB_FILE_TEMPORARY, 70, BB_VERDICT_ORPHAN},
         {BB_FILE_TEMPORARY, 5, BB_VERDICT_ORPHAN},
+        /* 1000 + 2^40: more than the store can have given out. */
+        {BB_FILE_TABLE, 1099511628775, BB_VERDICT_ORPHAN},
+        {BB_FILE_TABLE, 1099511628776, BB_VERDICT_FOREIGN},
+        {BB_FILE_LOG, 1099511628775, BB_VERDICT_NEEDED},
+        {BB_FILE_LOG, 1099511628776, BB_VERDICT_FOREIGN},
+        {BB_FILE_MANIFEST, BB_FILE_NUMBER_MAX, BB_VERDICT_FOREIGN},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         enum bb_verdict torn =
@@ -442,6 +476,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(directory__scan, setup, teardown),
         cmocka_unit_test_setup_teardown(directory__failed_scan_is_an_error, setup, teardown),
         cmocka_unit_test_setup_teardown(directory__next_number, setup, teardown),
+        cmocka_unit_test_setup_teardown(directory__next_number_is_not_taken_from_far_names, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(directory__logs, setup, teardown),
         cmocka_unit_test_setup_teardown(directory__incomplete, setup, teardown),
         cmocka_unit_test_setup_teardown(directory__new_store, setup, teardown),

@@ -73,16 +73,27 @@ static void table_check__every_field_is_compared(void **state)
     wanted.table_id[15] ^= 1;
     refuse(&scene, &wanted, "another table than the one the manifest names");
     wanted = scene.meta;
-    wanted.file_size++;
-    refuse(&scene, &wanted, "bytes, the manifest says");
-    uint64_t *const counts[] = {&wanted.entry_count, &wanted.key_count, &wanted.tombstone_count,
-                                &wanted.range_tombstone_count};
+    uint64_t *const counts[] = {
+        &wanted.file_size,   &wanted.entry_count,     &wanted.key_count,
+        &wanted.block_count, &wanted.tombstone_count, &wanted.range_tombstone_count,
+        &wanted.raw_bytes,   &wanted.filter_bytes,    &wanted.summary_bytes};
+    static const char *const names[] = {
+        " bytes, the manifest says",         "26 entries, the manifest says 27",
+        "26 keys, the manifest says 27",     " blocks, the manifest says",
+        "0 tombstones, the manifest says 1", "0 range tombstones, the manifest says 1",
+        " raw bytes, the manifest says",     " filter bytes, the manifest says",
+        " summary bytes, the manifest says"};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         wanted = scene.meta;
         ++*counts[i];
-        refuse(&scene, &wanted,
-               "26 entries, 26 keys, 0 tombstones, 0 of ranges; the manifest says");
+        refuse(&scene, &wanted, names[i]);
     }
+    wanted = scene.meta;
+    wanted.filter_rate /= 2;
+    refuse(&scene, &wanted, "filters of rate");
+    wanted = scene.meta;
+    wanted.summary_rate /= 2;
+    refuse(&scene, &wanted, "filters of rate");
     wanted = scene.meta;
     wanted.sequence_min--;
     refuse(&scene, &wanted, "sequences 10 to 35, the manifest says 9 to 35");
