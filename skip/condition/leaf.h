@@ -53,13 +53,17 @@ struct bb_leaf {
     enum bb_leaf_kind kind;
     size_t attribute; /* number in the schema; of CONSTANT none */
     enum bb_attribute_type type;
-    /* RANGES: ascending, disjoint, not adjacent. None: false of every record that has a value. */
+    /* RANGES: ascending and disjoint. None: false of every record that has a value. Of integers and
+     * times all bounds are inclusive or open. Values next to each other stay points. */
     const struct bb_interval *intervals;
     size_t interval_count;
     bool is_points; /* every interval is a single value: =, IN */
     /* TEXT: every match satisfies all groups. None: nothing is known of matches. */
     const struct bb_piece_group *groups;
     size_t group_count;
+    /* TEXT: every match lies in it; NULL: nothing is known. Exact: every value in it matches too. */
+    const struct bb_interval *cover;
+    bool is_cover_exact;
     /* CONSTANT. */
     bool may_be_true;
     bool may_be_false;

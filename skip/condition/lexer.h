@@ -1,0 +1,58 @@
+/* The words of a condition's text.
+ *
+ *     word      letter or _, then letters, digits, _ and .      an attribute, a keyword, a function
+ *     name      `any bytes`, `` for one backquote               an attribute
+ *     string    'any bytes', '' for one quote; "likewise"
+ *     number    [+-] digits [. digits] [e [+-] digits], also .5 and 5.
+ *     signs     ( ) , = <> != < <= > >=
+ *
+ * Words and names borrow the text. The lexer does not fail: what is no word is BAD.
+ */
+#ifndef BB_SKIP_CONDITION_LEXER_H
+#define BB_SKIP_CONDITION_LEXER_H
+
+#include "bb/base.h"
+
+enum bb_word_kind {
+    BB_WORD_END,
+    BB_WORD_WORD,
+    BB_WORD_NAME,   /* text: without the quotes, doubled ones still doubled */
+    BB_WORD_STRING, /* the same */
+    BB_WORD_NUMBER,
+    BB_WORD_OPEN,
+    BB_WORD_CLOSE,
+    BB_WORD_COMMA,
+    BB_WORD_EQUAL,
+    BB_WORD_NOT_EQUAL,
+    BB_WORD_LESS,
+    BB_WORD_LESS_OR_EQUAL,
+    BB_WORD_GREATER,
+    BB_WORD_GREATER_OR_EQUAL,
+    BB_WORD_BAD,
+};
+
+struct bb_word {
+    enum bb_word_kind kind;
+    size_t offset; /* where it begins */
+    size_t end;    /* the offset after it */
+    struct bb_bytes text;
+    char quote;          /* NAME and STRING: which one */
+    const char *trouble; /* BAD: what is wrong with it */
+};
+
+/* The word at or after offset. */
+struct bb_word bb_lexer_next(struct bb_bytes text, size_t offset);
+
+/* A word without regard to case; upper is in capitals. */
+bool bb_word_is(const struct bb_word *word, const char *upper);
+
+/* Keywords are no attributes unless they are quoted. */
+bool bb_word_is_keyword(struct bb_bytes text);
+
+/* Whether an attribute of this name can be written without quotes. */
+bool bb_word_is_plain(struct bb_bytes name);
+
+/* Writes NAME or STRING with doubled quotes made single; at most text.size bytes. The size. */
+size_t bb_word_unquote(const struct bb_word *word, uint8_t *to);
+
+#endif

@@ -1,0 +1,210 @@
+/* See print.h. */
+#include "skip/condition/print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "skip/condition/lexer.h"
+#include "skip/condition/ranges.h"
+#include "skip/condition/time_text.h"
+
+#define DOUBLE_SIZE   32
+#define DIGITS_ENOUGH 17 /* for every double to be read back as itself */
+#define NANOSECONDS   1000000000
+
+static enum bb_status append(struct bb_buf *buf, const char *text)
+{
+    return bb_buf_append(buf, text, strlen(text));
+}
+
+enum bb_status bb_print_quoted(struct bb_bytes text, char quote, struct bb_buf *buf)
+{
+    enum bb_status status = bb_buf_append(buf, &quote, 1);
+    for (size_t i = 0; status == BB_OK && i < text.size; i++) {
+        status = bb_buf_append(buf, &text.data[i], 1);
+        if (status == BB_OK && text.data[i] == (uint8_t)quote)
+            status = bb_buf_append(buf, &quote, 1);
+    }
+    return status == BB_OK ? bb_buf_append(buf, &quote, 1) : status;
+}
+
+static enum bb_status print_name(const char *name, struct bb_buf *buf)
+{
+    struct bb_bytes text = bb_bytes_of_text(name);
+    return bb_word_is_plain(text) ? append(buf, name) : bb_print_quoted(text, '`', buf);
+}
+
+/* As few digits as give the same double; the point is one in every locale. */
+static enum bb_status print_double(double value, struct bb_buf *buf)
+{
+    char text[DOUBLE_SIZE];
+    if (isinf(value))
+        return append(buf, value < 0 ? "-1e999" : "1e999");
+    int precision = DIGITS_ENOUGH - 2;
+    snprintf(text, sizeof(text), "%.*g", precision, value);
+    while (precision < DIGITS_ENOUGH && strtod(text, NULL) != value)
+        snprintf(text, sizeof(text), "%.*g", ++precision, value);
+    char *from = text;
+    char *to = text;
+    while (*from != 0) {
+        bool is_kept = strchr("0123456789+-e", *from) != NULL;
+        *to++ = is_kept ? *from : '.';
+        from++;
+        while (!is_kept && *from != 0 && strchr("0123456789+-e", *from) == NULL)
+            from++;
+    }
+    *to = 0;
+    return append(buf, text);
+}
+
+static enum bb_status print_value(const struct bb_attribute *value, struct bb_buf *buf)
+{
+    char time[BB_TIME_TEXT_SIZE];
+    switch (value->type) {
+    case BB_ATTRIBUTE_BYTES:
+        return bb_print_quoted(value->as.bytes, '\'', buf);
+    case BB_ATTRIBUTE_U64:
+        return bb_buf_print(buf, "%" PRIu64, value->as.u64);
+    case BB_ATTRIBUTE_F64:
+        return print_double(value->as.f64, buf);
+    case BB_ATTRIBUTE_TIME:
+        bb_time_print(value->as.i64, time);
+        return bb_buf_print(buf, "'%s'", time);
+    case BB_ATTRIBUTE_I64:
+        break;
+    }
+    return bb_buf_print(buf, "%" PRId64, value->as.i64);
+}
+
+static enum bb_status print_operand(const char *operator, const struct bb_attribute * value,
+                                    struct bb_buf *buf)
+{
+    enum bb_status status = append(buf, operator);
+    return status == BB_OK ? print_value(value, buf) : status;
+}
+
+/* Every value, and NULL is unknown. */
+static enum bb_status print_all(enum bb_attribute_type type, struct bb_buf *buf)
+{
+    struct bb_attribute lowest = {.type = type};
+    if (type == BB_ATTRIBUTE_I64 || type == BB_ATTRIBUTE_TIME)
+        lowest.as.i64 = INT64_MIN;
+    if (type == BB_ATTRIBUTE_F64)
+        lowest.as.f64 = -INFINITY;
+    if (type == BB_ATTRIBUTE_BYTES)
+        lowest.as.bytes = bb_bytes_of("", 0);
+    return print_operand(" >= ", &lowest, buf);
+}
+
+/* Up to the end of a second: as "before the next second". */
+static enum bb_status print_high(const struct bb_bound *high, struct bb_buf *buf)
+{
+    struct bb_attribute value = high->value;
+    bool is_end_of_second = value.type == BB_ATTRIBUTE_TIME && value.as.i64 != INT64_MAX &&
+                            (value.as.i64 + 1) % NANOSECONDS == 0;
+    if (is_end_of_second)
+        value.as.i64++;
+    return print_operand(high->is_exclusive || is_end_of_second ? " < " : " <= ", &value, buf);
+}
+
+static enum bb_status print_interval(const struct bb_leaf *leaf, bool is_negated,
+                                     struct bb_buf *buf)
+{
+    const struct bb_interval *interval = &leaf->intervals[0];
+    if (bb_interval_is_point(interval))
+        return print_operand(is_negated ? " <> " : " = ", &interval->low.value, buf);
+    if (interval->low.is_open && interval->high.is_open)
+        return print_all(leaf->type, buf);
+    if (interval->low.is_open)
+        return print_high(&interval->high, buf);
+    if (interval->high.is_open)
+        return print_operand(interval->low.is_exclusive ? " > " : " >= ", &interval->low.value,
+                             buf);
+    enum bb_status status =
+        print_operand(is_negated ? " NOT BETWEEN " : " BETWEEN ", &interval->low.value, buf);
+    return status == BB_OK ? print_operand(" AND ", &interval->high.value, buf) : status;
+}
+
+static enum bb_status print_points(const struct bb_leaf *leaf, bool is_negated, struct bb_buf *buf)
+{
+    enum bb_status status = append(buf, is_negated ? " NOT IN (" : " IN (");
+    for (size_t i = 0; status == BB_OK && i < leaf->interval_count; i++)
+        status = print_operand(i == 0 ? "" : ", ", &leaf->intervals[i].low.value, buf);
+    return status == BB_OK ? append(buf, ")") : status;
+}
+
+/* One comparison without another way to say NOT. */
+static bool is_one_sided(const struct bb_leaf *leaf)
+{
+    return leaf->kind == BB_LEAF_RANGES && leaf->interval_count == 1 &&
+           (leaf->intervals[0].low.is_open || leaf->intervals[0].high.is_open);
+}
+
+static enum bb_status print_constant(const struct bb_leaf *leaf, bool is_negated,
+                                     struct bb_buf *buf)
+{
+    const char *truth = leaf->may_be_true ? "TRUE" : leaf->may_be_false ? "FALSE" : "NULL";
+    return bb_buf_print(buf, "%s%s", is_negated ? "NOT " : "", truth);
+}
+
+static enum bb_status print_leaf(const struct bb_condition *node, bool is_negated,
+                                 struct bb_buf *buf)
+{
+    const struct bb_leaf *leaf = &node->leaf;
+    if (leaf->kind == BB_LEAF_CONSTANT)
+        return print_constant(leaf, is_negated, buf);
+    enum bb_status status = is_negated && is_one_sided(leaf) ? append(buf, "NOT ") : BB_OK;
+    if (status == BB_OK)
+        status = print_name(node->name, buf);
+    if (status != BB_OK)
+        return status;
+    if (leaf->kind == BB_LEAF_NULLS)
+        return append(buf, is_negated ? " IS NOT NULL" : " IS NULL");
+    if (leaf->interval_count == 1)
+        return print_interval(leaf, is_negated, buf);
+    return print_points(leaf, is_negated, buf);
+}
+
+/* AND binds tighter than OR; a list in a list of its own kind is a child of its own. */
+static bool needs_parentheses(const struct bb_condition *parent, const struct bb_condition *child)
+{
+    if (child->kind != BB_CONDITION_AND && child->kind != BB_CONDITION_OR)
+        return false;
+    return parent->kind != BB_CONDITION_OR || child->kind == BB_CONDITION_OR;
+}
+
+static enum bb_status print_child(const struct bb_condition *parent,
+                                  const struct bb_condition *child, struct bb_buf *buf)
+{
+    if (!needs_parentheses(parent, child))
+        return bb_print(child, buf);
+    enum bb_status status = append(buf, "(");
+    if (status == BB_OK)
+        status = bb_print(child, buf);
+    return status == BB_OK ? append(buf, ")") : status;
+}
+
+enum bb_status bb_print(const struct bb_condition *condition, struct bb_buf *buf)
+{
+    if (condition->kind == BB_CONDITION_LEAF)
+        return print_leaf(condition, false, buf);
+    if (condition->kind == BB_CONDITION_NOT) {
+        if (condition->children[0]->kind == BB_CONDITION_LEAF)
+            return print_leaf(condition->children[0], true, buf);
+        enum bb_status status = append(buf, "NOT ");
+        return status == BB_OK ? print_child(condition, condition->children[0], buf) : status;
+    }
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; status == BB_OK && i < condition->child_count; i++) {
+        if (i > 0)
+            status = append(buf, condition->kind == BB_CONDITION_AND ? " AND " : " OR ");
+        if (status == BB_OK)
+            status = print_child(condition, condition->children[i], buf);
+    }
+    return status;
+}
