@@ -8,6 +8,11 @@
  *             S14                              S15       S16               S19
  *
  * From S14 on an opening finds no CURRENT, and refuses as long as tables or logs are left.
+ *
+ * Where there is no witness, the directory may still be what is left of an attempt that died: of a
+ * creation, a checkpoint or a removal. Such a rest has no CURRENT and no foreign file, and no file in it
+ * can be another program's. An empty directory is one, and one with LOCK alone. It is removed too, or
+ * its name could never be used again.
  * Threads: any; the lock keeps other users of the directory out.
  */
 #include "bb/db_files.h"
@@ -20,11 +25,15 @@
 #include "kv/wal/wal_format.h"
 #include "sstable/format.h"
 
+/* Our lock file holds a number and a newline. */
+#define LOCK_SIZE_MAX 32
+
 struct destruction {
     const char *path;
     struct bb_file_system *fs;
     struct bb_directory directory;
-    const struct bb_directory_file *witness; /* NULL: nothing here is a store's for certain */
+    const struct bb_directory_file *witness; /* NULL: nothing here is a store's for certain, but it
+                                                may be the rest of one */
     struct bb_error unreadable;              /* why a file could not be judged; BB_OK: all could */
     struct bb_db_destroy_report report;
 };
@@ -33,15 +42,16 @@ struct destruction {
 
 _Static_assert(BB_TABLE_MAGIC_SIZE == BB_WAL_MAGIC_SIZE, "one buffer is for both");
 
-/* Reads the bytes where a file of that kind has its magic number; none when it is too short. */
+/* Reads the bytes where a file of that kind has its magic number; all of it when it is shorter. */
 static enum bb_status read_mark(struct destruction *d, const struct bb_directory_file *file,
                                 uint8_t mark[BB_WAL_MAGIC_SIZE], size_t *ret_size)
 {
     struct bb_buf path = {0};
     struct bb_file *opened = NULL;
-    uint64_t offset = file->is.kind == BB_FILE_TABLE ? file->size - BB_WAL_MAGIC_SIZE : 0;
+    bool is_at_end = file->is.kind == BB_FILE_TABLE && file->size > BB_WAL_MAGIC_SIZE;
+    uint64_t offset = is_at_end ? file->size - BB_WAL_MAGIC_SIZE : 0;
     *ret_size = 0;
-    if (file->size < BB_WAL_MAGIC_SIZE)
+    if (file->size == 0)
         return BB_OK;
     enum bb_status status = bb_path_join(d->path, file->name, &path);
     if (status == BB_OK)
@@ -57,6 +67,17 @@ static enum bb_status read_mark(struct destruction *d, const struct bb_directory
     return status;
 }
 
+/* False: it cannot be read. */
+static bool look_at_mark(struct destruction *d, const struct bb_directory_file *file,
+                         uint8_t mark[BB_WAL_MAGIC_SIZE], size_t *ret_size)
+{
+    if (read_mark(d, file, mark, ret_size) == BB_OK)
+        return true;
+    d->unreadable = *bb_error_last();
+    d->report.unreadable++;
+    return false;
+}
+
 /* Is it certainly a file that this engine has written? */
 static bool bears_mark(struct destruction *d, const struct bb_directory_file *file)
 {
@@ -65,12 +86,7 @@ static bool bears_mark(struct destruction *d, const struct bb_directory_file *fi
     bool is_table = file->is.kind == BB_FILE_TABLE;
     if (!is_table && file->is.kind != BB_FILE_MANIFEST && file->is.kind != BB_FILE_LOG)
         return false;
-    if (read_mark(d, file, mark, &size) != BB_OK) {
-        d->unreadable = *bb_error_last();
-        d->report.unreadable++;
-        return false;
-    }
-    return size == BB_WAL_MAGIC_SIZE &&
+    return look_at_mark(d, file, mark, &size) && size == BB_WAL_MAGIC_SIZE &&
            memcmp(mark, is_table ? BB_TABLE_MAGIC : BB_WAL_MAGIC, BB_WAL_MAGIC_SIZE) == 0;
 }
 
@@ -88,6 +104,46 @@ static const struct bb_directory_file *find_witness(struct destruction *d)
     return NULL;
 }
 
+/* Does the file begin as one of ours that was cut off, or with the zeros that a loss of power leaves? */
+static bool begins_as(struct destruction *d, const struct bb_directory_file *file,
+                      const char *beginning)
+{
+    static const uint8_t zeros[BB_WAL_MAGIC_SIZE];
+    uint8_t mark[BB_WAL_MAGIC_SIZE];
+    size_t size = 0;
+    return look_at_mark(d, file, mark, &size) &&
+           (memcmp(mark, beginning, size) == 0 || memcmp(mark, zeros, size) == 0);
+}
+
+/* Can the file be no other program's? Nobody else names a file so that ends in .bbt. */
+static bool is_of_rest(struct destruction *d, const struct bb_directory_file *file)
+{
+    switch (file->is.kind) {
+    case BB_FILE_LOCK:
+        return file->size <= LOCK_SIZE_MAX;
+    case BB_FILE_TABLE:
+        return true;
+    case BB_FILE_MANIFEST:
+    case BB_FILE_LOG:
+        return begins_as(d, file, BB_WAL_MAGIC);
+    case BB_FILE_TEMPORARY:
+        return begins_as(d, file, "MANIFEST-");
+    case BB_FILE_CURRENT:
+    case BB_FILE_FOREIGN:
+        break;
+    }
+    return false;
+}
+
+static bool is_rest(struct destruction *d)
+{
+    for (size_t i = 0; i < d->directory.file_count; i++) {
+        if (!is_of_rest(d, &d->directory.files[i]))
+            return false;
+    }
+    return true;
+}
+
 static enum bb_status examine(struct destruction *d)
 {
     bb_directory_deinit(&d->directory);
@@ -97,15 +153,14 @@ static enum bb_status examine(struct destruction *d)
     if (status != BB_OK)
         return status;
     d->witness = find_witness(d);
-    if (d->witness != NULL)
+    if (d->witness != NULL || is_rest(d))
         return BB_OK;
     if (d->unreadable.status != BB_OK)
         return bb_error_restore(&d->unreadable);
-    return bb_fail(
-        BB_INVALID,
-        "%s: not a store: it has no manifest, log or table that bloomblock wrote; nothing "
-        "was removed",
-        d->path);
+    return bb_fail(BB_INVALID,
+                   "%s: not a store: it has files, and no manifest, log or table among them that "
+                   "bloomblock wrote; nothing was removed",
+                   d->path);
 }
 
 /* ---- its removal ---- */
@@ -163,7 +218,7 @@ static enum bb_status remove_files(struct destruction *d)
         status = remove_middle(d);
     if (status == BB_OK)
         status = d->fs->ops->sync_directory(d->fs, d->path); /* sync S15 */
-    if (status == BB_OK)
+    if (status == BB_OK && d->witness != NULL)
         status = remove_file(d, d->witness->name, d->witness->size);
     if (status == BB_OK)
         status = d->fs->ops->sync_directory(d->fs, d->path); /* sync S16 */

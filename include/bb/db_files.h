@@ -85,10 +85,13 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_ingest(struct bb_db *db, const char *c
  * all files that have a name of a store's (docs/format-manifest.md) and nothing else, and the
  * directory when that leaves it empty. Of options the file system counts alone.
  *
- * BB_NOT_FOUND: there is no such directory. BB_INVALID: no file in it is recognisably one that
- * bloomblock wrote; nothing was removed. Any other failure stops half-way: an opening then finds no
- * CURRENT and refuses as long as tables or logs are left, and the next call goes on. The same holds
- * when the power fails in the middle; from BB_OK on nothing of the store comes back. */
+ * BB_NOT_FOUND: there is no such directory. BB_INVALID: there are files in it, and none is recognisably
+ * one that bloomblock wrote; nothing was removed. Any other failure stops half-way: an opening then
+ * finds no CURRENT and refuses as long as tables or logs are left, and the next call goes on. The same
+ * holds when the power fails in the middle; from BB_OK on nothing of the store comes back.
+ *
+ * What is left of a creation, a checkpoint or a removal that died is removed too: a directory that is
+ * empty, or has nothing but a LOCK and files that are cut off and can be no other program's. */
 struct bb_db_destroy_report {
     uint64_t removed; /* files, without the lock */
     uint64_t removed_bytes;

@@ -87,9 +87,13 @@ static void check_image(struct removal *removal, struct bb_file_memory *memory,
     if (removal->is_acknowledged && !removal->has_foreign)
         assert_status(is_there(options.file_system), BB_NOT_FOUND);
     check_opening(removal, &options);
-    if (has_files(options.file_system))
+    /* Where all is gone but the foreign file, it is another program's directory. */
+    bool is_left = is_there(options.file_system) == BB_OK;
+    if (has_files(options.file_system) || (is_left && !removal->has_foreign))
         assert_ok(bb_db_destroy(STORE_PATH, &options, NULL));
     assert_false(has_files(options.file_system));
+    if (!removal->has_foreign)
+        assert_status(is_there(options.file_system), BB_NOT_FOUND);
     bb_file_memory_destroy(image);
     removal->images++;
 }

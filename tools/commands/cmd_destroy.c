@@ -58,9 +58,9 @@ const struct command command_destroy = {
     .description =
         "Removes the files of a store that nobody has open, whole or damaged, and the directory if "
         "nothing else is\n"
-        "in it. Files that are not the store's stay and are counted. A directory in which nothing "
-        "is recognisably\n"
-        "a store's is refused. When it is interrupted, the next run finishes.\n"
+        "in it. Files that are not the store's stay and are counted. A directory with files of "
+        "which none is\n"
+        "recognisably a store's is refused. When it is interrupted, the next run finishes.\n"
         "\n"
         "Example:\n"
         "  bloomblock destroy /tmp/words --yes\n",

@@ -111,14 +111,94 @@ static void store_destroy__of_another_programs_directory_is_refused(void **state
     store_init(&store);
     struct bb_file_system *fs = bb_file_memory_system(store.memory);
     assert_ok(fs->ops->make_directory(fs, STORE_PATH));
-    assert_refused(&store, STORE_PATH);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         put_file(&store, names[i][0], names[i][1]);
         assert_refused(&store, STORE_PATH);
     }
+    assert_ok(fs->ops->remove(fs, STORE_PATH "/CURRENT"));
+    assert_refused(&store, STORE_PATH);
     bb_file_memory_put(store.memory, "/data/file", bb_bytes_of_text("text"));
     assert_refused(&store, "/data/file");
     assert_status(bb_db_destroy("", &store.options, NULL), BB_INVALID);
+    bb_file_memory_destroy(store.memory);
+}
+
+/* Without CURRENT: one file that another program may have written is enough. */
+static void store_destroy__of_a_single_foreign_file_is_refused(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"letter.txt", "dear"},
+        {"MANIFEST-000002", "VZ3 leveldb.BytewiseComparator"},
+        {"MANIFEST-000002", "V"},
+        {"CURRENT", "MANIFEST-000002\n"},
+        {"000009.wal", "record of another program"},
+        {"000007.tmp", "temporary"},
+        {"LOCK", "0123456789012345678901234567890123"},
+        {"000003.log", "record"},
+        {"CURRENT", ""},
+        {"000009.wal.damaged", "b"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct store store;
+        store_init(&store);
+        struct bb_file_system *fs = bb_file_memory_system(store.memory);
+        assert_ok(fs->ops->make_directory(fs, STORE_PATH));
+        put_file(&store, names[i][0], names[i][1]);
+        assert_refused(&store, STORE_PATH);
+        put_file(&store, "000011.bbt", "a short table");
+        put_file(&store, "LOCK", strcmp(names[i][0], "LOCK") == 0 ? names[i][1] : "");
+        assert_refused(&store, STORE_PATH);
+        bb_file_memory_destroy(store.memory);
+    }
+}
+
+/* What a creation, a checkpoint or a removal leaves that died: nothing, or files that are cut off. */
+static void store_destroy__of_the_rest_of_an_attempt(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {NULL, NULL},
+        {"LOCK", ""},
+        {"LOCK", "12345\n"},
+        {"000003.bbt", "half"},
+        {"MANIFEST-000001", ""},
+        {"MANIFEST-000001", "bb.l"},
+        {"000002.wal", ""},
+        {"000001.tmp", "MANI"},
+        {"000001.tmp", "MANIFEST-000001\n"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        for (size_t j = 0; j <= i; j++) {
+            struct store store;
+            struct bb_db_destroy_report report = {0};
+            store_init(&store);
+            struct bb_file_system *fs = bb_file_memory_system(store.memory);
+            assert_ok(fs->ops->make_directory(fs, STORE_PATH));
+            if (names[i][0] != NULL)
+                put_file(&store, names[i][0], names[i][1]);
+            if (names[j][0] != NULL)
+                put_file(&store, names[j][0], names[j][1]);
+            assert_ok(bb_db_destroy(STORE_PATH, &store.options, &report));
+            assert_true(report.directory_removed);
+            assert_false(exists(&store, STORE_PATH));
+            bb_file_memory_destroy(store.memory);
+        }
+    }
+}
+
+/* A power failure may leave zeros where bytes were written. */
+static void store_destroy__of_a_rest_of_zeros(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    struct bb_file_system *fs = bb_file_memory_system(store.memory);
+    assert_ok(fs->ops->make_directory(fs, STORE_PATH));
+    bb_file_memory_put(store.memory, STORE_PATH "/MANIFEST-000001",
+                       bb_bytes_of((const uint8_t *)"\0\0\0\0\0\0\0\0\0\0\0", 11));
+    assert_ok(bb_db_destroy(STORE_PATH, &store.options, NULL));
+    assert_false(exists(&store, STORE_PATH));
     bb_file_memory_destroy(store.memory);
 }
 
@@ -144,7 +224,8 @@ static void store_destroy__of_a_damaged_store(void **state)
     }
 }
 
-/* What a failed attempt leaves is whole, or refused by an opening; a second one finishes. */
+/* What a failed attempt leaves is whole, or refused by an opening; a second one finishes, and a
+ * checkpoint can have the name. */
 static void check_rest(struct store *store)
 {
     struct bb_db_options options = store->options;
@@ -160,15 +241,12 @@ static void check_rest(struct store *store)
     }
     if (!exists(store, STORE_PATH))
         return;
-    status = bb_db_destroy(STORE_PATH, &options, NULL);
-    assert_true(status == BB_OK || status == BB_INVALID);
-    struct bb_name_list names = {0};
-    struct bb_file_system *fs = options.file_system;
-    if (fs->ops->list(fs, STORE_PATH, &names) == BB_OK) {
-        for (size_t i = 0; i < names.count; i++)
-            assert_string_equal(names.names[i], "LOCK");
-        bb_name_list_deinit(&names);
-    }
+    assert_ok(bb_db_destroy(STORE_PATH, &options, NULL));
+    assert_false(exists(store, STORE_PATH));
+    options.create_if_missing = true;
+    assert_ok(bb_db_open("/data/other", &options, &db));
+    assert_ok(bb_db_checkpoint(db, STORE_PATH));
+    assert_ok(bb_db_close(db));
 }
 
 static void store_destroy__goes_on_where_a_call_failed(void **state)
@@ -200,6 +278,9 @@ int main(void)
         cmocka_unit_test(store_destroy__leaves_foreign_files),
         cmocka_unit_test(store_destroy__of_an_open_store_is_refused),
         cmocka_unit_test(store_destroy__of_another_programs_directory_is_refused),
+        cmocka_unit_test(store_destroy__of_a_single_foreign_file_is_refused),
+        cmocka_unit_test(store_destroy__of_the_rest_of_an_attempt),
+        cmocka_unit_test(store_destroy__of_a_rest_of_zeros),
         cmocka_unit_test(store_destroy__of_a_damaged_store),
         cmocka_unit_test(store_destroy__goes_on_where_a_call_failed),
     };
