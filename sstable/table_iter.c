@@ -3,8 +3,11 @@
  * The iterator holds one index page and one block, and in the block an iterator of its own. Filters
  * are not asked: a seek wants what follows the key too.
  *
- * Every block entered is held against its fence: an entry before it would be out of order over the
- * border, which the block's own iterator cannot see. One thread.
+ * The block's own iterator checks the order within a block. Between blocks the fences do: whenever a
+ * move enters or leaves a block, the entry next to the border is compared with the fence there, and
+ * at either end of the table with its bounds. A seek compares what it finds with the end of its
+ * block. So two entries that are shown one after the other are in order, or the status says
+ * BB_CORRUPT; it costs one comparison per block. One thread.
  */
 #include "sstable/table_iter.h"
 
@@ -115,26 +118,94 @@ static void publish(struct table_iter *iter)
     iter->base.entry = iter->entries.entry;
 }
 
-/* How (key, sequence) stands to the fence in front of the block at hand; 1 for the first block,
- * which has none. */
-static int compare_with_fence(const struct table_iter *iter, struct bb_bytes key, uint64_t sequence)
+/* A place between two blocks: a fence of the page at hand or of the root. */
+struct border {
+    const struct bb_fence_index *fences; /* NULL: an end of the table */
+    uint32_t fence;
+};
+
+static struct border border_before(const struct table_iter *iter)
 {
-    const struct bb_fence_index *fences = &iter->page->fences;
-    uint32_t fence = iter->ordinal;
-    if (fence == 0) {
-        fences = &iter->table->root.fences;
-        fence = iter->page_index;
-    }
-    if (fence == 0)
-        return 1;
-    return -bb_fence_index_compare(fences, fence - 1, iter->table->comparator, key, sequence);
+    if (iter->ordinal > 0)
+        return (struct border){&iter->page->fences, iter->ordinal - 1};
+    if (iter->page_index > 0)
+        return (struct border){&iter->table->root.fences, iter->page_index - 1};
+    return (struct border){0};
+}
+
+static struct border border_behind(const struct table_iter *iter)
+{
+    if (iter->ordinal + 1 < iter->page->block_count)
+        return (struct border){&iter->page->fences, iter->ordinal};
+    if (iter->page_index + 1 < iter->table->root.page_count)
+        return (struct border){&iter->table->root.fences, iter->page_index};
+    return (struct border){0};
+}
+
+/* < 0, 0, > 0: the border before, at, after (key, sequence). REQUIRES: it is no end of the table. */
+static int compare_border(const struct table_iter *iter, struct border border, struct bb_bytes key,
+                          uint64_t sequence)
+{
+    return bb_fence_index_compare(border.fences, border.fence, iter->table->comparator, key,
+                                  sequence);
+}
+
+static enum bb_status fail_border(const struct table_iter *iter, const char *problem)
+{
+    char text[64];
+    return bb_corrupt(iter->entries.place, iter->entries.offset,
+                      "the entry of key %s at %u of the block %s",
+                      bb_bytes_escape(iter->entries.entry.key, text, sizeof(text)),
+                      iter->entries.offset, problem);
+}
+
+/* The first entry of a block, at hand or just left, against what is in front of the block. */
+static enum bb_status check_begin(const struct table_iter *iter)
+{
+    const struct bb_entry *entry = &iter->entries.entry;
+    struct border border = border_before(iter);
+    if (border.fences != NULL)
+        return compare_border(iter, border, entry->key, entry->sequence) <= 0
+                   ? BB_OK
+                   : fail_border(iter, "is in front of the fence of its block");
+    return bb_key_compare(iter->table->comparator, iter->table->bounds.smallest, entry->key) <= 0
+               ? BB_OK
+               : fail_border(iter, "is below the smallest key that the table says it has");
+}
+
+/* Any entry of a block, at hand or just left, against what is behind the block. */
+static enum bb_status check_end(const struct table_iter *iter)
+{
+    const struct bb_entry *entry = &iter->entries.entry;
+    struct border border = border_behind(iter);
+    if (border.fences != NULL)
+        return compare_border(iter, border, entry->key, entry->sequence) > 0
+                   ? BB_OK
+                   : fail_border(iter, "belongs behind the fence of the next block");
+    int order = bb_key_compare(iter->table->comparator, entry->key, iter->table->bounds.largest);
+    return order < 0 || (order == 0 && !iter->table->bounds.largest_is_exclusive)
+               ? BB_OK
+               : fail_border(iter, "is above the largest key that the table says it has");
+}
+
+/* What a move into a block, or within one, came to. */
+static void publish_checked(struct table_iter *iter,
+                            enum bb_status (*check)(const struct table_iter *))
+{
+    enum bb_status status = iter->entries.is_valid ? check(iter) : BB_OK;
+    if (status == BB_OK)
+        publish(iter);
+    else
+        stop(iter, status);
 }
 
 /* Is all that stands before the block at hand below the range? */
 static bool is_low_behind(const struct table_iter *iter)
 {
+    struct border border = border_before(iter);
     return iter->range.low != NULL &&
-           compare_with_fence(iter, *iter->range.low, BB_SEQUENCE_MAX) >= 0;
+           (border.fences == NULL ||
+            compare_border(iter, border, *iter->range.low, BB_SEQUENCE_MAX) <= 0);
 }
 
 /* Is all behind that fence above the range? */
@@ -155,12 +226,13 @@ static bool is_last_block(const struct table_iter *iter)
            is_high_before(iter, &iter->table->root.fences, iter->page_index);
 }
 
-/* To the block behind the one at hand. False at the end, and after a failure. */
+/* To the block behind the one at hand, whose last entry was left. False at the end, and after a
+ * failure. */
 static bool next_block(struct table_iter *iter)
 {
-    enum bb_status status = BB_OK;
-    if (is_last_block(iter)) {
-        stop(iter, BB_OK);
+    enum bb_status status = check_end(iter);
+    if (status != BB_OK || is_last_block(iter)) {
+        stop(iter, status);
         return false;
     }
     if (iter->ordinal + 1 < iter->page->block_count) {
@@ -180,20 +252,16 @@ static bool next_block(struct table_iter *iter)
 /* Having left a block at its end, to the first entry of the next. Blocks are never empty. */
 static void go_forward(struct table_iter *iter)
 {
-    if (!next_block(iter))
-        return;
-    const struct bb_entry *entry = &iter->entries.entry;
-    if (iter->entries.is_valid && compare_with_fence(iter, entry->key, entry->sequence) < 0)
-        stop(iter, bb_corrupt(iter->entries.place, 0, "the block starts in front of its fence"));
-    else
-        publish(iter);
+    if (next_block(iter))
+        publish_checked(iter, check_begin);
 }
 
+/* To the block before the one at hand, whose first entry was left. */
 static bool previous_block(struct table_iter *iter)
 {
-    enum bb_status status = BB_OK;
-    if ((iter->ordinal == 0 && iter->page_index == 0) || is_low_behind(iter)) {
-        stop(iter, BB_OK);
+    enum bb_status status = check_begin(iter);
+    if (status != BB_OK || (iter->ordinal == 0 && iter->page_index == 0) || is_low_behind(iter)) {
+        stop(iter, status);
         return false;
     }
     if (iter->ordinal > 0) {
@@ -244,7 +312,7 @@ static void seek_begin(struct table_iter *iter)
         return;
     }
     bb_block_iter_seek_first(&iter->entries);
-    publish(iter);
+    publish_checked(iter, check_begin);
 }
 
 /* To the last block that is not above the range as a whole. A fence may stand where the range ends:
@@ -297,9 +365,9 @@ static void seek_last(struct bb_iter *base)
         return;
     }
     seek_last_in_block(iter);
-    publish(iter);
+    publish_checked(iter, check_end);
     if (!base->is_valid && base->status == BB_OK && previous_block(iter))
-        publish(iter);
+        publish_checked(iter, check_end);
 }
 
 static bool is_above_range(const struct table_iter *iter, struct bb_bytes key)
@@ -323,7 +391,7 @@ static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
         return;
     }
     bb_block_iter_seek(&iter->entries, key, sequence);
-    publish(iter);
+    publish_checked(iter, check_end);
     /* Everything in the block may be before the key: then the first entry behind the block is the
      * one. */
     if (!iter->base.is_valid && iter->base.status == BB_OK)
@@ -356,7 +424,7 @@ static void prev(struct bb_iter *base)
     bb_block_iter_prev(&iter->entries);
     publish(iter);
     if (!base->is_valid && base->status == BB_OK && previous_block(iter))
-        publish(iter);
+        publish_checked(iter, check_end);
 }
 
 static bool stored(struct bb_iter *base, struct bb_stored_entry *ret_stored)

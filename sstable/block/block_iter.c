@@ -68,7 +68,8 @@ static bool is_at_restart(const struct bb_block_iter *iter)
 /* Is the record after the current entry? Its first shared bytes are the current key's, so that only
  * the rest of both has to be looked at. Between restarts shared must also be the longest it can be:
  * bb_block_find relies on it. */
-static bool is_after_current(const struct bb_block_iter *iter, const struct bb_block_record *record)
+static inline bool is_after_current(const struct bb_block_iter *iter,
+                                    const struct bb_block_record *record)
 {
     struct bb_bytes rest = {.data = iter->key + record->shared,
                             .size = iter->key_size - record->shared};
@@ -115,7 +116,8 @@ static enum bb_status check_order_by_comparison(struct bb_block_iter *iter,
     return is_after ? BB_OK : fail_entry(iter, "is not after the one before");
 }
 
-static enum bb_status check_order(struct bb_block_iter *iter, const struct bb_block_record *record)
+static inline enum bb_status check_order(struct bb_block_iter *iter,
+                                         const struct bb_block_record *record)
 {
     if (iter->trusts_order)
         return BB_OK;
@@ -131,8 +133,8 @@ static bool is_past_restart(const struct bb_block_iter *iter)
     return next < iter->block->restart_count && iter->next_offset > iter->block->restarts[next];
 }
 
-static enum bb_status decode_next(const struct bb_block_iter *iter, struct bb_cursor *cursor,
-                                  struct bb_block_record *record)
+static inline enum bb_status decode_next(const struct bb_block_iter *iter, struct bb_cursor *cursor,
+                                         struct bb_block_record *record)
 {
     if (!bb_block_record_decode(cursor, record) || record->shared > iter->key_size)
         return fail_entry(iter, "cannot be read");
@@ -204,6 +206,22 @@ void bb_block_iter_seek_last(struct bb_block_iter *iter)
         bb_block_iter_next(iter);
 }
 
+/* Do the restarts in front of the place where a search ended number as many as the search over the
+ * restarts said? Else these are not in order, and the search may have missed what it looked for. */
+static void check_search(struct bb_block_iter *iter, uint32_t below)
+{
+    uint32_t passed = iter->block->restart_count;
+    if (!iter->is_valid && iter->status != BB_OK)
+        return;
+    if (iter->is_valid)
+        passed = iter->restart + (iter->offset != iter->block->restarts[iter->restart]);
+    if (passed != below)
+        stop(iter, bb_corrupt(iter->place, iter->offset,
+                              "the restarts of %u bytes of entries are not in order: %u are in "
+                              "front of a key, a search finds %u",
+                              iter->block->entries_size, passed, below));
+}
+
 void bb_block_iter_seek(struct bb_block_iter *iter, struct bb_bytes key, uint64_t sequence)
 {
     uint32_t below = bb_block_find_restart(iter->block, iter->comparator, key, sequence);
@@ -211,9 +229,29 @@ void bb_block_iter_seek(struct bb_block_iter *iter, struct bb_bytes key, uint64_
     while (iter->is_valid && bb_entry_compare(iter->comparator, iter->entry.key,
                                               iter->entry.sequence, key, sequence) < 0)
         bb_block_iter_next(iter);
+    check_search(iter, below);
 }
 
-/* Entries know only what follows them: back to a restart before, and forward again. */
+/* The entry at hand against the one that was there before prev, which follows it. */
+static void check_next(struct bb_block_iter *iter, uint32_t following)
+{
+    const struct bb_block *block = iter->block;
+    struct bb_cursor cursor = {
+        .position = block->payload + iter->next_offset,
+        .end = block->payload + block->entries_size,
+    };
+    struct bb_block_record record = {0};
+    enum bb_status status = iter->next_offset == following
+                                ? decode_next(iter, &cursor, &record)
+                                : fail_entry(iter, "stands behind an entry inside of the last");
+    if (status == BB_OK)
+        status = check_order(iter, &record);
+    if (status != BB_OK)
+        stop(iter, status);
+}
+
+/* Entries know only what follows them: back to a restart before, and forward again. In the interval of
+ * the entry at hand all order up to it was checked on the way to it, and is not checked again. */
 void bb_block_iter_prev(struct bb_block_iter *iter)
 {
     uint32_t current = iter->offset;
@@ -221,10 +259,13 @@ void bb_block_iter_prev(struct bb_block_iter *iter)
         stop(iter, BB_OK);
         return;
     }
-    uint32_t restart = iter->restart;
-    if (iter->block->restarts[restart] == current)
-        restart--;
-    bb_block_iter_seek_restart(iter, restart);
+    bool trusts_order = iter->trusts_order;
+    bool leaves_interval = iter->block->restarts[iter->restart] == current;
+    iter->trusts_order |= !leaves_interval;
+    bb_block_iter_seek_restart(iter, iter->restart - leaves_interval);
     while (iter->is_valid && iter->next_offset < current)
         bb_block_iter_next(iter);
+    iter->trusts_order = trusts_order;
+    if (iter->is_valid && leaves_interval)
+        check_next(iter, current);
 }

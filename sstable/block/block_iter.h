@@ -2,7 +2,8 @@
  *
  * Call order: init (reset | seek_first | seek_last | seek | next | prev)* deinit. The block is
  * borrowed from reset on. Every entry read is checked: its bounds, its shared prefix, and that it
- * comes after the one before. One thread.
+ * comes after the one before. A move in either direction compares the entry that it shows with the
+ * one that it left; a seek, with the order that the search over the restarts relied on. One thread.
  */
 #ifndef BB_SSTABLE_BLOCK_BLOCK_ITER_H
 #define BB_SSTABLE_BLOCK_BLOCK_ITER_H

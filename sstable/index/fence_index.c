@@ -55,7 +55,11 @@ int bb_fence_index_compare(const struct bb_fence_index *index, uint32_t i,
     int order = compare_common(index, key);
     if (order != 0)
         return order;
-    return compare_suffix(index, i, comparator, behind_common(index, key), sequence);
+    struct bb_bytes suffix = behind_common(index, key);
+    uint64_t number = index->prefixes == NULL ? 0 : bb_bytes_prefix64(suffix);
+    if (index->prefixes != NULL && index->prefixes[i] != number)
+        return index->prefixes[i] < number ? -1 : 1;
+    return compare_suffix(index, i, comparator, suffix, sequence);
 }
 
 /* Fences at or before (suffix, sequence) by whole comparisons; those below `from` are. */

@@ -7,7 +7,7 @@
  * What comes out is in order, and inside of the file. If the table was sound it is part of the table, all
  * of it if nothing was damaged; and range tombstones are all that it has, or none.
  */
-#include "tests/fuzz/sstable/table_repair.h"
+#include "tests/unit/sstable/table_repair.h"
 
 #include "base/assert.h"
 #include "base/buf.h"

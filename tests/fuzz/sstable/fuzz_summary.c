@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "tests/fuzz/sstable/summary_repair.h"
+#include "tests/unit/sstable/summary_repair.h"
 #include "tests/support/must_alloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

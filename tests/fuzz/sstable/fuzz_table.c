@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "tests/fuzz/sstable/table_repair.h"
+#include "tests/unit/sstable/table_repair.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
 
@@ -48,10 +48,13 @@ static void scan(struct bb_table *table, bool is_sound, uint64_t entries)
         look_up(table, &entry, true, is_sound);
     }
     BB_ASSERT(!is_sound || (iter->status == BB_OK && count == entries));
+    bool is_ordered = iter->status == BB_OK;
+    uint64_t forward = count;
     count = 0;
     for (bb_iter_seek_last(iter); iter->is_valid; bb_iter_prev(iter))
         count++;
     BB_ASSERT(!is_sound || (iter->status == BB_OK && count == entries));
+    BB_ASSERT(is_ordered == (iter->status == BB_OK) && (!is_ordered || count == forward));
     bb_iter_destroy(iter);
 }
 

@@ -72,6 +72,29 @@ static void table_file__covers_its_bounds(void **state)
     shelf_deinit(&shelf);
 }
 
+/* Bounds that two tables of a run share would bring their entries out of order. */
+static void table_file__bounds_are_those_of_the_manifest(void **state)
+{
+    (void)state;
+    static const char *const others[][2] = {{"c", "n"}, {"b", "m"}, {"c", "l"}};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) + 1; i++) {
+        struct shelf shelf;
+        struct bb_table *table = NULL;
+        struct bb_table_file *file = one_table(&shelf);
+        if (i == 3) {
+            file->meta.largest_is_exclusive = true;
+        } else {
+            assert_ok(bb_buf_assign(&file->meta.smallest, bb_bytes_of_text(others[i][0])));
+            assert_ok(bb_buf_assign(&file->meta.largest, bb_bytes_of_text(others[i][1])));
+        }
+        assert_status(bb_table_file_open(file, &table), BB_CORRUPT);
+        assert_message("range of keys");
+        assert_message("/000001");
+        bb_table_file_unref(file);
+        shelf_deinit(&shelf);
+    }
+}
+
 static void table_file__failed_opening_is_tried_again(void **state)
 {
     (void)state;
@@ -153,6 +176,7 @@ int main(void)
         cmocka_unit_test(table_file__opens_once),
         cmocka_unit_test(table_file__obsolete_file_goes_with_the_last_reference),
         cmocka_unit_test(table_file__covers_its_bounds),
+        cmocka_unit_test(table_file__bounds_are_those_of_the_manifest),
         cmocka_unit_test(table_file__failed_opening_is_tried_again),
         cmocka_unit_test(table_file__threads_share_it),
     };

@@ -1,6 +1,6 @@
 /* Puts the checksums of a summary's section right, as far as its own sizes allow. */
-#ifndef BB_TESTS_FUZZ_SSTABLE_SUMMARY_REPAIR_H
-#define BB_TESTS_FUZZ_SSTABLE_SUMMARY_REPAIR_H
+#ifndef BB_TESTS_UNIT_SSTABLE_SUMMARY_REPAIR_H
+#define BB_TESTS_UNIT_SSTABLE_SUMMARY_REPAIR_H
 
 #include "sstable/summary.h"
 

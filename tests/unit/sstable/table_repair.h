@@ -1,14 +1,14 @@
 /* Makes bytes a table as far as they can be one: magic, places and all checksums are put right, so that
  * a fuzzer reaches what stands under them. */
-#ifndef BB_TESTS_FUZZ_SSTABLE_TABLE_REPAIR_H
-#define BB_TESTS_FUZZ_SSTABLE_TABLE_REPAIR_H
+#ifndef BB_TESTS_UNIT_SSTABLE_TABLE_REPAIR_H
+#define BB_TESTS_UNIT_SSTABLE_TABLE_REPAIR_H
 
 #include <string.h>
 
 #include "base/coding.h"
 #include "base/hash.h"
 #include "sstable/table_walk.h"
-#include "tests/fuzz/sstable/summary_repair.h"
+#include "tests/unit/sstable/summary_repair.h"
 
 #define TABLE_REPAIR_DIRECTORY_SIZE (2 * BB_SECTION_ENTRY_SIZE + BB_CHECKSUM_SIZE)
 
