@@ -78,8 +78,12 @@ void bb_table_file_unref(struct bb_table_file *file)
     if (file == NULL || atomic_fetch_sub_explicit(&file->references, 1, memory_order_acq_rel) > 1)
         return;
     bb_table_close(atomic_load(&file->table));
-    if (atomic_load(&file->is_obsolete))
+    if (atomic_load(&file->is_obsolete)) {
         file->env->remove(file->env->context, file->number);
+        bb_companion_drop(file->companion);
+    } else {
+        bb_companion_unref(file->companion);
+    }
     bb_table_meta_deinit(&file->meta);
     bb_free(file);
 }
@@ -120,6 +124,32 @@ static enum bb_status open_first(struct bb_table_file *file, struct bb_table **r
     if (status == BB_OK)
         *ret_table = table;
     return status;
+}
+
+struct bb_companion *bb_table_file_companion(struct bb_table_file *file)
+{
+    bb_mutex_lock(&file->env->mutex);
+    struct bb_companion *companion =
+        file->companion == NULL ? NULL : bb_companion_ref(file->companion);
+    bb_mutex_unlock(&file->env->mutex);
+    return companion;
+}
+
+uint64_t bb_table_file_companion_number(struct bb_table_file *file)
+{
+    bb_mutex_lock(&file->env->mutex);
+    uint64_t number = file->companion == NULL ? 0 : file->companion->number;
+    bb_mutex_unlock(&file->env->mutex);
+    return number;
+}
+
+void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion *companion)
+{
+    bb_mutex_lock(&file->env->mutex);
+    struct bb_companion *before = file->companion;
+    file->companion = companion;
+    bb_mutex_unlock(&file->env->mutex);
+    bb_companion_drop(before);
 }
 
 enum bb_status bb_table_file_open(struct bb_table_file *file, struct bb_table **ret_table)

@@ -15,6 +15,7 @@
 #include "base/large_pages.h"
 #include "base/sync.h"
 #include "bb/table.h"
+#include "compaction/companion.h"
 
 /* What the tables of a store share. Constant after init. */
 struct bb_table_env {
@@ -42,6 +43,7 @@ struct bb_table_file {
     struct bb_table_env *env;
     _Atomic(struct bb_table *) table; /* NULL until first used */
     _Atomic bool is_obsolete;
+    struct bb_companion *companion; /* one reference; guarded by the environment's mutex; or NULL */
 };
 
 /* One reference. meta is copied; the file is not touched. */
@@ -50,6 +52,14 @@ BB_MUST_CHECK enum bb_status bb_table_file_create(struct bb_table_env *env, uint
                                                   struct bb_table_file **ret_file);
 struct bb_table_file *bb_table_file_ref(struct bb_table_file *file);
 void bb_table_file_unref(struct bb_table_file *file);
+
+/* The file next to the table, with a reference for the caller; NULL: there is none. */
+struct bb_companion *bb_table_file_companion(struct bb_table_file *file);
+/* Its number; 0: there is none. */
+uint64_t bb_table_file_companion_number(struct bb_table_file *file);
+/* Takes the caller's reference to the new companion (NULL: none). The one before is obsolete: a
+ * durable record of the manifest says so, or there was none. */
+void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion *companion);
 
 /* The open table, pinned as long as the caller has a reference to the file. BB_CORRUPT too when it
  * is another table than the one that meta describes. */

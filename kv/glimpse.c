@@ -175,9 +175,11 @@ static enum bb_status add_new(const struct bb_levels *levels, const struct bb_ma
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < state->table_count && status == BB_OK; i++) {
         const struct bb_edit_table *table = state->tables[i];
-        if (!is_in_levels(levels, table))
-            status =
-                bb_edit_add_run_table(edit, table->level, table->run, table->number, &table->meta);
+        if (is_in_levels(levels, table))
+            continue;
+        status = bb_edit_add_run_table(edit, table->level, table->run, table->number, &table->meta);
+        if (status == BB_OK)
+            bb_edit_set_index(edit, table->index_number);
     }
     return status;
 }

@@ -115,13 +115,14 @@ static bool begins_as(struct destruction *d, const struct bb_directory_file *fil
            (memcmp(mark, beginning, size) == 0 || memcmp(mark, zeros, size) == 0);
 }
 
-/* Can the file be no other program's? Nobody else names a file so that ends in .bbt. */
+/* Can the file be no other program's? No other program ends names in .bbt and .bbi. */
 static bool is_of_rest(struct destruction *d, const struct bb_directory_file *file)
 {
     switch (file->is.kind) {
     case BB_FILE_LOCK:
         return file->size <= LOCK_SIZE_MAX;
     case BB_FILE_TABLE:
+    case BB_FILE_INDEX:
         return true;
     case BB_FILE_MANIFEST:
     case BB_FILE_LOG:

@@ -75,7 +75,7 @@ static enum bb_status describe_move(const struct bb_plan *plan, struct bb_edit *
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < plan->input_count && status == BB_OK; i++) {
-        const struct bb_table_file *file = plan->inputs[i];
+        struct bb_table_file *file = plan->inputs[i];
         status = bb_edit_remove_table(edit, file->number);
         if (status == BB_OK)
             status = bb_edit_add_run_table(edit, plan->output_level, plan->output_run, file->number,

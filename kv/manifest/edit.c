@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "bb/db.h"
 #include "kv/manifest/filename.h"
@@ -22,6 +23,7 @@ void bb_edit_deinit(struct bb_edit *edit)
         bb_table_meta_deinit(&edit->added[i].meta);
     bb_free(edit->added);
     bb_free(edit->removed);
+    bb_buf_deinit(&edit->catalog);
     *edit = (struct bb_edit){0};
 }
 
@@ -87,6 +89,24 @@ enum bb_status bb_edit_add_run_table(struct bb_edit *edit, int level, uint64_t r
     return status;
 }
 
+void bb_edit_set_index(struct bb_edit *edit, uint64_t index_number)
+{
+    BB_ASSERT(edit->added_count > 0);
+    edit->added[edit->added_count - 1].index_number = index_number;
+}
+
+enum bb_status bb_edit_set_catalog(struct bb_edit *edit, struct bb_bytes catalog)
+{
+    if (catalog.size > BB_CATALOG_SIZE_MAX)
+        return bb_fail(BB_TOO_LARGE,
+                       "the definitions of attributes and indexes take %zu bytes, the limit is "
+                       "%" PRIu32,
+                       catalog.size, BB_CATALOG_SIZE_MAX);
+    enum bb_status status = bb_buf_assign(&edit->catalog, catalog);
+    edit->has_catalog = status == BB_OK;
+    return status;
+}
+
 static bool is_tombstone_age_possible(const struct bb_table_meta *meta)
 {
     uint64_t sequence = meta->tombstone_sequence_min;
@@ -130,6 +150,8 @@ const char *bb_edit_table_defect(const struct bb_edit_table *table)
         return "a level that does not exist";
     if (table->number == 0 || table->number > BB_FILE_NUMBER_MAX)
         return "a file number out of range";
+    if (table->index_number > BB_FILE_NUMBER_MAX)
+        return "the number of an index file out of range";
     if (table->run > BB_RUN_NUMBER_MAX || (table->level == 0 && table->run != 0))
         return "a run out of range";
     return meta_defect(&table->meta);
@@ -197,6 +219,8 @@ static enum bb_status print_table(const struct bb_edit_table *table, struct bb_b
     if (status == BB_OK && table->meta.tombstone_sequence_min > 0)
         status = bb_buf_print(text, "oldest tombstone %" PRIu64 ", ",
                               table->meta.tombstone_sequence_min);
+    if (status == BB_OK && table->index_number != 0)
+        status = bb_buf_print(text, "index file %" PRIu64 ", ", table->index_number);
     if (status == BB_OK)
         status = bb_buf_print(text, "id ");
     if (status == BB_OK)
@@ -218,5 +242,7 @@ enum bb_status bb_edit_print(const struct bb_edit *edit, struct bb_buf *text)
         status = print_number("remove table", edit->removed[i], "", text);
     for (size_t i = 0; i < edit->added_count && status == BB_OK; i++)
         status = print_table(&edit->added[i], text);
+    if (status == BB_OK && edit->has_catalog)
+        status = bb_buf_print(text, "catalog of %zu bytes\n", edit->catalog.size);
     return status;
 }

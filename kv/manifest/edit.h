@@ -36,8 +36,12 @@ struct bb_edit_table {
     int level;    /* 0 ... BB_LEVEL_COUNT - 1 */
     uint64_t run; /* within the level, the greater the newer; 0 in level 0 */
     uint64_t number;
+    uint64_t index_number;     /* of the index file next to it; 0: none */
     struct bb_table_meta meta; /* owned */
 };
+
+/* A catalog beyond this is refused, on write and on read. */
+#define BB_CATALOG_SIZE_MAX (UINT32_C(1) << 20)
 
 /* A zeroed struct is a valid empty edit. */
 struct bb_edit {
@@ -49,6 +53,9 @@ struct bb_edit {
     uint64_t log_number; /* logs with smaller numbers are obsolete: tables have what they held */
     bool log_is_absent;  /* with log_number: no log of that number was begun (logging is off), so
                             recovery does  not miss it */
+
+    bool has_catalog;      /* of attributes and indexes: replaces the one before */
+    struct bb_buf catalog; /* owned */
 
     uint64_t *removed; /* numbers of tables; owned */
     size_t removed_count;
@@ -62,7 +69,8 @@ void bb_edit_init(struct bb_edit *edit);
 /* Leaves a valid empty edit. */
 void bb_edit_deinit(struct bb_edit *edit);
 
-/* A table that is both removed and added (with the same table id) moves to another level. */
+/* A table that is both removed and added (with the same table id) moves to another level, or gets
+ * another index file. */
 BB_MUST_CHECK enum bb_status bb_edit_remove_table(struct bb_edit *edit, uint64_t number);
 /* To run 0 of the level. meta is copied. */
 BB_MUST_CHECK enum bb_status bb_edit_add_table(struct bb_edit *edit, int level, uint64_t number,
@@ -70,6 +78,10 @@ BB_MUST_CHECK enum bb_status bb_edit_add_table(struct bb_edit *edit, int level, 
 BB_MUST_CHECK enum bb_status bb_edit_add_run_table(struct bb_edit *edit, int level, uint64_t run,
                                                    uint64_t number,
                                                    const struct bb_table_meta *meta);
+/* The index file of the table that was added last. REQUIRES: one was added. */
+void bb_edit_set_index(struct bb_edit *edit, uint64_t index_number);
+/* The catalog is copied. */
+BB_MUST_CHECK enum bb_status bb_edit_set_catalog(struct bb_edit *edit, struct bb_bytes catalog);
 
 /* Appends the edit's bytes to buf. BB_TOO_LARGE beyond BB_EDIT_SIZE_MAX. */
 BB_MUST_CHECK enum bb_status bb_edit_encode(const struct bb_edit *edit, struct bb_buf *buf);

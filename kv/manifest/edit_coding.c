@@ -13,6 +13,7 @@
  *                    2: varint, run; left out when it is 0
  *                    4: varint, range tombstones; left out when 0
  *                    6: nothing; the largest key is exclusive
+ *                    8: varint, number of the index file; left out when 0
  *
  * One edit has one encoding: numbers of 0 are left out, varints are as short as they can be, fields
  * stand in order. Threads: any, on different edits.
@@ -37,6 +38,7 @@ enum edit_tag {
     TAG_LOG_IS_ABSENT = 10,
     TAG_REMOVED = 12,
     TAG_ADDED = 14,
+    TAG_CATALOG = 16,
 };
 
 /* Of the fields behind a table. */
@@ -45,6 +47,7 @@ enum table_tag {
     TABLE_TAG_RANGE_TOMBSTONES = 4,
     TABLE_TAG_LARGEST_IS_EXCLUSIVE = 6,
     TABLE_TAG_TOMBSTONE_SEQUENCE_MIN = 7, /* odd: who does not know it may do without */
+    TABLE_TAG_INDEX = 8,
 };
 
 #define IDENTITY_SIZE_FIXED (4 + BB_STORE_ID_SIZE + BB_HASH_SECRET_SIZE)
@@ -141,6 +144,8 @@ static enum bb_status encode_table(const struct bb_edit_table *table, struct bb_
     if (status == BB_OK)
         status = encode_extensions(&table->meta, value);
     if (status == BB_OK)
+        status = encode_number(TABLE_TAG_INDEX, table->index_number, value);
+    if (status == BB_OK)
         status = append_head(buf, TAG_ADDED, value->size);
     return status == BB_OK ? bb_buf_append(buf, value->data, value->size) : status;
 }
@@ -169,6 +174,14 @@ static enum bb_status encode_tables(const struct bb_edit *edit, struct bb_buf *b
     return status;
 }
 
+static enum bb_status encode_catalog(const struct bb_edit *edit, struct bb_buf *buf)
+{
+    if (!edit->has_catalog)
+        return BB_OK;
+    enum bb_status status = append_head(buf, TAG_CATALOG, edit->catalog.size);
+    return status == BB_OK ? bb_buf_append(buf, edit->catalog.data, edit->catalog.size) : status;
+}
+
 enum bb_status bb_edit_encode(const struct bb_edit *edit, struct bb_buf *buf)
 {
     size_t size_before = buf->size;
@@ -179,6 +192,8 @@ enum bb_status bb_edit_encode(const struct bb_edit *edit, struct bb_buf *buf)
         status = encode_counters(edit, buf);
     if (status == BB_OK)
         status = encode_tables(edit, buf);
+    if (status == BB_OK)
+        status = encode_catalog(edit, buf);
     if (status == BB_OK && buf->size - size_before > BB_EDIT_SIZE_MAX)
         status = bb_fail(BB_TOO_LARGE, "an edit of %zu bytes, the limit is %" PRIu32,
                          buf->size - size_before, BB_EDIT_SIZE_MAX);
@@ -316,6 +331,8 @@ static enum bb_status decode_extension(const struct decoder *decoder, const stru
         return BB_OK;
     case TABLE_TAG_TOMBSTONE_SEQUENCE_MIN:
         return decode_number(decoder, field, BB_SEQUENCE_MAX, &table->meta.tombstone_sequence_min);
+    case TABLE_TAG_INDEX:
+        return decode_number(decoder, field, BB_FILE_NUMBER_MAX, &table->index_number);
     default:
         return pass_over(decoder, field);
     }
@@ -364,7 +381,11 @@ static enum bb_status decode_table(struct decoder *decoder, const struct field *
     const char *defect = bb_edit_table_defect(&table);
     if (defect != NULL)
         return corrupt_at(decoder, field->start, defect);
-    return bb_edit_add_run_table(decoder->edit, table.level, table.run, table.number, &table.meta);
+    status =
+        bb_edit_add_run_table(decoder->edit, table.level, table.run, table.number, &table.meta);
+    if (status == BB_OK)
+        bb_edit_set_index(decoder->edit, table.index_number);
+    return status;
 }
 
 static enum bb_status decode_removed(struct decoder *decoder, const struct field *field)
@@ -380,6 +401,13 @@ static enum bb_status decode_log_is_absent(struct decoder *decoder, const struct
         return corrupt_at(decoder, field->start, "a log is said to be absent, but not which");
     decoder->edit->log_is_absent = true;
     return BB_OK;
+}
+
+static enum bb_status decode_catalog(struct decoder *decoder, const struct field *field)
+{
+    if (field->value.size > BB_CATALOG_SIZE_MAX)
+        return corrupt_at(decoder, field->start, "a catalog beyond its limit");
+    return bb_edit_set_catalog(decoder->edit, field->value);
 }
 
 static enum bb_status decode_value(struct decoder *decoder, const struct field *field)
@@ -400,6 +428,8 @@ static enum bb_status decode_value(struct decoder *decoder, const struct field *
         return decode_removed(decoder, field);
     case TAG_ADDED:
         return decode_table(decoder, field);
+    case TAG_CATALOG:
+        return decode_catalog(decoder, field);
     default:
         return pass_over(decoder, field);
     }

@@ -5,6 +5,7 @@
  *     MANIFEST-%06u      edits, from a full snapshot on
  *     %06u.wal           log
  *     %06u.bbt           table
+ *     %06u.bbi           indexes over the values of a table
  *     %06u.tmp           the next CURRENT before its rename; numbered as the manifest it names
  *
  * A number is 1 ... BB_FILE_NUMBER_MAX, written with at least six digits and no zero more than that
@@ -29,6 +30,7 @@ enum bb_file_kind {
     BB_FILE_MANIFEST,
     BB_FILE_LOG,
     BB_FILE_TABLE,
+    BB_FILE_INDEX,
     BB_FILE_TEMPORARY,
 };
 

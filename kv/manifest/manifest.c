@@ -60,8 +60,8 @@ enum bb_status bb_manifest_check_comparator(const char *directory,
                    directory, identity->comparator, given);
 }
 
-/* Everything that the state says, as one edit; its tables are borrowed from the state, so only the
- * array is to be freed. */
+/* Everything that the state says, as one edit; its tables and the catalog are borrowed from the
+ * state, so only the array is to be freed. */
 static enum bb_status make_snapshot(const struct bb_manifest_state *state,
                                     uint64_t next_file_number, struct bb_edit *ret_edit)
 {
@@ -72,6 +72,8 @@ static enum bb_status make_snapshot(const struct bb_manifest_state *state,
         .last_sequence = state->last_sequence,
         .log_number = state->log_number,
         .log_is_absent = state->log_is_absent,
+        .has_catalog = state->catalog.size > 0,
+        .catalog = state->catalog,
         .added_count = state->table_count,
     };
     edit.added = bb_alloc_zeroed(state->table_count + 1, sizeof(*edit.added));

@@ -22,6 +22,7 @@ void bb_manifest_state_deinit(struct bb_manifest_state *state)
     for (size_t i = 0; i < state->table_count; i++)
         destroy_table(state->tables[i]);
     bb_free(state->tables);
+    bb_buf_deinit(&state->catalog);
     *state = (struct bb_manifest_state){0};
 }
 
@@ -46,6 +47,15 @@ const struct bb_edit_table *bb_manifest_state_find(const struct bb_manifest_stat
     size_t index = lower_bound(state, number);
     bool is_there = index < state->table_count && state->tables[index]->number == number;
     return is_there ? state->tables[index] : NULL;
+}
+
+bool bb_manifest_state_has_index(const struct bb_manifest_state *state, uint64_t index_number)
+{
+    for (size_t i = 0; i < state->table_count; i++) {
+        if (state->tables[i]->index_number == index_number)
+            return true;
+    }
+    return false;
 }
 
 static enum bb_status check_identity(const struct bb_manifest_state *state,
@@ -176,6 +186,12 @@ static enum bb_status check_added(const struct bb_manifest_state *state,
         return bb_corrupt(place, 0,
                           "table %" PRIu64 " is added, but the next file number is %" PRIu64,
                           table->number, later(state->next_file_number, edit->next_file_number));
+    if (table->index_number >= later(state->next_file_number, edit->next_file_number))
+        return bb_corrupt(place, 0,
+                          "table %" PRIu64 " has index file %" PRIu64
+                          ", the next file number is %" PRIu64,
+                          table->number, table->index_number,
+                          later(state->next_file_number, edit->next_file_number));
     if (table->meta.sequence_max > later(state->last_sequence, edit->last_sequence))
         return bb_corrupt(
             place, 0, "table %" PRIu64 " has sequence %" PRIu64 ", the last sequence is %" PRIu64,
@@ -192,6 +208,7 @@ static enum bb_status copy_table(const struct bb_edit_table *table, struct bb_ed
     copy->level = table->level;
     copy->run = table->run;
     copy->number = table->number;
+    copy->index_number = table->index_number;
     enum bb_status status = bb_edit_copy_meta(&table->meta, &copy->meta);
     if (status == BB_OK)
         *ret_copy = copy;
@@ -262,6 +279,8 @@ enum bb_status bb_manifest_state_stage(struct bb_manifest_state *state, const st
         status = stage_added(state, place, &change);
     if (status == BB_OK)
         status = reserve(state, change.added_count);
+    if (status == BB_OK && edit->has_catalog)
+        status = bb_buf_assign(&change.catalog, bb_buf_bytes(&edit->catalog));
     if (status == BB_OK)
         *ret_change = change;
     else
@@ -275,6 +294,7 @@ void bb_manifest_state_drop(struct bb_manifest_change *change)
         destroy_table(change->added[i]);
     bb_free(change->added);
     bb_free(change->removed);
+    bb_buf_deinit(&change->catalog);
     *change = (struct bb_manifest_change){0};
 }
 
@@ -323,6 +343,11 @@ void bb_manifest_state_commit(struct bb_manifest_state *state, struct bb_manifes
     if (edit->log_number != 0) {
         state->log_number = edit->log_number;
         state->log_is_absent = edit->log_is_absent;
+    }
+    if (edit->has_catalog) {
+        struct bb_buf before = state->catalog;
+        state->catalog = change->catalog;
+        change->catalog = before;
     }
     commit_removed(state, change);
     commit_added(state, change);

@@ -18,6 +18,7 @@ struct bb_manifest_state {
     uint64_t log_number; /* logs with smaller numbers are obsolete; 0: the store was never opened
                             since its creation */
     bool log_is_absent;
+    struct bb_buf catalog;         /* of attributes and indexes, empty when there are none; owned */
     struct bb_edit_table **tables; /* live, ascending by number; owned, each of them too */
     size_t table_count;
     size_t table_capacity;
@@ -29,6 +30,9 @@ void bb_manifest_state_deinit(struct bb_manifest_state *state);
 /* The live table of that number, borrowed until the next change; NULL when there is none. */
 const struct bb_edit_table *bb_manifest_state_find(const struct bb_manifest_state *state,
                                                    uint64_t number);
+
+/* Does a live table have the index file of that number? Looks at every table. */
+bool bb_manifest_state_has_index(const struct bb_manifest_state *state, uint64_t index_number);
 
 /* All of the edit or nothing. BB_CORRUPT (at place, where the edit was read) when it contradicts
  * the state: identity twice or missing, numbers that shrink, a removed table that is not live, an
@@ -47,6 +51,7 @@ struct bb_manifest_change {
     uint64_t *removed;            /* sorted; owned */
     struct bb_edit_table **added; /* copies, sorted by number; owned, each of them too */
     size_t added_count;
+    struct bb_buf catalog; /* owned */
 };
 BB_MUST_CHECK enum bb_status bb_manifest_state_stage(struct bb_manifest_state *state,
                                                      const struct bb_edit *edit,

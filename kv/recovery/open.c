@@ -210,6 +210,8 @@ static enum bb_status open_tables(struct opening *opening)
     for (size_t i = 0; i < opening->state.table_count && status == BB_OK; i++) {
         const struct bb_edit_table *table = opening->state.tables[i];
         status = bb_edit_add_run_table(&all, table->level, table->run, table->number, &table->meta);
+        if (status == BB_OK)
+            bb_edit_set_index(&all, table->index_number);
     }
     if (status == BB_OK)
         status = bb_store_apply_edit(db, empty, &all, &opening->levels);

@@ -124,8 +124,8 @@ def read_identity(value):
 
 
 def read_table_fields(value):
-    """Run, range tombstones, whether the largest key is exclusive, oldest tombstone."""
-    run, ranges, is_exclusive, oldest, before = 0, 0, False, 0, 0
+    """Run, range tombstones, whether the largest key is exclusive, oldest tombstone, index file."""
+    run, ranges, is_exclusive, oldest, index, before = 0, 0, False, 0, 0, 0
     for tag, field in read_fields(value):
         must(tag > before or tag % 2, "fields of a table out of order")
         before = tag
@@ -142,9 +142,12 @@ def read_table_fields(value):
             must(oldest == 0, "an oldest tombstone twice")
             oldest = field.varint()
             must(oldest > 0 and field.left() == 0, "an oldest tombstone")
+        elif tag == 8:
+            index = field.varint()
+            must(0 < index < 1 << 62 and field.left() == 0, "an index file")
         else:
             must(tag % 2 == 1, f"unsupported tag {tag} of a table")
-    return run, ranges, is_exclusive, oldest
+    return run, ranges, is_exclusive, oldest, index
 
 
 def read_table(value):
@@ -152,7 +155,7 @@ def read_table(value):
     size, entries, keys, tombstones, blocks, raw, filters, summary, least, greatest = \
         (value.varint() for _ in range(10))
     rate, summary_rate, smallest, largest = value.number("<d"), value.number("<d"), value.bytes(), value.bytes()
-    run, ranges, is_exclusive, oldest = read_table_fields(value)
+    run, ranges, is_exclusive, oldest, index = read_table_fields(value)
     must(level < 7 and (run == 0 or level > 0) and 0 < rate <= summary_rate <= 1 and smallest <= largest, "table")
     alone = entries == keys == blocks == 0 and ranges > 0
     must(size > 0 and (alone or min(entries, keys, blocks) > 0) and max(keys, tombstones) <= entries,
@@ -165,7 +168,8 @@ def read_table(value):
         f"({summary_rate:.9g}), sequences {least} " \
         f"to {greatest}, keys {escape(smallest)} to {escape(largest)}{' (exclusive)' if is_exclusive else ''}, " \
         + (f"{ranges} range tombstones, " if ranges else "") \
-        + (f"oldest tombstone {oldest}, " if oldest else "") + f"id {table_id.hex()}"
+        + (f"oldest tombstone {oldest}, " if oldest else "") \
+        + (f"index file {index}, " if index else "") + f"id {table_id.hex()}"
 
 
 def print_edit(record, store_id, live, counters):
@@ -192,6 +196,9 @@ def print_edit(record, store_id, live, counters):
             must(number not in live and number < counters[4], "an added table")
             live.add(number)
             lines.append(line)
+        elif tag == 16:
+            must(value.left() <= 1 << 20, "a catalog")
+            lines.append(f"catalog of {value.left()} bytes")
         else:
             must(tag % 2 == 1, f"unsupported tag {tag}")
     return lines

@@ -84,6 +84,8 @@ static void manifest_golden__edit(void **state)
     assert_ok(bb_edit_remove_table(&edit, 200));
     add(&edit, 0, 201, 1, "", "");
     add_to_run(&edit, 6, 1000, 202, 2, "apple", "pear\xff");
+    bb_edit_set_index(&edit, 203);
+    assert_ok(bb_edit_set_catalog(&edit, bb_bytes_of_text("a catalog")));
     assert_ok(bb_edit_encode(&edit, &bytes));
     assert_golden("edit.bin", bb_buf_bytes(&bytes));
     bb_buf_deinit(&bytes);
@@ -97,7 +99,8 @@ static void append(struct bb_manifest *manifest, struct bb_edit *edit)
 }
 
 /* A store's life: begun, flushed, flushed, compacted, one table moved to another level, one to a run
- * of its own, two with range tombstones, opened without a log; and an edit of more than a block. */
+ * of its own, two with range tombstones, opened without a log; an edit of more than a block; a
+ * catalog, and a table that gets an index file. */
 static void write_manifest(struct bb_file_system *fs)
 {
     struct bb_manifest_state state = {0};
@@ -136,6 +139,12 @@ static void write_manifest(struct bb_file_system *fs)
     memset(key, 'k', sizeof(key) - 1);
     for (uint64_t number = 40; number < 46; number++)
         add(&edit, 0, number, 3, key + 1, key);
+    append(manifest, &edit);
+    edit = (struct bb_edit){0};
+    assert_ok(bb_edit_set_catalog(&edit, bb_bytes_of_text("a catalog")));
+    assert_ok(bb_edit_remove_table(&edit, 20));
+    add(&edit, 2, 20, 1, "a", "k");
+    bb_edit_set_index(&edit, 47);
     append(manifest, &edit);
     assert_ok(bb_manifest_close(manifest));
 }
@@ -178,6 +187,9 @@ static void manifest_golden__reads_back(void **state)
     assert_int_equal(found.table_count, 10);
     assert_int_equal(bb_manifest_state_find(&found, 20)->level, 2);
     assert_int_equal(bb_manifest_state_find(&found, 21)->run, 3);
+    assert_true(bb_manifest_state_has_index(&found, 47));
+    assert_false(bb_manifest_state_has_index(&found, 48));
+    assert_true(bb_bytes_equal(bb_buf_bytes(&found.catalog), bb_bytes_of_text("a catalog")));
     bb_manifest_state_deinit(&found);
     bb_buf_deinit(&text);
     bb_buf_deinit(&bytes);

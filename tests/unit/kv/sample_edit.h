@@ -79,9 +79,18 @@ static inline struct bb_edit sample_edit(struct bb_rng *rng)
     edit.log_is_absent = edit.log_number != 0 && bb_rng_one_in(rng, 4);
     for (uint64_t n = bb_rng_below(rng, 5); n > 0; n--)
         assert_ok(bb_edit_remove_table(&edit, 1 + bb_rng_skewed(rng, (UINT64_C(1) << 62) - 2)));
-    for (uint64_t n = bb_rng_below(rng, 4); n > 0; n--)
+    for (uint64_t n = bb_rng_below(rng, 4); n > 0; n--) {
         sample_add_table(rng, &edit, (int)bb_rng_below(rng, BB_LEVEL_COUNT),
                          1 + bb_rng_skewed(rng, (UINT64_C(1) << 62) - 2), BB_SEQUENCE_MAX);
+        if (n % 2 == 0)
+            bb_edit_set_index(&edit, 1 + bb_rng_skewed(rng, (UINT64_C(1) << 62) - 2));
+    }
+    if (bb_rng_one_in(rng, 4)) {
+        uint8_t catalog[300];
+        size_t size = bb_rng_below(rng, sizeof(catalog));
+        bb_rng_bytes(rng, catalog, size);
+        assert_ok(bb_edit_set_catalog(&edit, bb_bytes_of(catalog, size)));
+    }
     return edit;
 }
 
@@ -114,6 +123,8 @@ static inline void assert_edits_equal(const struct bb_edit *a, const struct bb_e
     assert_int_equal(a->last_sequence, b->last_sequence);
     assert_int_equal(a->log_number, b->log_number);
     assert_int_equal(a->log_is_absent, b->log_is_absent);
+    assert_int_equal(a->has_catalog, b->has_catalog);
+    assert_true(bb_bytes_equal(bb_buf_bytes(&a->catalog), bb_buf_bytes(&b->catalog)));
     assert_int_equal(a->removed_count, b->removed_count);
     for (size_t i = 0; i < a->removed_count; i++)
         assert_int_equal(a->removed[i], b->removed[i]);
@@ -122,6 +133,7 @@ static inline void assert_edits_equal(const struct bb_edit *a, const struct bb_e
         assert_int_equal(a->added[i].level, b->added[i].level);
         assert_int_equal(a->added[i].run, b->added[i].run);
         assert_int_equal(a->added[i].number, b->added[i].number);
+        assert_int_equal(a->added[i].index_number, b->added[i].index_number);
         assert_metas_equal(&a->added[i].meta, &b->added[i].meta);
     }
 }

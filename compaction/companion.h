@@ -1,0 +1,54 @@
+/* A file next to a table that lives and dies with it: its indexes over values. This layer does not
+ * look into it.
+ *
+ * A companion is shared by its table's file and by whoever reads it at the moment. When the last
+ * reference goes and it was marked obsolete, `destroy` removes its file.
+ * Threads: any.
+ */
+#ifndef BB_COMPACTION_COMPANION_H
+#define BB_COMPACTION_COMPANION_H
+
+#include <stdatomic.h>
+
+#include "bb/base.h"
+
+struct bb_companion {
+    _Atomic uint32_t references;
+    uint64_t number;          /* of the file */
+    _Atomic bool is_obsolete; /* no manifest names the file any more */
+    /* Releases everything; the file too, where the companion is obsolete. */
+    void (*destroy)(struct bb_companion *companion);
+};
+
+static inline void bb_companion_init(struct bb_companion *companion, uint64_t number,
+                                     void (*destroy)(struct bb_companion *companion))
+{
+    atomic_init(&companion->references, 1);
+    atomic_init(&companion->is_obsolete, false);
+    companion->number = number;
+    companion->destroy = destroy;
+}
+
+static inline struct bb_companion *bb_companion_ref(struct bb_companion *companion)
+{
+    atomic_fetch_add_explicit(&companion->references, 1, memory_order_relaxed);
+    return companion;
+}
+
+/* NULL is allowed. */
+static inline void bb_companion_unref(struct bb_companion *companion)
+{
+    if (companion != NULL &&
+        atomic_fetch_sub_explicit(&companion->references, 1, memory_order_acq_rel) == 1)
+        companion->destroy(companion);
+}
+
+/* Gives a reference back to a companion that no manifest names any more. NULL is allowed. */
+static inline void bb_companion_drop(struct bb_companion *companion)
+{
+    if (companion != NULL)
+        atomic_store(&companion->is_obsolete, true);
+    bb_companion_unref(companion);
+}
+
+#endif
