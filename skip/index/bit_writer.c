@@ -1,0 +1,81 @@
+/* See bit_writer.h. */
+#include "skip/index/bit_writer.h"
+
+#include "base/assert.h"
+#include "base/coding.h"
+
+void bb_bit_writer_init(struct bb_bit_writer *writer, struct bb_buf *buf)
+{
+    *writer = (struct bb_bit_writer){.buf = buf, .status = BB_OK};
+}
+
+/* Moves whole bytes to the buffer. */
+static void flush(struct bb_bit_writer *writer)
+{
+    if (writer->status == BB_OK)
+        writer->status = bb_buf_reserve(writer->buf, sizeof(writer->pending));
+    if (writer->status == BB_OK) {
+        bb_store64(writer->buf->data + writer->buf->size, writer->pending);
+        writer->buf->size += writer->pending_count / 8;
+    }
+    writer->pending = writer->pending_count < 8 ? writer->pending
+                                                : writer->pending >> (writer->pending_count & ~7u);
+    writer->pending_count %= 8;
+}
+
+void bb_bit_writer_put(struct bb_bit_writer *writer, uint64_t value, uint32_t width)
+{
+    BB_DEBUG_ASSERT(width <= BB_BIT_WIDTH_MAX && value >> width == 0);
+    if (writer->pending_count + width >= 64)
+        flush(writer);
+    writer->pending |= value << writer->pending_count;
+    writer->pending_count += width;
+}
+
+static void put_zeros(struct bb_bit_writer *writer, uint64_t count)
+{
+    for (; count > BB_BIT_WIDTH_MAX; count -= BB_BIT_WIDTH_MAX)
+        bb_bit_writer_put(writer, 0, BB_BIT_WIDTH_MAX);
+    bb_bit_writer_put(writer, 0, (uint32_t)count);
+}
+
+void bb_bit_writer_put_gamma(struct bb_bit_writer *writer, uint64_t value)
+{
+    BB_DEBUG_ASSERT(value >= 1 && value <= UINT64_C(1) << 40);
+    uint32_t low_bits = 63 - (uint32_t)__builtin_clzll(value);
+    put_zeros(writer, low_bits);
+    bb_bit_writer_put(writer, 1, 1);
+    bb_bit_writer_put(writer, value - (UINT64_C(1) << low_bits), low_bits);
+}
+
+void bb_bit_writer_put_rice(struct bb_bit_writer *writer, uint64_t value, uint32_t shift)
+{
+    put_zeros(writer, value >> shift);
+    bb_bit_writer_put(writer, 1, 1);
+    bb_bit_writer_put(writer, value & ((UINT64_C(1) << shift) - 1), shift);
+}
+
+/* With w = bb_bit_width(count), the first 2^w - count values have w - 1 bits. The others are moved up
+ * by as many, and their lowest bit comes last, so that a reader knows after w - 1 bits. */
+void bb_bit_writer_put_bounded(struct bb_bit_writer *writer, uint64_t value, uint64_t count)
+{
+    BB_DEBUG_ASSERT(value < count);
+    uint32_t width = bb_bit_width(count);
+    if (width == 0)
+        return;
+    uint64_t short_count = (UINT64_C(1) << width) - count;
+    if (value < short_count) {
+        bb_bit_writer_put(writer, value, width - 1);
+        return;
+    }
+    uint64_t moved = value + short_count;
+    bb_bit_writer_put(writer, moved >> 1 | (moved & 1) << (width - 1), width);
+}
+
+enum bb_status bb_bit_writer_align(struct bb_bit_writer *writer)
+{
+    if (writer->pending_count % 8 != 0)
+        bb_bit_writer_put(writer, 0, 8 - writer->pending_count % 8);
+    flush(writer);
+    return writer->status;
+}

@@ -1,0 +1,40 @@
+/* A posting: the granules of a segment that hold a member, as binary interpolative code (Moffat and
+ * Stuiver, 2000).
+ *
+ * The middle one of count granules between low and high is written first, as one of the values that
+ * leave room for those on either side of it; then the left half, then the right half. Where as many
+ * are left as there are places, nothing is written. Scattered granules cost close to their entropy,
+ * runs cost next to nothing, and every string of bits is some posting: a reader checks no value.
+ */
+#ifndef BB_SKIP_INDEX_POSTING_H
+#define BB_SKIP_INDEX_POSTING_H
+
+#include "skip/index/bit_reader.h"
+
+#define BB_SEGMENT_GRANULES_MAX 1024 /* ON DISK */
+#define BB_SEGMENT_WORDS        (BB_SEGMENT_GRANULES_MAX / 64)
+
+/* The granules of a segment, a bit each. */
+struct bb_granule_bits {
+    uint64_t words[BB_SEGMENT_WORDS];
+};
+
+static inline void bb_granule_bits_set(struct bb_granule_bits *bits, uint32_t granule)
+{
+    bits->words[granule / 64] |= UINT64_C(1) << granule % 64;
+}
+
+static inline bool bb_granule_bits_has(const struct bb_granule_bits *bits, uint32_t granule)
+{
+    return (bits->words[granule / 64] >> granule % 64 & 1) != 0;
+}
+
+/* granules: ascending, below granule_count, count of them. */
+void bb_posting_write(struct bb_bit_writer *writer, const uint16_t *granules, uint32_t count,
+                      uint32_t granule_count);
+/* Adds the granules to *bits. REQUIRES: count <= granule_count <= BB_SEGMENT_GRANULES_MAX. */
+void bb_posting_read(struct bb_bit_reader *reader, uint32_t count, uint32_t granule_count,
+                     struct bb_granule_bits *bits);
+void bb_posting_skip(struct bb_bit_reader *reader, uint32_t count, uint32_t granule_count);
+
+#endif

@@ -1,0 +1,242 @@
+/* Reading an inverted segment. See segment.h. */
+#include "skip/index/segment.h"
+
+#include <math.h>
+
+#include "base/coding.h"
+
+double bb_segment_rate(const struct bb_segment *segment)
+{
+    double addresses = ldexp((double)segment->address_count, (int)segment->bucket_bits);
+    return (double)segment->row_pair_count / addresses / segment->granule_count;
+}
+
+enum bb_status bb_segment_append(const struct bb_segment *segment, struct bb_buf *buf)
+{
+    enum bb_status status = bb_append_u16(buf, (uint16_t)segment->granule_count);
+    if (status == BB_OK)
+        status = bb_append_u8(buf, (uint8_t)segment->bucket_bits);
+    if (status == BB_OK)
+        status = bb_append_u8(buf, (uint8_t)segment->gap_shift);
+    if (status == BB_OK)
+        status = bb_append_varint(buf, segment->address_count);
+    if (status == BB_OK)
+        status = bb_append_varint(buf, segment->pair_count);
+    if (status == BB_OK)
+        status = bb_append_varint(buf, segment->frequent_count);
+    if (status == BB_OK)
+        status = bb_append_varint(buf, segment->row_count);
+    return status == BB_OK ? bb_append_varint(buf, segment->row_pair_count) : status;
+}
+
+static bool fields_are_valid(const struct bb_segment *segment)
+{
+    return segment->granule_count >= 1 && segment->granule_count <= BB_SEGMENT_GRANULES_MAX &&
+           segment->bucket_bits <= BB_SEGMENT_BUCKET_BITS_MAX &&
+           segment->gap_shift <= BB_MEMBER_HASH_BITS && segment->address_count >= 1 &&
+           segment->address_count <= UINT64_C(1) << (BB_MEMBER_HASH_BITS - segment->bucket_bits);
+}
+
+static bool decode_fields(struct bb_cursor *cursor, struct bb_segment *segment)
+{
+    uint16_t granules = 0;
+    uint8_t bucket_bits = 0;
+    uint8_t gap_shift = 0;
+    if (!bb_decode_u16(cursor, &granules) || !bb_decode_u8(cursor, &bucket_bits) ||
+        !bb_decode_u8(cursor, &gap_shift))
+        return false;
+    segment->granule_count = granules;
+    segment->bucket_bits = bucket_bits;
+    segment->gap_shift = gap_shift;
+    return bb_decode_varint64(cursor, &segment->address_count) &&
+           bb_decode_varint64(cursor, &segment->pair_count) &&
+           bb_decode_varint64(cursor, &segment->frequent_count) &&
+           bb_decode_varint64(cursor, &segment->row_count) &&
+           bb_decode_varint64(cursor, &segment->row_pair_count) && fields_are_valid(segment);
+}
+
+static uint32_t end_of(const struct bb_segment *segment, uint32_t chunk)
+{
+    return bb_load32(segment->ends + (size_t)chunk * sizeof(uint32_t));
+}
+
+static bool ends_are_valid(const struct bb_segment *segment)
+{
+    uint32_t begin = 0;
+    for (uint32_t chunk = 0; chunk < bb_segment_chunk_count(segment); chunk++) {
+        uint32_t end = end_of(segment, chunk);
+        if (end < begin || end - begin <= BB_SEGMENT_CHUNK_CHECKSUM_SIZE ||
+            end - begin > BB_SEGMENT_CHUNK_SIZE_MAX)
+            return false;
+        begin = end;
+    }
+    return true;
+}
+
+bool bb_segment_decode(struct bb_cursor *cursor, struct bb_segment *ret_segment)
+{
+    struct bb_segment segment = {0};
+    struct bb_bytes ends = {0};
+    if (!decode_fields(cursor, &segment) ||
+        !bb_decode_raw(cursor, (size_t)bb_segment_chunk_count(&segment) * sizeof(uint32_t), &ends))
+        return false;
+    segment.ends = ends.data;
+    if (!ends_are_valid(&segment))
+        return false;
+    *ret_segment = segment;
+    return true;
+}
+
+uint64_t bb_segment_size(const struct bb_segment *segment)
+{
+    return end_of(segment, bb_segment_chunk_count(segment) - 1);
+}
+
+static uint64_t low_bits(uint64_t value, uint32_t bits)
+{
+    return value & ((UINT64_C(1) << bits) - 1);
+}
+
+static uint64_t hash40_of(uint64_t hash)
+{
+    return hash >> (64 - BB_MEMBER_HASH_BITS);
+}
+
+static uint32_t bucket_of(const struct bb_segment *segment, uint64_t hash)
+{
+    return (uint32_t)(hash40_of(hash) >> (BB_MEMBER_HASH_BITS - segment->bucket_bits));
+}
+
+void bb_segment_chunk(const struct bb_segment *segment, uint64_t hash, uint64_t *ret_offset,
+                      uint32_t *ret_size)
+{
+    uint32_t chunk = bucket_of(segment, hash) >> BB_SEGMENT_CHUNK_BUCKET_BITS;
+    uint32_t begin = chunk == 0 ? 0 : end_of(segment, chunk - 1);
+    *ret_offset = begin;
+    *ret_size = end_of(segment, chunk) - begin;
+}
+
+/* The bits of a bucket of the chunk. */
+static bool find_bucket(const struct bb_segment *segment, struct bb_bytes chunk, uint32_t bucket,
+                        struct bb_bytes *ret_bucket)
+{
+    uint32_t shift = segment->bucket_bits < BB_SEGMENT_CHUNK_BUCKET_BITS
+                         ? segment->bucket_bits
+                         : BB_SEGMENT_CHUNK_BUCKET_BITS;
+    uint32_t place = (uint32_t)low_bits(bucket, shift);
+    size_t ends_size = sizeof(uint16_t) << shift;
+    if (chunk.size < ends_size + BB_SEGMENT_CHUNK_CHECKSUM_SIZE)
+        return false;
+    size_t size = chunk.size - ends_size - BB_SEGMENT_CHUNK_CHECKSUM_SIZE;
+    uint32_t begin = place == 0 ? 0 : bb_load16(chunk.data + (place - 1) * sizeof(uint16_t));
+    uint32_t end = bb_load16(chunk.data + place * sizeof(uint16_t));
+    if (begin > end || end > size)
+        return false;
+    *ret_bucket = (struct bb_bytes){.data = chunk.data + ends_size + begin, .size = end - begin};
+    return true;
+}
+
+/* Frequent members of a bucket: the one that is asked for, if it is among them. */
+struct frequent {
+    uint64_t count;
+    uint64_t found;             /* its number; count: none */
+    struct bb_bit_reader first; /* of their list, to be read again */
+};
+
+static uint32_t take_granule_count(const struct bb_segment *segment, struct bb_bit_reader *reader)
+{
+    return 1 + (uint32_t)bb_bit_reader_take_bounded(reader, segment->granule_count);
+}
+
+static struct frequent find_frequent(const struct bb_segment *segment, uint64_t hash40,
+                                     struct bb_bit_reader *reader)
+{
+    uint32_t width = BB_MEMBER_HASH_BITS - segment->bucket_bits;
+    uint64_t count = bb_bit_reader_take_gamma(reader);
+    struct frequent frequent = {.count = count == 0 ? 0 : count - 1, .first = *reader};
+    frequent.found = frequent.count;
+    uint64_t rest = low_bits(hash40, width);
+    for (uint64_t i = 0; i < frequent.count && !reader->is_past_end; i++) {
+        if (bb_bit_reader_take(reader, width) == rest)
+            frequent.found = i;
+        (void)take_granule_count(segment, reader);
+    }
+    return frequent;
+}
+
+/* Granules of the row that the reader is at; more than there are: damage. */
+static bool take_row_size(const struct bb_segment *segment, struct bb_bit_reader *reader,
+                          uint32_t *ret_size)
+{
+    uint64_t size = bb_bit_reader_take_gamma(reader);
+    *ret_size = (uint32_t)size;
+    return size >= 1 && size <= segment->granule_count;
+}
+
+/* Passes rows up to the address, and reads its posting if it has one. */
+static bool read_row(const struct bb_segment *segment, uint64_t row_count, uint64_t address,
+                     struct bb_bit_reader *reader, struct bb_granule_bits *bits)
+{
+    uint64_t next = 0;
+    for (uint64_t row = 0; row < row_count; row++) {
+        uint32_t size = 0;
+        next += bb_bit_reader_take_rice(reader, segment->gap_shift);
+        if (next > address && !reader->is_past_end)
+            return true;
+        if (!take_row_size(segment, reader, &size))
+            return false;
+        if (next == address) {
+            bb_posting_read(reader, size, segment->granule_count, bits);
+            return !reader->is_past_end;
+        }
+        bb_posting_skip(reader, size, segment->granule_count);
+        next++;
+    }
+    return !reader->is_past_end;
+}
+
+static bool skip_rows(const struct bb_segment *segment, uint64_t row_count,
+                      struct bb_bit_reader *reader)
+{
+    for (uint64_t row = 0; row < row_count; row++) {
+        uint32_t size = 0;
+        (void)bb_bit_reader_take_rice(reader, segment->gap_shift);
+        if (!take_row_size(segment, reader, &size))
+            return false;
+        bb_posting_skip(reader, size, segment->granule_count);
+    }
+    return !reader->is_past_end;
+}
+
+static bool read_frequent(const struct bb_segment *segment, struct frequent frequent,
+                          struct bb_bit_reader *reader, struct bb_granule_bits *bits)
+{
+    uint32_t width = BB_MEMBER_HASH_BITS - segment->bucket_bits;
+    for (uint64_t i = 0; i < frequent.found && !reader->is_past_end; i++) {
+        (void)bb_bit_reader_take(&frequent.first, width);
+        bb_posting_skip(reader, take_granule_count(segment, &frequent.first),
+                        segment->granule_count);
+    }
+    (void)bb_bit_reader_take(&frequent.first, width);
+    bb_posting_read(reader, take_granule_count(segment, &frequent.first), segment->granule_count,
+                    bits);
+    return !reader->is_past_end;
+}
+
+bool bb_segment_ask(const struct bb_segment *segment, struct bb_bytes chunk, uint64_t hash,
+                    struct bb_granule_bits *bits)
+{
+    struct bb_bytes bucket = {0};
+    if (!find_bucket(segment, chunk, bucket_of(segment, hash), &bucket))
+        return false;
+    struct bb_bit_reader reader = bb_bit_reader_of(bucket);
+    struct frequent frequent = find_frequent(segment, hash40_of(hash), &reader);
+    uint64_t row_count = bb_bit_reader_take_rice(&reader, bb_segment_count_shift(segment));
+    if (reader.is_past_end)
+        return false;
+    if (frequent.found < frequent.count)
+        return skip_rows(segment, row_count, &reader) &&
+               read_frequent(segment, frequent, &reader, bits);
+    return read_row(segment, row_count, bb_segment_address(segment, hash40_of(hash)), &reader,
+                    bits);
+}

@@ -1,0 +1,98 @@
+/* The inverted segment: which of up to 1,024 granules hold a member, for all members at once.
+ *
+ * Members are known by 40 bits of their hash. The high q bits choose a bucket, the others are scaled
+ * to one of a addresses in it: a row for all members with that address. a follows from the rate that
+ * is asked for: a member that is nowhere seems to be in a granule with probability
+ *
+ *     granules of all rows / (2^q * a * granules)
+ *
+ * A row that is wrong is wrong in all of its granules, so members of many granules (more than a 32nd
+ * of them, and more than two) are kept apart, under all 40 bits: no other member is taken for them.
+ *
+ *     segment := chunk*                    read one at a time; where they end is in the head
+ *     chunk   := u16 end of each bucket, in bytes of the buckets | buckets | u64 checksum
+ *     bucket  := members whose hash begins with the same q bits, as bits:
+ *                  gamma(frequent + 1)
+ *                  frequent times   the 40 - q other bits of the hash, bounded(granules - 1)
+ *                  Rice(rows)
+ *                  rows times       Rice(address - the one before - 1), gamma(granules), posting
+ *                  frequent times   posting
+ *
+ * Postings of frequent members are last: who asks for another member never passes them.
+ *
+ * Bytes are not trusted: whatever a chunk holds, a question ends, and reads nothing outside of it.
+ * Threads: a segment is constant.
+ */
+#ifndef BB_SKIP_INDEX_SEGMENT_H
+#define BB_SKIP_INDEX_SEGMENT_H
+
+#include "skip/index/member_pair.h"
+#include "skip/index/posting.h"
+
+/* ON DISK. */
+#define BB_SEGMENT_CHUNK_BUCKET_BITS 4 /* 16 buckets to a chunk */
+#define BB_SEGMENT_CHUNK_SIZE_MAX    (128 * 1024)
+
+#define BB_SEGMENT_CHUNK_CHECKSUM_SIZE 8
+#define BB_SEGMENT_BUCKET_BITS_MAX     24
+#define BB_SEGMENT_FREQUENT_SHARE      32 /* of the granules: one in so many is the limit */
+#define BB_SEGMENT_FREQUENT_MIN        2
+
+struct bb_segment {
+    uint32_t granule_count;  /* 1 ... BB_SEGMENT_GRANULES_MAX */
+    uint64_t address_count;  /* a, of a bucket: 1 ... 2^(40 - q) */
+    uint32_t bucket_bits;    /* q: 0 ... BB_SEGMENT_BUCKET_BITS_MAX */
+    uint32_t gap_shift;      /* of the Rice code of addresses */
+    uint64_t pair_count;     /* members of granules, each granule's counted */
+    uint64_t frequent_count; /* members apart */
+    uint64_t row_count;
+    uint64_t row_pair_count; /* granules of all rows */
+    const uint8_t *ends;     /* borrowed: u32 end of each chunk, from the segment's first byte on */
+};
+
+static inline uint32_t bb_segment_chunk_count(const struct bb_segment *segment)
+{
+    return segment->bucket_bits <= BB_SEGMENT_CHUNK_BUCKET_BITS
+               ? 1
+               : UINT32_C(1) << (segment->bucket_bits - BB_SEGMENT_CHUNK_BUCKET_BITS);
+}
+
+/* The address of a hash of 40 bits in its bucket. Ascends with the hash. */
+static inline uint64_t bb_segment_address(const struct bb_segment *segment, uint64_t hash40)
+{
+    uint32_t bits = BB_MEMBER_HASH_BITS - segment->bucket_bits;
+    uint64_t rest = hash40 & ((UINT64_C(1) << bits) - 1);
+    __extension__ typedef unsigned __int128 product;
+    return (uint64_t)((product)rest * segment->address_count >> bits);
+}
+
+/* The share of granules that a member which is nowhere seems to be in, in the mean. */
+double bb_segment_rate(const struct bb_segment *segment);
+
+/* Appends all but ends. */
+BB_MUST_CHECK enum bb_status bb_segment_append(const struct bb_segment *segment,
+                                               struct bb_buf *buf);
+/* Reads that and the ends, which stay where they are. False: these are none. */
+BB_MUST_CHECK bool bb_segment_decode(struct bb_cursor *cursor, struct bb_segment *ret_segment);
+
+/* Bytes of the segment, all chunks. */
+uint64_t bb_segment_size(const struct bb_segment *segment);
+
+/* Where the chunk is that knows a member, checksum included, from the segment's first byte on. hash:
+ * of member_hash.h. */
+void bb_segment_chunk(const struct bb_segment *segment, uint64_t hash, uint64_t *ret_offset,
+                      uint32_t *ret_size);
+
+/* Adds the granules that may hold the member to *bits. chunk: the bytes of its place, checksum
+ * included. False: the chunk is damaged, and *bits may have anything. */
+BB_MUST_CHECK bool bb_segment_ask(const struct bb_segment *segment, struct bb_bytes chunk,
+                                  uint64_t hash, struct bb_granule_bits *bits);
+
+/* The shift of the Rice code of rows per bucket. */
+static inline uint32_t bb_segment_count_shift(const struct bb_segment *segment)
+{
+    uint64_t mean = segment->row_count >> segment->bucket_bits;
+    return mean == 0 ? 0 : 63 - (uint32_t)__builtin_clzll(mean);
+}
+
+#endif

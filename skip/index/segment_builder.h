@@ -1,0 +1,30 @@
+/* Makes an inverted segment (segment.h) of pairs. Everything is counted before it is sized: there is
+ * nothing to guess. Threads: one builder, one thread.
+ */
+#ifndef BB_SKIP_INDEX_SEGMENT_BUILDER_H
+#define BB_SKIP_INDEX_SEGMENT_BUILDER_H
+
+#include "skip/index/segment.h"
+
+struct bb_segment_builder {
+    struct bb_segment segment;
+    struct bb_buf data; /* owned: chunks, with room for their checksums */
+    struct bb_buf ends; /* owned: segment.ends */
+    uint32_t frequent_limit;
+    uint16_t granules[BB_SEGMENT_GRANULES_MAX]; /* of the row or member at hand */
+};
+
+static inline void bb_segment_builder_deinit(struct bb_segment_builder *builder)
+{
+    bb_buf_deinit(&builder->data);
+    bb_buf_deinit(&builder->ends);
+}
+
+/* pairs: sorted, each one once, granules below granule_count. rate: 0 < rate < 1, of granules that
+ * seem to hold a member which is nowhere. BB_TOO_LARGE: the hashes are so uneven that a chunk would
+ * be too large; under a secret nobody knows that does not happen. */
+BB_MUST_CHECK enum bb_status bb_segment_builder_build(struct bb_segment_builder *builder,
+                                                      const uint64_t *pairs, size_t count,
+                                                      uint32_t granule_count, double rate);
+
+#endif

@@ -1,0 +1,185 @@
+/* An inverted segment: it never denies a member, meets its rate, has no long tail, and survives any
+ * bytes. */
+#include "skip/index/segment.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "skip/index/segment_builder.h"
+#include "tests/support/assert_status.h"
+#include "tests/support/rng.h"
+
+#define PAIRS_MAX (1 << 18)
+
+static uint64_t pairs[PAIRS_MAX];
+static uint64_t spare[PAIRS_MAX];
+
+/* Bytes of a chunk with readable bytes after them, in a block of its own size. */
+static bool ask(const struct bb_segment_builder *builder, uint64_t hash,
+                struct bb_granule_bits *bits)
+{
+    uint64_t offset = 0;
+    uint32_t size = 0;
+    bb_segment_chunk(&builder->segment, hash, &offset, &size);
+    assert_true(offset + size <= builder->data.size);
+    return bb_segment_ask(&builder->segment, (struct bb_bytes){builder->data.data + offset, size},
+                          hash, bits);
+}
+
+/* Members of Zipf-like spread: member m is in every granule with probability common / m. */
+static size_t draw_pairs(struct bb_rng *rng, uint32_t granule_count, uint32_t members,
+                         double common)
+{
+    size_t count = 0;
+    for (uint32_t granule = 0; granule < granule_count; granule++)
+        for (uint32_t m = 1; m <= members && count < PAIRS_MAX; m++)
+            if ((double)(bb_rng_next(rng) >> 11) * 0x1p-53 < common / m)
+                pairs[count++] = bb_member_pair(bb_hash_mix(m), granule);
+    bb_member_pairs_sort(pairs, spare, count);
+    return count;
+}
+
+static void check_members(const struct bb_segment_builder *builder, size_t count)
+{
+    struct bb_granule_bits bits = {{0}};
+    uint64_t last = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash = bb_member_pair_hash(pairs[i]) << (64 - BB_MEMBER_HASH_BITS);
+        if (hash != last) {
+            bits = (struct bb_granule_bits){{0}};
+            assert_true(ask(builder, hash, &bits));
+        }
+        last = hash;
+        assert_true(bb_granule_bits_has(&bits, bb_member_pair_granule(pairs[i])));
+    }
+}
+
+static void segments__never_deny_a_member(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct bb_segment_builder builder = {0};
+    bb_rng_init(&rng, bb_rng_seed("segment_test", 4));
+    for (uint32_t turn = 0; turn < 120; turn++) {
+        uint32_t granule_count = 1 + (uint32_t)bb_rng_skewed(&rng, BB_SEGMENT_GRANULES_MAX - 1);
+        uint32_t members = (uint32_t)bb_rng_skewed(&rng, 3000);
+        double rate = 1.0 / (double)(2 + bb_rng_skewed(&rng, 1000000));
+        size_t count = draw_pairs(&rng, granule_count, members, (double)bb_rng_below(&rng, 200));
+        assert_ok(bb_segment_builder_build(&builder, pairs, count, granule_count, rate));
+        assert_int_equal(bb_segment_size(&builder.segment), builder.data.size);
+        assert_true(bb_segment_rate(&builder.segment) <= rate);
+        check_members(&builder, count);
+    }
+    bb_segment_builder_deinit(&builder);
+}
+
+static void one_granule__with_70000_members(void **state)
+{
+    (void)state;
+    struct bb_segment_builder builder = {0};
+    size_t count = 70000;
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = bb_member_pair(bb_hash_mix(i), 0);
+    bb_member_pairs_sort(pairs, spare, count);
+    assert_ok(bb_segment_builder_build(&builder, pairs, count, 1, 0.001));
+    check_members(&builder, count);
+    /* log2(1000) + 1.44 bits, and directories. */
+    assert_true(builder.data.size * 8 < count * 13);
+    bb_segment_builder_deinit(&builder);
+}
+
+static void heads__are_read_as_they_were_written(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct bb_segment_builder builder = {0};
+    bb_rng_init(&rng, bb_rng_seed("segment_test", 5));
+    size_t count = draw_pairs(&rng, 700, 2000, 100);
+    assert_ok(bb_segment_builder_build(&builder, pairs, count, 700, 0.001));
+    struct bb_buf buf = {0};
+    assert_ok(bb_segment_append(&builder.segment, &buf));
+    assert_ok(bb_buf_append(&buf, builder.ends.data, builder.ends.size));
+    struct bb_segment segment;
+    for (size_t size = 0; size < buf.size; size++) {
+        struct bb_cursor cut = bb_cursor_of((struct bb_bytes){buf.data, size});
+        assert_false(bb_segment_decode(&cut, &segment));
+    }
+    struct bb_cursor cursor = bb_cursor_of(bb_buf_bytes(&buf));
+    assert_true(bb_segment_decode(&cursor, &segment));
+    assert_int_equal(bb_cursor_left(&cursor), 0);
+    segment.ends = builder.segment.ends;
+    assert_memory_equal(&segment, &builder.segment, sizeof(segment));
+    bb_buf_deinit(&buf);
+    bb_segment_builder_deinit(&builder);
+}
+
+/* One unlucky hash must not be wrong everywhere: rates alone do not show that. */
+static void false_granules__have_no_long_tail(void **state)
+{
+    (void)state;
+    enum { GRANULES = 1024, QUESTIONS = 4000 };
+    struct bb_rng rng;
+    struct bb_segment_builder builder = {0};
+    static const double rates[] = {0.01, 0.001, 0.0001};
+    bb_rng_init(&rng, bb_rng_seed("segment_test", 6));
+    size_t count = draw_pairs(&rng, GRANULES, 20000, 30);
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        assert_ok(bb_segment_builder_build(&builder, pairs, count, GRANULES, rates[i]));
+        uint64_t sum = 0;
+        uint32_t beyond = 0; /* of 6 % of the granules */
+        for (uint64_t question = 0; question < QUESTIONS; question++) {
+            struct bb_granule_bits bits = {{0}};
+            uint32_t granules = 0;
+            assert_true(ask(&builder, bb_hash_mix(bb_rng_next(&rng)), &bits));
+            for (uint32_t word = 0; word < BB_SEGMENT_WORDS; word++)
+                granules += (uint32_t)__builtin_popcountll(bits.words[word]);
+            sum += granules;
+            beyond += granules > GRANULES * 6 / 100;
+        }
+        assert_true(beyond <= QUESTIONS / 1000);
+        /* Four standard deviations of the mean above the prediction, whatever the seed. */
+        double mean = (double)sum / QUESTIONS / GRANULES;
+        assert_true(mean <= bb_segment_rate(&builder.segment) * 1.2 + 0.00002);
+        assert_true(bb_segment_rate(&builder.segment) <= rates[i]);
+    }
+    bb_segment_builder_deinit(&builder);
+}
+
+static void any_chunk__is_answered(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    struct bb_segment_builder builder = {0};
+    bb_rng_init(&rng, bb_rng_seed("segment_test", 7));
+    size_t count = draw_pairs(&rng, 300, 1000, 100);
+    assert_ok(bb_segment_builder_build(&builder, pairs, count, 300, 0.001));
+    for (uint32_t turn = 0; turn < 20000; turn++) {
+        uint64_t offset = 0;
+        uint32_t size = 0;
+        uint64_t hash = bb_rng_next(&rng);
+        bb_segment_chunk(&builder.segment, hash, &offset, &size);
+        uint8_t *chunk = malloc(size);
+        memcpy(chunk, builder.data.data + offset, size);
+        for (uint64_t changes = 1 + bb_rng_below(&rng, 8); changes > 0; changes--)
+            chunk[bb_rng_below(&rng, size)] = (uint8_t)bb_rng_next(&rng);
+        struct bb_granule_bits bits = {{0}};
+        uint32_t given = bb_rng_one_in(&rng, 4) ? (uint32_t)bb_rng_below(&rng, size) : size;
+        (void)!bb_segment_ask(&builder.segment, (struct bb_bytes){chunk, given}, hash, &bits);
+        for (uint32_t granule = 300; granule < BB_SEGMENT_GRANULES_MAX; granule++)
+            assert_false(bb_granule_bits_has(&bits, granule));
+        free(chunk);
+    }
+    bb_segment_builder_deinit(&builder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(segments__never_deny_a_member),
+        cmocka_unit_test(one_granule__with_70000_members),
+        cmocka_unit_test(heads__are_read_as_they_were_written),
+        cmocka_unit_test(false_granules__have_no_long_tail),
+        cmocka_unit_test(any_chunk__is_answered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
