@@ -15,7 +15,8 @@ struct lookup {
     struct bb_bytes key;
     uint64_t key_hash; /* under the table's secret */
     uint64_t sequence;
-    uint64_t covering; /* the greatest sequence of a range tombstone over the key; 0: none */
+    bool is_covered;   /* a range tombstone is over the key, */
+    uint64_t covering; /* and this is the greatest sequence of any; else 0 */
     struct bb_read_stats *stats;
     struct bb_buf *value;     /* takes a copy, */
     struct bb_pinned *pinned; /* or, when not NULL, the value stays in its block */
@@ -100,15 +101,15 @@ static bool ask_range_tombstones(struct lookup *lookup)
     const struct bb_table *table = lookup->table;
     if (__builtin_expect(table->range_tombstones == NULL, 1))
         return false;
-    lookup->covering =
-        bb_range_tombstones_covering(table->range_tombstones, lookup->key, lookup->sequence);
+    lookup->is_covered = bb_range_tombstones_cover(table->range_tombstones, lookup->key,
+                                                   lookup->sequence, &lookup->covering);
     return table->root.page_count == 0;
 }
 
 /* How a visit ends when the entries have nothing to say. */
 static enum bb_visit end_with(const struct lookup *lookup, enum bb_visit visit)
 {
-    return lookup->covering > 0 ? BB_VISIT_TOMBSTONE : visit;
+    return lookup->is_covered ? BB_VISIT_TOMBSTONE : visit;
 }
 
 /* The same where nothing was asked but the range tombstones. */
@@ -231,6 +232,7 @@ static enum bb_status begin_visit(struct lookup *lookup, struct bb_table_visit *
     if (!bb_bounds_contain(&table->bounds, table->comparator, lookup->key))
         return BB_OK;
     bool is_decided = ask_range_tombstones(lookup);
+    visit->is_covered = lookup->is_covered;
     visit->covering = lookup->covering;
     visit->found_sequence = lookup->covering;
     visit->result = end_uncovered(lookup);
@@ -431,6 +433,7 @@ static struct lookup lookup_of_visit(const struct bb_table_visit *visit,
 {
     struct lookup lookup = lookup_of(visit->table, options, key, sequence, stats);
     lookup.value = value;
+    lookup.is_covered = visit->is_covered;
     lookup.covering = visit->covering;
     return lookup;
 }

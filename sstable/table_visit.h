@@ -18,7 +18,8 @@ struct bb_table_visit {
     bool has_ended;
     enum bb_visit result;       /* when it has ended */
     uint64_t found_sequence;    /* of the version, after PRESENT and TOMBSTONE */
-    uint64_t covering;          /* the greatest sequence of a range tombstone; 0: none */
+    bool is_covered;            /* by a range tombstone, */
+    uint64_t covering;          /* whose sequence is this, the greatest of any; else 0 */
     uint64_t block_offset;      /* else: the block that is to be asked for */
     struct bb_index_page *page; /* and where it was found, held until end */
     uint32_t ordinal;

@@ -309,7 +309,8 @@ size_t bb_range_tombstones_find(const struct bb_range_tombstones *list, struct b
     return low;
 }
 
-uint64_t bb_range_fragment_newest(const struct bb_range_fragment *fragment, uint64_t sequence)
+/* Index of the newest sequence of at most `sequence`; count if there is none. */
+static size_t find_newest(const struct bb_range_fragment *fragment, uint64_t sequence)
 {
     size_t low = 0;
     size_t high = fragment->count;
@@ -320,17 +321,36 @@ uint64_t bb_range_fragment_newest(const struct bb_range_fragment *fragment, uint
         else
             high = middle;
     }
-    return low == fragment->count ? 0 : fragment->sequences[low];
+    return low;
+}
+
+uint64_t bb_range_fragment_newest(const struct bb_range_fragment *fragment, uint64_t sequence)
+{
+    size_t newest = find_newest(fragment, sequence);
+    return newest == fragment->count ? 0 : fragment->sequences[newest];
+}
+
+bool bb_range_tombstones_cover(const struct bb_range_tombstones *list, struct bb_bytes key,
+                               uint64_t sequence, uint64_t *ret_covering)
+{
+    size_t index = bb_range_tombstones_find(list, key);
+    if (index == list->count ||
+        bb_key_compare(list->comparator, list->fragments[index].low, key) > 0)
+        return false;
+    const struct bb_range_fragment *fragment = &list->fragments[index];
+    size_t newest = find_newest(fragment, sequence);
+    if (newest == fragment->count)
+        return false;
+    *ret_covering = fragment->sequences[newest];
+    return true;
 }
 
 uint64_t bb_range_tombstones_covering(const struct bb_range_tombstones *list, struct bb_bytes key,
                                       uint64_t sequence)
 {
-    size_t index = bb_range_tombstones_find(list, key);
-    if (index == list->count ||
-        bb_key_compare(list->comparator, list->fragments[index].low, key) > 0)
-        return 0;
-    return bb_range_fragment_newest(&list->fragments[index], sequence);
+    uint64_t covering = 0;
+    (void)bb_range_tombstones_cover(list, key, sequence, &covering);
+    return covering;
 }
 
 /* ---- gathering ---- */

@@ -7,7 +7,8 @@
  *
  * Fragments ascend and do not overlap, so that one binary search finds all that covers a key; the
  * sequences of each descend. A tombstone of sequence s hides what is older than s: versions with
- * sequences below s. So a covering sequence of 0 hides nothing, and stands for "none".
+ * sequences below s. So a tombstone of sequence 0 hides nothing, and where only hiding counts a
+ * covering sequence of 0 stands for "none".
  *
  * Threads: a list is constant once made.
  */
@@ -66,6 +67,10 @@ uint64_t bb_range_fragment_newest(const struct bb_range_fragment *fragment, uint
 /* The greatest sequence of at most `sequence` that covers the key; 0: none. */
 uint64_t bb_range_tombstones_covering(const struct bb_range_tombstones *list, struct bb_bytes key,
                                       uint64_t sequence);
+
+/* The same, and whether there is one: a tombstone may have sequence 0. */
+bool bb_range_tombstones_cover(const struct bb_range_tombstones *list, struct bb_bytes key,
+                               uint64_t sequence, uint64_t *ret_covering);
 
 /* Those of an open table, borrowed; NULL: it has none. (sstable/table.c) */
 struct bb_table;

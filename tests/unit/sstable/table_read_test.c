@@ -464,6 +464,47 @@ static void table_read__of_an_entry_as_new_as_the_range_tombstone_over_it(void *
     bb_file_memory_destroy(memory);
 }
 
+/* What broke: a range tombstone of sequence 0, which tables may have, was taken for none. */
+static void table_read__of_a_range_tombstone_of_sequence_0(void **state)
+{
+    (void)state;
+    static const double summaries[] = {BB_SUMMARY_NONE, BB_SUMMARY_ALL};
+    for (int i = 0; i < 4; i++) {
+        struct bb_file_memory *memory = bb_file_memory_create(1);
+        struct bb_table_options options = {.file_system = bb_file_memory_system(memory),
+                                           .summary_bits = summaries[i % 2]};
+        struct bb_table_builder *builder = NULL;
+        struct bb_table *table = NULL;
+        struct bb_buf value = {0};
+        struct bb_entry entry = {.key = bb_bytes_of_text("c"), .kind = BB_ENTRY_PUT};
+        uint64_t sequence = 9;
+        enum bb_visit visit = BB_VISIT_COUNT;
+        assert_ok(bb_table_builder_create(FIXTURE_PATH, &options, &builder));
+        if (i >= 2) /* else the table has range tombstones alone */
+            assert_ok(bb_table_builder_add(builder, &entry));
+        assert_ok(bb_table_builder_add_range_tombstone(builder, bb_bytes_of_text("a"),
+                                                       bb_bytes_of_text("d"), 0));
+        assert_ok(bb_table_builder_finish(builder, NULL));
+        bb_table_builder_destroy(builder);
+        assert_ok(bb_table_open(FIXTURE_PATH, &options, &table));
+        for (uint64_t at = 0; at < 2; at++) {
+            assert_ok(bb_table_get(table, NULL, bb_bytes_of_text("b"), 0, at, NULL, &value,
+                                   &sequence, &visit));
+            assert_int_equal(visit, BB_VISIT_TOMBSTONE);
+            assert_int_equal(sequence, 0);
+        }
+        assert_ok(bb_table_get(table, NULL, bb_bytes_of_text("c"), 0, 0, NULL, &value, &sequence,
+                               &visit));
+        assert_int_equal(visit, i >= 2 ? BB_VISIT_PRESENT : BB_VISIT_TOMBSTONE);
+        assert_ok(bb_table_get(table, NULL, bb_bytes_of_text("d"), 0, 0, NULL, &value, &sequence,
+                               &visit));
+        assert_int_equal(visit, BB_VISIT_OUT_OF_BOUNDS);
+        bb_buf_deinit(&value);
+        bb_table_close(table);
+        bb_file_memory_destroy(memory);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +522,7 @@ int main(void)
         cmocka_unit_test(table_read__summary_that_cannot_be_read),
         cmocka_unit_test(table_read__iterators_stop_with_the_reason),
         cmocka_unit_test(table_read__of_an_entry_as_new_as_the_range_tombstone_over_it),
+        cmocka_unit_test(table_read__of_a_range_tombstone_of_sequence_0),
     };
     return cmocka_run_group_tests_name("table_read", tests, NULL, NULL);
 }
