@@ -1,0 +1,17 @@
+/* Numbers as text. What is a number is said once, in bb/record.h: extractors and whoever reads the
+ * numbers of a condition call these.
+ *
+ * All of the text must be the number. False when it is none, or out of range: *ret is untouched then.
+ * Threads: any.
+ */
+#ifndef BB_SKIP_RECORD_NUMBER_H
+#define BB_SKIP_RECORD_NUMBER_H
+
+#include "bb/base.h"
+
+bool bb_number_u64(struct bb_bytes text, uint64_t *ret_value);
+bool bb_number_i64(struct bb_bytes text, int64_t *ret_value);
+/* The nearest double, ties to even, in every locale. */
+bool bb_number_f64(struct bb_bytes text, double *ret_value);
+
+#endif

@@ -1,0 +1,15 @@
+/* The inside of a schema, for readers of records. */
+#ifndef BB_SKIP_RECORD_SCHEMA_H
+#define BB_SKIP_RECORD_SCHEMA_H
+
+#include "skip/record/definition.h"
+
+/* Definitions and callbacks keep their addresses while the schema lives. */
+struct bb_schema {
+    struct bb_definition **definitions;
+    size_t count;
+    struct bb_callback **callbacks;
+    size_t callback_count;
+};
+
+#endif
