@@ -208,7 +208,7 @@ static void draw_options(struct run *run, uint64_t seed)
         leveldb_options_set_filter_policy(options, run->filter);
     leveldb_options_set_compression(options, seed % 2 == 0 ? leveldb_no_compression
                                                            : leveldb_snappy_compression);
-    leveldb_options_set_block_size(options, 300 << seed % 5);
+    leveldb_options_set_block_size(options, (size_t)300 << seed % 5);
     leveldb_options_set_max_open_files(options, (int)(seed % 100));
     leveldb_options_set_max_file_size(options, 1000);
     leveldb_options_set_paranoid_checks(options, seed % 2);

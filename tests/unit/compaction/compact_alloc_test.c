@@ -49,7 +49,8 @@ static enum bb_status compact_all(void *context)
 {
     struct scene *scene = context;
     const uint64_t snapshots[] = {1};
-    const struct bb_pick_options picking = {.shape = {1, 1 << 20, 10}, .target_wasted_reads = 0.01};
+    const struct bb_pick_options picking = {.shape = {1, 1 << 20, 10, BB_COMPACTION_DEFAULT},
+                                            .target_wasted_reads = 0.01};
     struct bb_compact_options options = {.env = &scene->shelf.env,
                                          .table = scene->shelf.env.options,
                                          .table_size_bytes = 300,

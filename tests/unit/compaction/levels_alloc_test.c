@@ -39,7 +39,7 @@ static enum bb_status create_file(void *context)
 static enum bb_status pick_all(void *context)
 {
     struct scene *scene = context;
-    const struct bb_pick_options options = {.shape = {4, DRAWN_BYTES, 10},
+    const struct bb_pick_options options = {.shape = {4, DRAWN_BYTES, 10, BB_COMPACTION_DEFAULT},
                                             .target_wasted_reads = 0.01};
     struct bb_plan plan = {0};
     enum bb_status status = bb_pick_all(scene->levels, &options, &plan);
