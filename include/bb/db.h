@@ -130,7 +130,8 @@ struct bb_db_options {
     uint64_t background_bytes_per_second;
 
     /* Durability. */
-    bool wal_off;              /* writes since the last flush are lost with the process */
+    bool wal_off;              /* no log: writes since the last flush are lost with the process, and
+                                  a write with sync is BB_INVALID; bb_db_flush makes durable */
     uint32_t wal_buffer_bytes; /* 0: each commit is one write(2). Else commits gather in the process
                                   up to so many bytes, and the death of the process loses them */
     bool recover_point_in_time; /* open with what precedes damage in a log, instead of refusing */
@@ -199,7 +200,8 @@ struct bb_db_options {
 
 struct bb_write_options {
     size_t struct_size; /* sizeof of it, or 0: bb/base.h */
-    bool sync;          /* durable against loss of power before the call returns */
+    bool sync;          /* durable against loss of power before the call returns. BB_INVALID where
+                           the store was opened with wal_off: there is no log to be synced */
 };
 
 struct bb_get_options {

@@ -236,7 +236,9 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
     /* Before the queue: those who would be taken along are not refused. */
     if (commit.sync && db->options.wal_off)
         return bb_fail(BB_INVALID,
-                       "a synced write needs the log, and the store was opened with wal_off");
+                       "%s: a write with sync needs the log, and the store was opened with wal_off: "
+                       "write without sync, and call bb_db_flush for what is to be durable",
+                       db->directory);
     if (!bb_commit_queue_enter(&db->commits, &commit))
         return bb_commit_result(&commit);
     /* A group fits into a write buffer as it is meant to be. */

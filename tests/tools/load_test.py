@@ -73,6 +73,11 @@ class Load(ToolTest):
             self.assertEqual(self.ok("scan", store, "--count").text, f"{len(keys)}\n")
             self.ok("verify", store)
 
+    def test_a_synced_load_without_a_log_is_refused_at_once(self):
+        result = self.expect(USAGE, "load", self.store, "--sync", "--no-wal", stdin="a\n")
+        self.assertIn("--no-wal", result.err)
+        self.assertFalse(os.path.exists(self.store))
+
     def test_options_reach_the_tables(self):
         options = ["--block-size", "1K", "--granularity", "3", "--restart-interval", "5", "--target", "0.2", "--filter",
                    "bloom"]

@@ -197,13 +197,13 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
         {"batch", "N", OPTION_COUNT, &load->batch_count_max,
          "records that are committed together (100)"},
         {"sync", NULL, OPTION_FLAG, &load->is_synced,
-         "each commit is durable against loss of power"},
+         "each commit is durable against loss of power; not together with --no-wal"},
         {"no-flush", NULL, OPTION_FLAG, &load->no_flush,
          "leave the last records in the log; otherwise all end in tables"},
         {"ack", NULL, OPTION_FLAG, &load->with_ack,
          "print line number and key of each record once committed"},
         {"no-wal", NULL, OPTION_FLAG, &load->wal_off,
-         "write no log: what is not flushed dies with the process"},
+         "write no log: what is not flushed dies with the process, and --sync is refused"},
         {"secret-seed", "N", OPTION_TEXT, &load->secret_seed,
          "new store: hash secret from a number, for tests"},
         {"json", NULL, OPTION_FLAG, &load->out.is_json, "report as JSON"},
@@ -219,6 +219,10 @@ static enum bb_status apply_options(struct load *load)
     load->store.db.wal_off = load->wal_off;
     if (load->batch_count_max == 0)
         return bb_fail(BB_INVALID, "option --batch: 0 records can not be committed");
+    if (load->is_synced && load->wal_off)
+        return bb_fail(BB_INVALID,
+                       "options --sync and --no-wal: without a log nothing can be synced "
+                       "at each commit; leave one of them out");
     if (load->secret_seed == NULL)
         return BB_OK;
     uint64_t seed = 0;
