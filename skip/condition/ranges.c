@@ -137,7 +137,7 @@ static bool compare_fit(enum bb_comparison comparison, const struct bb_fit *fit,
     case BB_COMPARISON_NOT_EQUAL:
         break;
     }
-    BB_ASSERT(!"NOT_EQUAL has no intervals");
+    BB_ASSERT(comparison != BB_COMPARISON_NOT_EQUAL); /* it has no one interval */
     return false;
 }
 
