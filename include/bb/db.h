@@ -257,7 +257,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
 
 /* Waits for running background work, and flushes when more than 1 MiB would have to be replayed at the
  * next opening. Iterators, snapshots or pinned values still
- * open: BB_BUSY, and the store stays open. BB_OK or the failure that stopped writing. NULL is allowed.
+ * open: BB_BUSY, and the store stays open. BB_OK or the failure that stopped writing; BB_IO also where
+ * the store's log, CURRENT or manifest was removed under it, and what was acknowledged cannot be
+ * brought to a table that is named. NULL is allowed.
  * Close also waits for calls of other threads that write or wait for background work: writes that
  * were in line before it are done, those that come while it waits are refused with BB_BUSY, and so
  * are flushes and those who wait for a compaction, which is given up, and ingests. When it returns there is no

@@ -14,6 +14,7 @@
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/options.h"
+#include "kv/presence.h"
 #include "kv/background/range_request.h"
 #include "kv/read_only.h"
 #include "kv/recovery/replay.h"
@@ -549,11 +550,16 @@ static uint64_t memtable_bytes(struct bb_db *db)
 
 static enum bb_status flush_at_close(struct bb_db *db)
 {
+    bool is_log_there = true;
     if (db->options.read_only)
         return BB_OK;
+    enum bb_status status = bb_store_find_log(db, &is_log_there);
+    if (status != BB_OK)
+        return status;
     bb_file_limit_lift(db->limit);
-    /* What no log can make durable goes to a table: logging is off, or the log has failed. */
-    if (db->options.wal_off || db->is_log_failed)
+    /* What no log can make durable goes to a table: logging is off, the log has failed, or was
+     * removed. */
+    if (db->options.wal_off || db->is_log_failed || !is_log_there)
         return bb_store_flush_led(db);
     /* Else it is for the next opening's sake, and the logs hold it all the same. */
     if (memtable_bytes(db) > REPLAY_BYTES_MAX)
@@ -569,9 +575,10 @@ static enum bb_status close_led(struct bb_db *db, struct bb_commit *commit)
     struct bb_error failure = *bb_error_last();
     bb_store_stop_workers(db);
     wait_for_calls(db);
-    if (status == BB_OK)
-        return bb_store_sync_logs(db); /* sync S9 */
-    return bb_error_restore(&failure);
+    if (status != BB_OK)
+        return bb_error_restore(&failure);
+    status = bb_store_sync_logs(db); /* sync S9 */
+    return status == BB_OK ? bb_store_check_present(db) : status;
 }
 
 enum bb_status bb_db_close(struct bb_db *db)

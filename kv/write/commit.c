@@ -12,6 +12,7 @@
 #include "kv/call_options.h"
 #include "kv/write/freeze.h"
 #include "kv/memtable/memtable.h"
+#include "kv/presence.h"
 #include "kv/read_only.h"
 #include "kv/wal/wal_writer.h"
 
@@ -89,7 +90,8 @@ enum bb_status bb_store_sync_logs(struct bb_db *db)
         bb_write_buffer_unref(frozen[i]);
     if (status == BB_OK && db->active->log != NULL)
         status = bb_wal_writer_sync(db->active->log); /* sync S8 */
-    return status;
+    /* Only this log: one of a frozen memtable may go at any time, when that is in a table. */
+    return status == BB_OK ? bb_store_check_log_present(db) : status;
 }
 
 /* The leader alone counts: no read-modify-write is needed. */
@@ -235,10 +237,11 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
         return allowed;
     /* Before the queue: those who would be taken along are not refused. */
     if (commit.sync && db->options.wal_off)
-        return bb_fail(BB_INVALID,
-                       "%s: a write with sync needs the log, and the store was opened with wal_off: "
-                       "write without sync, and call bb_db_flush for what is to be durable",
-                       db->directory);
+        return bb_fail(
+            BB_INVALID,
+            "%s: a write with sync needs the log, and the store was opened with wal_off: "
+            "write without sync, and call bb_db_flush for what is to be durable",
+            db->directory);
     if (!bb_commit_queue_enter(&db->commits, &commit))
         return bb_commit_result(&commit);
     /* A group fits into a write buffer as it is meant to be. */

@@ -237,8 +237,170 @@ static void moved_store__removed(void **state)
     assert_status(bb_db_flush(db), BB_IO);
     assert_int_equal(mkdir(f->path, 0700), 0);
     assert_status(bb_db_flush(db), BB_IO);
-    (void)!bb_db_close(db);
+    assert_status(bb_db_close(db), BB_IO);
     assert_int_equal(rmdir(f->path), 0); /* empty */
+}
+
+/* ---- files that are removed ---- */
+
+static bool is_log(const char *name)
+{
+    return strstr(name, ".wal") != NULL;
+}
+
+static bool is_manifest(const char *name)
+{
+    return strstr(name, "MANIFEST") != NULL;
+}
+
+static bool is_current(const char *name)
+{
+    return strcmp(name, "CURRENT") == 0;
+}
+
+static bool is_any(const char *name)
+{
+    return name[0] != 0;
+}
+
+static void remove_files(struct fixture *f, bool (*is_meant)(const char *name))
+{
+    static char path[2 * PATH_MAX];
+    struct bb_file_system *fs = NULL;
+    struct bb_name_list list;
+    size_t removed = 0;
+    assert_ok(bb_file_system_posix_create(&fs));
+    assert_ok(fs->ops->list(fs, f->path, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        if (!is_meant(list.names[i]))
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", f->path, list.names[i]);
+        assert_int_equal(unlink(path), 0);
+        removed++;
+    }
+    bb_name_list_deinit(&list);
+    bb_file_system_posix_destroy(fs);
+    assert_true(removed > 0);
+}
+
+static void remove_store(struct fixture *f)
+{
+    remove_files(f, is_any);
+    assert_int_equal(rmdir(f->path), 0);
+}
+
+static enum bb_status put_synced(struct bb_db *db, const char *key)
+{
+    return bb_db_put(db, &(struct bb_write_options){.sync = true}, bb_bytes_of_text(key),
+                     bb_bytes_of_text("value"));
+}
+
+/* A few writes, all of them in the log: close said that all was well. */
+static void moved_store__close_tells_that_it_was_removed(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    put_some(db, 0, 10);
+    remove_store(f);
+    put_some(db, 10, 10);
+    assert_status(bb_db_close(db), BB_IO);
+    assert_message(f->path);
+    assert_message("removed");
+}
+
+/* Nothing was written since it was opened; what was there before is gone. */
+static void moved_store__close_of_a_removed_store_at_rest(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    put_some(db, 0, 10);
+    assert_ok(bb_db_flush(db));
+    assert_ok(bb_db_close(db));
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    remove_store(f);
+    assert_status(bb_db_close(db), BB_IO);
+    assert_message("CURRENT: was removed");
+}
+
+static void moved_store__synced_write_to_a_removed_store(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    assert_ok(put_synced(db, "before"));
+    remove_store(f);
+    assert_status(put_synced(db, "after"), BB_IO);
+    assert_message(".wal: was removed");
+    assert_status(put_synced(db, "again"), BB_IO);
+    assert_status(bb_db_close(db), BB_IO);
+}
+
+/* The log alone is gone: what it had comes into a table, and nothing is lost. */
+static void moved_store__removed_log_is_made_up_for(void **state)
+{
+    struct fixture *f = *state;
+    for (int writes_again = 0; writes_again < 2; writes_again++) {
+        struct bb_db *db = NULL;
+        assert_ok(bb_db_open(f->path, &f->options, &db));
+        put_some(db, 0, 20);
+        remove_files(f, is_log);
+        if (writes_again != 0) {
+            assert_status(put_synced(db, "failed"), BB_IO);
+            assert_ok(put_synced(db, "then"));
+        }
+        assert_ok(bb_db_close(db));
+        assert_ok(bb_db_verify(f->path, &f->options, NULL));
+        assert_ok(bb_db_open(f->path, &f->options, &db));
+        check_all(db, 20);
+        assert_get_at(db, NULL, "failed", NULL);
+        assert_get_at(db, NULL, "then", writes_again == 0 ? NULL : "value");
+        assert_ok(bb_db_close(db));
+    }
+}
+
+static void check_close_misses(struct fixture *f, bool (*is_meant)(const char *name),
+                               const char *part)
+{
+    struct bb_db *db = NULL;
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    put_some(db, 0, 10);
+    assert_ok(bb_db_flush(db));
+    put_some(db, 10, 10);
+    remove_files(f, is_meant);
+    assert_status(bb_db_close(db), BB_IO);
+    assert_message(part);
+    assert_ok(bb_db_repair(f->path, &f->options, NULL, NULL));
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    check_all(db, 20);
+    assert_ok(bb_db_close(db));
+}
+
+static void moved_store__close_misses_current(void **state)
+{
+    check_close_misses(*state, is_current, "CURRENT: was removed");
+}
+
+static void moved_store__close_misses_the_manifest(void **state)
+{
+    check_close_misses(*state, is_manifest, "MANIFEST-");
+}
+
+/* Who only reads has nothing to lose. */
+static void moved_store__close_of_a_reader(void **state)
+{
+    struct fixture *f = *state;
+    struct bb_db *db = NULL;
+    assert_ok(bb_db_open(f->path, &f->options, &db));
+    put_some(db, 0, 10);
+    assert_ok(bb_db_close(db));
+    struct bb_db_options options = f->options;
+    options.create_if_missing = false;
+    options.read_only = true;
+    assert_ok(bb_db_open(f->path, &options, &db));
+    remove_store(f);
+    assert_ok(bb_db_close(db));
 }
 
 int main(void)
@@ -254,6 +416,16 @@ int main(void)
         cmocka_unit_test_setup_teardown(moved_store__repair_by_a_name_with_a_slash, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(moved_store__removed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__close_tells_that_it_was_removed, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__close_of_a_removed_store_at_rest, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__synced_write_to_a_removed_store, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__removed_log_is_made_up_for, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__close_misses_current, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__close_misses_the_manifest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moved_store__close_of_a_reader, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

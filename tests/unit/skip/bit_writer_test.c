@@ -15,7 +15,7 @@ struct code {
 
 static struct code draw_code(struct bb_rng *rng)
 {
-    struct code code = {.kind = (int)bb_rng_below(rng, CODE_KINDS)};
+    struct code code = {.kind = (unsigned)bb_rng_below(rng, CODE_KINDS)};
     switch (code.kind) {
     case FIXED:
         code.parameter = bb_rng_below(rng, BB_BIT_WIDTH_MAX + 1);
