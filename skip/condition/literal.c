@@ -2,16 +2,14 @@
 #include "skip/condition/literal.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/bytes.h"
 #include "base/status.h"
 #include "bb/condition.h"
 #include "skip/condition/time_text.h"
+#include "skip/record/number.h"
 
 #define TEXT_SIZE     (BB_CONDITION_NUMBER_SIZE_MAX + 1)
 #define EXPONENT_MAX  100000
@@ -139,14 +137,12 @@ static struct bb_fit fit_i64(const struct decimal *decimal, enum bb_attribute_ty
     return fit;
 }
 
-/* strtod under the C locale: a program's own locale may have another decimal point. newlocale gives
- * a constant for "C" and allocates nothing. */
-static double nearest_double(struct bb_bytes text)
+/* A number that is too large for a double is infinity. */
+static double nearest_double(struct bb_bytes text, bool is_negative)
 {
-    char copy[TEXT_SIZE];
-    memcpy(copy, text.data, text.size);
-    copy[text.size] = 0;
-    return strtod_l(copy, NULL, newlocale(LC_ALL_MASK, "C", (locale_t)0));
+    double nearest = is_negative ? -INFINITY : INFINITY;
+    (void)bb_number_f64(text, &nearest);
+    return nearest;
 }
 
 /* < 0, 0, > 0: the integer of the decimal, without its sign, against a finite double >= 0. */
@@ -173,7 +169,7 @@ static struct bb_fit fit_double(double value)
 
 static struct bb_fit fit_f64(struct bb_bytes text, const struct decimal *decimal)
 {
-    double nearest = nearest_double(text);
+    double nearest = nearest_double(text, decimal->is_negative);
     if (!decimal->is_integer_text)
         return fit_double(nearest);
     double largest = isinf(nearest) ? 1.7976931348623157e308 : fabs(nearest);

@@ -2,20 +2,19 @@
 #include "skip/condition/parser.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "skip/condition/build.h"
 #include "skip/condition/lexer.h"
-#include "skip/condition/literal.h"
 #include "skip/condition/node_list.h"
-#include "skip/condition/ranges.h"
 
 #define SHOWN_SIZE 48
 
 struct parser {
     struct bb_bytes text;
-    const struct bb_leaf_attribute *attributes;
-    size_t attribute_count;
+    const struct bb_schema *schema;
     struct bb_word word; /* the next one */
     size_t nesting;
     /* Strings without their quotes: never more than the text, so that it does not move. */
@@ -91,153 +90,129 @@ static enum bb_status take_literal(struct parser *parser, struct bb_literal *ret
     return BB_OK;
 }
 
-static const struct bb_leaf_attribute *find_attribute(const struct parser *parser,
-                                                      struct bb_bytes name)
-{
-    for (size_t i = 0; i < parser->attribute_count; i++)
-        if (bb_bytes_equal(bb_bytes_of_text(parser->attributes[i].name), name))
-            return &parser->attributes[i];
-    return NULL;
-}
-
-static enum bb_status take_attribute(struct parser *parser,
-                                     const struct bb_leaf_attribute **ret_attribute)
+static enum bb_status take_attribute(struct parser *parser, size_t *ret_attribute)
 {
     const struct bb_word *word = &parser->word;
     bool is_name = word->kind == BB_WORD_NAME ||
                    (word->kind == BB_WORD_WORD && !bb_word_is_keyword(word->text));
     if (!is_name)
         return fail_expected(parser, "a condition on an attribute");
-    const struct bb_leaf_attribute *found = find_attribute(parser, unquote(parser, word));
-    if (found == NULL)
+    if (bb_schema_find(parser->schema, unquote(parser, word), ret_attribute) != BB_OK)
         return fail_expected(parser, "the name of an attribute");
     advance(parser);
-    *ret_attribute = found;
     return BB_OK;
 }
 
-/* Takes the condition, whether it succeeds or not. */
-static enum bb_status negate(struct bb_condition *condition, struct bb_condition **ret_condition)
+/* A literal that can be compared with the attribute. */
+static enum bb_status take_value(struct parser *parser, size_t attribute,
+                                 struct bb_literal *ret_literal)
 {
-    enum bb_status status = bb_tree_join(BB_CONDITION_NOT, &condition, 1, ret_condition);
+    struct bb_literal literal;
+    struct bb_fit fit;
+    enum bb_status status = take_literal(parser, &literal);
     if (status != BB_OK)
-        bb_condition_destroy(condition);
-    return status;
+        return status;
+    status = bb_literal_fit(&literal, bb_schema_type(parser->schema, attribute), &fit);
+    if (status != BB_OK)
+        return fail_at(literal.offset, status);
+    *ret_literal = literal;
+    return BB_OK;
 }
 
-static enum bb_status parse_comparison(struct parser *parser,
-                                       const struct bb_leaf_attribute *attribute,
+static enum bb_status parse_comparison(struct parser *parser, size_t attribute,
                                        enum bb_comparison comparison,
                                        struct bb_condition **ret_condition)
 {
     struct bb_literal literal;
-    struct bb_interval interval;
-    size_t count = 0;
     advance(parser);
-    enum bb_status status = take_literal(parser, &literal);
+    enum bb_status status = take_value(parser, attribute, &literal);
     if (status != BB_OK)
         return status;
-    bool is_equal = comparison == BB_COMPARISON_EQUAL || comparison == BB_COMPARISON_NOT_EQUAL;
-    status = bb_ranges_compare(attribute->type, is_equal ? BB_COMPARISON_EQUAL : comparison,
-                               &literal, &interval, &count);
-    if (status != BB_OK)
-        return fail_at(literal.offset, status);
-    struct bb_condition *leaf = NULL;
-    status = bb_tree_ranges(attribute, &interval, count, &leaf);
-    if (status != BB_OK)
-        return status;
-    if (comparison == BB_COMPARISON_NOT_EQUAL)
-        return negate(leaf, ret_condition);
-    *ret_condition = leaf;
-    return BB_OK;
+    return bb_build_compare(parser->schema, attribute, comparison, &literal, ret_condition);
 }
 
-static enum bb_status parse_between(struct parser *parser,
-                                    const struct bb_leaf_attribute *attribute,
+static enum bb_status parse_between(struct parser *parser, size_t attribute,
                                     struct bb_condition **ret_condition)
 {
     struct bb_literal low;
     struct bb_literal high;
-    struct bb_interval interval;
-    struct bb_fit fit;
-    size_t count = 0;
-    enum bb_status status = take_literal(parser, &low);
+    enum bb_status status = take_value(parser, attribute, &low);
     if (status != BB_OK)
         return status;
-    status = bb_literal_fit(&low, attribute->type, &fit);
-    if (status != BB_OK)
-        return fail_at(low.offset, status);
     if (!take_keyword(parser, "AND"))
         return fail_expected(parser, "AND of BETWEEN");
-    status = take_literal(parser, &high);
+    status = take_value(parser, attribute, &high);
     if (status != BB_OK)
         return status;
-    status = bb_ranges_between(attribute->type, &low, &high, &interval, &count);
-    if (status != BB_OK)
-        return fail_at(high.offset, status);
-    return bb_tree_ranges(attribute, &interval, count, ret_condition);
+    return bb_build_between(parser->schema, attribute, &low, &high, ret_condition);
 }
 
-/* Adds the point of a literal, or nothing where no value equals it. */
-static enum bb_status take_point(struct parser *parser, enum bb_attribute_type type,
-                                 struct bb_buf *points)
-{
-    struct bb_literal literal;
-    struct bb_interval point;
-    size_t count = 0;
-    enum bb_status status = take_literal(parser, &literal);
-    if (status != BB_OK)
-        return status;
-    status = bb_ranges_compare(type, BB_COMPARISON_EQUAL, &literal, &point, &count);
-    if (status != BB_OK)
-        return fail_at(literal.offset, status);
-    return bb_buf_append(points, &point, count * sizeof(point));
-}
-
-static enum bb_status take_points(struct parser *parser, enum bb_attribute_type type,
-                                  struct bb_buf *points)
+static enum bb_status take_values(struct parser *parser, size_t attribute, struct bb_buf *literals)
 {
     enum bb_status status = take(parser, BB_WORD_OPEN, "( of IN");
     if (status != BB_OK || parser->word.kind == BB_WORD_CLOSE)
         return status;
     for (;;) {
-        status = take_point(parser, type, points);
+        struct bb_literal literal;
+        status = take_value(parser, attribute, &literal);
+        if (status == BB_OK)
+            status = bb_buf_append(literals, &literal, sizeof(literal));
         if (status != BB_OK || parser->word.kind != BB_WORD_COMMA)
             return status;
         advance(parser);
     }
 }
 
-static enum bb_status parse_in(struct parser *parser, const struct bb_leaf_attribute *attribute,
+static enum bb_status parse_in(struct parser *parser, size_t attribute,
                                struct bb_condition **ret_condition)
 {
-    struct bb_buf points = {0};
-    enum bb_status status = take_points(parser, attribute->type, &points);
+    struct bb_buf buf = {0};
+    enum bb_status status = take_values(parser, attribute, &buf);
     if (status == BB_OK)
         status = take(parser, BB_WORD_CLOSE, ", or ) of IN");
-    if (status == BB_OK) {
-        struct bb_interval *intervals = (struct bb_interval *)(void *)points.data;
-        size_t count = bb_ranges_sort_points(intervals, points.size / sizeof(*intervals));
-        status = bb_tree_ranges(attribute, intervals, count, ret_condition);
-    }
-    bb_buf_deinit(&points);
+    const struct bb_literal *literals = (const struct bb_literal *)(const void *)buf.data;
+    if (status == BB_OK)
+        status = bb_build_in(parser->schema, attribute, literals, buf.size / sizeof(*literals),
+                             ret_condition);
+    bb_buf_deinit(&buf);
     return status;
 }
 
-static enum bb_status parse_is(struct parser *parser, const struct bb_leaf_attribute *attribute,
+static enum bb_status parse_is(struct parser *parser, size_t attribute,
                                struct bb_condition **ret_condition)
 {
     struct bb_condition *leaf = NULL;
     bool is_negated = take_keyword(parser, "NOT");
     if (!take_keyword(parser, "NULL"))
         return fail_expected(parser, is_negated ? "NULL" : "NULL or NOT NULL");
-    enum bb_status status = bb_tree_nulls(attribute, &leaf);
+    enum bb_status status = bb_build_is_null(parser->schema, attribute, &leaf);
     if (status != BB_OK)
         return status;
     if (is_negated)
-        return negate(leaf, ret_condition);
+        return bb_build_not(leaf, ret_condition);
     *ret_condition = leaf;
     return BB_OK;
+}
+
+static enum bb_status take_text(struct parser *parser, struct bb_bytes *ret_text)
+{
+    if (parser->word.kind != BB_WORD_STRING)
+        return fail_expected(parser, "a string");
+    *ret_text = unquote(parser, &parser->word);
+    advance(parser);
+    return BB_OK;
+}
+
+static enum bb_status parse_like(struct parser *parser, size_t attribute,
+                                 enum bb_predicate predicate, struct bb_condition **ret_condition)
+{
+    struct bb_bytes pattern;
+    size_t offset = parser->word.offset;
+    enum bb_status status = take_text(parser, &pattern);
+    if (status != BB_OK)
+        return status;
+    status = bb_build_text(parser->schema, attribute, predicate, &pattern, 1, ret_condition);
+    return status == BB_OK ? BB_OK : fail_at(offset, status);
 }
 
 /* 0 for a word that is none. */
@@ -261,9 +236,26 @@ static enum bb_comparison comparison_of(const struct bb_word *word)
     }
 }
 
-static enum bb_status parse_predicate(struct parser *parser, struct bb_condition **ret_condition)
+static enum bb_status parse_after_not(struct parser *parser, size_t attribute, bool is_negated,
+                                      struct bb_condition **ret_condition)
 {
-    const struct bb_leaf_attribute *attribute = NULL;
+    if (take_keyword(parser, "BETWEEN"))
+        return parse_between(parser, attribute, ret_condition);
+    if (take_keyword(parser, "IN"))
+        return parse_in(parser, attribute, ret_condition);
+    if (take_keyword(parser, "LIKE"))
+        return parse_like(parser, attribute, BB_PREDICATE_LIKE, ret_condition);
+    if (take_keyword(parser, "ILIKE"))
+        return parse_like(parser, attribute, BB_PREDICATE_ILIKE, ret_condition);
+    return fail_expected(parser, is_negated ? "BETWEEN, IN, LIKE or ILIKE"
+                                            : "a comparison: =, <>, <, <=, >, >=, BETWEEN, IN, "
+                                              "LIKE, ILIKE or IS NULL");
+}
+
+static enum bb_status parse_attribute(struct parser *parser, struct bb_condition **ret_condition)
+{
+    size_t attribute = 0;
+    struct bb_condition *leaf = NULL;
     enum bb_status status = take_attribute(parser, &attribute);
     if (status != BB_OK)
         return status;
@@ -273,20 +265,100 @@ static enum bb_status parse_predicate(struct parser *parser, struct bb_condition
     if (take_keyword(parser, "IS"))
         return parse_is(parser, attribute, ret_condition);
     bool is_negated = take_keyword(parser, "NOT");
-    struct bb_condition *leaf = NULL;
-    if (take_keyword(parser, "BETWEEN"))
-        status = parse_between(parser, attribute, &leaf);
-    else if (take_keyword(parser, "IN"))
-        status = parse_in(parser, attribute, &leaf);
-    else
-        status = fail_expected(
-            parser, is_negated ? "IN or BETWEEN" : "a comparison (=, <, IN, BETWEEN, IS NULL ...)");
+    status = parse_after_not(parser, attribute, is_negated, &leaf);
     if (status != BB_OK)
         return status;
     if (is_negated)
-        return negate(leaf, ret_condition);
+        return bb_build_not(leaf, ret_condition);
     *ret_condition = leaf;
     return BB_OK;
+}
+
+static const struct {
+    const char *name;
+    enum bb_predicate predicate;
+} FUNCTIONS[] = {
+    {"STARTS_WITH", BB_PREDICATE_STARTS_WITH},
+    {"ENDS_WITH", BB_PREDICATE_ENDS_WITH},
+    {"CONTAINS", BB_PREDICATE_CONTAINS},
+    {"HAS_TOKEN", BB_PREDICATE_HAS_TOKEN},
+    {"HAS_ALL_TOKENS", BB_PREDICATE_HAS_ALL_TOKENS},
+    {"HAS_ANY_TOKEN", BB_PREDICATE_HAS_ANY_TOKEN},
+    {"MATCHES", BB_PREDICATE_MATCHES},
+};
+
+/* 0 where no function is. */
+static enum bb_predicate function_of(const struct parser *parser)
+{
+    if (parser->word.kind != BB_WORD_WORD ||
+        bb_lexer_next(parser->text, parser->word.end).kind != BB_WORD_OPEN)
+        return (enum bb_predicate)0;
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(FUNCTIONS); i++)
+        if (bb_word_is(&parser->word, FUNCTIONS[i].name))
+            return FUNCTIONS[i].predicate;
+    return (enum bb_predicate)0;
+}
+
+static bool is_list(enum bb_predicate predicate)
+{
+    return predicate == BB_PREDICATE_HAS_ALL_TOKENS || predicate == BB_PREDICATE_HAS_ANY_TOKEN;
+}
+
+/* Strings with a comma before each, up to the closing parenthesis. Each is tried alone, so that the
+ * failure has its offset. */
+static enum bb_status take_operands(struct parser *parser, size_t attribute,
+                                    enum bb_predicate predicate, struct bb_buf *operands)
+{
+    enum bb_status status = BB_OK;
+    do {
+        struct bb_bytes operand;
+        struct bb_condition *alone = NULL;
+        status = take(parser, BB_WORD_COMMA, ", and a string");
+        size_t offset = parser->word.offset;
+        if (status == BB_OK)
+            status = take_text(parser, &operand);
+        if (status != BB_OK)
+            return status;
+        status = bb_build_text(parser->schema, attribute, predicate, &operand, 1, &alone);
+        if (status != BB_OK)
+            return fail_at(offset, status);
+        bb_condition_destroy(alone);
+        status = bb_buf_append(operands, &operand, sizeof(operand));
+    } while (status == BB_OK && is_list(predicate) && parser->word.kind != BB_WORD_CLOSE);
+    return status;
+}
+
+static enum bb_status parse_function(struct parser *parser, enum bb_predicate predicate,
+                                     struct bb_condition **ret_condition)
+{
+    struct bb_buf buf = {0};
+    size_t attribute = 0;
+    advance(parser);
+    advance(parser);
+    size_t offset = parser->word.offset;
+    enum bb_status status = take_attribute(parser, &attribute);
+    if (status != BB_OK)
+        return status;
+    if (bb_schema_type(parser->schema, attribute) != BB_ATTRIBUTE_BYTES)
+        return fail_at(offset,
+                       bb_fail(BB_INVALID, "expected an attribute of type bytes, found type %s",
+                               bb_attribute_type_name(bb_schema_type(parser->schema, attribute))));
+    status = take_operands(parser, attribute, predicate, &buf);
+    if (status == BB_OK)
+        status = take(parser, BB_WORD_CLOSE, ")");
+    const struct bb_bytes *operands = (const struct bb_bytes *)(const void *)buf.data;
+    if (status == BB_OK)
+        status = bb_build_text(parser->schema, attribute, predicate, operands,
+                               buf.size / sizeof(*operands), ret_condition);
+    bb_buf_deinit(&buf);
+    return status;
+}
+
+static enum bb_status parse_predicate(struct parser *parser, struct bb_condition **ret_condition)
+{
+    enum bb_predicate function = function_of(parser);
+    return function == 0 ? parse_attribute(parser, ret_condition)
+                         : parse_function(parser, function, ret_condition);
 }
 
 static enum bb_status parse_or(struct parser *parser, struct bb_condition **ret_condition);
@@ -337,7 +409,7 @@ static enum bb_status parse_not(struct parser *parser, struct bb_condition **ret
     if (status != BB_OK)
         return status;
     parser->nesting--;
-    return negate(inner, ret_condition);
+    return bb_build_not(inner, ret_condition);
 }
 
 /* One operand, or several with the keyword between them. */
@@ -378,13 +450,13 @@ static enum bb_status parse_all(struct parser *parser, struct bb_condition **ret
     return BB_OK;
 }
 
-enum bb_status bb_parse(struct bb_bytes text, const struct bb_leaf_attribute *attributes,
-                        size_t count, struct bb_condition **ret_condition)
+enum bb_status bb_parse(struct bb_bytes text, const struct bb_schema *schema,
+                        struct bb_condition **ret_condition)
 {
     if (text.size > BB_CONDITION_SIZE_MAX)
         return bb_fail(BB_TOO_LARGE, "a condition of %zu bytes; the limit is %u", text.size,
                        BB_CONDITION_SIZE_MAX);
-    struct parser parser = {.text = text, .attributes = attributes, .attribute_count = count};
+    struct parser parser = {.text = text, .schema = schema};
     parser.strings = bb_alloc(text.size);
     if (parser.strings == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a condition of %zu bytes", text.size);

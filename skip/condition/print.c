@@ -12,10 +12,10 @@
 #include "skip/condition/lexer.h"
 #include "skip/condition/ranges.h"
 #include "skip/condition/time_text.h"
+#include "skip/record/calendar.h"
 
 #define DOUBLE_SIZE   32
 #define DIGITS_ENOUGH 17 /* for every double to be read back as itself */
-#define NANOSECONDS   1000000000
 
 static enum bb_status append(struct bb_buf *buf, const char *text)
 {
@@ -106,7 +106,7 @@ static enum bb_status print_high(const struct bb_bound *high, struct bb_buf *buf
 {
     struct bb_attribute value = high->value;
     bool is_end_of_second = value.type == BB_ATTRIBUTE_TIME && value.as.i64 != INT64_MAX &&
-                            (value.as.i64 + 1) % NANOSECONDS == 0;
+                            (value.as.i64 + 1) % BB_NANOSECONDS_PER_SECOND == 0;
     if (is_end_of_second)
         value.as.i64++;
     return print_operand(high->is_exclusive || is_end_of_second ? " < " : " <= ", &value, buf);
@@ -138,6 +138,46 @@ static enum bb_status print_points(const struct bb_leaf *leaf, bool is_negated, 
     return status == BB_OK ? append(buf, ")") : status;
 }
 
+static enum bb_status print_like(const struct bb_like *like, bool is_negated, struct bb_buf *buf)
+{
+    struct bb_buf pattern = {0};
+    enum bb_status status = append(buf, is_negated ? " NOT" : "");
+    if (status == BB_OK)
+        status = append(buf, like->ignores_case ? " ILIKE " : " LIKE ");
+    if (status == BB_OK)
+        status = bb_like_print(like, &pattern);
+    if (status == BB_OK)
+        status = bb_print_quoted(bb_buf_bytes(&pattern), '\'', buf);
+    bb_buf_deinit(&pattern);
+    return status;
+}
+
+static const char *function_name(const struct bb_text *text)
+{
+    if (text->kind == BB_TEXT_REGEX)
+        return "matches(";
+    if (text->operand_count == 1)
+        return "has_token(";
+    return text->kind == BB_TEXT_ALL_TOKENS ? "has_all_tokens(" : "has_any_token(";
+}
+
+static enum bb_status print_function(const struct bb_condition *node, bool is_negated,
+                                     struct bb_buf *buf)
+{
+    const struct bb_text *text = node->text;
+    enum bb_status status = append(buf, is_negated ? "NOT " : "");
+    if (status == BB_OK)
+        status = append(buf, function_name(text));
+    if (status == BB_OK)
+        status = print_name(node->name, buf);
+    for (size_t i = 0; status == BB_OK && i < text->operand_count; i++) {
+        status = append(buf, ", ");
+        if (status == BB_OK)
+            status = bb_print_quoted(text->operands[i], '\'', buf);
+    }
+    return status == BB_OK ? append(buf, ")") : status;
+}
+
 /* One comparison without another way to say NOT. */
 static bool is_one_sided(const struct bb_leaf *leaf)
 {
@@ -158,6 +198,8 @@ static enum bb_status print_leaf(const struct bb_condition *node, bool is_negate
     const struct bb_leaf *leaf = &node->leaf;
     if (leaf->kind == BB_LEAF_CONSTANT)
         return print_constant(leaf, is_negated, buf);
+    if (leaf->kind == BB_LEAF_TEXT && node->text->kind != BB_TEXT_LIKE)
+        return print_function(node, is_negated, buf);
     enum bb_status status = is_negated && is_one_sided(leaf) ? append(buf, "NOT ") : BB_OK;
     if (status == BB_OK)
         status = print_name(node->name, buf);
@@ -165,6 +207,8 @@ static enum bb_status print_leaf(const struct bb_condition *node, bool is_negate
         return status;
     if (leaf->kind == BB_LEAF_NULLS)
         return append(buf, is_negated ? " IS NOT NULL" : " IS NULL");
+    if (leaf->kind == BB_LEAF_TEXT)
+        return print_like(node->text->like, is_negated, buf);
     if (leaf->interval_count == 1)
         return print_interval(leaf, is_negated, buf);
     return print_points(leaf, is_negated, buf);

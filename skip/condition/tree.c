@@ -16,6 +16,7 @@ void bb_condition_destroy(struct bb_condition *condition)
     bb_free(condition->name);
     bb_free(condition->intervals);
     bb_free(condition->bytes);
+    bb_text_destroy(condition->text);
     bb_free(condition);
 }
 
@@ -117,6 +118,24 @@ enum bb_status bb_tree_ranges(const struct bb_leaf_attribute *attribute,
     leaf->leaf.intervals = leaf->intervals;
     leaf->leaf.interval_count = count;
     leaf->leaf.is_points = is_points;
+    *ret_leaf = leaf;
+    return BB_OK;
+}
+
+enum bb_status bb_tree_text(const struct bb_leaf_attribute *attribute, struct bb_text *text,
+                            struct bb_condition **ret_leaf)
+{
+    struct bb_condition *leaf = NULL;
+    enum bb_status status = create_leaf(BB_LEAF_TEXT, attribute, &leaf);
+    if (status != BB_OK) {
+        bb_text_destroy(text);
+        return status;
+    }
+    leaf->text = text;
+    leaf->leaf.groups = text->groups;
+    leaf->leaf.group_count = text->group_count;
+    leaf->leaf.cover = text->has_cover ? &text->cover : NULL;
+    leaf->leaf.is_cover_exact = text->is_cover_exact;
     *ret_leaf = leaf;
     return BB_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "bb/condition.h"
 #include "skip/condition/leaf.h"
+#include "skip/condition/text.h"
 
 enum bb_condition_kind {
     BB_CONDITION_LEAF, /* leaf; no children */
@@ -25,6 +26,7 @@ struct bb_condition {
     char *name;                    /* LEAF: the attribute's; NULL for a constant */
     struct bb_interval *intervals; /* LEAF: what leaf.intervals points to */
     uint8_t *bytes;                /* LEAF: what the intervals' values point to */
+    struct bb_text *text;          /* LEAF: of kind TEXT */
 };
 
 /* Which attribute a leaf is of. The name is borrowed. */
@@ -38,6 +40,9 @@ struct bb_leaf_attribute {
 BB_MUST_CHECK enum bb_status bb_tree_ranges(const struct bb_leaf_attribute *attribute,
                                             const struct bb_interval *intervals, size_t count,
                                             struct bb_condition **ret_leaf);
+/* A leaf of kind TEXT. Takes the text, whether it succeeds or not. */
+BB_MUST_CHECK enum bb_status bb_tree_text(const struct bb_leaf_attribute *attribute,
+                                          struct bb_text *text, struct bb_condition **ret_leaf);
 BB_MUST_CHECK enum bb_status bb_tree_nulls(const struct bb_leaf_attribute *attribute,
                                            struct bb_condition **ret_leaf);
 BB_MUST_CHECK enum bb_status bb_tree_constant(enum bb_truth truth, struct bb_condition **ret_leaf);

@@ -38,7 +38,8 @@ static void compare__bytes_order_bytewise(void **state)
     assert_truth("text < 'b'", FIELD_TEXT, bytes_value("a\xff", 2), TRUE);
     assert_truth("text = 'it''s'", FIELD_TEXT, text_value("it's"), TRUE);
     assert_truth("text = \"say \"\"x\"\"\"", FIELD_TEXT, text_value("say \"x\""), TRUE);
-    assert_truth("`odd``name in` = 'x'", FIELD_ODD, text_value("x"), TRUE);
+    assert_truth("`text` = 'x'", FIELD_TEXT, text_value("x"), TRUE);
+    assert_truth("starts_with = 'x'", FIELD_OTHER, text_value("x"), TRUE);
 }
 
 static void compare__null_is_unknown_and_is_null_never(void **state)
@@ -193,8 +194,8 @@ static void compare__wrong_text_is_refused_with_its_position(void **state)
     assert_refused("i = 'x'", "at byte 4: expected a number, as the attribute is of type i64");
     assert_refused("text = 5", "at byte 7: expected a string, as the attribute is of type bytes");
     assert_refused("t > 5", "at byte 4: expected a time as a string");
-    assert_refused("t > '2015-02-29'", "at byte 4: expected a time such as");
-    assert_refused("t > '2300-01-01'", "at byte 4: expected a time between");
+    assert_refused("t > '2015-02-29'", "at byte 4: expected a time from");
+    assert_refused("t > '2300-01-01'", "at byte 4: expected a time from 1677");
     assert_refused("i BETWEEN 1 AND 'x'", "at byte 16: expected a number");
     assert_refused("i BETWEEN 'x' AND 1", "at byte 10: expected a number");
     assert_refused("i BETWEEN 1 OR 2", "at byte 12: expected AND of BETWEEN, found OR");
@@ -230,16 +231,16 @@ static void compare__limits(void **state)
     memmove(text + 1, text, strlen(text));
     text[0] = '(';
     strcat(text, ")");
-    assert_status(bb_parse(bb_bytes_of_text(text), fields, FIELD_COUNT, &condition), BB_TOO_LARGE);
+    assert_status(try_to_parse(bb_bytes_of_text(text), &condition), BB_TOO_LARGE);
     assert_message("at byte 100");
 
     struct bb_buf nots = {0};
     for (size_t i = 0; i < BB_CONDITION_DEPTH_MAX; i++)
         assert_status(bb_buf_append(&nots, "NOT ", 4), BB_OK);
     assert_status(bb_buf_append(&nots, "TRUE", 4), BB_OK);
-    assert_status(bb_parse(bb_buf_bytes(&nots), fields, FIELD_COUNT, &condition), BB_TOO_LARGE);
+    assert_status(try_to_parse(bb_buf_bytes(&nots), &condition), BB_TOO_LARGE);
     struct bb_bytes less = bb_bytes_of(nots.data + 4, nots.size - 4);
-    assert_status(bb_parse(less, fields, FIELD_COUNT, &condition), BB_OK);
+    assert_status(try_to_parse(less, &condition), BB_OK);
     bb_condition_destroy(condition);
     bb_buf_deinit(&nots);
 
@@ -247,10 +248,9 @@ static void compare__limits(void **state)
     memset(number + 4, '9', BB_CONDITION_NUMBER_SIZE_MAX);
     assert_truth(number, FIELD_I64, i64_value(INT64_MAX), TRUE);
     strcat(number, "9");
-    assert_status(bb_parse(bb_bytes_of_text(number), fields, FIELD_COUNT, &condition),
-                  BB_TOO_LARGE);
+    assert_status(try_to_parse(bb_bytes_of_text(number), &condition), BB_TOO_LARGE);
     struct bb_bytes huge = {.data = (const uint8_t *)"", .size = BB_CONDITION_SIZE_MAX + 1};
-    assert_status(bb_parse(huge, fields, FIELD_COUNT, &condition), BB_TOO_LARGE);
+    assert_status(try_to_parse(huge, &condition), BB_TOO_LARGE);
 }
 
 static void compare__one_text_for_one_tree(void **state)
@@ -287,7 +287,6 @@ static void compare__one_text_for_one_tree(void **state)
         {"text < ''", "text IN ()"},
         {"text BETWEEN '' AND 'b'", "text <= 'b'"},
         {"`text` = 'a'", "text = 'a'"},
-        {"`odd``name in` IS NULL", "`odd``name in` IS NULL"},
         {"NOT i IS NULL", "i IS NOT NULL"},
         {"NOT TRUE or false", "NOT TRUE OR FALSE"},
         {"i=1 or i=2 and u=3 or (f=4)", "i = 1 OR i = 2 AND u = 3 OR f = 4"},
@@ -308,7 +307,7 @@ static void compare__another_type_than_the_conditions_is_refused(void **state)
     struct bb_attribute record[FIELD_COUNT] = {[FIELD_I64] = f64_value(1)};
     enum bb_truth truth = BB_TRUTH_FALSE;
     struct bb_condition *condition = parse("i = 1");
-    assert_status(bb_evaluate(condition, record, &truth), BB_INVALID);
+    assert_status(try_to_test(condition, record, &truth), BB_INVALID);
     assert_message("expects i64");
     bb_condition_destroy(condition);
 }

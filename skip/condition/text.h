@@ -1,0 +1,56 @@
+/* What a leaf of kind TEXT looks for in an attribute's bytes: a pattern of LIKE, tokens or a regular
+ * expression. It decides on values, and says what every match contains. It is constant. */
+#ifndef BB_SKIP_CONDITION_TEXT_H
+#define BB_SKIP_CONDITION_TEXT_H
+
+#include "bb/condition.h"
+#include "skip/condition/like.h"
+#include "skip/condition/piece_list.h"
+#include "skip/condition/regex.h"
+
+enum bb_text_kind {
+    BB_TEXT_LIKE, /* also without regard to case */
+    BB_TEXT_ALL_TOKENS,
+    BB_TEXT_ANY_TOKEN,
+    BB_TEXT_REGEX,
+};
+
+struct bb_text {
+    enum bb_text_kind kind;
+    struct bb_like *like;      /* LIKE */
+    struct bb_regex *regex;    /* REGEX */
+    struct bb_bytes *operands; /* tokens, each once; the regular expression */
+    size_t operand_count;
+    /* As in struct bb_leaf. */
+    const struct bb_piece_group *groups;
+    size_t group_count;
+    bool has_cover;
+    bool is_cover_exact;
+    struct bb_interval cover;
+    /* What the above point to. */
+    struct bb_piece_list pieces;
+    uint8_t *bytes;
+    uint8_t *cover_high;
+};
+
+/* Whether the value equals these bytes, and nothing else: a pattern without % and _ that heeds case is
+ * an equality, not a text. */
+bool bb_text_like_is_literal(const struct bb_like *like, struct bb_bytes *ret_literal);
+
+/* Owns the pattern from then on, if it succeeds. */
+BB_MUST_CHECK enum bb_status bb_text_of_like(struct bb_like *like, struct bb_text **ret_text);
+
+/* The operands are texts whose tokens are meant; they are copied. BB_INVALID when one has none. */
+BB_MUST_CHECK enum bb_status bb_text_of_tokens(enum bb_text_kind kind,
+                                               const struct bb_bytes *operands, size_t count,
+                                               struct bb_text **ret_text);
+
+BB_MUST_CHECK enum bb_status bb_text_of_regex(struct bb_bytes pattern, struct bb_text **ret_text);
+
+void bb_text_destroy(struct bb_text *text);
+
+/* run may be NULL where the text is no regular expression. Failures as bb_regex_match. */
+BB_MUST_CHECK enum bb_status bb_text_match(const struct bb_text *text, struct bb_regex_run *run,
+                                           struct bb_bytes value, bool *ret_is_match);
+
+#endif
