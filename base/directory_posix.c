@@ -19,6 +19,9 @@
 
 enum bb_status bb_posix_rename(struct bb_file_system *fs, const char *from, const char *to)
 {
+    enum bb_status status = bb_posix_check_process(fs, from);
+    if (status != BB_OK)
+        return status;
     struct bb_posix_place old = bb_posix_place_of(fs, from);
     struct bb_posix_place new = bb_posix_place_of(fs, to);
     return renameat(old.fd, old.name, new.fd, new.name) == 0 ? BB_OK
@@ -27,6 +30,9 @@ enum bb_status bb_posix_rename(struct bb_file_system *fs, const char *from, cons
 
 enum bb_status bb_posix_link(struct bb_file_system *fs, const char *from, const char *to)
 {
+    enum bb_status status = bb_posix_check_process(fs, from);
+    if (status != BB_OK)
+        return status;
     struct bb_posix_place old = bb_posix_place_of(fs, from);
     struct bb_posix_place new = bb_posix_place_of(fs, to);
     if (linkat(old.fd, old.name, new.fd, new.name, 0) == 0)
@@ -46,6 +52,9 @@ enum bb_status bb_posix_link(struct bb_file_system *fs, const char *from, const 
 
 enum bb_status bb_posix_remove(struct bb_file_system *fs, const char *path)
 {
+    enum bb_status status = bb_posix_check_process(fs, path);
+    if (status != BB_OK)
+        return status;
     struct bb_posix_place place = bb_posix_place_of(fs, path);
     return unlinkat(place.fd, place.name, 0) == 0 ? BB_OK : bb_fail_errno(errno, "unlink", path);
 }
@@ -54,6 +63,9 @@ enum bb_status bb_posix_remove(struct bb_file_system *fs, const char *path)
  * came among the files of the other. */
 enum bb_status bb_posix_make_directory(struct bb_file_system *fs, const char *path)
 {
+    enum bb_status status = bb_posix_check_process(fs, path);
+    if (status != BB_OK)
+        return status;
     if (bb_posix_place_of_directory(fs, path).fd != AT_FDCWD)
         return bb_fail(BB_EXISTS, "%s: mkdir: a directory that is locked was opened by this name",
                        path);
@@ -71,6 +83,9 @@ static bool is_named(int fd, const char *path)
 /* A locked directory can only be removed by its name: by then another one may have it. */
 enum bb_status bb_posix_remove_directory(struct bb_file_system *fs, const char *path)
 {
+    enum bb_status status = bb_posix_check_process(fs, path);
+    if (status != BB_OK)
+        return status;
     struct bb_posix_place place = bb_posix_place_of_directory(fs, path);
     if (place.fd != AT_FDCWD && !is_named(place.fd, path))
         return bb_fail(BB_NOT_FOUND, "%s: rmdir: the directory was moved", path);
@@ -157,7 +172,10 @@ static bool is_forbidden(struct bb_file_system *fs, const char *path)
 enum bb_status bb_posix_sync_directory(struct bb_file_system *fs, const char *path)
 {
     int fd = -1;
-    enum bb_status status = open_directory(fs, path, &fd);
+    enum bb_status status = bb_posix_check_process(fs, path);
+    if (status != BB_OK)
+        return status;
+    status = open_directory(fs, path, &fd);
     if (status != BB_OK && is_forbidden(fs, path))
         return bb_fail(BB_READ_ONLY, "%s: there is no permission to open it, nor to sync it", path);
     if (status != BB_OK)

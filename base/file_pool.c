@@ -344,6 +344,11 @@ void bb_file_pool_destroy(struct bb_file_pool *pool)
     bb_free(pool);
 }
 
+bool bb_file_pool_is_free(struct bb_file_pool *pool)
+{
+    return bb_mutex_is_free(&pool->mutex);
+}
+
 struct bb_file_system *bb_file_pool_system(struct bb_file_pool *pool)
 {
     return &pool->forward.base;

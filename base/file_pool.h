@@ -36,6 +36,8 @@ BB_MUST_CHECK enum bb_status bb_file_pool_create(struct bb_file_system *fs, uint
 void bb_file_pool_share(struct bb_file_pool *pool);
 /* REQUIRES: all files opened through it are closed. NULL is allowed. */
 void bb_file_pool_destroy(struct bb_file_pool *pool);
+/* Of a pool that was inherited over fork: was no thread opening or closing a file? */
+bool bb_file_pool_is_free(struct bb_file_pool *pool);
 /* Borrowed. */
 struct bb_file_system *bb_file_pool_system(struct bb_file_pool *pool);
 void bb_file_pool_counters(struct bb_file_pool *pool, struct bb_file_pool_counters *ret_counters);

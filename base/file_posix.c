@@ -11,6 +11,9 @@
  *            and mode included. Later ones are fdatasync, which on Linux still writes a changed
  *            size, and spares the journal commit that a changed time alone would cost at every
  *            commit of a log.
+ * Forking    A child shares its parent's descriptors and offsets, and may be in the middle of what a
+ *            thread of the parent was doing. Through a file system that it inherited it changes
+ *            nothing, neither files nor names: bb_posix_check_process.
  * Failing    After a failed write or sync the kernel may drop the pages and call them clean; a
  *            second sync would then succeed and mean nothing. So the failure sticks: the file
  *            refuses every later append and sync.
@@ -28,6 +31,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/process.h"
 #include "base/random.h"
 #include "base/status.h"
 
@@ -117,6 +121,16 @@ static void will_need(struct bb_file *base, uint64_t offset, uint64_t size)
     (void)posix_fadvise(file->fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
 }
 
+enum bb_status bb_posix_check_process(struct bb_file_system *fs, const char *path)
+{
+    if (__builtin_expect(bb_posix_of(fs)->process == bb_process_number(), 1))
+        return BB_OK;
+    return bb_fail(BB_INVALID,
+                   "%s: was opened before a fork, by another process than this one (%ld), which "
+                   "changes nothing through what it inherited: open it again here",
+                   path, bb_process_id());
+}
+
 static enum bb_status check_writable(const struct posix_file *file, const char *operation)
 {
     if (!file->writable)
@@ -125,7 +139,7 @@ static enum bb_status check_writable(const struct posix_file *file, const char *
         return bb_fail(BB_IO,
                        "%s: %s: refused, because an earlier append or sync of this file failed",
                        file->path, operation);
-    return BB_OK;
+    return bb_posix_check_process(&file->fs->base, file->path);
 }
 
 static enum bb_status append(struct bb_file *base, const void *data, size_t size)
@@ -245,6 +259,9 @@ static int open_uninterrupted(const struct bb_posix_place *place, int flags)
 enum bb_status bb_posix_open_regular(struct bb_file_system *fs, const char *path, int flags,
                                      int *ret_fd)
 {
+    enum bb_status status = bb_posix_check_process(fs, path);
+    if (status != BB_OK)
+        return status;
     struct bb_posix_place place = bb_posix_place_of(fs, path);
     int fd = open_uninterrupted(&place, flags);
     /* Nothing can be created in a directory that is there no longer, but for whoever has it open. */
@@ -252,7 +269,7 @@ enum bb_status bb_posix_open_regular(struct bb_file_system *fs, const char *path
         return bb_fail(BB_IO, "%s: cannot be created: its directory was removed", path);
     if (fd < 0)
         return fail_open(errno, path);
-    enum bb_status status = check_regular(fd, path);
+    status = check_regular(fd, path);
     if (status != BB_OK) {
         (void)close(fd); /* nothing was written through it */
         return status;
@@ -372,6 +389,7 @@ enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs)
     if (fs == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a file system");
     fs->base.ops = &file_system_ops;
+    fs->process = bb_process_number();
     bb_mutex_init(&fs->mutex);
     *ret_fs = &fs->base;
     return BB_OK;

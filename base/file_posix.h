@@ -18,6 +18,7 @@ struct bb_posix_hold {
 
 struct bb_posix_file_system {
     struct bb_file_system base;
+    uint64_t process; /* that made it: base/process.h */
     struct bb_mutex mutex;
     struct bb_posix_hold *holds; /* guarded by the mutex; borrowed */
     _Atomic uint64_t reads;
@@ -52,6 +53,10 @@ struct bb_posix_place bb_posix_place_of(struct bb_file_system *fs, const char *p
 struct bb_posix_place bb_posix_place_of_directory(struct bb_file_system *fs, const char *path);
 void bb_posix_hold(struct bb_file_system *fs, struct bb_posix_hold *hold);
 void bb_posix_let_go(struct bb_file_system *fs, const struct bb_posix_hold *hold);
+
+/* BB_INVALID in a child made by fork, which inherited the file system: it may read from files and
+ * close them, and change nothing. That is where a child is stopped, whatever it calls. */
+BB_MUST_CHECK enum bb_status bb_posix_check_process(struct bb_file_system *fs, const char *path);
 
 /* Opens path with flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK (mode 0600 when created) and refuses
  * with BB_INVALID what is not a regular file; a FIFO is refused, not waited for. */

@@ -3,11 +3,14 @@
  *   content   decimal process id of the holder, then a newline; empty while nobody holds it
  *
  * The lock is an open file description's (F_OFD_SETLK). A process-wide lock (F_SETLK) would not do:
- * the same process would get it twice, and closing any other descriptor of the file would drop it.
- * This one conflicts with every other open of the file, in this process, in a child, or elsewhere,
- * and ends with the description, hence with the process. A child made by fork shares the
- * description: it keeps the lock alive as long as it runs without exec, and it cannot release what
- * its parent holds, because the lock remembers who took it.
+ * the same process would get it twice, and closing any other descriptor of the file would drop it
+ * without a word. This one conflicts with every other open of the file, in this process, in a child,
+ * or elsewhere, and ends with the description.
+ *
+ * A child made by fork would share the description, and keep a dead parent's store locked for as long
+ * as it runs. So the process has a list of the locks that it holds, and a child begins by closing
+ * their descriptors (pthread_atfork): its parent still has the lock, until it unlocks or dies. A child
+ * made past the C library's fork keeps the lock alive until its next exec, which is the safe side.
  *
  * Lock files get removed: by hand, by people who take them for what keeps a store from opening. The
  * next opener would make a new one, lock it, and share the directory with the holder of the old one.
@@ -26,15 +29,81 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/process.h"
 #include "base/status.h"
 
 struct posix_lock {
     struct bb_file base;
-    int fd;
+    int fd;                         /* -1: closed by a child that inherited it */
     struct bb_posix_hold directory; /* fd -1: without it */
-    pid_t owner;
+    uint64_t process;               /* that took the lock: base/process.h */
+    struct posix_lock *next;        /* in the list below */
     char path[];
 };
+
+/* The locks that this process holds. Global, as descriptors are: a fork concerns them all. */
+static struct {
+    struct bb_mutex mutex;
+    bool is_watching; /* forks call the functions below */
+    struct posix_lock *first;
+} held = {.mutex = BB_MUTEX_STATIC};
+
+/* ---- forks ---- */
+
+static void close_once(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd); /* nothing was written through it that matters */
+    *fd = -1;
+}
+
+/* No lock is being taken while the process forks: each has its place in the list, or no descriptor. */
+static void before_fork(void)
+{
+    bb_mutex_lock(&held.mutex);
+}
+
+static void after_fork(void)
+{
+    bb_mutex_unlock(&held.mutex);
+}
+
+static void after_fork_in_child(void)
+{
+    for (struct posix_lock *lock = held.first; lock != NULL; lock = lock->next) {
+        close_once(&lock->fd);
+        close_once(&lock->directory.fd);
+    }
+    held.first = NULL;
+    bb_mutex_unlock(&held.mutex);
+}
+
+/* The mutex is held. */
+static enum bb_status watch_forks(void)
+{
+    if (held.is_watching)
+        return BB_OK;
+    enum bb_status status = bb_fork_watch(before_fork, after_fork, after_fork_in_child);
+    held.is_watching = status == BB_OK;
+    return status;
+}
+
+static void list_lock(struct posix_lock *lock)
+{
+    lock->next = held.first;
+    held.first = lock;
+}
+
+static void unlist_lock(const struct posix_lock *lock)
+{
+    struct posix_lock **link = &held.first;
+    while (*link != NULL && *link != lock)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = lock->next;
+}
+
+/* ---- locking ---- */
 
 static int set_lock(int fd, short type)
 {
@@ -58,10 +127,10 @@ static long read_holder(int fd)
 
 /* The id is for the message of the next opener only. A full disk must not keep the store from being
  * opened and emptied, so a failure to write it is no failure of the lock. */
-static void write_holder(int fd, pid_t holder)
+static void write_holder(int fd, long holder)
 {
     char text[32];
-    int length = snprintf(text, sizeof(text), "%ld\n", (long)holder);
+    int length = snprintf(text, sizeof(text), "%ld\n", holder);
     if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)length, 0) != length)
         return;
 }
@@ -73,7 +142,7 @@ static enum bb_status fail_lock(int error_number, int fd, const char *path)
     long holder = read_holder(fd);
     if (holder == 0)
         return bb_fail(BB_BUSY, "%s: locked by a process that left no id", path);
-    if (holder == (long)getpid())
+    if (holder == bb_process_id())
         return bb_fail(BB_BUSY, "%s: already locked by this process (%ld)", path, holder);
     return bb_fail(BB_BUSY, "%s: locked by process %ld", path, holder);
 }
@@ -136,13 +205,12 @@ static enum bb_status lock_directory(struct posix_lock *lock, char *scratch)
 }
 
 /* Before the file is let go of: who gets that must find the directory free. */
-static void unlock_directory(struct posix_lock *lock, bool is_owner)
+static void unlock_directory(struct posix_lock *lock)
 {
     if (lock->directory.fd < 0)
         return;
-    if (is_owner)
-        (void)flock(lock->directory.fd, LOCK_UN); /* a child may share the description */
-    (void)close(lock->directory.fd);
+    (void)flock(lock->directory.fd, LOCK_UN); /* a child may share the description */
+    close_once(&lock->directory.fd);
 }
 
 /* The directory was opened by its name, after the file: all that is done from here on goes to it. */
@@ -163,10 +231,23 @@ static enum bb_status lock_both(struct bb_file_system *fs, struct posix_lock *lo
     if (status == BB_OK) {
         status = check_directory(lock);
         if (status != BB_OK)
-            unlock_directory(lock, true);
+            unlock_directory(lock);
     }
     if (status != BB_OK)
         (void)close(lock->fd);
+    return status;
+}
+
+/* The whole of it, and into the list, without a fork in between. */
+static enum bb_status take_lock(struct bb_file_system *fs, struct posix_lock *lock, char *scratch)
+{
+    bb_mutex_lock(&held.mutex);
+    enum bb_status status = watch_forks();
+    if (status == BB_OK)
+        status = lock_both(fs, lock, scratch);
+    if (status == BB_OK)
+        list_lock(lock);
+    bb_mutex_unlock(&held.mutex);
     return status;
 }
 
@@ -178,34 +259,49 @@ enum bb_status bb_posix_lock(struct bb_file_system *fs, const char *path, struct
     if (lock == NULL)
         return bb_fail(BB_NO_MEMORY, "%s: no memory to lock it", path);
 
-    *lock = (struct posix_lock){.base = {.path = lock->path}, .owner = getpid()};
+    *lock = (struct posix_lock){.base = {.path = lock->path}, .process = bb_process_number()};
     memcpy(lock->path, path, path_size);
-    enum bb_status status = lock_both(fs, lock, lock->path + path_size);
+    enum bb_status status = take_lock(fs, lock, lock->path + path_size);
     if (status != BB_OK) {
         bb_free(lock);
         return status;
     }
-    write_holder(lock->fd, lock->owner);
+    write_holder(lock->fd, bb_process_id());
     lock->directory.path = lock->path;
     bb_posix_hold(fs, &lock->directory);
     *ret_lock = &lock->base;
     return BB_OK;
 }
 
+/* A child releases its copies of the descriptors and the memory. After a fork that called nothing, the
+ * memory stays: it is still in the list. */
+static void leave_inherited(struct posix_lock *lock)
+{
+    bool is_listed = lock->fd >= 0;
+    close_once(&lock->directory.fd);
+    close_once(&lock->fd);
+    if (!is_listed)
+        bb_free(lock);
+}
+
 enum bb_status bb_posix_unlock(struct bb_file_system *fs, struct bb_file *base)
 {
     struct posix_lock *lock = (struct posix_lock *)base; /* base is the first member */
     enum bb_status status = BB_OK;
-    bool is_owner = lock->owner == getpid();
-    bb_posix_let_go(fs, &lock->directory);
-    unlock_directory(lock, is_owner);
-    if (is_owner) {
-        /* Said aloud and not left to close: a child of ours may still share the description. */
-        if (ftruncate(lock->fd, 0) != 0 || set_lock(lock->fd, F_UNLCK) != 0)
-            status = bb_fail_errno(errno, "unlock", lock->path);
+    if (lock->process != bb_process_number()) {
+        leave_inherited(lock);
+        return BB_OK;
     }
+    bb_posix_let_go(fs, &lock->directory);
+    bb_mutex_lock(&held.mutex);
+    unlist_lock(lock);
+    unlock_directory(lock);
+    /* Said aloud and not left to close: a child of ours may still share the description. */
+    if (ftruncate(lock->fd, 0) != 0 || set_lock(lock->fd, F_UNLCK) != 0)
+        status = bb_fail_errno(errno, "unlock", lock->path);
     if (close(lock->fd) != 0 && errno != EINTR && status == BB_OK)
         status = bb_fail_errno(errno, "close", lock->path);
+    bb_mutex_unlock(&held.mutex);
     bb_free(lock);
     return status;
 }

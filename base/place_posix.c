@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/process.h"
+
 /* Of a path that ends here, without the slashes at its end; those of "/" alone stay. */
 static size_t without_slashes(const char *path, size_t size)
 {
@@ -25,6 +27,9 @@ static int find_held(struct bb_posix_file_system *fs, const char *path, size_t s
 {
     int fd = -1;
     size = without_slashes(path, size);
+    /* After a fork a thread that is not here may hold the mutex, and the lock is not this process's. */
+    if (fs->process != bb_process_number())
+        return -1;
     bb_mutex_lock(&fs->mutex);
     for (const struct bb_posix_hold *hold = fs->holds; hold != NULL && fd < 0; hold = hold->next) {
         if (hold->size == size && memcmp(hold->path, path, size) == 0)

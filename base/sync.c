@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/process.h"
 #include "base/status.h"
 
 #define NANOSECONDS_PER_SECOND UINT64_C(1000000000)
@@ -26,11 +27,13 @@ static void must_succeed(int error_number, const char *call)
 void bb_mutex_init(struct bb_mutex *mutex)
 {
     must_succeed(pthread_mutex_init(&mutex->handle, NULL), "pthread_mutex_init");
+    mutex->process = bb_process_number();
 }
 
 void bb_mutex_deinit(struct bb_mutex *mutex)
 {
-    must_succeed(pthread_mutex_destroy(&mutex->handle), "pthread_mutex_destroy");
+    if (!bb_mutex_is_inherited(mutex))
+        must_succeed(pthread_mutex_destroy(&mutex->handle), "pthread_mutex_destroy");
 }
 
 void bb_mutex_lock(struct bb_mutex *mutex)
@@ -52,6 +55,27 @@ void bb_mutex_unlock(struct bb_mutex *mutex)
     must_succeed(pthread_mutex_unlock(&mutex->handle), "pthread_mutex_unlock");
 }
 
+bool bb_mutex_is_inherited(const struct bb_mutex *mutex)
+{
+    return mutex->process != bb_process_number();
+}
+
+bool bb_mutex_enter(struct bb_mutex *mutex)
+{
+    if (bb_mutex_is_inherited(mutex))
+        return bb_mutex_try_lock(mutex);
+    bb_mutex_lock(mutex);
+    return true;
+}
+
+bool bb_mutex_is_free(struct bb_mutex *mutex)
+{
+    bool is_free = bb_mutex_try_lock(mutex);
+    if (is_free)
+        bb_mutex_unlock(mutex);
+    return is_free;
+}
+
 void bb_condition_init(struct bb_condition *condition)
 {
     pthread_condattr_t attributes;
@@ -60,11 +84,13 @@ void bb_condition_init(struct bb_condition *condition)
                  "pthread_condattr_setclock");
     must_succeed(pthread_cond_init(&condition->handle, &attributes), "pthread_cond_init");
     must_succeed(pthread_condattr_destroy(&attributes), "pthread_condattr_destroy");
+    condition->process = bb_process_number();
 }
 
 void bb_condition_deinit(struct bb_condition *condition)
 {
-    must_succeed(pthread_cond_destroy(&condition->handle), "pthread_cond_destroy");
+    if (condition->process == bb_process_number())
+        must_succeed(pthread_cond_destroy(&condition->handle), "pthread_cond_destroy");
 }
 
 void bb_condition_wait(struct bb_condition *condition, struct bb_mutex *mutex)
@@ -156,4 +182,11 @@ enum bb_status bb_thread_create(struct bb_thread *thread, void (*run)(void *), v
 void bb_thread_join(struct bb_thread *thread)
 {
     must_succeed(pthread_join(thread->handle, NULL), "pthread_join");
+}
+
+enum bb_status bb_fork_watch(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    int error_number = pthread_atfork(before, in_parent, in_child);
+    return error_number == 0 ? BB_OK
+                             : bb_fail_errno(error_number, "pthread_atfork", "this process");
 }

@@ -1,5 +1,9 @@
 /* Mutex, condition, thread: POSIX threads behind our names, so that misuse ends in one place.
- * Failures of a lock call are bugs and abort. */
+ * Failures of a lock call are bugs and abort.
+ *
+ * A child made by fork inherits mutexes that threads of its parent hold, and conditions that they
+ * wait for; those threads do not exist in it. So deinit leaves what another process made as it is:
+ * pthread_cond_destroy would wait for the waiters for ever. */
 #ifndef BB_BASE_SYNC_H
 #define BB_BASE_SYNC_H
 
@@ -9,11 +13,19 @@
 
 struct bb_mutex {
     pthread_mutex_t handle;
+    uint64_t process; /* that made it: base/process.h */
 };
 
 struct bb_condition {
     pthread_cond_t handle;
+    uint64_t process;
 };
+
+/* For one that is never deinitialised. */
+#define BB_MUTEX_STATIC                                                                            \
+    {                                                                                              \
+        .handle = PTHREAD_MUTEX_INITIALIZER                                                        \
+    }
 
 struct bb_thread {
     pthread_t handle;
@@ -24,6 +36,12 @@ void bb_mutex_deinit(struct bb_mutex *mutex);
 void bb_mutex_lock(struct bb_mutex *mutex);
 bool bb_mutex_try_lock(struct bb_mutex *mutex);
 void bb_mutex_unlock(struct bb_mutex *mutex);
+/* Locks where a child made by fork may come too. False, without waiting, in a child that inherited the
+ * mutex while it is held, perhaps by a thread that the child does not have. */
+BB_MUST_CHECK bool bb_mutex_enter(struct bb_mutex *mutex);
+bool bb_mutex_is_inherited(const struct bb_mutex *mutex);
+/* Of a mutex that was inherited over fork: did no thread hold it then? */
+bool bb_mutex_is_free(struct bb_mutex *mutex);
 
 void bb_condition_init(struct bb_condition *condition);
 void bb_condition_deinit(struct bb_condition *condition);
@@ -38,5 +56,10 @@ void bb_condition_broadcast(struct bb_condition *condition);
 BB_MUST_CHECK enum bb_status bb_thread_create(struct bb_thread *thread, void (*run)(void *),
                                               void *argument);
 void bb_thread_join(struct bb_thread *thread);
+
+/* From now on each fork calls these, in the thread that forks: before it, and after it on either
+ * side. There is no way to take that back. in_child may only call what a signal handler may. */
+BB_MUST_CHECK enum bb_status bb_fork_watch(void (*before)(void), void (*in_parent)(void),
+                                           void (*in_child)(void));
 
 #endif

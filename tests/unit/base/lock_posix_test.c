@@ -36,6 +36,13 @@ static enum bb_status unlock(struct place *place, struct bb_file *held)
     return place->fs->ops->unlock(place->fs, held);
 }
 
+/* A child has a file system of its own: through the one that it inherited it changes nothing. */
+static void take_own_system(struct place *place)
+{
+    if (bb_file_system_posix_create(&place->fs) != BB_OK)
+        _exit(9);
+}
+
 /* Runs body in a child; 0 when the child says so. */
 static int in_child(struct place *place, struct bb_file *held,
                     int (*body)(struct place *, struct bb_file *))
@@ -52,6 +59,7 @@ static int in_child(struct place *place, struct bb_file *held,
 static int child_finds_parent_holding(struct place *place, struct bb_file *held)
 {
     (void)held;
+    take_own_system(place);
     struct bb_file *mine = NULL;
     char expected[64];
     snprintf(expected, sizeof(expected), "locked by process %ld", (long)getppid());
@@ -63,6 +71,7 @@ static int child_finds_parent_holding(struct place *place, struct bb_file *held)
 static int child_gets_the_lock(struct place *place, struct bb_file *held)
 {
     (void)held;
+    take_own_system(place);
     struct bb_file *mine = NULL;
     return lock(place, &mine) == BB_OK && unlock(place, mine) == BB_OK ? 0 : 1;
 }
@@ -137,6 +146,7 @@ static pid_t fork_holder(struct place *place)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        take_own_system(place);
         struct bb_file *mine = NULL;
         char byte = lock(place, &mine) == BB_OK ? 'y' : 'n';
         if (write(pipe_ends[1], &byte, 1) != 1)
@@ -150,6 +160,53 @@ static pid_t fork_holder(struct place *place)
     assert_int_equal(byte, 'y');
     (void)close(pipe_ends[0]);
     return child;
+}
+
+/* A holder that has a child, and both live until the pipe is closed. The child writes when it runs. */
+static pid_t fork_holder_with_child(struct place *place, int pipe_ends[2], pid_t *ret_grandchild)
+{
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct bb_file *mine = NULL;
+        take_own_system(place);
+        if (lock(place, &mine) != BB_OK)
+            _exit(1);
+        (void)close(pipe_ends[1]);
+        pid_t grandchild = fork();
+        pid_t self = grandchild == 0 ? getpid() : 0;
+        char byte = 0;
+        if (grandchild == 0 && write(ready[1], &self, sizeof(self)) != sizeof(self))
+            _exit(1);
+        ssize_t got = read(pipe_ends[0], &byte, 1);
+        _exit(got == 0 ? 0 : 1);
+    }
+    (void)close(ready[1]);
+    assert_int_equal(read(ready[0], ret_grandchild, sizeof(*ret_grandchild)),
+                     sizeof(*ret_grandchild));
+    (void)close(ready[0]);
+    return child;
+}
+
+/* It did: the description of the lock was the child's too. */
+static void lock_posix__living_child_does_not_keep_a_dead_holders_lock(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *mine = NULL;
+    int pipe_ends[2];
+    pid_t grandchild = 0;
+    assert_int_equal(pipe(pipe_ends), 0);
+    pid_t holder = fork_holder_with_child(place, pipe_ends, &grandchild);
+    assert_status(lock(place, &mine), BB_BUSY);
+    assert_int_equal(kill(holder, SIGKILL), 0);
+    assert_int_equal(waitpid(holder, NULL, 0), holder);
+    assert_int_equal(kill(grandchild, 0), 0);
+    assert_ok(lock(place, &mine));
+    assert_ok(unlock(place, mine));
+    assert_int_equal(close(pipe_ends[0]), 0);
+    assert_int_equal(close(pipe_ends[1]), 0);
 }
 
 static void lock_posix__killed_holder_leaves_it_free(void **state)
@@ -261,6 +318,7 @@ static void lock_posix__removed_by_its_holder_is_nobodys(void **state)
 static int child_finds_the_directory_held(struct place *place, struct bb_file *held)
 {
     (void)held;
+    take_own_system(place);
     struct bb_file *mine = NULL;
     if (lock(place, &mine) != BB_BUSY)
         return 1;
@@ -349,6 +407,7 @@ int main(void)
         lock_test(lock_posix__child_is_refused_and_told_the_holder),
         lock_test(lock_posix__child_cannot_release_it),
         lock_test(lock_posix__unlock_counts_while_a_child_still_has_the_descriptor),
+        lock_test(lock_posix__living_child_does_not_keep_a_dead_holders_lock),
         lock_test(lock_posix__killed_holder_leaves_it_free),
         lock_test(lock_posix__file_holds_the_process_id_while_it_is_held),
         lock_test(lock_posix__closing_another_descriptor_keeps_it),

@@ -1,0 +1,66 @@
+/* See process.h. Mutable globals, because a process is one: the place of its number, and the greatest
+ * number given out so far, which a child inherits and counts on from. */
+#include "base/process.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* No number: nothing was asked yet, or the kernel cannot wipe a page. */
+static _Atomic uint64_t nowhere;
+static _Atomic bool cannot_wipe;
+static _Atomic uint64_t last;
+
+_Atomic(_Atomic uint64_t *) bb_process_place = &nowhere;
+
+/* A page that reads as zero in a child; NULL: the kernel has none. */
+static _Atomic uint64_t *map_wiped(size_t size)
+{
+#ifdef MADV_WIPEONFORK
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return NULL;
+    if (madvise(page, size, MADV_WIPEONFORK) == 0)
+        return page;
+    (void)munmap(page, size);
+#else
+    (void)size;
+#endif
+    return NULL;
+}
+
+/* The page of the process, made by whichever thread is first. */
+static _Atomic uint64_t *find_place(void)
+{
+    _Atomic uint64_t *place = atomic_load_explicit(&bb_process_place, memory_order_acquire);
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    if (place != &nowhere || atomic_load_explicit(&cannot_wipe, memory_order_relaxed))
+        return place;
+    _Atomic uint64_t *made = map_wiped(size);
+    if (made == NULL) {
+        atomic_store_explicit(&cannot_wipe, true, memory_order_relaxed);
+        return place;
+    }
+    if (atomic_compare_exchange_strong(&bb_process_place, &place, made))
+        return made;
+    (void)munmap((void *)made, size);
+    return place;
+}
+
+/* WHY count before the number is put in place: a fork between the two leaves a gap. In the other
+ * order the child could give out its parent's number once more. */
+uint64_t bb_process_number_first(void)
+{
+    _Atomic uint64_t *place = find_place();
+    uint64_t before = 0;
+    if (place == &nowhere)
+        return (uint64_t)getpid();
+    uint64_t number = atomic_fetch_add(&last, 1) + 1;
+    return atomic_compare_exchange_strong(place, &before, number) ? number : before;
+}
+
+long bb_process_id(void)
+{
+    return (long)getpid();
+}
