@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "kv/inherited.h"
 #include "kv/write/commit.h"
 #include "kv/write/freeze.h"
 #include "kv/background/install.h"
@@ -209,9 +210,10 @@ static enum bb_status wait_idle(struct bb_db *db)
 
 enum bb_status bb_db_wait_idle(struct bb_db *db)
 {
-    if (db->options.read_only)
-        return BB_OK;
-    enum bb_status status = bb_store_begin_call(db);
+    enum bb_status status = bb_store_check_process(db);
+    if (status != BB_OK || db->options.read_only)
+        return status;
+    status = bb_store_begin_call(db);
     if (status != BB_OK)
         return status;
     begin_quiet(db);

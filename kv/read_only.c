@@ -2,13 +2,15 @@
 #include "kv/read_only.h"
 
 #include "kv/glimpse.h"
+#include "kv/inherited.h"
 #include "kv/background/install.h"
 #include "kv/options.h"
 
 enum bb_status bb_read_only_check(const struct bb_db *db, const char *what)
 {
-    if (!db->options.read_only)
-        return BB_OK;
+    enum bb_status status = bb_store_check_process(db);
+    if (status != BB_OK || !db->options.read_only)
+        return status;
     return bb_fail(BB_READ_ONLY,
                    "%s: %s needs a store that is open for writing, this one is "
                    "open with read_only",
@@ -88,10 +90,11 @@ enum bb_status bb_read_only_start(struct bb_db *db)
 enum bb_status bb_db_refresh(struct bb_db *db)
 {
     struct bb_commit commit = {.batch = NULL};
-    if (!db->options.read_only)
-        return BB_OK;
+    enum bb_status status = bb_store_check_process(db);
+    if (status != BB_OK || !db->options.read_only)
+        return status;
     bb_mutex_lock(&db->mutex);
-    enum bb_status status = check_snapshots(db);
+    status = check_snapshots(db);
     bb_mutex_unlock(&db->mutex);
     if (status != BB_OK)
         return status;

@@ -11,7 +11,8 @@
  * store are there. */
 BB_MUST_CHECK enum bb_status bb_read_only_start(struct bb_db *db);
 
-/* BB_READ_ONLY for a store that may not be changed; `what` was asked for ("a flush"). */
+/* BB_READ_ONLY for a store that may not be changed, BB_INVALID for one that is another process's;
+ * `what` was asked for ("a flush"). */
 BB_MUST_CHECK enum bb_status bb_read_only_check(const struct bb_db *db, const char *what);
 
 #endif

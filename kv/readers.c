@@ -107,6 +107,14 @@ bool bb_readers_is_used(const struct bb_readers *readers, const struct bb_view *
     return false;
 }
 
+bool bb_readers_are_gone(const struct bb_readers *readers)
+{
+    bool are_gone = true;
+    for (size_t i = 0; i < BB_READER_COUNT && are_gone; i++)
+        are_gone = atomic_load(&readers->slots[i].is_claimed) == 0;
+    return are_gone;
+}
+
 int64_t bb_readers_pinned_values(const struct bb_readers *readers)
 {
     int64_t sum = 0;

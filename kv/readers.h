@@ -58,6 +58,9 @@ void bb_readers_publish(struct bb_readers *readers, struct bb_view *view);
 /* Does a reader announce the view? False is final once the view is not current any more. */
 bool bb_readers_is_used(const struct bb_readers *readers, const struct bb_view *view);
 
+/* Is every slot free? For a child that inherited them: final, as it has none of the readers. */
+bool bb_readers_are_gone(const struct bb_readers *readers);
+
 /* Values that are pinned at the moment. */
 int64_t bb_readers_pinned_values(const struct bb_readers *readers);
 

@@ -75,6 +75,8 @@ struct bb_worker {
 
 struct bb_db {
     /* Constant while the store is open. */
+    uint64_t process; /* that opened it: base/process.h, kv/inherited.h */
+    long process_id;
     struct bb_db_options options; /* resolved */
     char *directory;
     struct bb_file_system *system; /* as given, or the operating system's */
@@ -112,6 +114,7 @@ struct bb_db {
     struct bb_condition work_is_done; /* leaders and flush, compact, wait_idle wait */
     struct bb_view *view;             /* the current one; its levels change under installing too */
     struct bb_view *retired;          /* not current, perhaps still read */
+    size_t going_views;               /* neither: being freed, without the mutex */
     struct bb_spare_memtable spare;
     struct bb_snapshots snapshots;
     bool is_closing;

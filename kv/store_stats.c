@@ -4,6 +4,7 @@
 #include "compaction/rates.h"
 #include "kv/manifest/filename.h"
 #include "kv/background/install.h"
+#include "kv/inherited.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store.h"
 #include "kv/background/target.h"
@@ -153,6 +154,8 @@ static void describe_amplification(const struct bb_levels *levels, struct bb_db_
 void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
 {
     memset(ret_stats, 0, sizeof(*ret_stats));
+    if (bb_store_is_inherited(db))
+        return;
     struct bb_view *view = bb_store_pin_view(db);
     describe_levels(db, view, ret_stats);
     describe_memory(db, view, ret_stats);
@@ -167,7 +170,7 @@ void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats)
 
 void bb_db_clear_cache(struct bb_db *db)
 {
-    if (db->cache != NULL)
+    if (db->cache != NULL && !bb_store_is_inherited(db))
         bb_block_cache_clear(db->cache);
 }
 
@@ -221,8 +224,11 @@ static enum bb_status list_levels(struct bb_db *db, const struct bb_levels *leve
 enum bb_status bb_db_tables(struct bb_db *db, struct bb_db_table_list *ret_list)
 {
     struct bb_db_table_list list = {0};
+    enum bb_status status = bb_store_check_process(db);
+    if (status != BB_OK)
+        return status;
     struct bb_view *view = bb_store_pin_view(db);
-    enum bb_status status = list_levels(db, view->levels, &list);
+    status = list_levels(db, view->levels, &list);
     bb_store_release_view(db, view);
     if (status != BB_OK) {
         bb_db_table_list_deinit(&list);

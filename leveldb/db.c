@@ -78,6 +78,12 @@ void leveldb_close(leveldb_t *db)
 {
     if (db == NULL)
         return;
+    if (bb_leveldb_store_is_inherited(db)) {
+        (void)!bb_db_close(db->db);
+        db->db = NULL;
+        bb_leveldb_store_leave(db);
+        return;
+    }
     bb_leveldb_store_evict(db);
     /* A failure was, or will be, told by a write or by the next opening: there is nobody to tell. */
     (void)!bb_db_close(db->db);

@@ -1,7 +1,14 @@
 /* See store.h. */
 #include "leveldb/store.h"
 
+#include <unistd.h>
+
 #include "leveldb/memory.h"
+
+bool bb_leveldb_store_is_inherited(const leveldb_t *store)
+{
+    return store->process != (long)getpid();
+}
 
 leveldb_t *bb_leveldb_store_create(void)
 {
@@ -13,6 +20,7 @@ leveldb_t *bb_leveldb_store_create(void)
         return NULL;
     }
     store->references = 1;
+    store->process = (long)getpid();
     store->holders.next = &store->holders;
     store->holders.previous = &store->holders;
     return store;
@@ -26,6 +34,19 @@ void bb_leveldb_store_unref(leveldb_t *store)
     if (left > 0)
         return;
     pthread_mutex_destroy(&store->mutex);
+    bb_leveldb_release(store->order_name);
+    bb_leveldb_release(store);
+}
+
+/* A mutex that was inherited is not destroyed: that is no concern of this process. */
+void bb_leveldb_store_leave(leveldb_t *store)
+{
+    if (pthread_mutex_trylock(&store->mutex) != 0)
+        return;
+    bool is_last = store->references == 1;
+    pthread_mutex_unlock(&store->mutex);
+    if (!is_last)
+        return;
     bb_leveldb_release(store->order_name);
     bb_leveldb_release(store);
 }
@@ -56,7 +77,7 @@ static void evict(struct bb_leveldb_holder *holder)
 void bb_leveldb_store_remove(struct bb_leveldb_holder *holder)
 {
     leveldb_t *store = holder->store;
-    if (store == NULL)
+    if (store == NULL || bb_leveldb_store_is_inherited(store))
         return;
     pthread_mutex_lock(&store->mutex);
     if (holder->next != NULL)

@@ -30,6 +30,14 @@
  * NULL. Options that are NULL are defaults, everywhere. For all other pointers the rules of bb/base.h
  * hold: NULL where a declaration says what it means, and nowhere else.
  *
+ * Processes. A bb_db belongs to the process that opened it. In a child made by fork every call on it
+ * fails with BB_INVALID, at once and without a wait, and the message says to open the store again
+ * there. Only what closes, destroys or releases works: it releases memory and descriptors of the
+ * child, as far as no thread of the parent was using them at the fork, and does nothing to the store;
+ * bb_db_close is BB_OK. Pinned values stay readable until then. So a daemon opens its store after it
+ * has forked. A store is open to others as soon as the process that opened it has closed it or ended,
+ * whether or not children of it live. docs/durability.md, "Fork".
+ *
  * Threads. A bb_db may be used by any number of threads at once, except that close must be the last
  * call that begins. Batches and iterators are for one thread at a time. Snapshots may be shared.
  */
@@ -257,9 +265,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_refresh(struct bb_db *db);
 
 /* Waits for running background work, and flushes when more than 1 MiB would have to be replayed at the
  * next opening. Iterators, snapshots or pinned values still
- * open: BB_BUSY, and the store stays open. BB_OK or the failure that stopped writing; BB_IO also where
- * the store's log, CURRENT or manifest was removed under it, and what was acknowledged cannot be
- * brought to a table that is named. NULL is allowed.
+ * open: BB_BUSY, and the store stays open. BB_OK in a child made by fork: see "Processes" above. Else
+ * BB_OK or the failure that stopped writing; BB_IO also where the store's log, CURRENT or manifest was
+ * removed under it, and what was acknowledged cannot be brought to a table that is named. NULL is
+ * allowed.
  * Close also waits for calls of other threads that write or wait for background work: writes that
  * were in line before it are done, those that come while it waits are refused with BB_BUSY, and so
  * are flushes and those who wait for a compaction, which is given up, and ingests. When it returns there is no
@@ -409,7 +418,7 @@ bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low, const struct b
  * level0_run_count_busy); beside a steady writer that may take as long as it writes. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_wait_idle(struct bb_db *db);
 
-/* Statistics since open. Reading them disturbs nobody. */
+/* Statistics since open; all 0 in a child made by fork. Reading them disturbs nobody. */
 BB_API void bb_db_stats(struct bb_db *db, struct bb_db_stats *ret_stats);
 /* Drops unpinned blocks from the block cache: for measurements. */
 BB_API void bb_db_clear_cache(struct bb_db *db);

@@ -354,7 +354,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_table_offset(struct bb_table *table, stru
  * sharded, least recently used first out; pinned blocks are never evicted. When it is full, a block
  * is taken in at its second miss within a while, so that what is read once evicts nothing; one that
  * would take more than half of a shard (capacity / 128, or more in caches below 16 MiB), never.
- * Any thread. */
+ * Any thread. A child made by fork may use a cache, and tables and iterators that were not being used
+ * at the fork: what it cannot lock at once counts as not cached. A table's builder refuses to write in
+ * it, with BB_INVALID, and leaves the file alone when it is destroyed. */
 BB_API BB_MUST_CHECK enum bb_status bb_block_cache_create(uint64_t capacity_bytes,
                                                           struct bb_block_cache **ret_cache);
 /* REQUIRES: no table uses it. */

@@ -34,18 +34,26 @@ static struct bb_view *take_unused(struct bb_db *db)
         *link = view->next_retired;
         view->next_retired = unused;
         unused = view;
+        db->going_views++;
     }
     return unused;
 }
 
 /* The mutex is not held: files are closed and removed here. */
-static void destroy_views(struct bb_view *view)
+static void destroy_views(struct bb_db *db, struct bb_view *view)
 {
+    size_t count = 0;
     while (view != NULL) {
         struct bb_view *next = view->next_retired;
         bb_view_destroy(view);
         view = next;
+        count++;
     }
+    if (count == 0)
+        return;
+    bb_mutex_lock(&db->mutex);
+    db->going_views -= count;
+    bb_mutex_unlock(&db->mutex);
 }
 
 void bb_store_reclaim(struct bb_db *db)
@@ -53,7 +61,7 @@ void bb_store_reclaim(struct bb_db *db)
     bb_mutex_lock(&db->mutex);
     struct bb_view *unused = take_unused(db);
     bb_mutex_unlock(&db->mutex);
-    destroy_views(unused);
+    destroy_views(db, unused);
 }
 
 void bb_store_publish(struct bb_db *db, struct bb_view *blank, struct bb_write_buffer *active,
@@ -98,7 +106,7 @@ void bb_store_release_view(struct bb_db *db, struct bb_view *view)
     atomic_fetch_sub(&view->references, 1);
     struct bb_view *unused = take_unused(db);
     bb_mutex_unlock(&db->mutex);
-    destroy_views(unused);
+    destroy_views(db, unused);
 }
 
 struct bb_levels *bb_store_ref_levels(struct bb_db *db)

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "kv/call_options.h"
+#include "kv/inherited.h"
 #include "kv/manifest/filename.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store.h"
@@ -187,7 +188,9 @@ enum bb_status bb_db_explain(struct bb_db *db, const struct bb_get_options *opti
     struct bb_explain explain = {0};
     struct explaining e = {
         .db = db, .key = key, .value = value != NULL ? value : &scratch, .explain = &explain};
-    enum bb_status status = bb_call_options_get(options, &e.options);
+    enum bb_status status = bb_store_check_process(db);
+    if (status == BB_OK)
+        status = bb_call_options_get(options, &e.options);
     if (status == BB_OK)
         status = bb_entry_check_key(key);
     if (status != BB_OK)

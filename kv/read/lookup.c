@@ -5,6 +5,7 @@
 #include "base/pinned.h"
 #include "base/status.h"
 #include "kv/call_options.h"
+#include "kv/inherited.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store.h"
 #include "sstable/entry.h"
@@ -193,6 +194,8 @@ static enum bb_status get(struct bb_db *db, const struct bb_get_options *options
                             .pinned = pinned};
     if (key.size > BB_KEY_SIZE_MAX)
         return bb_entry_check_key(key);
+    if (bb_store_is_inherited(db))
+        return bb_store_fail_inherited(db);
     lookup.is_plain = is_plain(lookup.options);
     lookup.hash = bb_hash_key(&db->secret, key);
     status = run(&lookup);

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "kv/call_options.h"
+#include "kv/inherited.h"
 #include "kv/memtable/memtable.h"
 #include "kv/read/denials.h"
 #include "kv/store.h"
@@ -398,7 +399,9 @@ enum bb_status bb_db_get_many(struct bb_db *db, const struct bb_get_options *opt
     size_t group = count < GROUP_KEYS ? count : GROUP_KEYS;
     if (count == 0)
         return BB_OK;
-    enum bb_status status = bb_call_options_get(options, &call);
+    enum bb_status status = bb_store_check_process(db);
+    if (status == BB_OK)
+        status = bb_call_options_get(options, &call);
     if (status != BB_OK)
         return refuse(status, count, statuses);
     lookup.questions = bb_alloc(group * sizeof(*lookup.questions));

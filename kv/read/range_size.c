@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "kv/inherited.h"
 #include "kv/background/install.h"
 #include "kv/memtable/memtable.h"
 #include "kv/store.h"
@@ -121,13 +122,13 @@ enum bb_status bb_db_approximate_sizes(struct bb_db *db, const struct bb_key_ran
                                        size_t count, struct bb_range_size *ret_sizes)
 {
     struct bb_read_stats stats = {0};
-    if (count == 0)
-        return BB_OK;
+    enum bb_status status = bb_store_check_process(db);
+    if (status != BB_OK || count == 0)
+        return status;
     struct bb_range_size *sizes = bb_alloc_zeroed(count, sizeof(*sizes));
     if (sizes == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the sizes of %zu ranges", count);
     struct bb_view *view = bb_store_pin_view(db);
-    enum bb_status status = BB_OK;
     for (size_t i = 0; i < count && status == BB_OK; i++) {
         struct measuring m = {
             .comparator = db->options.comparator, .range = &ranges[i], .stats = &stats};

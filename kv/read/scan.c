@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "kv/call_options.h"
 #include "kv/background/install.h"
+#include "kv/inherited.h"
 #include "kv/store.h"
 #include "kv/read/visible.h"
 #include "sstable/entry.h"
@@ -21,28 +22,32 @@ struct bb_db_iter {
     struct bb_buf bounds; /* both, one after the other */
     struct bb_read_stats stats;
     struct bb_read_stats *caller_stats; /* or NULL */
+    /* For a child made by fork: was a thread of its parent moving the iterator? */
+    _Atomic bool is_moving;
 };
 
 enum bb_status bb_snapshot_create(struct bb_db *db, struct bb_snapshot **ret_snapshot)
 {
+    enum bb_status status = bb_store_check_process(db);
+    if (status != BB_OK)
+        return status;
     bb_mutex_lock(&db->mutex);
     uint64_t sequence = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
-    enum bb_status status = bb_snapshots_add(&db->snapshots, sequence, ret_snapshot);
+    status = bb_snapshots_add(&db->snapshots, sequence, ret_snapshot);
     bb_mutex_unlock(&db->mutex);
     return status;
 }
 
 void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
 {
-    if (snapshot == NULL)
+    if (snapshot == NULL || !bb_mutex_enter(&db->mutex))
         return;
-    bb_mutex_lock(&db->mutex);
     uint64_t oldest = bb_snapshots_oldest(&db->snapshots);
     bb_snapshots_remove(&db->snapshots, snapshot);
     /* What only this one needed may go now. */
     bool may_go =
         db->options.tombstone_age_max > 0 || bb_levels_have_range_tombstones(db->view->levels);
-    if (may_go && bb_snapshots_oldest(&db->snapshots) != oldest)
+    if (may_go && bb_snapshots_oldest(&db->snapshots) != oldest && !bb_store_is_inherited(db))
         bb_store_signal_work(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
 }
@@ -90,7 +95,9 @@ enum bb_status bb_db_iter_create_range(struct bb_db *db, const struct bb_get_opt
 {
     static const struct bb_key_range everything;
     struct bb_get_call call;
-    enum bb_status status = bb_call_options_get(options, &call);
+    enum bb_status status = bb_store_check_process(db);
+    if (status == BB_OK)
+        status = bb_call_options_get(options, &call);
     if (status != BB_OK)
         return status;
     struct bb_db_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
@@ -152,10 +159,32 @@ enum bb_status bb_db_iter_create_prefix(struct bb_db *db, const struct bb_get_op
     return status;
 }
 
+/* In a child made by fork: nothing is counted, and nothing waited for. One that a thread of the parent
+ * was moving stays as it is, and so does a view while the mutex is held. */
+static void leave_iter(struct bb_db_iter *iter)
+{
+    struct bb_db *db = iter->db;
+    struct bb_view *view = iter->view;
+    if (atomic_load_explicit(&iter->is_moving, memory_order_relaxed))
+        return;
+    bb_visible_deinit(&iter->visible);
+    bb_buf_deinit(&iter->bounds);
+    bb_free(iter);
+    if (!bb_mutex_enter(&db->mutex))
+        return;
+    atomic_fetch_sub(&view->references, 1);
+    bb_mutex_unlock(&db->mutex);
+    atomic_fetch_sub(&db->iterator_count, 1);
+}
+
 void bb_db_iter_destroy(struct bb_db_iter *iter)
 {
     if (iter == NULL)
         return;
+    if (bb_store_is_inherited(iter->db)) {
+        leave_iter(iter);
+        return;
+    }
     struct bb_db *db = iter->db;
     bb_visible_deinit(&iter->visible);
     bb_readers_add_scan(&db->readers, &iter->stats);
@@ -173,35 +202,67 @@ bool bb_db_iter_valid(const struct bb_db_iter *iter)
     return iter->visible.is_valid;
 }
 
+/* May it move? In a child made by fork it is nowhere, for that reason, from its first move on. */
+static bool begin_move(struct bb_db_iter *iter)
+{
+    if (bb_store_is_inherited(iter->db)) {
+        bb_visible_refuse(&iter->visible, bb_store_fail_inherited(iter->db));
+        return false;
+    }
+    atomic_store_explicit(&iter->is_moving, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+static void end_move(struct bb_db_iter *iter)
+{
+    atomic_store_explicit(&iter->is_moving, false, memory_order_release);
+}
+
 void bb_db_iter_seek_first(struct bb_db_iter *iter)
 {
+    if (!begin_move(iter))
+        return;
     bb_visible_seek_first(&iter->visible);
+    end_move(iter);
 }
 
 void bb_db_iter_seek_last(struct bb_db_iter *iter)
 {
+    if (!begin_move(iter))
+        return;
     bb_visible_seek_last(&iter->visible);
+    end_move(iter);
 }
 
 void bb_db_iter_seek(struct bb_db_iter *iter, struct bb_bytes key)
 {
     enum bb_status status = bb_entry_check_key(key);
+    if (!begin_move(iter))
+        return;
     if (status == BB_OK)
         bb_visible_seek(&iter->visible, key);
     else
         bb_visible_refuse(&iter->visible, status);
+    end_move(iter);
 }
 
 void bb_db_iter_next(struct bb_db_iter *iter)
 {
     BB_ASSERT(iter->visible.is_valid);
+    if (!begin_move(iter))
+        return;
     bb_visible_next(&iter->visible);
+    end_move(iter);
 }
 
 void bb_db_iter_prev(struct bb_db_iter *iter)
 {
     BB_ASSERT(iter->visible.is_valid);
+    if (!begin_move(iter))
+        return;
     bb_visible_prev(&iter->visible);
+    end_move(iter);
 }
 
 struct bb_bytes bb_db_iter_key(const struct bb_db_iter *iter)

@@ -38,7 +38,8 @@ static bool keep(struct bb_spare_memtable *spare, struct bb_memtable *memtable)
     if (bb_memtable_capacity(memtable) != spare->capacity_bytes)
         return false;
     bb_memtable_reset(memtable);
-    bb_mutex_lock(&spare->mutex);
+    if (!bb_mutex_enter(&spare->mutex))
+        return false;
     bool is_kept = spare->memtable == NULL;
     if (is_kept)
         spare->memtable = memtable;

@@ -10,6 +10,9 @@
  * freeing a block takes longer than everything else here. What is counted is the items' charge; the
  * buckets are 16 to 32 bytes per item, the marks of misses 4 bytes for each 4 KiB, and are not.
  *
+ * In a child made by fork a shard may be held for ever by a thread that the child does not have. What
+ * the child cannot lock at once it passes by: nothing is found there, nothing enters, and pins stay.
+ *
  * A miss costs no memory that an item is in: a bucket says with 64 bits which hashes its chain has.
  */
 #include "sstable/block/block_cache.h"
@@ -279,7 +282,8 @@ void bb_cache_item_unref(struct bb_cache_item *item)
         return;
     struct bb_cache_item *dead = NULL;
     struct shard *shard = place_of(item->cache, item->owner, item->offset).shard;
-    bb_mutex_lock(&shard->mutex);
+    if (!bb_mutex_enter(&shard->mutex))
+        return;
     unpin(shard, item, &dead);
     bb_mutex_unlock(&shard->mutex);
     destroy_list(dead);
@@ -323,20 +327,25 @@ static bool shard_init(struct shard *shard, uint64_t share_bytes)
     return true;
 }
 
-static void shard_clear(struct shard *shard)
+/* False: it could not be locked. */
+static bool shard_clear(struct shard *shard)
 {
     struct bb_cache_item *dead = NULL;
-    bb_mutex_lock(&shard->mutex);
+    if (!bb_mutex_enter(&shard->mutex))
+        return false;
     while (has_unpinned(shard))
         detach_oldest(shard, &dead);
     bb_mutex_unlock(&shard->mutex);
     destroy_list(dead);
+    return true;
 }
 
 static void shard_deinit(struct shard *shard)
 {
-    shard_clear(shard);
-    BB_ASSERT(shard->item_count == 0); /* else an item is still pinned: a leak of its user */
+    if (!shard_clear(shard))
+        return;
+    /* Else an item is still pinned: a leak of its user, or of a child's that could not unpin it. */
+    BB_ASSERT(shard->item_count == 0 || bb_mutex_is_inherited(&shard->mutex));
     bb_mutex_deinit(&shard->mutex);
     bb_free(shard->buckets);
     bb_free(shard->misses);
@@ -413,7 +422,10 @@ struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache,
                                                    uint64_t offset, bool *ret_is_wanted)
 {
     struct place place = place_of(cache, owner, offset);
-    bb_mutex_lock(&place.shard->mutex);
+    if (!bb_mutex_enter(&place.shard->mutex)) {
+        *ret_is_wanted = false;
+        return NULL;
+    }
     struct bb_cache_item *item = find_item(place, owner, offset);
     if (item != NULL) {
         pin(place.shard, item);
@@ -447,7 +459,8 @@ struct bb_cache_item *bb_block_cache_peek(struct bb_block_cache *cache, uint64_t
                                           uint64_t offset)
 {
     struct place place = place_of(cache, owner, offset);
-    bb_mutex_lock(&place.shard->mutex);
+    if (!bb_mutex_enter(&place.shard->mutex))
+        return NULL;
     struct bb_cache_item *item = find_item(place, owner, offset);
     if (item != NULL)
         pin(place.shard, item);
@@ -458,7 +471,8 @@ struct bb_cache_item *bb_block_cache_peek(struct bb_block_cache *cache, uint64_t
 bool bb_block_cache_contains(struct bb_block_cache *cache, uint64_t owner, uint64_t offset)
 {
     struct place place = place_of(cache, owner, offset);
-    bb_mutex_lock(&place.shard->mutex);
+    if (!bb_mutex_enter(&place.shard->mutex))
+        return false;
     bool is_there = find_item(place, owner, offset) != NULL;
     bb_mutex_unlock(&place.shard->mutex);
     return is_there;
@@ -485,7 +499,8 @@ struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64
     struct bb_cache_item *dead = NULL;
     item->owner = owner;
     item->offset = offset;
-    bb_mutex_lock(&place.shard->mutex);
+    if (!bb_mutex_enter(&place.shard->mutex))
+        return item;
     struct bb_cache_item *first = find_item(place, owner, offset);
     if (first != NULL) {
         pin(place.shard, first);
@@ -522,7 +537,8 @@ static void shard_drop_owner(struct shard *shard, uint64_t owner)
     struct bb_cache_item *dead = NULL;
     bool is_done = false;
     for (size_t bucket = 0; !is_done;) {
-        bb_mutex_lock(&shard->mutex);
+        if (!bb_mutex_enter(&shard->mutex))
+            break;
         for (size_t step = 0; step < DROP_STEP && bucket < shard->bucket_count; step++)
             drop_from_chain(shard, bucket++, owner, &dead);
         is_done = bucket >= shard->bucket_count;
@@ -540,7 +556,15 @@ void bb_block_cache_drop_owner(struct bb_block_cache *cache, uint64_t owner)
 void bb_block_cache_clear(struct bb_block_cache *cache)
 {
     for (size_t i = 0; i < cache->shard_count; i++)
-        shard_clear(&cache->shards[i]);
+        (void)shard_clear(&cache->shards[i]);
+}
+
+bool bb_block_cache_is_free(struct bb_block_cache *cache)
+{
+    bool is_free = true;
+    for (size_t i = 0; i < cache->shard_count && is_free; i++)
+        is_free = bb_mutex_is_free(&cache->shards[i].mutex);
+    return is_free;
 }
 
 void bb_block_cache_stats(struct bb_block_cache *cache, struct bb_block_cache_stats *ret_stats)
@@ -548,7 +572,8 @@ void bb_block_cache_stats(struct bb_block_cache *cache, struct bb_block_cache_st
     struct bb_block_cache_stats stats = {.capacity_bytes = cache->capacity_bytes};
     for (size_t i = 0; i < cache->shard_count; i++) {
         struct shard *shard = &cache->shards[i];
-        bb_mutex_lock(&shard->mutex);
+        if (!bb_mutex_enter(&shard->mutex))
+            continue;
         stats.used_bytes += shard->used_bytes;
         stats.pinned_bytes += shard->pinned_bytes;
         stats.hits += shard->hits;

@@ -63,6 +63,8 @@ bool bb_block_cache_contains(struct bb_block_cache *cache, uint64_t owner, uint6
  * quicker, its item is pinned and returned instead, and the caller's is released. */
 struct bb_cache_item *bb_block_cache_insert(struct bb_block_cache *cache, uint64_t owner,
                                             uint64_t offset, struct bb_cache_item *item);
+/* Of a cache that was inherited over fork: was no thread changing it? */
+bool bb_block_cache_is_free(struct bb_block_cache *cache);
 /* Drops all items of a table that is being closed or deleted. */
 void bb_block_cache_drop_owner(struct bb_block_cache *cache, uint64_t owner);
 
