@@ -10,6 +10,7 @@
 #include "kv/memtable/memtable.h"
 #include "kv/background/range_request.h"
 #include "kv/read_only.h"
+#include "kv/background/work_wait.h"
 #include "kv/background/worker.h"
 #include "sstable/entry.h"
 
@@ -23,18 +24,16 @@ static enum bb_status end_wait(struct bb_db *db, bool is_done, const struct bb_e
     return is_done ? BB_OK : bb_error_restore(&why_not);
 }
 
-/* Waits until *done reaches target or background work fails; for a flush only if a flush does. */
-static enum bb_status wait_until(struct bb_db *db, const uint64_t *done, uint64_t target)
+/* Waits until *done reaches target, or the work that brings it there fails. A compaction that fails
+ * may be one that was chosen before the request, so that a second attempt is waited for. */
+static enum bb_status wait_until(struct bb_db *db, enum bb_work work, const uint64_t *done,
+                                 uint64_t target)
 {
-    bool is_flush = done == &db->flushed_sequence;
     bb_mutex_lock(&db->mutex);
-    const struct bb_error *failure =
-        is_flush ? &db->workers[BB_WORK_FLUSH].failure : bb_store_failure(db);
-    while (*done < target && failure->status == BB_OK && !db->is_closing) {
+    struct bb_work_wait wait = bb_work_wait_begin(db, work, work == BB_WORK_FLUSH ? 1 : 2);
+    while (*done < target && !db->is_closing && !bb_work_wait_has_failed(&wait))
         bb_condition_wait(&db->work_is_done, &db->mutex);
-        failure = is_flush ? failure : bb_store_failure(db);
-    }
-    return end_wait(db, *done >= target, failure);
+    return end_wait(db, *done >= target, &db->workers[work].failure);
 }
 
 /* The leader's: freezes what there is. *ret_target: flushed_sequence to wait for. The memtable of a
@@ -63,8 +62,8 @@ enum bb_status bb_store_flush_led(struct bb_db *db)
     enum bb_status status = freeze_all(db, &target);
     if (status != BB_OK)
         return status;
-    return db->options.deterministic ? bb_store_work_all(db)
-                                     : wait_until(db, &db->flushed_sequence, target);
+    return db->options.deterministic ? bb_store_work_all(db, BB_WORK_FLUSH)
+                                     : wait_until(db, BB_WORK_FLUSH, &db->flushed_sequence, target);
 }
 
 static enum bb_status flush(struct bb_db *db)
@@ -76,11 +75,11 @@ static enum bb_status flush(struct bb_db *db)
         return status;
     status = freeze_all(db, &target);
     if (status == BB_OK && db->options.deterministic)
-        status = bb_store_work_all(db);
+        status = bb_store_work_all(db, BB_WORK_FLUSH);
     bb_store_release_leader(db, &commit);
     if (status != BB_OK || db->options.deterministic)
         return status;
-    return wait_until(db, &db->flushed_sequence, target);
+    return wait_until(db, BB_WORK_FLUSH, &db->flushed_sequence, target);
 }
 
 enum bb_status bb_db_flush(struct bb_db *db)
@@ -111,7 +110,7 @@ static enum bb_status work_as_leader(struct bb_db *db)
     enum bb_status status = bb_store_become_leader(db, &commit);
     if (status != BB_OK)
         return status;
-    status = bb_store_work_all(db);
+    status = bb_store_work_all(db, BB_WORK_COMPACTION);
     bb_store_release_leader(db, &commit);
     return status;
 }
@@ -122,8 +121,9 @@ static enum bb_status compact(struct bb_db *db)
     if (status != BB_OK)
         return status;
     uint64_t ticket = request_compaction(db);
-    return db->options.deterministic ? work_as_leader(db)
-                                     : wait_until(db, &db->compact_done, ticket);
+    return db->options.deterministic
+               ? work_as_leader(db)
+               : wait_until(db, BB_WORK_COMPACTION, &db->compact_done, ticket);
 }
 
 enum bb_status bb_db_compact(struct bb_db *db)
@@ -183,6 +183,11 @@ static bool is_idle(const struct bb_db *db)
     return flush->answered == flush->signals && compaction->answered == compaction->signals;
 }
 
+static bool is_well(const struct bb_db *db)
+{
+    return is_idle(db) && bb_store_failure(db)->status == BB_OK;
+}
+
 /* Whoever waits has nothing more to write: level 0 need not gather. */
 static void begin_quiet(struct bb_db *db)
 {
@@ -202,10 +207,12 @@ static void end_quiet(struct bb_db *db)
 static enum bb_status wait_idle(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    while (!is_idle(db) && bb_store_failure(db)->status == BB_OK && !db->is_closing)
+    struct bb_work_wait flush = bb_work_wait_begin(db, BB_WORK_FLUSH, 1);
+    struct bb_work_wait compaction = bb_work_wait_begin(db, BB_WORK_COMPACTION, 1);
+    while (!is_well(db) && !db->is_closing && !bb_work_wait_has_failed(&flush) &&
+           !bb_work_wait_has_failed(&compaction))
         bb_condition_wait(&db->work_is_done, &db->mutex);
-    bool is_well = is_idle(db) && bb_store_failure(db)->status == BB_OK;
-    return end_wait(db, is_well, bb_store_failure(db));
+    return end_wait(db, is_well(db), bb_store_failure(db));
 }
 
 enum bb_status bb_db_wait_idle(struct bb_db *db)

@@ -69,6 +69,9 @@ struct bb_worker {
      * nothing. */
     uint64_t signals;
     uint64_t answered;
+    uint64_t begun_attempts; /* pieces of work begun, also when there was nothing to do */
+    uint64_t failed_attempt; /* the latest of them that failed, from 1 on */
+    bool is_asked;           /* somebody waits for another attempt: kv/background/work_wait.h */
     struct bb_error failure; /* of the latest piece of work; BB_OK when all is well */
     _Atomic bool is_failing; /* the same, for a look without the mutex */
 };
@@ -122,7 +125,9 @@ struct bb_db {
     uint64_t flushed_sequence;               /* everything up to here is in tables */
     struct bb_pace pace;                     /* do flushes follow each other? */
     struct bb_range_request *range_requests; /* kv/background/range_request.h */
-    uint64_t compact_requested;              /* tickets of bb_db_compact, requested and done */
+    bool is_merging;                         /* the compacting worker has, or may get, outputs */
+    bool merges_yield;          /* a flush needs the space: no merge may be under way */
+    uint64_t compact_requested; /* tickets of bb_db_compact, requested and done */
     uint64_t compact_done;
     struct bb_store_counts counts;
 

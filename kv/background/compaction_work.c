@@ -332,7 +332,46 @@ static enum bb_status carry_out(struct bb_db *db, struct bb_levels *levels, stru
     return status;
 }
 
-enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_did)
+/* ---- giving way to flushes, where space is short ---- */
+
+static bool begin_merging(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    db->is_merging = !db->merges_yield;
+    bool may_merge = db->is_merging;
+    bb_mutex_unlock(&db->mutex);
+    return may_merge;
+}
+
+static void end_merging(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    db->is_merging = false;
+    if (db->merges_yield)
+        bb_condition_broadcast(&db->work_is_done);
+    bb_mutex_unlock(&db->mutex);
+}
+
+bool bb_store_begin_yield(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    bool was_merging = db->is_merging;
+    db->merges_yield = was_merging;
+    while (db->is_merging && !db->is_closing)
+        bb_condition_wait(&db->work_is_done, &db->mutex);
+    bb_mutex_unlock(&db->mutex);
+    return was_merging;
+}
+
+void bb_store_end_yield(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    db->merges_yield = false;
+    bb_store_signal_work(db, BB_WORK_COMPACTION);
+    bb_mutex_unlock(&db->mutex);
+}
+
+static enum bb_status compact_some(struct bb_db *db, bool *ret_did)
 {
     struct bb_table_options table;
     struct bb_plan plan = {0};
@@ -353,10 +392,24 @@ enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_did)
     return status;
 }
 
+enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_did)
+{
+    if (!begin_merging(db)) {
+        *ret_did = false;
+        bb_store_abandon_compaction(db);
+        return BB_OK;
+    }
+    enum bb_status status = compact_some(db, ret_did);
+    if (db->compaction == NULL)
+        end_merging(db);
+    return status;
+}
+
 void bb_store_abandon_compaction(struct bb_db *db)
 {
     bb_compaction_destroy(db->compaction);
     db->compaction = NULL;
     db->compact_ticket = 0;
     bb_store_end_pending(db, BB_WORK_COMPACTION);
+    end_merging(db);
 }

@@ -12,4 +12,9 @@ BB_MUST_CHECK enum bb_status bb_store_compact_some(struct bb_db *db, bool *ret_d
 /* Gives up the compaction in progress; its outputs are removed, its inputs stay. */
 void bb_store_abandon_compaction(struct bb_db *db);
 
+/* Threads, the flushing worker's: when a merge is under way, it is abandoned, its outputs are removed,
+ * and no other begins before bb_store_end_yield. False: there was none, and nothing to end. */
+bool bb_store_begin_yield(struct bb_db *db);
+void bb_store_end_yield(struct bb_db *db);
+
 #endif

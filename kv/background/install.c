@@ -134,6 +134,7 @@ void bb_store_fail(struct bb_db *db, enum bb_work work)
         .kind = BB_EVENT_ERROR, .level = -1, .message = bb_error_last()->message};
     bb_mutex_lock(&db->mutex);
     db->workers[work].failure = *bb_error_last();
+    db->workers[work].failed_attempt = db->workers[work].begun_attempts;
     atomic_store(&db->workers[work].is_failing, true);
     bb_condition_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
@@ -143,8 +144,11 @@ void bb_store_fail(struct bb_db *db, enum bb_work work)
 void bb_store_recovered(struct bb_db *db, enum bb_work work)
 {
     bb_mutex_lock(&db->mutex);
+    bool was_failing = bb_store_is_failing(db, work);
     db->workers[work].failure.status = BB_OK;
     atomic_store(&db->workers[work].is_failing, false);
+    if (was_failing)
+        bb_condition_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
 }
 

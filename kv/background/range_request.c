@@ -4,9 +4,13 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "kv/background/install.h"
+#include "kv/background/work_wait.h"
 
 /* The upper level's part of one piece of work, in tables. */
 #define PIECE_TABLES 4
+
+/* The first one that fails may be of a piece of other work. */
+#define ATTEMPTS 2
 
 static void destroy(struct bb_range_request *request)
 {
@@ -79,11 +83,12 @@ enum bb_status bb_range_request_wait(struct bb_db *db, struct bb_range_request *
 {
     struct bb_error failure = {.status = BB_OK};
     bb_mutex_lock(&db->mutex);
-    while (!request->is_done && bb_store_failure(db)->status == BB_OK && !db->is_closing)
+    struct bb_work_wait wait = bb_work_wait_begin(db, BB_WORK_COMPACTION, ATTEMPTS);
+    while (!request->is_done && !db->is_closing && !bb_work_wait_has_failed(&wait))
         bb_condition_wait(&db->work_is_done, &db->mutex);
     bool is_done = request->is_done;
     if (!is_done) {
-        failure = bb_store_why_not(db, bb_store_failure(db));
+        failure = bb_store_why_not(db, &db->workers[BB_WORK_COMPACTION].failure);
         request->is_given_up = true;
     }
     bb_mutex_unlock(&db->mutex);

@@ -12,6 +12,9 @@
 #define RETRY_NANOSECONDS_MIN UINT64_C(100000000)
 #define RETRY_NANOSECONDS_MAX UINT64_C(10000000000)
 
+/* But when somebody asks for it, after this rest. */
+#define RETRY_NANOSECONDS_ASKED UINT64_C(20000000)
+
 /* While nothing is due but old views are still read: how often they are looked at. */
 #define RECLAIM_NANOSECONDS_MIN UINT64_C(1000000)
 #define RECLAIM_NANOSECONDS_MAX UINT64_C(10000000000)
@@ -50,6 +53,18 @@ static enum bb_status flush_some(struct bb_db *db, bool *ret_did)
     return *ret_did && status == BB_OK ? bb_store_flush_oldest(db) : status;
 }
 
+/* Where space is short, a flush has all of what there is: writes wait for it, and a merge that takes
+ * the space for its outputs can be done again. */
+static enum bb_status flush_first(struct bb_db *db, bool *ret_did)
+{
+    enum bb_status status = flush_some(db, ret_did);
+    if (status != BB_NO_SPACE || db->options.deterministic || !bb_store_begin_yield(db))
+        return status;
+    status = flush_some(db, ret_did);
+    bb_store_end_yield(db);
+    return status;
+}
+
 static enum bb_status compact_some(struct bb_db *db, bool *ret_did)
 {
     enum bb_status status = bb_store_mend_manifest(db);
@@ -60,7 +75,7 @@ static enum bb_status compact_some(struct bb_db *db, bool *ret_did)
 static enum bb_status work_once(struct bb_db *db, enum bb_work work, bool *ret_did)
 {
     enum bb_status status =
-        work == BB_WORK_FLUSH ? flush_some(db, ret_did) : compact_some(db, ret_did);
+        work == BB_WORK_FLUSH ? flush_first(db, ret_did) : compact_some(db, ret_did);
     if (status == BB_OK) {
         bb_store_recovered(db, work);
         return BB_OK;
@@ -72,21 +87,23 @@ static enum bb_status work_once(struct bb_db *db, enum bb_work work, bool *ret_d
     return bb_error_restore(&failure);
 }
 
-/* The most urgent piece of all work. */
-static enum bb_status work_some(struct bb_db *db, bool *ret_did)
+/* The most urgent piece of all work. A compaction that fails is no failure of flushes. */
+static enum bb_status work_some(struct bb_db *db, enum bb_work wanted, bool *ret_did)
 {
     enum bb_status status = work_once(db, BB_WORK_FLUSH, ret_did);
-    if (status == BB_OK && !*ret_did)
-        status = work_once(db, BB_WORK_COMPACTION, ret_did);
-    return status;
+    if (status != BB_OK || *ret_did)
+        return status;
+    status = work_once(db, BB_WORK_COMPACTION, ret_did);
+    *ret_did &= status == BB_OK;
+    return wanted == BB_WORK_COMPACTION ? status : BB_OK;
 }
 
-enum bb_status bb_store_work_all(struct bb_db *db)
+enum bb_status bb_store_work_all(struct bb_db *db, enum bb_work wanted)
 {
     bool did = true;
     enum bb_status status = BB_OK;
     while (did && status == BB_OK)
-        status = work_some(db, &did);
+        status = work_some(db, wanted, &did);
     if (status == BB_OK)
         bb_store_reclaim(db);
     return status;
@@ -149,22 +166,28 @@ static void wait_for_work(struct bb_worker *worker, uint64_t seen)
     }
 }
 
+/* Until it is time, or somebody asks; then a short rest. */
 static bool wait_for_retry(struct bb_worker *worker, uint64_t nanoseconds)
 {
     struct bb_db *db = worker->db;
     bb_mutex_lock(&db->mutex);
-    if (!db->is_closing)
+    if (!db->is_closing && !worker->is_asked)
         (void)bb_condition_wait_for(&worker->is_due, &db->mutex, nanoseconds);
+    if (!db->is_closing && worker->is_asked)
+        (void)bb_condition_wait_for(&worker->is_due, &db->mutex, RETRY_NANOSECONDS_ASKED);
     bool goes_on = !db->is_closing;
     bb_mutex_unlock(&db->mutex);
     return goes_on;
 }
 
-static uint64_t signals(struct bb_worker *worker, bool *ret_goes_on)
+/* The next attempt begins. */
+static uint64_t begin_attempt(struct bb_worker *worker, bool *ret_goes_on)
 {
     struct bb_db *db = worker->db;
     bb_mutex_lock(&db->mutex);
     uint64_t seen = worker->signals;
+    worker->begun_attempts++;
+    worker->is_asked = false;
     *ret_goes_on = !db->is_closing;
     bb_mutex_unlock(&db->mutex);
     return seen;
@@ -177,7 +200,7 @@ static void run(void *argument)
     bool goes_on = true;
     bool did = false;
     while (goes_on) {
-        uint64_t seen = signals(worker, &goes_on);
+        uint64_t seen = begin_attempt(worker, &goes_on);
         if (!goes_on)
             break;
         if (work_once(worker->db, worker->work, &did) != BB_OK) {

@@ -13,7 +13,8 @@ BB_MUST_CHECK enum bb_status bb_store_start_workers(struct bb_db *db);
 /* Waits for the pieces of work in hand; a compaction in progress is abandoned. */
 void bb_store_stop_workers(struct bb_db *db);
 
-/* Deterministic mode, the leader's: does all work that is due. */
-BB_MUST_CHECK enum bb_status bb_store_work_all(struct bb_db *db);
+/* Deterministic mode, the leader's: does all work that is due. wanted BB_WORK_FLUSH: a compaction
+ * that fails ends the work, and is no failure of the call; it is recorded in the store. */
+BB_MUST_CHECK enum bb_status bb_store_work_all(struct bb_db *db, enum bb_work wanted);
 
 #endif

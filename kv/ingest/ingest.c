@@ -222,7 +222,7 @@ static enum bb_status lead(struct ingest *ingest)
         status = install(ingest);
     /* How that goes is recorded in the store, and nothing to the tables. */
     if (status == BB_OK && db->options.deterministic)
-        (void)!bb_store_work_all(db);
+        (void)!bb_store_work_all(db, BB_WORK_COMPACTION);
     return status;
 }
 

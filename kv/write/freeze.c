@@ -8,6 +8,7 @@
 #include "kv/background/install.h"
 #include "kv/memtable/memtable.h"
 #include "kv/wal/wal_writer.h"
+#include "kv/background/work_wait.h"
 #include "kv/background/worker.h"
 
 /* A log may take so many times the bytes of its memtable: small entries take more there than here, so
@@ -103,13 +104,19 @@ static bool is_stalled(const struct bb_db *db, enum bb_stall reason)
                                         : is_level0_full(db);
 }
 
+static enum bb_work work_of(enum bb_stall reason)
+{
+    return reason == BB_STALL_MEMTABLES ? BB_WORK_FLUSH : BB_WORK_COMPACTION;
+}
+
 /* Until the reason is gone, or the work that would remove it has failed. */
 static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall reason)
 {
-    enum bb_work work = reason == BB_STALL_MEMTABLES ? BB_WORK_FLUSH : BB_WORK_COMPACTION;
+    enum bb_work work = work_of(reason);
     struct bb_error failure = {.status = BB_OK};
     bb_mutex_lock(&db->mutex);
-    while (is_stalled(db, reason) && !bb_store_is_failing(db, work))
+    struct bb_work_wait wait = bb_work_wait_begin(db, work, 1);
+    while (is_stalled(db, reason) && !bb_work_wait_has_failed(&wait))
         bb_condition_wait(&db->work_is_done, &db->mutex);
     if (is_stalled(db, reason))
         failure = db->workers[work].failure;
@@ -120,24 +127,31 @@ static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall reason)
 static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
 {
     uint64_t begin = db->system->ops->now(db->system);
-    enum bb_status status =
-        db->options.deterministic ? bb_store_work_all(db) : wait_for_worker(db, reason);
+    enum bb_status status = db->options.deterministic ? bb_store_work_all(db, work_of(reason))
+                                                      : wait_for_worker(db, reason);
     count_stall(db, reason, bb_file_elapsed(db->system, begin));
     return status;
 }
 
-/* Writes are refused while flushes fail. In deterministic mode the work is tried again here,
- * because there is nobody else to do it. */
+/* Until flushes succeed again, or fail once more. */
+static enum bb_status await_flush(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    struct bb_work_wait wait = bb_work_wait_begin(db, BB_WORK_FLUSH, 1);
+    while (bb_store_is_failing(db, BB_WORK_FLUSH) && !bb_work_wait_has_failed(&wait))
+        bb_condition_wait(&db->work_is_done, &db->mutex);
+    struct bb_error failure = db->workers[BB_WORK_FLUSH].failure;
+    bb_mutex_unlock(&db->mutex);
+    return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
+}
+
+/* Writes are refused while flushes fail: but only once another attempt has failed as well. In
+ * deterministic mode that is made here, because there is nobody else to do it. */
 static enum bb_status check_failure(struct bb_db *db)
 {
     if (!atomic_load_explicit(&db->workers[BB_WORK_FLUSH].is_failing, memory_order_acquire))
         return BB_OK;
-    bb_mutex_lock(&db->mutex);
-    struct bb_error failure = db->workers[BB_WORK_FLUSH].failure;
-    bb_mutex_unlock(&db->mutex);
-    if (failure.status == BB_OK)
-        return BB_OK;
-    return db->options.deterministic ? bb_store_work_all(db) : bb_error_restore(&failure);
+    return db->options.deterministic ? bb_store_work_all(db, BB_WORK_FLUSH) : await_flush(db);
 }
 
 /* The active buffer in front of the frozen ones, and a new one in its place. */
@@ -198,9 +212,10 @@ enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes)
 enum bb_status bb_store_drain(struct bb_db *db)
 {
     if (db->options.deterministic)
-        return bb_store_work_all(db);
+        return bb_store_work_all(db, BB_WORK_FLUSH);
     bb_mutex_lock(&db->mutex);
-    while (db->view->frozen_count > 0 && !bb_store_is_failing(db, BB_WORK_FLUSH))
+    struct bb_work_wait wait = bb_work_wait_begin(db, BB_WORK_FLUSH, 1);
+    while (db->view->frozen_count > 0 && !bb_work_wait_has_failed(&wait))
         bb_condition_wait(&db->work_is_done, &db->mutex);
     struct bb_error failure = {.status = BB_OK};
     if (db->view->frozen_count > 0)
@@ -253,7 +268,7 @@ static enum bb_status freeze_for(struct bb_db *db, const struct bb_room *room)
     size_t usual = (size_t)db->options.write_buffer_bytes;
     status = bb_store_freeze(db, needed > usual ? needed : usual);
     if (status == BB_OK && db->options.deterministic)
-        status = bb_store_work_all(db);
+        status = bb_store_work_all(db, BB_WORK_FLUSH);
     return status;
 }
 

@@ -184,6 +184,90 @@ static void full_disk__resumes_in_the_background(void **state)
     }
 }
 
+static uint64_t space_left(struct store *store)
+{
+    struct bb_file_system *fs = bb_file_memory_system(store->memory);
+    uint64_t left = 0;
+    assert_ok(fs->ops->free_space(fs, "/", &left));
+    return left;
+}
+
+/* What broke: the failure of an attempt of before was told to whoever came later, for up to the 10
+ * seconds that the store's threads rest after some failures. */
+static void full_disk__no_refusal_is_stale(void **state)
+{
+    (void)state;
+    for (uint64_t space = 80000; space < 700000; space += 70001) {
+        struct store store;
+        store_init(&store);
+        store.options.deterministic = false;
+        store.options.compression = BB_COMPRESSION_NONE;
+        store_open(&store);
+        bb_file_memory_set_space(store.memory, space);
+        int count = fill_up(&store);
+        for (int i = 0; i < 8; i++) /* longer and longer rests */
+            if (put(&store, count) == BB_OK)
+                count++;
+        (void)!bb_db_compact(store.db);
+        bb_file_memory_set_space(store.memory, 0);
+        assert_ok(put(&store, count));
+        assert_ok(bb_db_flush(store.db));
+        assert_ok(bb_db_compact(store.db));
+        assert_ok(bb_db_wait_idle(store.db));
+        assert_has(&store, count + 1);
+        store_deinit(&store);
+    }
+}
+
+/* What broke: where everything is done by the caller, a compaction that does not fit refused writes,
+ * though there was space for many more. */
+static void full_disk__compactions_that_do_not_fit(void **state)
+{
+    (void)state;
+    for (uint64_t space = 200000; space < 1000000; space += 90001) {
+        struct store store;
+        store_init(&store);
+        store.options.compression = BB_COMPRESSION_NONE;
+        store.options.table_size_bytes = 1 << 20; /* outputs are as large as their inputs */
+        store.options.level1_size_bytes = 4 << 20;
+        store.options.level0_run_count_stop = 64;
+        store_open(&store);
+        bb_file_memory_set_space(store.memory, space);
+        int count = fill_up(&store);
+        /* A log and the table that it becomes are there twice for a while. */
+        assert_true(space_left(&store) < 2 * store.options.write_buffer_bytes);
+        assert_has(&store, count);
+        store_deinit(&store);
+    }
+}
+
+/* What broke: after everything was deleted the first compaction was told of one that had failed
+ * before. */
+static void full_disk__compaction_after_deleting_everything(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct store store;
+        uint64_t space = 150000 + (uint64_t)(i / 2) * 70001;
+        store_init(&store);
+        store.options.deterministic = i % 2 == 0;
+        store.options.compression = BB_COMPRESSION_NONE;
+        store_open(&store);
+        bb_file_memory_set_space(store.memory, space);
+        int count = fill_up(&store);
+        (void)!bb_db_compact(store.db);
+        /* Room for what is in memory, and for little else. */
+        bb_file_memory_set_space(store.memory, space + 3 * store.options.write_buffer_bytes);
+        assert_ok(bb_db_delete_range(store.db, NULL, bb_bytes_of_text("0"), bb_bytes_of_text("a")));
+        assert_ok(bb_db_compact(store.db));
+        assert_true(space_left(&store) > space);
+        for (int k = 0; k < count / 2; k++)
+            assert_ok(put(&store, k));
+        assert_has(&store, count / 2);
+        store_deinit(&store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +275,9 @@ int main(void)
         cmocka_unit_test(full_disk__opening_can_wait),
         cmocka_unit_test(full_disk__closing),
         cmocka_unit_test(full_disk__resumes_in_the_background),
+        cmocka_unit_test(full_disk__no_refusal_is_stale),
+        cmocka_unit_test(full_disk__compactions_that_do_not_fit),
+        cmocka_unit_test(full_disk__compaction_after_deleting_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,29 @@
+/* See work_wait.h. */
+#include "kv/background/work_wait.h"
+
+#include "kv/background/install.h"
+
+struct bb_work_wait bb_work_wait_begin(struct bb_db *db, enum bb_work work, unsigned attempts)
+{
+    struct bb_worker *worker = &db->workers[work];
+    return (struct bb_work_wait){
+        .worker = worker, .seen = worker->begun_attempts, .attempts_left = attempts};
+}
+
+bool bb_work_wait_has_failed(struct bb_work_wait *wait)
+{
+    struct bb_worker *worker = wait->worker;
+    if (!bb_store_is_failing(worker->db, worker->work))
+        return false;
+    if (worker->failed_attempt > wait->seen) {
+        wait->seen = worker->failed_attempt;
+        wait->attempts_left--;
+    }
+    if (wait->attempts_left == 0 || !worker->has_thread)
+        return true;
+    if (!worker->is_asked) {
+        worker->is_asked = true;
+        bb_condition_signal(&worker->is_due);
+    }
+    return false;
+}
