@@ -1,7 +1,7 @@
 # Toolchain: built for ARM of 64 bits by Debian's cross compiler, run by qemu. The libraries are those of the foreign architecture:
 #   dpkg --add-architecture arm64 && apt-get update
 #   apt-get install gcc-aarch64-linux-gnu qemu-user libc6-dev-arm64-cross
-#       lib{lz4,xxhash,pcre2,cmocka,sqlite3}-dev:arm64
+#       lib{lz4,xxhash,pcre2,cmocka,sqlite3,jansson}-dev:arm64
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

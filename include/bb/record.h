@@ -9,7 +9,7 @@
  *     NAME TYPE = EXTRACTOR
  *
  *     status u64 = clf(status)
- *     ts time(clf) = clf(time)
+ *     ts time(rfc3339) = json($.ts)
  *
  * NAME: a letter or '_', then letters, digits and '_', at most BB_ATTRIBUTE_NAME_MAX bytes; case
  * counts. The words of conditions (and, or, not, in, is, null, like, between, escape, true, false)
@@ -38,9 +38,10 @@
  *                         pattern has none); %% is '%'. All else, blanks too, must be as written.
  *                         Year, month and day are required.
  *
- * EXTRACTOR: fields are numbered from 1 (at most BB_RECORD_FIELD_MAX).
+ * EXTRACTOR: fields are numbered from 1 (at most BB_RECORD_FIELD_MAX), elements of JSON arrays from 0.
  *     key, value                 all of it
- *     split('SEP', N)            field N of what one byte separates
+ *     split('SEP', N)            field N of what one byte separates. A line of no bytes has no
+ *                                field, for split, csv, tsv and zeek
  *     split('SEP', N, quoted)    the same with quotes as csv has them
  *     csv(N), csv(NAME, 'HEADER')    RFC 4180. A field that starts with a quote ends at the next
  *                                single one, "" inside is a quote. MALFORMED: bytes between
@@ -48,6 +49,16 @@
  *                                all fields after it along: they are MISSING). Quotes elsewhere are
  *                                bytes like others. NAME is looked up in HEADER, a row of CSV
  *     tsv(N), tsv(NAME, 'HEADER')    tabs, no quotes, no escapes
+ *     json($.a."b c"[0])         RFC 8259. Keys without quotes: letters, digits, '_', '-', '@', bytes
+ *                                from 0x80. In quotes '\"' and '\\' are escapes. Strings are
+ *                                unescaped; true, false and numbers are their text; an object or
+ *                                array is its text as it is in the record; null is NULL. Of
+ *                                equal keys the first counts. An attribute is MALFORMED when the text
+ *                                is damaged before the end of its value, MISSING when the object
+ *                                that must have it is whole and has not. What no path leads into is
+ *                                skipped: only its quotes and brackets are looked at. Not more than
+ *                                BB_JSON_DEPTH_MAX steps. A lone surrogate is MALFORMED; bytes that
+ *                                are not UTF-8 stay as they are
  *     fixed(OFFSET, FORM)        at a byte of the value: u8 i8 u16le u16be i16le i16be u32le u32be
  *                                i32le i32be u64le u64be i64le i64be f32le f32be f64le f64be, or
  *                                bytes LENGTH. u forms are u64, or i64 (MALFORMED above its range);
@@ -60,10 +71,19 @@
  *                                it must be, this field and all after it are MALFORMED. The
  *                                request is method, path, protocol: the last word only where it
  *                                begins with "HTTP/". One word alone: all three are MALFORMED
+ *     zeek(N), zeek(NAME, 'FIELDS')    tabs; "-" is NULL, "(empty)" is the empty string, \xNN is a
+ *                                byte, \\ is '\', other escapes stay. FIELDS: names between blanks or
+ *                                tabs, as after "#fields"
+ *     logfmt('NAME')             NAME=value NAME="quoted \"value\"". The first of equal names. A
+ *                                name alone is NULL. In quotes \n \r \t \b \f \uNNNN are escapes,
+ *                                a backslash before another byte is dropped. MALFORMED: bytes
+ *                                after the end of quotes; without an end of quotes, all names
+ *                                that were not found before.
+ *                                Without the quotes in the definition: letters, digits, '_', '-', '.'
  *     callback(NAME)             bb_schema_add_callback
  *
- * A line end (LF, CR LF) at the end of a record belongs to no field, in split, csv, tsv and clf;
- * value has it. Text in single quotes: \\ \' \t \n \r and \xNN are escapes.
+ * A line end (LF, CR LF) at the end of a record belongs to no field, in split, csv, tsv, clf, zeek and
+ * logfmt; value has it. Text in single quotes: \\ \' \t \n \r and \xNN are escapes.
  *
  * Canonical text, bb_schema_definition, is what files keep and compare: blanks, numbers and quotes in
  * one form, names of columns resolved to their numbers.
@@ -115,6 +135,7 @@ struct bb_attribute {
 #define BB_ATTRIBUTE_NAME_MAX    64   /* bytes */
 #define BB_DEFINITION_SIZE_MAX   4096 /* bytes */
 #define BB_RECORD_FIELD_MAX      65535
+#define BB_JSON_DEPTH_MAX        64 /* steps of a path; what lies deeper is skipped at any depth */
 
 /* A list of attributes. Threads: adding excludes all other calls; else any number. */
 struct bb_schema;

@@ -5,11 +5,13 @@
 #include "base/bytes.h"
 
 static const struct bb_format *const FORMATS[] = {
-    &bb_format_key, &bb_format_value, &bb_format_split, &bb_format_csv,
-    &bb_format_tsv, &bb_format_fixed, &bb_format_clf,   &bb_format_callback,
+    &bb_format_key,  &bb_format_value,  &bb_format_split,    &bb_format_csv,
+    &bb_format_tsv,  &bb_format_json,   &bb_format_fixed,    &bb_format_clf,
+    &bb_format_zeek, &bb_format_logfmt, &bb_format_callback,
 };
 
-const char bb_format_names[] = "key, value, split, csv, tsv, fixed, clf, callback";
+const char bb_format_names[] =
+    "key, value, split, csv, tsv, json, fixed, clf, zeek, logfmt, callback";
 
 const struct bb_format *bb_format_find(struct bb_bytes name)
 {

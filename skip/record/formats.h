@@ -11,6 +11,9 @@ extern const struct bb_format bb_format_csv;
 extern const struct bb_format bb_format_tsv;
 extern const struct bb_format bb_format_fixed;
 extern const struct bb_format bb_format_clf;
+extern const struct bb_format bb_format_json;
+extern const struct bb_format bb_format_zeek;
+extern const struct bb_format bb_format_logfmt;
 extern const struct bb_format bb_format_callback;
 
 /* NULL when no extractor has this name. */
