@@ -64,6 +64,12 @@ static enum bb_status lock(struct bb_file_system *fs, const char *path, struct b
     return inner_of(fs)->ops->lock(inner_of(fs), path, ret_lock);
 }
 
+static enum bb_status lock_shared(struct bb_file_system *fs, const char *path,
+                                  struct bb_file **ret_lock)
+{
+    return inner_of(fs)->ops->lock_shared(inner_of(fs), path, ret_lock);
+}
+
 static enum bb_status unlock(struct bb_file_system *fs, struct bb_file *locked)
 {
     return inner_of(fs)->ops->unlock(inner_of(fs), locked);
@@ -111,6 +117,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .sync_directory = sync_directory,
     .status = status_of,
     .lock = lock,
+    .lock_shared = lock_shared,
     .unlock = unlock,
     .free_space = free_space,
     .random = random_bytes,

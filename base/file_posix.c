@@ -374,6 +374,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .sync_directory = bb_posix_sync_directory,
     .status = bb_posix_status,
     .lock = bb_posix_lock,
+    .lock_shared = bb_posix_lock_shared,
     .unlock = bb_posix_unlock,
     .free_space = bb_posix_free_space,
     .random = random_bytes,

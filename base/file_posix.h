@@ -80,6 +80,8 @@ enum bb_status bb_posix_free_space(struct bb_file_system *fs, const char *path,
 /* lock_posix.c */
 enum bb_status bb_posix_lock(struct bb_file_system *fs, const char *path,
                              struct bb_file **ret_lock);
+enum bb_status bb_posix_lock_shared(struct bb_file_system *fs, const char *path,
+                                    struct bb_file **ret_lock);
 enum bb_status bb_posix_unlock(struct bb_file_system *fs, struct bb_file *lock);
 
 #endif

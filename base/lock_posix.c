@@ -18,6 +18,10 @@
  * can do that: what cannot be had is no failure. While it is held, what is done in it is done through
  * its descriptor (place_posix.c): a directory that is moved takes its store along. Who locks the
  * directory for a purpose of his own, as flock(1) does around a command, keeps the store closed.
+ *
+ * Who only reads takes both locks shared: of the file, which is opened for reading, if there is one, and
+ * of the directory. Nothing is created or written, so that a store without permission to write, or on a
+ * file system that is mounted read-only, can be checked.
  */
 #include "base/file_posix.h"
 
@@ -38,6 +42,8 @@ struct posix_lock {
     struct bb_posix_hold directory; /* fd -1: without it */
     uint64_t process;               /* that took the lock: base/process.h */
     struct posix_lock *next;        /* in the list below */
+    bool is_shared; /* the locks are; fd is the directory once more where there is no lock file */
+    bool has_file;
     char path[];
 };
 
@@ -141,7 +147,9 @@ static enum bb_status fail_lock(int error_number, int fd, const char *path)
         return bb_fail_errno(error_number, "lock", path);
     long holder = read_holder(fd);
     if (holder == 0)
-        return bb_fail(BB_BUSY, "%s: locked by a process that left no id", path);
+        return bb_fail(BB_BUSY,
+                       "%s: locked by a process that left no id, as one that verifies the store",
+                       path);
     if (holder == bb_process_id())
         return bb_fail(BB_BUSY, "%s: already locked by this process (%ld)", path, holder);
     return bb_fail(BB_BUSY, "%s: locked by process %ld", path, holder);
@@ -161,15 +169,17 @@ static enum bb_status check_named(int fd, const struct bb_posix_place *place, co
     return bb_fail(BB_BUSY, "%s: was removed or replaced while it was being locked", path);
 }
 
-static enum bb_status open_and_lock(struct bb_file_system *fs, const char *path, int *ret_fd)
+static enum bb_status open_and_lock(struct bb_file_system *fs, const char *path, bool is_shared,
+                                    int *ret_fd)
 {
     const struct bb_posix_place place = {.fd = AT_FDCWD, .name = path};
     int fd = -1;
-    enum bb_status status = bb_posix_open_regular(fs, path, O_RDWR | O_CREAT, &fd);
+    enum bb_status status =
+        bb_posix_open_regular(fs, path, is_shared ? O_RDONLY : O_RDWR | O_CREAT, &fd);
     if (status != BB_OK)
         return status;
-    status =
-        set_lock(fd, F_WRLCK) == 0 ? check_named(fd, &place, path) : fail_lock(errno, fd, path);
+    status = set_lock(fd, is_shared ? F_RDLCK : F_WRLCK) == 0 ? check_named(fd, &place, path)
+                                                              : fail_lock(errno, fd, path);
     if (status != BB_OK) {
         (void)close(fd);
         return status;
@@ -190,8 +200,9 @@ static int open_directory_of(const char *path, char *directory)
 
 static enum bb_status lock_directory(struct posix_lock *lock, char *scratch)
 {
+    int operation = (lock->is_shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
     lock->directory.fd = open_directory_of(lock->path, scratch);
-    if (lock->directory.fd < 0 || flock(lock->directory.fd, LOCK_EX | LOCK_NB) == 0)
+    if (lock->directory.fd < 0 || flock(lock->directory.fd, operation) == 0)
         return BB_OK;
     bool is_held = errno == EWOULDBLOCK;
     (void)close(lock->directory.fd);
@@ -200,7 +211,8 @@ static enum bb_status lock_directory(struct posix_lock *lock, char *scratch)
         return BB_OK;
     return bb_fail(BB_BUSY,
                    "%s: the directory is locked, though this file is not: it was removed while "
-                   "somebody held it, or flock(2) locks the directory for another purpose",
+                   "somebody held it, the store is being verified, or flock(2) locks the directory "
+                   "for another purpose",
                    lock->path);
 }
 
@@ -219,12 +231,23 @@ static enum bb_status check_directory(const struct posix_lock *lock)
     const char *slash = strrchr(lock->path, '/');
     struct bb_posix_place place = {.fd = lock->directory.fd,
                                    .name = slash == NULL ? lock->path : slash + 1};
-    return place.fd < 0 ? BB_OK : check_named(lock->fd, &place, lock->path);
+    return place.fd < 0 || !lock->has_file ? BB_OK : check_named(lock->fd, &place, lock->path);
+}
+
+/* Who only reads makes do with the directory where there is no lock file. */
+static enum bb_status lock_file(struct bb_file_system *fs, struct posix_lock *lock, char *scratch)
+{
+    enum bb_status status = open_and_lock(fs, lock->path, lock->is_shared, &lock->fd);
+    lock->has_file = status == BB_OK;
+    if (status != BB_NOT_FOUND || !lock->is_shared)
+        return status;
+    lock->fd = open_directory_of(lock->path, scratch);
+    return lock->fd < 0 ? bb_fail_errno(errno, "open", scratch) : BB_OK;
 }
 
 static enum bb_status lock_both(struct bb_file_system *fs, struct posix_lock *lock, char *scratch)
 {
-    enum bb_status status = open_and_lock(fs, lock->path, &lock->fd);
+    enum bb_status status = lock_file(fs, lock, scratch);
     if (status != BB_OK)
         return status;
     status = lock_directory(lock, scratch);
@@ -251,7 +274,8 @@ static enum bb_status take_lock(struct bb_file_system *fs, struct posix_lock *lo
     return status;
 }
 
-enum bb_status bb_posix_lock(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock)
+static enum bb_status create_lock(struct bb_file_system *fs, const char *path, bool is_shared,
+                                  struct bb_file **ret_lock)
 {
     size_t path_size = strlen(path) + 1;
     /* The path, and room for that of its directory. */
@@ -259,14 +283,16 @@ enum bb_status bb_posix_lock(struct bb_file_system *fs, const char *path, struct
     if (lock == NULL)
         return bb_fail(BB_NO_MEMORY, "%s: no memory to lock it", path);
 
-    *lock = (struct posix_lock){.base = {.path = lock->path}, .process = bb_process_number()};
+    *lock = (struct posix_lock){
+        .base = {.path = lock->path}, .process = bb_process_number(), .is_shared = is_shared};
     memcpy(lock->path, path, path_size);
     enum bb_status status = take_lock(fs, lock, lock->path + path_size);
     if (status != BB_OK) {
         bb_free(lock);
         return status;
     }
-    write_holder(lock->fd, bb_process_id());
+    if (!is_shared)
+        write_holder(lock->fd, bb_process_id());
     lock->directory.path = lock->path;
     bb_posix_hold(fs, &lock->directory);
     *ret_lock = &lock->base;
@@ -284,6 +310,26 @@ static void leave_inherited(struct posix_lock *lock)
         bb_free(lock);
 }
 
+enum bb_status bb_posix_lock(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock)
+{
+    return create_lock(fs, path, false, ret_lock);
+}
+
+enum bb_status bb_posix_lock_shared(struct bb_file_system *fs, const char *path,
+                                    struct bb_file **ret_lock)
+{
+    return create_lock(fs, path, true, ret_lock);
+}
+
+/* Said aloud and not left to close: a child of ours may still share the description. */
+static enum bb_status unlock_file(const struct posix_lock *lock)
+{
+    bool is_emptied = lock->is_shared || ftruncate(lock->fd, 0) == 0;
+    if (!lock->has_file || (is_emptied && set_lock(lock->fd, F_UNLCK) == 0))
+        return BB_OK;
+    return bb_fail_errno(errno, "unlock", lock->path);
+}
+
 enum bb_status bb_posix_unlock(struct bb_file_system *fs, struct bb_file *base)
 {
     struct posix_lock *lock = (struct posix_lock *)base; /* base is the first member */
@@ -296,9 +342,7 @@ enum bb_status bb_posix_unlock(struct bb_file_system *fs, struct bb_file *base)
     bb_mutex_lock(&held.mutex);
     unlist_lock(lock);
     unlock_directory(lock);
-    /* Said aloud and not left to close: a child of ours may still share the description. */
-    if (ftruncate(lock->fd, 0) != 0 || set_lock(lock->fd, F_UNLCK) != 0)
-        status = bb_fail_errno(errno, "unlock", lock->path);
+    status = unlock_file(lock);
     if (close(lock->fd) != 0 && errno != EINTR && status == BB_OK)
         status = bb_fail_errno(errno, "close", lock->path);
     bb_mutex_unlock(&held.mutex);

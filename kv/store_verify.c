@@ -1,5 +1,5 @@
-/* Verification of a store that nobody has open: everything is read, nothing is written but the
- * lock. */
+/* Verification of a store that nobody has open: everything is read, and nothing is created, written or
+ * removed, the lock file included, so that a copy without permission to write can be verified. */
 #include <inttypes.h>
 
 #include "bb/db_files.h"
@@ -170,8 +170,8 @@ enum bb_status bb_store_verify_locked(struct bb_file_system *fs, const char *pat
     return status;
 }
 
-/* What is no store gets no lock file. No more than names is looked at without the lock: a writer at
- * work may replace the manifest and remove tables between two looks, which would pass for damage. */
+/* No more than names is looked at without the lock: a writer at work may replace the manifest and remove
+ * tables between two looks, which would pass for damage. */
 static enum bb_status check_is_store(struct verification *v)
 {
     bool is_directory = false;
@@ -195,7 +195,7 @@ static enum bb_status lock_and_verify(struct verification *v)
     if (status == BB_OK)
         status = bb_filename_path(v->path, BB_FILE_LOCK, 0, &path);
     if (status == BB_OK)
-        status = v->fs->ops->lock(v->fs, (const char *)path.data, &lock);
+        status = v->fs->ops->lock_shared(v->fs, (const char *)path.data, &lock);
     if (status == BB_OK)
         status = verify_all(v);
     if (lock != NULL)

@@ -17,6 +17,9 @@ extern "C" {
 
 /* Verifies a store that nobody has open: manifest, every table (bb_table_verify), that manifest and
  * tables agree, that levels do not overlap, every log record; reports files that belong to nothing.
+ * Nothing is created or changed, and permission to read is enough: of a directory that may not be
+ * written, on a file system that is mounted read-only. Several may run at a time. BB_BUSY: the store is
+ * open for writing; an opening for writing is BB_BUSY meanwhile.
  */
 struct bb_db_verify_report {
     uint64_t tables;
@@ -138,7 +141,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
  * still gives to a sound one, and repair there. After any failure the store is as it was. */
 struct bb_db_repair_options {
     size_t struct_size; /* sizeof of it, or 0: bb/base.h */
-    bool dry_run; /* find out and report; change nothing. tables_merged and files_set_aside, which
+    bool dry_run; /* find out and report; change nothing, so that permission to read is enough, as for
+                        bb_db_verify. tables_merged and files_set_aside, which
                         follow from what is written, are 0 then */
     bool take_unnamed_tables; /* also tables of this store that the manifest does not name; all are
                                  merged then, for their levels are unknown */

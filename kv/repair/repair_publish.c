@@ -192,7 +192,7 @@ static void remove_second_names(struct bb_repair *repair)
 void bb_repair_undo(struct bb_repair *repair)
 {
     struct bb_error failure = *bb_error_last();
-    if (repair->is_published)
+    if (repair->is_published || repair->how.dry_run)
         return;
     remove_new_tables(repair);
     remove_second_names(repair);

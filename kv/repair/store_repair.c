@@ -156,6 +156,14 @@ static enum bb_status repair_locked(struct bb_repair *repair)
     return status == BB_OK ? repair_damaged(repair) : status;
 }
 
+/* A dry run changes nothing, the lock file included. */
+static enum bb_status take_lock(struct bb_repair *repair, const char *path,
+                                struct bb_file **ret_lock)
+{
+    return repair->how.dry_run ? repair->fs->ops->lock_shared(repair->fs, path, ret_lock)
+                               : repair->fs->ops->lock(repair->fs, path, ret_lock);
+}
+
 static enum bb_status lock_and_repair(struct bb_repair *repair)
 {
     struct bb_buf path = {0};
@@ -164,7 +172,7 @@ static enum bb_status lock_and_repair(struct bb_repair *repair)
     if (status == BB_OK)
         status = bb_filename_path(repair->path, BB_FILE_LOCK, 0, &path);
     if (status == BB_OK)
-        status = repair->fs->ops->lock(repair->fs, (const char *)path.data, &lock);
+        status = take_lock(repair, (const char *)path.data, &lock);
     if (status == BB_OK)
         status = repair_locked(repair);
     if (lock != NULL) {

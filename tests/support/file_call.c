@@ -18,6 +18,7 @@ static const char *const names[] = {
     [BB_FILE_CALL_SYNC_DIRECTORY] = "sync_directory",
     [BB_FILE_CALL_STATUS] = "status",
     [BB_FILE_CALL_LOCK] = "lock",
+    [BB_FILE_CALL_LOCK_SHARED] = "lock_shared",
     [BB_FILE_CALL_UNLOCK] = "unlock",
     [BB_FILE_CALL_FREE_SPACE] = "free_space",
     [BB_FILE_CALL_RANDOM] = "random",

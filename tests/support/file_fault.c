@@ -337,6 +337,19 @@ static enum bb_status lock_file(struct bb_file_system *fs, const char *path,
     return status;
 }
 
+static enum bb_status lock_file_shared(struct bb_file_system *fs, const char *path,
+                                       struct bb_file **ret_lock)
+{
+    struct bb_file_fault *fault = fault_of(fs);
+    struct bb_file *inner = NULL;
+    enum bb_status status = admit(fault, BB_FILE_CALL_LOCK_SHARED, path);
+    if (status == BB_OK)
+        status = fault->forward.inner->ops->lock_shared(fault->forward.inner, path, &inner);
+    if (status == BB_OK)
+        *ret_lock = wrap(fault, inner);
+    return status;
+}
+
 static enum bb_status unlock_file(struct bb_file_system *fs, struct bb_file *lock)
 {
     struct bb_file_fault *fault = fault_of(fs);
@@ -380,6 +393,7 @@ static void set_calls(struct bb_file_system_ops *ops)
     ops->sync_directory = sync_directory;
     ops->status = status_of;
     ops->lock = lock_file;
+    ops->lock_shared = lock_file_shared;
     ops->unlock = unlock_file;
     ops->free_space = free_space;
     ops->random = random_bytes;

@@ -2,6 +2,7 @@
 #include "tests/support/file_memory.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -271,6 +272,20 @@ static enum bb_status status_of(struct bb_file_system *fs, const char *path, boo
     return bb_memory_done(error_number, "stat", path);
 }
 
+/* The directory that a path stands in; NULL: there is none. */
+static struct bb_memory_inode *find_directory_of(struct bb_file_memory *memory, const char *path)
+{
+    char directory[PATH_MAX];
+    struct bb_memory_inode *inode = NULL;
+    const char *slash = strrchr(path, '/');
+    size_t size = slash == NULL ? 0 : (size_t)(slash - path);
+    BB_ASSERT(size < sizeof(directory));
+    memcpy(directory, path, size);
+    directory[size] = 0;
+    int error_number = bb_memory_find(&memory->tree, size == 0 ? "/" : directory, &inode);
+    return error_number == 0 ? inode : NULL;
+}
+
 /* Takes the lock, makes its file when missing; errno value, EAGAIN when it is held. */
 static int lock_locked(struct bb_file_memory *memory, const char *path,
                        struct bb_memory_file **ret_file)
@@ -283,11 +298,43 @@ static int lock_locked(struct bb_file_memory *memory, const char *path,
         return error_number;
     if (inode->is_directory)
         return EISDIR;
-    if (inode->is_locked)
+    struct bb_memory_inode *directory = find_directory_of(memory, path);
+    if (inode->is_locked || directory->shared_locks > 0)
         return EAGAIN;
     inode->is_locked = true;
     *ret_file = bb_memory_file_create(memory, inode, path, false);
     return 0;
+}
+
+/* The directory keeps count of those who only read: the lock file may be missing. */
+static int lock_shared_locked(struct bb_file_memory *memory, const char *path,
+                              struct bb_memory_file **ret_file)
+{
+    struct bb_memory_inode *inode = NULL;
+    struct bb_memory_inode *directory = find_directory_of(memory, path);
+    int error_number = bb_memory_find(&memory->tree, path, &inode);
+    if (directory == NULL)
+        return ENOENT;
+    if (error_number == 0 && inode->is_directory)
+        return EISDIR;
+    if (error_number == 0 && inode->is_locked)
+        return EAGAIN;
+    directory->shared_locks++;
+    *ret_file = bb_memory_file_create(memory, directory, path, false);
+    return 0;
+}
+
+static enum bb_status end_lock(int error_number, const char *path, struct bb_memory_file *file,
+                               struct bb_file **ret_lock)
+{
+    if (error_number == EAGAIN)
+        return bb_fail(BB_BUSY, "%s: already locked by this process (%ld)", path, (long)getpid());
+    if (error_number == EISDIR)
+        return bb_fail(BB_INVALID, "%s: is a directory, expected a regular file", path);
+    if (error_number != 0)
+        return bb_fail_errno(error_number, "open", path);
+    *ret_lock = &file->base;
+    return BB_OK;
 }
 
 static enum bb_status lock_file(struct bb_file_system *fs, const char *path,
@@ -301,14 +348,18 @@ static enum bb_status lock_file(struct bb_file_system *fs, const char *path,
     bb_mutex_lock(&memory->mutex);
     int error_number = lock_locked(memory, path, &file);
     bb_mutex_unlock(&memory->mutex);
-    if (error_number == EAGAIN)
-        return bb_fail(BB_BUSY, "%s: already locked by this process (%ld)", path, (long)getpid());
-    if (error_number == EISDIR)
-        return bb_fail(BB_INVALID, "%s: is a directory, expected a regular file", path);
-    if (error_number != 0)
-        return bb_fail_errno(error_number, "open", path);
-    *ret_lock = &file->base;
-    return BB_OK;
+    return end_lock(error_number, path, file, ret_lock);
+}
+
+static enum bb_status lock_file_shared(struct bb_file_system *fs, const char *path,
+                                       struct bb_file **ret_lock)
+{
+    struct bb_file_memory *memory = memory_of(fs);
+    struct bb_memory_file *file = NULL;
+    bb_mutex_lock(&memory->mutex);
+    int error_number = lock_shared_locked(memory, path, &file);
+    bb_mutex_unlock(&memory->mutex);
+    return end_lock(error_number, path, file, ret_lock);
 }
 
 static enum bb_status unlock_file(struct bb_file_system *fs, struct bb_file *base)
@@ -316,8 +367,11 @@ static enum bb_status unlock_file(struct bb_file_system *fs, struct bb_file *bas
     struct bb_file_memory *memory = memory_of(fs);
     struct bb_memory_file *file = (struct bb_memory_file *)base; /* base is the first member */
     bb_mutex_lock(&memory->mutex);
-    BB_ASSERT(file->memory == memory && file->inode->is_locked);
-    file->inode->is_locked = false;
+    BB_ASSERT(file->memory == memory && (file->inode->is_locked || file->inode->shared_locks > 0));
+    if (file->inode->is_directory)
+        file->inode->shared_locks--;
+    else
+        file->inode->is_locked = false;
     bb_mutex_unlock(&memory->mutex);
     bb_memory_file_destroy(file);
     return BB_OK;
@@ -388,6 +442,7 @@ static const struct bb_file_system_ops file_system_ops = {
     .sync_directory = sync_directory,
     .status = status_of,
     .lock = lock_file,
+    .lock_shared = lock_file_shared,
     .unlock = unlock_file,
     .free_space = free_space,
     .random = random_bytes,

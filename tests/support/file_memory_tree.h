@@ -39,6 +39,7 @@ struct bb_memory_inode {
     size_t handles;
     bool is_directory;
     bool is_locked;
+    size_t shared_locks; /* of a directory: by those who only read what is in it */
 
     uint8_t *bytes; /* 0 ... durable_size is safe, the rest is not */
     size_t size;

@@ -380,6 +380,12 @@ class ReadOnly(ToolTest):
             self.assertIn(self.store, result.err)
             self.assertRegex(result.err, "(?i)permission denied|read-only")
 
+    def check(self, **options):
+        """A backup can be checked where nothing may be changed, by who may only read."""
+        for arguments in (["verify", self.store], ["repair", self.store, "--dry-run"]):
+            result = run(*arguments, **options)
+            self.assertEqual(result.code, FOUND, (arguments, result.err))
+
     def test_a_directory_without_permission_to_write(self):
         options = {}
         if os.geteuid() == 0:
@@ -387,7 +393,7 @@ class ReadOnly(ToolTest):
             os.chmod(self.directory, 0o755)
             options = {"user": 65534, "group": 65534, "extra_groups": []}
             for name in os.listdir(self.store):
-                os.chmod(os.path.join(self.store, name), 0o644)
+                os.chmod(os.path.join(self.store, name), 0o444)
             try:
                 subprocess.run([BINARY, "--version"], stdout=subprocess.DEVNULL, check=True, **options)
             except (PermissionError, subprocess.CalledProcessError):
@@ -396,6 +402,7 @@ class ReadOnly(ToolTest):
         before = self.store_files()
         self.expect_refusal(**options)
         self.assertEqual(run("scan", self.store, "--count", "--read-only", **options).text, "100\n")
+        self.check(**options)
         os.chmod(self.store, 0o755)
         self.assertEqual(before, self.store_files())
         self.assertEqual(self.ok("scan", self.store, "--count").text, "100\n")
@@ -411,6 +418,7 @@ class ReadOnly(ToolTest):
             subprocess.run(["mount", "-o", "remount,ro", mounted], check=True)
             self.expect_refusal()
             self.assertEqual(self.ok("scan", self.store, "--count", "--read-only").text, "100\n")
+            self.check()
             subprocess.run(["mount", "-o", "remount,rw", mounted], check=True)
             self.assertEqual(self.ok("scan", self.store, "--count").text, "100\n")
         finally:

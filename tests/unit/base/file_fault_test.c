@@ -125,7 +125,12 @@ static enum bb_status open_and_call_everything(struct bb_file_system *fs)
     struct bb_file *lock = NULL;
     struct bb_file *reader = NULL;
     struct bb_file *writer = NULL;
-    enum bb_status status = fs->ops->lock(fs, "/LOCK", &lock);
+    enum bb_status status = fs->ops->lock_shared(fs, "/LOCK", &lock);
+    if (status == BB_OK)
+        status = fs->ops->unlock(fs, lock);
+    lock = NULL;
+    if (status == BB_OK)
+        status = fs->ops->lock(fs, "/LOCK", &lock);
     if (status == BB_OK)
         status = bb_file_create(fs, "/f", &writer);
     if (status == BB_OK)
@@ -144,7 +149,7 @@ static enum bb_status open_and_call_everything(struct bb_file_system *fs)
 static void file_fault__every_call_can_fail(void **state)
 {
     (void)state;
-    uint64_t calls = BB_FILE_CALL_ANY + 1; /* close comes twice */
+    uint64_t calls = BB_FILE_CALL_ANY + 2; /* close and unlock come twice */
     for (uint64_t nth = 1; nth <= calls + 1; nth++) {
         struct bb_file_memory *memory = bb_file_memory_create(1);
         struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(memory));
@@ -156,7 +161,7 @@ static void file_fault__every_call_can_fail(void **state)
         if (nth > calls) {
             for (enum bb_file_call call = 0; call < BB_FILE_CALL_ANY; call++)
                 assert_int_equal(bb_file_fault_calls(fault, call),
-                                 call == BB_FILE_CALL_CLOSE ? 2 : 1);
+                                 call == BB_FILE_CALL_CLOSE || call == BB_FILE_CALL_UNLOCK ? 2 : 1);
         }
         bb_file_fault_destroy(fault);
         bb_file_memory_destroy(memory);

@@ -399,6 +399,32 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* Who only reads: several at a time, never beside who writes, and without a file of their own. */
+static void lock_posix__shared(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *held = NULL;
+    struct bb_file *first = NULL;
+    struct bb_file *second = NULL;
+    for (int has_file = 0; has_file < 2; has_file++) {
+        assert_ok(place->fs->ops->lock_shared(place->fs, place->path, &first));
+        assert_int_equal(access(place->path, F_OK) == 0, has_file);
+        assert_ok(place->fs->ops->lock_shared(place->fs, place->path, &second));
+        assert_status(lock(place, &held), BB_BUSY);
+        assert_ok(unlock(place, first));
+        assert_status(lock(place, &held), BB_BUSY);
+        assert_null(held);
+        assert_ok(unlock(place, second));
+        second = NULL;
+        assert_ok(lock(place, &held));
+        assert_status(place->fs->ops->lock_shared(place->fs, place->path, &second), BB_BUSY);
+        assert_message("already locked by this process");
+        assert_null(second);
+        assert_ok(unlock(place, held));
+        held = NULL;
+    }
+}
+
 #define lock_test(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -416,6 +442,7 @@ int main(void)
         lock_test(lock_posix__removed_by_hand_still_excludes),
         lock_test(lock_posix__in_the_working_directory),
         lock_test(lock_posix__a_directory_locked_by_others_is_named),
+        lock_test(lock_posix__shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
