@@ -57,8 +57,8 @@
  *                                is damaged before the end of its value, MISSING when the object
  *                                that must have it is whole and has not. What no path leads into is
  *                                skipped: only its quotes and brackets are looked at. Not more than
- *                                BB_JSON_DEPTH_MAX steps. A lone surrogate is MALFORMED; bytes that
- *                                are not UTF-8 stay as they are
+ *                                BB_JSON_DEPTH_MAX steps. A lone surrogate is MALFORMED, and so is
+ *                                all after a byte order mark; bytes that are not UTF-8 stay as they are
  *     fixed(OFFSET, FORM)        at a byte of the value: u8 i8 u16le u16be i16le i16be u32le u32be
  *                                i32le i32be u64le u64be i64le i64be f32le f32be f64le f64be, or
  *                                bytes LENGTH. u forms are u64, or i64 (MALFORMED above its range);

@@ -19,8 +19,9 @@ struct bb_csv_field {
 
 static inline void bb_csv_row_init(struct bb_csv_row *row, struct bb_bytes line, uint8_t separator)
 {
-    row->at = line.size == 0 ? NULL : line.data;
-    row->end = line.data + line.size;
+    bool is_empty = line.size == 0; /* and perhaps without an address */
+    row->at = is_empty ? NULL : line.data;
+    row->end = is_empty ? NULL : line.data + line.size;
     row->separator = separator;
 }
 

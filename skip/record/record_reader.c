@@ -105,6 +105,13 @@ void bb_record_reader_destroy(struct bb_record_reader *reader)
     bb_free(reader);
 }
 
+/* Bytes that may be NULL when there are none, with an address. */
+static struct bb_bytes with_address(struct bb_bytes bytes)
+{
+    static const uint8_t nothing[1];
+    return bytes.size == 0 ? bb_bytes_of(nothing, 0) : bytes;
+}
+
 static struct bb_bytes without_line_end(struct bb_bytes value)
 {
     if (value.size > 0 && value.data[value.size - 1] == '\n') {
@@ -125,8 +132,9 @@ static size_t scratch_room(const struct bb_record_reader *reader, size_t value_s
 enum bb_status bb_record_read(struct bb_record_reader *reader, struct bb_bytes key,
                               struct bb_bytes value, struct bb_attribute *attributes)
 {
+    value = with_address(value);
     struct bb_record record = {
-        .key = key,
+        .key = with_address(key),
         .value = value,
         .line = without_line_end(value),
         .scratch = &reader->scratch,

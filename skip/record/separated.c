@@ -100,6 +100,8 @@ static uint64_t find_in_list(struct bb_bytes header, const char *separators, str
 {
     uint64_t number = 1;
     size_t first = 0;
+    if (header.size == 0)
+        return 0;
     for (size_t i = 0; i <= header.size; i++) {
         if (i < header.size && (header.data[i] == 0 || strchr(separators, header.data[i]) == NULL))
             continue;

@@ -185,8 +185,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_definition(data + 1, size - 1);
         return 0;
     }
-    uint8_t *exact = bb_must_realloc(NULL, size - 1 == 0 ? 1 : size - 1);
-    memcpy(exact, data + 1, size - 1);
+    /* No bytes need no address. */
+    uint8_t *exact = size == 1 ? NULL : bb_must_realloc(NULL, size - 1);
+    if (size > 1)
+        memcpy(exact, data + 1, size - 1);
     if (schema == NULL) {
         open_readers();
         atexit(close_readers);
