@@ -29,6 +29,24 @@ static inline bool bb_granule_bits_has(const struct bb_granule_bits *bits, uint3
     return (bits->words[granule / 64] >> granule % 64 & 1) != 0;
 }
 
+static inline void bb_granule_bits_add(struct bb_granule_bits *bits,
+                                       const struct bb_granule_bits *more)
+{
+    for (uint32_t word = 0; word < BB_SEGMENT_WORDS; word++)
+        bits->words[word] |= more->words[word];
+}
+
+/* Ascending; ret_granules has room for all. Gives their number. */
+static inline uint32_t bb_granule_bits_list(const struct bb_granule_bits *bits,
+                                            uint16_t *ret_granules)
+{
+    uint32_t count = 0;
+    for (uint32_t word = 0; word < BB_SEGMENT_WORDS; word++)
+        for (uint64_t left = bits->words[word]; left != 0; left &= left - 1)
+            ret_granules[count++] = (uint16_t)(word * 64 + (uint32_t)__builtin_ctzll(left));
+    return count;
+}
+
 /* granules: ascending, below granule_count, count of them. */
 void bb_posting_write(struct bb_bit_writer *writer, const uint16_t *granules, uint32_t count,
                       uint32_t granule_count);

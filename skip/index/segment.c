@@ -13,9 +13,7 @@ double bb_segment_rate(const struct bb_segment *segment)
 
 enum bb_status bb_segment_append(const struct bb_segment *segment, struct bb_buf *buf)
 {
-    enum bb_status status = bb_append_u16(buf, (uint16_t)segment->granule_count);
-    if (status == BB_OK)
-        status = bb_append_u8(buf, (uint8_t)segment->bucket_bits);
+    enum bb_status status = bb_append_u8(buf, (uint8_t)segment->bucket_bits);
     if (status == BB_OK)
         status = bb_append_u8(buf, (uint8_t)segment->gap_shift);
     if (status == BB_OK)
@@ -31,21 +29,17 @@ enum bb_status bb_segment_append(const struct bb_segment *segment, struct bb_buf
 
 static bool fields_are_valid(const struct bb_segment *segment)
 {
-    return segment->granule_count >= 1 && segment->granule_count <= BB_SEGMENT_GRANULES_MAX &&
-           segment->bucket_bits <= BB_SEGMENT_BUCKET_BITS_MAX &&
+    return segment->bucket_bits <= BB_SEGMENT_BUCKET_BITS_MAX &&
            segment->gap_shift <= BB_MEMBER_HASH_BITS && segment->address_count >= 1 &&
            segment->address_count <= UINT64_C(1) << (BB_MEMBER_HASH_BITS - segment->bucket_bits);
 }
 
 static bool decode_fields(struct bb_cursor *cursor, struct bb_segment *segment)
 {
-    uint16_t granules = 0;
     uint8_t bucket_bits = 0;
     uint8_t gap_shift = 0;
-    if (!bb_decode_u16(cursor, &granules) || !bb_decode_u8(cursor, &bucket_bits) ||
-        !bb_decode_u8(cursor, &gap_shift))
+    if (!bb_decode_u8(cursor, &bucket_bits) || !bb_decode_u8(cursor, &gap_shift))
         return false;
-    segment->granule_count = granules;
     segment->bucket_bits = bucket_bits;
     segment->gap_shift = gap_shift;
     return bb_decode_varint64(cursor, &segment->address_count) &&
@@ -73,9 +67,10 @@ static bool ends_are_valid(const struct bb_segment *segment)
     return true;
 }
 
-bool bb_segment_decode(struct bb_cursor *cursor, struct bb_segment *ret_segment)
+bool bb_segment_decode(struct bb_cursor *cursor, uint32_t granule_count,
+                       struct bb_segment *ret_segment)
 {
-    struct bb_segment segment = {0};
+    struct bb_segment segment = {.granule_count = granule_count};
     struct bb_bytes ends = {0};
     if (!decode_fields(cursor, &segment) ||
         !bb_decode_raw(cursor, (size_t)bb_segment_chunk_count(&segment) * sizeof(uint32_t), &ends))

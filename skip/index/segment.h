@@ -69,11 +69,13 @@ static inline uint64_t bb_segment_address(const struct bb_segment *segment, uint
 /* The share of granules that a member which is nowhere seems to be in, in the mean. */
 double bb_segment_rate(const struct bb_segment *segment);
 
-/* Appends all but ends. */
+/* Appends all but the number of granules and the ends. */
 BB_MUST_CHECK enum bb_status bb_segment_append(const struct bb_segment *segment,
                                                struct bb_buf *buf);
-/* Reads that and the ends, which stay where they are. False: these are none. */
-BB_MUST_CHECK bool bb_segment_decode(struct bb_cursor *cursor, struct bb_segment *ret_segment);
+/* Reads that and the ends, which stay where they are. False: these are none. granule_count: 1 ...
+ * BB_SEGMENT_GRANULES_MAX. */
+BB_MUST_CHECK bool bb_segment_decode(struct bb_cursor *cursor, uint32_t granule_count,
+                                     struct bb_segment *ret_segment);
 
 /* Bytes of the segment, all chunks. */
 uint64_t bb_segment_size(const struct bb_segment *segment);

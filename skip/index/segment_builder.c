@@ -151,11 +151,7 @@ static uint32_t list_row(struct bb_segment_builder *builder, struct row row)
              !is_frequent(builder, member) && pair < member.end; pair++)
             bb_granule_bits_set(&bits, bb_member_pair_granule(*pair));
     }
-    uint32_t count = 0;
-    for (uint32_t word = 0; word < BB_SEGMENT_WORDS; word++)
-        for (uint64_t left = bits.words[word]; left != 0; left &= left - 1)
-            builder->granules[count++] = (uint16_t)(word * 64 + (uint32_t)__builtin_ctzll(left));
-    return count;
+    return bb_granule_bits_list(&bits, builder->granules);
 }
 
 static void write_frequent_list(struct bb_segment_builder *builder, struct bb_bit_writer *writer,

@@ -1,0 +1,205 @@
+/* Skip indexes: summaries of attributes that say which granules of a file can hold a record that
+ * satisfies a condition. For any engine: attributes in, verdicts out.
+ *
+ * A granule is what an index can exclude: consecutive records that the caller keeps together, some
+ * blocks of a table or a range of a file. To the index it is a number, counted from 0, with a place
+ * that the caller chooses. An index never changes a result: a granule that it excludes holds no match,
+ * any other is read and checked record by record.
+ *
+ * Write: bb_skip_builder_create, for each granule bb_skip_builder_add for its records and
+ *        bb_skip_builder_end_granule, then bb_skip_builder_finish.
+ * Read:  bb_skip_file_open, bb_skip_file_evaluate.
+ *
+ * The format is drawn in docs/format-skip.md. Version 0 is read by its own development only.
+ *
+ * Threads: a builder is for one thread at a time; an open file may be asked by any number of threads.
+ */
+#ifndef BB_PUBLIC_SKIP_H
+#define BB_PUBLIC_SKIP_H
+
+#include "bb/condition.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ON DISK: the values never change. */
+enum bb_skip_kind {
+    BB_SKIP_MIN_MAX = 1, /* min_max(a): bounds of each granule. Ranges, =, IN, prefixes */
+    BB_SKIP_SET = 2,     /* set(a, values=100): every distinct value. All comparisons, exactly */
+    BB_SKIP_VALUES = 3,  /* values(a, rate=0.01): =, IN of bytes and numbers */
+    BB_SKIP_TOKENS = 4,  /* tokens(a, rate=0.001, fold=none): words of text */
+    BB_SKIP_NGRAMS = 5,  /* ngrams(a, n=3, rate=0.1, fold=none): substrings from n bytes on */
+};
+
+/* Stable lower-case name: "min_max", "set", ... NULL for an unknown value. */
+BB_API const char *bb_skip_kind_name(enum bb_skip_kind kind);
+
+#define BB_SKIP_RATE_MIN       1e-7
+#define BB_SKIP_RATE_MAX       0.5
+#define BB_SKIP_SET_VALUES_MAX 65536u
+#define BB_SKIP_NGRAM_MIN      2u
+#define BB_SKIP_NGRAM_MAX      8u
+
+/* What to index, and how. */
+struct bb_skip_spec {
+    enum bb_skip_kind kind;
+    uint32_t attribute; /* number in the schema; of an index in a file, number in the file */
+    double rate;        /* values, tokens, ngrams: of granules that seem to hold what is nowhere */
+    uint32_t set_values_max; /* set: values of a segment; with more it is not indexed */
+    uint32_t ngram_size;     /* ngrams: bytes */
+    bool folds_case;         /* tokens, ngrams: ASCII letters in lower case */
+    uint64_t reserved[4];    /* 0 */
+};
+
+/* Reads a spec from text: "tokens(agent, rate=0.001, fold=lower)". BB_INVALID says what is wrong with
+ * it, and at which byte. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_skip_spec_parse(const char *text, const struct bb_schema *schema, struct bb_skip_spec *ret_spec);
+/* The canonical text of a spec: appended, with no terminator. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_spec_print(const struct bb_skip_spec *spec,
+                                                       const struct bb_schema *schema,
+                                                       struct bb_buf *buf);
+
+/* --- Writing --- */
+
+#define BB_SKIP_ID_SIZE 16
+
+struct bb_file_system; /* base/file.h; NULL in options means the operating system's files */
+
+struct bb_skip_options {
+    size_t struct_size; /* sizeof(struct bb_skip_options) */
+    struct bb_file_system *file_system;
+    /* What the index is of: a table's id. Every checksum is bound to it. */
+    uint8_t id[BB_SKIP_ID_SIZE];
+    /* Key of the members' hash, written into the file. NULL: drawn from the operating system. Borrowed
+     * for the call. */
+    const struct bb_hash_secret *secret;
+};
+
+struct bb_skip_builder;
+
+/* Creates the file. The schema is borrowed until the builder is destroyed; specs are copied. An index
+ * is known by the canonical definition of its attribute: a changed extractor under an old name finds
+ * no index. BB_EXISTS when the path is taken; BB_INVALID for specs that make no sense. Memory: at most
+ * 32 MiB, but for the dictionaries of set indexes. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_skip_builder_create(const char *path, const struct bb_skip_options *options,
+                       const struct bb_schema *schema, const struct bb_skip_spec *specs,
+                       size_t spec_count, struct bb_skip_builder **ret_builder);
+/* A file that was not finished stays where it is, and is no index file. NULL is allowed. */
+BB_API void bb_skip_builder_destroy(struct bb_skip_builder *builder);
+/* Adds a record to the granule at hand. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add_record(struct bb_skip_builder *builder,
+                                                               struct bb_bytes key,
+                                                               struct bb_bytes value);
+/* The same for attributes that the caller has: bb_schema_count of them, of which those of no index are
+ * not looked at. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add(struct bb_skip_builder *builder,
+                                                        const struct bb_attribute *attributes);
+/* Ends the granule. place: where it begins, not below that of the granule before. Does nothing when
+ * the granule has no records. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_granule(struct bb_skip_builder *builder,
+                                                                uint64_t place);
+/* Writes the rest, syncs and closes the file; its name is for the caller to sync. BB_INVALID when the
+ * last granule was not ended. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_finish(struct bb_skip_builder *builder);
+
+/* --- Reading --- */
+
+struct bb_skip_file_options {
+    size_t struct_size; /* sizeof(struct bb_skip_file_options) */
+    struct bb_file_system *file_system;
+    /* The file must be of this id. NULL: of any. */
+    const uint8_t *id;
+    /* The whole file is read into memory. Default: heads stay in memory once they were needed, and
+     * each question reads some kilobytes per segment. */
+    bool is_resident;
+};
+
+struct bb_skip_file;
+
+/* BB_NOT_FOUND, BB_CORRUPT, BB_UNSUPPORTED (a newer version): there is no index then, and every granule
+ * has to be read. A damaged or unknown index in a good file is no failure: it rules nothing out. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_file_open(const char *path,
+                                                      const struct bb_skip_file_options *options,
+                                                      struct bb_skip_file **ret_file);
+/* NULL is allowed. */
+BB_API void bb_skip_file_close(struct bb_skip_file *file);
+
+/* One index of a file. Strings are borrowed from the file. */
+struct bb_skip_index_info {
+    struct bb_skip_spec spec;
+    const char *attribute_name;
+    const char *attribute_definition;
+    bool is_known;          /* false: a kind of a newer version; what follows is 0 */
+    uint64_t segment_count; /* of up to 1,024 granules */
+    uint64_t unindexed_granules;
+    uint64_t pair_count;   /* members of granules, each granule's counted; of set values, of min_max
+                            granules with bounds */
+    uint64_t size_bytes;   /* in the file, checksums included */
+    uint64_t pinned_bytes; /* of those, what is kept in memory once the index is used */
+    double predicted_rate; /* from the real pairs; 0 for kinds that are exact */
+};
+
+/* One granule. */
+struct bb_skip_granule_info {
+    uint64_t place;
+    uint64_t record_count;
+};
+
+BB_API size_t bb_skip_file_index_count(const struct bb_skip_file *file);
+BB_API void bb_skip_file_index(const struct bb_skip_file *file, size_t index,
+                               struct bb_skip_index_info *ret_info);
+BB_API size_t bb_skip_file_granule_count(const struct bb_skip_file *file);
+BB_API void bb_skip_file_granule(const struct bb_skip_file *file, size_t granule,
+                                 struct bb_skip_granule_info *ret_info);
+/* Records of a granule whose attribute is NULL, missing or malformed: counts[state], with that of
+ * BB_ATTRIBUTE_PRESENT for the rest. attribute: number in the file. */
+BB_API void bb_skip_file_states(const struct bb_skip_file *file, size_t granule, size_t attribute,
+                                uint64_t ret_counts[4]);
+BB_API uint64_t bb_skip_file_size(const struct bb_skip_file *file);
+
+/* What an index did for some questions. Added to, never reset. */
+struct bb_skip_account {
+    uint64_t leaves; /* of conditions, that were asked */
+    uint64_t segments_asked;
+    uint64_t granules_asked;
+    uint64_t granules_excluded; /* no record satisfies the leaf */
+    uint64_t granules_included; /* no record fails it */
+    uint64_t reads;             /* of the file */
+    uint64_t read_bytes;
+    uint64_t damaged_segments; /* asked, and unreadable: nothing was excluded */
+    uint64_t reserved[4];
+};
+
+/* What a condition may be of the records of each granule, a bit for each: word g / 64, bit g % 64. A
+ * granule without may_be_true holds no match; one with that alone holds matches only. Owned:
+ * bb_skip_verdicts_deinit. */
+struct bb_skip_verdicts {
+    uint64_t *may_be_true;
+    uint64_t *may_be_false;
+    uint64_t *may_be_null;
+    size_t granule_count;
+    size_t word_count;
+};
+
+BB_API void bb_skip_verdicts_deinit(struct bb_skip_verdicts *verdicts);
+
+/* Asks all indexes that know something of the condition, and no others. schema: that the condition was
+ * made for; an index is used where the definitions of its attribute are equal. accounts: one for each
+ * index of the file, or NULL. Damage is no failure: it is counted, and rules nothing out. BB_NO_MEMORY
+ * alone. Owned: bb_skip_verdicts_deinit. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_file_evaluate(struct bb_skip_file *file,
+                                                          const struct bb_condition *condition,
+                                                          const struct bb_schema *schema,
+                                                          struct bb_skip_account *accounts,
+                                                          struct bb_skip_verdicts *ret_verdicts);
+
+/* Reads and checks every byte. BB_CORRUPT with the first damage. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_file_verify(struct bb_skip_file *file);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

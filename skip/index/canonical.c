@@ -1,0 +1,34 @@
+/* See canonical.h. */
+#include "skip/index/canonical.h"
+
+#include <math.h>
+
+static uint64_t word_of_double(double value)
+{
+    uint64_t word = BB_CANONICAL_NAN;
+    if (value == 0)
+        return 0;
+    if (!isnan(value))
+        memcpy(&word, &value, sizeof(word));
+    return word;
+}
+
+uint64_t bb_canonical_word(const struct bb_attribute *attribute)
+{
+    if (attribute->type == BB_ATTRIBUTE_F64)
+        return word_of_double(attribute->as.f64);
+    return attribute->type == BB_ATTRIBUTE_U64 ? attribute->as.u64 : (uint64_t)attribute->as.i64;
+}
+
+struct bb_attribute bb_canonical_number(enum bb_attribute_type type, const uint8_t *bytes)
+{
+    uint64_t word = bb_load64(bytes);
+    struct bb_attribute number = {.state = BB_ATTRIBUTE_PRESENT, .type = type};
+    if (type == BB_ATTRIBUTE_F64)
+        memcpy(&number.as.f64, &word, sizeof(word));
+    else if (type == BB_ATTRIBUTE_U64)
+        number.as.u64 = word;
+    else
+        number.as.i64 = (int64_t)word;
+    return number;
+}

@@ -1,0 +1,90 @@
+/* See index_builder.h. */
+#include "skip/index/index_builder.h"
+
+#include "base/assert.h"
+
+enum bb_status bb_index_builder_init(struct bb_index_builder *builder,
+                                     const struct bb_skip_spec *spec,
+                                     const struct bb_hash_secret *secret, size_t pairs_max,
+                                     struct bb_unit_writer *writer)
+{
+    *builder = (struct bb_index_builder){.spec = *spec, .sink = {.writer = writer}};
+    if (spec->kind == BB_SKIP_MIN_MAX)
+        return BB_OK;
+    if (spec->kind != BB_SKIP_SET)
+        return bb_member_index_builder_init(&builder->as.members, spec, secret, pairs_max);
+    bb_value_set_builder_init(&builder->as.set, spec->set_values_max);
+    return BB_OK;
+}
+
+void bb_index_builder_deinit(struct bb_index_builder *builder)
+{
+    if (builder->spec.kind == BB_SKIP_MIN_MAX)
+        bb_min_max_builder_deinit(&builder->as.min_max);
+    else if (builder->spec.kind == BB_SKIP_SET)
+        bb_value_set_builder_deinit(&builder->as.set);
+    else
+        bb_member_index_builder_deinit(&builder->as.members);
+    bb_buf_deinit(&builder->sink.head);
+}
+
+void bb_index_builder_add(struct bb_index_builder *builder, const struct bb_attribute *attribute)
+{
+    if (builder->spec.kind == BB_SKIP_MIN_MAX)
+        bb_min_max_builder_add(&builder->as.min_max, attribute);
+    else if (builder->spec.kind == BB_SKIP_SET)
+        bb_value_set_builder_add(&builder->as.set, attribute);
+    else
+        bb_member_index_builder_add(&builder->as.members, attribute);
+}
+
+static enum bb_status end_segment(struct bb_index_builder *builder, struct bb_buf *spare)
+{
+    builder->granule_count = 0;
+    if (builder->spec.kind == BB_SKIP_MIN_MAX)
+        return bb_min_max_builder_end_segment(&builder->as.min_max, &builder->sink);
+    if (builder->spec.kind == BB_SKIP_SET)
+        return bb_value_set_builder_end_segment(&builder->as.set, &builder->sink);
+    return bb_member_index_builder_end_segment(&builder->as.members, spare, &builder->sink);
+}
+
+enum bb_status bb_index_builder_end_granule(struct bb_index_builder *builder, struct bb_buf *spare)
+{
+    bool is_full = false;
+    enum bb_status status = BB_OK;
+    if (builder->spec.kind == BB_SKIP_MIN_MAX)
+        status = bb_min_max_builder_end_granule(&builder->as.min_max);
+    else if (builder->spec.kind == BB_SKIP_SET)
+        status = bb_value_set_builder_end_granule(&builder->as.set);
+    else
+        status = bb_member_index_builder_end_granule(&builder->as.members, &is_full);
+    builder->granule_count++;
+    if (status == BB_OK && (is_full || builder->granule_count == BB_SEGMENT_GRANULES_MAX))
+        status = end_segment(builder, spare);
+    return status;
+}
+
+enum bb_status bb_index_builder_finish(struct bb_index_builder *builder, struct bb_buf *spare,
+                                       struct bb_directory_entry *ret_index)
+{
+    struct bb_segment_sink *sink = &builder->sink;
+    enum bb_status status = builder->granule_count > 0 ? end_segment(builder, spare) : BB_OK;
+    struct bb_directory_entry index = {.spec = builder->spec,
+                                       .is_known = true,
+                                       .segment_count = sink->segment_count,
+                                       .unindexed_granules = sink->unindexed_granules,
+                                       .pair_count = sink->pair_count,
+                                       .data_bytes = sink->data_bytes};
+    index.head.size = sink->head.size + BB_SKIP_CHECKSUM_SIZE;
+    if (sink->granule_count > 0)
+        index.predicted_rate = sink->false_granules / (double)sink->granule_count;
+    if (status == BB_OK && index.head.size > BB_SKIP_SECTION_MAX)
+        status = bb_fail(BB_TOO_LARGE, "the head of an index has %zu bytes, at most %u",
+                         sink->head.size, BB_SKIP_SECTION_MAX);
+    if (status == BB_OK)
+        status = bb_unit_writer_append(sink->writer, BB_SKIP_UNIT_HEAD, bb_buf_bytes(&sink->head),
+                                       &index.head.offset);
+    if (status == BB_OK)
+        *ret_index = index;
+    return status;
+}

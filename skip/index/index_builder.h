@@ -1,0 +1,41 @@
+/* Builds one index of a file: what all kinds have in common to the builder of the file.
+ *
+ * Threads: one.
+ */
+#ifndef BB_SKIP_INDEX_INDEX_BUILDER_H
+#define BB_SKIP_INDEX_INDEX_BUILDER_H
+
+#include "skip/index/index_directory.h"
+#include "skip/index/member_index.h"
+#include "skip/index/min_max.h"
+#include "skip/index/value_set.h"
+
+struct bb_index_builder {
+    struct bb_skip_spec spec;
+    uint32_t granule_count; /* of the segment at hand */
+    bool is_full;           /* the segment has to end */
+    struct bb_segment_sink sink;
+    union {
+        struct bb_min_max_builder min_max;
+        struct bb_value_set_builder set;
+        struct bb_member_index_builder members;
+    } as;
+};
+
+/* pairs_max: of a segment of a kind with members. */
+BB_MUST_CHECK enum bb_status bb_index_builder_init(struct bb_index_builder *builder,
+                                                   const struct bb_skip_spec *spec,
+                                                   const struct bb_hash_secret *secret,
+                                                   size_t pairs_max, struct bb_unit_writer *writer);
+void bb_index_builder_deinit(struct bb_index_builder *builder);
+/* attribute: present, of the index's attribute. */
+void bb_index_builder_add(struct bb_index_builder *builder, const struct bb_attribute *attribute);
+/* spare: bb_member_index_builder_end_segment. */
+BB_MUST_CHECK enum bb_status bb_index_builder_end_granule(struct bb_index_builder *builder,
+                                                          struct bb_buf *spare);
+/* Ends the last segment and writes the head. */
+BB_MUST_CHECK enum bb_status bb_index_builder_finish(struct bb_index_builder *builder,
+                                                     struct bb_buf *spare,
+                                                     struct bb_directory_entry *ret_index);
+
+#endif

@@ -1,0 +1,33 @@
+/* What an index says of its segments, as it is read: segment_sink.h has the bytes. Constant. */
+#ifndef BB_SKIP_INDEX_INDEX_HEAD_H
+#define BB_SKIP_INDEX_INDEX_HEAD_H
+
+#include "skip/index/index_directory.h"
+#include "skip/index/min_max.h"
+
+struct bb_head_segment {
+    uint64_t first_granule;
+    uint32_t granule_count; /* 1 ... BB_SEGMENT_GRANULES_MAX */
+    enum bb_skip_form form;
+    struct bb_skip_section data;  /* of BOUNDS, VALUES a unit; of INVERTED all chunks */
+    struct bb_read_bounds bounds; /* BOUNDS: of the segment */
+    struct bb_segment inverted;   /* INVERTED */
+    const uint8_t *unindexed;     /* INVERTED: a bit for each granule; NULL: none */
+};
+
+struct bb_index_head {
+    struct bb_buf bytes;              /* owned: what segments point to */
+    struct bb_head_segment *segments; /* owned */
+    size_t segment_count;
+};
+
+/* Takes over the bytes, which are the head's without its checksum. BB_CORRUPT, BB_NO_MEMORY: the bytes
+ * are released too. */
+BB_MUST_CHECK enum bb_status bb_index_head_decode(struct bb_buf *bytes,
+                                                  const struct bb_index_directory *directory,
+                                                  const struct bb_directory_entry *index,
+                                                  uint64_t file_size, struct bb_place place,
+                                                  struct bb_index_head *ret_head);
+void bb_index_head_deinit(struct bb_index_head *head);
+
+#endif

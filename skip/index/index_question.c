@@ -1,0 +1,293 @@
+/* See index_question.h. */
+#include "skip/index/index_question.h"
+
+#include "skip/index/member_query.h"
+#include "skip/index/value_set.h"
+
+struct question {
+    struct bb_skip_file *file;
+    const struct bb_directory_entry *index;
+    const struct bb_leaf *leaf;
+    enum bb_attribute_type type;
+    struct bb_member_query query; /* of kinds with members */
+    struct bb_skip_account *account;
+    struct bb_buf scratch;
+    struct bb_skip_section last; /* that scratch or chunk is of */
+    struct bb_bytes chunk;
+};
+
+/* What a segment says: no other granule may be so. */
+struct answer {
+    struct bb_granule_bits may_be_true;
+    struct bb_granule_bits may_be_false;
+};
+
+static bool has_members(const struct bb_directory_entry *index)
+{
+    return index->spec.kind != BB_SKIP_MIN_MAX && index->spec.kind != BB_SKIP_SET;
+}
+
+bool bb_index_question_fits(const struct bb_directory_entry *index, const struct bb_leaf *leaf)
+{
+    if (index->spec.kind == BB_SKIP_MIN_MAX)
+        return bb_min_max_knows(leaf);
+    if (index->spec.kind == BB_SKIP_SET)
+        return leaf->kind == BB_LEAF_RANGES ||
+               (leaf->kind == BB_LEAF_TEXT && leaf->group_count > 0);
+    return bb_member_query_fits(&index->spec, leaf);
+}
+
+static void set_all(struct bb_granule_bits *bits)
+{
+    memset(bits, 0xff, sizeof(*bits));
+}
+
+/* --- min_max --- */
+
+static void judge(struct question *question, const struct bb_read_bounds *bounds, uint32_t granule,
+                  struct answer *answer)
+{
+    bool may_be_true = false;
+    bool may_be_false = false;
+    bb_read_bounds_judge(bounds, question->leaf, &may_be_true, &may_be_false);
+    if (may_be_true)
+        bb_granule_bits_set(&answer->may_be_true, granule);
+    if (may_be_false)
+        bb_granule_bits_set(&answer->may_be_false, granule);
+}
+
+/* Where the bounds of the segment decide, those of the granules are not read. */
+static bool segment_decides(struct question *question, const struct bb_head_segment *segment,
+                            struct answer *answer)
+{
+    bool may_be_true = false;
+    bool may_be_false = false;
+    bb_read_bounds_judge(&segment->bounds, question->leaf, &may_be_true, &may_be_false);
+    if (may_be_true && may_be_false)
+        return false;
+    if (may_be_true)
+        set_all(&answer->may_be_true);
+    if (may_be_false)
+        set_all(&answer->may_be_false);
+    return true;
+}
+
+static enum bb_status ask_bounds(struct question *question, const struct bb_head_segment *segment,
+                                 struct answer *answer)
+{
+    struct bb_bytes unit = {0};
+    if (segment_decides(question, segment, answer))
+        return BB_OK;
+    enum bb_status status = bb_skip_file_read(question->file, BB_SKIP_UNIT_DATA, segment->data,
+                                              &question->scratch, question->account, &unit);
+    if (status != BB_OK)
+        return status;
+    struct bb_cursor cursor = bb_cursor_of(unit);
+    for (uint32_t granule = 0; granule < segment->granule_count; granule++) {
+        struct bb_read_bounds bounds;
+        if (!bb_read_bounds_decode(&cursor, question->type, &bounds))
+            return BB_CORRUPT;
+        judge(question, &bounds, granule, answer);
+    }
+    return BB_OK;
+}
+
+/* --- set --- */
+
+static enum bb_status ask_values(struct question *question, const struct bb_head_segment *segment,
+                                 struct answer *answer)
+{
+    struct bb_bytes unit = {0};
+    enum bb_status status = bb_skip_file_read(question->file, BB_SKIP_UNIT_DATA, segment->data,
+                                              &question->scratch, question->account, &unit);
+    if (status != BB_OK)
+        return status;
+    return bb_value_set_judge(unit, question->type, segment->granule_count, question->leaf,
+                              &answer->may_be_true, &answer->may_be_false)
+               ? BB_OK
+               : BB_CORRUPT;
+}
+
+/* --- values, tokens, ngrams --- */
+
+/* The chunk that knows a member, checksum included. */
+static enum bb_status find_chunk(struct question *question, const struct bb_head_segment *segment,
+                                 uint64_t hash)
+{
+    uint64_t offset = 0;
+    uint32_t size = 0;
+    struct bb_bytes unit = {0};
+    bb_segment_chunk(&segment->inverted, hash, &offset, &size);
+    struct bb_skip_section section = {.offset = segment->data.offset + offset, .size = size};
+    if (question->last.offset == section.offset && question->last.size == size)
+        return BB_OK;
+    question->last = (struct bb_skip_section){0};
+    enum bb_status status = bb_skip_file_read(question->file, BB_SKIP_UNIT_DATA, section,
+                                              &question->scratch, question->account, &unit);
+    if (status == BB_OK) {
+        question->last = section;
+        question->chunk = (struct bb_bytes){.data = unit.data, .size = size};
+    }
+    return status;
+}
+
+static enum bb_status add_member(struct question *question, const struct bb_head_segment *segment,
+                                 uint64_t hash, struct bb_granule_bits *bits)
+{
+    enum bb_status status = find_chunk(question, segment, hash);
+    if (status != BB_OK)
+        return status;
+    return bb_segment_ask(&segment->inverted, question->chunk, hash, bits) ? BB_OK : BB_CORRUPT;
+}
+
+static bool restrict_to(struct bb_granule_bits *bits, const struct bb_granule_bits *other)
+{
+    uint64_t any = 0;
+    for (uint32_t word = 0; word < BB_SEGMENT_WORDS; word++)
+        any |= bits->words[word] &= other->words[word];
+    return any != 0;
+}
+
+/* Granules with all members of an alternative are added to *bits. */
+static enum bb_status add_alternative(struct question *question,
+                                      const struct bb_head_segment *segment,
+                                      struct bb_member_list alternative,
+                                      struct bb_granule_bits *bits)
+{
+    struct bb_granule_bits all;
+    set_all(&all);
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < alternative.count && status == BB_OK; i++) {
+        struct bb_granule_bits one = {{0}};
+        status = add_member(question, segment, question->query.hashes[alternative.first + i], &one);
+        if (!restrict_to(&all, &one))
+            break;
+    }
+    bb_granule_bits_add(bits, &all);
+    return status;
+}
+
+static enum bb_status ask_group(struct question *question, const struct bb_head_segment *segment,
+                                struct bb_member_list group, struct bb_granule_bits *bits)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < group.count && status == BB_OK; i++)
+        status =
+            add_alternative(question, segment, question->query.alternatives[group.first + i], bits);
+    return status;
+}
+
+static void add_unindexed(const struct bb_head_segment *segment, struct bb_granule_bits *bits)
+{
+    for (uint32_t granule = 0; granule < segment->granule_count && segment->unindexed != NULL;
+         granule++)
+        if ((segment->unindexed[granule / 8] >> granule % 8 & 1) != 0)
+            bb_granule_bits_set(bits, granule);
+}
+
+static enum bb_status ask_members(struct question *question, const struct bb_head_segment *segment,
+                                  struct answer *answer)
+{
+    enum bb_status status = BB_OK;
+    set_all(&answer->may_be_true);
+    set_all(&answer->may_be_false);
+    for (size_t i = 0; i < question->query.group_count && status == BB_OK; i++) {
+        struct bb_granule_bits group = {{0}};
+        status = ask_group(question, segment, question->query.groups[i], &group);
+        if (!restrict_to(&answer->may_be_true, &group))
+            break;
+    }
+    add_unindexed(segment, &answer->may_be_true);
+    return status;
+}
+
+/* --- All kinds --- */
+
+static enum bb_status ask_form(struct question *question, const struct bb_head_segment *segment,
+                               struct answer *answer)
+{
+    switch (segment->form) {
+    case BB_SKIP_FORM_BOUNDS:
+        return ask_bounds(question, segment, answer);
+    case BB_SKIP_FORM_VALUES:
+        return ask_values(question, segment, answer);
+    case BB_SKIP_FORM_INVERTED:
+        return ask_members(question, segment, answer);
+    case BB_SKIP_FORM_NONE:
+        break;
+    }
+    set_all(&answer->may_be_true);
+    set_all(&answer->may_be_false);
+    return BB_OK;
+}
+
+/* A segment that cannot be read rules nothing out. */
+static enum bb_status ask_segment(struct question *question, const struct bb_head_segment *segment,
+                                  struct bb_skip_verdicts *verdicts)
+{
+    struct answer answer = {{{0}}, {{0}}};
+    struct bb_skip_account *account = question->account;
+    size_t first = (size_t)segment->first_granule;
+    enum bb_status status = ask_form(question, segment, &answer);
+    account->segments_asked++;
+    account->granules_asked += segment->granule_count;
+    if (status == BB_NO_MEMORY)
+        return status;
+    if (status != BB_OK) {
+        account->damaged_segments++;
+        question->last = (struct bb_skip_section){0};
+        return BB_OK;
+    }
+    account->granules_excluded +=
+        bb_bits_restrict(verdicts->may_be_true, first, segment->granule_count, &answer.may_be_true);
+    account->granules_included += bb_bits_restrict(verdicts->may_be_false, first,
+                                                   segment->granule_count, &answer.may_be_false);
+    return BB_OK;
+}
+
+static bool is_needed(const struct bb_head_segment *segment, const uint64_t *needed,
+                      const struct bb_skip_verdicts *verdicts)
+{
+    size_t first = (size_t)segment->first_granule;
+    return bb_bits_any(verdicts->may_be_true, first, segment->granule_count) &&
+           (needed == NULL || bb_bits_any(needed, first, segment->granule_count));
+}
+
+static enum bb_status ask_all(struct question *question, const struct bb_loaded_head *loaded,
+                              const uint64_t *needed, struct bb_skip_verdicts *verdicts)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < loaded->head.segment_count && status == BB_OK; i++)
+        if (is_needed(&loaded->head.segments[i], needed, verdicts))
+            status = ask_segment(question, &loaded->head.segments[i], verdicts);
+    return status;
+}
+
+enum bb_status bb_index_question_ask(struct bb_skip_file *file, size_t index,
+                                     const struct bb_leaf *leaf, const uint64_t *needed,
+                                     struct bb_skip_account *account,
+                                     struct bb_skip_verdicts *verdicts)
+{
+    struct bb_skip_account unseen = {0};
+    const struct bb_directory_entry *entry = &file->directory.indexes[index];
+    struct question question = {.file = file,
+                                .index = entry,
+                                .leaf = leaf,
+                                .type = file->directory.attributes[entry->spec.attribute].type,
+                                .account = account == NULL ? &unseen : account};
+    const struct bb_loaded_head *loaded = NULL;
+    enum bb_status status = BB_OK;
+    if (has_members(entry))
+        status = bb_member_query_init(&question.query, &entry->spec, &file->directory.secret, leaf);
+    if (status == BB_OK && (!has_members(entry) || question.query.group_count > 0)) {
+        question.account->leaves++;
+        status = bb_skip_file_head(file, index, question.account, &loaded);
+        if (status == BB_OK && loaded->is_damaged)
+            question.account->damaged_segments += entry->segment_count;
+        else if (status == BB_OK)
+            status = ask_all(&question, loaded, needed, verdicts);
+    }
+    bb_member_query_deinit(&question.query);
+    bb_buf_deinit(&question.scratch);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* Asks one index about one leaf, segment by segment. */
+#ifndef BB_SKIP_INDEX_INDEX_QUESTION_H
+#define BB_SKIP_INDEX_INDEX_QUESTION_H
+
+#include "skip/index/skip_file.h"
+#include "skip/index/truth_bits.h"
+
+/* Whether the index knows anything of such a leaf, which is of its attribute: nothing is read. */
+bool bb_index_question_fits(const struct bb_directory_entry *index, const struct bb_leaf *leaf);
+
+/* Takes from the verdicts of the leaf what the index excludes. Segments without a granule that may be
+ * true, or without one that is needed, are not asked; needed NULL: all are. account may be NULL.
+ * BB_NO_MEMORY. */
+BB_MUST_CHECK enum bb_status bb_index_question_ask(struct bb_skip_file *file, size_t index,
+                                                   const struct bb_leaf *leaf,
+                                                   const uint64_t *needed,
+                                                   struct bb_skip_account *account,
+                                                   struct bb_skip_verdicts *verdicts);
+
+#endif

@@ -1,0 +1,21 @@
+/* Values and bounds against the intervals of a leaf (skip/condition/leaf.h), which ascend. */
+#ifndef BB_SKIP_INDEX_INTERVAL_SET_H
+#define BB_SKIP_INDEX_INTERVAL_SET_H
+
+#include "skip/condition/leaf.h"
+
+/* Bounds of some values: all of them lie between, both included. */
+struct bb_value_bounds {
+    struct bb_attribute low;
+    struct bb_attribute high; /* not set where high_is_open */
+    bool high_is_open;        /* nothing is known of the greatest value */
+};
+
+/* Does an interval have the value? value: present, of the leaf's type. */
+bool bb_intervals_have(const struct bb_leaf *leaf, const struct bb_attribute *value);
+/* Does an interval have any value between the bounds? */
+bool bb_intervals_meet(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds);
+/* Does one interval have every value between the bounds? */
+bool bb_intervals_cover(const struct bb_leaf *leaf, const struct bb_value_bounds *bounds);
+
+#endif

@@ -1,0 +1,119 @@
+/* See member_index.h. */
+#include "skip/index/member_index.h"
+
+#include "base/status.h"
+#include "skip/index/canonical.h"
+#include "skip/record/attribute.h"
+
+enum bb_status bb_member_index_builder_init(struct bb_member_index_builder *builder,
+                                            const struct bb_skip_spec *spec,
+                                            const struct bb_hash_secret *secret, size_t pairs_max)
+{
+    *builder =
+        (struct bb_member_index_builder){.spec = *spec, .secret = *secret, .pairs_max = pairs_max};
+    enum bb_status status = bb_distinct_set_init(&builder->members);
+    if (status == BB_OK && spec->kind != BB_SKIP_VALUES)
+        status = bb_member_scan_init(&builder->scan, spec, secret);
+    if (status != BB_OK)
+        bb_member_index_builder_deinit(builder);
+    return status;
+}
+
+void bb_member_index_builder_deinit(struct bb_member_index_builder *builder)
+{
+    bb_distinct_set_deinit(&builder->members);
+    bb_member_scan_deinit(&builder->scan);
+    bb_segment_builder_deinit(&builder->segment);
+    *builder = (struct bb_member_index_builder){0};
+}
+
+static void add_value(struct bb_member_index_builder *builder, const struct bb_attribute *attribute)
+{
+    uint8_t room[BB_CANONICAL_NUMBER_SIZE];
+    if (!bb_attribute_is_nan(attribute))
+        bb_distinct_set_add(&builder->members,
+                            bb_member_hash(&builder->secret, bb_canonical_bytes(attribute, room)));
+}
+
+void bb_member_index_builder_add(struct bb_member_index_builder *builder,
+                                 const struct bb_attribute *attribute)
+{
+    if (builder->spec.kind == BB_SKIP_VALUES) {
+        add_value(builder, attribute);
+        return;
+    }
+    bb_member_scan_begin(&builder->scan, attribute->as.bytes);
+    for (size_t count = bb_member_scan_next(&builder->scan); count > 0;
+         count = bb_member_scan_next(&builder->scan))
+        for (size_t i = 0; i < count; i++)
+            bb_distinct_set_add(&builder->members, builder->scan.hashes[i]);
+}
+
+enum bb_status bb_member_index_builder_end_granule(struct bb_member_index_builder *builder,
+                                                   bool *ret_is_full)
+{
+    bool is_unindexed = false;
+    uint32_t granule = builder->members.granule;
+    enum bb_status status = bb_distinct_set_end_granule(&builder->members, &is_unindexed);
+    if (status == BB_OK && is_unindexed)
+        bb_granule_bits_set(&builder->unindexed, granule);
+    *ret_is_full = builder->members.granule == BB_SEGMENT_GRANULES_MAX ||
+                   builder->members.pair_count >= builder->pairs_max;
+    return status;
+}
+
+static enum bb_status append_unindexed(const struct bb_granule_bits *unindexed,
+                                       uint32_t granule_count, struct bb_segment_sink *sink)
+{
+    uint16_t granules[BB_SEGMENT_GRANULES_MAX];
+    uint32_t count = bb_granule_bits_list(unindexed, granules);
+    enum bb_status status = bb_append_u8(&sink->head, count > 0);
+    for (uint32_t first = 0; count > 0 && first < granule_count && status == BB_OK; first += 8)
+        status = bb_append_u8(&sink->head, (uint8_t)(unindexed->words[first / 64] >> first % 64));
+    sink->unindexed_granules += count;
+    return status;
+}
+
+static enum bb_status write_segment(struct bb_member_index_builder *builder,
+                                    struct bb_segment_sink *sink)
+{
+    struct bb_segment_builder *segment = &builder->segment;
+    uint32_t granule_count = segment->segment.granule_count;
+    uint64_t offset = 0;
+    enum bb_status status = bb_unit_writer_append_chunks(sink->writer, &segment->data,
+                                                         bb_buf_bytes(&segment->ends), &offset);
+    if (status == BB_OK)
+        status = bb_segment_sink_begin(sink, granule_count, BB_SKIP_FORM_INVERTED);
+    if (status == BB_OK)
+        status = bb_append_varint(&sink->head, offset);
+    if (status == BB_OK)
+        status = append_unindexed(&builder->unindexed, granule_count, sink);
+    if (status == BB_OK)
+        status = bb_segment_append(&segment->segment, &sink->head);
+    sink->data_bytes += segment->data.size;
+    sink->pair_count += segment->segment.pair_count;
+    sink->false_granules += bb_segment_rate(&segment->segment) * granule_count;
+    return status == BB_OK ? bb_buf_append(&sink->head, segment->ends.data, segment->ends.size)
+                           : status;
+}
+
+enum bb_status bb_member_index_builder_end_segment(struct bb_member_index_builder *builder,
+                                                   struct bb_buf *spare,
+                                                   struct bb_segment_sink *sink)
+{
+    struct bb_distinct_set *members = &builder->members;
+    bb_buf_reset(spare);
+    enum bb_status status = bb_buf_reserve(spare, members->pair_count * sizeof(uint64_t));
+    if (status != BB_OK)
+        return status;
+    bb_member_pairs_sort(members->pairs, (uint64_t *)(void *)spare->data, members->pair_count);
+    status = bb_segment_builder_build(&builder->segment, members->pairs, members->pair_count,
+                                      members->granule, builder->spec.rate);
+    if (status == BB_OK)
+        status = write_segment(builder, sink);
+    else if (status == BB_TOO_LARGE)
+        status = bb_segment_sink_add_none(sink, members->granule);
+    bb_distinct_set_reset(members);
+    builder->unindexed = (struct bb_granule_bits){{0}};
+    return status;
+}

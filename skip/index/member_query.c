@@ -1,0 +1,175 @@
+/* See member_query.h. */
+#include "skip/index/member_query.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "skip/index/canonical.h"
+#include "skip/record/attribute.h"
+
+bool bb_member_query_fits(const struct bb_skip_spec *spec, const struct bb_leaf *leaf)
+{
+    if (leaf->kind == BB_LEAF_RANGES)
+        return leaf->is_points && leaf->interval_count > 0;
+    return leaf->kind == BB_LEAF_TEXT && leaf->group_count > 0 && spec->kind != BB_SKIP_VALUES;
+}
+
+static enum bb_status no_memory(void)
+{
+    return bb_fail(BB_NO_MEMORY, "no memory for asking an index");
+}
+
+static enum bb_status add_hash(struct bb_member_query *query, uint64_t hash)
+{
+    if (query->hash_count == query->hash_capacity) {
+        size_t capacity = query->hash_capacity == 0 ? 16 : query->hash_capacity * 2;
+        uint64_t *hashes = bb_realloc(query->hashes, capacity * sizeof(hashes[0]));
+        if (hashes == NULL)
+            return no_memory();
+        query->hashes = hashes;
+        query->hash_capacity = capacity;
+    }
+    query->hashes[query->hash_count++] = hash;
+    return BB_OK;
+}
+
+/* Does the member at hand belong to every value that has the piece? N-grams do; a token that touches an
+ * end of the piece may be part of a longer one. */
+static bool is_whole(const struct bb_member_scan *scan, const struct bb_piece *piece, size_t i)
+{
+    if (scan->kind == BB_SKIP_NGRAMS || piece->is_token)
+        return true;
+    bool is_first = scan->piece.data + scan->edges[2 * i] == piece->bytes.data;
+    bool is_last = scan->rest.size == 0 && scan->edges[2 * i + 1] == scan->piece.size;
+    return (!is_first || piece->is_at_start) && (!is_last || piece->is_at_end);
+}
+
+static enum bb_status add_members(struct bb_member_query *query, struct bb_member_scan *scan,
+                                  const struct bb_piece *piece)
+{
+    enum bb_status status = BB_OK;
+    bb_member_scan_begin(scan, piece->bytes);
+    for (size_t count = bb_member_scan_next(scan); count > 0 && status == BB_OK;
+         count = bb_member_scan_next(scan))
+        for (size_t i = 0; i < count && status == BB_OK; i++)
+            if (is_whole(scan, piece, i))
+                status = add_hash(query, scan->hashes[i]);
+    return status;
+}
+
+/* Without members it says nothing, and neither does its group. */
+static enum bb_status add_piece(struct bb_member_query *query, struct bb_member_scan *scan,
+                                const struct bb_piece *piece)
+{
+    struct bb_member_list *alternative = &query->alternatives[query->alternative_count++];
+    enum bb_status status = BB_OK;
+    alternative->first = query->hash_count;
+    if (!piece->ignores_case || scan->folds_case)
+        status = add_members(query, scan, piece);
+    alternative->count = query->hash_count - alternative->first;
+    return status;
+}
+
+static enum bb_status add_value(struct bb_member_query *query, const struct bb_hash_secret *secret,
+                                const struct bb_attribute *value)
+{
+    uint8_t room[BB_CANONICAL_NUMBER_SIZE];
+    struct bb_member_list *alternative = &query->alternatives[query->alternative_count++];
+    *alternative = (struct bb_member_list){.first = query->hash_count, .count = 1};
+    return add_hash(query, bb_member_hash(secret, bb_canonical_bytes(value, room)));
+}
+
+static int compare_hashes(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Ends the group that began with an alternative, if it says anything. */
+static void end_group(struct bb_member_query *query, size_t first)
+{
+    for (size_t i = first; i < query->alternative_count; i++)
+        if (query->alternatives[i].count == 0)
+            return;
+    query->groups[query->group_count++] =
+        (struct bb_member_list){.first = first, .count = query->alternative_count - first};
+}
+
+static enum bb_status add_points(struct bb_member_query *query, const struct bb_skip_spec *spec,
+                                 const struct bb_hash_secret *secret, struct bb_member_scan *scan,
+                                 const struct bb_leaf *leaf)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < leaf->interval_count && status == BB_OK; i++) {
+        const struct bb_attribute *value = &leaf->intervals[i].low.value;
+        struct bb_piece piece = {.bytes = value->as.bytes, .is_at_start = true, .is_at_end = true};
+        status = spec->kind == BB_SKIP_VALUES ? add_value(query, secret, value)
+                                              : add_piece(query, scan, &piece);
+    }
+    /* In order of hashes, neighbours are read together. */
+    if (spec->kind == BB_SKIP_VALUES && status == BB_OK)
+        qsort(query->hashes, query->hash_count, sizeof(query->hashes[0]), compare_hashes);
+    end_group(query, 0);
+    return status;
+}
+
+static enum bb_status add_groups(struct bb_member_query *query, struct bb_member_scan *scan,
+                                 const struct bb_leaf *leaf)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < leaf->group_count && status == BB_OK; i++) {
+        size_t first = query->alternative_count;
+        for (size_t j = 0; j < leaf->groups[i].piece_count && status == BB_OK; j++)
+            status = add_piece(query, scan, &leaf->groups[i].pieces[j]);
+        end_group(query, first);
+    }
+    return status;
+}
+
+static size_t count_alternatives(const struct bb_leaf *leaf)
+{
+    size_t count = leaf->interval_count;
+    for (size_t i = 0; leaf->kind == BB_LEAF_TEXT && i < leaf->group_count; i++)
+        count += leaf->groups[i].piece_count;
+    return count;
+}
+
+static enum bb_status allocate(struct bb_member_query *query, const struct bb_leaf *leaf)
+{
+    *query = (struct bb_member_query){0};
+    query->alternatives =
+        bb_alloc_zeroed(count_alternatives(leaf) + 1, sizeof(query->alternatives[0]));
+    query->groups = bb_alloc_zeroed(leaf->group_count + 1, sizeof(query->groups[0]));
+    if (query->alternatives != NULL && query->groups != NULL)
+        return BB_OK;
+    bb_member_query_deinit(query);
+    return no_memory();
+}
+
+enum bb_status bb_member_query_init(struct bb_member_query *query, const struct bb_skip_spec *spec,
+                                    const struct bb_hash_secret *secret, const struct bb_leaf *leaf)
+{
+    struct bb_member_scan scan = {0};
+    enum bb_status status = allocate(query, leaf);
+    if (status != BB_OK)
+        return status;
+    if (spec->kind != BB_SKIP_VALUES)
+        status = bb_member_scan_init(&scan, spec, secret);
+    if (status == BB_OK)
+        status = leaf->kind == BB_LEAF_RANGES ? add_points(query, spec, secret, &scan, leaf)
+                                              : add_groups(query, &scan, leaf);
+    bb_member_scan_deinit(&scan);
+    if (status != BB_OK)
+        bb_member_query_deinit(query);
+    return status;
+}
+
+void bb_member_query_deinit(struct bb_member_query *query)
+{
+    bb_free(query->hashes);
+    bb_free(query->alternatives);
+    bb_free(query->groups);
+    *query = (struct bb_member_query){0};
+}

@@ -1,0 +1,39 @@
+/* A leaf as a question for members: every group needs one of its alternatives, an alternative needs
+ * all of its members.
+ *
+ *     x = 'GET /a' over tokens          {GET, a}
+ *     x IN (1, 2) over values           {1} or {2}
+ *     x LIKE '% GET /a %' over tokens   {GET, a}
+ *
+ * What no member expresses is left out: the question is weaker than the leaf, never stronger.
+ */
+#ifndef BB_SKIP_INDEX_MEMBER_QUERY_H
+#define BB_SKIP_INDEX_MEMBER_QUERY_H
+
+#include "skip/condition/leaf.h"
+#include "skip/index/member_scan.h"
+
+struct bb_member_list {
+    size_t first;
+    size_t count;
+};
+
+struct bb_member_query {
+    uint64_t *hashes; /* owned */
+    size_t hash_count;
+    size_t hash_capacity;
+    struct bb_member_list *alternatives; /* owned; of hashes */
+    size_t alternative_count;
+    struct bb_member_list *groups; /* owned; of alternatives. None: the index knows nothing of it */
+    size_t group_count;
+};
+
+/* Whether such a question can be made at all: cheap, to be asked first. */
+bool bb_member_query_fits(const struct bb_skip_spec *spec, const struct bb_leaf *leaf);
+BB_MUST_CHECK enum bb_status bb_member_query_init(struct bb_member_query *query,
+                                                  const struct bb_skip_spec *spec,
+                                                  const struct bb_hash_secret *secret,
+                                                  const struct bb_leaf *leaf);
+void bb_member_query_deinit(struct bb_member_query *query);
+
+#endif

@@ -1,0 +1,135 @@
+/* See member_scan.h. */
+#include "skip/index/member_scan.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+enum bb_status bb_member_scan_init(struct bb_member_scan *scan, const struct bb_skip_spec *spec,
+                                   const struct bb_hash_secret *secret)
+{
+    *scan = (struct bb_member_scan){.kind = spec->kind,
+                                    .ngram_size = spec->ngram_size,
+                                    .folds_case = spec->folds_case,
+                                    .secret = *secret,
+                                    .find_edges = bb_token_edges_of(bb_cpu_best())};
+    scan->hashes = bb_alloc(BB_MEMBER_SCAN_HASHES * sizeof(scan->hashes[0]));
+    scan->edges = bb_alloc((BB_TOKENIZER_PIECE_SIZE + 2) * sizeof(scan->edges[0]));
+    if (scan->hashes != NULL && scan->edges != NULL)
+        return BB_OK;
+    bb_member_scan_deinit(scan);
+    return bb_fail(BB_NO_MEMORY, "no memory for finding tokens");
+}
+
+void bb_member_scan_deinit(struct bb_member_scan *scan)
+{
+    bb_free(scan->edges);
+    bb_free(scan->hashes);
+    scan->edges = NULL;
+    scan->hashes = NULL;
+}
+
+static uint64_t hash_long(const struct bb_member_scan *scan, struct bb_bytes token)
+{
+    uint8_t lower[BB_TOKEN_SIZE_MAX];
+    if (token.size > BB_TOKEN_SIZE_MAX)
+        token.size = BB_TOKEN_SIZE_MAX;
+    if (!scan->folds_case)
+        return bb_member_hash(&scan->secret, token);
+    for (size_t i = 0; i < token.size; i++)
+        lower[i] = bb_token_lower(token.data[i]);
+    return bb_member_hash(&scan->secret, (struct bb_bytes){.data = lower, .size = token.size});
+}
+
+/* The first size bytes of a word, 0 ... 8. */
+static inline uint64_t first_bytes(uint64_t word, size_t size)
+{
+    return size >= 8 ? word : word & ((UINT64_C(1) << 8 * size) - 1);
+}
+
+/* Of a short token with 16 readable bytes from its first one on: no branch on its size. */
+static inline uint64_t hash_words(struct bb_member_key key, const uint8_t *data, size_t size,
+                                  bool folds_case)
+{
+    uint64_t low = first_bytes(bb_load64(data), size);
+    uint64_t high = first_bytes(bb_load64(data + 8), size > 8 ? size - 8 : 0);
+    if (folds_case) {
+        low = bb_token_lower_word(low);
+        high = bb_token_lower_word(high);
+    }
+    return bb_member_hash_words(key, low, high, size);
+}
+
+static size_t hash_tokens(struct bb_member_scan *scan, size_t edge_count)
+{
+    struct bb_member_key key = bb_member_key_of(&scan->secret);
+    const uint8_t *data = scan->piece.data;
+    size_t readable = scan->piece.size + scan->rest.size;
+    for (size_t i = 0; i < edge_count; i += 2) {
+        size_t begin = scan->edges[i];
+        size_t size = scan->edges[i + 1] - begin;
+        bool is_plain = size <= BB_MEMBER_SHORT_MAX && begin + BB_MEMBER_SHORT_MAX <= readable;
+        scan->hashes[i / 2] =
+            is_plain ? hash_words(key, data + begin, size, scan->folds_case)
+                     : hash_long(scan, (struct bb_bytes){.data = data + begin, .size = size});
+    }
+    return edge_count / 2;
+}
+
+/* The piece has one token, without an end in it: its rest is passed. */
+static void pass_token(struct bb_member_scan *scan)
+{
+    size_t size = 0;
+    while (size < scan->rest.size && bb_token_has(scan->rest.data[size]))
+        size++;
+    scan->rest = (struct bb_bytes){.data = scan->rest.data + size, .size = scan->rest.size - size};
+}
+
+static void take_piece(struct bb_member_scan *scan, size_t size)
+{
+    scan->piece = (struct bb_bytes){.data = scan->rest.data, .size = size};
+    scan->rest = (struct bb_bytes){.data = scan->rest.data + size, .size = scan->rest.size - size};
+}
+
+/* A token that reaches the end of a piece, but not of the value, is left for the next piece. */
+static size_t next_tokens(struct bb_member_scan *scan)
+{
+    while (scan->rest.size > 0) {
+        size_t size =
+            scan->rest.size < BB_TOKENIZER_PIECE_SIZE ? scan->rest.size : BB_TOKENIZER_PIECE_SIZE;
+        size_t count = scan->find_edges(scan->rest.data, size, scan->edges);
+        bool is_cut = size < scan->rest.size && count > 0 && scan->edges[count - 1] == size;
+        if (is_cut && scan->edges[count - 2] > 0) {
+            size = scan->edges[count - 2];
+            count -= 2;
+            is_cut = false;
+        }
+        take_piece(scan, size);
+        if (is_cut)
+            pass_token(scan);
+        if (count > 0)
+            return hash_tokens(scan, count);
+    }
+    return 0;
+}
+
+static size_t next_ngrams(struct bb_member_scan *scan)
+{
+    struct bb_member_key key = bb_member_key_of(&scan->secret);
+    size_t count = 0;
+    const uint8_t *data = scan->rest.data;
+    while (count < BB_MEMBER_SCAN_HASHES && count + scan->ngram_size <= scan->rest.size) {
+        size_t left = scan->rest.size - count;
+        uint64_t word = left >= 8 ? first_bytes(bb_load64(data + count), scan->ngram_size)
+                                  : bb_member_word(data + count, scan->ngram_size);
+        if (scan->folds_case)
+            word = bb_token_lower_word(word);
+        scan->hashes[count++] = bb_member_hash_words(key, word, 0, scan->ngram_size);
+    }
+    take_piece(scan, count);
+    return count;
+}
+
+size_t bb_member_scan_next(struct bb_member_scan *scan)
+{
+    return scan->kind == BB_SKIP_TOKENS ? next_tokens(scan) : next_ngrams(scan);
+}

@@ -1,0 +1,234 @@
+/* See min_max.h. */
+#include "skip/index/min_max.h"
+
+#include "base/bytes.h"
+#include "skip/index/canonical.h"
+#include "skip/record/attribute.h"
+
+/* --- Writing --- */
+
+static struct bb_attribute cut(const struct bb_attribute *value)
+{
+    struct bb_attribute first = *value;
+    if (first.type == BB_ATTRIBUTE_BYTES && first.as.bytes.size > BB_MIN_MAX_BYTES)
+        first.as.bytes.size = BB_MIN_MAX_BYTES;
+    return first;
+}
+
+static struct bb_attribute keep(struct bb_attribute value, uint8_t *room)
+{
+    if (value.type == BB_ATTRIBUTE_BYTES && value.as.bytes.size > 0) {
+        memmove(room, value.as.bytes.data, value.as.bytes.size);
+        value.as.bytes.data = room;
+    }
+    return value;
+}
+
+static void widen(struct bb_value_span *span, const struct bb_attribute *value, bool is_cut)
+{
+    if (!span->has_values || bb_attribute_compare(value, &span->low) < 0)
+        span->low = keep(*value, span->low_bytes);
+    int order = span->has_values ? bb_attribute_compare(value, &span->high) : 1;
+    if (order > 0)
+        span->high = keep(*value, span->high_bytes);
+    if (order > 0 || (order == 0 && is_cut))
+        span->high_is_cut = is_cut;
+    span->has_values = true;
+}
+
+void bb_min_max_builder_add(struct bb_min_max_builder *builder,
+                            const struct bb_attribute *attribute)
+{
+    if (bb_attribute_is_nan(attribute)) {
+        builder->granule.has_nan = true;
+        return;
+    }
+    struct bb_attribute first = cut(attribute);
+    bool is_cut =
+        first.type == BB_ATTRIBUTE_BYTES && first.as.bytes.size < attribute->as.bytes.size;
+    widen(&builder->granule, &first, is_cut);
+}
+
+/* The least bytes above all that begin with these; false: there are none. */
+static bool round_up(uint8_t *bytes, size_t *size)
+{
+    while (*size > 0 && bytes[*size - 1] == 0xff)
+        --*size;
+    if (*size == 0)
+        return false;
+    bytes[*size - 1]++;
+    return true;
+}
+
+static enum bb_status append_size_and_bytes(struct bb_bytes bytes, struct bb_buf *buf)
+{
+    enum bb_status status = bb_append_u8(buf, (uint8_t)bytes.size);
+    return status == BB_OK ? bb_buf_append(buf, bytes.data, bytes.size) : status;
+}
+
+static enum bb_status append_high_bytes(const struct bb_value_span *span, struct bb_buf *buf)
+{
+    uint8_t bytes[BB_MIN_MAX_BYTES];
+    size_t size = span->high.as.bytes.size;
+    if (size > 0)
+        memcpy(bytes, span->high.as.bytes.data, size);
+    if (span->high_is_cut && !round_up(bytes, &size))
+        return bb_append_u8(buf, BB_MIN_MAX_HIGH_OPEN);
+    return append_size_and_bytes(bb_bytes_of(bytes, size), buf);
+}
+
+static enum bb_status append_span(const struct bb_value_span *span, struct bb_buf *buf)
+{
+    uint32_t flags =
+        (span->has_values ? BB_MIN_MAX_HAS : 0) | (span->has_nan ? BB_MIN_MAX_HAS_NAN : 0);
+    enum bb_status status = bb_append_u8(buf, (uint8_t)flags);
+    if (status != BB_OK || !span->has_values)
+        return status;
+    if (span->low.type == BB_ATTRIBUTE_BYTES) {
+        status = append_size_and_bytes(span->low.as.bytes, buf);
+        return status == BB_OK ? append_high_bytes(span, buf) : status;
+    }
+    status = bb_append_u64(buf, bb_canonical_word(&span->low));
+    return status == BB_OK ? bb_append_u64(buf, bb_canonical_word(&span->high)) : status;
+}
+
+enum bb_status bb_min_max_builder_end_granule(struct bb_min_max_builder *builder)
+{
+    struct bb_value_span *granule = &builder->granule;
+    enum bb_status status = append_span(granule, &builder->unit);
+    if (granule->has_values) {
+        widen(&builder->segment, &granule->low, false);
+        widen(&builder->segment, &granule->high, granule->high_is_cut);
+    }
+    builder->segment.has_nan |= granule->has_nan;
+    builder->granule = (struct bb_value_span){0};
+    builder->granule_count++;
+    return status;
+}
+
+enum bb_status bb_min_max_builder_end_segment(struct bb_min_max_builder *builder,
+                                              struct bb_segment_sink *sink)
+{
+    enum bb_status status =
+        bb_segment_sink_begin(sink, builder->granule_count, BB_SKIP_FORM_BOUNDS);
+    if (status == BB_OK)
+        status = append_span(&builder->segment, &sink->head);
+    if (status == BB_OK)
+        status = bb_segment_sink_add_unit(sink, bb_buf_bytes(&builder->unit));
+    sink->pair_count += builder->granule_count;
+    bb_buf_reset(&builder->unit);
+    builder->segment = (struct bb_value_span){0};
+    builder->granule_count = 0;
+    return status;
+}
+
+/* --- Reading --- */
+
+static bool decode_bytes(struct bb_cursor *cursor, struct bb_attribute *ret_value, bool *ret_open)
+{
+    uint8_t size = 0;
+    *ret_value = (struct bb_attribute){.type = BB_ATTRIBUTE_BYTES};
+    if (!bb_decode_u8(cursor, &size))
+        return false;
+    *ret_open = size == BB_MIN_MAX_HIGH_OPEN;
+    return *ret_open ||
+           (size <= BB_MIN_MAX_BYTES && bb_decode_raw(cursor, size, &ret_value->as.bytes));
+}
+
+static bool decode_number(struct bb_cursor *cursor, enum bb_attribute_type type,
+                          struct bb_attribute *ret_value)
+{
+    struct bb_bytes bytes = {0};
+    if (!bb_decode_raw(cursor, BB_CANONICAL_NUMBER_SIZE, &bytes))
+        return false;
+    *ret_value = bb_canonical_number(type, bytes.data);
+    return !bb_attribute_is_nan(ret_value);
+}
+
+bool bb_read_bounds_decode(struct bb_cursor *cursor, enum bb_attribute_type type,
+                           struct bb_read_bounds *ret_bounds)
+{
+    uint8_t flags = 0;
+    *ret_bounds = (struct bb_read_bounds){0};
+    struct bb_value_bounds *values = &ret_bounds->values;
+    if (!bb_decode_u8(cursor, &flags) || flags > (BB_MIN_MAX_HAS | BB_MIN_MAX_HAS_NAN))
+        return false;
+    ret_bounds->has_values = (flags & BB_MIN_MAX_HAS) != 0;
+    ret_bounds->has_nan = (flags & BB_MIN_MAX_HAS_NAN) != 0;
+    if (!ret_bounds->has_values)
+        return true;
+    if (type != BB_ATTRIBUTE_BYTES)
+        return decode_number(cursor, type, &values->low) &&
+               decode_number(cursor, type, &values->high);
+    bool low_is_open = false;
+    return decode_bytes(cursor, &values->low, &low_is_open) && !low_is_open &&
+           decode_bytes(cursor, &values->high, &values->high_is_open);
+}
+
+/* May bytes between the bounds begin with these? */
+static bool may_begin(const struct bb_value_bounds *values, struct bb_bytes prefix)
+{
+    struct bb_bytes low = values->low.as.bytes;
+    if (low.size > prefix.size)
+        low.size = prefix.size;
+    return bb_bytes_compare(low, prefix) <= 0 &&
+           (values->high_is_open || bb_bytes_compare(values->high.as.bytes, prefix) >= 0);
+}
+
+static bool is_prefix(const struct bb_piece *piece)
+{
+    return piece->is_at_start && !piece->ignores_case;
+}
+
+static bool group_is_known(const struct bb_piece_group *group)
+{
+    for (size_t i = 0; i < group->piece_count; i++)
+        if (!is_prefix(&group->pieces[i]))
+            return false;
+    return true;
+}
+
+bool bb_min_max_knows(const struct bb_leaf *leaf)
+{
+    if (leaf->kind == BB_LEAF_RANGES)
+        return true;
+    for (size_t i = 0; leaf->kind == BB_LEAF_TEXT && i < leaf->group_count; i++)
+        if (group_is_known(&leaf->groups[i]))
+            return true;
+    return false;
+}
+
+static bool group_may_match(const struct bb_piece_group *group,
+                            const struct bb_value_bounds *values)
+{
+    if (!group_is_known(group))
+        return true;
+    for (size_t i = 0; i < group->piece_count; i++)
+        if (may_begin(values, group->pieces[i].bytes))
+            return true;
+    return false;
+}
+
+static bool text_may_match(const struct bb_leaf *leaf, const struct bb_value_bounds *values)
+{
+    for (size_t i = 0; i < leaf->group_count; i++)
+        if (!group_may_match(&leaf->groups[i], values))
+            return false;
+    return true;
+}
+
+void bb_read_bounds_judge(const struct bb_read_bounds *bounds, const struct bb_leaf *leaf,
+                          bool *ret_may_be_true, bool *ret_may_be_false)
+{
+    *ret_may_be_true = false;
+    *ret_may_be_false = bounds->has_nan;
+    if (!bounds->has_values)
+        return;
+    if (leaf->kind == BB_LEAF_RANGES) {
+        *ret_may_be_true = bb_intervals_meet(leaf, &bounds->values);
+        *ret_may_be_false |= !bb_intervals_cover(leaf, &bounds->values);
+    } else {
+        *ret_may_be_true = text_may_match(leaf, &bounds->values);
+        *ret_may_be_false = true;
+    }
+}

@@ -1,0 +1,47 @@
+/* Cuts text into tokens: maximal runs of ASCII letters, ASCII digits and bytes from 0x80 on. All else
+ * separates, NUL too.
+ *
+ * Every form finds the same tokens: 64 bytes at a time become a word with a bit for each byte of a
+ * token, and the edges of its runs are where tokens begin and end.
+ *
+ * Pure functions; any thread.
+ */
+#ifndef BB_SKIP_INDEX_TOKENIZER_H
+#define BB_SKIP_INDEX_TOKENIZER_H
+
+#include "bb/base.h"
+#include "bloomblock/cpu.h"
+
+static inline bool bb_token_has(uint8_t byte)
+{
+    return (uint8_t)((byte | 0x20) - 'a') < 26 || (uint8_t)(byte - '0') < 10 || byte >= 0x80;
+}
+
+/* ASCII letters in lower case, other bytes as they are. */
+static inline uint8_t bb_token_lower(uint8_t byte)
+{
+    return (uint8_t)(byte - 'A') < 26 ? byte | 0x20 : byte;
+}
+
+/* The same for the eight bytes of a word. */
+static inline uint64_t bb_token_lower_word(uint64_t word)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t low = word & ones * 0x7f;
+    uint64_t from_a = low + ones * (0x80 - 'A');
+    uint64_t after_z = low + ones * (0x80 - 'Z' - 1);
+    uint64_t is_upper = from_a & ~after_z & ~word & ones * 0x80;
+    return word | is_upper >> 2;
+}
+
+#define BB_TOKENIZER_PIECE_SIZE (16 * 1024)
+
+/* Where runs begin and end, in turn, the first beginning first; a run that reaches the end of the
+ * bytes ends there. size: at most BB_TOKENIZER_PIECE_SIZE. ret_edges: room for size + 2. Gives the
+ * number of edges, which is even. */
+typedef size_t bb_token_edges(const uint8_t *data, size_t size, uint32_t *ret_edges);
+
+/* For a processor that has the instruction set. */
+bb_token_edges *bb_token_edges_of(enum bb_cpu cpu);
+
+#endif

@@ -1,0 +1,117 @@
+/* Asking a set index. See value_set.h. */
+#include "base/bytes.h"
+#include "skip/index/canonical.h"
+#include "skip/index/tokenizer.h"
+#include "skip/index/value_set.h"
+
+static bool equal_at(const uint8_t *data, struct bb_bytes piece, bool ignores_case)
+{
+    for (size_t i = 0; i < piece.size; i++) {
+        uint8_t byte = ignores_case ? bb_token_lower(data[i]) : data[i];
+        if (byte != piece.data[i])
+            return false;
+    }
+    return true;
+}
+
+/* Does the value have the piece where it must be? */
+static bool has_piece(struct bb_bytes value, const struct bb_piece *piece)
+{
+    size_t size = piece->bytes.size;
+    if (size > value.size)
+        return false;
+    if (size == 0)
+        return true;
+    size_t first = 0;
+    size_t last = value.size - size;
+    if (piece->is_at_start)
+        last = 0;
+    if (piece->is_at_end)
+        first = value.size - size;
+    for (size_t at = first; at <= last; at++)
+        if (equal_at(value.data + at, piece->bytes, piece->ignores_case))
+            return true;
+    return false;
+}
+
+static bool has_group(struct bb_bytes value, const struct bb_piece_group *group)
+{
+    for (size_t i = 0; i < group->piece_count; i++)
+        if (has_piece(value, &group->pieces[i]))
+            return true;
+    return false;
+}
+
+static bool may_match(const struct bb_leaf *leaf, const struct bb_attribute *value)
+{
+    if (leaf->kind == BB_LEAF_RANGES)
+        return bb_intervals_have(leaf, value);
+    for (size_t i = 0; i < leaf->group_count; i++)
+        if (value->type != BB_ATTRIBUTE_BYTES || !has_group(value->as.bytes, &leaf->groups[i]))
+            return false;
+    return true;
+}
+
+static bool take_value(struct bb_cursor *cursor, enum bb_attribute_type type,
+                       struct bb_attribute *ret_value)
+{
+    struct bb_bytes bytes = {0};
+    if (type == BB_ATTRIBUTE_BYTES) {
+        *ret_value = (struct bb_attribute){.state = BB_ATTRIBUTE_PRESENT, .type = type};
+        return bb_decode_bytes(cursor, &ret_value->as.bytes);
+    }
+    if (!bb_decode_raw(cursor, BB_CANONICAL_NUMBER_SIZE, &bytes))
+        return false;
+    *ret_value = bb_canonical_number(type, bytes.data);
+    return true;
+}
+
+/* Where the postings begin. */
+static bool pass_values(struct bb_cursor *cursor, enum bb_attribute_type type, uint64_t count)
+{
+    struct bb_attribute value;
+    for (uint64_t i = 0; i < count; i++)
+        if (!take_value(cursor, type, &value))
+            return false;
+    return true;
+}
+
+static bool take_granules(struct bb_bit_reader *reader, uint32_t granule_count,
+                          struct bb_granule_bits *bits)
+{
+    uint64_t count = bb_bit_reader_take_gamma(reader);
+    if (count < 1 || count > granule_count)
+        return false;
+    bb_posting_read(reader, (uint32_t)count, granule_count, bits);
+    return !reader->is_past_end;
+}
+
+bool bb_value_set_judge(struct bb_bytes unit, enum bb_attribute_type type, uint32_t granule_count,
+                        const struct bb_leaf *leaf, struct bb_granule_bits *may_be_true,
+                        struct bb_granule_bits *may_be_false)
+{
+    uint64_t count = 0;
+    struct bb_cursor values = bb_cursor_of(unit);
+    if (!bb_decode_varint64(&values, &count) || count > BB_SKIP_SET_VALUES_MAX)
+        return false;
+    struct bb_cursor postings = values;
+    if (!pass_values(&postings, type, count))
+        return false;
+    struct bb_bit_reader reader = bb_bit_reader_of(
+        (struct bb_bytes){.data = postings.position, .size = bb_cursor_left(&postings)});
+    for (uint64_t i = 0; i < count; i++) {
+        struct bb_attribute value;
+        if (!take_value(&values, type, &value))
+            return false;
+        /* A text that has all pieces may match or not. */
+        bool matches = may_match(leaf, &value);
+        struct bb_granule_bits granules = {{0}};
+        if (!take_granules(&reader, granule_count, &granules))
+            return false;
+        if (matches)
+            bb_granule_bits_add(may_be_true, &granules);
+        if (!matches || leaf->kind == BB_LEAF_TEXT)
+            bb_granule_bits_add(may_be_false, &granules);
+    }
+    return true;
+}

@@ -1,0 +1,153 @@
+/* A damaged index file costs reads, never rows: every bit flipped, every cut, and bytes that a
+ * checksum was made for after they were changed. */
+#include "tests/unit/skip/indexed_rows.h"
+
+#include "skip/index/format.h"
+#include "tests/support/step.h"
+
+static const char *const specs[] = {"min_max(count)", "set(name, values=60)", "values(number)",
+                                    "tokens(words)", NULL};
+static const char *const texts[] = {
+    "count < 40 OR number = 3", "NOT (name = 'GET' OR has_token(words, 'w2'))",
+    "words LIKE '% GET %' AND number IN (1, 2)", "name IS NULL OR count BETWEEN 10 AND 30"};
+
+struct damage {
+    struct indexed_rows rows;
+    uint8_t *whole;
+    size_t size;
+};
+
+static void set_up(struct damage *damage, uint64_t seed)
+{
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("skip_damage_test", seed));
+    indexed_rows_init(&damage->rows, &rng, 12, 8, specs);
+    const uint8_t *bytes = bb_file_memory_bytes(damage->rows.memory, ROWS_PATH, &damage->size);
+    damage->whole = malloc(damage->size);
+    memcpy(damage->whole, bytes, damage->size);
+}
+
+static void tear_down(struct damage *damage)
+{
+    free(damage->whole);
+    indexed_rows_deinit(&damage->rows);
+}
+
+/* With a file as it is now: either it does not open, or no row is lost. Gives whether it opened, was
+ * whole by its own word, and how many segments were found damaged. */
+static bool check_file(struct damage *damage, bool *ret_is_whole)
+{
+    struct bb_skip_file *file = NULL;
+    enum bb_status status = open_rows(&damage->rows, false, &file);
+    *ret_is_whole = false;
+    if (status != BB_OK) {
+        assert_true(status == BB_CORRUPT || status == BB_UNSUPPORTED);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        check_condition(&damage->rows, file, texts[i], NULL);
+    *ret_is_whole = bb_skip_file_verify(file) == BB_OK;
+    bb_skip_file_close(file);
+    return true;
+}
+
+static void every_bit__may_be_flipped(void **state)
+{
+    (void)state;
+    struct damage damage;
+    size_t opened = 0;
+    bool is_whole = false;
+    set_up(&damage, 20);
+    assert_true(check_file(&damage, &is_whole) && is_whole);
+    for (size_t bit = 0; bit < damage.size * 8; bit += bb_test_step()) {
+        size_t size = 0;
+        uint8_t *bytes = bb_file_memory_bytes(damage.rows.memory, ROWS_PATH, &size);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        opened += check_file(&damage, &is_whole);
+        assert_false(is_whole);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    assert_true(opened > 0);
+    tear_down(&damage);
+}
+
+static void every_cut__is_found(void **state)
+{
+    (void)state;
+    struct damage damage;
+    bool is_whole = false;
+    set_up(&damage, 21);
+    for (size_t size = 0; size < damage.size; size += bb_test_step()) {
+        bb_file_memory_put(damage.rows.memory, ROWS_PATH, (struct bb_bytes){damage.whole, size});
+        assert_false(check_file(&damage, &is_whole));
+    }
+    tear_down(&damage);
+}
+
+/* A byte of a data unit is no longer what it was: the segments that have it are counted. */
+static void damaged_segments__are_counted(void **state)
+{
+    (void)state;
+    struct damage damage;
+    struct bb_skip_file *file = NULL;
+    struct bb_skip_account accounts[4] = {{0}};
+    size_t size = 0;
+    set_up(&damage, 22);
+    uint8_t *bytes = bb_file_memory_bytes(damage.rows.memory, ROWS_PATH, &size);
+    bytes[0] ^= 1; /* units are written first */
+    assert_ok(open_rows(&damage.rows, false, &file));
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        check_condition(&damage.rows, file, texts[i], accounts);
+    uint64_t damaged = 0;
+    for (size_t i = 0; i < 4; i++)
+        damaged += accounts[i].damaged_segments;
+    assert_true(damaged > 0);
+    assert_status(bb_skip_file_verify(file), BB_CORRUPT);
+    assert_message(ROWS_PATH);
+    bb_skip_file_close(file);
+    tear_down(&damage);
+}
+
+static void another_id__is_refused(void **state)
+{
+    (void)state;
+    struct damage damage;
+    struct bb_skip_file *file = NULL;
+    static const uint8_t other[BB_SKIP_ID_SIZE] = {9};
+    set_up(&damage, 23);
+    struct bb_skip_file_options options = {.struct_size = sizeof(options),
+                                           .file_system = bb_file_memory_system(damage.rows.memory),
+                                           .id = other};
+    assert_status(bb_skip_file_open(ROWS_PATH, &options, &file), BB_CORRUPT);
+    assert_message("another table");
+    tear_down(&damage);
+}
+
+/* The footer of a newer version, with its checksum. */
+static void newer_version__is_refused(void **state)
+{
+    (void)state;
+    struct damage damage;
+    struct bb_skip_file *file = NULL;
+    size_t size = 0;
+    set_up(&damage, 24);
+    uint8_t *bytes = bb_file_memory_bytes(damage.rows.memory, ROWS_PATH, &size);
+    uint8_t *footer = bytes + size - BB_SKIP_FOOTER_SIZE;
+    size_t fields = BB_SKIP_FOOTER_SIZE - BB_SKIP_MAGIC_SIZE - BB_SKIP_CHECKSUM_SIZE;
+    bb_store32(footer + 16, BB_SKIP_VERSION + 1);
+    bb_store64(footer + fields,
+               bb_skip_checksum(rows_id, BB_SKIP_UNIT_FOOTER, size - BB_SKIP_FOOTER_SIZE,
+                                (struct bb_bytes){footer, fields}));
+    assert_status(open_rows(&damage.rows, false, &file), BB_UNSUPPORTED);
+    tear_down(&damage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_bit__may_be_flipped),     cmocka_unit_test(every_cut__is_found),
+        cmocka_unit_test(damaged_segments__are_counted), cmocka_unit_test(another_id__is_refused),
+        cmocka_unit_test(newer_version__is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
