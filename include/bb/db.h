@@ -222,7 +222,8 @@ struct bb_get_options {
     bool bypass_fill;
 };
 
-/* Opens or creates the store in a directory. options are copied.
+/* Opens or creates the store in a directory, which may be reached over symbolic links (SECURITY.md).
+ * options are copied.
  *     BB_NOT_FOUND     there is no store, and it may not be created
  *     BB_EXISTS        there is one, open or not, and error_if_exists
  *     BB_BUSY          it is open, or being made; the message names the holder of the lock

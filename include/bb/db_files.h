@@ -98,9 +98,11 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_ingest(struct bb_db *db, const char *c
 struct bb_db_destroy_report {
     uint64_t removed; /* files, without the lock */
     uint64_t removed_bytes;
-    uint64_t foreign;       /* files that are not ours: left alone */
-    uint64_t unreadable;    /* files that could not be looked into, to tell whose they are */
-    bool directory_removed; /* false: foreign files are in it, or it may not be removed */
+    uint64_t foreign;    /* files that are not ours: left alone */
+    uint64_t unreadable; /* files that could not be looked into, to tell whose they are */
+    bool
+        directory_removed; /* false: foreign files are in it, it may not be removed, or it was reached
+                               over a symbolic link, and is left with that */
     uint64_t reserved[3];
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
@@ -141,7 +143,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
  * still gives to a sound one, and repair there. After any failure the store is as it was. */
 struct bb_db_repair_options {
     size_t struct_size; /* sizeof of it, or 0: bb/base.h */
-    bool dry_run; /* find out and report; change nothing, so that permission to read is enough, as for
+    bool
+        dry_run; /* find out and report; change nothing, so that permission to read is enough, as for
                         bb_db_verify. tables_merged and files_set_aside, which
                         follow from what is written, are 0 then */
     bool take_unnamed_tables; /* also tables of this store that the manifest does not name; all are
