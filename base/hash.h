@@ -20,6 +20,17 @@ static inline uint64_t bb_hash_mix(uint64_t x)
     return x;
 }
 
+/* What bb_hash_mix made this of. */
+static inline uint64_t bb_hash_unmix(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= UINT64_C(0xcfee444d8b59a89b); /* the inverse of the factor above, modulo 2^64 */
+    x ^= x >> 32;
+    x *= UINT64_C(0xcfee444d8b59a89b);
+    x ^= x >> 32;
+    return x;
+}
+
 /* Maps a hash to 0 ... count - 1, evenly, by multiplication ("fastrange", Lemire 2016). Uses the
  * high bits. */
 static inline uint32_t bb_hash_range(uint64_t hash, uint32_t count)

@@ -137,7 +137,11 @@ static enum bb_status write_manifest(struct checkpoint *c)
     if (status == BB_OK)
         status = bb_manifest_create(c->fs, c->directory, c->manifest_number, &state, &manifest);
     if (status == BB_OK)
+        status = bb_manifest_note_close(manifest, NULL, 0);
+    if (status == BB_OK)
         status = bb_manifest_close(manifest);
+    else
+        (void)!bb_manifest_close(manifest);
     bb_manifest_state_deinit(&state);
     bb_edit_deinit(&edit);
     return status;

@@ -310,8 +310,7 @@ static bool is_needed(const struct bb_directory_file *file, const struct bb_mani
 }
 
 enum bb_verdict bb_directory_judge(const struct bb_directory_file *file,
-                                   const struct bb_manifest_state *state, uint64_t manifest_number,
-                                   bool is_whole)
+                                   const struct bb_manifest_state *state, uint64_t manifest_number)
 {
     if (file->is.kind == BB_FILE_FOREIGN)
         return BB_VERDICT_FOREIGN;
@@ -319,15 +318,14 @@ enum bb_verdict bb_directory_judge(const struct bb_directory_file *file,
         return BB_VERDICT_NEEDED;
     if (!bb_directory_is_reachable(state, file->is.number))
         return BB_VERDICT_FOREIGN;
-    return is_whole ? BB_VERDICT_ORPHAN : BB_VERDICT_LEFT;
+    return BB_VERDICT_ORPHAN;
 }
 
 bool bb_directory_is_clean(const struct bb_directory *directory,
                            const struct bb_manifest_state *state, uint64_t manifest_number)
 {
     for (size_t i = 0; i < directory->file_count; i++) {
-        if (bb_directory_judge(&directory->files[i], state, manifest_number, true) ==
-            BB_VERDICT_ORPHAN)
+        if (bb_directory_judge(&directory->files[i], state, manifest_number) == BB_VERDICT_ORPHAN)
             return false;
     }
     return true;
@@ -345,14 +343,13 @@ static bool remove_file(struct bb_file_system *fs, const char *path, const char 
 void bb_directory_remove_orphans(struct bb_file_system *fs, const char *path,
                                  const struct bb_directory *directory,
                                  const struct bb_manifest_state *state, uint64_t manifest_number,
-                                 bool is_whole, struct bb_directory_report *ret_report)
+                                 struct bb_directory_report *ret_report)
 {
     struct bb_directory_report report = {0};
     for (size_t i = 0; i < directory->file_count; i++) {
         const struct bb_directory_file *file = &directory->files[i];
-        enum bb_verdict verdict = bb_directory_judge(file, state, manifest_number, is_whole);
+        enum bb_verdict verdict = bb_directory_judge(file, state, manifest_number);
         report.foreign += verdict == BB_VERDICT_FOREIGN;
-        report.left += verdict == BB_VERDICT_LEFT;
         if (verdict != BB_VERDICT_ORPHAN)
             continue;
         if (remove_file(fs, path, file->name))

@@ -2,8 +2,7 @@
  *
  * Rules: what is not in the grammar of kv/manifest/filename.h is left alone and reported. So is a name
  * of the grammar whose number this store cannot have given out (bb_directory_is_reachable). A file of
- * the grammar is removed only when the manifest was read whole and neither it nor a log that is still
- * needed refers to the file.
+ * the grammar is removed only when neither the manifest nor a log that is still needed refers to it.
  * Threads: a directory is for one thread at a time; bb_directory_judge is a pure function.
  */
 #ifndef BB_KV_DIRECTORY_H
@@ -31,7 +30,6 @@ struct bb_directory {
 enum bb_verdict {
     BB_VERDICT_NEEDED,  /* part of the store */
     BB_VERDICT_ORPHAN,  /* ours, and nothing refers to it: may be removed */
-    BB_VERDICT_LEFT,    /* ours, nothing refers to it, but the manifest was not read whole: stays */
     BB_VERDICT_FOREIGN, /* not ours: stays */
 };
 
@@ -78,11 +76,10 @@ BB_MUST_CHECK enum bb_status bb_directory_next_number(const char *path,
 /* BB_TOO_LARGE: no file number is left for the store in `path`, and what to do about it. */
 BB_MUST_CHECK enum bb_status bb_directory_fail_used_up(const char *path);
 
-/* The fate of one file. manifest_number: the one in force; is_whole: as the report of loading says.
- */
+/* The fate of one file. manifest_number: the one in force. Of tables that hold what nothing else has,
+ * kv/unnamed.h tells. */
 enum bb_verdict bb_directory_judge(const struct bb_directory_file *file,
-                                   const struct bb_manifest_state *state, uint64_t manifest_number,
-                                   bool is_whole);
+                                   const struct bb_manifest_state *state, uint64_t manifest_number);
 
 /* Does nothing lie in it that bb_directory_remove_orphans would remove? */
 bool bb_directory_is_clean(const struct bb_directory *directory,
@@ -90,7 +87,6 @@ bool bb_directory_is_clean(const struct bb_directory *directory,
 
 struct bb_directory_report {
     uint64_t removed;
-    uint64_t left; /* ours, though nothing refers to them */
     uint64_t foreign;
     uint64_t failed; /* could not be removed: tried again at the next opening */
 };
@@ -100,6 +96,6 @@ struct bb_directory_report {
 void bb_directory_remove_orphans(struct bb_file_system *fs, const char *path,
                                  const struct bb_directory *directory,
                                  const struct bb_manifest_state *state, uint64_t manifest_number,
-                                 bool is_whole, struct bb_directory_report *ret_report);
+                                 struct bb_directory_report *ret_report);
 
 #endif

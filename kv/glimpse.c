@@ -250,7 +250,7 @@ static enum bb_status walk_log(struct attempt *attempt, uint64_t number)
 static enum bb_status walk_logs(struct attempt *attempt)
 {
     enum bb_status status = BB_OK;
-    attempt->check = (struct bb_log_check){.expected_sequence = attempt->state.last_sequence + 1};
+    attempt->check = bb_log_check_from(&attempt->state);
     for (size_t i = 0; i < attempt->log_count && status == BB_OK && !attempt->check.is_gap; i++)
         status = walk_log(attempt, attempt->logs[i]);
     attempt->is_gap |= attempt->check.is_gap;

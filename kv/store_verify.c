@@ -13,6 +13,8 @@
 #include "kv/recovery/replay.h"
 #include "kv/store_verify.h"
 #include "kv/table_check.h"
+#include "kv/unnamed.h"
+#include "kv/wal/wal_salvage.h"
 
 struct verification {
     struct bb_db_options options; /* resolved */
@@ -21,6 +23,7 @@ struct verification {
     struct bb_directory directory;
     struct bb_manifest_state state;
     struct bb_manifest_report manifest;
+    uint64_t last_sequence; /* of manifest and logs */
     struct bb_db_verify_report report;
 };
 
@@ -91,7 +94,7 @@ static enum bb_status verify_log(struct verification *v, uint64_t number,
 
 static enum bb_status verify_logs(struct verification *v)
 {
-    struct bb_log_check check = {.expected_sequence = v->state.last_sequence + 1};
+    struct bb_log_check check = bb_log_check_from(&v->state);
     uint64_t *numbers = NULL;
     size_t count = 0;
     enum bb_status status = bb_directory_logs(&v->directory, &v->state, &numbers, &count);
@@ -100,17 +103,73 @@ static enum bb_status verify_logs(struct verification *v)
         v->report.logs++;
     }
     bb_free(numbers);
+    v->last_sequence = check.expected_sequence - 1;
     v->report.log_records = check.record_count;
     v->report.log_bytes_dropped = check.dropped_bytes;
+    return status;
+}
+
+/* What has a sequence above all others may have been acknowledged, unless the manifest's end says that
+ * no edit is missing. */
+static enum bb_status judge_unnamed(struct verification *v, const struct bb_unnamed *list)
+{
+    size_t first = bb_unnamed_first_above(list, v->last_sequence);
+    v->report.tables_unnamed = list->count;
+    if (v->manifest.is_marked || first == list->count)
+        return BB_OK;
+    return bb_fail(BB_CORRUPT,
+                   "%s/%06" PRIu64 ".bbt: a whole table of this store that no manifest names, with "
+                   "sequences up to %" PRIu64 ", and all that is named ends at %" PRIu64
+                   ": the end of MANIFEST-%06" PRIu64 " cannot be read%s%s; a repair takes it",
+                   v->path, list->tables[first].number, list->tables[first].sequence_max,
+                   v->last_sequence, v->manifest.number, v->manifest.is_whole ? "" : ": ",
+                   v->manifest.dropped);
+}
+
+static enum bb_status verify_unnamed(struct verification *v)
+{
+    struct bb_unnamed list = {0};
+    enum bb_status status =
+        bb_unnamed_find(v->fs, v->path, &v->options, &v->directory, &v->state, &list);
+    if (status == BB_OK)
+        status = judge_unnamed(v, &list);
+    bb_unnamed_deinit(&list);
+    return status;
+}
+
+/* Logs that the manifest calls obsolete, and that are this store's. */
+static enum bb_status count_obsolete_log(struct verification *v, uint64_t number)
+{
+    struct bb_buf path = {0};
+    uint8_t store_id[BB_STORE_ID_SIZE];
+    bool is_told = false;
+    enum bb_status status = bb_filename_path(v->path, BB_FILE_LOG, number, &path);
+    if (status == BB_OK)
+        status = bb_wal_claim_read(v->fs, (const char *)path.data, store_id, &is_told);
+    bb_buf_deinit(&path);
+    if (status == BB_OK && is_told)
+        v->report.logs_unnamed +=
+            memcmp(store_id, v->state.identity.store_id, sizeof(store_id)) == 0;
+    return status == BB_INVALID || status == BB_NOT_FOUND ? BB_OK : status; /* it is no file */
+}
+
+static enum bb_status count_obsolete_logs(struct verification *v)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < v->directory.file_count && status == BB_OK; i++) {
+        const struct bb_filename *is = &v->directory.files[i].is;
+        if (is->kind == BB_FILE_LOG && is->number < v->state.log_number)
+            status = count_obsolete_log(v, is->number);
+    }
     return status;
 }
 
 static void count_files(struct verification *v)
 {
     for (size_t i = 0; i < v->directory.file_count; i++) {
-        enum bb_verdict verdict = bb_directory_judge(&v->directory.files[i], &v->state,
-                                                     v->manifest.number, v->manifest.is_whole);
-        v->report.orphans += verdict == BB_VERDICT_ORPHAN || verdict == BB_VERDICT_LEFT;
+        enum bb_verdict verdict =
+            bb_directory_judge(&v->directory.files[i], &v->state, v->manifest.number);
+        v->report.orphans += verdict == BB_VERDICT_ORPHAN;
         v->report.foreign += verdict == BB_VERDICT_FOREIGN;
     }
 }
@@ -147,6 +206,10 @@ static enum bb_status verify_all(struct verification *v)
         status = verify_tables(v);
     if (status == BB_OK)
         status = verify_logs(v);
+    if (status == BB_OK)
+        status = verify_unnamed(v);
+    if (status == BB_OK)
+        status = count_obsolete_logs(v);
     if (status == BB_OK)
         count_files(v);
     return status;

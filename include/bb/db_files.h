@@ -30,7 +30,11 @@ struct bb_db_verify_report {
     uint64_t log_bytes_dropped; /* unsynced tail */
     uint64_t orphans;           /* files of ours that nothing refers to: no defect */
     uint64_t foreign;           /* files that are not ours: left alone */
-    uint64_t reserved[4];
+    uint64_t tables_unnamed;    /* of the orphans: whole tables of this store. No defect where the
+                                   manifest's end says that it names all that there were, or where
+                                   all they hold is in named tables and logs too; else BB_CORRUPT */
+    uint64_t logs_unnamed;      /* of the orphans: logs of this store, all of which is in tables */
+    uint64_t reserved[2];
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  const struct bb_db_options *options,
@@ -120,7 +124,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
  * What is not taken: tables that the manifest does not name. They are what compactions have
  * replaced, and hold data that was deleted since. take_unnamed_tables takes them, on your word. Only
  * where the manifest has lost its end, and files that it names are gone, or where it is damaged in
- * the middle, they are taken at once: the lost end may have named them.
+ * the middle, they are taken at once: the lost end may have named them. Where its end cannot be read,
+ * those are taken that are newer than all that it names.
  *
  * A lost part may have held deletions and newer versions, and older ones show again where it is
  * missing: deletions_may_return says that this cannot be ruled out, and the events name the ranges

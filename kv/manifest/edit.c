@@ -24,6 +24,7 @@ void bb_edit_deinit(struct bb_edit *edit)
     bb_free(edit->added);
     bb_free(edit->removed);
     bb_buf_deinit(&edit->catalog);
+    bb_free(edit->log_ends);
     *edit = (struct bb_edit){0};
 }
 
@@ -36,7 +37,7 @@ static enum bb_status grow(void **array, size_t count, size_t *capacity, size_t 
     void *grown =
         wanted > SIZE_MAX / element_size ? NULL : bb_realloc(*array, wanted * element_size);
     if (grown == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for %zu changes of tables", wanted);
+        return bb_fail(BB_NO_MEMORY, "no memory for an edit of %zu parts", wanted);
     *array = grown;
     *capacity = wanted;
     return BB_OK;
@@ -50,6 +51,17 @@ enum bb_status bb_edit_remove_table(struct bb_edit *edit, uint64_t number)
     edit->removed = array;
     if (status == BB_OK)
         edit->removed[edit->removed_count++] = number;
+    return status;
+}
+
+enum bb_status bb_edit_add_log_end(struct bb_edit *edit, const struct bb_wal_end *end)
+{
+    void *array = edit->log_ends;
+    enum bb_status status =
+        grow(&array, edit->log_end_count, &edit->log_end_capacity, sizeof(*edit->log_ends));
+    edit->log_ends = array;
+    if (status == BB_OK)
+        edit->log_ends[edit->log_end_count++] = *end;
     return status;
 }
 
@@ -228,6 +240,18 @@ static enum bb_status print_table(const struct bb_edit_table *table, struct bb_b
     return status == BB_OK ? bb_buf_print(text, "\n") : status;
 }
 
+static enum bb_status print_close(const struct bb_edit *edit, struct bb_buf *text)
+{
+    enum bb_status status = bb_buf_print(text, "closed");
+    for (size_t i = 0; i < edit->log_end_count && status == BB_OK; i++) {
+        const struct bb_wal_end *end = &edit->log_ends[i];
+        status = bb_buf_print(
+            text, "%s log %" PRIu64 " with records up to %" PRIu64 ", check %016" PRIx64,
+            i == 0 ? "," : ";", end->log_number, end->offset, end->check);
+    }
+    return status == BB_OK ? bb_buf_print(text, "\n") : status;
+}
+
 enum bb_status bb_edit_print(const struct bb_edit *edit, struct bb_buf *text)
 {
     enum bb_status status = edit->has_identity ? print_identity(&edit->identity, text) : BB_OK;
@@ -244,5 +268,5 @@ enum bb_status bb_edit_print(const struct bb_edit *edit, struct bb_buf *text)
         status = print_table(&edit->added[i], text);
     if (status == BB_OK && edit->has_catalog)
         status = bb_buf_print(text, "catalog of %zu bytes\n", edit->catalog.size);
-    return status;
+    return status == BB_OK && edit->is_close ? print_close(edit, text) : status;
 }

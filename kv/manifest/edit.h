@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "bb/table.h"
+#include "kv/wal/wal_format.h"
 
 /* ON DISK: version of the store's format, that is of manifest, logs and names together. 0 is read
  * by its own development only. */
@@ -56,6 +57,10 @@ struct bb_edit {
 
     bool has_catalog;      /* of attributes and indexes: replaces the one before */
     struct bb_buf catalog; /* owned */
+    bool is_close;         /* the last edit of a store that was closed: no write came after it */
+    struct bb_wal_end *log_ends; /* with is_close: of the logs that the store had then; owned */
+    size_t log_end_count;
+    size_t log_end_capacity;
 
     uint64_t *removed; /* numbers of tables; owned */
     size_t removed_count;
@@ -82,6 +87,9 @@ BB_MUST_CHECK enum bb_status bb_edit_add_run_table(struct bb_edit *edit, int lev
 void bb_edit_set_index(struct bb_edit *edit, uint64_t index_number);
 /* The catalog is copied. */
 BB_MUST_CHECK enum bb_status bb_edit_set_catalog(struct bb_edit *edit, struct bb_bytes catalog);
+
+BB_MUST_CHECK enum bb_status bb_edit_add_log_end(struct bb_edit *edit,
+                                                 const struct bb_wal_end *end);
 
 /* Appends the edit's bytes to buf. BB_TOO_LARGE beyond BB_EDIT_SIZE_MAX. */
 BB_MUST_CHECK enum bb_status bb_edit_encode(const struct bb_edit *edit, struct bb_buf *buf);

@@ -5,6 +5,7 @@
  *                                      an odd tag may be passed over by who does not know it
  *     identity :=  u32 format version | id 16 | secret 192
  *                | comparator's name, 1 ... 255 bytes, the rest
+ *     close    :=  (varint log number | varint offset | u64 check) *    ascending by number
  *     table    :=  u8 level | varint number | id 16
  *                | varint of each: file size, entries, keys, tombstones, blocks, raw bytes,
  *                  filter bytes, summary bytes, least sequence, greatest sequence
@@ -39,6 +40,7 @@ enum edit_tag {
     TAG_REMOVED = 12,
     TAG_ADDED = 14,
     TAG_CATALOG = 16,
+    TAG_CLOSE = 17, /* odd: who does not know it may do without */
 };
 
 /* Of the fields behind a table. */
@@ -182,6 +184,28 @@ static enum bb_status encode_catalog(const struct bb_edit *edit, struct bb_buf *
     return status == BB_OK ? bb_buf_append(buf, edit->catalog.data, edit->catalog.size) : status;
 }
 
+static enum bb_status encode_log_end(const struct bb_wal_end *end, struct bb_buf *buf)
+{
+    enum bb_status status = bb_append_varint(buf, end->log_number);
+    if (status == BB_OK)
+        status = bb_append_varint(buf, end->offset);
+    return status == BB_OK ? bb_append_u64(buf, end->check) : status;
+}
+
+static enum bb_status encode_close(const struct bb_edit *edit, struct bb_buf *buf)
+{
+    struct bb_buf value = {0};
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < edit->log_end_count && status == BB_OK; i++)
+        status = encode_log_end(&edit->log_ends[i], &value);
+    if (status == BB_OK)
+        status = append_head(buf, TAG_CLOSE, value.size);
+    if (status == BB_OK)
+        status = bb_buf_append(buf, value.data, value.size);
+    bb_buf_deinit(&value);
+    return status;
+}
+
 enum bb_status bb_edit_encode(const struct bb_edit *edit, struct bb_buf *buf)
 {
     size_t size_before = buf->size;
@@ -194,6 +218,8 @@ enum bb_status bb_edit_encode(const struct bb_edit *edit, struct bb_buf *buf)
         status = encode_tables(edit, buf);
     if (status == BB_OK)
         status = encode_catalog(edit, buf);
+    if (status == BB_OK && edit->is_close)
+        status = encode_close(edit, buf);
     if (status == BB_OK && buf->size - size_before > BB_EDIT_SIZE_MAX)
         status = bb_fail(BB_TOO_LARGE, "an edit of %zu bytes, the limit is %" PRIu32,
                          buf->size - size_before, BB_EDIT_SIZE_MAX);
@@ -410,6 +436,26 @@ static enum bb_status decode_catalog(struct decoder *decoder, const struct field
     return bb_edit_set_catalog(decoder->edit, field->value);
 }
 
+static enum bb_status decode_close(struct decoder *decoder, const struct field *field)
+{
+    struct bb_cursor cursor = bb_cursor_of(field->value);
+    uint64_t number_before = 0;
+    enum bb_status status = BB_OK;
+    decoder->edit->is_close = true;
+    while (bb_cursor_left(&cursor) > 0 && status == BB_OK) {
+        struct bb_wal_end end = {0};
+        if (!bb_decode_varint64(&cursor, &end.log_number) ||
+            !bb_decode_varint64(&cursor, &end.offset) || !bb_decode_u64(&cursor, &end.check))
+            return corrupt_at(decoder, cursor.position, "the end of a log is cut off or no varint");
+        if (end.log_number <= number_before || end.log_number > BB_FILE_NUMBER_MAX ||
+            end.offset < BB_WAL_HEADER_SIZE)
+            return corrupt_at(decoder, field->start, "the end of a log that cannot be");
+        number_before = end.log_number;
+        status = bb_edit_add_log_end(decoder->edit, &end);
+    }
+    return status;
+}
+
 static enum bb_status decode_value(struct decoder *decoder, const struct field *field)
 {
     struct bb_edit *edit = decoder->edit;
@@ -430,6 +476,8 @@ static enum bb_status decode_value(struct decoder *decoder, const struct field *
         return decode_table(decoder, field);
     case TAG_CATALOG:
         return decode_catalog(decoder, field);
+    case TAG_CLOSE:
+        return decode_close(decoder, field);
     default:
         return pass_over(decoder, field);
     }
@@ -437,7 +485,7 @@ static enum bb_status decode_value(struct decoder *decoder, const struct field *
 
 static bool may_repeat(uint64_t tag)
 {
-    return tag == TAG_REMOVED || tag == TAG_ADDED || (tag & 1) != 0;
+    return tag == TAG_REMOVED || tag == TAG_ADDED || ((tag & 1) != 0 && tag != TAG_CLOSE);
 }
 
 static enum bb_status decode_fields(struct decoder *decoder, struct bb_cursor *cursor)

@@ -121,6 +121,8 @@ static enum bb_status write_snapshot(struct bb_file_system *fs, const char *dire
         status = bb_wal_writer_append(log, &snapshot, 1);
     if (status == BB_OK)
         status = bb_wal_writer_sync(log); /* sync S2 */
+    if (status == BB_OK)
+        status = bb_wal_writer_mark(log);
     bb_buf_deinit(&path);
     if (status == BB_OK)
         *ret_log = log;
@@ -259,11 +261,14 @@ static enum bb_status stage(struct bb_manifest *manifest, const struct bb_edit *
     return status;
 }
 
+/* The mark tells damage of this record from one that was never synced. */
 static enum bb_status append_durably(struct bb_wal_writer *log, struct bb_bytes record)
 {
     enum bb_status status = bb_wal_writer_append(log, &record, 1);
     if (status == BB_OK)
         status = bb_wal_writer_sync(log); /* sync S12 */
+    if (status == BB_OK)
+        status = bb_wal_writer_mark(log);
     return status;
 }
 
@@ -289,6 +294,29 @@ enum bb_status bb_manifest_append(struct bb_manifest *manifest, const struct bb_
     else
         bb_manifest_state_drop(&change);
     bb_buf_deinit(&record);
+    return status;
+}
+
+enum bb_status bb_manifest_note_close(struct bb_manifest *manifest,
+                                      const struct bb_wal_end *log_ends, size_t log_end_count)
+{
+    struct bb_edit edit = {.is_close = true};
+    struct bb_buf bytes = {0};
+    enum bb_status status = BB_OK;
+    if (bb_manifest_is_poisoned(manifest) || manifest->log == NULL)
+        return BB_OK;
+    for (size_t i = 0; i < log_end_count && status == BB_OK; i++)
+        status = bb_edit_add_log_end(&edit, &log_ends[i]);
+    if (status == BB_OK)
+        status = bb_edit_encode(&edit, &bytes);
+    if (status == BB_OK) {
+        struct bb_bytes record = bb_buf_bytes(&bytes);
+        status = bb_wal_writer_append(manifest->log, &record, 1);
+        if (status != BB_OK)
+            (void)poison(manifest, status);
+    }
+    bb_buf_deinit(&bytes);
+    bb_edit_deinit(&edit);
     return status;
 }
 

@@ -37,9 +37,9 @@ struct bb_manifest_report {
     uint64_t file_size;
     uint64_t record_count;
     uint64_t dropped_bytes; /* torn tail, above what is known to be durable */
-    bool is_whole;          /* nothing was dropped: only then may orphans be removed */
+    bool is_whole;          /* nothing was dropped */
     bool is_damaged;        /* salvaged: what was dropped is more than a torn tail */
-    bool is_closed;         /* whole, and whoever wrote it knew all of it to be durable */
+    bool is_marked;         /* whole, and its end says that all of it was durable */
     char dropped[256];      /* why the tail ended, for a person; empty when whole */
 };
 
@@ -91,7 +91,7 @@ BB_MUST_CHECK enum bb_status bb_manifest_create(struct bb_file_system *fs, const
                                                 struct bb_manifest **ret_manifest);
 /* The manifest that is in force, as it was loaded: nothing is written. It is due (bb_manifest_is_due)
  * until it was rotated, and takes no edit before. Takes *state on success and leaves it empty.
- * REQUIRES: the report of loading says is_closed. */
+ * REQUIRES: the state that was loaded is_closed. */
 BB_MUST_CHECK enum bb_status bb_manifest_adopt(struct bb_file_system *fs, const char *directory,
                                                uint64_t number, struct bb_manifest_state *state,
                                                struct bb_manifest **ret_manifest);
@@ -115,6 +115,12 @@ uint64_t bb_manifest_number(const struct bb_manifest *manifest);
  * REQUIRES: the tables it adds are synced, and their names too; an adopted manifest was rotated. */
 BB_MUST_CHECK enum bb_status bb_manifest_append(struct bb_manifest *manifest,
                                                 const struct bb_edit *edit);
+/* The last edit of a store that is being closed: where its logs end, ascending by number. Is not
+ * synced: what it says is true whether it survives or not. No edit may follow. A poisoned manifest,
+ * or one that was adopted and not rotated, is left as it is. */
+BB_MUST_CHECK enum bb_status bb_manifest_note_close(struct bb_manifest *manifest,
+                                                    const struct bb_wal_end *log_ends,
+                                                    size_t log_end_count);
 bool bb_manifest_is_poisoned(const struct bb_manifest *manifest);
 
 /* Is it another process's, or has it grown so far past its snapshot that a new one is due? */

@@ -110,7 +110,7 @@ static struct bb_manifest_report make_report(const struct walk *walk,
         .dropped_bytes = log->dropped_bytes,
         .is_whole = log->reason[0] == 0,
         .is_damaged = log->is_damaged,
-        .is_closed = log->is_closed,
+        .is_marked = log->is_marked || (walk->state->is_closed && log->reason[0] == 0),
     };
     snprintf(report.dropped, sizeof(report.dropped), "%s", log->reason);
     return report;
@@ -160,6 +160,7 @@ enum bb_status bb_manifest_salvage(struct bb_file_system *fs, const char *path, 
     enum bb_status status = read_manifest(fs, &walk, ret_state, ret_report);
     if (status == BB_OK && walk.contradiction[0] != 0) {
         ret_report->is_whole = false;
+        ret_report->is_marked = false;
         ret_report->is_damaged = true;
         snprintf(ret_report->dropped, sizeof(ret_report->dropped), "%s", walk.contradiction);
     }

@@ -23,6 +23,7 @@ void bb_manifest_state_deinit(struct bb_manifest_state *state)
         destroy_table(state->tables[i]);
     bb_free(state->tables);
     bb_buf_deinit(&state->catalog);
+    bb_free(state->log_ends);
     *state = (struct bb_manifest_state){0};
 }
 
@@ -266,6 +267,19 @@ static enum bb_status reserve(struct bb_manifest_state *state, size_t extra)
     return BB_OK;
 }
 
+static enum bb_status stage_log_ends(struct bb_manifest_change *change)
+{
+    size_t size = change->edit->log_end_count * sizeof(*change->log_ends);
+    if (size == 0)
+        return BB_OK;
+    change->log_ends = bb_alloc(size);
+    if (change->log_ends == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the ends of %zu logs",
+                       change->edit->log_end_count);
+    memcpy(change->log_ends, change->edit->log_ends, size);
+    return BB_OK;
+}
+
 enum bb_status bb_manifest_state_stage(struct bb_manifest_state *state, const struct bb_edit *edit,
                                        struct bb_place place, struct bb_manifest_change *ret_change)
 {
@@ -277,6 +291,8 @@ enum bb_status bb_manifest_state_stage(struct bb_manifest_state *state, const st
         status = stage_removed(state, place, &change);
     if (status == BB_OK)
         status = stage_added(state, place, &change);
+    if (status == BB_OK)
+        status = stage_log_ends(&change);
     if (status == BB_OK)
         status = reserve(state, change.added_count);
     if (status == BB_OK && edit->has_catalog)
@@ -295,6 +311,7 @@ void bb_manifest_state_drop(struct bb_manifest_change *change)
     bb_free(change->added);
     bb_free(change->removed);
     bb_buf_deinit(&change->catalog);
+    bb_free(change->log_ends);
     *change = (struct bb_manifest_change){0};
 }
 
@@ -331,6 +348,15 @@ static void commit_added(struct bb_manifest_state *state, struct bb_manifest_cha
     change->added_count = 0; /* they are the state's now */
 }
 
+static void commit_log_ends(struct bb_manifest_state *state, struct bb_manifest_change *change)
+{
+    bb_free(state->log_ends);
+    state->is_closed = change->edit->is_close;
+    state->log_ends = change->log_ends;
+    state->log_end_count = change->edit->log_end_count;
+    change->log_ends = NULL; /* they are the state's now */
+}
+
 void bb_manifest_state_commit(struct bb_manifest_state *state, struct bb_manifest_change *change)
 {
     const struct bb_edit *edit = change->edit;
@@ -351,6 +377,7 @@ void bb_manifest_state_commit(struct bb_manifest_state *state, struct bb_manifes
     }
     commit_removed(state, change);
     commit_added(state, change);
+    commit_log_ends(state, change);
     bb_manifest_state_drop(change);
 }
 

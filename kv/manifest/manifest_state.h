@@ -18,7 +18,10 @@ struct bb_manifest_state {
     uint64_t log_number; /* logs with smaller numbers are obsolete; 0: the store was never opened
                             since its creation */
     bool log_is_absent;
-    struct bb_buf catalog;         /* of attributes and indexes, empty when there are none; owned */
+    struct bb_buf catalog;       /* of attributes and indexes, empty when there are none; owned */
+    bool is_closed;              /* the last edit was that of a close */
+    struct bb_wal_end *log_ends; /* then: of the logs that there were, ascending by number; owned */
+    size_t log_end_count;
     struct bb_edit_table **tables; /* live, ascending by number; owned, each of them too */
     size_t table_count;
     size_t table_capacity;
@@ -49,6 +52,7 @@ BB_MUST_CHECK enum bb_status bb_manifest_state_apply(struct bb_manifest_state *s
 struct bb_manifest_change {
     const struct bb_edit *edit;   /* borrowed until commit or drop */
     uint64_t *removed;            /* sorted; owned */
+    struct bb_wal_end *log_ends;  /* a copy; owned */
     struct bb_edit_table **added; /* copies, sorted by number; owned, each of them too */
     size_t added_count;
     struct bb_buf catalog; /* owned */

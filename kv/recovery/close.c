@@ -13,6 +13,7 @@
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/presence.h"
+#include "kv/recovery/close_note.h"
 #include "kv/write/commit.h"
 
 /* Closing leaves at most so many bytes of keys and values to be replayed: some 10 ms. */
@@ -126,7 +127,9 @@ static enum bb_status close_led(struct bb_db *db, struct bb_commit *commit)
     if (status != BB_OK)
         return bb_error_restore(&failure);
     status = bb_store_sync_logs(db); /* sync S9 */
-    return status == BB_OK ? bb_store_check_present(db) : status;
+    if (status == BB_OK)
+        status = bb_store_check_present(db);
+    return status == BB_OK ? bb_close_note_write(db) : status;
 }
 
 /* The store is its opener's: nothing is written, synced, unlocked, joined or waited for. Where a thread

@@ -15,6 +15,7 @@
 #include "kv/read_only.h"
 #include "kv/recovery/close.h"
 #include "kv/recovery/replay.h"
+#include "kv/recovery/set_aside.h"
 #include "kv/background/worker.h"
 
 /* What an opening carries from step to step. */
@@ -221,7 +222,7 @@ static bool is_at_rest(const struct opening *opening)
     const struct bb_manifest_state *state = &opening->state;
     const struct bb_replay_report *replay = &opening->replay;
     uint64_t named_logs = state->log_is_absent ? 0 : 1;
-    return opening->manifest.is_closed && state->log_number != 0 &&
+    return state->is_closed && opening->manifest.is_whole && state->log_number != 0 &&
            replay->log_count == named_logs && replay->record_count == 0 &&
            replay->dropped_bytes == 0 && replay->cut_count == 0 &&
            bb_directory_is_clean(&opening->directory, state, opening->manifest.number);
@@ -301,8 +302,6 @@ static enum bb_status print_orphans(struct bb_buf *text, const char *directory, 
     if (status == BB_OK)
         status = append_count(text, removed, "removed that nothing referred to");
     if (status == BB_OK)
-        status = append_count(text, report->left, "kept though nothing refers to it");
-    if (status == BB_OK)
         status = append_count(text, report->failed, "not removed, since that failed");
     if (status == BB_OK)
         status = append_count(text, report->foreign, "not of the store");
@@ -317,7 +316,7 @@ static void tell_orphans(const struct opening *opening, const struct bb_director
     struct bb_buf text = {0};
     uint64_t usual = opening->replay.log_count + 1;
     uint64_t removed = report->removed > usual ? report->removed - usual : 0;
-    if (removed + report->left + report->foreign + report->failed == 0)
+    if (removed + report->foreign + report->failed == 0)
         return;
     if (print_orphans(&text, db->directory, removed, report) == BB_OK) {
         struct bb_event event = {
@@ -331,9 +330,9 @@ static void remove_orphans(struct opening *opening)
 {
     struct bb_db *db = opening->db;
     struct bb_directory_report report = {0};
-    bb_directory_remove_orphans(
-        db->system, db->directory, &opening->directory, bb_manifest_state_of(db->manifest),
-        bb_manifest_number(db->manifest), opening->manifest.is_whole, &report);
+    bb_directory_remove_orphans(db->system, db->directory, &opening->directory,
+                                bb_manifest_state_of(db->manifest),
+                                bb_manifest_number(db->manifest), &report);
     tell_orphans(opening, &report);
 }
 
@@ -348,6 +347,8 @@ static enum bb_status recover(struct opening *opening)
     if (status == BB_OK)
         status = bb_replay_logs(db, &opening->directory, &opening->state, &opening->levels,
                                 &opening->replay);
+    if (status == BB_OK && !opening->manifest.is_marked)
+        status = bb_set_aside_tables(db, &opening->directory, &opening->state);
     if (status == BB_OK)
         status = bb_replay_keep_cut_logs(db, &opening->replay);
     if (status == BB_OK) {

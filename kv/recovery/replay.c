@@ -17,15 +17,24 @@
 /* Values from this size on stay in the record that they were read in, if that holds little else. */
 #define IN_PLACE_MIN ((size_t)64 * 1024)
 
+struct bb_log_check bb_log_check_from(const struct bb_manifest_state *state)
+{
+    return (struct bb_log_check){.expected_sequence = state->last_sequence + 1,
+                                 .ends = state->log_ends,
+                                 .end_count = state->log_end_count};
+}
+
 /* Goes through one log and hands each new operation to `visit`. */
 struct log_walk {
     const char *path;
+    uint64_t number;
     struct bb_wal_reader *reader;
     bool tolerate_damage;
     struct bb_log_check *check;
     enum bb_status (*visit)(void *context, const struct bb_entry *entry);
     enum bb_status (*end_record)(void *context); /* NULL: nothing is done */
     void *context;
+    bool has_record;    /* one of the log was taken */
     size_t record_size; /* of the record at hand */
 };
 
@@ -41,19 +50,23 @@ static enum bb_status visit_operations(struct log_walk *walk, struct bb_batch_cu
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
-/* A gap before the record that begins at `sequence`: an end of the state, or damage. */
+/* A gap before the record that begins at `sequence`: an end of the state, or damage. Within a log it
+ * is damage in any case, since all that precedes this record could be read. */
 static enum bb_status meet_gap(struct log_walk *walk, uint64_t sequence)
 {
     uint64_t durable = 0;
     enum bb_status status = bb_wal_reader_durable(walk->reader, &durable);
     if (status != BB_OK)
         return status;
-    if (durable > BB_WAL_HEADER_SIZE && !walk->tolerate_damage)
-        return bb_corrupt((struct bb_place){.file = walk->path}, bb_wal_reader_offset(walk->reader),
-                          "the record has sequence %" PRIu64 ", expected %" PRIu64
-                          ": operations that were durable are missing from the logs before",
-                          sequence, walk->check->expected_sequence);
+    bool is_damage = walk->has_record || durable > BB_WAL_HEADER_SIZE;
+    if (is_damage && !walk->tolerate_damage)
+        return bb_corrupt(
+            (struct bb_place){.file = walk->path}, bb_wal_reader_offset(walk->reader),
+            "the record has sequence %" PRIu64 ", expected %" PRIu64 ": operations %s are missing",
+            sequence, walk->check->expected_sequence,
+            walk->has_record ? "before it" : "that were durable, of the logs before,");
     walk->check->is_gap = true;
+    walk->check->is_damaged |= is_damage;
     return BB_OK;
 }
 
@@ -73,12 +86,40 @@ static enum bb_status read_record(struct log_walk *walk, struct bb_bytes payload
                           ": an operation is there twice",
                           cursor.sequence, check->expected_sequence);
     walk->record_size = payload.size;
+    walk->has_record = true;
     status = visit_operations(walk, &cursor);
     if (status == BB_OK && walk->end_record != NULL)
         status = walk->end_record(walk->context);
     check->expected_sequence = cursor.sequence + cursor.count;
     check->record_count++;
     return status;
+}
+
+static const struct bb_wal_end *find_end(const struct bb_log_check *check, uint64_t number)
+{
+    for (size_t i = 0; i < check->end_count; i++) {
+        if (check->ends[i].log_number == number)
+            return &check->ends[i];
+    }
+    return NULL;
+}
+
+/* A log of a store that was closed has the records that it had then. */
+static enum bb_status check_end(struct log_walk *walk)
+{
+    const struct bb_wal_end *wanted = find_end(walk->check, walk->number);
+    const struct bb_wal_report *report = bb_wal_reader_report(walk->reader);
+    const struct bb_wal_end *found = &report->end;
+    if (wanted == NULL || (found->offset == wanted->offset && found->check == wanted->check))
+        return BB_OK;
+    walk->check->is_damaged = true;
+    if (walk->tolerate_damage)
+        return BB_OK;
+    return bb_corrupt((struct bb_place){.file = walk->path}, report->end_offset,
+                      "the log ends here (%s), and had records up to %" PRIu64
+                      " when the store was closed: durable ones are %s",
+                      report->reason[0] == 0 ? "the file does" : report->reason, wanted->offset,
+                      found->offset < wanted->offset ? "missing" : "others than these");
 }
 
 static enum bb_status walk_log(struct log_walk *walk)
@@ -90,16 +131,18 @@ static enum bb_status walk_log(struct log_walk *walk)
         if (status == BB_OK)
             status = read_record(walk, payload);
     }
-    if (status == BB_NOT_FOUND)
-        walk->check->dropped_bytes += bb_wal_reader_report(walk->reader)->dropped_bytes;
-    return status == BB_NOT_FOUND ? BB_OK : status;
+    if (status != BB_NOT_FOUND)
+        return status;
+    walk->check->dropped_bytes += bb_wal_reader_report(walk->reader)->dropped_bytes;
+    walk->check->is_damaged |= bb_wal_reader_report(walk->reader)->is_damaged;
+    return check_end(walk);
 }
 
-static enum bb_status open_and_walk(struct bb_file_system *fs, uint64_t number,
-                                    const uint8_t store_id[16], struct log_walk *walk)
+static enum bb_status open_and_walk(struct bb_file_system *fs, const uint8_t store_id[16],
+                                    struct log_walk *walk)
 {
-    enum bb_status status =
-        bb_wal_reader_open(fs, walk->path, number, store_id, walk->tolerate_damage, &walk->reader);
+    enum bb_status status = bb_wal_reader_open(fs, walk->path, walk->number, store_id,
+                                               walk->tolerate_damage, &walk->reader);
     if (status == BB_OK)
         status = walk_log(walk);
     bb_wal_reader_close(walk->reader);
@@ -110,8 +153,9 @@ enum bb_status bb_replay_check_log(struct bb_file_system *fs, const char *path, 
                                    const uint8_t store_id[16], bool tolerate_damage,
                                    struct bb_log_check *check)
 {
-    struct log_walk walk = {.path = path, .tolerate_damage = tolerate_damage, .check = check};
-    return open_and_walk(fs, number, store_id, &walk);
+    struct log_walk walk = {
+        .path = path, .number = number, .tolerate_damage = tolerate_damage, .check = check};
+    return open_and_walk(fs, store_id, &walk);
 }
 
 enum bb_status
@@ -121,11 +165,12 @@ bb_replay_visit_log(struct bb_file_system *fs, const char *path, uint64_t number
                     void *context)
 {
     struct log_walk walk = {.path = path,
+                            .number = number,
                             .tolerate_damage = tolerate_damage,
                             .check = check,
                             .visit = visit,
                             .context = context};
-    return open_and_walk(fs, number, store_id, &walk);
+    return open_and_walk(fs, store_id, &walk);
 }
 
 /* The logs on their way into tables. */
@@ -296,6 +341,7 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
     struct bb_buf path = {0};
     enum bb_status status = bb_filename_path(replay->db->directory, BB_FILE_LOG, number, &path);
     struct log_walk walk = {.path = (const char *)path.data,
+                            .number = number,
                             .tolerate_damage = replay->db->options.recover_point_in_time,
                             .check = check,
                             .visit = replay_operation,
@@ -305,9 +351,9 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
     replay->walk = &walk;
     replay->keeps_record = false;
     if (status == BB_OK)
-        status = open_and_walk(replay->db->system, number, replay->db->store_id, &walk);
+        status = open_and_walk(replay->db->system, replay->db->store_id, &walk);
     replay->walk = NULL;
-    *ret_is_cut = check->is_gap || check->dropped_bytes > dropped_before;
+    *ret_is_cut = check->is_damaged;
     if (status == BB_OK && check->is_gap)
         tell_dropped(replay->db, walk.path, 0,
                      "all of this log, because the log before it has lost its end");
@@ -318,14 +364,17 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
     return status;
 }
 
-/* Logs behind a gap are not read any more, and count as cut. */
+/* Logs behind a gap are not read any more, and count as cut where that is damage. */
 static enum bb_status replay_all(struct replay *replay, const uint64_t *numbers, size_t count,
                                  struct bb_replay_report *report)
 {
-    struct bb_log_check check = {.expected_sequence = replay->state->last_sequence + 1};
+    struct bb_log_check check = bb_log_check_from(replay->state);
+    struct bb_wal_end *ends = replay->state->log_ends;
+    replay->state->log_ends = NULL; /* the tables that are made of the logs change the state */
+    replay->state->log_end_count = 0;
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < count && status == BB_OK; i++) {
-        bool is_cut = true;
+        bool is_cut = check.is_damaged;
         if (!check.is_gap)
             status = replay_log(replay, numbers[i], &check, &is_cut);
         if (is_cut)
@@ -335,6 +384,7 @@ static enum bb_status replay_all(struct replay *replay, const uint64_t *numbers,
         status = write_table(replay);
     if (status == BB_OK)
         status = note_sequence(replay, check.expected_sequence - 1);
+    bb_free(ends);
     report->log_count = count;
     report->record_count = check.record_count;
     report->dropped_bytes = check.dropped_bytes;

@@ -16,7 +16,7 @@ struct bb_replay_report {
     uint64_t log_count;
     uint64_t record_count;
     uint64_t dropped_bytes; /* unsynced ends */
-    uint64_t *cut;          /* numbers of logs of which something was dropped; owned */
+    uint64_t *cut;          /* numbers of logs that are damaged, or come after the damage; owned */
     size_t cut_count;
 };
 void bb_replay_report_deinit(struct bb_replay_report *report);
@@ -35,15 +35,18 @@ BB_MUST_CHECK enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_di
 BB_MUST_CHECK enum bb_status bb_replay_keep_cut_logs(struct bb_db *db,
                                                      const struct bb_replay_report *report);
 
-/* Reads a log and checks all of its records, without a store: for verification. expected_sequence:
- * of the next operation, 0 for any; raised behind what was read. ret_is_gap: the log begins behind
- * it, and ends the state. */
+/* Reads a log and checks all of its records, without a store: for verification. */
 struct bb_log_check {
-    uint64_t expected_sequence;
+    uint64_t expected_sequence; /* of the next operation, 0 for any; raised behind what was read */
+    const struct bb_wal_end *ends; /* of logs of which the manifest tells; borrowed */
+    size_t end_count;
     uint64_t record_count;
     uint64_t dropped_bytes;
-    bool is_gap;
+    bool is_damaged; /* what was durable is missing or cannot be read: tolerated */
+    bool is_gap;     /* the log begins behind the expected sequence, and ends the state */
 };
+/* From the state on. */
+struct bb_log_check bb_log_check_from(const struct bb_manifest_state *state);
 BB_MUST_CHECK enum bb_status bb_replay_check_log(struct bb_file_system *fs, const char *path,
                                                  uint64_t number, const uint8_t store_id[16],
                                                  bool tolerate_damage, struct bb_log_check *check);

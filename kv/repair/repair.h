@@ -3,6 +3,7 @@
  *     store_repair   the order of things      repair_logs    logs that cannot be replayed
  *     repair_state   which manifest           repair_merge   tables whose levels are unknown
  *     repair_tables  sound, damaged, unnamed  repair_publish new files in force, old ones aside
+ *     repair_newer   unnamed, and newer than all that is named
  *
  * repair and repair_link are under all of them.
  * The steps only read and write new tables; until repair_publish nothing that was there is touched.
@@ -14,6 +15,7 @@
 
 #include "bb/db_files.h"
 #include "kv/directory.h"
+#include "kv/unnamed.h"
 #include "sstable/ranges/range_tombstones.h"
 
 struct bb_repair {
@@ -28,9 +30,12 @@ struct bb_repair {
     struct bb_manifest_state state;
     bool has_manifest;  /* state is what one says; else it has an identity alone */
     bool is_current;    /* that is certain to be the last state there was */
+    bool is_marked;     /* its manifest ends with a mark: no edit is missing */
     bool is_cut;        /* its manifest is damaged in the middle: edits behind that are not known */
     bool is_outdated;   /* later states, which cannot be read, may have replaced it */
     bool takes_unnamed; /* tables that the state does not name are taken */
+    struct bb_unnamed unnamed; /* else, where the manifest's end cannot be read: those, of which the
+                                  newer ones are taken */
     bool are_levels_unknown;
 
     /* As it will be. */
@@ -72,6 +77,10 @@ BB_MUST_CHECK enum bb_status bb_repair_find_state(struct bb_repair *repair);
 BB_MUST_CHECK enum bb_status bb_repair_tables(struct bb_repair *repair);
 /* repair_logs.c: keeps the logs, or adds tables of what they hold to the edit. */
 BB_MUST_CHECK enum bb_status bb_repair_logs(struct bb_repair *repair);
+/* repair_newer.c: are there tables of `unnamed` that have a sequence above this one? */
+bool bb_repair_has_newer(const struct bb_repair *repair, uint64_t sequence);
+/* Adds those that are newer than tables and logs to the edit. */
+BB_MUST_CHECK enum bb_status bb_repair_newer(struct bb_repair *repair);
 /* repair_merge.c: where levels are unknown, makes the edit's tables one run. */
 BB_MUST_CHECK enum bb_status bb_repair_merge(struct bb_repair *repair);
 /* repair_publish.c */

@@ -54,7 +54,7 @@ static bool is_first_log_there(const struct bb_repair *repair)
 static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *numbers,
                                       size_t count, bool *ret_is_replayable)
 {
-    struct bb_log_check check = {.expected_sequence = repair->state.last_sequence + 1};
+    struct bb_log_check check = bb_log_check_from(&repair->state);
     *ret_is_replayable = false;
     if (!is_first_log_there(repair) && !repair->is_outdated) {
         bb_repair_tell(repair, "%06" PRIu64 ".wal is missing", repair->state.log_number);
@@ -69,6 +69,8 @@ static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *
         bb_repair_tell(repair, "%s", bb_error_last()->message);
         return BB_OK;
     }
+    if (status == BB_OK && bb_repair_has_newer(repair, check.expected_sequence - 1))
+        return BB_OK; /* which come after what the logs hold */
     *ret_is_replayable = status == BB_OK && (repair->is_current || !check.is_gap);
     return status;
 }
@@ -214,8 +216,26 @@ static void count_log(struct bb_repair *repair, const char *name,
 {
     repair->report.logs_read++;
     repair->report.log_bytes_lost += report->bytes_lost;
-    if (report->bytes_lost > 0)
-        bb_repair_tell(repair, "%s: %" PRIu64 " bytes in no whole batch", name, report->bytes_lost);
+    if (report->bytes_lost == 0)
+        return;
+    bb_repair_tell(repair, "%s: %" PRIu64 " bytes in no whole batch", name, report->bytes_lost);
+    repair->report.deletions_may_return = true;
+}
+
+/* What the manifest of a store that was closed says of the log, and the log has no more. */
+static void count_cut(struct bb_repair *repair, const struct bb_directory_file *file,
+                      const struct bb_wal_salvage_report *report)
+{
+    const struct bb_manifest_state *state = &repair->state;
+    for (size_t i = 0; i < state->log_end_count; i++) {
+        const struct bb_wal_end *end = &state->log_ends[i];
+        if (end->log_number != file->is.number || report->end_offset >= end->offset)
+            continue;
+        bb_repair_tell(repair, "%s: its last %" PRIu64 " bytes are missing", file->name,
+                       end->offset - report->end_offset);
+        repair->report.log_bytes_lost += end->offset - report->end_offset;
+        repair->report.deletions_may_return = true;
+    }
 }
 
 static enum bb_status read_log(struct reading *reading, const struct bb_directory_file *file)
@@ -230,8 +250,10 @@ static enum bb_status read_log(struct reading *reading, const struct bb_director
         status = bb_wal_salvage(repair->fs, (const char *)path.data, file->is.number,
                                 repair->state.identity.store_id, on_record, reading, &report);
     bb_buf_deinit(&path);
-    if (status == BB_OK)
+    if (status == BB_OK) {
         count_log(repair, file->name, &report);
+        count_cut(repair, file, &report);
+    }
     if (status != BB_CORRUPT)
         return status;
     bb_repair_tell(repair, "%s", bb_error_last()->message);

@@ -135,8 +135,12 @@ static enum bb_status put_in_force(struct bb_repair *repair)
         repair->is_published = true;
         status = bb_manifest_create(repair->fs, repair->path, number, &state, &manifest);
     }
+    if (status == BB_OK && !repair->keeps_logs)
+        status = bb_manifest_note_close(manifest, NULL, 0);
     if (status == BB_OK)
         status = bb_manifest_close(manifest);
+    else
+        (void)!bb_manifest_close(manifest);
     bb_manifest_state_deinit(&state);
     return status;
 }

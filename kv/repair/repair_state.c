@@ -25,6 +25,7 @@ static void take_state(struct bb_repair *repair, struct bb_manifest_state *state
 {
     repair->state = *state;
     repair->has_manifest = true;
+    repair->is_marked = report->is_marked;
     repair->report.manifest_number = report->number;
     *state = (struct bb_manifest_state){0};
 }
@@ -262,6 +263,15 @@ static void leave_unreachable(struct bb_repair *repair)
     }
 }
 
+/* What an edit at the manifest's end named that cannot be read. */
+static enum bb_status find_unnamed(struct bb_repair *repair)
+{
+    if (repair->takes_unnamed || repair->is_marked)
+        return BB_OK;
+    return bb_unnamed_find(repair->fs, repair->path, &repair->options, &repair->directory,
+                           &repair->state, &repair->unnamed);
+}
+
 enum bb_status bb_repair_find_state(struct bb_repair *repair)
 {
     enum bb_status status = try_current(repair);
@@ -273,8 +283,9 @@ enum bb_status bb_repair_find_state(struct bb_repair *repair)
     repair->report.has_manifest = repair->has_manifest;
     repair->report.is_manifest_current = repair->is_current;
     judge_state(repair);
-    return repair->has_manifest
-               ? bb_manifest_check_comparator(repair->path, &repair->state.identity,
-                                              repair->options.comparator)
-               : make_identity(repair);
+    if (!repair->has_manifest)
+        return make_identity(repair);
+    status = bb_manifest_check_comparator(repair->path, &repair->state.identity,
+                                          repair->options.comparator);
+    return status == BB_OK ? find_unnamed(repair) : status;
 }

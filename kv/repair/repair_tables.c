@@ -323,6 +323,18 @@ static enum bb_status judge_unnamed(struct bb_repair *repair, const struct bb_di
     return status;
 }
 
+/* Then bb_repair_newer judges it. */
+static bool may_be_newer(const struct bb_repair *repair, uint64_t number)
+{
+    const struct bb_unnamed *list = &repair->unnamed;
+    for (size_t i = bb_unnamed_first_above(list, repair->state.last_sequence); i < list->count;
+         i++) {
+        if (list->tables[i].number == number)
+            return true;
+    }
+    return false;
+}
+
 static enum bb_status judge_all_unnamed(struct bb_repair *repair)
 {
     enum bb_status status = BB_OK;
@@ -333,7 +345,7 @@ static enum bb_status judge_all_unnamed(struct bb_repair *repair)
             continue;
         if (repair->takes_unnamed)
             status = judge_unnamed(repair, file);
-        else
+        else if (!may_be_newer(repair, file->is.number))
             leave(repair, file, "the manifest does not name it");
     }
     return status;

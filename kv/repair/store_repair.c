@@ -136,6 +136,8 @@ static enum bb_status repair_damaged(struct bb_repair *repair)
     if (status == BB_OK)
         status = bb_repair_logs(repair);
     if (status == BB_OK)
+        status = bb_repair_newer(repair);
+    if (status == BB_OK)
         status = check_found(repair);
     if (status == BB_OK)
         status = bb_repair_merge(repair);
@@ -190,6 +192,7 @@ static void release(struct bb_repair *repair)
     bb_manifest_state_deinit(&repair->state);
     bb_edit_deinit(&repair->edit);
     bb_directory_deinit(&repair->directory);
+    bb_unnamed_deinit(&repair->unnamed);
     bb_buf_deinit(&repair->lost_paths);
     bb_free(repair->aside);
 }

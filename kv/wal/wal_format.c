@@ -18,6 +18,14 @@ uint64_t bb_wal_check(uint64_t seed, uint64_t offset, enum bb_wal_fragment_type 
     return bb_hash_mix(place ^ bb_hash_bytes(body.data, body.size));
 }
 
+uint64_t bb_wal_place(uint64_t seed, uint64_t check, enum bb_wal_fragment_type type,
+                      struct bb_bytes body)
+{
+    uint64_t place = bb_hash_unmix(check) ^ bb_hash_bytes(body.data, body.size);
+    place = bb_hash_unmix(place) ^ ((uint64_t)type << 16 | body.size);
+    return bb_hash_unmix(place) ^ seed;
+}
+
 void bb_wal_header_encode(const struct bb_wal_identity *identity,
                           uint8_t ret_header[BB_WAL_HEADER_SIZE])
 {

@@ -100,6 +100,25 @@ uint64_t bb_wal_seed(const struct bb_wal_identity *identity);
 uint64_t bb_wal_check(uint64_t seed, uint64_t offset, enum bb_wal_fragment_type type,
                       struct bb_bytes body);
 
+/* Where the last record of a log ends, and what stands in front of that: a log that lost records, or
+ * has others, has another end. Marks behind the last record do not count. */
+struct bb_wal_end {
+    uint64_t log_number;
+    uint64_t offset; /* of the header's end, where there is no record */
+    uint64_t check;  /* running check of all fragments up to there */
+};
+
+/* The running check after one more fragment, whose own check is given. It begins with the seed. */
+static inline uint64_t bb_wal_running_check(uint64_t running, uint64_t fragment_check)
+{
+    return bb_hash_mix(running ^ fragment_check);
+}
+
+/* The file offset at which a fragment with this check was to stand. Of bytes that are no fragment of
+ * the log any number. */
+uint64_t bb_wal_place(uint64_t seed, uint64_t check, enum bb_wal_fragment_type type,
+                      struct bb_bytes body);
+
 /* Bytes that are left in the block behind a file offset. */
 static inline size_t bb_wal_block_left(uint64_t offset)
 {

@@ -28,17 +28,40 @@ const char *bb_wal_fragment_header_defect(struct bb_bytes rest)
     return NULL;
 }
 
+/* REQUIRES: rest has no defect of the header. */
+static uint64_t decode(uint64_t seed, struct bb_bytes rest, struct bb_wal_fragment *ret_fragment)
+{
+    *ret_fragment = (struct bb_wal_fragment){
+        .type = (enum bb_wal_fragment_type)rest.data[10],
+        .check = bb_load64(rest.data),
+        .body = bb_bytes_of(rest.data + BB_WAL_FRAGMENT_HEADER, bb_load16(rest.data + 8)),
+    };
+    return bb_wal_place(seed, ret_fragment->check, ret_fragment->type, ret_fragment->body);
+}
+
+bool bb_wal_fragment_find(uint64_t seed, uint64_t file_size, struct bb_bytes rest,
+                          struct bb_wal_fragment *ret_fragment, uint64_t *ret_place)
+{
+    struct bb_wal_fragment fragment;
+    if (bb_wal_fragment_header_defect(rest) != NULL)
+        return false;
+    uint64_t place = decode(seed, rest, &fragment);
+    if (place < BB_WAL_HEADER_SIZE || place >= file_size ||
+        BB_WAL_FRAGMENT_HEADER + fragment.body.size > bb_wal_block_left(place))
+        return false;
+    *ret_fragment = fragment;
+    *ret_place = place;
+    return true;
+}
+
 const char *bb_wal_fragment_decode(uint64_t seed, uint64_t offset, struct bb_bytes rest,
                                    struct bb_wal_fragment *ret_fragment)
 {
+    struct bb_wal_fragment fragment;
     const char *defect = bb_wal_fragment_header_defect(rest);
     if (defect != NULL)
         return defect;
-    struct bb_wal_fragment fragment = {
-        .type = (enum bb_wal_fragment_type)rest.data[10],
-        .body = bb_bytes_of(rest.data + BB_WAL_FRAGMENT_HEADER, bb_load16(rest.data + 8)),
-    };
-    if (bb_load64(rest.data) != bb_wal_check(seed, offset, fragment.type, fragment.body))
+    if (decode(seed, rest, &fragment) != offset)
         return "a fragment with a wrong check";
     *ret_fragment = fragment;
     return NULL;

@@ -6,12 +6,18 @@
 
 struct bb_wal_fragment {
     enum bb_wal_fragment_type type;
+    uint64_t check;
     struct bb_bytes body; /* borrowed; FULL, FIRST and MARK: begins with the durable offset */
 };
 
 /* NULL, or why type and length alone tell that no fragment stands here: what passes is hashed. rest:
  * the bytes from its offset to the end of the block or of the file. */
 const char *bb_wal_fragment_header_defect(struct bb_bytes rest);
+
+/* Decodes a fragment wherever it was to stand in its log: where that is, by its check. False: none is
+ * there, or its place cannot be one of a file of so many bytes. rest: as below. */
+bool bb_wal_fragment_find(uint64_t seed, uint64_t file_size, struct bb_bytes rest,
+                          struct bb_wal_fragment *ret_fragment, uint64_t *ret_place);
 
 /* Decodes the fragment at a file offset. rest: the bytes from there to the end of the block or of
  * the file. Gives NULL, or what is wrong with it in a few words. */

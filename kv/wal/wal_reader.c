@@ -19,10 +19,11 @@
 
 struct bb_wal_reader {
     struct bb_wal_source source;
-    uint64_t position;     /* where the next fragment is looked for */
-    uint64_t record_start; /* of the record that is being read, or was read last */
-    uint64_t record_end;   /* of the record that was read last; behind the header: none was */
-    bool is_within_record; /* its first fragment was read, its last one was not */
+    uint64_t position;      /* where the next fragment is looked for */
+    uint64_t record_start;  /* of the record that is being read, or was read last */
+    uint64_t running_check; /* of all fragments before the position */
+    struct bb_wal_end end;  /* of the record that was read last; behind the header: none was */
+    bool is_within_record;  /* its first fragment was read, its last one was not */
     bool tolerate_damage;
     struct bb_buf record;
     struct bb_wal_report report;
@@ -36,6 +37,17 @@ static enum bb_status finish(struct bb_wal_reader *reader, enum bb_status status
     else
         reader->final = *bb_error_last();
     return status;
+}
+
+/* A loss of power takes bytes and moves none. */
+static enum bb_status fail_displaced(const struct bb_wal_reader *reader, uint64_t offset,
+                                     const char *reason, uint64_t displaced_offset)
+{
+    return bb_corrupt((struct bb_place){.file = reader->source.file->path}, offset,
+                      "%s, and at offset %" PRIu64
+                      " stands a record that was written for another offset of this log: "
+                      "another process has written to it",
+                      reason, displaced_offset);
 }
 
 /* The log ends before its file does: at `end`, because of what is wrong at `offset`. */
@@ -52,10 +64,13 @@ static enum bb_status end_early(struct bb_wal_reader *reader, uint64_t end, uint
                       bb_corrupt(place, offset, "%s, and the log was known durable up to %" PRIu64,
                                  reason, tail.durable));
     }
+    if (tail.displaced_offset != 0 && !reader->tolerate_damage)
+        return finish(reader, fail_displaced(reader, offset, reason, tail.displaced_offset));
     reader->report.end_offset = end;
+    reader->report.end = reader->end;
     reader->report.dropped_bytes = tail.content_offset - end;
-    reader->report.is_damaged = tail.durable > end;
-    reader->report.is_closed = false;
+    reader->report.is_damaged = tail.durable > end || tail.displaced_offset != 0;
+    reader->report.is_marked = false;
     snprintf(reader->report.reason, sizeof(reader->report.reason), "%s at offset %" PRIu64, reason,
              offset);
     return finish(reader, BB_NOT_FOUND);
@@ -72,6 +87,7 @@ static enum bb_status end_of_file(struct bb_wal_reader *reader)
     if (reader->is_within_record)
         return end_at_fragment(reader, "a record is cut off");
     reader->report.end_offset = reader->position;
+    reader->report.end = reader->end;
     return finish(reader, BB_NOT_FOUND);
 }
 
@@ -165,12 +181,13 @@ static enum bb_status take(struct bb_wal_reader *reader, const struct bb_wal_fra
 static void note_end(struct bb_wal_reader *reader, const struct bb_wal_fragment *fragment)
 {
     if (fragment->type == BB_WAL_MARK) {
-        reader->report.is_closed = bb_load64(fragment->body.data) >= reader->record_end;
+        reader->report.is_marked = bb_load64(fragment->body.data) >= reader->end.offset;
         return;
     }
     reader->report.record_count++;
-    reader->report.is_closed = false;
-    reader->record_end = reader->position;
+    reader->report.is_marked = false;
+    reader->end.offset = reader->position;
+    reader->end.check = reader->running_check;
 }
 
 enum bb_status bb_wal_reader_next(struct bb_wal_reader *reader, struct bb_bytes *ret_payload)
@@ -193,6 +210,7 @@ enum bb_status bb_wal_reader_next(struct bb_wal_reader *reader, struct bb_bytes 
         if (status != BB_OK)
             return status;
         reader->position += BB_WAL_FRAGMENT_HEADER + fragment.body.size;
+        reader->running_check = bb_wal_running_check(reader->running_check, fragment.check);
         if (!reader->is_within_record)
             note_end(reader, &fragment);
         if (fragment.type == BB_WAL_FULL || fragment.type == BB_WAL_LAST) {
@@ -250,7 +268,10 @@ static enum bb_status read_header(struct bb_wal_reader *reader,
     if (defect != NULL)
         return end_early(reader, 0, 0, defect);
     reader->position = BB_WAL_HEADER_SIZE;
-    reader->record_end = BB_WAL_HEADER_SIZE;
+    reader->running_check = reader->source.seed;
+    reader->end = (struct bb_wal_end){.log_number = identity->log_number,
+                                      .offset = BB_WAL_HEADER_SIZE,
+                                      .check = reader->source.seed};
     return check_identity(reader, header.data, identity);
 }
 

@@ -27,10 +27,11 @@ struct bb_wal_reader;
 struct bb_wal_report {
     uint64_t record_count;
     uint64_t end_offset;    /* behind the last whole record or mark */
+    struct bb_wal_end end;  /* of the records; its offset is 0 when not even the header is whole */
     uint64_t dropped_bytes; /* behind it, up to the last byte that is not zero: what was lost or
                                never whole */
     bool is_damaged;        /* some of that was known durable: tolerated damage, no torn tail */
-    bool is_closed;         /* it ends with a mark that says that all records were durable */
+    bool is_marked;         /* it ends with a mark, by which all of its records were durable */
     char reason[96];        /* why the log ends before its file does; empty when it does not */
 };
 

@@ -16,6 +16,7 @@ struct salvage {
     struct bb_buf record; /* of fragments that follow one another without a gap */
     uint64_t record_start;
     bool is_within_record;
+    bool is_noted; /* the content of the block at the position */
     uint64_t
         whole_end; /* behind the last whole record or mark, and the zeros that fill its block */
     uint64_t content_end; /* behind the last byte that is not zero */
@@ -120,22 +121,45 @@ static void note_content(struct salvage *salvage, struct bb_bytes rest)
         salvage->content_end = salvage->position + size;
 }
 
+/* From here on fragments stand so many bytes behind their places, because something was written
+ * between them. */
+static void displace(struct salvage *salvage, uint64_t shift)
+{
+    salvage->source.shift = shift;
+    bb_wal_source_forget(&salvage->source);
+    salvage->is_noted = false;
+    salvage->is_within_record = false;
+}
+
+static bool is_block_begun(struct salvage *salvage)
+{
+    bool is_noted = salvage->is_noted;
+    salvage->is_noted = true;
+    return !is_noted || (salvage->position - salvage->source.shift) % BB_WAL_BLOCK_SIZE == 0;
+}
+
 static enum bb_status step(struct salvage *salvage)
 {
     struct bb_bytes rest;
+    uint64_t place = 0;
     struct bb_wal_fragment fragment;
     enum bb_status status = bb_wal_source_at(&salvage->source, salvage->position, &rest);
     if (status != BB_OK)
         return status;
-    if (salvage->position % BB_WAL_BLOCK_SIZE == 0 || salvage->position == BB_WAL_HEADER_SIZE)
+    if (is_block_begun(salvage))
         note_content(salvage, rest);
     if (rest.size < BB_WAL_FRAGMENT_SIZE_MIN) {
         skip_fill(salvage, rest);
         return BB_OK;
     }
-    if (bb_wal_fragment_decode(salvage->source.seed, salvage->position, rest, &fragment) == NULL)
+    if (!bb_wal_fragment_find(salvage->source.seed, salvage->source.size, rest, &fragment, &place))
+        pass_over(salvage, rest);
+    else if (place + salvage->source.shift == salvage->position)
         return take(salvage, &fragment);
-    pass_over(salvage, rest);
+    else if (place <= salvage->position)
+        displace(salvage, salvage->position - place);
+    else
+        pass_over(salvage, rest);
     return BB_OK;
 }
 
@@ -147,6 +171,8 @@ static enum bb_status read_all(struct salvage *salvage)
     salvage->content_end = BB_WAL_HEADER_SIZE;
     while (status == BB_OK && salvage->position < salvage->source.size)
         status = step(salvage);
+    salvage->report.end_offset =
+        salvage->content_end > salvage->whole_end ? salvage->content_end : salvage->whole_end;
     if (salvage->content_end > salvage->whole_end)
         salvage->report.bytes_lost += salvage->content_end - salvage->whole_end;
     return status;

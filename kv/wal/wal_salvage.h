@@ -15,7 +15,9 @@
 struct bb_wal_salvage_report {
     uint64_t record_count;
     uint64_t bytes_lost; /* in no whole record, up to the last byte that is not zero */
-    uint64_t holes;      /* stretches of such bytes with a whole record behind them */
+    uint64_t
+        end_offset; /* behind the last whole record or mark, and the last byte that is not zero */
+    uint64_t holes; /* stretches of such bytes with a whole record behind them */
 };
 
 /* Hands each payload (borrowed for the call) and the offset of its record to visit, in order; its

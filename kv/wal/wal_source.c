@@ -43,7 +43,7 @@ static enum bb_status load(struct bb_wal_source *source, uint64_t block_offset)
 enum bb_status bb_wal_source_at(struct bb_wal_source *source, uint64_t offset,
                                 struct bb_bytes *ret_rest)
 {
-    uint64_t block_offset = offset - offset % BB_WAL_BLOCK_SIZE;
+    uint64_t block_offset = offset - (offset - source->shift) % BB_WAL_BLOCK_SIZE;
     if (source->block_size == 0 || source->block_offset != block_offset) {
         enum bb_status status = load(source, block_offset);
         if (status != BB_OK)

@@ -6,10 +6,12 @@
 #include "kv/wal/wal_format.h"
 
 struct bb_wal_source {
-    struct bb_file *file;  /* owned */
-    uint64_t size;         /* of the file when it was opened: what a read must give */
-    uint64_t seed;         /* of the log's checks */
-    uint8_t *block;        /* owned, BB_WAL_BLOCK_SIZE bytes */
+    struct bb_file *file; /* owned */
+    uint64_t size;        /* of the file when it was opened: what a read must give */
+    uint64_t seed;        /* of the log's checks */
+    uint64_t shift;       /* bytes that stand in front of their places: blocks begin behind so many;
+                              for who wants fragments that were displaced */
+    uint8_t *block;       /* owned, BB_WAL_BLOCK_SIZE bytes */
     uint64_t block_offset; /* of the block that is loaded */
     size_t block_size;     /* 0: none is */
 };

@@ -23,16 +23,35 @@ static void take(struct bb_wal_tail *tail, const struct bb_wal_fragment *fragmen
         tail->durable = bb_wal_fragment_durable(fragment);
 }
 
-static void search_block(uint64_t seed, uint64_t offset, struct bb_bytes rest,
-                         struct bb_wal_tail *tail)
+/* A copy of what stands at its place is no sign of anything. */
+static enum bb_status note_displaced(const struct bb_wal_source *source, uint64_t offset,
+                                     uint64_t place, uint64_t check, struct bb_wal_tail *tail)
+{
+    uint8_t found[sizeof(check)] = {0};
+    size_t size = 0;
+    if (tail->displaced_offset != 0)
+        return BB_OK;
+    enum bb_status status = bb_file_read_at(source->file, place, found, sizeof(found), &size);
+    if (status == BB_OK && (size < sizeof(found) || bb_load64(found) != check))
+        tail->displaced_offset = offset;
+    return status;
+}
+
+static enum bb_status search_block(const struct bb_wal_source *source, uint64_t offset,
+                                   struct bb_bytes rest, struct bb_wal_tail *tail)
 {
     struct bb_wal_search search = {0};
-    while (rest.size >= BB_WAL_FRAGMENT_HEADER) {
+    enum bb_status status = BB_OK;
+    while (rest.size >= BB_WAL_FRAGMENT_HEADER && status == BB_OK) {
         struct bb_wal_fragment fragment;
+        uint64_t place = 0;
         size_t step;
-        if (bb_wal_fragment_decode(seed, offset, rest, &fragment) == NULL) {
+        if (bb_wal_fragment_find(source->seed, source->size, rest, &fragment, &place)) {
             step = BB_WAL_FRAGMENT_HEADER + fragment.body.size;
-            take(tail, &fragment);
+            if (place == offset)
+                take(tail, &fragment);
+            else
+                status = note_displaced(source, offset, place, fragment.check, tail);
             bb_wal_search_found(&search);
         } else {
             step = (size_t)(bb_wal_search_next(&search, offset, rest) - offset);
@@ -40,6 +59,7 @@ static void search_block(uint64_t seed, uint64_t offset, struct bb_bytes rest,
         rest = bb_bytes_of(rest.data + step, rest.size - step);
         offset += step;
     }
+    return status;
 }
 
 enum bb_status bb_wal_tail_read(struct bb_wal_source *source, uint64_t offset,
@@ -51,7 +71,9 @@ enum bb_status bb_wal_tail_read(struct bb_wal_source *source, uint64_t offset,
         enum bb_status status = bb_wal_source_at(source, offset, &rest);
         if (status != BB_OK)
             return status;
-        search_block(source->seed, offset, rest, &tail);
+        status = search_block(source, offset, rest, &tail);
+        if (status != BB_OK)
+            return status;
         tail.content_offset = content_end(offset, rest, tail.content_offset);
         offset += rest.size;
     }

@@ -9,7 +9,9 @@
 struct bb_wal_tail {
     uint64_t durable; /* the greatest durable offset that a fragment of the tail tells of; 0: none
                          does */
-    uint64_t content_offset; /* behind the last byte of the file that is not zero; at least the
+    uint64_t displaced_offset; /* where the first whole fragment stands that was written for another
+                                  place of this log, and does not stand there; 0: there is none */
+    uint64_t content_offset;   /* behind the last byte of the file that is not zero; at least the
                                 tail's offset */
 };
 

@@ -17,10 +17,14 @@
 
 struct bb_wal_writer {
     struct bb_file *file; /* owned */
+    uint64_t number;
     uint64_t seed;
-    uint64_t size;    /* of the log; the last frames.size bytes of it are not written yet */
-    uint64_t durable; /* synced so far */
-    uint64_t told;    /* the latest durable offset that stands in the log */
+    uint64_t running_check; /* of all fragments */
+    uint64_t record_check;  /* of those up to record_end */
+    uint64_t size;          /* of the log; the last frames.size bytes of it are not written yet */
+    uint64_t durable;       /* synced so far */
+    uint64_t told;          /* the latest durable offset that stands in the log */
+    uint64_t record_end;    /* of the last record; behind the header: there is none */
     size_t buffer_bytes;
     struct bb_buf frames;
     struct bb_error error; /* the failure that sticks; BB_OK: none */
@@ -58,8 +62,12 @@ enum bb_status bb_wal_writer_create(struct bb_file_system *fs, const char *path,
     struct bb_wal_writer *writer = bb_alloc_zeroed(1, sizeof(*writer));
     if (writer == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the writer of %s", path);
+    writer->number = log_number;
     writer->seed = bb_wal_seed(&identity);
+    writer->running_check = writer->seed;
+    writer->record_check = writer->seed;
     writer->size = BB_WAL_HEADER_SIZE;
+    writer->record_end = BB_WAL_HEADER_SIZE;
     writer->buffer_bytes = buffer_bytes;
 
     uint8_t header[BB_WAL_HEADER_SIZE];
@@ -116,9 +124,11 @@ static void frame(struct bb_wal_writer *writer, enum bb_wal_fragment_type type, 
     uint8_t *fragment = writer->frames.data + writer->frames.size;
     uint8_t *bytes = fragment + BB_WAL_FRAGMENT_HEADER;
     take(body, bytes, size);
-    bb_store64(fragment, bb_wal_check(writer->seed, writer->size, type, bb_bytes_of(bytes, size)));
+    uint64_t check = bb_wal_check(writer->seed, writer->size, type, bb_bytes_of(bytes, size));
+    bb_store64(fragment, check);
     bb_store16(fragment + 8, (uint16_t)size);
     fragment[10] = (uint8_t)type;
+    writer->running_check = bb_wal_running_check(writer->running_check, check);
     writer->frames.size += BB_WAL_FRAGMENT_HEADER + size;
     writer->size += BB_WAL_FRAGMENT_HEADER + size;
 }
@@ -153,6 +163,8 @@ static enum bb_status frame_record(struct bb_wal_writer *writer, struct bb_bytes
         if (writer->frames.size > gathered_max(writer))
             status = write_frames(writer);
     }
+    writer->record_end = writer->size;
+    writer->record_check = writer->running_check;
     return status;
 }
 
@@ -238,15 +250,21 @@ uint64_t bb_wal_writer_size(const struct bb_wal_writer *writer)
     return writer->size;
 }
 
+struct bb_wal_end bb_wal_writer_end(const struct bb_wal_writer *writer)
+{
+    return (struct bb_wal_end){
+        .log_number = writer->number, .offset = writer->record_end, .check = writer->record_check};
+}
+
 uint64_t bb_wal_writer_durable(const struct bb_wal_writer *writer)
 {
     return writer->durable;
 }
 
-/* Without the mark the last synced records would look like a tail that nobody had synced. */
-static enum bb_status mark(struct bb_wal_writer *writer)
+/* Without the mark the last synced records would look like a tail that was never synced. */
+static enum bb_status frame_mark(struct bb_wal_writer *writer)
 {
-    if (writer->durable == writer->told)
+    if (writer->durable == writer->told || writer->told >= writer->record_end)
         return BB_OK;
     enum bb_status status = bb_buf_reserve(&writer->frames, frames_size_max(0));
     if (status != BB_OK)
@@ -256,7 +274,16 @@ static enum bb_status mark(struct bb_wal_writer *writer)
     pad_block(writer);
     struct body body = {.parts = {bb_bytes_of(durable, sizeof(durable))}, .size = sizeof(durable)};
     frame(writer, BB_WAL_MARK, &body, sizeof(durable));
+    writer->told = writer->durable;
     return BB_OK;
+}
+
+enum bb_status bb_wal_writer_mark(struct bb_wal_writer *writer)
+{
+    enum bb_status status = usable(writer);
+    if (status == BB_OK)
+        status = frame_mark(writer);
+    return status == BB_OK ? write_frames(writer) : status;
 }
 
 enum bb_status bb_wal_writer_close(struct bb_wal_writer *writer)
@@ -266,7 +293,7 @@ enum bb_status bb_wal_writer_close(struct bb_wal_writer *writer)
     enum bb_status status = usable(writer);
     if (status == BB_OK) {
         /* Without memory for the mark, what was gathered is still to be written. */
-        status = mark(writer);
+        status = frame_mark(writer);
         enum bb_status written = write_frames(writer);
         status = status == BB_OK ? written : status;
     }

@@ -39,8 +39,16 @@ BB_MUST_CHECK enum bb_status bb_wal_writer_flush(struct bb_wal_writer *writer);
 /* Flushes, and makes everything appended so far durable. */
 BB_MUST_CHECK enum bb_status bb_wal_writer_sync(struct bb_wal_writer *writer);
 
+/* Appends a mark that says how far the log is durable, if no record or mark says so yet. Does not
+ * sync: the mark is true whether it survives or not. While it is there, damage of what was synced is
+ * told from a torn tail. */
+BB_MUST_CHECK enum bb_status bb_wal_writer_mark(struct bb_wal_writer *writer);
+
 /* Bytes of the log, gathered ones included. */
 uint64_t bb_wal_writer_size(const struct bb_wal_writer *writer);
+
+/* Where the records end, gathered ones included. */
+struct bb_wal_end bb_wal_writer_end(const struct bb_wal_writer *writer);
 
 /* Up to here the log is durable. */
 uint64_t bb_wal_writer_durable(const struct bb_wal_writer *writer);

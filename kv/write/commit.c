@@ -88,8 +88,11 @@ enum bb_status bb_store_sync_logs(struct bb_db *db)
     }
     for (size_t i = 0; i < count; i++)
         bb_write_buffer_unref(frozen[i]);
-    if (status == BB_OK && db->active->log != NULL)
-        status = bb_wal_writer_sync(db->active->log); /* sync S8 */
+    if (status != BB_OK || db->active->log == NULL)
+        return status;
+    status = bb_wal_writer_sync(db->active->log); /* sync S8 */
+    if (status == BB_OK)
+        status = bb_wal_writer_mark(db->active->log);
     /* Only this log: one of a frozen memtable may go at any time, when that is in a table. */
     return status == BB_OK ? bb_store_check_log_present(db) : status;
 }

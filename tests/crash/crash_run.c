@@ -247,7 +247,9 @@ static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint
     } else {
         run->logs += call == BB_FILE_CALL_CREATE && is_log(path);
     }
+    struct bb_error failure = *bb_error_last(); /* of the store, not of those in the images */
     make_images(run);
+    (void)bb_error_restore(&failure);
     if (takes_refusal(run, call, path))
         return bb_fail(BB_IO, "%s of %s is refused", bb_file_call_name(call), path);
     return BB_OK;

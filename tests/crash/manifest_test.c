@@ -77,7 +77,7 @@ static enum bb_status create_or_open(struct bb_file_system *fs, struct bb_manife
         status = bb_manifest_create(fs, DIRECTORY, number, &state, ret_manifest);
     if (status == BB_OK)
         bb_directory_remove_orphans(fs, DIRECTORY, &directory, bb_manifest_state_of(*ret_manifest),
-                                    number, report.is_whole, &removed);
+                                    number, &removed);
     bb_manifest_state_deinit(&state);
     bb_directory_deinit(&directory);
     return status;

@@ -172,6 +172,16 @@ def read_table(value):
         + (f"index file {index}, " if index else "") + f"id {table_id.hex()}"
 
 
+def read_close(value):
+    ends, before = [], 0
+    while value.left() > 0:
+        number, offset, check = value.varint(), value.varint(), value.number("<Q")
+        must(before < number < 1 << 62 and offset >= HEADER, "the end of a log")
+        before = number
+        ends.append(f" log {number} with records up to {offset}, check {check:016x}")
+    return "closed" + ("," + ";".join(ends) if ends else "")
+
+
 def print_edit(record, store_id, live, counters):
     cursor, lines, is_first = Cursor(record), [], not counters
     must(cursor.number("<B") == 0, "version of an edit")
@@ -199,6 +209,8 @@ def print_edit(record, store_id, live, counters):
         elif tag == 16:
             must(value.left() <= 1 << 20, "a catalog")
             lines.append(f"catalog of {value.left()} bytes")
+        elif tag == 17:
+            lines.append(read_close(value))
         else:
             must(tag % 2 == 1, f"unsupported tag {tag}")
     return lines

@@ -53,8 +53,12 @@ static void report_store(struct output *out, const struct bb_db_verify_report *r
         if (report->log_bytes_dropped > 0)
             output_print(out, ", %s of an interrupted write at the end",
                          number_bytes(report->log_bytes_dropped).text);
-        output_print(out, "; files that nothing needs: %s; foreign files: %s\n",
-                     number_grouped(report->orphans).text, number_grouped(report->foreign).text);
+        output_print(out, "; files that nothing needs: %s", number_grouped(report->orphans).text);
+        if (report->tables_unnamed + report->logs_unnamed > 0)
+            output_print(out, " (whole tables: %s, logs: %s)",
+                         number_grouped(report->tables_unnamed).text,
+                         number_grouped(report->logs_unnamed).text);
+        output_print(out, "; foreign files: %s\n", number_grouped(report->foreign).text);
         return;
     }
     json_t *document = json_object();
@@ -68,6 +72,8 @@ static void report_store(struct output *out, const struct bb_db_verify_report *r
     json_set_count(document, "log_bytes_dropped", report->log_bytes_dropped);
     json_set_count(document, "orphans", report->orphans);
     json_set_count(document, "foreign", report->foreign);
+    json_set_count(document, "tables_unnamed", report->tables_unnamed);
+    json_set_count(document, "logs_unnamed", report->logs_unnamed);
     output_json(out, document);
 }
 

@@ -172,6 +172,7 @@ static void hash__mix_is_a_bijection_that_spreads_every_bit(void **state)
         for (int round = 0; round < 200; round++) {
             uint64_t x = bb_rng_next(rng);
             assert_true(unmix(bb_hash_mix(x)) == x);
+            assert_true(bb_hash_unmix(bb_hash_mix(x)) == x);
             changed += (unsigned)__builtin_popcountll(bb_hash_mix(x) ^
                                                       bb_hash_mix(x ^ UINT64_C(1) << bit));
         }

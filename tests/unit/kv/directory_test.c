@@ -322,10 +322,10 @@ static void directory__new_store_needs_a_sound_look(void **state)
 /* ---- orphans ---- */
 
 static enum bb_verdict judge(enum bb_file_kind kind, uint64_t number,
-                             const struct bb_manifest_state *known, bool is_whole)
+                             const struct bb_manifest_state *known)
 {
     struct bb_directory_file file = {.name = "", .is = {.kind = kind, .number = number}};
-    return bb_directory_judge(&file, known, 70, is_whole);
+    return bb_directory_judge(&file, known, 70);
 }
 
 static void directory__judge(void **state)
@@ -361,10 +361,7 @@ static void directory__judge(void **state)
         {BB_FILE_MANIFEST, BB_FILE_NUMBER_MAX, BB_VERDICT_FOREIGN},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        enum bb_verdict torn =
-            cases[i].verdict == BB_VERDICT_ORPHAN ? BB_VERDICT_LEFT : cases[i].verdict;
-        assert_int_equal(judge(cases[i].kind, cases[i].number, &known, true), cases[i].verdict);
-        assert_int_equal(judge(cases[i].kind, cases[i].number, &known, false), torn);
+        assert_int_equal(judge(cases[i].kind, cases[i].number, &known), cases[i].verdict);
     }
     bb_manifest_state_deinit(&known);
 }
@@ -430,13 +427,9 @@ static void directory__remove_orphans(void **unused)
             expected += may_go(directory.files[i].name, &known);
             foreign += directory.files[i].is.kind == BB_FILE_FOREIGN;
         }
-        bb_directory_remove_orphans(fs, "/db", &directory, &known, 70, false, &report);
-        assert_int_equal(report.removed, 0);
-        assert_int_equal(report.left, expected);
-        assert_int_equal(report.foreign, foreign);
-        bb_directory_remove_orphans(fs, "/db", &directory, &known, 70, true, &report);
+        bb_directory_remove_orphans(fs, "/db", &directory, &known, 70, &report);
         assert_int_equal(report.removed, expected);
-        assert_int_equal(report.left, 0);
+        assert_int_equal(report.foreign, foreign);
         assert_int_equal(report.failed, 0);
         for (size_t i = 0; i < directory.file_count; i++)
             assert_int_equal(is_there(memory, directory.files[i].name),
@@ -461,7 +454,7 @@ static void directory__failed_removal_is_counted(void **state)
     put(memory, "000003.bbt", 1);
     struct bb_directory directory = scan(fs);
     bb_file_fault_arm(fault, &plan);
-    bb_directory_remove_orphans(fs, "/db", &directory, &known, 70, true, &report);
+    bb_directory_remove_orphans(fs, "/db", &directory, &known, 70, &report);
     assert_int_equal(report.removed, 2);
     assert_int_equal(report.failed, 1);
     assert_true(is_there(memory, "000002.bbt"));

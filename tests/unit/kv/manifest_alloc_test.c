@@ -74,7 +74,7 @@ static enum bb_status judge_store(struct bb_file_system *fs, const struct bb_man
     if (status == BB_OK && bb_directory_check_new(fs, "/db", &directory) == BB_NO_MEMORY)
         status = BB_NO_MEMORY;
     if (status == BB_OK)
-        bb_directory_remove_orphans(fs, "/db", &directory, state, 50, true, &report);
+        bb_directory_remove_orphans(fs, "/db", &directory, state, 50, &report);
     if (status == BB_OK)
         status =
             bb_edit_print(&(struct bb_edit){.added = state->tables[0], .added_count = 1}, &text);

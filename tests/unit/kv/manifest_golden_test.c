@@ -100,7 +100,7 @@ static void append(struct bb_manifest *manifest, struct bb_edit *edit)
 
 /* A store's life: begun, flushed, flushed, compacted, one table moved to another level, one to a run
  * of its own, two with range tombstones, opened without a log; an edit of more than a block; a
- * catalog, and a table that gets an index file. */
+ * catalog, and a table that gets an index file; closed. */
 static void write_manifest(struct bb_file_system *fs)
 {
     struct bb_manifest_state state = {0};
@@ -146,6 +146,10 @@ static void write_manifest(struct bb_file_system *fs)
     add(&edit, 2, 20, 1, "a", "k");
     bb_edit_set_index(&edit, 47);
     append(manifest, &edit);
+    const struct bb_wal_end ends[2] = {
+        {.log_number = 46, .offset = 48, .check = 0x1122334455667788},
+        {.log_number = 47, .offset = 70000, .check = 1}};
+    assert_ok(bb_manifest_note_close(manifest, ends, 2));
     assert_ok(bb_manifest_close(manifest));
 }
 

@@ -44,6 +44,9 @@ static int load_damaged(struct place *place, struct bb_bytes bytes, uint64_t edi
     return is_newest && report.is_whole ? 1 : 0;
 }
 
+/* After each record that was synced. */
+#define MARK_SIZE BB_WAL_FRAGMENT_SIZE_MIN
+
 static void manifest_read__truncated(void **unused)
 {
     struct place *place = *unused;
@@ -62,18 +65,21 @@ static void manifest_read__truncated(void **unused)
         struct bb_manifest_report report = {0};
         bb_file_memory_put(place->memory, "/db/MANIFEST-000001", bb_bytes_of(bytes.data, size));
         enum bb_status status = bb_manifest_load(place->fs, "/db", &state, &report);
-        if (size < sizes[0]) { /* without its snapshot it is none */
+        if (size < sizes[0] - MARK_SIZE) { /* without its snapshot it is none */
             assert_status(status, BB_CORRUPT);
             assert_message("a manifest without its snapshot");
             continue;
         }
         assert_ok(status);
         uint64_t whole = 0;
-        while (whole < 3 && size >= sizes[whole + 1])
+        while (whole < 3 && size >= sizes[whole + 1] - MARK_SIZE)
             whole++;
+        bool is_marked = size == sizes[whole];
+        bool is_whole = is_marked || size == sizes[whole] - MARK_SIZE;
         assert_true(is_nth_state(&state, whole));
-        assert_int_equal(report.is_whole, size == sizes[whole]);
-        assert_int_equal(report.dropped_bytes > 0, size > sizes[whole]);
+        assert_int_equal(report.is_whole, is_whole);
+        assert_int_equal(report.is_marked, is_marked);
+        assert_int_equal(report.dropped_bytes > 0, !is_whole);
         assert_int_equal(report.record_count, whole + 1);
         bb_manifest_state_deinit(&state);
     }

@@ -47,7 +47,7 @@ static void manifest__append_and_load(void **unused)
     for (uint64_t i = 1; i <= 20; i++) {
         assert_ok(append_nth(manifest, &place->rng, i));
         assert_true(is_nth_state(bb_manifest_state_of(manifest), i));
-        assert_int_equal(bb_file_memory_pending_bytes(place->memory), 0);
+        assert_int_equal(bb_file_memory_pending_bytes(place->memory), BB_WAL_FRAGMENT_SIZE_MIN);
         assert_loads(place->fs, 1, i); /* read while it is being written */
     }
     assert_ok(bb_manifest_close(manifest));
@@ -78,8 +78,8 @@ static void manifest__opening_again_starts_a_new_one(void **unused)
     }
 }
 
-/* Of a manifest that was closed it is known that all of it is durable: it may stay in force. It is
- * not written any more: the next one comes before the next edit. */
+/* Of a manifest of a store that was closed it is known that all of it is durable: it may stay in force.
+ * It is not written any more: the next one comes before the next edit. */
 static void manifest__adopted(void **unused)
 {
     struct place *place = *unused;
@@ -88,11 +88,15 @@ static void manifest__adopted(void **unused)
     struct bb_manifest_report report;
     assert_ok(append_nth(manifest, &place->rng, 1));
     assert_ok(bb_manifest_load(place->fs, "/db", &state, &report));
-    assert_true(report.is_whole && !report.is_closed);
+    assert_true(report.is_whole && report.is_marked && !state.is_closed);
     bb_manifest_state_deinit(&state);
+    struct bb_wal_end end = {.log_number = 7, .offset = 1234, .check = 99};
+    assert_ok(bb_manifest_note_close(manifest, &end, 1));
     assert_ok(bb_manifest_close(manifest));
     assert_ok(bb_manifest_load(place->fs, "/db", &state, &report));
-    assert_true(report.is_whole && report.is_closed);
+    assert_true(report.is_whole && report.is_marked && state.is_closed);
+    assert_int_equal(state.log_end_count, 1);
+    assert_memory_equal(state.log_ends, &end, sizeof(end));
     uint64_t calls = bb_file_memory_calls(place->memory);
     assert_ok(bb_manifest_adopt(place->fs, "/db", report.number, &state, &manifest));
     assert_true(is_nth_state(bb_manifest_state_of(manifest), 1));

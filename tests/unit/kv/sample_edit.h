@@ -65,6 +65,16 @@ static inline void sample_add_table(struct bb_rng *rng, struct bb_edit *edit, in
     bb_table_meta_deinit(&meta);
 }
 
+static inline void sample_add_log_end(struct bb_rng *rng, struct bb_edit *edit)
+{
+    uint64_t before =
+        edit->log_end_count == 0 ? 0 : edit->log_ends[edit->log_end_count - 1].log_number;
+    struct bb_wal_end end = {.log_number = before + 1 + bb_rng_skewed(rng, UINT64_C(1) << 40),
+                             .offset = BB_WAL_HEADER_SIZE + bb_rng_skewed(rng, UINT64_C(1) << 40),
+                             .check = bb_rng_next(rng)};
+    assert_ok(bb_edit_add_log_end(edit, &end));
+}
+
 /* Any fields, any numbers. */
 static inline struct bb_edit sample_edit(struct bb_rng *rng)
 {
@@ -91,6 +101,9 @@ static inline struct bb_edit sample_edit(struct bb_rng *rng)
         bb_rng_bytes(rng, catalog, size);
         assert_ok(bb_edit_set_catalog(&edit, bb_bytes_of(catalog, size)));
     }
+    edit.is_close = bb_rng_one_in(rng, 4);
+    for (uint64_t n = edit.is_close ? bb_rng_below(rng, 4) : 0; n > 0; n--)
+        sample_add_log_end(rng, &edit);
     return edit;
 }
 
@@ -135,6 +148,13 @@ static inline void assert_edits_equal(const struct bb_edit *a, const struct bb_e
         assert_int_equal(a->added[i].number, b->added[i].number);
         assert_int_equal(a->added[i].index_number, b->added[i].index_number);
         assert_metas_equal(&a->added[i].meta, &b->added[i].meta);
+    }
+    assert_int_equal(a->is_close, b->is_close);
+    assert_int_equal(a->log_end_count, b->log_end_count);
+    for (size_t i = 0; i < a->log_end_count; i++) {
+        assert_int_equal(a->log_ends[i].log_number, b->log_ends[i].log_number);
+        assert_int_equal(a->log_ends[i].offset, b->log_ends[i].offset);
+        assert_int_equal(a->log_ends[i].check, b->log_ends[i].check);
     }
 }
 
