@@ -17,7 +17,9 @@
 
 #define MESSAGE_SIZE sizeof(((struct bb_error *)NULL)->message)
 
-static _Thread_local struct bb_error latest;
+/* Aligned as a cache line: mold 1.x places a thread segment of smaller alignment before the page that
+ * is protected after relocation, and the program does not start. */
+static _Thread_local _Alignas(64) struct bb_error latest;
 
 static const char *const status_names[] = {
     [BB_OK] = "ok",
