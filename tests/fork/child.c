@@ -1,6 +1,7 @@
 /* See child.h. */
 #include "tests/fork/child.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,6 +142,21 @@ static void fork_another(struct fork_handles *handles)
     FORK_CHECK(waitpid(grandchild, &result, 0) == grandchild && result == 0);
 }
 
+/* Of files in the directory. */
+static size_t descriptor_count(const char *directory)
+{
+    size_t count = 0;
+    for (int fd = 0; fd < 1024; fd++) {
+        char link[64];
+        char target[PATH_MAX + 64];
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        ssize_t size = readlink(link, target, sizeof(target) - 1);
+        target[size > 0 ? size : 0] = 0;
+        count += strstr(target, directory) != NULL;
+    }
+    return count;
+}
+
 /* As the finalizers of an interpreter do at its end. */
 static struct fork_handles *finalized;
 
@@ -187,5 +203,8 @@ _Noreturn void fork_child_run(const struct fork_stage *stage, struct fork_handle
         break;
     }
     FORK_CHECK(fork_handles_close(handles) == BB_OK);
+    /* Without threads the store was still at the fork: all of it is released. */
+    if (stage->plan->deterministic && stage->plan->writers == 0)
+        FORK_CHECK(descriptor_count(stage->directory) == 0);
     _exit(0);
 }

@@ -93,7 +93,7 @@ static void fork__child_of_a_child(void **state)
 static uint64_t run_count(void)
 {
     const char *text = getenv("BB_TEST_FORKS");
-    return text == NULL ? 200 : strtoull(text, NULL, 10);
+    return text == NULL ? 300 : strtoull(text, NULL, 10);
 }
 
 static void fork__drawn_runs_lose_nothing_and_hang_nowhere(void **state)
