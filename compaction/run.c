@@ -195,3 +195,19 @@ void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *c
     *ret_first = first;
     *ret_end = end;
 }
+
+void bb_run_find_range(const struct bb_run *run, const struct bb_comparator *comparator,
+                       const struct bb_key_range *range, size_t *ret_first, size_t *ret_end)
+{
+    size_t first = 0;
+    size_t end = run->count;
+    if (range->low != NULL)
+        first = bb_run_find_index(run, comparator, *range->low);
+    if (range->high != NULL && first < end) {
+        end = bb_run_find_index(run, comparator, *range->high);
+        end += end < run->count &&
+               bb_key_compare(comparator, smallest(run->files[end]), *range->high) < 0;
+    }
+    *ret_first = first;
+    *ret_end = end < first ? first : end;
+}

@@ -98,6 +98,10 @@ void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *c
                          struct bb_bytes low, struct bb_bytes high, size_t *ret_first,
                          size_t *ret_end);
 
+/* Tables *ret_first ... *ret_end - 1 meet the range of keys. */
+void bb_run_find_range(const struct bb_run *run, const struct bb_comparator *comparator,
+                       const struct bb_key_range *range, size_t *ret_first, size_t *ret_end);
+
 /* Expected wasted requests of an absent look-up: the mean of the tables' rates by keys. */
 static inline double bb_run_rate(const struct bb_run *run)
 {

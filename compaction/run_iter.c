@@ -12,7 +12,8 @@
 struct run_iter {
     struct bb_iter base;
     const struct bb_comparator *comparator;
-    const struct bb_key_range *range;
+    struct bb_run_opener opener;
+    const struct bb_key_range *range; /* for open_table_iter */
     struct bb_read_options options;
     struct bb_read_stats *stats;
     struct bb_table_file **files; /* with references */
@@ -33,21 +34,29 @@ static void leave_table(struct run_iter *run)
     run->iter = NULL;
 }
 
+/* The usual opener: all entries of the table. */
+static enum bb_status open_table_iter(void *context, struct bb_table_file *file,
+                                      struct bb_iter **ret_iter)
+{
+    struct run_iter *run = context;
+    struct bb_table *table = NULL;
+    enum bb_status status = bb_table_file_open(file, &table);
+    if (status == BB_OK)
+        status = bb_table_iter_create_range(table, &run->options, run->range, run->stats, ret_iter);
+    if (status == BB_OK && run->keeps_stored)
+        bb_table_iter_keep_stored(*ret_iter);
+    return status;
+}
+
 /* Stands on table `index`, or at the end when there is none. */
 static bool enter_table(struct run_iter *run, size_t index)
 {
-    struct bb_table *table = NULL;
     if (run->iter != NULL && run->current == index)
         return true;
     leave_table(run);
     if (index >= run->count)
         return false;
-    run->base.status = bb_table_file_open(run->files[index], &table);
-    if (run->base.status == BB_OK)
-        run->base.status =
-            bb_table_iter_create_range(table, &run->options, run->range, run->stats, &run->iter);
-    if (run->base.status == BB_OK && run->keeps_stored)
-        bb_table_iter_keep_stored(run->iter);
+    run->base.status = run->opener.open(run->opener.context, run->files[index], &run->iter);
     run->current = index;
     return run->base.status == BB_OK;
 }
@@ -171,11 +180,8 @@ void bb_run_iter_keep_stored(struct bb_iter *iter)
     run_of(iter)->keeps_stored = true;
 }
 
-enum bb_status bb_run_iter_create_range(struct bb_table_file *const *files, size_t count,
-                                        const struct bb_comparator *comparator,
-                                        const struct bb_key_range *range,
-                                        const struct bb_read_options *options,
-                                        struct bb_read_stats *stats, struct bb_iter **ret_iter)
+static enum bb_status create(struct bb_table_file *const *files, size_t count,
+                             const struct bb_comparator *comparator, struct run_iter **ret_run)
 {
     struct run_iter *run = bb_alloc_zeroed(1, sizeof(*run));
     if (run != NULL)
@@ -186,12 +192,41 @@ enum bb_status bb_run_iter_create_range(struct bb_table_file *const *files, size
     }
     run->base.ops = &ops;
     run->comparator = comparator;
-    run->range = range;
-    run->options = *options;
-    run->stats = stats;
     run->count = count;
     for (size_t i = 0; i < count; i++)
         run->files[i] = bb_table_file_ref(files[i]);
+    *ret_run = run;
+    return BB_OK;
+}
+
+enum bb_status bb_run_iter_create_range(struct bb_table_file *const *files, size_t count,
+                                        const struct bb_comparator *comparator,
+                                        const struct bb_key_range *range,
+                                        const struct bb_read_options *options,
+                                        struct bb_read_stats *stats, struct bb_iter **ret_iter)
+{
+    struct run_iter *run = NULL;
+    enum bb_status status = create(files, count, comparator, &run);
+    if (status != BB_OK)
+        return status;
+    run->opener = (struct bb_run_opener){.open = open_table_iter, .context = run};
+    run->range = range;
+    run->options = *options;
+    run->stats = stats;
+    *ret_iter = &run->base;
+    return BB_OK;
+}
+
+enum bb_status bb_run_iter_create_opened(struct bb_table_file *const *files, size_t count,
+                                         const struct bb_comparator *comparator,
+                                         const struct bb_run_opener *opener,
+                                         struct bb_iter **ret_iter)
+{
+    struct run_iter *run = NULL;
+    enum bb_status status = create(files, count, comparator, &run);
+    if (status != BB_OK)
+        return status;
+    run->opener = *opener;
     *ret_iter = &run->base;
     return BB_OK;
 }

@@ -22,4 +22,17 @@ bb_run_iter_create_range(struct bb_table_file *const *files, size_t count,
                          const struct bb_read_options *options, struct bb_read_stats *stats,
                          struct bb_iter **ret_iter);
 
+/* Makes the stream over one table of a run. *ret_iter is owned by the run's stream. */
+struct bb_run_opener {
+    enum bb_status (*open)(void *context, struct bb_table_file *file, struct bb_iter **ret_iter);
+    void *context;
+};
+/* The same over streams of the caller's making, which ascend as the tables do. The context must
+ * outlive the stream. */
+BB_MUST_CHECK enum bb_status bb_run_iter_create_opened(struct bb_table_file *const *files,
+                                                       size_t count,
+                                                       const struct bb_comparator *comparator,
+                                                       const struct bb_run_opener *opener,
+                                                       struct bb_iter **ret_iter);
+
 #endif

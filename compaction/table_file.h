@@ -24,6 +24,8 @@ struct bb_table_env {
     enum bb_status (*path)(void *context, uint64_t number, struct bb_buf *path);
     /* Nothing refers to this table any more: its file may go. */
     void (*remove)(void *context, uint64_t number);
+    /* No table has this companion, and none will. */
+    void (*remove_companion)(void *context, uint64_t number);
     void *context;
     struct bb_mutex mutex;
     struct bb_large_pages pages; /* what open tables pin */

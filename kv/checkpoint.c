@@ -9,11 +9,14 @@
  * manifest, logs, and its id, lest a log of the one is taken for the other's. Threads: any.
  */
 #include "bb/db_files.h"
+#include "base/alloc.h"
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "kv/file_number.h"
 #include "kv/manifest/filename.h"
 #include "kv/background/install.h"
+#include "kv/indexes/store_catalog.h"
 #include "kv/manifest/manifest.h"
 #include "kv/read_only.h"
 #include "kv/store.h"
@@ -25,6 +28,8 @@ struct checkpoint {
     const struct bb_levels *levels;
     uint64_t log_number;      /* of a log that is never begun; 0: not given out yet */
     uint64_t manifest_number; /* above those of all tables; 0: not given out yet */
+    uint64_t *index_numbers;  /* of the index files that were added; owned */
+    size_t index_count;
 };
 
 /* ---- tables ---- */
@@ -56,13 +61,13 @@ static enum bb_status copy_file(struct checkpoint *c, const char *from, const ch
     return status == BB_OK ? close_after(file, copy_open(c, file, to)) : status;
 }
 
-static enum bb_status add_table(struct checkpoint *c, uint64_t number)
+static enum bb_status add_file(struct checkpoint *c, enum bb_file_kind kind, uint64_t number)
 {
     struct bb_buf from = {0};
     struct bb_buf to = {0};
-    enum bb_status status = bb_filename_path(c->db->directory, BB_FILE_TABLE, number, &from);
+    enum bb_status status = bb_filename_path(c->db->directory, kind, number, &from);
     if (status == BB_OK)
-        status = bb_filename_path(c->directory, BB_FILE_TABLE, number, &to);
+        status = bb_filename_path(c->directory, kind, number, &to);
     if (status == BB_OK)
         status = c->fs->ops->link(c->fs, (const char *)from.data, (const char *)to.data);
     if (status == BB_UNSUPPORTED)
@@ -72,12 +77,29 @@ static enum bb_status add_table(struct checkpoint *c, uint64_t number)
     return status;
 }
 
+/* The index file that the table has now: held for as long as the directory is filled, so that it is
+ * there under its name. A missing one is left out, as it would be there. */
+static enum bb_status add_index(struct checkpoint *c, struct bb_table_file *table,
+                                struct bb_edit *edit)
+{
+    struct bb_companion *index = bb_table_file_companion(table);
+    if (index == NULL)
+        return BB_OK;
+    enum bb_status status = add_file(c, BB_FILE_INDEX, index->number);
+    if (status == BB_OK) {
+        bb_edit_set_index(edit, index->number);
+        c->index_numbers[c->index_count++] = index->number;
+    }
+    bb_companion_unref(index);
+    return status == BB_NOT_FOUND ? BB_OK : status;
+}
+
 static enum bb_status add_tables(struct checkpoint *c)
 {
     enum bb_status status = BB_OK;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < bb_levels_table_count(c->levels, level) && status == BB_OK; i++)
-            status = add_table(c, bb_levels_table(c->levels, level, i)->number);
+            status = add_file(c, BB_FILE_TABLE, bb_levels_table(c->levels, level, i)->number);
     }
     return status;
 }
@@ -99,13 +121,29 @@ static uint64_t last_sequence(struct checkpoint *c)
     return sequence;
 }
 
-static enum bb_status describe_run(struct bb_edit *edit, int level, const struct bb_run *run)
+static enum bb_status describe_run(struct checkpoint *c, struct bb_edit *edit, int level,
+                                   const struct bb_run *run)
 {
     enum bb_status status = BB_OK;
     uint64_t number = level == 0 ? 0 : run->number;
-    for (size_t i = 0; i < run->count && status == BB_OK; i++)
-        status =
-            bb_edit_add_run_table(edit, level, number, run->files[i]->number, &run->files[i]->meta);
+    for (size_t i = 0; i < run->count && status == BB_OK; i++) {
+        struct bb_table_file *file = run->files[i];
+        status = bb_edit_add_run_table(edit, level, number, file->number, &file->meta);
+        if (status == BB_OK)
+            status = add_index(c, file, edit);
+    }
+    return status;
+}
+
+static enum bb_status describe_catalog(struct checkpoint *c, struct bb_edit *edit)
+{
+    struct bb_buf bytes = {0};
+    struct bb_catalog *catalog = bb_store_ref_catalog(c->db);
+    enum bb_status status = bb_catalog_encode(catalog, &bytes);
+    if (status == BB_OK && bytes.size > 0)
+        status = bb_edit_set_catalog(edit, bb_buf_bytes(&bytes));
+    bb_catalog_unref(catalog);
+    bb_buf_deinit(&bytes);
     return status;
 }
 
@@ -117,9 +155,18 @@ static enum bb_status describe(struct checkpoint *c, struct bb_edit *edit)
     edit->last_sequence = last_sequence(c);
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < c->levels->levels[level].run_count && status == BB_OK; i++)
-            status = describe_run(edit, level, bb_levels_run(c->levels, level, i));
+            status = describe_run(c, edit, level, bb_levels_run(c->levels, level, i));
     }
-    return status;
+    return status == BB_OK ? describe_catalog(c, edit) : status;
+}
+
+/* An index file may have got its number after the manifest. */
+static uint64_t number_max(const struct checkpoint *c)
+{
+    uint64_t max = c->manifest_number;
+    for (size_t i = 0; i < c->index_count; i++)
+        max = c->index_numbers[i] > max ? c->index_numbers[i] : max;
+    return max;
 }
 
 static enum bb_status write_manifest(struct checkpoint *c)
@@ -131,7 +178,7 @@ static enum bb_status write_manifest(struct checkpoint *c)
     enum bb_status status = describe(c, &edit);
     edit.log_number = c->log_number;
     edit.log_is_absent = true;
-    edit.next_file_number = c->manifest_number + 1;
+    edit.next_file_number = number_max(c) + 1;
     if (status == BB_OK)
         status = bb_manifest_state_apply(&state, &edit, (struct bb_place){.file = "a checkpoint"});
     if (status == BB_OK)
@@ -179,15 +226,29 @@ static enum bb_status clear_away(struct checkpoint *c)
         for (size_t i = 0; i < bb_levels_table_count(c->levels, level); i++)
             remove_file(c, BB_FILE_TABLE, bb_levels_table(c->levels, level, i)->number);
     }
+    for (size_t i = 0; i < c->index_count; i++)
+        remove_file(c, BB_FILE_INDEX, c->index_numbers[i]);
     (void)!c->fs->ops->remove_directory(c->fs, c->directory);
     return bb_error_restore(&failure);
+}
+
+static enum bb_status reserve_indexes(struct checkpoint *c)
+{
+    size_t count = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        count += bb_levels_table_count(c->levels, level);
+    c->index_numbers = bb_alloc_zeroed(count + 1, sizeof(*c->index_numbers));
+    return c->index_numbers != NULL ? BB_OK
+                                    : bb_fail(BB_NO_MEMORY, "no memory for %zu numbers", count);
 }
 
 static enum bb_status fill_directory(struct checkpoint *c)
 {
     struct bb_view *view = bb_store_pin_view(c->db);
     c->levels = view->levels;
-    enum bb_status status = bb_store_new_file_number(c->db, &c->log_number);
+    enum bb_status status = reserve_indexes(c);
+    if (status == BB_OK)
+        status = bb_store_new_file_number(c->db, &c->log_number);
     if (status == BB_OK)
         status = bb_store_new_file_number(c->db, &c->manifest_number);
     if (status == BB_OK)
@@ -198,6 +259,7 @@ static enum bb_status fill_directory(struct checkpoint *c)
         status = write_manifest(c);
     if (status != BB_OK)
         status = clear_away(c);
+    bb_free(c->index_numbers);
     bb_store_release_view(c->db, view);
     return status;
 }

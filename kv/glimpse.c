@@ -9,6 +9,7 @@
 #include "kv/manifest/current.h"
 #include "kv/directory.h"
 #include "kv/background/install.h"
+#include "kv/indexes/store_catalog.h"
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/recovery/replay.h"
@@ -111,7 +112,7 @@ static enum bb_status read_manifest(struct attempt *attempt)
     if (memcmp(db->store_id, identity->store_id, sizeof(db->store_id)) != 0)
         return bb_fail(BB_BUSY, "%s: another store has taken the place of the one that was opened",
                        db->directory);
-    return BB_OK;
+    return bb_store_load_catalog(db, &attempt->state.catalog);
 }
 
 static enum bb_status list_files(struct attempt *attempt)

@@ -1,4 +1,4 @@
-/* Tables that were written and whose manifest record failed: the files of this process that nothing
+/* Tables and index files that were written and whose manifest record failed: the files of this process that nothing
  * refers to. While the record is in doubt (the manifest is poisoned) they stay, for an opening may
  * yet find it. They go once a new manifest is in force, which does not name them; what still stays
  * behind is an orphan for the next opening.
@@ -13,8 +13,10 @@
 
 /* A zeroed struct is a valid empty list. */
 struct bb_orphans {
-    uint64_t *numbers; /* owned */
+    uint64_t *numbers; /* of tables; owned */
     size_t count;
+    uint64_t *index_numbers; /* owned */
+    size_t index_count;
 };
 
 void bb_orphans_deinit(struct bb_orphans *orphans);

@@ -34,9 +34,11 @@
 #include "kv/view.h"
 #include "kv/waste_share.h"
 
+struct bb_catalog;
 struct bb_compaction;
 struct bb_file_limit;
 struct bb_file_pool;
+struct bb_index_build;
 struct bb_manifest;
 struct bb_range_request;
 
@@ -120,6 +122,7 @@ struct bb_db {
     size_t going_views;               /* neither: being freed, without the mutex */
     struct bb_spare_memtable spare;
     struct bb_snapshots snapshots;
+    struct bb_catalog *catalog; /* attributes and indexes, replaced as a whole */
     bool is_closing;
     size_t call_count;                       /* calls of kv/maintain.c under way, which may wait */
     uint64_t flushed_sequence;               /* everything up to here is in tables */
@@ -148,6 +151,7 @@ struct bb_db {
     /* The compacting worker's. */
     struct bb_compaction *compaction; /* in progress, or NULL */
     uint64_t compaction_begin;        /* when, by the clock */
+    struct bb_index_build *index_build; /* of its outputs; owned, or NULL */
     uint64_t compact_ticket;          /* the request that it serves, or 0 */
     bool was_range;                   /* the latest compaction was a piece of a requested range */
 };

@@ -8,6 +8,7 @@
 #include "compaction/plan_rates.h"
 #include "kv/background/flush.h"
 #include "kv/background/install.h"
+#include "kv/indexes/index_build.h"
 #include "kv/file_number.h"
 #include "kv/options.h"
 #include "kv/background/range_request.h"
@@ -41,6 +42,27 @@ static void set_done(struct bb_db *db, uint64_t ticket)
     bb_mutex_unlock(&db->mutex);
 }
 
+/* The compaction that uses it is gone. */
+static void end_indexes(struct bb_db *db)
+{
+    if (db->index_build == NULL)
+        return;
+    bb_index_build_deinit(db->index_build);
+    bb_free(db->index_build);
+    db->index_build = NULL;
+}
+
+static enum bb_status begin_indexes(struct bb_db *db)
+{
+    struct bb_index_build *build = bb_alloc_zeroed(1, sizeof(*build));
+    if (build == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the indexes of a compaction");
+    bb_index_build_init(build, db, bb_store_files_of(db, BB_WORK_COMPACTION));
+    end_indexes(db);
+    db->index_build = build;
+    return BB_OK;
+}
+
 static enum bb_status begin_with(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan,
                                  const struct bb_table_options *table, uint64_t *snapshots,
                                  size_t snapshot_count)
@@ -53,6 +75,7 @@ static enum bb_status begin_with(struct bb_db *db, struct bb_levels *levels, str
         .snapshot_count = snapshot_count,
         .new_number = new_number,
         .context = db,
+        .hooks = bb_index_build_hooks(db->index_build),
     };
     db->compaction_begin = db->system->ops->now(db->system);
     return bb_compaction_create(plan, levels, &options, &db->compaction);
@@ -64,6 +87,8 @@ static enum bb_status begin(struct bb_db *db, struct bb_levels *levels, struct b
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
     enum bb_status status = bb_store_list_snapshots(db, &snapshots, &snapshot_count);
+    if (status == BB_OK)
+        status = begin_indexes(db);
     if (status == BB_OK)
         status = begin_with(db, levels, plan, table, snapshots, snapshot_count);
     bb_plan_deinit(plan);
@@ -190,7 +215,9 @@ static enum bb_status finish(struct bb_db *db)
     bb_edit_init(&edit);
     enum bb_status status = describe_result(db->compaction, &edit);
     if (status == BB_OK) {
+        bb_index_build_describe(db->index_build, &edit);
         bb_compaction_commit(db->compaction);
+        bb_index_build_commit(db->index_build);
         status = bb_store_install(db, &edit, NULL);
     }
     bb_edit_deinit(&edit);
@@ -200,6 +227,7 @@ static enum bb_status finish(struct bb_db *db)
     finish_range(db);
     bb_compaction_destroy(db->compaction);
     db->compaction = NULL;
+    end_indexes(db);
     bb_store_end_pending(db, BB_WORK_COMPACTION);
     set_done(db, db->compact_ticket);
     db->compact_ticket = 0;
@@ -409,6 +437,7 @@ void bb_store_abandon_compaction(struct bb_db *db)
 {
     bb_compaction_destroy(db->compaction);
     db->compaction = NULL;
+    end_indexes(db);
     db->compact_ticket = 0;
     bb_store_end_pending(db, BB_WORK_COMPACTION);
     end_merging(db);

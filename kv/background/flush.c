@@ -7,6 +7,7 @@
 #include "kv/file_number.h"
 #include "kv/manifest/filename.h"
 #include "kv/background/install.h"
+#include "kv/indexes/index_build.h"
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/options.h"
@@ -41,12 +42,14 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
 /* Writes a memtable, which is not empty, to a new table of level 0, synced, its name not yet.
  * *ret_meta is owned by the caller. options: with filters by bb_target_flush. */
 static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable,
-                                  const struct bb_table_options *options, uint64_t *ret_number,
+                                  const struct bb_table_options *options,
+                                  struct bb_index_build *indexes, uint64_t *ret_number,
                                   struct bb_table_meta *ret_meta)
 {
     struct bb_buf path = {0};
     struct bb_iter *iter = NULL;
     struct bb_range_tombstones *ranges = NULL;
+    struct bb_output_hooks hooks = bb_index_build_hooks(indexes);
     uint64_t *snapshots = NULL;
     size_t snapshot_count = 0;
     uint64_t number = 0;
@@ -61,7 +64,7 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
         status = bb_memtable_iter_create(memtable, &iter);
     if (status == BB_OK)
         status = bb_compact_to_table(iter, ranges, (const char *)path.data, options, snapshots,
-                                     snapshot_count, NULL, ret_meta);
+                                     snapshot_count, &hooks, ret_meta);
     bb_free(snapshots);
     bb_iter_destroy(iter);
     bb_range_tombstones_destroy(ranges);
@@ -142,19 +145,33 @@ void bb_store_end_pending(struct bb_db *db, enum bb_work work)
     bb_mutex_unlock(&db->installing);
 }
 
+static enum bb_status describe_table(struct bb_db *db, struct bb_memtable *memtable,
+                                     struct bb_index_build *indexes, struct bb_edit *edit)
+{
+    struct bb_table_options options;
+    struct bb_table_meta meta = {0};
+    uint64_t number = 0;
+    plan_table(db, memtable, &options);
+    enum bb_status status = write_table(db, memtable, &options, indexes, &number, &meta);
+    if (status == BB_OK)
+        status = bb_edit_add_table(edit, 0, number, &meta);
+    if (status == BB_OK) {
+        bb_index_build_describe(indexes, edit);
+        bb_index_build_commit(indexes);
+    }
+    bb_table_meta_deinit(&meta);
+    return status;
+}
+
 static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buffer,
                                    struct bb_edit *edit)
 {
-    struct bb_table_meta meta = {0};
-    uint64_t number = 0;
+    struct bb_index_build indexes = {0};
     enum bb_status status = BB_OK;
     if (!bb_memtable_is_empty(buffer->memtable)) {
-        struct bb_table_options options;
-        plan_table(db, buffer->memtable, &options);
-        status = write_table(db, buffer->memtable, &options, &number, &meta);
-        if (status == BB_OK)
-            status = bb_edit_add_table(edit, 0, number, &meta);
-        bb_table_meta_deinit(&meta);
+        bb_index_build_init(&indexes, db, bb_store_files_of(db, BB_WORK_FLUSH));
+        status = describe_table(db, buffer->memtable, &indexes, edit);
+        bb_index_build_deinit(&indexes);
     }
     if (status == BB_OK)
         status = set_log(db, buffer, edit);
@@ -253,12 +270,23 @@ static void disown(struct bb_db *db, const struct bb_edit *edit, const struct bb
         bb_orphans_remove(&db->orphans, &db->table_env);
 }
 
+/* A table that moves keeps its index file, which may have been replaced since the move was planned. */
+static void keep_indexes(const struct bb_levels *levels, struct bb_edit *edit)
+{
+    for (size_t i = 0; i < edit->added_count; i++) {
+        struct bb_table_file *file = bb_levels_find_number(levels, edit->added[i].number);
+        if (file != NULL && edit->added[i].index_number == 0)
+            edit->added[i].index_number = bb_table_file_companion_number(file);
+    }
+}
+
 /* The levels are those of the current view. */
 static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct bb_edit *edit,
                                  struct bb_write_buffer *flushed, uint64_t sequence)
 {
     struct bb_levels *levels = NULL;
     struct bb_view *blank = NULL;
+    keep_indexes(old, edit);
     enum bb_status status = bb_store_apply_edit(db, old, edit, &levels);
     if (status == BB_OK)
         status = bb_view_create(&blank);
@@ -299,6 +327,8 @@ enum bb_status bb_store_install_placed(struct bb_db *db, struct bb_edit *edit,
     enum bb_status status = placing->place(placing->context, levels, edit);
     if (status == BB_OK)
         status = install_on(db, levels, edit, NULL, placing->sequence);
+    if (status == BB_OK && placing->placed != NULL)
+        placing->placed(placing->context);
     bb_levels_unref(levels);
     bb_mutex_unlock(&db->installing);
     if (status == BB_OK)

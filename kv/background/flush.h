@@ -25,6 +25,8 @@ void bb_store_end_pending(struct bb_db *db, enum bb_work work);
 struct bb_placing {
     /* Adds them to the edit, for these levels. A failure leaves them the caller's. */
     enum bb_status (*place)(void *context, struct bb_levels *levels, struct bb_edit *edit);
+    /* The edit is durable and in force, nothing else was installed meanwhile. NULL: nothing to do. */
+    void (*placed)(void *context);
     void *context;
     uint64_t sequence; /* of all their entries: what is read from here on is as of this one */
 };

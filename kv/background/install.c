@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/file_limit.h"
 #include "base/status.h"
+#include "kv/indexes/index_file.h"
 
 static void retire(struct bb_db *db, struct bb_view *view)
 {
@@ -197,6 +198,27 @@ void bb_store_event(struct bb_db *db, const struct bb_event *event)
         db->options.on_event(db->options.event_context, event);
 }
 
+/* With its index file, if it has one. */
+static enum bb_status create_table_file(struct bb_db *db, const struct bb_edit_table *added,
+                                        struct bb_table_file **ret_file)
+{
+    struct bb_table_file *file = NULL;
+    struct bb_companion *index = NULL;
+    enum bb_status status =
+        bb_table_file_create(&db->table_env, added->number, &added->meta, &file);
+    if (status != BB_OK)
+        return status;
+    if (added->index_number != 0)
+        status = bb_index_file_create(db, added->index_number, added->meta.table_id, &index);
+    if (status != BB_OK) {
+        bb_table_file_unref(file);
+        return status;
+    }
+    bb_table_file_set_companion(file, index);
+    *ret_file = file;
+    return BB_OK;
+}
+
 /* The table of an edit's addition: a new one, or the one that is moved. The caller has a reference.
  */
 static enum bb_status table_of(struct bb_db *db, struct bb_levels *levels,
@@ -204,7 +226,7 @@ static enum bb_status table_of(struct bb_db *db, struct bb_levels *levels,
 {
     struct bb_table_file *file = bb_levels_find_number(levels, added->number);
     if (file == NULL)
-        return bb_table_file_create(&db->table_env, added->number, &added->meta, ret_file);
+        return create_table_file(db, added, ret_file);
     *ret_file = bb_table_file_ref(file);
     return BB_OK;
 }

@@ -104,6 +104,8 @@ static enum bb_status describe(struct bb_intake *intake, const struct bb_levels 
             status = bb_edit_add_run_table(edit, level, bb_intake_run(levels, level), table->number,
                                            &table->meta);
     }
+    if (status == BB_OK)
+        bb_index_build_describe(&intake->indexes, edit);
     edit->last_sequence = intake->sequence;
     return status;
 }

@@ -132,6 +132,7 @@ void bb_intake_remove(struct bb_intake *intake)
     for (size_t i = 0; i < intake->table_count; i++)
         intake->db->table_env.remove(intake->db->table_env.context, intake->tables[i].number);
     forget_tables(intake);
+    bb_index_build_deinit(&intake->indexes);
     if (failure.status != BB_OK)
         (void)bb_error_restore(&failure);
 }
@@ -140,6 +141,8 @@ void bb_intake_deinit(struct bb_intake *intake)
 {
     bb_intake_end_share(intake);
     forget_tables(intake);
+    bb_index_build_commit(&intake->indexes);
+    bb_index_build_deinit(&intake->indexes);
     bb_free(intake->tables);
     for (size_t i = 0; i < intake->input_count; i++)
         bb_table_close(intake->inputs[i]);

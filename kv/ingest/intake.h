@@ -5,6 +5,7 @@
 #ifndef BB_KV_INGEST_INTAKE_H
 #define BB_KV_INGEST_INTAKE_H
 
+#include "kv/indexes/index_build.h"
 #include "kv/store.h"
 #include "sstable/ranges/range_tombstones.h"
 
@@ -25,6 +26,7 @@ struct bb_intake {
     struct bb_intake_table *tables;     /* ascending by key; they share none; owned */
     size_t table_count;
     size_t table_capacity;
+    struct bb_index_build indexes; /* of the tables */
 };
 
 /* Opens the inputs, and checks what can be checked at once: that they are tables, of this version

@@ -75,6 +75,7 @@ struct writing {
     uint64_t step_count; /* entries since the last look at the store */
     struct bb_table_builder *builder;
     struct bb_buf path;
+    struct bb_output_hooks hooks; /* of the indexes */
 };
 
 static enum bb_status widen(struct bb_table_meta *sum, const struct bb_table_meta *meta,
@@ -156,6 +157,8 @@ static enum bb_status open_table(struct writing *writing)
     if (status == BB_OK)
         status = bb_table_builder_create((const char *)writing->path.data, &writing->options,
                                          &writing->builder);
+    if (status == BB_OK)
+        status = writing->hooks.begin(writing->hooks.context, writing->builder);
     /* Counted once it is finished; until then destroying the builder removes the file. */
     if (status == BB_OK)
         intake->tables[intake->table_count] = (struct bb_intake_table){.number = number};
@@ -167,8 +170,10 @@ static enum bb_status finish_table(struct writing *writing)
     struct bb_intake *intake = writing->intake;
     if (writing->builder == NULL)
         return BB_OK;
-    enum bb_status status =
-        bb_table_builder_finish(writing->builder, &intake->tables[intake->table_count].meta);
+    enum bb_status status = writing->hooks.finish(writing->hooks.context);
+    if (status == BB_OK)
+        status =
+            bb_table_builder_finish(writing->builder, &intake->tables[intake->table_count].meta);
     if (status != BB_OK)
         return status;
     bb_table_builder_destroy(writing->builder);
@@ -250,6 +255,9 @@ enum bb_status bb_intake_write(struct bb_intake *intake)
     struct bb_iter *stream = NULL;
     bb_intake_remove(intake);
     bb_retain_init(&writing.retain, NULL, 0, intake->db->options.comparator);
+    writing.hooks = bb_index_build_hooks(&intake->indexes);
+    bb_index_build_init(&intake->indexes, intake->db,
+                        bb_store_files_of(intake->db, BB_WORK_COMPACTION));
     enum bb_status status = plan(&writing);
     if (status == BB_OK)
         status = bb_intake_list_ranges(intake, intake->sequence, &writing.ranges.list);

@@ -54,24 +54,11 @@ static enum bb_status add_files(struct streams *streams, struct bb_table_file *c
     return status == BB_OK ? add(streams, iter) : status;
 }
 
-static bool begins_below_high(const struct streams *streams, const struct bb_table_file *file)
-{
-    const struct bb_bytes *high = streams->range->high;
-    return high == NULL ||
-           bb_key_compare(streams->comparator, bb_buf_bytes(&file->meta.smallest), *high) < 0;
-}
-
-/* Of a run the tables that meet the range stand side by side. */
 static enum bb_status add_run(struct streams *streams, const struct bb_run *run)
 {
     size_t first = 0;
-    size_t end = run->count;
-    if (streams->range->low != NULL)
-        first = bb_run_find_index(run, streams->comparator, *streams->range->low);
-    if (streams->range->high != NULL && first < end) {
-        end = bb_run_find_index(run, streams->comparator, *streams->range->high);
-        end += end < run->count && begins_below_high(streams, run->files[end]);
-    }
+    size_t end = 0;
+    bb_run_find_range(run, streams->comparator, streams->range, &first, &end);
     return first < end ? add_files(streams, &run->files[first], end - first) : BB_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "kv/background/install.h"
 #include "kv/background/range_request.h"
 #include "kv/background/worker.h"
+#include "kv/indexes/catalog.h"
 #include "kv/inherited.h"
 #include "kv/maintain.h"
 #include "kv/manifest/manifest.h"
@@ -40,6 +41,7 @@ enum bb_status bb_store_release(struct bb_db *db)
     release_views(db);
     bb_orphans_deinit(&db->orphans);
     bb_range_requests_deinit(db);
+    bb_catalog_unref(db->catalog);
     enum bb_status status = bb_manifest_close(db->manifest);
     bb_table_env_deinit(&db->table_env);
     if (db->cache != NULL)

@@ -10,6 +10,8 @@
 #include "kv/file_number.h"
 #include "kv/write/freeze.h"
 #include "kv/background/install.h"
+#include "kv/indexes/index_file.h"
+#include "kv/indexes/store_catalog.h"
 #include "kv/manifest/manifest.h"
 #include "kv/options.h"
 #include "kv/read_only.h"
@@ -175,7 +177,7 @@ static enum bb_status read_manifest(struct opening *opening)
     memcpy(db->store_id, opening->state.identity.store_id, sizeof(db->store_id));
     db->secret = opening->state.identity.secret;
     atomic_init(&db->next_file_number, next);
-    return BB_OK;
+    return bb_store_load_catalog(db, &opening->state.catalog);
 }
 
 static void remove_table_file(void *context, uint64_t number)
@@ -186,6 +188,11 @@ static void remove_table_file(void *context, uint64_t number)
     if (bb_filename_path(db->directory, BB_FILE_TABLE, number, &path) == BB_OK)
         (void)!db->system->ops->remove(db->system, (const char *)path.data);
     bb_buf_deinit(&path);
+}
+
+static void remove_index_file(void *context, uint64_t number)
+{
+    bb_index_file_remove(context, number);
 }
 
 static enum bb_status table_path(void *context, uint64_t number, struct bb_buf *path)
@@ -372,6 +379,8 @@ static enum bb_status init_parts(struct bb_db *db)
     db->owns_system = db->system == NULL;
     enum bb_status status = db->owns_system ? bb_file_system_posix_create(&db->system) : BB_OK;
     if (status == BB_OK)
+        status = bb_catalog_create_empty(&db->catalog);
+    if (status == BB_OK)
         status = bb_file_pool_create(db->system, bb_options_open_tables(&db->options, db->system),
                                      &pool);
     if (status == BB_OK) {
@@ -412,6 +421,7 @@ static struct bb_db *create_db(const char *directory, const struct bb_db_options
     bb_table_env_init(&db->table_env);
     db->table_env.path = table_path;
     db->table_env.remove = remove_table_file;
+    db->table_env.remove_companion = remove_index_file;
     db->table_env.context = db;
     return db;
 }

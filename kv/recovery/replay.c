@@ -9,6 +9,7 @@
 #include "kv/batch.h"
 #include "kv/background/install.h"
 #include "kv/file_number.h"
+#include "kv/indexes/index_build.h"
 #include "kv/recovery/log_run.h"
 #include "kv/options.h"
 #include "kv/background/target.h"
@@ -185,7 +186,7 @@ struct replay {
 };
 
 static enum bb_status add_table(struct replay *replay, uint64_t number,
-                                const struct bb_table_meta *meta)
+                                const struct bb_table_meta *meta, struct bb_index_build *indexes)
 {
     struct bb_edit edit;
     struct bb_levels *levels = NULL;
@@ -193,6 +194,8 @@ static enum bb_status add_table(struct replay *replay, uint64_t number,
     edit.next_file_number = atomic_load(&replay->db->next_file_number);
     edit.last_sequence = meta->sequence_max;
     enum bb_status status = bb_edit_add_table(&edit, 0, number, meta);
+    if (status == BB_OK)
+        bb_index_build_describe(indexes, &edit);
     if (status == BB_OK)
         status = bb_store_apply_edit(replay->db, *replay->levels, &edit, &levels);
     if (status == BB_OK)
@@ -215,15 +218,21 @@ static enum bb_status write_stream(struct replay *replay, struct bb_iter *stream
     struct bb_db *db = replay->db;
     struct bb_buf path = {0};
     struct bb_table_meta meta = {0};
+    struct bb_index_build indexes = {0};
+    struct bb_output_hooks hooks = bb_index_build_hooks(&indexes);
     uint64_t number = 0;
+    bb_index_build_init(&indexes, db, db->system);
     enum bb_status status = bb_store_new_file_number(db, &number);
     if (status == BB_OK)
         status = bb_filename_path(db->directory, BB_FILE_TABLE, number, &path);
     if (status == BB_OK)
         status = bb_compact_to_table(stream, ranges, (const char *)path.data, options, NULL, 0,
-                                     NULL, &meta);
+                                     &hooks, &meta);
     if (status == BB_OK)
-        status = add_table(replay, number, &meta);
+        status = add_table(replay, number, &meta, &indexes);
+    if (status == BB_OK)
+        bb_index_build_commit(&indexes);
+    bb_index_build_deinit(&indexes);
     bb_table_meta_deinit(&meta);
     bb_buf_deinit(&path);
     return status;

@@ -20,14 +20,16 @@ import source_tree
 LAYERS = ["base", "bloomblock", "skip", "sstable", "compaction", "kv"]
 HIDDEN_FROM = {"sstable": {"skip"}, "compaction": {"bloomblock", "skip"}}
 PUBLIC = ["bb/base.h", "bb/filter_sets.h", "bb/filter.h", "bb/record.h", "bb/condition.h", "bb/skip.h",
-          "bb/table.h", "bb/table_explain.h", "bb/db_stats.h", "bb/db.h", "bb/db_files.h", "bb/db_explain.h"]
+          "bb/table.h", "bb/table_explain.h", "bb/db_stats.h", "bb/db.h", "bb/db_files.h", "bb/db_explain.h",
+          "bb/select.h"]
 PUBLIC_HEIGHT = {"base": 1, "bloomblock": 3, "skip": 6, "sstable": 8, "compaction": 8, "kv": len(PUBLIC)}
 # What tools and bench may include besides bb/ and base/: reading single blocks and filters is their business.
 OPENED_TO_TOOLS = {"sstable/salvage/table_salvage.h", "sstable/table_walk.h", "sstable/format.h",
                    "bloomblock/block_filter.h"}
 APPLICATIONS = {"tools", "bench"}
 KV = {"kv"} | {"kv/" + room for room in
-              ("wal", "memtable", "manifest", "write", "background", "read", "recovery", "ingest", "repair")}
+              ("wal", "memtable", "manifest", "indexes", "write", "background", "read", "recovery", "select", "ingest",
+               "repair")}
 # What a room sees of its own layer. Reading, ingestion and repair stand on top of the store: it knows nothing of them.
 ROOMS_SEEN = {
     "skip/record": {"skip/record"},
@@ -35,9 +37,10 @@ ROOMS_SEEN = {
     "kv/wal": {"kv/wal"},
     "kv/memtable": {"kv/memtable"},
     "kv/manifest": {"kv/manifest", "kv/wal"},
-    "kv": KV - {"kv/read", "kv/ingest", "kv/repair"},
-    "kv/write": KV - {"kv/read", "kv/recovery", "kv/ingest", "kv/repair"},
-    "kv/read": KV - {"kv/recovery", "kv/ingest", "kv/repair"},
+    "kv": KV - {"kv/read", "kv/select", "kv/ingest", "kv/repair"},
+    "kv/write": KV - {"kv/read", "kv/select", "kv/recovery", "kv/ingest", "kv/repair"},
+    "kv/indexes": KV - {"kv/read", "kv/select", "kv/recovery", "kv/ingest", "kv/repair"},
+    "kv/read": KV - {"kv/select", "kv/recovery", "kv/ingest", "kv/repair"},
 }
 
 

@@ -1,0 +1,177 @@
+/* See index_build.h. */
+#include "kv/indexes/index_build.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "kv/file_number.h"
+#include "kv/indexes/index_file.h"
+#include "kv/indexes/store_catalog.h"
+#include "kv/manifest/filename.h"
+#include "sstable/table_builder.h"
+
+void bb_index_build_init(struct bb_index_build *build, struct bb_db *db,
+                         struct bb_file_system *files)
+{
+    *build = (struct bb_index_build){.db = db, .files = files, .catalog = bb_store_ref_catalog(db)};
+    if (build->catalog->index_count > 0)
+        return;
+    bb_catalog_unref(build->catalog);
+    build->catalog = NULL;
+}
+
+/* The open file is nobody's. */
+static void abandon(struct bb_index_build *build)
+{
+    if (build->builder == NULL)
+        return;
+    bb_skip_builder_destroy(build->builder);
+    build->builder = NULL;
+    bb_index_file_remove(build->db, build->open.number);
+}
+
+void bb_index_build_deinit(struct bb_index_build *build)
+{
+    abandon(build);
+    for (size_t i = 0; i < build->built_count; i++)
+        bb_index_file_remove(build->db, build->built[i].number);
+    bb_free(build->built);
+    bb_catalog_unref(build->catalog);
+    *build = (struct bb_index_build){0};
+}
+
+static enum bb_status grow(struct bb_index_build *build)
+{
+    if (build->built_count < build->built_capacity)
+        return BB_OK;
+    size_t capacity = build->built_capacity == 0 ? 8 : build->built_capacity * 2;
+    struct bb_built_index *grown = bb_realloc(build->built, capacity * sizeof(*grown));
+    if (grown == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a list of %zu index files", capacity);
+    build->built = grown;
+    build->built_capacity = capacity;
+    return BB_OK;
+}
+
+static enum bb_status create_builder(struct bb_index_build *build, struct bb_bytes table_id)
+{
+    struct bb_buf path = {0};
+    const struct bb_catalog *catalog = build->catalog;
+    struct bb_skip_options options = {
+        .struct_size = sizeof(options), .file_system = build->files, .secret = &build->db->secret};
+    memcpy(options.id, table_id.data, sizeof(options.id));
+    memcpy(build->open.table_id, table_id.data, sizeof(build->open.table_id));
+    enum bb_status status =
+        bb_filename_path(build->db->directory, BB_FILE_INDEX, build->open.number, &path);
+    if (status == BB_OK)
+        status = bb_skip_builder_create((const char *)path.data, &options, catalog->schema,
+                                        catalog->specs, catalog->index_count, &build->builder);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+enum bb_status bb_index_build_begin(struct bb_index_build *build, struct bb_bytes table_id)
+{
+    if (build->catalog == NULL)
+        return BB_OK;
+    abandon(build);
+    build->granule_begin = 0;
+    build->granule_bytes = 0;
+    build->last_block = 0;
+    enum bb_status status = grow(build);
+    if (status == BB_OK)
+        status = bb_store_new_file_number(build->db, &build->open.number);
+    return status == BB_OK ? create_builder(build, table_id) : status;
+}
+
+/* Ends the granule before a block that begins another one. */
+static enum bb_status end_full_granule(struct bb_index_build *build, uint64_t block_number)
+{
+    bool is_new_block = block_number != build->last_block;
+    build->last_block = block_number;
+    if (!is_new_block || build->granule_bytes < build->catalog->granule_bytes)
+        return BB_OK;
+    enum bb_status status = bb_skip_builder_end_granule(build->builder, build->granule_begin);
+    build->granule_begin = block_number;
+    build->granule_bytes = 0;
+    return status;
+}
+
+enum bb_status bb_index_build_add(struct bb_index_build *build, const struct bb_entry *entry,
+                                  uint64_t block_number)
+{
+    if (build->builder == NULL)
+        return BB_OK;
+    enum bb_status status = end_full_granule(build, block_number);
+    if (status != BB_OK || entry->kind != BB_ENTRY_PUT)
+        return status;
+    build->granule_bytes += entry->value.size;
+    return bb_skip_builder_add_record(build->builder, entry->key, entry->value);
+}
+
+enum bb_status bb_index_build_finish(struct bb_index_build *build)
+{
+    if (build->builder == NULL)
+        return BB_OK;
+    enum bb_status status = bb_skip_builder_end_granule(build->builder, build->granule_begin);
+    if (status == BB_OK)
+        status = bb_skip_builder_finish(build->builder);
+    if (status != BB_OK)
+        return status;
+    bb_skip_builder_destroy(build->builder);
+    build->builder = NULL;
+    build->built[build->built_count++] = build->open;
+    return BB_OK;
+}
+
+/* ---- hooks ---- */
+
+static enum bb_status observe(void *context, const struct bb_entry *entry, uint64_t block_number)
+{
+    return bb_index_build_add(context, entry, block_number);
+}
+
+static enum bb_status begin_output(void *context, struct bb_table_builder *builder)
+{
+    struct bb_index_build *build = context;
+    struct bb_table_observer observer = {.add = observe, .context = build};
+    if (build->catalog == NULL)
+        return BB_OK;
+    bb_table_builder_observe(builder, &observer);
+    return bb_index_build_begin(build, bb_table_builder_id(builder));
+}
+
+static enum bb_status finish_output(void *context)
+{
+    return bb_index_build_finish(context);
+}
+
+struct bb_output_hooks bb_index_build_hooks(struct bb_index_build *build)
+{
+    return (struct bb_output_hooks){
+        .begin = begin_output, .finish = finish_output, .context = build};
+}
+
+/* ---- results ---- */
+
+static uint64_t number_for(const struct bb_index_build *build, const uint8_t *table_id)
+{
+    for (size_t i = 0; i < build->built_count; i++) {
+        if (memcmp(build->built[i].table_id, table_id, sizeof(build->built[i].table_id)) == 0)
+            return build->built[i].number;
+    }
+    return 0;
+}
+
+void bb_index_build_describe(const struct bb_index_build *build, struct bb_edit *edit)
+{
+    for (size_t i = 0; i < edit->added_count; i++)
+        edit->added[i].index_number = number_for(build, edit->added[i].meta.table_id);
+}
+
+void bb_index_build_commit(struct bb_index_build *build)
+{
+    build->built_count = 0;
+}

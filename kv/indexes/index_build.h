@@ -1,0 +1,62 @@
+/* Building index files while tables are written: by flushes, compactions, recoveries, ingests, or for a
+ * table that is there already.
+ *
+ *     table      | block 0 | block 1 | ... | block 17 | block 18 | ...
+ *     granule    |  0: blocks 0 ... 17, some 64 KiB   |  1: ...
+ *
+ * A granule is consecutive whole blocks; its place is the number of the first. Values of puts are its
+ * records; deletions are none, so that a granule's records may be fewer than its entries.
+ *
+ * Call order: init, per table (begin add* finish), describe, commit or not, deinit. Threads: one.
+ */
+#ifndef BB_KV_INDEXES_INDEX_BUILD_H
+#define BB_KV_INDEXES_INDEX_BUILD_H
+
+#include "compaction/compact.h"
+#include "kv/indexes/catalog.h"
+#include "kv/manifest/edit.h"
+#include "kv/store.h"
+
+/* An index file, finished or open. */
+struct bb_built_index {
+    uint64_t number;
+    uint8_t table_id[16];
+};
+
+struct bb_index_build {
+    struct bb_db *db;                /* borrowed */
+    struct bb_file_system *files;    /* borrowed: where they are written */
+    struct bb_catalog *catalog;      /* one reference; NULL: there are no indexes */
+    struct bb_skip_builder *builder; /* of the open file, or NULL */
+    struct bb_built_index open;      /* the same */
+    uint64_t granule_begin;          /* block */
+    uint64_t granule_bytes;          /* of its values so far */
+    uint64_t last_block;             /* of the entry before */
+    struct bb_built_index *built;    /* owned */
+    size_t built_count;
+    size_t built_capacity;
+};
+
+/* With the store's catalog of now. files: where they are written, borrowed. */
+void bb_index_build_init(struct bb_index_build *build, struct bb_db *db,
+                         struct bb_file_system *files);
+/* Removes files that were not committed. A zeroed build is allowed. */
+void bb_index_build_deinit(struct bb_index_build *build);
+
+/* The hooks of a compaction, which the build must outlive. */
+struct bb_output_hooks bb_index_build_hooks(struct bb_index_build *build);
+
+/* The same in single steps: the index file of the table with this id. */
+BB_MUST_CHECK enum bb_status bb_index_build_begin(struct bb_index_build *build,
+                                                  struct bb_bytes table_id);
+BB_MUST_CHECK enum bb_status bb_index_build_add(struct bb_index_build *build,
+                                                const struct bb_entry *entry,
+                                                uint64_t block_number);
+BB_MUST_CHECK enum bb_status bb_index_build_finish(struct bb_index_build *build);
+
+/* Names the index files in an edit, with the tables that it adds. */
+void bb_index_build_describe(const struct bb_index_build *build, struct bb_edit *edit);
+/* The files are the manifest's, or in doubt as the tables are (kv/orphans.h): deinit leaves them. */
+void bb_index_build_commit(struct bb_index_build *build);
+
+#endif

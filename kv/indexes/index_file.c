@@ -1,0 +1,107 @@
+/* See index_file.h. */
+#include "kv/indexes/index_file.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "kv/manifest/filename.h"
+
+struct index_file {
+    struct bb_companion base; /* first */
+    struct bb_db *db;         /* borrowed: a store outlives its tables */
+    uint8_t table_id[16];
+    struct bb_mutex mutex;
+    struct bb_skip_file *file; /* guarded by mutex; NULL: not open */
+    struct bb_error failure;   /* guarded by mutex; of the opening that failed */
+};
+
+static struct index_file *index_file_of(struct bb_companion *companion)
+{
+    return (struct index_file *)companion;
+}
+
+void bb_index_file_remove(struct bb_db *db, uint64_t number)
+{
+    struct bb_buf path = {0};
+    /* What remains is an orphan for the next opening. */
+    if (bb_filename_path(db->directory, BB_FILE_INDEX, number, &path) == BB_OK)
+        (void)!db->system->ops->remove(db->system, (const char *)path.data);
+    bb_buf_deinit(&path);
+}
+
+static void destroy(struct bb_companion *companion)
+{
+    struct index_file *index = index_file_of(companion);
+    bb_skip_file_close(index->file);
+    if (atomic_load(&companion->is_obsolete))
+        bb_index_file_remove(index->db, companion->number);
+    bb_mutex_deinit(&index->mutex);
+    bb_free(index);
+}
+
+enum bb_status bb_index_file_create(struct bb_db *db, uint64_t number, const uint8_t table_id[16],
+                                    struct bb_companion **ret_file)
+{
+    struct index_file *index = bb_alloc_zeroed(1, sizeof(*index));
+    if (index == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for an index file");
+    bb_companion_init(&index->base, number, destroy);
+    bb_mutex_init(&index->mutex);
+    index->db = db;
+    memcpy(index->table_id, table_id, sizeof(index->table_id));
+    *ret_file = &index->base;
+    return BB_OK;
+}
+
+static enum bb_status open_first(struct index_file *index)
+{
+    struct bb_buf path = {0};
+    struct bb_skip_file_options options = {
+        .struct_size = sizeof(options), .file_system = index->db->files, .id = index->table_id};
+    enum bb_status status =
+        bb_filename_path(index->db->directory, BB_FILE_INDEX, index->base.number, &path);
+    if (status == BB_OK)
+        status = bb_skip_file_open((const char *)path.data, &options, &index->file);
+    if (status != BB_OK)
+        index->failure = *bb_error_last();
+    bb_buf_deinit(&path);
+    return status;
+}
+
+enum bb_status bb_index_file_open(struct bb_companion *companion, struct bb_skip_file **ret_file)
+{
+    struct index_file *index = index_file_of(companion);
+    enum bb_status status = BB_OK;
+    bb_mutex_lock(&index->mutex);
+    if (index->failure.status != BB_OK)
+        status = bb_error_restore(&index->failure);
+    else if (index->file == NULL)
+        status = open_first(index);
+    if (status == BB_OK)
+        *ret_file = index->file;
+    bb_mutex_unlock(&index->mutex);
+    return status;
+}
+
+static bool is_same_index(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,
+                          const struct bb_skip_spec *spec)
+{
+    const char *definition = bb_schema_definition(catalog->schema, spec->attribute);
+    return info->is_known && strcmp(info->attribute_definition, definition) == 0 &&
+           info->spec.kind == spec->kind && info->spec.rate == spec->rate &&
+           info->spec.set_values_max == spec->set_values_max &&
+           info->spec.ngram_size == spec->ngram_size && info->spec.folds_case == spec->folds_case;
+}
+
+bool bb_index_file_has(const struct bb_skip_file *file, const struct bb_catalog *catalog,
+                       const struct bb_skip_spec *spec, struct bb_skip_index_info *ret_info)
+{
+    for (size_t i = 0; i < bb_skip_file_index_count(file); i++) {
+        bb_skip_file_index(file, i, ret_info);
+        if (is_same_index(ret_info, catalog, spec))
+            return true;
+    }
+    return false;
+}

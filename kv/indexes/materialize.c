@@ -1,0 +1,227 @@
+/* Index files for tables that are there already. See bb/select.h.
+ *
+ * Each table is read once, in large pieces and past the cache; its index file is written next to it, and
+ * one record of the manifest puts it in the place of the one before. What a compaction has replaced in
+ * the meantime is passed over: its outputs have all indexes. */
+#include "base/sized_struct.h"
+#include "base/status.h"
+#include "bb/select.h"
+#include "kv/background/flush.h"
+#include "kv/background/install.h"
+#include "kv/indexes/index_build.h"
+#include "kv/indexes/index_file.h"
+#include "kv/indexes/store_catalog.h"
+#include "kv/inherited.h"
+#include "kv/read_only.h"
+#include "sstable/block/block_iter.h"
+#include "sstable/table_blocks.h"
+
+struct materialization {
+    struct bb_db *db;
+    struct bb_materialize_options options;
+    struct bb_view *view; /* with a reference: the tables to look at */
+    uint64_t table_count;
+    uint64_t done;
+    /* The table at hand. */
+    struct bb_table_file *file; /* borrowed from the view */
+    struct bb_index_build build;
+    struct bb_companion *index; /* one reference */
+};
+
+/* ---- what is there ---- */
+
+/* Has the table's index file all indexes of the catalog? */
+static bool is_complete(struct bb_table_file *table, const struct bb_catalog *catalog)
+{
+    struct bb_skip_file *file = NULL;
+    struct bb_skip_index_info info;
+    struct bb_companion *index = bb_table_file_companion(table);
+    bool is_complete = index != NULL && bb_index_file_open(index, &file) == BB_OK;
+    for (size_t i = 0; i < catalog->index_count && is_complete; i++)
+        is_complete = bb_index_file_has(file, catalog, &catalog->specs[i], &info);
+    bb_companion_unref(index);
+    return is_complete;
+}
+
+/* ---- building ---- */
+
+static enum bb_status add_block(struct materialization *m, const struct bb_block *block,
+                                struct bb_place place, uint64_t number)
+{
+    struct bb_block_iter iter;
+    enum bb_status status = BB_OK;
+    bb_block_iter_init(&iter, m->db->options.comparator);
+    bb_block_iter_reset(&iter, block, place);
+    bb_block_iter_seek_first(&iter);
+    while (iter.is_valid && status == BB_OK) {
+        status = bb_index_build_add(&m->build, &iter.entry, number);
+        if (status == BB_OK)
+            bb_block_iter_next(&iter);
+    }
+    if (status == BB_OK)
+        status = iter.status;
+    bb_block_iter_deinit(&iter);
+    return status;
+}
+
+static enum bb_status add_blocks(struct materialization *m, struct bb_table_blocks *blocks)
+{
+    uint64_t count = bb_table_blocks_count(blocks);
+    enum bb_status status = BB_OK;
+    for (uint64_t number = 0; number < count && status == BB_OK; number++) {
+        const struct bb_block *block = NULL;
+        struct bb_place place = {0};
+        status = bb_store_check_open(m->db);
+        if (status == BB_OK)
+            status = bb_table_blocks_load(blocks, number, count, &block, &place);
+        if (status == BB_OK)
+            status = add_block(m, block, place, number);
+    }
+    return status;
+}
+
+/* The index file, finished and synced, its name not yet. */
+static enum bb_status build_file(struct materialization *m)
+{
+    struct bb_table *table = NULL;
+    struct bb_table_blocks blocks;
+    const uint8_t *id = m->file->meta.table_id;
+    enum bb_status status = bb_table_file_open(m->file, &table);
+    if (status == BB_OK)
+        status = bb_table_blocks_init(&blocks, table);
+    if (status != BB_OK)
+        return status;
+    status = bb_index_build_begin(
+        &m->build, (struct bb_bytes){.data = id, .size = sizeof(m->file->meta.table_id)});
+    if (status == BB_OK)
+        status = add_blocks(m, &blocks);
+    if (status == BB_OK)
+        status = bb_index_build_finish(&m->build);
+    bb_table_blocks_deinit(&blocks);
+    return status;
+}
+
+/* ---- installing ---- */
+
+/* Where the table is by now. False: a compaction has replaced it. */
+static bool find_table(const struct bb_levels *levels, const struct bb_table_file *file,
+                       int *ret_level, uint64_t *ret_run)
+{
+    for (size_t i = 0; i < levels->turn_count; i++) {
+        const struct bb_run_turn *turn = &levels->turns[i];
+        for (size_t j = 0; j < turn->run->count; j++) {
+            if (turn->run->files[j] != file)
+                continue;
+            *ret_level = turn->level;
+            *ret_run = turn->level == 0 ? 0 : turn->run->number;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum bb_status place(void *context, struct bb_levels *levels, struct bb_edit *edit)
+{
+    struct materialization *m = context;
+    int level = 0;
+    uint64_t run = 0;
+    if (!find_table(levels, m->file, &level, &run))
+        return bb_fail(BB_NOT_FOUND, "%s: the table was replaced", m->db->directory);
+    enum bb_status status = bb_edit_remove_table(edit, m->file->number);
+    if (status == BB_OK)
+        status = bb_edit_add_run_table(edit, level, run, m->file->number, &m->file->meta);
+    if (status == BB_OK)
+        bb_edit_set_index(edit, m->index->number);
+    return status;
+}
+
+static void put_in_force(void *context)
+{
+    struct materialization *m = context;
+    bb_table_file_set_companion(m->file, m->index);
+    m->index = NULL;
+}
+
+/* From the record on the file is the manifest's, or in doubt (kv/orphans.h). */
+static enum bb_status install(struct materialization *m)
+{
+    struct bb_edit edit;
+    struct bb_placing placing = {.place = place, .placed = put_in_force, .context = m};
+    bb_edit_init(&edit);
+    enum bb_status status = bb_store_mend_manifest(m->db);
+    if (status == BB_OK)
+        status = bb_store_install_placed(m->db, &edit, &placing);
+    if (edit.added_count > 0)
+        bb_index_build_commit(&m->build);
+    bb_edit_deinit(&edit);
+    return status == BB_NOT_FOUND ? BB_OK : status;
+}
+
+static enum bb_status build_and_install(struct materialization *m)
+{
+    enum bb_status status = build_file(m);
+    if (status == BB_OK)
+        status = bb_index_file_create(m->db, m->build.built[0].number, m->file->meta.table_id,
+                                      &m->index);
+    if (status == BB_OK)
+        status = install(m);
+    bb_companion_unref(m->index);
+    m->index = NULL;
+    return status;
+}
+
+static enum bb_status do_table(struct materialization *m, struct bb_table_file *file)
+{
+    m->file = file;
+    enum bb_status status = BB_OK;
+    bb_index_build_init(&m->build, m->db, bb_store_files_of(m->db, BB_WORK_COMPACTION));
+    bool has_work =
+        m->build.catalog != NULL && (m->options.rebuild || !is_complete(file, m->build.catalog));
+    if (has_work)
+        status = build_and_install(m);
+    bb_index_build_deinit(&m->build);
+    m->done++;
+    if (status == BB_OK && m->options.progress != NULL &&
+        !m->options.progress(m->options.progress_context, m->done, m->table_count))
+        status = bb_fail(BB_BUSY, "building indexes was ended after %llu of %llu tables",
+                         (unsigned long long)m->done, (unsigned long long)m->table_count);
+    return status;
+}
+
+static enum bb_status do_tables(struct materialization *m)
+{
+    const struct bb_levels *levels = m->view->levels;
+    enum bb_status status = BB_OK;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        m->table_count += bb_levels_table_count(levels, level);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(levels, level) && status == BB_OK; i++)
+            status = do_table(m, bb_levels_table(levels, level, i));
+    }
+    return status;
+}
+
+static const struct bb_sized_struct materialize_struct = {"struct bb_materialize_options",
+                                                          sizeof(struct bb_materialize_options),
+                                                          sizeof(struct bb_materialize_options)};
+
+enum bb_status bb_db_index_materialize(struct bb_db *db,
+                                       const struct bb_materialize_options *options)
+{
+    struct materialization m = {.db = db, .options = {.struct_size = sizeof(m.options)}};
+    enum bb_status status =
+        options == NULL ? BB_OK : bb_sized_struct_copy(&materialize_struct, options, &m.options);
+    if (status == BB_OK)
+        status = bb_store_check_process(db);
+    if (status == BB_OK)
+        status = bb_read_only_check(db, "building indexes");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
+    if (status != BB_OK)
+        return status;
+    m.view = bb_store_pin_view(db);
+    status = do_tables(&m);
+    bb_store_release_view(db, m.view);
+    bb_store_end_call(db);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* The catalog that a store has at the moment. Threads: any; the mutex is not held. */
+#ifndef BB_KV_INDEXES_STORE_CATALOG_H
+#define BB_KV_INDEXES_STORE_CATALOG_H
+
+#include "kv/indexes/catalog.h"
+#include "kv/store.h"
+
+/* With a reference for the caller. */
+struct bb_catalog *bb_store_ref_catalog(struct bb_db *db);
+/* Takes the caller's reference. */
+void bb_store_set_catalog(struct bb_db *db, struct bb_catalog *catalog);
+/* What a manifest says. */
+BB_MUST_CHECK enum bb_status bb_store_load_catalog(struct bb_db *db, const struct bb_buf *bytes);
+
+#endif

@@ -1,0 +1,147 @@
+/* Which granules of a table a condition leaves, by its index file. See table_granules.h. */
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "kv/indexes/index_file.h"
+#include "kv/select/candidates.h"
+#include "kv/select/table_granules.h"
+
+struct choice {
+    struct bb_candidate_source *source;
+    struct bb_table_file *file;
+    struct bb_skip_file *index; /* open */
+    struct bb_skip_verdicts verdicts;
+    bool is_countable;
+};
+
+/* What all indexes of the file did. */
+static void add_accounts(struct bb_select_account *account, const struct bb_skip_account *accounts,
+                         size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        account->index_reads += accounts[i].reads;
+        account->index_read_bytes += accounts[i].read_bytes;
+        account->damaged_indexes += accounts[i].damaged_segments > 0;
+    }
+}
+
+static enum bb_status evaluate(struct choice *choice)
+{
+    struct bb_candidate_source *source = choice->source;
+    size_t count = bb_skip_file_index_count(choice->index);
+    struct bb_skip_account *accounts = bb_alloc_zeroed(count + 1, sizeof(*accounts));
+    if (accounts == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the accounts of %zu indexes", count);
+    enum bb_status status =
+        bb_skip_file_evaluate(choice->index, source->matcher.condition, source->matcher.schema,
+                              accounts, &choice->verdicts);
+    if (status == BB_OK)
+        add_accounts(&source->account, accounts, count);
+    bb_free(accounts);
+    return status;
+}
+
+/* The file may be damaged in spite of its checksums: then every block is read. */
+static bool are_places_sound(const struct bb_skip_file *index, uint64_t block_count)
+{
+    struct bb_skip_granule_info granule = {0};
+    uint64_t before = 0;
+    for (size_t i = 0; i < bb_skip_file_granule_count(index); i++) {
+        bb_skip_file_granule(index, i, &granule);
+        if (granule.place >= block_count || (i > 0 && granule.place <= before))
+            return false;
+        before = granule.place;
+    }
+    return true;
+}
+
+static bool has_bit(const uint64_t *bits, size_t granule)
+{
+    return (bits[granule / 64] >> (granule % 64) & 1) != 0;
+}
+
+static bool is_match_alone(const struct choice *choice, size_t granule)
+{
+    const struct bb_skip_verdicts *verdicts = &choice->verdicts;
+    return choice->is_countable && choice->source->counts_unread &&
+           !has_bit(verdicts->may_be_false, granule) && !has_bit(verdicts->may_be_null, granule);
+}
+
+/* Says of one granule what becomes of it. True: it is read. */
+static bool judge(struct choice *choice, size_t granule, uint64_t record_count)
+{
+    struct bb_select_account *account = &choice->source->account;
+    if (!has_bit(choice->verdicts.may_be_true, granule)) {
+        account->granules_excluded++;
+        return false;
+    }
+    if (!is_match_alone(choice, granule))
+        return true;
+    account->granules_counted++;
+    choice->source->counted_records += record_count;
+    return false;
+}
+
+/* Blocks before the first granule, and between two, have no records: they count to the one before. */
+static enum bb_status fill(struct choice *choice, struct bb_table_granules *granules)
+{
+    size_t count = bb_skip_file_granule_count(choice->index);
+    size_t wanted = 0;
+    struct bb_skip_granule_info granule = {0};
+    enum bb_status status = bb_table_granules_init(granules, count);
+    if (status != BB_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        bb_skip_file_granule(choice->index, i, &granule);
+        if (i > 0)
+            granules->ends[i - 1] = granule.place;
+        if (judge(choice, i, granule.record_count)) {
+            bb_table_granules_want(granules, i);
+            wanted++;
+        }
+    }
+    granules->is_indexed = true;
+    if (count > 0)
+        granules->ends[count - 1] = choice->file->meta.block_count;
+    choice->source->account.granules += count;
+    if (wanted == 0)
+        bb_table_granules_deinit(granules);
+    return BB_OK;
+}
+
+static enum bb_status choose_by_index(struct choice *choice, struct bb_table_granules *granules)
+{
+    uint64_t block_count = choice->file->meta.block_count;
+    struct bb_select_account *account = &choice->source->account;
+    if (!are_places_sound(choice->index, block_count)) {
+        account->damaged_indexes++;
+        return bb_table_granules_init_all(granules, block_count);
+    }
+    enum bb_status status = evaluate(choice);
+    if (status != BB_OK)
+        return status;
+    account->tables_indexed++;
+    status = fill(choice, granules);
+    bb_skip_verdicts_deinit(&choice->verdicts);
+    return status;
+}
+
+enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
+                                        struct bb_candidate_source *source,
+                                        struct bb_table_file *file, bool is_countable)
+{
+    struct choice choice = {.source = source, .file = file, .is_countable = is_countable};
+    uint64_t begin = source->system->ops->now(source->system);
+    bool has_question = !source->ignores_indexes && source->matcher.condition != NULL;
+    struct bb_companion *companion = has_question ? bb_table_file_companion(file) : NULL;
+    enum bb_status status = BB_OK;
+    if (companion != NULL && bb_index_file_open(companion, &choice.index) == BB_OK) {
+        status = choose_by_index(&choice, granules);
+    } else {
+        source->account.damaged_indexes += companion != NULL;
+        status = bb_table_granules_init_all(granules, file->meta.block_count);
+    }
+    bb_companion_unref(companion);
+    source->account.index_nanoseconds += bb_file_elapsed(source->system, begin);
+    return status;
+}

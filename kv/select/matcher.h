@@ -1,0 +1,44 @@
+/* Does a record satisfy a condition? The attributes that the condition uses are extracted, and it is
+ * evaluated: the one place that decides, whatever indexes say.
+ *
+ * Threads: one.
+ */
+#ifndef BB_KV_SELECT_MATCHER_H
+#define BB_KV_SELECT_MATCHER_H
+
+#include "bb/condition.h"
+#include "bb/record.h"
+#include "skip/condition/needle.h"
+
+struct bb_matcher {
+    const struct bb_schema *schema;       /* borrowed */
+    const struct bb_condition *condition; /* borrowed; NULL: every record matches */
+    struct bb_condition_run *run;         /* owned; NULL without a condition */
+    struct bb_record_reader *reader;      /* of the condition's attributes; owned */
+    struct bb_record_reader *all;         /* of all attributes, on first use; owned */
+    struct bb_attribute *attributes;      /* as many as the schema has; owned */
+    bool has_needle;
+    struct bb_needle needle; /* bytes that a matching value holds */
+    uint64_t examined;
+    uint64_t matching;
+};
+
+/* BB_NO_MEMORY. */
+BB_MUST_CHECK enum bb_status bb_matcher_init(struct bb_matcher *matcher,
+                                             const struct bb_schema *schema,
+                                             const struct bb_condition *condition);
+void bb_matcher_deinit(struct bb_matcher *matcher);
+
+/* False: no value among these bytes matches. */
+bool bb_matcher_may_match(const struct bb_matcher *matcher, struct bb_bytes bytes);
+
+/* BB_NO_MEMORY; BB_TOO_LARGE for a regular expression beyond its limits. */
+BB_MUST_CHECK enum bb_status bb_matcher_test(struct bb_matcher *matcher, struct bb_bytes key,
+                                             struct bb_bytes value, bool *ret_matches);
+
+/* All attributes of a record, borrowed until the next call. */
+BB_MUST_CHECK enum bb_status bb_matcher_read(struct bb_matcher *matcher, struct bb_bytes key,
+                                             struct bb_bytes value,
+                                             const struct bb_attribute **ret_attributes);
+
+#endif

@@ -1,0 +1,291 @@
+/* Selections: candidates of all runs, of which those are shown that no newer version hides. See
+ * bb/select.h. */
+#include "bb/select.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/sized_struct.h"
+#include "base/status.h"
+#include "kv/background/install.h"
+#include "kv/indexes/store_catalog.h"
+#include "kv/inherited.h"
+#include "kv/select/streams.h"
+#include "kv/store.h"
+#include "sstable/entry.h"
+
+struct bb_select {
+    struct bb_db *db;
+    struct bb_view *view;           /* with a reference */
+    struct bb_catalog *catalog;     /* one reference */
+    struct bb_condition *condition; /* parsed here, or NULL */
+    struct bb_key_range range;      /* of the bytes below */
+    struct bb_bytes low;
+    struct bb_bytes high;
+    struct bb_buf bounds; /* both, one after the other */
+    struct bb_candidate_source source;
+    struct bb_select_streams streams;
+    struct bb_newest newest;
+    uint64_t limit;
+    uint64_t begin; /* by the clock */
+    bool is_started;
+    bool has_record;
+    struct bb_error failure; /* that ended the selection */
+};
+
+/* ---- options ---- */
+
+static const struct bb_sized_struct select_struct = {
+    "struct bb_select_options", sizeof(struct bb_select_options), sizeof(struct bb_select_options)};
+
+static enum bb_status take_options(const struct bb_select_options *options,
+                                   struct bb_select_options *ret_options)
+{
+    *ret_options = (struct bb_select_options){.struct_size = sizeof(*ret_options)};
+    enum bb_status status =
+        options == NULL ? BB_OK : bb_sized_struct_copy(&select_struct, options, ret_options);
+    if (status == BB_OK && ret_options->where != NULL && ret_options->condition != NULL)
+        status = bb_fail(BB_INVALID,
+                         "a selection has a condition as text and another one made by calls");
+    if (status == BB_OK && ret_options->condition != NULL && ret_options->schema == NULL)
+        status =
+            bb_fail(BB_INVALID, "a condition made by calls needs the schema that it was made for");
+    return status;
+}
+
+/* A copy of the range. */
+static enum bb_status keep_range(struct bb_select *select, const struct bb_key_range *range)
+{
+    struct bb_bytes low = range->low != NULL ? *range->low : (struct bb_bytes){0};
+    struct bb_bytes high = range->high != NULL ? *range->high : (struct bb_bytes){0};
+    enum bb_status status = bb_entry_check_bounds(range->low, range->high);
+    if (status == BB_OK)
+        status = bb_buf_append(&select->bounds, low.data, low.size);
+    if (status == BB_OK)
+        status = bb_buf_append(&select->bounds, high.data, high.size);
+    if (status != BB_OK)
+        return status;
+    select->low = bb_bytes_of(select->bounds.data, low.size);
+    if (high.size > 0)
+        select->high = bb_bytes_of(select->bounds.data + low.size, high.size);
+    select->range.low = range->low != NULL ? &select->low : NULL;
+    select->range.high = range->high != NULL ? &select->high : NULL;
+    return BB_OK;
+}
+
+static enum bb_status take_condition(struct bb_select *select,
+                                     const struct bb_select_options *options)
+{
+    const struct bb_schema *schema =
+        options->schema != NULL ? options->schema : select->catalog->schema;
+    const struct bb_condition *condition = options->condition;
+    enum bb_status status = BB_OK;
+    if (options->where != NULL) {
+        status = bb_condition_parse(schema, bb_bytes_of_text(options->where), &select->condition);
+        condition = select->condition;
+    }
+    return status == BB_OK ? bb_matcher_init(&select->source.matcher, schema, condition) : status;
+}
+
+/* ---- making ---- */
+
+static void pin(struct bb_select *select, const struct bb_select_options *options)
+{
+    struct bb_db *db = select->db;
+    select->view = bb_store_pin_view(db);
+    /* The view before the sequence: see kv/read/lookup.c. */
+    uint64_t sequence = options->snapshot != NULL
+                            ? options->snapshot->sequence
+                            : bb_view_sequence(select->view, &db->last_sequence);
+    select->source.sequence = sequence;
+    select->newest = (struct bb_newest){.view = select->view,
+                                        .comparator = db->options.comparator,
+                                        .secret = &db->secret,
+                                        .sequence = sequence};
+}
+
+static enum bb_status fill(struct bb_select *select, const struct bb_select_options *options)
+{
+    static const struct bb_key_range everything;
+    struct bb_candidate_source *source = &select->source;
+    enum bb_status status =
+        keep_range(select, options->range != NULL ? options->range : &everything);
+    if (status == BB_OK)
+        status = take_condition(select, options);
+    if (status != BB_OK)
+        return status;
+    source->comparator = select->db->options.comparator;
+    source->range = &select->range;
+    source->ignores_indexes = options->ignore_indexes;
+    source->system = select->db->system;
+    source->progress = options->progress;
+    source->progress_context = options->progress_context;
+    select->limit = options->limit;
+    pin(select, options);
+    return bb_select_streams_init(&select->streams, source, select->view, options->backward);
+}
+
+enum bb_status bb_db_select(struct bb_db *db, const struct bb_select_options *options,
+                            struct bb_select **ret_select)
+{
+    struct bb_select_options taken;
+    enum bb_status status = bb_store_check_process(db);
+    if (status == BB_OK)
+        status = take_options(options, &taken);
+    if (status != BB_OK)
+        return status;
+    struct bb_select *select = bb_alloc_zeroed(1, sizeof(*select));
+    if (select == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a selection");
+    atomic_fetch_add(&db->iterator_count, 1);
+    select->db = db;
+    select->begin = db->system->ops->now(db->system);
+    select->catalog = bb_store_ref_catalog(db);
+    status = fill(select, &taken);
+    if (status != BB_OK) {
+        struct bb_error failure = *bb_error_last();
+        bb_select_destroy(select);
+        return bb_error_restore(&failure);
+    }
+    *ret_select = select;
+    return BB_OK;
+}
+
+void bb_select_destroy(struct bb_select *select)
+{
+    /* WHY a child made by fork releases nothing: the selection may be in the middle of a move. */
+    if (select == NULL || bb_store_is_inherited(select->db))
+        return;
+    struct bb_db *db = select->db;
+    bb_select_streams_deinit(&select->streams);
+    bb_matcher_deinit(&select->source.matcher);
+    bb_condition_destroy(select->condition);
+    if (select->view != NULL)
+        bb_store_release_view(db, select->view);
+    bb_readers_add_scan(&db->readers, &select->newest.stats);
+    bb_catalog_unref(select->catalog);
+    bb_buf_deinit(&select->bounds);
+    bb_free(select);
+    /* Last: whoever sees the count without this one may close the store. */
+    atomic_fetch_sub(&db->iterator_count, 1);
+}
+
+/* ---- moving ---- */
+
+static const struct bb_entry *entry_of(const struct bb_select *select)
+{
+    return &select->streams.current->iter->entry;
+}
+
+static enum bb_status is_newest(struct bb_select *select, bool *ret_is_newest)
+{
+    const struct bb_select_stream *stream = select->streams.current;
+    struct bb_found found = {.run = stream->run,
+                             .is_only_version = stream->is_only_version,
+                             .key = entry_of(select)->key,
+                             .sequence = entry_of(select)->sequence};
+    enum bb_status status = bb_newest_check(&select->newest, &found, ret_is_newest);
+    if (status == BB_OK && !*ret_is_newest)
+        select->source.account.records_hidden++;
+    return status;
+}
+
+static enum bb_status move(struct bb_select *select)
+{
+    bool is_first = !select->is_started;
+    select->is_started = true;
+    return is_first ? bb_select_streams_first(&select->streams)
+                    : bb_select_streams_next(&select->streams);
+}
+
+/* To the next candidate that is not hidden. */
+static enum bb_status advance(struct bb_select *select)
+{
+    bool is_shown = false;
+    enum bb_status status = BB_OK;
+    while (status == BB_OK && !is_shown) {
+        status = move(select);
+        if (status != BB_OK || select->streams.current == NULL)
+            return status;
+        status = is_newest(select, &is_shown);
+    }
+    select->has_record = status == BB_OK;
+    return status;
+}
+
+static bool is_at_limit(const struct bb_select *select)
+{
+    return select->limit > 0 && select->source.account.records_returned == select->limit;
+}
+
+enum bb_status bb_select_next(struct bb_select *select, bool *ret_has_record)
+{
+    enum bb_status owned = bb_store_check_process(select->db);
+    if (owned != BB_OK)
+        return owned;
+    if (select->failure.status != BB_OK)
+        return bb_error_restore(&select->failure);
+    bool is_over = is_at_limit(select) || (select->is_started && !select->has_record);
+    select->has_record = false;
+    enum bb_status status = is_over ? BB_OK : advance(select);
+    if (status != BB_OK) {
+        select->failure = *bb_error_last();
+        return status;
+    }
+    select->source.account.records_returned += select->has_record;
+    *ret_has_record = select->has_record;
+    return BB_OK;
+}
+
+struct bb_bytes bb_select_key(const struct bb_select *select)
+{
+    return entry_of(select)->key;
+}
+
+struct bb_bytes bb_select_value(const struct bb_select *select)
+{
+    return entry_of(select)->value;
+}
+
+enum bb_status bb_select_attributes(struct bb_select *select,
+                                    const struct bb_attribute **ret_attributes)
+{
+    const struct bb_entry *entry = entry_of(select);
+    return bb_matcher_read(&select->source.matcher, entry->key, entry->value, ret_attributes);
+}
+
+void bb_select_account(const struct bb_select *select, struct bb_select_account *ret_account)
+{
+    struct bb_db *db = select->db;
+    *ret_account = select->source.account;
+    ret_account->records_examined = select->source.matcher.examined;
+    ret_account->records_matching = select->source.matcher.matching;
+    ret_account->newer_asked = select->newest.asked;
+    ret_account->newer_blocks = select->newest.stats.block_requests;
+    ret_account->nanoseconds = bb_file_elapsed(db->system, select->begin);
+}
+
+enum bb_status bb_db_select_count(struct bb_db *db, const struct bb_select_options *options,
+                                  uint64_t *ret_count, struct bb_select_account *account)
+{
+    struct bb_select *select = NULL;
+    uint64_t count = 0;
+    bool has_record = true;
+    enum bb_status status = bb_db_select(db, options, &select);
+    if (status == BB_OK)
+        select->source.counts_unread = select->limit == 0;
+    while (status == BB_OK && has_record) {
+        status = bb_select_next(select, &has_record);
+        count += status == BB_OK && has_record;
+    }
+    if (select != NULL)
+        count += select->source.counted_records;
+    if (select != NULL && account != NULL)
+        bb_select_account(select, account);
+    bb_select_destroy(select);
+    if (status == BB_OK)
+        *ret_count = count;
+    return status;
+}

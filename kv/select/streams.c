@@ -1,0 +1,217 @@
+/* See streams.h. */
+#include "kv/select/streams.h"
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "compaction/levels.h"
+#include "compaction/run_iter.h"
+#include "kv/memtable/memtable.h"
+#include "sstable/entry.h"
+
+static void add(struct bb_select_streams *streams, struct bb_iter *iter, size_t run,
+                bool is_only_version)
+{
+    streams->streams[streams->count++] =
+        (struct bb_select_stream){.iter = iter, .run = run, .is_only_version = is_only_version};
+}
+
+static enum bb_status add_memtable(struct bb_select_streams *streams,
+                                   const struct bb_write_buffer *buffer, size_t run)
+{
+    struct bb_iter *iter = NULL;
+    enum bb_status status = bb_memtable_iter_create(buffer->memtable, &iter);
+    if (status == BB_OK)
+        status = bb_filtered_candidates_create(streams->source, iter, &iter);
+    if (status == BB_OK)
+        add(streams, iter, run, false);
+    return status;
+}
+
+/* ---- counting without reading ---- */
+
+static bool memtable_meets(const struct bb_write_buffer *buffer,
+                           const struct bb_comparator *comparator, struct bb_bytes low,
+                           struct bb_bytes high)
+{
+    struct bb_iter *iter = NULL;
+    if (bb_memtable_is_empty(buffer->memtable))
+        return false;
+    /* WHY any deleted range: it may begin below the table. */
+    if (bb_memtable_range_count(buffer->memtable) > 0 ||
+        bb_memtable_iter_create(buffer->memtable, &iter) != BB_OK)
+        return true;
+    bb_iter_seek(iter, low, BB_SEQUENCE_MAX);
+    bool meets = iter->is_valid && bb_key_compare(comparator, iter->entry.key, high) <= 0;
+    meets |= iter->status != BB_OK;
+    bb_iter_destroy(iter);
+    return meets;
+}
+
+/* Has a newer run anything among the table's keys? */
+static bool is_below_newer(const struct bb_select_opening *opening,
+                           const struct bb_table_file *file)
+{
+    const struct bb_view *view = opening->view;
+    const struct bb_comparator *comparator = opening->source->comparator;
+    struct bb_bytes low = bb_buf_bytes(&file->meta.smallest);
+    struct bb_bytes high = bb_buf_bytes(&file->meta.largest);
+    bool is_below = memtable_meets(view->active, comparator, low, high);
+    for (size_t i = 0; i < view->frozen_count && !is_below; i++)
+        is_below = memtable_meets(view->frozen[i], comparator, low, high);
+    size_t run_end = opening->run - 1 - view->frozen_count;
+    for (size_t i = 0; i < run_end && !is_below; i++) {
+        size_t first = 0;
+        size_t end = 0;
+        bb_run_find_overlap(view->levels->turns[i].run, comparator, low, high, &first, &end);
+        is_below = first < end;
+    }
+    return is_below;
+}
+
+static bool is_inside_range(const struct bb_candidate_source *source,
+                            const struct bb_table_file *file)
+{
+    const struct bb_key_range *range = source->range;
+    struct bb_bytes smallest = bb_buf_bytes(&file->meta.smallest);
+    struct bb_bytes largest = bb_buf_bytes(&file->meta.largest);
+    return (range->low == NULL || bb_key_compare(source->comparator, smallest, *range->low) >= 0) &&
+           (range->high == NULL || bb_key_compare(source->comparator, largest, *range->high) < 0);
+}
+
+/* Is each put of the table what the reader sees of its key, and inside the range? */
+static bool is_countable(const struct bb_select_opening *opening, const struct bb_table_file *file)
+{
+    const struct bb_table_meta *meta = &file->meta;
+    return opening->source->counts_unread && meta->entry_count == meta->key_count &&
+           meta->range_tombstone_count == 0 && meta->sequence_max <= opening->source->sequence &&
+           is_inside_range(opening->source, file) && !is_below_newer(opening, file);
+}
+
+/* ---- runs ---- */
+
+static enum bb_status open_candidates(void *context, struct bb_table_file *file,
+                                      struct bb_iter **ret_iter)
+{
+    const struct bb_select_opening *opening = context;
+    return bb_table_candidates_create(opening->source, file, is_countable(opening, file), ret_iter);
+}
+
+/* No key has two versions, and no range is deleted. */
+static bool has_only_versions(struct bb_table_file *const *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct bb_table_meta *meta = &files[i]->meta;
+        if (meta->entry_count != meta->key_count || meta->range_tombstone_count > 0)
+            return false;
+    }
+    return true;
+}
+
+static enum bb_status add_run(struct bb_select_streams *streams, const struct bb_run *run,
+                              size_t number, const struct bb_view *view)
+{
+    struct bb_candidate_source *source = streams->source;
+    struct bb_select_opening *opening = &streams->openings[streams->count];
+    struct bb_run_opener opener = {.open = open_candidates, .context = opening};
+    struct bb_iter *iter = NULL;
+    size_t first = 0;
+    size_t end = 0;
+    bb_run_find_range(run, source->comparator, source->range, &first, &end);
+    if (first == end)
+        return BB_OK;
+    *opening = (struct bb_select_opening){.source = source, .view = view, .run = number};
+    enum bb_status status = bb_run_iter_create_opened(&run->files[first], end - first,
+                                                      source->comparator, &opener, &iter);
+    if (status == BB_OK)
+        add(streams, iter, number, has_only_versions(&run->files[first], end - first));
+    return status;
+}
+
+static enum bb_status add_all(struct bb_select_streams *streams, const struct bb_view *view)
+{
+    size_t run = 0;
+    enum bb_status status = add_memtable(streams, view->active, run++);
+    for (size_t i = 0; i < view->frozen_count && status == BB_OK; i++)
+        status = add_memtable(streams, view->frozen[i], run++);
+    for (size_t i = 0; i < view->levels->turn_count && status == BB_OK; i++)
+        status = add_run(streams, view->levels->turns[i].run, run++, view);
+    return status;
+}
+
+enum bb_status bb_select_streams_init(struct bb_select_streams *streams,
+                                      struct bb_candidate_source *source,
+                                      const struct bb_view *view, bool is_backward)
+{
+    size_t count_max = 1 + view->frozen_count + view->levels->turn_count;
+    *streams = (struct bb_select_streams){.source = source, .is_backward = is_backward};
+    streams->streams = bb_alloc_zeroed(count_max, sizeof(*streams->streams));
+    streams->openings = bb_alloc_zeroed(count_max, sizeof(*streams->openings));
+    enum bb_status status = BB_OK;
+    if (streams->streams == NULL || streams->openings == NULL)
+        status = bb_fail(BB_NO_MEMORY, "no memory for %zu streams", count_max);
+    if (status == BB_OK)
+        status = add_all(streams, view);
+    if (status != BB_OK)
+        bb_select_streams_deinit(streams);
+    return status;
+}
+
+void bb_select_streams_deinit(struct bb_select_streams *streams)
+{
+    for (size_t i = 0; i < streams->count; i++)
+        bb_iter_destroy(streams->streams[i].iter);
+    bb_free(streams->streams);
+    bb_free(streams->openings);
+    *streams = (struct bb_select_streams){0};
+}
+
+/* Does a's candidate come before b's in the direction? */
+static bool precedes(const struct bb_select_streams *streams, const struct bb_select_stream *a,
+                     const struct bb_select_stream *b)
+{
+    const struct bb_entry *x = &a->iter->entry;
+    const struct bb_entry *y = &b->iter->entry;
+    int order =
+        bb_entry_compare(streams->source->comparator, x->key, x->sequence, y->key, y->sequence);
+    return streams->is_backward ? order > 0 : order < 0;
+}
+
+/* WHY a look at every stream: there are as many as runs, some ten, and candidates are few. */
+static enum bb_status choose(struct bb_select_streams *streams)
+{
+    streams->current = NULL;
+    for (size_t i = 0; i < streams->count; i++) {
+        struct bb_select_stream *stream = &streams->streams[i];
+        if (!stream->iter->is_valid) {
+            if (stream->iter->status != BB_OK)
+                return stream->iter->status;
+        } else if (streams->current == NULL || precedes(streams, stream, streams->current)) {
+            streams->current = stream;
+        }
+    }
+    return BB_OK;
+}
+
+enum bb_status bb_select_streams_first(struct bb_select_streams *streams)
+{
+    for (size_t i = 0; i < streams->count; i++) {
+        if (streams->is_backward)
+            bb_iter_seek_last(streams->streams[i].iter);
+        else
+            bb_iter_seek_first(streams->streams[i].iter);
+        if (streams->streams[i].iter->status != BB_OK)
+            return streams->streams[i].iter->status;
+    }
+    return choose(streams);
+}
+
+enum bb_status bb_select_streams_next(struct bb_select_streams *streams)
+{
+    struct bb_iter *iter = streams->current->iter;
+    if (streams->is_backward)
+        bb_iter_prev(iter);
+    else
+        bb_iter_next(iter);
+    return choose(streams);
+}

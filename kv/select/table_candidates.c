@@ -1,0 +1,357 @@
+/* Candidates of one table: granules that an index leaves, of them the blocks that hold the needle,
+ * of them the records that match. See candidates.h.
+ *
+ *     granules   [ no ][ yes: blocks 16 ... 31 ][ no ][ no ][ yes ]
+ *     blocks            16: no needle  17: needle -> entries -> condition
+ */
+#include "kv/select/candidates.h"
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "kv/select/table_granules.h"
+#include "sstable/block/block_iter.h"
+#include "sstable/table_blocks.h"
+
+struct table_candidates {
+    struct bb_iter base; /* first */
+    struct bb_candidate_source *source;
+    struct bb_table_granules granules;
+    struct bb_table_blocks blocks;
+    bool has_blocks;
+    uint64_t counted_reads; /* of blocks.read_count, in the account */
+    uint64_t counted_bytes;
+    size_t granule;         /* of the block at hand */
+    size_t matched_granule; /* plus 1: the last one that was counted as matching */
+    uint64_t number;        /* of the block at hand */
+    struct bb_block_iter entries;
+};
+
+static struct table_candidates *candidates_of(struct bb_iter *iter)
+{
+    return (struct table_candidates *)iter;
+}
+
+static void stop(struct table_candidates *c, enum bb_status status)
+{
+    c->base.is_valid = false;
+    c->base.status = status;
+}
+
+/* ---- blocks ---- */
+
+static void count_reads(struct table_candidates *c)
+{
+    struct bb_select_account *account = &c->source->account;
+    account->data_reads += c->blocks.read_count - c->counted_reads;
+    account->data_read_bytes += c->blocks.read_bytes - c->counted_bytes;
+    c->counted_reads = c->blocks.read_count;
+    c->counted_bytes = c->blocks.read_bytes;
+}
+
+/* Loads the block at hand. Values are stored whole, so that a block without the needle has no
+ * record with it: then `entries` has no block. */
+static enum bb_status load_block(struct table_candidates *c)
+{
+    const struct bb_block *block = NULL;
+    struct bb_place place = {0};
+    struct bb_select_account *account = &c->source->account;
+    enum bb_status status = bb_candidates_progress(c->source);
+    bb_block_iter_reset(&c->entries, NULL, (struct bb_place){0});
+    if (status == BB_OK)
+        status = bb_table_blocks_load(&c->blocks, c->number, c->granules.ends[c->granule], &block,
+                                      &place);
+    if (status != BB_OK)
+        return status;
+    count_reads(c);
+    account->blocks_read++;
+    struct bb_bytes entries = bb_bytes_of(block->payload, block->entries_size);
+    if (bb_matcher_may_match(&c->source->matcher, entries))
+        bb_block_iter_reset(&c->entries, block, place);
+    else
+        account->blocks_passed++;
+    return BB_OK;
+}
+
+/* Goes on to this granule. False: there is none. */
+static bool enter_granule(struct table_candidates *c, size_t granule)
+{
+    if (granule >= c->granules.count)
+        return false;
+    c->granule = granule;
+    c->source->account.granules_read += c->granules.is_indexed;
+    return true;
+}
+
+static bool next_number(struct table_candidates *c)
+{
+    if (c->number + 1 < c->granules.ends[c->granule]) {
+        c->number++;
+        return true;
+    }
+    if (!enter_granule(c, bb_table_granules_next(&c->granules, c->granule + 1)))
+        return false;
+    c->number = bb_table_granules_begin(&c->granules, c->granule);
+    return true;
+}
+
+static bool previous_number(struct table_candidates *c)
+{
+    if (c->number > bb_table_granules_begin(&c->granules, c->granule)) {
+        c->number--;
+        return true;
+    }
+    size_t granule = c->granule == 0 ? c->granules.count
+                                     : bb_table_granules_previous(&c->granules, c->granule - 1);
+    if (!enter_granule(c, granule))
+        return false;
+    c->number = c->granules.ends[c->granule] - 1;
+    return true;
+}
+
+/* ---- entries ---- */
+
+static bool is_candidate(struct table_candidates *c)
+{
+    const struct bb_entry *entry = &c->entries.entry;
+    bool matches = false;
+    if (entry->kind != BB_ENTRY_PUT || entry->sequence > c->source->sequence ||
+        !bb_matcher_may_match(&c->source->matcher, entry->value))
+        return false;
+    c->base.status = bb_matcher_test(&c->source->matcher, entry->key, entry->value, &matches);
+    return matches;
+}
+
+/* Is the entry at hand, and all that follows in this direction, outside of the range? */
+static bool is_past_range(const struct table_candidates *c, bool is_forward)
+{
+    const struct bb_candidate_source *source = c->source;
+    struct bb_bytes key = c->entries.entry.key;
+    if (is_forward)
+        return source->range->high != NULL &&
+               bb_key_compare(source->comparator, key, *source->range->high) >= 0;
+    return source->range->low != NULL &&
+           bb_key_compare(source->comparator, key, *source->range->low) < 0;
+}
+
+/* The candidate at hand; none where the range has ended. */
+static void show(struct table_candidates *c, bool is_forward)
+{
+    c->base.is_valid = !is_past_range(c, is_forward);
+    c->base.entry = c->entries.entry;
+    if (c->base.is_valid && c->matched_granule != c->granule + 1)
+        c->source->account.granules_matching += c->granules.is_indexed;
+    c->matched_granule = c->granule + 1;
+}
+
+/* From the entry at hand on to a candidate of this block, or past the range; false: there is none. */
+static bool settle_in_block(struct table_candidates *c, bool is_forward)
+{
+    while (c->entries.is_valid) {
+        if (is_candidate(c)) {
+            show(c, is_forward);
+            return true;
+        }
+        if (c->base.status != BB_OK)
+            return false;
+        if (is_forward)
+            bb_block_iter_next(&c->entries);
+        else
+            bb_block_iter_prev(&c->entries);
+    }
+    c->base.status = c->entries.status;
+    return false;
+}
+
+/* Loads the block at hand and moves to its first entry in this direction. False: there is no reason to
+ * go on. */
+static bool begin_block(struct table_candidates *c, bool is_forward)
+{
+    enum bb_status status = load_block(c);
+    if (status != BB_OK) {
+        stop(c, status);
+        return false;
+    }
+    if (c->entries.block == NULL)
+        return true;
+    if (is_forward)
+        bb_block_iter_seek_first(&c->entries);
+    else
+        bb_block_iter_seek_last(&c->entries);
+    return !(c->entries.is_valid && is_past_range(c, is_forward));
+}
+
+/* From the entry at hand on, over blocks and granules. */
+static void settle(struct table_candidates *c, bool is_forward)
+{
+    c->base.is_valid = false;
+    while (!settle_in_block(c, is_forward)) {
+        if (c->base.status != BB_OK)
+            return;
+        if (!(is_forward ? next_number(c) : previous_number(c)) || !begin_block(c, is_forward))
+            return;
+    }
+}
+
+/* ---- moving ---- */
+
+/* To the block `number`, or the next one in this direction that is wanted. False: there is none. */
+static bool enter_block(struct table_candidates *c, uint64_t number, bool is_forward)
+{
+    size_t granule = bb_table_granules_find(&c->granules, number);
+    if (bb_table_granules_wants(&c->granules, granule)) {
+        c->number = number;
+        return enter_granule(c, granule) && begin_block(c, is_forward);
+    }
+    size_t other = is_forward ? bb_table_granules_next(&c->granules, granule)
+                              : bb_table_granules_previous(&c->granules, granule);
+    if (!enter_granule(c, other))
+        return false;
+    c->number =
+        is_forward ? bb_table_granules_begin(&c->granules, other) : c->granules.ends[other] - 1;
+    return begin_block(c, is_forward);
+}
+
+/* The block where the key is, or would be. False when there is none, or reading fails. */
+static bool find_block(struct table_candidates *c, struct bb_bytes key, uint64_t *ret_number)
+{
+    stop(c, BB_OK);
+    if (c->granules.count == 0)
+        return false;
+    enum bb_status status = bb_table_blocks_find(&c->blocks, key, ret_number);
+    if (status != BB_OK)
+        stop(c, status);
+    return status == BB_OK;
+}
+
+static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
+{
+    struct table_candidates *c = candidates_of(iter);
+    uint64_t number = 0;
+    if (!find_block(c, key, &number) || !enter_block(c, number, true))
+        return;
+    if (c->entries.block != NULL && c->number == number)
+        bb_block_iter_seek(&c->entries, key, sequence);
+    settle(c, true);
+}
+
+/* To the first candidate of the range. */
+static void seek_first(struct bb_iter *iter)
+{
+    struct table_candidates *c = candidates_of(iter);
+    if (c->source->range->low != NULL) {
+        seek(iter, *c->source->range->low, BB_SEQUENCE_MAX);
+        return;
+    }
+    stop(c, BB_OK);
+    if (c->granules.count > 0 && enter_block(c, 0, true))
+        settle(c, true);
+}
+
+/* The last entry before the end of the range. */
+static void seek_high(struct table_candidates *c, struct bb_bytes high)
+{
+    bb_block_iter_seek(&c->entries, high, BB_SEQUENCE_MAX);
+    if (c->entries.is_valid)
+        bb_block_iter_prev(&c->entries);
+    else if (c->entries.status == BB_OK)
+        bb_block_iter_seek_last(&c->entries);
+}
+
+/* To the last candidate of the range. */
+static void seek_last(struct bb_iter *iter)
+{
+    struct table_candidates *c = candidates_of(iter);
+    const struct bb_bytes *high = c->source->range->high;
+    uint64_t number = c->granules.count == 0 ? 0 : c->granules.ends[c->granules.count - 1] - 1;
+    stop(c, BB_OK);
+    if (c->granules.count == 0 || (high != NULL && !find_block(c, *high, &number)))
+        return;
+    if (!enter_block(c, number, false))
+        return;
+    if (high != NULL && c->number == number && c->entries.block != NULL)
+        seek_high(c, *high);
+    settle(c, false);
+}
+
+static void next(struct bb_iter *iter)
+{
+    struct table_candidates *c = candidates_of(iter);
+    bb_block_iter_next(&c->entries);
+    settle(c, true);
+}
+
+static void prev(struct bb_iter *iter)
+{
+    struct table_candidates *c = candidates_of(iter);
+    bb_block_iter_prev(&c->entries);
+    settle(c, false);
+}
+
+static void destroy(struct bb_iter *iter)
+{
+    struct table_candidates *c = candidates_of(iter);
+    bb_block_iter_deinit(&c->entries);
+    if (c->has_blocks)
+        bb_table_blocks_deinit(&c->blocks);
+    bb_table_granules_deinit(&c->granules);
+    bb_free(c);
+}
+
+/* ---- opening ---- */
+
+static enum bb_status open_blocks(struct table_candidates *c, struct bb_table_file *file)
+{
+    struct bb_table *table = NULL;
+    enum bb_status status = bb_table_file_open(file, &table);
+    if (status == BB_OK)
+        status = bb_table_blocks_init(&c->blocks, table);
+    c->has_blocks = status == BB_OK;
+    return status;
+}
+
+/* A table without a granule to read is not opened. */
+static enum bb_status open_table(struct table_candidates *c, struct bb_table_file *file,
+                                 bool is_countable)
+{
+    c->source->account.tables++;
+    enum bb_status status = bb_table_granules_choose(&c->granules, c->source, file, is_countable);
+    if (status == BB_OK && c->granules.count > 0)
+        status = open_blocks(c, file);
+    else if (status == BB_OK)
+        c->source->account.tables_excluded++;
+    return status;
+}
+
+enum bb_status bb_table_candidates_create(struct bb_candidate_source *source,
+                                          struct bb_table_file *file, bool is_countable,
+                                          struct bb_iter **ret_iter)
+{
+    static const struct bb_iter_ops ops = {.destroy = destroy,
+                                           .seek_first = seek_first,
+                                           .seek_last = seek_last,
+                                           .seek = seek,
+                                           .next = next,
+                                           .prev = prev};
+    struct table_candidates *c = bb_alloc_zeroed(1, sizeof(*c));
+    if (c == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the candidates of a table");
+    c->base.ops = &ops;
+    c->source = source;
+    bb_block_iter_init(&c->entries, source->comparator);
+    enum bb_status status = open_table(c, file, is_countable);
+    if (status == BB_OK)
+        *ret_iter = &c->base;
+    else
+        destroy(&c->base);
+    return status;
+}
+
+enum bb_status bb_candidates_progress(struct bb_candidate_source *source)
+{
+    if (source->progress == NULL || source->account.blocks_read % 256 != 0)
+        return BB_OK;
+    return source->progress(source->progress_context, &source->account)
+               ? BB_OK
+               : bb_fail(BB_BUSY, "the selection was cancelled");
+}

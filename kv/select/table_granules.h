@@ -1,0 +1,62 @@
+/* Which blocks of a table a selection reads: granules of consecutive blocks, and a bit for each.
+ *
+ *     granule     0            1         2
+ *     blocks      0 1 2 3 4    5 6 7 8   9 ...      ends[0] = 5, ends[1] = 9
+ *
+ * Without an index the table is one granule.
+ */
+#ifndef BB_KV_SELECT_TABLE_GRANULES_H
+#define BB_KV_SELECT_TABLE_GRANULES_H
+
+#include "bb/base.h"
+
+struct bb_candidate_source;
+struct bb_table_file;
+
+struct bb_table_granules {
+    bool is_indexed; /* an index file has said what they are */
+    size_t count;
+    uint64_t *ends;  /* number of the block after each granule's last; ascending; owned */
+    uint64_t *wants; /* a bit each: it is to be read; owned */
+};
+
+/* All blocks, as one granule. BB_NO_MEMORY. */
+BB_MUST_CHECK enum bb_status bb_table_granules_init_all(struct bb_table_granules *granules,
+                                                        uint64_t block_count);
+/* So many granules, none wanted; ends are to be set. BB_NO_MEMORY. */
+BB_MUST_CHECK enum bb_status bb_table_granules_init(struct bb_table_granules *granules,
+                                                    size_t count);
+/* Those of a table that its indexes leave to be read; none at all when they leave none. Granules that
+ * are matches alone are counted in the source instead, where it wants that and is_countable.
+ * Indexes that are missing or damaged leave everything, and are counted. BB_NO_MEMORY. */
+BB_MUST_CHECK enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
+                                                      struct bb_candidate_source *source,
+                                                      struct bb_table_file *file,
+                                                      bool is_countable);
+void bb_table_granules_deinit(struct bb_table_granules *granules);
+
+static inline bool bb_table_granules_wants(const struct bb_table_granules *granules, size_t granule)
+{
+    return (granules->wants[granule / 64] >> (granule % 64) & 1) != 0;
+}
+
+static inline void bb_table_granules_want(struct bb_table_granules *granules, size_t granule)
+{
+    granules->wants[granule / 64] |= UINT64_C(1) << (granule % 64);
+}
+
+static inline uint64_t bb_table_granules_begin(const struct bb_table_granules *granules,
+                                               size_t granule)
+{
+    return granule == 0 ? 0 : granules->ends[granule - 1];
+}
+
+/* The granule of a block. REQUIRES: block is below the last end. */
+size_t bb_table_granules_find(const struct bb_table_granules *granules, uint64_t block);
+
+/* The first wanted granule from this one on; count if there is none. */
+size_t bb_table_granules_next(const struct bb_table_granules *granules, size_t granule);
+/* The last wanted granule up to this one; count if there is none. */
+size_t bb_table_granules_previous(const struct bb_table_granules *granules, size_t granule);
+
+#endif
