@@ -133,7 +133,7 @@ struct bb_attribute {
 /* Limits; what exceeds them is BB_INVALID. */
 #define BB_SCHEMA_ATTRIBUTES_MAX 1024
 #define BB_ATTRIBUTE_NAME_MAX    64   /* bytes */
-#define BB_DEFINITION_SIZE_MAX   4096 /* bytes */
+#define BB_DEFINITION_SIZE_MAX   4096 /* bytes, of the canonical text too */
 #define BB_RECORD_FIELD_MAX      65535
 #define BB_JSON_DEPTH_MAX        64 /* steps of a path; what lies deeper is skipped at any depth */
 

@@ -184,6 +184,15 @@ static enum bb_status print_extractor(const struct bb_definition *definition, st
     return status == BB_OK ? bb_buf_append(buf, ")", 1) : status;
 }
 
+static enum bb_status check_size(size_t size)
+{
+    return size <= BB_DEFINITION_SIZE_MAX
+               ? BB_OK
+               : bb_fail(BB_INVALID,
+                         "a definition has %zu bytes with its escapes, at most %d are possible",
+                         size, BB_DEFINITION_SIZE_MAX);
+}
+
 static enum bb_status print_definition(struct bb_definition *definition)
 {
     struct bb_buf buf = {0};
@@ -192,6 +201,9 @@ static enum bb_status print_definition(struct bb_definition *definition)
         status = print_type(definition, &buf);
     if (status == BB_OK)
         status = print_extractor(definition, &buf);
+    /* What a schema takes it reads back: escapes make a text longer. */
+    if (status == BB_OK)
+        status = check_size(buf.size);
     if (status == BB_OK)
         status = copy_word(bb_buf_bytes(&buf), &definition->text);
     bb_buf_deinit(&buf);
@@ -220,13 +232,13 @@ enum bb_status bb_definition_create(struct bb_bytes bytes, struct bb_callback *c
                                     size_t callback_count, struct bb_definition **ret_definition)
 {
     struct bb_definition_text text = {.bytes = bytes};
-    if (bytes.size > BB_DEFINITION_SIZE_MAX)
-        return bb_fail(BB_INVALID, "a definition has %zu bytes, at most %d are possible",
-                       bytes.size, BB_DEFINITION_SIZE_MAX);
+    enum bb_status status = check_size(bytes.size);
+    if (status != BB_OK)
+        return status;
     struct bb_definition *definition = bb_alloc_zeroed(1, sizeof(*definition));
     if (definition == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for a definition");
-    enum bb_status status = parse_definition(&text, callbacks, callback_count, definition);
+    status = parse_definition(&text, callbacks, callback_count, definition);
     if (status == BB_OK)
         *ret_definition = definition;
     else

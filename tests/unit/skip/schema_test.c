@@ -174,6 +174,26 @@ static void schema__attributes_and_names_have_limits(void **state)
     bb_schema_destroy(schema);
 }
 
+/* Escapes made a text longer than a schema would read back. */
+static void schema__a_definition_that_is_too_long_with_its_escapes_is_refused(void **state)
+{
+    struct bb_schema *schema;
+    char text[2048] = "a bytes = logfmt('";
+    size_t size = strlen(text);
+    (void)state;
+    memset(text + size, 0xff, 1010);
+    strcpy(text + size + 1010, "')");
+    schema = new_schema();
+    assert_ok(bb_schema_add(schema, text));
+    bb_schema_destroy(schema);
+    memset(text + size, 0xff, 1020);
+    strcpy(text + size + 1020, "')");
+    schema = new_schema();
+    assert_status(bb_schema_add(schema, text), BB_INVALID);
+    assert_message("with its escapes");
+    bb_schema_destroy(schema);
+}
+
 static void schema__a_list_of_definitions_is_read_back(void **state)
 {
     struct bb_schema *schema = new_schema();
@@ -254,6 +274,7 @@ int main(void)
         cmocka_unit_test(schema__every_cut_of_a_definition_is_refused),
         cmocka_unit_test(schema__names_are_unique_and_found),
         cmocka_unit_test(schema__attributes_and_names_have_limits),
+        cmocka_unit_test(schema__a_definition_that_is_too_long_with_its_escapes_is_refused),
         cmocka_unit_test(schema__a_list_of_definitions_is_read_back),
         cmocka_unit_test(schema__callbacks_have_names_of_their_own),
         cmocka_unit_test(schema__knows_whose_bytes_are_in_the_value_as_they_are),
