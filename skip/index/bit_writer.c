@@ -1,7 +1,6 @@
 /* See bit_writer.h. */
 #include "skip/index/bit_writer.h"
 
-#include "base/assert.h"
 #include "base/coding.h"
 
 void bb_bit_writer_init(struct bb_bit_writer *writer, struct bb_buf *buf)
@@ -9,8 +8,7 @@ void bb_bit_writer_init(struct bb_bit_writer *writer, struct bb_buf *buf)
     *writer = (struct bb_bit_writer){.buf = buf, .status = BB_OK};
 }
 
-/* Moves whole bytes to the buffer. */
-static void flush(struct bb_bit_writer *writer)
+void bb_bit_writer_flush(struct bb_bit_writer *writer)
 {
     if (writer->status == BB_OK)
         writer->status = bb_buf_reserve(writer->buf, sizeof(writer->pending));
@@ -21,15 +19,6 @@ static void flush(struct bb_bit_writer *writer)
     writer->pending = writer->pending_count < 8 ? writer->pending
                                                 : writer->pending >> (writer->pending_count & ~7u);
     writer->pending_count %= 8;
-}
-
-void bb_bit_writer_put(struct bb_bit_writer *writer, uint64_t value, uint32_t width)
-{
-    BB_DEBUG_ASSERT(width <= BB_BIT_WIDTH_MAX && value >> width == 0);
-    if (writer->pending_count + width >= 64)
-        flush(writer);
-    writer->pending |= value << writer->pending_count;
-    writer->pending_count += width;
 }
 
 static void put_zeros(struct bb_bit_writer *writer, uint64_t count)
@@ -55,27 +44,10 @@ void bb_bit_writer_put_rice(struct bb_bit_writer *writer, uint64_t value, uint32
     bb_bit_writer_put(writer, value & ((UINT64_C(1) << shift) - 1), shift);
 }
 
-/* With w = bb_bit_width(count), the first 2^w - count values have w - 1 bits. The others are moved up
- * by as many, and their lowest bit comes last, so that a reader knows after w - 1 bits. */
-void bb_bit_writer_put_bounded(struct bb_bit_writer *writer, uint64_t value, uint64_t count)
-{
-    BB_DEBUG_ASSERT(value < count);
-    uint32_t width = bb_bit_width(count);
-    if (width == 0)
-        return;
-    uint64_t short_count = (UINT64_C(1) << width) - count;
-    if (value < short_count) {
-        bb_bit_writer_put(writer, value, width - 1);
-        return;
-    }
-    uint64_t moved = value + short_count;
-    bb_bit_writer_put(writer, moved >> 1 | (moved & 1) << (width - 1), width);
-}
-
 enum bb_status bb_bit_writer_align(struct bb_bit_writer *writer)
 {
     if (writer->pending_count % 8 != 0)
         bb_bit_writer_put(writer, 0, 8 - writer->pending_count % 8);
-    flush(writer);
+    bb_bit_writer_flush(writer);
     return writer->status;
 }

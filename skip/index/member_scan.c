@@ -46,12 +46,23 @@ static inline uint64_t first_bytes(uint64_t word, size_t size)
     return size >= 8 ? word : word & ((UINT64_C(1) << 8 * size) - 1);
 }
 
-/* Of a short token with 16 readable bytes from its first one on: no branch on its size. */
-static inline uint64_t hash_words(struct bb_member_key key, const uint8_t *data, size_t size,
-                                  bool folds_case)
+__extension__ typedef unsigned __int128 wide_word;
+
+/* The bytes of a short token, zeros after them: no branch on its size. 16 bytes are read from its first
+ * one on, or up to its last one where the value ends soon after it. */
+static inline wide_word load_token(const uint8_t *data, size_t size, bool from_first)
 {
-    uint64_t low = first_bytes(bb_load64(data), size);
-    uint64_t high = first_bytes(bb_load64(data + 8), size > 8 ? size - 8 : 0);
+    const uint8_t *at = from_first ? data : data + size - BB_MEMBER_SHORT_MAX;
+    wide_word word = (wide_word)bb_load64(at + 8) << 64 | bb_load64(at);
+    size_t other_bits = 8 * (BB_MEMBER_SHORT_MAX - size);
+    return from_first ? word << other_bits >> other_bits : word >> other_bits;
+}
+
+static inline uint64_t hash_word(struct bb_member_key key, wide_word word, size_t size,
+                                 bool folds_case)
+{
+    uint64_t low = (uint64_t)word;
+    uint64_t high = (uint64_t)(word >> 64);
     if (folds_case) {
         low = bb_token_lower_word(low);
         high = bb_token_lower_word(high);
@@ -63,14 +74,19 @@ static size_t hash_tokens(struct bb_member_scan *scan, size_t edge_count)
 {
     struct bb_member_key key = bb_member_key_of(&scan->secret);
     const uint8_t *data = scan->piece.data;
+    const uint32_t *edges = scan->edges;
+    uint64_t *hashes = scan->hashes;
+    bool folds_case = scan->folds_case;
     size_t readable = scan->piece.size + scan->rest.size;
     for (size_t i = 0; i < edge_count; i += 2) {
-        size_t begin = scan->edges[i];
-        size_t size = scan->edges[i + 1] - begin;
-        bool is_plain = size <= BB_MEMBER_SHORT_MAX && begin + BB_MEMBER_SHORT_MAX <= readable;
-        scan->hashes[i / 2] =
-            is_plain ? hash_words(key, data + begin, size, scan->folds_case)
-                     : hash_long(scan, (struct bb_bytes){.data = data + begin, .size = size});
+        size_t begin = edges[i];
+        size_t size = edges[i + 1] - begin;
+        bool from_first = begin + BB_MEMBER_SHORT_MAX <= readable;
+        if (size <= BB_MEMBER_SHORT_MAX && (from_first || begin + size >= BB_MEMBER_SHORT_MAX))
+            hashes[i / 2] =
+                hash_word(key, load_token(data + begin, size, from_first), size, folds_case);
+        else
+            hashes[i / 2] = hash_long(scan, (struct bb_bytes){.data = data + begin, .size = size});
     }
     return edge_count / 2;
 }

@@ -17,6 +17,8 @@ enum bb_status bb_segment_append(const struct bb_segment *segment, struct bb_buf
     if (status == BB_OK)
         status = bb_append_u8(buf, (uint8_t)segment->gap_shift);
     if (status == BB_OK)
+        status = bb_append_u8(buf, (uint8_t)segment->count_shift);
+    if (status == BB_OK)
         status = bb_append_varint(buf, segment->address_count);
     if (status == BB_OK)
         status = bb_append_varint(buf, segment->pair_count);
@@ -30,7 +32,8 @@ enum bb_status bb_segment_append(const struct bb_segment *segment, struct bb_buf
 static bool fields_are_valid(const struct bb_segment *segment)
 {
     return segment->bucket_bits <= BB_SEGMENT_BUCKET_BITS_MAX &&
-           segment->gap_shift <= BB_MEMBER_HASH_BITS && segment->address_count >= 1 &&
+           segment->gap_shift <= BB_MEMBER_HASH_BITS &&
+           segment->count_shift <= BB_MEMBER_HASH_BITS && segment->address_count >= 1 &&
            segment->address_count <= UINT64_C(1) << (BB_MEMBER_HASH_BITS - segment->bucket_bits);
 }
 
@@ -38,10 +41,13 @@ static bool decode_fields(struct bb_cursor *cursor, struct bb_segment *segment)
 {
     uint8_t bucket_bits = 0;
     uint8_t gap_shift = 0;
-    if (!bb_decode_u8(cursor, &bucket_bits) || !bb_decode_u8(cursor, &gap_shift))
+    uint8_t count_shift = 0;
+    if (!bb_decode_u8(cursor, &bucket_bits) || !bb_decode_u8(cursor, &gap_shift) ||
+        !bb_decode_u8(cursor, &count_shift))
         return false;
     segment->bucket_bits = bucket_bits;
     segment->gap_shift = gap_shift;
+    segment->count_shift = count_shift;
     return bb_decode_varint64(cursor, &segment->address_count) &&
            bb_decode_varint64(cursor, &segment->pair_count) &&
            bb_decode_varint64(cursor, &segment->frequent_count) &&
@@ -226,7 +232,7 @@ bool bb_segment_ask(const struct bb_segment *segment, struct bb_bytes chunk, uin
         return false;
     struct bb_bit_reader reader = bb_bit_reader_of(bucket);
     struct frequent frequent = find_frequent(segment, hash40_of(hash), &reader);
-    uint64_t row_count = bb_bit_reader_take_rice(&reader, bb_segment_count_shift(segment));
+    uint64_t row_count = bb_bit_reader_take_rice(&reader, segment->count_shift);
     if (reader.is_past_end)
         return false;
     if (frequent.found < frequent.count)

@@ -43,6 +43,7 @@ struct bb_segment {
     uint64_t address_count;  /* a, of a bucket: 1 ... 2^(40 - q) */
     uint32_t bucket_bits;    /* q: 0 ... BB_SEGMENT_BUCKET_BITS_MAX */
     uint32_t gap_shift;      /* of the Rice code of addresses */
+    uint32_t count_shift;    /* of that of rows */
     uint64_t pair_count;     /* members of granules, each granule's counted */
     uint64_t frequent_count; /* members apart */
     uint64_t row_count;
@@ -89,12 +90,5 @@ void bb_segment_chunk(const struct bb_segment *segment, uint64_t hash, uint64_t 
  * included. False: the chunk is damaged, and *bits may have anything. */
 BB_MUST_CHECK bool bb_segment_ask(const struct bb_segment *segment, struct bb_bytes chunk,
                                   uint64_t hash, struct bb_granule_bits *bits);
-
-/* The shift of the Rice code of rows per bucket. */
-static inline uint32_t bb_segment_count_shift(const struct bb_segment *segment)
-{
-    uint64_t mean = segment->row_count >> segment->bucket_bits;
-    return mean == 0 ? 0 : 63 - (uint32_t)__builtin_clzll(mean);
-}
 
 #endif

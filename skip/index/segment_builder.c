@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/coding.h"
 #include "base/status.h"
@@ -10,56 +11,72 @@
 /* A bucket is read to its half in the mean, a chunk is read whole: 2 KiB. */
 #define BUCKET_BITS_TARGET 1024.0
 
+#define BUCKET_MEMBERS_MIN 1024
+
 struct pairs {
     const uint64_t *first;
     const uint64_t *end;
 };
 
-/* The pairs of the first member. */
-static struct pairs member_of(struct pairs pairs)
+/* A member and its pairs. */
+struct bb_segment_member {
+    uint64_t hash; /* 40 bits */
+    const uint64_t *pairs;
+    uint32_t count;
+};
+
+/* Where the pairs of the first member end. */
+static const uint64_t *member_end(struct pairs pairs)
 {
     uint64_t hash = bb_member_pair_hash(*pairs.first);
     const uint64_t *end = pairs.first + 1;
     while (end < pairs.end && bb_member_pair_hash(*end) == hash)
         end++;
-    return (struct pairs){.first = pairs.first, .end = end};
+    return end;
 }
 
-static size_t count_of(struct pairs pairs)
+static bool is_frequent(const struct bb_segment_builder *builder, uint64_t count)
 {
-    return (size_t)(pairs.end - pairs.first);
+    return count > builder->frequent_limit;
 }
 
-static bool is_frequent(const struct bb_segment_builder *builder, struct pairs member)
-{
-    return count_of(member) > builder->frequent_limit;
-}
+/* --- Sizing --- */
 
-static double row_pair_bits(double granules, double count)
+/* About what a posting takes, for each number of granules. */
+static void estimate_postings(uint32_t granule_count, float *bits)
 {
-    double spread = granules / count;
-    return spread > 1 ? count * (log2(spread) + 1.5) : 0;
-}
-
-/* What the pairs will take, about, and how many of them rows will have. */
-static double survey(struct bb_segment_builder *builder, struct pairs pairs,
-                     uint64_t *ret_rare_count)
-{
-    double granules = builder->segment.granule_count;
-    double bits = 0;
-    while (pairs.first < pairs.end) {
-        struct pairs member = member_of(pairs);
-        pairs.first = member.end;
-        if (is_frequent(builder, member)) {
-            builder->segment.frequent_count++;
-            bits += BB_MEMBER_HASH_BITS;
-        } else {
-            *ret_rare_count += count_of(member);
-        }
-        double posting = row_pair_bits(granules, (double)count_of(member));
-        bits += 2 + (posting < granules ? posting : granules);
+    double granules = granule_count;
+    for (uint32_t count = 1; count <= granule_count; count++) {
+        double posting = count * (log2(granules / count) + 1.5);
+        bits[count] = (float)(2 + (posting < granules ? posting : granules));
     }
-    return bits;
+}
+
+struct survey {
+    double bits;
+    uint64_t rare_members;
+    uint64_t rare_pairs;
+};
+
+static struct survey survey_pairs(struct bb_segment_builder *builder, struct pairs pairs)
+{
+    struct survey survey = {0};
+    float bits[BB_SEGMENT_GRANULES_MAX + 1];
+    estimate_postings(builder->segment.granule_count, bits);
+    while (pairs.first < pairs.end) {
+        const uint64_t *end = member_end(pairs);
+        uint64_t count = (uint64_t)(end - pairs.first);
+        pairs.first = end;
+        survey.bits += (double)bits[count];
+        if (is_frequent(builder, count)) {
+            builder->segment.frequent_count++;
+            survey.bits += BB_MEMBER_HASH_BITS;
+        } else {
+            survey.rare_members++;
+            survey.rare_pairs += count;
+        }
+    }
+    return survey;
 }
 
 /* The least bits that so many values take, 0 ... most. */
@@ -69,122 +86,151 @@ static uint32_t bits_for(double values, uint32_t most)
     return bits < most ? (uint32_t)bits : most;
 }
 
-/* A row: rare members of one bucket with one address. */
-struct row {
-    uint64_t bucket;
-    uint64_t address;
-    struct pairs members; /* from the first to the last; frequent ones may be in between */
-    uint32_t member_count;
-};
-
-/* Cuts the first row off; false: there is none. */
-static bool cut_row(const struct bb_segment_builder *builder, struct pairs *pairs, struct row *row)
+/* The best shift of a Rice code for numbers of this mean. */
+static uint32_t shift_for(double mean)
 {
-    uint32_t shift = BB_MEMBER_HASH_BITS - builder->segment.bucket_bits;
-    *row = (struct row){0};
-    while (pairs->first < pairs->end) {
-        struct pairs member = member_of(*pairs);
-        uint64_t hash = bb_member_pair_hash(*member.first);
-        uint64_t bucket = hash >> shift;
-        uint64_t address = bb_segment_address(&builder->segment, hash);
-        if (!is_frequent(builder, member)) {
-            if (row->member_count > 0 && (address != row->address || bucket != row->bucket))
-                break;
-            if (row->member_count == 0)
-                row->members.first = member.first;
-            row->bucket = bucket;
-            row->address = address;
-            row->members.end = member.end;
-            row->member_count++;
-        }
-        pairs->first = member.end;
-    }
-    return row->member_count > 0;
-}
-
-static uint64_t count_rows(const struct bb_segment_builder *builder, struct pairs pairs)
-{
-    uint64_t count = 0;
-    struct row row;
-    while (cut_row(builder, &pairs, &row))
-        count++;
-    return count;
+    return mean * 0.7 < 2 ? 0 : (uint32_t)log2(mean * 0.7);
 }
 
 static void choose_sizes(struct bb_segment_builder *builder, struct pairs pairs, double rate)
 {
     struct bb_segment *segment = &builder->segment;
-    uint64_t rare_count = 0;
-    double bits = survey(builder, pairs, &rare_count);
-    segment->bucket_bits = bits_for(bits / BUCKET_BITS_TARGET, BB_SEGMENT_BUCKET_BITS_MAX);
+    struct survey survey = survey_pairs(builder, pairs);
+    segment->bucket_bits = bits_for(survey.bits / BUCKET_BITS_TARGET, BB_SEGMENT_BUCKET_BITS_MAX);
+    double buckets = ldexp(1, (int)segment->bucket_bits);
     double most = ldexp(1, (int)(BB_MEMBER_HASH_BITS - segment->bucket_bits));
-    double addresses = ceil(
-        ldexp((double)rare_count / (rate * segment->granule_count), -(int)segment->bucket_bits));
+    double addresses = ceil((double)survey.rare_pairs / (rate * segment->granule_count) / buckets);
     addresses = addresses < 1 ? 1 : addresses;
     segment->address_count = (uint64_t)(addresses < most ? addresses : most);
-    segment->row_count = count_rows(builder, pairs);
-    /* The best shift for gaps of this mean. */
-    double gap = ldexp((double)segment->address_count, (int)segment->bucket_bits) /
-                 (double)(segment->row_count + 1);
-    segment->gap_shift = gap * 0.7 < 2 ? 0 : (uint32_t)log2(gap * 0.7);
+    /* Members that are thrown onto addresses: how many of these have one. */
+    double all = (double)segment->address_count * buckets;
+    double rows = all * -expm1(-(double)survey.rare_members / all);
+    segment->gap_shift = shift_for(all / (rows + 1));
+    segment->count_shift = shift_for(rows / buckets);
+}
+
+/* --- Buckets --- */
+
+static enum bb_status grow_members(struct bb_segment_builder *builder)
+{
+    size_t capacity =
+        builder->member_capacity == 0 ? BUCKET_MEMBERS_MIN : builder->member_capacity * 2;
+    struct bb_segment_member *members = bb_realloc(builder->members, capacity * sizeof(members[0]));
+    if (members == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the members of an index");
+    builder->members = members;
+    builder->member_capacity = capacity;
+    return BB_OK;
+}
+
+/* Lists the members of a bucket, whose pairs are at the front, and cuts these off. */
+static enum bb_status list_members(struct bb_segment_builder *builder, uint64_t bucket,
+                                   struct pairs *pairs)
+{
+    uint32_t shift = BB_MEMBER_HASH_BITS - builder->segment.bucket_bits;
+    builder->member_count = 0;
+    while (pairs->first < pairs->end) {
+        uint64_t hash = bb_member_pair_hash(*pairs->first);
+        if (hash >> shift != bucket)
+            break;
+        if (builder->member_count == builder->member_capacity) {
+            enum bb_status status = grow_members(builder);
+            if (status != BB_OK)
+                return status;
+        }
+        const uint64_t *end = member_end(*pairs);
+        builder->members[builder->member_count++] = (struct bb_segment_member){
+            .hash = hash, .pairs = pairs->first, .count = (uint32_t)(end - pairs->first)};
+        pairs->first = end;
+    }
+    return BB_OK;
+}
+
+static void write_frequent_list(struct bb_segment_builder *builder, struct bb_bit_writer *writer)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < builder->member_count; i++)
+        count += is_frequent(builder, builder->members[i].count);
+    bb_bit_writer_put_gamma(writer, count + 1);
+    uint32_t width = BB_MEMBER_HASH_BITS - builder->segment.bucket_bits;
+    for (size_t i = 0; i < builder->member_count && count > 0; i++) {
+        const struct bb_segment_member *member = &builder->members[i];
+        if (!is_frequent(builder, member->count))
+            continue;
+        bb_bit_writer_put(writer, member->hash & ((UINT64_C(1) << width) - 1), width);
+        bb_bit_writer_put_bounded(writer, member->count - 1, builder->segment.granule_count);
+    }
 }
 
 /* A member's granules into builder->granules. */
-static uint32_t list_member(struct bb_segment_builder *builder, struct pairs member)
+static uint32_t list_granules(struct bb_segment_builder *builder,
+                              const struct bb_segment_member *member)
 {
-    uint32_t count = 0;
-    for (const uint64_t *pair = member.first; pair < member.end; pair++)
-        builder->granules[count++] = bb_member_pair_granule(*pair);
-    return count;
+    for (uint32_t i = 0; i < member->count; i++)
+        builder->granules[i] = bb_member_pair_granule(member->pairs[i]);
+    return member->count;
 }
 
-/* A row's granules, each one once. */
-static uint32_t list_row(struct bb_segment_builder *builder, struct row row)
+/* Those of all rare members among some, each granule once. */
+static uint32_t list_joint_granules(struct bb_segment_builder *builder, size_t first, size_t end)
 {
-    if (row.member_count == 1)
-        return list_member(builder, member_of(row.members));
     struct bb_granule_bits bits = {{0}};
-    while (row.members.first < row.members.end) {
-        struct pairs member = member_of(row.members);
-        row.members.first = member.end;
-        for (const uint64_t *pair = member.first;
-             !is_frequent(builder, member) && pair < member.end; pair++)
-            bb_granule_bits_set(&bits, bb_member_pair_granule(*pair));
+    for (size_t i = first; i < end; i++) {
+        const struct bb_segment_member *member = &builder->members[i];
+        for (uint32_t pair = 0; !is_frequent(builder, member->count) && pair < member->count;
+             pair++)
+            bb_granule_bits_set(&bits, bb_member_pair_granule(member->pairs[pair]));
     }
     return bb_granule_bits_list(&bits, builder->granules);
 }
 
-static void write_frequent_list(struct bb_segment_builder *builder, struct bb_bit_writer *writer,
-                                struct pairs bucket)
+/* A row: the rare members from first on that have one address; frequent ones may be among them. */
+struct row {
+    uint64_t address;
+    size_t first;
+    size_t end; /* after the last one */
+    uint32_t member_count;
+};
+
+/* The first row from a member on; false: there is none. */
+static bool find_row(const struct bb_segment_builder *builder, size_t from, struct row *row)
 {
-    uint64_t count = 0;
-    for (struct pairs rest = bucket; rest.first < rest.end;) {
-        struct pairs member = member_of(rest);
-        count += is_frequent(builder, member);
-        rest.first = member.end;
-    }
-    bb_bit_writer_put_gamma(writer, count + 1);
-    uint32_t width = BB_MEMBER_HASH_BITS - builder->segment.bucket_bits;
-    for (struct pairs rest = bucket; rest.first < rest.end && count > 0;) {
-        struct pairs member = member_of(rest);
-        rest.first = member.end;
-        if (!is_frequent(builder, member))
+    *row = (struct row){0};
+    for (size_t i = from; i < builder->member_count; i++) {
+        if (is_frequent(builder, builder->members[i].count))
             continue;
-        uint64_t hash = bb_member_pair_hash(*member.first);
-        bb_bit_writer_put(writer, hash & ((UINT64_C(1) << width) - 1), width);
-        bb_bit_writer_put_bounded(writer, count_of(member) - 1, builder->segment.granule_count);
+        uint64_t address = bb_segment_address(&builder->segment, builder->members[i].hash);
+        if (row->member_count > 0 && address != row->address)
+            break;
+        if (row->member_count++ == 0)
+            row->first = i;
+        row->address = address;
+        row->end = i + 1;
     }
+    return row->member_count > 0;
 }
 
-static void write_rows(struct bb_segment_builder *builder, struct bb_bit_writer *writer,
-                       struct pairs bucket)
+static uint64_t count_rows(const struct bb_segment_builder *builder)
+{
+    struct row row;
+    uint64_t count = 0;
+    for (size_t at = 0; find_row(builder, at, &row); at = row.end)
+        count++;
+    return count;
+}
+
+static void write_rows(struct bb_segment_builder *builder, struct bb_bit_writer *writer)
 {
     struct bb_segment *segment = &builder->segment;
     struct row row;
-    bb_bit_writer_put_rice(writer, count_rows(builder, bucket), bb_segment_count_shift(segment));
+    uint64_t row_count = count_rows(builder);
     uint64_t next = 0;
-    for (struct pairs rest = bucket; cut_row(builder, &rest, &row);) {
-        uint32_t count = list_row(builder, row);
+    bb_bit_writer_put_rice(writer, row_count, segment->count_shift);
+    segment->row_count += row_count;
+    for (size_t at = 0; find_row(builder, at, &row); at = row.end) {
+        uint32_t count = row.member_count == 1
+                             ? list_granules(builder, &builder->members[row.first])
+                             : list_joint_granules(builder, row.first, row.end);
         bb_bit_writer_put_rice(writer, row.address - next, segment->gap_shift);
         bb_bit_writer_put_gamma(writer, count);
         bb_posting_write(writer, builder->granules, count, segment->granule_count);
@@ -194,35 +240,27 @@ static void write_rows(struct bb_segment_builder *builder, struct bb_bit_writer 
 }
 
 static void write_frequent_postings(struct bb_segment_builder *builder,
-                                    struct bb_bit_writer *writer, struct pairs bucket)
+                                    struct bb_bit_writer *writer)
 {
-    while (bucket.first < bucket.end) {
-        struct pairs member = member_of(bucket);
-        bucket.first = member.end;
-        if (is_frequent(builder, member))
-            bb_posting_write(writer, builder->granules, list_member(builder, member),
-                             builder->segment.granule_count);
+    for (size_t i = 0; i < builder->member_count; i++) {
+        if (!is_frequent(builder, builder->members[i].count))
+            continue;
+        uint32_t count = list_granules(builder, &builder->members[i]);
+        bb_posting_write(writer, builder->granules, count, builder->segment.granule_count);
     }
 }
 
-/* The pairs at the front that belong to a bucket. */
-static struct pairs bucket_of(const struct bb_segment_builder *builder, struct pairs pairs,
-                              uint64_t bucket)
-{
-    uint32_t shift = BB_MEMBER_HASH_BITS - builder->segment.bucket_bits;
-    const uint64_t *end = pairs.first;
-    while (end < pairs.end && bb_member_pair_hash(*end) >> shift == bucket)
-        end++;
-    return (struct pairs){.first = pairs.first, .end = end};
-}
-
-static enum bb_status write_bucket(struct bb_segment_builder *builder, struct pairs bucket)
+static enum bb_status write_bucket(struct bb_segment_builder *builder, uint64_t bucket,
+                                   struct pairs *pairs)
 {
     struct bb_bit_writer writer;
+    enum bb_status status = list_members(builder, bucket, pairs);
+    if (status != BB_OK)
+        return status;
     bb_bit_writer_init(&writer, &builder->data);
-    write_frequent_list(builder, &writer, bucket);
-    write_rows(builder, &writer, bucket);
-    write_frequent_postings(builder, &writer, bucket);
+    write_frequent_list(builder, &writer);
+    write_rows(builder, &writer);
+    write_frequent_postings(builder, &writer);
     return bb_bit_writer_align(&writer);
 }
 
@@ -236,9 +274,7 @@ static enum bb_status write_chunk(struct bb_segment_builder *builder, struct pai
     enum bb_status status = bb_buf_extend(data, bucket_count * sizeof(uint16_t), &room);
     size_t start = data->size;
     for (uint32_t i = 0; i < bucket_count && status == BB_OK; i++) {
-        struct pairs bucket = bucket_of(builder, *pairs, first_bucket + i);
-        pairs->first = bucket.end;
-        status = write_bucket(builder, bucket);
+        status = write_bucket(builder, first_bucket + i, pairs);
         if (status == BB_OK && data->size - start > UINT16_MAX)
             return bb_fail(BB_TOO_LARGE, "a chunk of an index has more than %u bytes", UINT16_MAX);
         if (status == BB_OK)
@@ -248,6 +284,14 @@ static enum bb_status write_chunk(struct bb_segment_builder *builder, struct pai
     if (status == BB_OK)
         status = bb_buf_extend(data, BB_SEGMENT_CHUNK_CHECKSUM_SIZE, &room);
     return status == BB_OK ? bb_append_u32(&builder->ends, (uint32_t)data->size) : status;
+}
+
+void bb_segment_builder_deinit(struct bb_segment_builder *builder)
+{
+    bb_buf_deinit(&builder->data);
+    bb_buf_deinit(&builder->ends);
+    bb_free(builder->members);
+    builder->members = NULL;
 }
 
 enum bb_status bb_segment_builder_build(struct bb_segment_builder *builder, const uint64_t *pairs,

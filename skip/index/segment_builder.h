@@ -6,19 +6,20 @@
 
 #include "skip/index/segment.h"
 
+struct bb_segment_member;
+
 struct bb_segment_builder {
     struct bb_segment segment;
     struct bb_buf data; /* owned: chunks, with room for their checksums */
     struct bb_buf ends; /* owned: segment.ends */
     uint32_t frequent_limit;
+    struct bb_segment_member *members; /* owned: of the bucket at hand */
+    size_t member_count;
+    size_t member_capacity;
     uint16_t granules[BB_SEGMENT_GRANULES_MAX]; /* of the row or member at hand */
 };
 
-static inline void bb_segment_builder_deinit(struct bb_segment_builder *builder)
-{
-    bb_buf_deinit(&builder->data);
-    bb_buf_deinit(&builder->ends);
-}
+void bb_segment_builder_deinit(struct bb_segment_builder *builder);
 
 /* pairs: sorted, each one once, granules below granule_count. rate: 0 < rate < 1, of granules that
  * seem to hold a member which is nowhere. BB_TOO_LARGE: the hashes are so uneven that a chunk would

@@ -1,0 +1,28 @@
+/* Logs for measuring skip indexes, drawn from a seed: the same on every machine.
+ *
+ * APACHE: combined log of a site. Visitors come and go; some are new, most have been there, robots
+ * more often than people. Paths, agents and referers are drawn with the skew that real sites have, time
+ * goes on. ZEEK: a log of DNS queries as tab-separated lines, in which most fields hardly repeat.
+ */
+#ifndef BB_BENCH_SKIP_LOG_H
+#define BB_BENCH_SKIP_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum skip_log_kind { SKIP_LOG_APACHE, SKIP_LOG_ZEEK };
+
+#define SKIP_LOG_LINE_MAX 1024
+
+struct skip_log {
+    enum skip_log_kind kind;
+    uint64_t state; /* of the random numbers */
+    uint64_t time;  /* milliseconds since the log began */
+    uint32_t newest_visitor;
+};
+
+void skip_log_init(struct skip_log *log, enum skip_log_kind kind, uint64_t seed);
+/* The next line, without a line end. line: SKIP_LOG_LINE_MAX bytes. Gives its size. */
+size_t skip_log_next(struct skip_log *log, char *line);
+
+#endif

@@ -1,0 +1,295 @@
+"""Reads files of skip indexes, from docs/format-skip.md alone."""
+import math
+import struct
+
+import xxh3
+
+M64 = (1 << 64) - 1
+DATA, HEAD, GRANULES, DIRECTORY, FOOTER = 1, 2, 3, 4, 5
+BYTES, I64, U64, F64, TIME = 1, 2, 3, 4, 5
+KINDS = {1: "min_max", 2: "set", 3: "values", 4: "tokens", 5: "ngrams"}
+
+
+class Corrupt(Exception):
+    pass
+
+
+def check(condition, what):
+    if not condition:
+        raise Corrupt(what)
+
+
+def mix(x):
+    for _ in range(2):
+        x ^= x >> 32
+        x = x * 0xd6e8feb86659fd93 & M64
+    return x ^ x >> 32
+
+
+class Cursor:
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    def raw(self, size):
+        check(self.at + size <= len(self.data), "cut off")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def number(self, form):
+        return struct.unpack("<" + form, self.raw(struct.calcsize(form)))[0]
+
+    def varint(self):
+        value, shift = 0, 0
+        while True:
+            byte = self.number("B")
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                check(byte != 0 or shift == 7, "a varint is longer than needed")
+                return value
+
+    def bytes(self):
+        return self.raw(self.varint())
+
+    def end(self):
+        check(self.at == len(self.data), "bytes are left")
+
+
+class Bits:
+    def __init__(self, data):
+        self.word = int.from_bytes(data, "little")
+        self.size = 8 * len(data)
+        self.at = 0
+
+    def take(self, width):
+        check(self.at + width <= self.size, "bits are missing")
+        value = self.word >> self.at & (1 << width) - 1
+        self.at += width
+        return value
+
+    def zeros(self):
+        count = 0
+        while self.take(1) == 0:
+            count += 1
+        return count
+
+    def gamma(self):
+        width = self.zeros()
+        return 1 << width | self.take(width)
+
+    def rice(self, k):
+        high = self.zeros()
+        return high << k | self.take(k)
+
+    def bounded(self, m):
+        if m == 1:
+            return 0
+        w = (m - 1).bit_length()
+        t = (1 << w) - m
+        value = self.take(w - 1)
+        return value if value < t else (value << 1 | self.take(1)) - t
+
+    def posting(self, count, low, end):
+        if count == 0 or count == end - low:
+            return list(range(low, low + count))
+        m = count // 2
+        x = low + m + self.bounded(end - low - count + 1)
+        left = self.posting(m, low, x)
+        return left + [x] + self.posting(count - m - 1, x + 1, end)
+
+
+class Inverted:
+    """A segment of values, tokens or ngrams."""
+
+    def __init__(self, file, head, granules):
+        self.file, self.granules = file, granules
+        self.offset = head.varint()
+        flags = head.number("B")
+        check(flags <= 1, "flags")
+        bits = head.raw((granules + 7) // 8) if flags else b""
+        self.unindexed = [g for g in range(granules) if flags and bits[g // 8] >> g % 8 & 1]
+        self.q, self.k, self.c = head.number("B"), head.number("B"), head.number("B")
+        self.a, self.pairs, self.frequent, self.rows, self.row_granules = (head.varint() for _ in range(5))
+        chunks = max(1, (1 << self.q) // 16)
+        self.ends = [head.number("I") for _ in range(chunks)]
+
+    def rate(self):
+        return self.row_granules / ((1 << self.q) * self.a * self.granules)
+
+    def bucket(self, number):
+        chunk, place = divmod(number, 16)
+        begin = self.ends[chunk - 1] if chunk else 0
+        data = self.file.unit(DATA, self.offset + begin, self.ends[chunk] - begin)
+        count = min(16, 1 << self.q)
+        ends = (0,) + struct.unpack_from(f"<{count}H", data)
+        return Bits(data[2 * count:][ends[place]:ends[place + 1]])
+
+    def content(self, number):
+        """Postings by the rest of h, and by address."""
+        bits = self.bucket(number)
+        width = 40 - self.q
+        listed = [(bits.take(width), 1 + bits.bounded(self.granules)) for _ in range(bits.gamma() - 1)]
+        rows, address = {}, -1
+        for _ in range(bits.rice(self.c)):
+            address += 1 + bits.rice(self.k)
+            rows[address] = bits.posting(bits.gamma(), 0, self.granules)
+        return {rest: bits.posting(count, 0, self.granules) for rest, count in listed}, rows
+
+    def ask(self, member):
+        h = self.file.member_hash(member) >> 24
+        width = 40 - self.q
+        rest = h & (1 << width) - 1
+        frequent, rows = self.content(h >> width)
+        found = frequent.get(rest)
+        if found is None:
+            found = rows.get(rest * self.a >> width, [])
+        return sorted(set(found) | set(self.unindexed))
+
+
+def bounds(cursor, kind):
+    flags = cursor.number("B")
+    check(flags <= 3, "flags of bounds")
+    if not flags & 1:
+        return flags >> 1, None, None
+    if kind != BYTES:
+        form = {I64: "q", TIME: "q", U64: "Q", F64: "d"}[kind]
+        return flags >> 1, cursor.number(form), cursor.number(form)
+    low = cursor.raw(cursor.number("B"))
+    size = cursor.number("B")
+    return flags >> 1, low, None if size == 255 else cursor.raw(size)
+
+
+def value(cursor, kind):
+    if kind == BYTES:
+        return cursor.bytes()
+    return cursor.number({I64: "q", TIME: "q", U64: "Q", F64: "d"}[kind])
+
+
+class Index:
+    def __init__(self, file, fields):
+        self.file = file
+        self.kind = fields.number("B")
+        check(self.kind in KINDS, "kind")
+        self.attribute, self.target, self.values, self.n, self.folds = (
+            fields.varint(), fields.number("d"), fields.varint(), fields.varint(), fields.number("B"))
+        head_offset, head_size = fields.varint(), fields.varint()
+        self.segment_count, self.not_indexed, self.pairs, self.data_bytes = (fields.varint() for _ in range(4))
+        self.predicted = fields.number("d")
+        fields.end()
+        self.type = file.attributes[self.attribute][2]
+        head = Cursor(file.unit(HEAD, head_offset, head_size))
+        self.segments = [self.segment(head) for _ in range(self.segment_count)]
+        head.end()
+        check(sum(granules for granules, _, _ in self.segments) == file.granules, "segments do not cover the granules")
+
+    def segment(self, head):
+        granules, form = head.number("H"), head.number("B")
+        if form == 0:
+            return granules, form, None
+        if form == 1:
+            return granules, form, Inverted(self.file, head, granules)
+        if form == 2:
+            total = bounds(head, self.type)
+            unit = Cursor(self.file.unit(DATA, head.varint(), head.varint()))
+            each = [bounds(unit, self.type) for _ in range(granules)]
+            unit.end()
+            return granules, form, (total, each)
+        check(form == 3, "form")
+        unit = Cursor(self.file.unit(DATA, head.varint(), head.varint()))
+        values = [value(unit, self.type) for _ in range(unit.varint())]
+        bits = Bits(unit.data[unit.at:])
+        return granules, form, [(v, bits.posting(bits.gamma(), 0, granules)) for v in values]
+
+
+class SkipFile:
+    def __init__(self, data):
+        self.data = data
+        check(len(data) >= 64 and data[-8:] == b"\x89BBI\r\n\x1a\n", "magic")
+        footer = len(data) - 64
+        directory, size, version = struct.unpack_from("<QQI", data, footer)
+        check(version == 0, "version")
+        self.id = data[footer + 20:footer + 36]
+        self.id_low, self.id_high = struct.unpack("<QQ", self.id)
+        self.unit(FOOTER, footer, 56)
+        cursor = Cursor(self.unit(DIRECTORY, directory, size))
+        self.granules, self.records = cursor.varint(), cursor.varint()
+        self.secret = cursor.raw(192)
+        table = cursor.varint(), cursor.varint()
+        self.attributes = [(cursor.bytes(), cursor.bytes(), cursor.number("B")) for _ in range(cursor.varint())]
+        fields = [cursor.bytes() for _ in range(cursor.varint())]
+        cursor.end()
+        self.read_table(Cursor(self.unit(GRANULES, *table)))
+        self.indexes = [Index(self, Cursor(content)) for content in fields]
+
+    def unit(self, kind, offset, size):
+        check(8 <= size and offset + size <= len(self.data), "place of a unit")
+        body = self.data[offset:offset + size - 8]
+        place = mix(self.id_low ^ mix(self.id_high ^ mix(kind << 56 | offset)))
+        stored = struct.unpack_from("<Q", self.data, offset + size - 8)[0]
+        check(stored == mix(place ^ xxh3.xxh3_64(body)), f"checksum at {offset}")
+        return body
+
+    def read_table(self, cursor):
+        self.places, place = [], 0
+        for _ in range(self.granules):
+            place += cursor.varint()
+            self.places.append(place)
+        self.rows = [cursor.varint() for _ in range(self.granules)]
+        self.states = []
+        for _ in range(3 * len(self.attributes)):
+            used = cursor.number("B")
+            self.states.append([cursor.varint() if used else 0 for _ in range(self.granules)])
+        cursor.end()
+        check(sum(self.rows) == self.records, "records")
+
+    def member_hash(self, member):
+        if len(member) > 16:
+            default, xxh3.SECRET = xxh3.SECRET, self.secret
+            try:
+                return xxh3.xxh3_64(member)
+            finally:
+                xxh3.SECRET = default
+        low, high = struct.unpack("<QQ", member.ljust(16, b"\0"))
+        s0, s1 = struct.unpack_from("<QQ", self.secret)
+        product = (low ^ s0) * (high ^ s1 ^ (len(member) * 0x9e3779b97f4a7c15 & M64))
+        return mix(product >> 64 ^ product & M64)
+
+    def describe(self):
+        lines = [f"id {self.id.hex()}", f"granules {self.granules} records {self.records}"]
+        for i, (name, definition, kind) in enumerate(self.attributes):
+            states = " ".join(str(sum(self.states[3 * i + state])) for state in range(3))
+            lines.append(f"attribute {name.decode()} type {kind}: {definition.decode()}; null, missing, malformed {states}")
+        for index in self.indexes:
+            lines.append(f"index {KINDS[index.kind]} of {index.attribute} rate {index.target:g} values {index.values} "
+                         f"n {index.n} folds {index.folds}: segments {index.segment_count} unindexed {index.not_indexed} "
+                         f"pairs {index.pairs} bytes {index.data_bytes} predicted {index.predicted:.6f}")
+            for granules, form, content in index.segments:
+                lines += [f"  {line}" for line in describe_segment(granules, form, content)]
+        return "".join(line + "\n" for line in lines)
+
+
+def text(item):
+    if isinstance(item, bytes):
+        return ascii(item.decode("latin-1"))
+    if isinstance(item, float) and math.isnan(item):
+        return "nan"
+    return str(item)
+
+
+def describe_segment(granules, form, content):
+    if form == 0:
+        return [f"{granules} granules, not indexed"]
+    if form == 1:
+        lines = [f"{granules} granules, q {content.q} k {content.k} c {content.c} a {content.a} pairs {content.pairs} "
+                 f"frequent {content.frequent} rows {content.rows} of {content.row_granules}, rate {content.rate():.6f}"]
+        for number in range(1 << content.q):
+            frequent, rows = content.content(number)
+            lines += [f"  {number}.{rest:010x}: {granules}" for rest, granules in frequent.items()]
+            lines += [f"  {number}/{address}: {granules}" for address, granules in rows.items()]
+        return lines
+    if form == 2:
+        total, each = content
+        return [f"{granules} granules, {' '.join(text(part) for part in total)}"] + \
+            ["  " + " ".join(text(part) for part in one) for one in each]
+    return [f"{granules} granules, {len(content)} values"] + [f"  {text(item)}: {where}" for item, where in content]

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""The golden files of skip indexes, read and asked by a reader that knows nothing but docs/format-skip.md."""
+import os
+import re
+import struct
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, HERE)
+
+from read_skip import Corrupt, SkipFile  # noqa: E402
+
+GRANULES = 40
+
+
+def read_file(name):
+    with open(os.path.join(HERE, name), "rb") as file:
+        return file.read()
+
+
+def rows_of(granule):
+    """The rows that the golden was made of, as tests/unit/skip/skip_golden_test.c makes them."""
+    for i in range(granule * 5, granule * 5 + 5):
+        yield (b"GET /page-%d/item%d by User%d" % (i % 7, i, i % 50), i * 37 % 101 - 50)
+
+
+def granules_with(index, member):
+    found, first = [], 0
+    for granules, _, segment in index.segments:
+        found += [first + g for g in segment.ask(member)]
+        first += granules
+    return found
+
+
+def members(index, row):
+    line, number = row
+    if index.kind == 3:
+        return [struct.pack("<q", number)]
+    line = line.lower() if index.folds else line
+    if index.kind == 4:
+        return re.findall(rb"[A-Za-z0-9\x80-\xff]+", line)
+    return [line[i:i + index.n] for i in range(len(line) - index.n + 1)]
+
+
+data = read_file("skip.bin")
+skip = SkipFile(data)
+if skip.describe() != read_file("skip.txt").decode("ascii"):
+    if os.environ.get("BB_UPDATE_GOLDENS") != "1":
+        sys.exit("skip.bin does not read as its text")
+    with open(os.path.join(HERE, "skip.txt"), "w", encoding="ascii") as file:
+        file.write(skip.describe())
+if skip.places != [granule * 100 for granule in range(GRANULES)]:
+    sys.exit("places")
+for index in skip.indexes:
+    if index.kind < 3:
+        continue
+    for granule in range(GRANULES):
+        for row in rows_of(granule):
+            for member in members(index, row):
+                if granule not in granules_with(index, member):
+                    sys.exit(f"{member} of granule {granule} is denied")
+    wrong = sum(len(granules_with(index, b"absent%d" % i)) for i in range(200)) / 200 / GRANULES
+    if wrong > 5 * index.target:
+        sys.exit(f"members that are nowhere seem to be in {wrong:.4f} of the granules")
+for at in range(0, len(data), 29):
+    damaged = bytearray(data)
+    damaged[at] ^= 0x10
+    try:
+        SkipFile(bytes(damaged)).describe()
+    except (Corrupt, struct.error, IndexError):
+        continue
+    sys.exit(f"a changed byte at {at} was not noticed")
+print("1 golden read")
