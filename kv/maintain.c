@@ -220,7 +220,9 @@ enum bb_status bb_db_wait_idle(struct bb_db *db)
     enum bb_status status = bb_store_check_process(db);
     if (status != BB_OK || db->options.read_only)
         return status;
-    status = bb_store_begin_call(db);
+    status = bb_read_only_check(db, "waiting for work");
+    if (status == BB_OK)
+        status = bb_store_begin_call(db);
     if (status != BB_OK)
         return status;
     begin_quiet(db);

@@ -6,9 +6,13 @@
 #include "kv/background/install.h"
 #include "kv/options.h"
 
-enum bb_status bb_read_only_check(const struct bb_db *db, const char *what)
+enum bb_status bb_read_only_check(struct bb_db *db, const char *what)
 {
     enum bb_status status = bb_store_check_process(db);
+    enum bb_status (*resume)(struct bb_db *) =
+        atomic_load_explicit(&db->resume, memory_order_acquire);
+    if (status == BB_OK && resume != NULL)
+        return resume(db);
     if (status != BB_OK || !db->options.read_only)
         return status;
     return bb_fail(BB_READ_ONLY,

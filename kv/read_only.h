@@ -12,7 +12,8 @@
 BB_MUST_CHECK enum bb_status bb_read_only_start(struct bb_db *db);
 
 /* BB_READ_ONLY for a store that may not be changed, BB_INVALID for one that is another process's;
- * `what` was asked for ("a flush"). */
-BB_MUST_CHECK enum bb_status bb_read_only_check(const struct bb_db *db, const char *what);
+ * `what` was asked for ("a flush"). BB_NO_SPACE for one whose opening still waits for space, and
+ * finds none now: kv/recovery/resume.h. The caller does not lead the commit queue. */
+BB_MUST_CHECK enum bb_status bb_read_only_check(struct bb_db *db, const char *what);
 
 #endif

@@ -102,6 +102,8 @@ struct bb_db {
 
     /* The leader's. */
     struct bb_commit_queue commits;
+    /* Not NULL while the store waits for space: carries its opening out. kv/recovery/resume.h */
+    enum bb_status (*_Atomic resume)(struct bb_db *db);
     struct bb_write_buffer *active; /* that of the current view */
     uint64_t sequence_allocated;    /* given out, committed or not */
     /* Nothing may be appended: a new log, and what was acknowledged to tables first. */

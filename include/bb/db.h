@@ -230,7 +230,10 @@ struct bb_get_options {
  *     BB_INVALID       an option out of range, or another comparator than the store's: both are named
  *     BB_CORRUPT       damage, or files that look like a store's without one: nothing is created over
  *                      them. bb_db_repair is the way on
- *     BB_UNSUPPORTED   written by a newer version */
+ *     BB_UNSUPPORTED   written by a newer version
+ * Where the disk has no space for what recovery writes, a store that is there opens all the same:
+ * it is read as it was found, and every call that writes or works tries to carry the recovery out,
+ * which may take as long as an opening, and is BB_NO_SPACE until that succeeds. on_event is told. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_open(const char *directory, const struct bb_db_options *options, struct bb_db **ret_db);
 /* Reading beside the writer: with options.read_only a store is opened whether or not another process,

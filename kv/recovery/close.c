@@ -102,7 +102,7 @@ static uint64_t memtable_bytes(struct bb_db *db)
 static enum bb_status flush_at_close(struct bb_db *db)
 {
     bool is_log_there = true;
-    if (db->options.read_only)
+    if (db->options.read_only || atomic_load(&db->resume) != NULL)
         return BB_OK;
     enum bb_status status = bb_store_find_log(db, &is_log_there);
     if (status != BB_OK)

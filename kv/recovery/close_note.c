@@ -42,7 +42,8 @@ static enum bb_status take_over(struct bb_db *db)
 
 enum bb_status bb_close_note_write(struct bb_db *db)
 {
-    if (db->options.read_only || db->is_log_failed || bb_manifest_is_poisoned(db->manifest))
+    /* No manifest: read_only, or a store that waits for space. */
+    if (db->manifest == NULL || db->is_log_failed || bb_manifest_is_poisoned(db->manifest))
         return BB_OK;
     struct log_ends list = list_ends(db);
     enum bb_status status = list.count > 0 ? take_over(db) : BB_OK;

@@ -16,21 +16,11 @@
 #include "kv/options.h"
 #include "kv/read_only.h"
 #include "kv/recovery/close.h"
+#include "kv/recovery/opening.h"
 #include "kv/recovery/replay.h"
+#include "kv/recovery/resume.h"
 #include "kv/recovery/set_aside.h"
 #include "kv/background/worker.h"
-
-/* What an opening carries from step to step. */
-struct opening {
-    struct bb_db *db;
-    struct bb_directory directory;
-    struct bb_manifest_state state;
-    struct bb_manifest_report manifest;
-    struct bb_levels *levels;
-    struct bb_replay_report replay;
-    bool made_directory;
-    bool is_at_rest;
-};
 
 static enum bb_status sync_parent(struct bb_db *db)
 {
@@ -43,7 +33,7 @@ static enum bb_status sync_parent(struct bb_db *db)
     return status;
 }
 
-static enum bb_status make_directory(struct opening *opening)
+static enum bb_status make_directory(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
     bool is_directory = false;
@@ -72,7 +62,7 @@ static enum bb_status take_lock(struct bb_db *db)
     return status;
 }
 
-static enum bb_status rescan(struct opening *opening)
+static enum bb_status rescan(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
     bb_directory_deinit(&opening->directory);
@@ -81,7 +71,7 @@ static enum bb_status rescan(struct opening *opening)
 }
 
 /* For a directory without CURRENT: nothing in it forbids to create a store, and it is wanted. */
-static enum bb_status check_may_create(const struct opening *opening)
+static enum bb_status check_may_create(const struct bb_opening *opening)
 {
     const struct bb_db *db = opening->db;
     enum bb_status status = bb_directory_check_new(db->system, db->directory, &opening->directory);
@@ -93,7 +83,7 @@ static enum bb_status check_may_create(const struct opening *opening)
 }
 
 /* There is a store, and there must not be one. */
-static enum bb_status check_exists(const struct opening *opening)
+static enum bb_status check_exists(const struct bb_opening *opening)
 {
     const struct bb_db *db = opening->db;
     if (!opening->directory.has_current || !db->options.error_if_exists)
@@ -104,7 +94,7 @@ static enum bb_status check_exists(const struct opening *opening)
 /* Before the lock: what exists exists whoever has it open, and a directory that is no store, and is
  * not to become one, gets no lock file. No more than names is looked at: one who has it open may
  * just be making the store, or removing it, which would pass for damage. */
-static enum bb_status check_is_store(struct opening *opening)
+static enum bb_status check_is_store(struct bb_opening *opening)
 {
     enum bb_status status = rescan(opening);
     if (status == BB_OK)
@@ -116,7 +106,7 @@ static enum bb_status check_is_store(struct opening *opening)
 }
 
 /* A new store: its identity in a first manifest, and nothing else. */
-static enum bb_status create_store(struct opening *opening)
+static enum bb_status create_store(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
     struct bb_manifest_state state = {0};
@@ -145,7 +135,7 @@ static enum bb_status create_store(struct opening *opening)
     return status;
 }
 
-static enum bb_status find_or_create(struct opening *opening)
+static enum bb_status find_or_create(struct bb_opening *opening)
 {
     enum bb_status status = rescan(opening);
     if (status == BB_OK)
@@ -156,7 +146,7 @@ static enum bb_status find_or_create(struct opening *opening)
     return status == BB_OK ? rescan(opening) : status;
 }
 
-static enum bb_status read_manifest(struct opening *opening)
+static enum bb_status read_manifest(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
     uint64_t next = 0;
@@ -174,9 +164,15 @@ static enum bb_status read_manifest(struct opening *opening)
             bb_directory_next_number(db->directory, &opening->directory, &opening->state, &next);
     if (status != BB_OK)
         return status;
+    /* Numbers that an earlier attempt has tried are used up. */
+    if (next < atomic_load(&db->next_file_number))
+        next = atomic_load(&db->next_file_number);
+    atomic_store(&db->next_file_number, next);
+    opening->first_number = next;
+    if (db->view != NULL)
+        return BB_OK;
     memcpy(db->store_id, opening->state.identity.store_id, sizeof(db->store_id));
     db->secret = opening->state.identity.secret;
-    atomic_init(&db->next_file_number, next);
     return bb_store_load_catalog(db, &opening->state.catalog);
 }
 
@@ -201,11 +197,15 @@ static enum bb_status table_path(void *context, uint64_t number, struct bb_buf *
     return bb_filename_path(db->directory, BB_FILE_TABLE, number, path);
 }
 
-static enum bb_status open_tables(struct opening *opening)
+static enum bb_status open_tables(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
     struct bb_levels *empty = NULL;
     struct bb_edit all = {0};
+    if (db->view != NULL) { /* waiting for space: nobody has changed the store since */
+        opening->levels = bb_store_ref_levels(db);
+        return BB_OK;
+    }
     bb_options_for_table(&db->options, 0, db->files, &db->secret, db->cache,
                          &db->table_env.options);
     enum bb_status status = bb_levels_create_empty(db->options.comparator, &empty);
@@ -224,7 +224,7 @@ static enum bb_status open_tables(struct opening *opening)
 
 /* Was the store closed with nothing to recover, and nothing to clean up? Then there is nothing to be
  * written before the first write: docs/durability.md, "A store at rest". */
-static bool is_at_rest(const struct opening *opening)
+static bool is_at_rest(const struct bb_opening *opening)
 {
     const struct bb_manifest_state *state = &opening->state;
     const struct bb_replay_report *replay = &opening->replay;
@@ -235,39 +235,27 @@ static bool is_at_rest(const struct opening *opening)
            bb_directory_is_clean(&opening->directory, state, opening->manifest.number);
 }
 
-static enum bb_status create_buffer(struct opening *opening)
+static enum bb_status create_buffer(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
-    if (!opening->is_at_rest)
-        return bb_store_new_write_buffer(db, (size_t)db->options.write_buffer_bytes, &db->active);
     uint64_t old_log = opening->state.log_is_absent ? 0 : opening->state.log_number;
-    return bb_store_new_resting_buffer(db, old_log, &db->active);
-}
-
-static enum bb_status start_buffer(struct opening *opening)
-{
-    struct bb_db *db = opening->db;
-    struct bb_view *blank = NULL;
-    enum bb_status status = create_buffer(opening);
-    if (status == BB_OK)
-        status = bb_view_create(&blank);
+    enum bb_status status = bb_view_create(&opening->blank);
     if (status != BB_OK)
         return status;
-    bb_mutex_lock(&db->mutex);
-    bb_store_publish(db, blank, db->active, NULL, 0, opening->levels);
-    bb_mutex_unlock(&db->mutex);
-    return BB_OK;
+    return opening->is_at_rest ? bb_store_new_resting_buffer(db, old_log, &opening->buffer)
+                               : bb_store_new_write_buffer(
+                                     db, (size_t)db->options.write_buffer_bytes, &opening->buffer);
 }
 
 /* The state as it is now, in a manifest of our own. */
-static enum bb_status publish_manifest(struct opening *opening)
+static enum bb_status publish_manifest(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
     struct bb_edit edit;
     uint64_t number = 0;
     bb_edit_init(&edit);
-    edit.log_is_absent = db->active->log == NULL;
-    edit.log_number = db->active->log_number;
+    edit.log_is_absent = opening->buffer->log == NULL;
+    edit.log_number = opening->buffer->log_number;
     enum bb_status status = bb_store_new_file_number(db, &number);
     if (status == BB_OK && edit.log_is_absent)
         status = bb_store_new_file_number(db, &edit.log_number);
@@ -277,18 +265,18 @@ static enum bb_status publish_manifest(struct opening *opening)
             bb_manifest_state_apply(&opening->state, &edit, (struct bb_place){.file = "opening"});
     bb_edit_deinit(&edit);
     if (status == BB_OK)
-        status =
-            bb_manifest_create(db->system, db->directory, number, &opening->state, &db->manifest);
+        status = bb_manifest_create(db->system, db->directory, number, &opening->state,
+                                    &opening->manifest_in_force);
     return status;
 }
 
 /* What was found is in force and stays so until there is something to change. */
-static enum bb_status put_manifest_in_place(struct opening *opening)
+static enum bb_status put_manifest_in_place(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
     return opening->is_at_rest
                ? bb_manifest_adopt(db->system, db->directory, opening->manifest.number,
-                                   &opening->state, &db->manifest)
+                                   &opening->state, &opening->manifest_in_force)
                : publish_manifest(opening);
 }
 
@@ -317,7 +305,7 @@ static enum bb_status print_orphans(struct bb_buf *text, const char *directory, 
 
 /* The manifest before this one and the logs that were replayed always go; whatever else went or
  * stayed is news. */
-static void tell_orphans(const struct opening *opening, const struct bb_directory_report *report)
+static void tell_orphans(const struct bb_opening *opening, const struct bb_directory_report *report)
 {
     struct bb_db *db = opening->db;
     struct bb_buf text = {0};
@@ -333,7 +321,7 @@ static void tell_orphans(const struct opening *opening, const struct bb_director
     bb_buf_deinit(&text);
 }
 
-static void remove_orphans(struct opening *opening)
+static void remove_orphans(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
     struct bb_directory_report report = {0};
@@ -343,7 +331,28 @@ static void remove_orphans(struct opening *opening)
     tell_orphans(opening, &report);
 }
 
-static enum bb_status recover(struct opening *opening)
+/* All is in force: shows it. Look-ups load the view before the sequence (kv/read/lookup.c). */
+static void take_over(struct bb_opening *opening)
+{
+    struct bb_db *db = opening->db;
+    struct bb_write_buffer *before = db->active;
+    uint64_t last = bb_manifest_state_of(opening->manifest_in_force)->last_sequence;
+    db->manifest = opening->manifest_in_force;
+    db->active = opening->buffer;
+    db->sequence_allocated = last;
+    bb_mutex_lock(&db->mutex);
+    bb_store_end_views(db);
+    atomic_store_explicit(&db->last_sequence, last, memory_order_release);
+    bb_store_publish(db, opening->blank, db->active, NULL, 0, opening->levels);
+    bb_mutex_unlock(&db->mutex);
+    if (before != NULL)
+        bb_write_buffer_unref(before);
+    opening->manifest_in_force = NULL;
+    opening->buffer = NULL;
+    opening->blank = NULL;
+}
+
+enum bb_status bb_opening_recover(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
     enum bb_status status = find_or_create(opening);
@@ -360,16 +369,26 @@ static enum bb_status recover(struct opening *opening)
         status = bb_replay_keep_cut_logs(db, &opening->replay);
     if (status == BB_OK) {
         opening->is_at_rest = is_at_rest(opening);
-        status = start_buffer(opening);
-    }
-    if (status == BB_OK) {
-        db->sequence_allocated = opening->state.last_sequence;
-        atomic_init(&db->last_sequence, opening->state.last_sequence);
-        status = put_manifest_in_place(opening);
+        status = create_buffer(opening);
     }
     if (status == BB_OK)
-        remove_orphans(opening);
-    return status;
+        status = put_manifest_in_place(opening);
+    if (status != BB_OK)
+        return status;
+    take_over(opening);
+    remove_orphans(opening);
+    return BB_OK;
+}
+
+void bb_opening_deinit(struct bb_opening *opening)
+{
+    if (opening->buffer != NULL)
+        bb_write_buffer_unref(opening->buffer);
+    bb_view_destroy(opening->blank);
+    bb_levels_unref(opening->levels);
+    bb_manifest_state_deinit(&opening->state);
+    bb_directory_deinit(&opening->directory);
+    bb_replay_report_deinit(&opening->replay);
 }
 
 static enum bb_status init_parts(struct bb_db *db)
@@ -428,21 +447,22 @@ static struct bb_db *create_db(const char *directory, const struct bb_db_options
 
 static enum bb_status open_to_write(struct bb_db *db)
 {
-    struct opening opening = {.db = db};
+    struct bb_opening opening = {.db = db};
     enum bb_status status = make_directory(&opening);
     if (status == BB_OK)
         status = check_is_store(&opening);
     if (status == BB_OK)
         status = take_lock(db);
     if (status == BB_OK)
-        status = recover(&opening);
-    if (status == BB_OK)
+        status = bb_opening_recover(&opening);
+    bool waits = status == BB_NO_SPACE && bb_opening_undo(&opening);
+    if (waits)
+        status = bb_store_wait_for_space(db);
+    if (status == BB_OK && !waits)
         status = bb_store_start_workers(db);
-    bb_levels_unref(opening.levels);
-    bb_manifest_state_deinit(&opening.state);
-    bb_directory_deinit(&opening.directory);
-    bb_replay_report_deinit(&opening.replay);
-    return status;
+    struct bb_error failure = *bb_error_last();
+    bb_opening_deinit(&opening);
+    return status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
 
 static enum bb_status open_db(struct bb_db *db)

@@ -4,9 +4,12 @@
  * places, so that logs, tables, manifests and recovery meet the end of it; then more space. */
 #include "tests/support/store.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "tests/support/file_fault.h"
 
 #define VALUE_SIZE 900
 
@@ -93,38 +96,148 @@ static void full_disk__writing_resumes(void **state)
         full_and_free_again(space);
 }
 
-/* Recovery needs space too. When there is none, opening fails and leaves everything as it was. */
+static uint64_t space_left(struct store *store)
+{
+    struct bb_file_system *fs = bb_file_memory_system(store->memory);
+    uint64_t left = 0;
+    assert_ok(fs->ops->free_space(fs, "/", &left));
+    return left;
+}
+
+/* The disk of a store that died, as full as it was then. */
+static void die_on_full_disk(struct store *store, uint64_t space)
+{
+    struct bb_file_memory *image = bb_file_memory_clone(store->memory);
+    bb_file_memory_set_space(store->memory, 0);
+    store_close(store);
+    bb_file_memory_destroy(store->memory);
+    store->memory = image;
+    store->options.file_system = bb_file_memory_system(image);
+    bb_file_memory_set_space(image, space);
+}
+
+/* What broke: a store that had filled its disk could not be opened for writing, since recovery needs
+ * space too. It opens, is read, refuses what writes, leaves everything as it was, and the first
+ * write after there is space succeeds. */
 static void full_disk__opening_can_wait(void **state)
 {
     (void)state;
-    for (uint64_t space = 30000; space < 400000; space += 37001) {
+    int waited = 0;
+    for (uint64_t space = 30000; space < 400000; space += 18501) {
         struct store store;
-        struct bb_db *db = NULL;
+        struct bb_db_iter *iter = NULL;
         store_init(&store);
         store.options.compression = BB_COMPRESSION_NONE;
+        store.options.deterministic = space % 2 == 0;
         store_open(&store);
         bb_file_memory_set_space(store.memory, space);
         int count = fill_up(&store);
-        struct bb_file_memory *image = bb_file_memory_clone(store.memory);
-        bb_file_memory_set_space(store.memory, 0);
-        store_close(&store);
-        bb_file_memory_destroy(store.memory);
-        store.memory = image;
-        store.options.file_system = bb_file_memory_system(image);
-        bb_file_memory_set_space(image, space);
+        die_on_full_disk(&store, space);
         for (int i = 0; i < 3; i++) {
-            enum bb_status status = bb_db_open(STORE_PATH, &store.options, &db);
-            if (status == BB_OK)
-                assert_ok(bb_db_close(db));
-            else
+            uint64_t left = space_left(&store);
+            store_open(&store);
+            assert_has(&store, count);
+            enum bb_status status = bb_db_flush(store.db);
+            if (status != BB_OK) {
                 assert_status(status, BB_NO_SPACE);
+                assert_status(bb_db_wait_idle(store.db), BB_NO_SPACE);
+                assert_status(bb_db_compact(store.db), BB_NO_SPACE);
+                assert_int_equal(space_left(&store), left); /* nothing is left over */
+                waited++;
+            }
+            assert_has(&store, count);
+            (void)!bb_db_close(store.db);
+            store.db = NULL;
         }
-        bb_file_memory_set_space(image, 0);
         store_open(&store);
-        assert_has(&store, count);
+        struct bb_snapshot *snapshot = store_snapshot(&store);
+        assert_ok(bb_db_iter_create(store.db, NULL, &iter));
+        bb_db_iter_seek_first(iter);
+        bb_file_memory_set_space(store.memory, 0);
         assert_ok(put(&store, count));
+        assert_has(&store, count + 1);
+        int found = 0;
+        for (; bb_db_iter_valid(iter); bb_db_iter_next(iter))
+            found++;
+        assert_ok(bb_db_iter_status(iter));
+        assert_true(found >= count); /* of before: without what was put since */
+        assert_true(found <= count + 5);
+        bb_db_iter_destroy(iter);
+        bb_snapshot_release(store.db, snapshot);
+        assert_ok(bb_db_compact(store.db));
+        store_kill(&store);
+        assert_has(&store, count + 1);
         store_deinit(&store);
     }
+    assert_true(waited > 10);
+}
+
+/* The power fails when all is closed, which is durable. */
+static void store_cut_power_closed(struct store *store)
+{
+    struct bb_file_memory *image = bb_file_memory_crash(store->memory, &(struct bb_crash){0});
+    bb_file_memory_destroy(store->memory);
+    store->memory = image;
+    store->options.file_system = bb_file_memory_system(image);
+    store_open(store);
+}
+
+/* A store that died with tables and with 50 puts in its log, whose disk fills up at a call of the
+ * opening. False: there is no such call. */
+static bool open_on_full_disk(enum bb_file_call call, uint64_t nth, uint64_t *waited)
+{
+    struct store store;
+    store_init(&store);
+    store_open(&store);
+    for (int i = 0; i < 150; i++) {
+        assert_ok(put(&store, i));
+        if (i == 100)
+            assert_ok(bb_db_flush(store.db));
+    }
+    die_on_full_disk(&store, 0);
+    struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store.memory));
+    store.options.file_system = bb_file_fault_system(fault);
+    bb_file_fault_arm(fault,
+                      &(struct bb_file_fault_plan){
+                          .call = call, .nth = nth, .lasting = true, .error_number = ENOSPC});
+    enum bb_status status = bb_db_open(STORE_PATH, &store.options, &store.db);
+    bool was_hit = bb_file_fault_hits(fault) > 0;
+    if (status != BB_OK) { /* CURRENT was replaced already */
+        assert_status(status, BB_NO_SPACE);
+        assert_int_equal(call, BB_FILE_CALL_SYNC_DIRECTORY);
+    } else if (was_hit) {
+        assert_has(&store, 150);
+        assert_status(put(&store, 150), BB_NO_SPACE);
+        assert_has(&store, 150);
+        ++*waited;
+    }
+    bb_file_fault_disarm(fault);
+    if (status != BB_OK)
+        store_open(&store);
+    assert_ok(put(&store, 150));
+    assert_has(&store, 151);
+    store_close(&store);
+    bb_file_fault_destroy(fault);
+    store.options.file_system = bb_file_memory_system(store.memory);
+    store_cut_power_closed(&store);
+    assert_has(&store, 151);
+    store_deinit(&store);
+    return was_hit;
+}
+
+static void full_disk__at_each_call_of_an_opening(void **state)
+{
+    (void)state;
+    static const enum bb_file_call calls[] = {BB_FILE_CALL_CREATE, BB_FILE_CALL_APPEND,
+                                              BB_FILE_CALL_SYNC, BB_FILE_CALL_SYNC_DIRECTORY,
+                                              BB_FILE_CALL_RENAME};
+    uint64_t waited = 0;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        bool was_hit = true;
+        for (uint64_t nth = 1; was_hit; nth++)
+            was_hit = open_on_full_disk(calls[i], nth, &waited);
+    }
+    assert_true(waited >= 12); /* a table, a log, a manifest, CURRENT */
 }
 
 /* A full disk at an orderly close: it says so, and what was acknowledged is there afterwards. */
@@ -182,14 +295,6 @@ static void full_disk__resumes_in_the_background(void **state)
         assert_has(&store, count + 1);
         store_deinit(&store);
     }
-}
-
-static uint64_t space_left(struct store *store)
-{
-    struct bb_file_system *fs = bb_file_memory_system(store->memory);
-    uint64_t left = 0;
-    assert_ok(fs->ops->free_space(fs, "/", &left));
-    return left;
 }
 
 /* What broke: the failure of an attempt of before was told to whoever came later, for up to the 10
@@ -273,6 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(full_disk__writing_resumes),
         cmocka_unit_test(full_disk__opening_can_wait),
+        cmocka_unit_test(full_disk__at_each_call_of_an_opening),
         cmocka_unit_test(full_disk__closing),
         cmocka_unit_test(full_disk__resumes_in_the_background),
         cmocka_unit_test(full_disk__no_refusal_is_stale),
