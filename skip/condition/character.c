@@ -1,4 +1,5 @@
-/* See character.h. Valid is what RFC 3629 says: no overlong form, no surrogate, nothing above U+10FFFF. */
+/* See character.h. Valid is what RFC 3629 says: no overlong form, no surrogate, nothing above
+ * U+10FFFF. */
 #include "skip/condition/character.h"
 
 #define SIZE_MAX_BYTES 4

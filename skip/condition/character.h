@@ -1,5 +1,5 @@
-/* Characters of bytes: a valid UTF-8 sequence is one, and every byte that belongs to none is one. No two
- * valid sequences overlap, so a place is a boundary by what is around it alone. */
+/* Characters of bytes: a valid UTF-8 sequence is one, and every byte that belongs to none is one.
+ * No two valid sequences overlap, so a place is a boundary by what is around it alone. */
 #ifndef BB_SKIP_CONDITION_CHARACTER_H
 #define BB_SKIP_CONDITION_CHARACTER_H
 

@@ -9,8 +9,8 @@
  *                                              match contains
  *     x = 5 with x always unknown...  CONSTANT the same for every record
  *
- * A leaf is true, false or unknown of a record; NULLS alone is never unknown. NaN lies in no interval:
- * RANGES is false of it. A leaf is constant, and may be read by any number of threads.
+ * A leaf is true, false or unknown of a record; NULLS alone is never unknown. NaN lies in no
+ * interval: RANGES is false of it. A leaf is constant, and may be read by any number of threads.
  */
 #ifndef BB_SKIP_CONDITION_LEAF_H
 #define BB_SKIP_CONDITION_LEAF_H
@@ -61,7 +61,8 @@ struct bb_leaf {
     /* TEXT: every match satisfies all groups. None: nothing is known of matches. */
     const struct bb_piece_group *groups;
     size_t group_count;
-    /* TEXT: every match lies in it; NULL: nothing is known. Exact: every value in it matches too. */
+    /* TEXT: every match lies in it; NULL: nothing is known. Exact: every value in it matches too.
+     */
     const struct bb_interval *cover;
     bool is_cover_exact;
     /* CONSTANT. */

@@ -1,9 +1,9 @@
-/* Patterns of LIKE: % is any bytes, _ one character (character.h), a backslash before %, _ or another
- * backslash makes it mean itself; any other backslash is one.
+/* Patterns of LIKE: % is any bytes, _ one character (character.h), a backslash before %, _ or
+ * another backslash makes it mean itself; any other backslash is one.
  *
- * A pattern is segments with % between them. Each is sought at the first place after the one before:
- * a later place never helps, because a segment that begins later does not end earlier. So matching takes
- * the product of the sizes at worst. A pattern is constant.
+ * A pattern is segments with % between them. Each is sought at the first place after the one
+ * before: a later place never helps, because a segment that begins later does not end earlier. So
+ * matching takes the product of the sizes at worst. A pattern is constant.
  */
 #ifndef BB_SKIP_CONDITION_LIKE_H
 #define BB_SKIP_CONDITION_LIKE_H

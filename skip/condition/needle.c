@@ -29,8 +29,8 @@ static struct bb_needle needle_of_leaf(const struct bb_leaf *leaf, const struct 
     return needle;
 }
 
-/* Of a condition that is true, or of one that is false: then AND and OR change places. No bytes where
- * nothing is known. */
+/* Of a condition that is true, or of one that is false: then AND and OR change places. No bytes
+ * where nothing is known. */
 static struct bb_needle find(const struct bb_condition *node, const struct bb_schema *schema,
                              bool is_false)
 {

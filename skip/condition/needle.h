@@ -1,5 +1,5 @@
-/* Bytes that a record must hold for a condition to be true of it: what a scan searches in raw values
- * before it reads attributes. */
+/* Bytes that a record must hold for a condition to be true of it: what a scan searches in raw
+ * values before it reads attributes. */
 #ifndef BB_SKIP_CONDITION_NEEDLE_H
 #define BB_SKIP_CONDITION_NEEDLE_H
 

@@ -1,4 +1,5 @@
-/* See parser.h. Recursion is as deep as parentheses and NOT are, which BB_CONDITION_DEPTH_MAX limits. */
+/* See parser.h. Recursion is as deep as parentheses and NOT are, which BB_CONDITION_DEPTH_MAX
+ * limits. */
 #include "skip/condition/parser.h"
 
 #include "base/alloc.h"
@@ -398,6 +399,8 @@ static enum bb_status parse_not(struct parser *parser, struct bb_condition **ret
         return bb_tree_constant(BB_TRUTH_TRUE, ret_condition);
     if (take_keyword(parser, "FALSE"))
         return bb_tree_constant(BB_TRUTH_FALSE, ret_condition);
+    if (take_keyword(parser, "NULL"))
+        return bb_tree_constant(BB_TRUTH_UNKNOWN, ret_condition);
     if (parser->word.kind == BB_WORD_OPEN)
         return parse_parentheses(parser, ret_condition);
     if (!bb_word_is(&parser->word, "NOT"))

@@ -2,7 +2,7 @@
  *
  *     or         and {OR and}
  *     and        not {AND not}
- *     not        NOT not | ( or ) | TRUE | FALSE | predicate
+ *     not        NOT not | ( or ) | TRUE | FALSE | NULL | predicate
  *     predicate  function ( attribute , string {, string} ) | attribute comparison
  */
 #ifndef BB_SKIP_CONDITION_PARSER_H

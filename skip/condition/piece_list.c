@@ -1,4 +1,5 @@
-/* See piece_list.h. The bytes move while they grow: pieces and groups get their addresses at the end. */
+/* See piece_list.h. The bytes move while they grow: pieces and groups get their addresses at the
+ * end. */
 #include "skip/condition/piece_list.h"
 
 #include "base/assert.h"

@@ -12,8 +12,8 @@ struct bb_piece_list {
     size_t open_count; /* pieces since the last group */
 };
 
-/* Adds a piece to the group that is being made; its bytes are copied. Without bytes it is nothing that
- * a match must contain: REQUIRES: it has some. */
+/* Adds a piece to the group that is being made; its bytes are copied. Without bytes it is nothing
+ * that a match must contain: REQUIRES: it has some. */
 BB_MUST_CHECK enum bb_status bb_piece_list_add(struct bb_piece_list *list,
                                                const struct bb_piece *piece);
 /* Makes a group of the pieces since the last one. REQUIRES: there is one. */

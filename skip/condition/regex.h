@@ -1,8 +1,9 @@
-/* Regular expressions, by pcre2. Patterns and values are bytes: a dot is one byte, case is that of ASCII
- * letters, \d \w \s are ASCII too. $ is the very end, ^ the very beginning (unless (?m) is set).
+/* Regular expressions, by pcre2. Patterns and values are bytes: a dot is one byte, case is that of
+ * ASCII letters, \d \w \s are ASCII too. $ is the very end, ^ the very beginning (unless (?m) is
+ * set).
  *
- * A pattern is constant; what a match needs besides is a struct bb_regex_run, one for each thread and
- * for any number of patterns.
+ * A pattern is constant; what a match needs besides is a struct bb_regex_run, one for each thread
+ * and for any number of patterns.
  */
 #ifndef BB_SKIP_CONDITION_REGEX_H
 #define BB_SKIP_CONDITION_REGEX_H

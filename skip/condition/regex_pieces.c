@@ -1,8 +1,8 @@
 /* See regex_pieces.h.
  *
- * The pattern is read once, from left to right. Groups found so far lie on a stack; a part that turns out
- * to be optional takes its own off again, and alternatives replace theirs by one group. Whoever meets
- * something that is not understood gives up, and then no group counts.
+ * The pattern is read once, from left to right. Groups found so far lie on a stack; a part that
+ * turns out to be optional takes its own off again, and alternatives replace theirs by one group.
+ * Whoever meets something that is not understood gives up, and then no group counts.
  */
 #include "skip/condition/regex_pieces.h"
 
@@ -353,8 +353,8 @@ static void skip_group_name(struct scan *scan, uint8_t end)
     scan->at++;
 }
 
-/* After "(?": up to where the group's inside begins. True when it is about what is around, not about
- * bytes of the match. A group of options alone leaves the place at its ")". */
+/* After "(?": up to where the group's inside begins. True when it is about what is around, not
+ * about bytes of the match. A group of options alone leaves the place at its ")". */
 static bool read_group_head(struct scan *scan)
 {
     uint8_t byte = peek(scan, 0);

@@ -1,8 +1,8 @@
 /* What every match of a regular expression contains.
  *
- * Literals are taken from concatenations. A class, a dot or a repetition ends one, an optional part has
- * none, alternatives give a group when each of them has one. Of a pattern with anything else (references,
- * recursion, verbs, \Q, \K, extended syntax ...) nothing is known.
+ * Literals are taken from concatenations. A class, a dot or a repetition ends one, an optional part
+ * has none, alternatives give a group when each of them has one. Of a pattern with anything else
+ * (references, recursion, verbs, \Q, \K, extended syntax ...) nothing is known.
  */
 #ifndef BB_SKIP_CONDITION_REGEX_PIECES_H
 #define BB_SKIP_CONDITION_REGEX_PIECES_H

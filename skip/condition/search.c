@@ -1,8 +1,9 @@
 /* See search.h.
  *
- * WHY not memmem alone: it prepares a table for each search, and values are short. Sixteen places at a time
- * are ruled out by the first and the last byte wanted: a condition on values of 80 bytes takes 28 ns so, and
- * 73 with memmem. Where these two bytes are everywhere, memmem takes over after a few places. */
+ * WHY not memmem alone: it prepares a table for each search, and values are short. Sixteen places
+ * at a time are ruled out by the first and the last byte wanted: a condition on values of 80 bytes
+ * takes 28 ns so, and 73 with memmem. Where these two bytes are everywhere, memmem takes over after
+ * a few places. */
 #include "skip/condition/search.h"
 
 #include <string.h>

@@ -41,8 +41,8 @@ static void finish(struct bb_text *text)
     text->groups = bb_piece_list_finish(&text->pieces, &text->group_count);
 }
 
-/* All that begins with the prefix: up to the prefix with its last byte that is not 255 increased. The
- * prefix is borrowed from what the text owns. */
+/* All that begins with the prefix: up to the prefix with its last byte that is not 255 increased.
+ * The prefix is borrowed from what the text owns. */
 static enum bb_status cover_prefix(struct bb_text *text, struct bb_bytes prefix)
 {
     size_t size = prefix.size;

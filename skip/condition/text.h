@@ -1,5 +1,5 @@
-/* What a leaf of kind TEXT looks for in an attribute's bytes: a pattern of LIKE, tokens or a regular
- * expression. It decides on values, and says what every match contains. It is constant. */
+/* What a leaf of kind TEXT looks for in an attribute's bytes: a pattern of LIKE, tokens or a
+ * regular expression. It decides on values, and says what every match contains. It is constant. */
 #ifndef BB_SKIP_CONDITION_TEXT_H
 #define BB_SKIP_CONDITION_TEXT_H
 
@@ -33,8 +33,8 @@ struct bb_text {
     uint8_t *cover_high;
 };
 
-/* Whether the value equals these bytes, and nothing else: a pattern without % and _ that heeds case is
- * an equality, not a text. */
+/* Whether the value equals these bytes, and nothing else: a pattern without % and _ that heeds case
+ * is an equality, not a text. */
 bool bb_text_like_is_literal(const struct bb_like *like, struct bb_bytes *ret_literal);
 
 /* Owns the pattern from then on, if it succeeds. */

@@ -47,8 +47,8 @@ BB_MUST_CHECK enum bb_status bb_tree_nulls(const struct bb_leaf_attribute *attri
                                            struct bb_condition **ret_leaf);
 BB_MUST_CHECK enum bb_status bb_tree_constant(enum bb_truth truth, struct bb_condition **ret_leaf);
 
-/* AND, OR or NOT over children, which it owns from then on; the array is copied. One child of AND or
- * OR is the condition itself. On failure the children remain the caller's. BB_TOO_LARGE for more
+/* AND, OR or NOT over children, which it owns from then on; the array is copied. One child of AND
+ * or OR is the condition itself. On failure the children remain the caller's. BB_TOO_LARGE for more
  * than BB_CONDITION_DEPTH_MAX levels. */
 BB_MUST_CHECK enum bb_status bb_tree_join(enum bb_condition_kind kind,
                                           struct bb_condition *const *children, size_t count,

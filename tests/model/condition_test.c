@@ -1,6 +1,7 @@
-/* Goal: conditions have SQL's meaning. Method: random trees over random records with every kind of value,
- * each record's truth compared with SQLite's, which sees the same condition as SQL. What SQLite has not is
- * written here again, by other means: tokens letter by letter, regular expressions by POSIX.
+/* Goal: conditions have SQL's meaning. Method: random trees over random records with every kind of
+ * value, each record's truth compared with SQLite's, which sees the same condition as SQL. What
+ * SQLite has not is written here again, by other means: tokens letter by letter, regular
+ * expressions by POSIX.
  *
  * BB_TEST_SEED sets the seed.
  */

@@ -392,7 +392,8 @@ static size_t draw_group(struct bb_rng *rng, size_t levels, size_t *repeats, cha
     return size + append(to + size, ")");
 }
 
-/* A language that POSIX and pcre2 share, with no repetition in another and few of them: many could take for ever. */
+/* A language that POSIX and pcre2 share, with no repetition in another and few of them: many could
+ * take for ever. */
 static size_t draw_regex(struct bb_rng *rng, size_t levels, size_t *repeats, char *to, size_t room)
 {
     static const char *const atoms[] = {"a",   "b", "ab",     "abc", ".",           "[ab]", "[^a]",
@@ -438,6 +439,7 @@ static void say_regex(struct bb_rng *rng, size_t field, bool is_sql,
 
 static void say_predicate(struct bb_rng *rng, bool is_sql, struct bb_drawn_condition *condition)
 {
+    static const char *const constants[] = {"TRUE", "FALSE", "NULL"};
     size_t field = below(rng, BB_DRAW_FIELDS);
     bool is_bytes = field <= BB_DRAW_RAW;
     bool has_patterns = field == BB_DRAW_TEXT || (!is_sql && is_bytes);
@@ -445,7 +447,7 @@ static void say_predicate(struct bb_rng *rng, bool is_sql, struct bb_drawn_condi
     if (kind == 0)
         say_null(rng, field, condition);
     else if (kind == 1 && bb_rng_one_in(rng, 4))
-        say(condition, "%s", bb_rng_one_in(rng, 2) ? "TRUE" : "FALSE");
+        say(condition, "%s", constants[below(rng, LENGTH(constants))]);
     else if (has_patterns && kind >= 8)
         say_like(rng, field, is_sql, condition);
     else if (has_patterns && kind == 7)

@@ -1,8 +1,8 @@
-/* Conditions from anywhere, on records from anywhere: the text up to the first newline is the condition,
- * what follows are the values.
+/* Conditions from anywhere, on records from anywhere: the text up to the first newline is the
+ * condition, what follows are the values.
  *
- * What parses must print as text that parses to the same; it and its negation must be opposite, also after
- * printing; and what its leaves and its needle say of matches must be so.
+ * What parses must print as text that parses to the same condition, with the same truth of every
+ * record; and what its leaves and its needle say of matches must be so.
  */
 #include <string.h>
 

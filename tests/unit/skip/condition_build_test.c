@@ -1,5 +1,5 @@
-/* Goal: conditions made by calls are those that text makes; who owns what; which attributes are used;
- * what a raw search may look for. */
+/* Goal: conditions made by calls are those that text makes; who owns what; which attributes are
+ * used; what a raw search may look for. */
 #include "tests/unit/skip/condition_fixture.h"
 
 #include <math.h>
@@ -62,6 +62,8 @@ static void build__lists_and_texts(void **state)
     assert_built(condition, "i IS NULL");
     assert_status(bb_condition_constant(BB_TRUTH_TRUE, &condition), BB_OK);
     assert_built(condition, "TRUE");
+    assert_status(bb_condition_constant(BB_TRUTH_UNKNOWN, &condition), BB_OK);
+    assert_built(condition, "NULL");
     assert_status(
         bb_condition_text(s, FIELD_TEXT, BB_PREDICATE_HAS_ANY_TOKEN, texts, 2, &condition), BB_OK);
     assert_built(condition, "has_any_token(text, 'a', 'b', 'c')");
@@ -137,7 +139,8 @@ static void build__wrong_arguments_are_refused(void **state)
     bb_schema_destroy(s);
 }
 
-/* The needle of a condition on what records hold verbatim (text, j up to escapes) and what they do not. */
+/* The needle of a condition on what records hold verbatim (text, j up to escapes) and what they do
+ * not. */
 static void assert_needle(const char *text, const char *expected, bool has_escape)
 {
     struct bb_schema *schema = create_schema();
@@ -145,6 +148,7 @@ static void assert_needle(const char *text, const char *expected, bool has_escap
     struct bb_needle needle = {.has_escape = false};
     assert_status(bb_schema_add(schema, "j bytes = csv(1)"), BB_OK);
     assert_status(bb_schema_add(schema, "k bytes = key"), BB_OK);
+    assert_status(bb_schema_add(schema, "n bytes = json($.n)"), BB_OK);
     assert_status(bb_condition_parse(schema, bb_bytes_of_text(text), &condition), BB_OK);
     bool is_found = bb_condition_needle(condition, schema, &needle);
     if (is_found != (expected != NULL))
@@ -175,6 +179,7 @@ static void build__needles(void **state)
     assert_needle("i = 12345", NULL, false);
     assert_needle("j = 'abc'", "abc", true);
     assert_needle("j = 'abc' AND text = 'ab'", "abc", true);
+    assert_needle("n = 'abc'", "abc", true);
     assert_needle("k = 'abc'", NULL, false);
     assert_needle("TRUE", NULL, false);
 }

@@ -73,6 +73,7 @@ static void compare__three_values_of_and_or_not(void **state)
     assert_truth("NOT u = 1", FIELD_I64, one, UNKNOWN);
     assert_truth("NOT (i = 1 AND NOT i = 2)", FIELD_I64, one, FALSE);
     assert_truth("TRUE AND NOT FALSE", FIELD_I64, one, TRUE);
+    assert_truth("NOT NULL OR i = 2", FIELD_I64, one, UNKNOWN);
     assert_truth("i = 2 OR i = 1 AND FALSE", FIELD_I64, one, FALSE);
     assert_truth("(i = 1 OR i = 2) AND TRUE", FIELD_I64, one, TRUE);
 }
@@ -103,7 +104,8 @@ static void compare__doubles_at_their_limits(void **state)
     assert_truth("f >= 5e-324", FIELD_F64, f64_value(5e-324), TRUE);
 }
 
-/* 2^53 + 1 lies between two doubles, a number of 400 digits between the largest one and infinity. */
+/* 2^53 + 1 lies between two doubles, a number of 400 digits between the largest one and infinity.
+ */
 static void compare__integers_with_doubles_exactly(void **state)
 {
     (void)state;
@@ -289,6 +291,7 @@ static void compare__one_text_for_one_tree(void **state)
         {"`text` = 'a'", "text = 'a'"},
         {"NOT i IS NULL", "i IS NOT NULL"},
         {"NOT TRUE or false", "NOT TRUE OR FALSE"},
+        {"null and not (Null)", "NULL AND NOT NULL"},
         {"i=1 or i=2 and u=3 or (f=4)", "i = 1 OR i = 2 AND u = 3 OR f = 4"},
         {"(i=1 or i=2) and (u=3 and f=4)", "(i = 1 OR i = 2) AND (u = 3 AND f = 4)"},
         {"i=1 or (i=2 or u=3)", "i = 1 OR (i = 2 OR u = 3)"},

@@ -1,6 +1,6 @@
-/* Goal: what leaves tell indexes is so: of every value of which a leaf is true, its intervals or its cover
- * contain the value, and of every group some piece is in it, as its flags say. Method: random conditions
- * over random records, each leaf of the tree by itself; independent, slow checks.
+/* Goal: what leaves tell indexes is so: of every value of which a leaf is true, its intervals or
+ * its cover contain the value, and of every group some piece is in it, as its flags say. Method:
+ * random conditions over random records, each leaf of the tree by itself; independent, slow checks.
  *
  * BB_TEST_SEED sets the seed.
  */
@@ -95,7 +95,7 @@ static void check_leaf(struct check *check, const struct bb_condition *node)
         const struct bb_attribute *value = &check->records[i].attributes[leaf->attribute];
         enum bb_truth truth = truth_of(node, &check->records[i]);
         if (leaf->kind == BB_LEAF_CONSTANT || leaf->kind == BB_LEAF_NULLS) {
-            must_hold(check, truth != BB_TRUTH_UNKNOWN);
+            must_hold(check, (truth == BB_TRUTH_UNKNOWN) == leaf->may_be_null);
             continue;
         }
         if (value->state != BB_ATTRIBUTE_PRESENT)

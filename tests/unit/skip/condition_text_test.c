@@ -1,5 +1,5 @@
-/* Goal: LIKE, tokens and regular expressions have the meaning of bb/condition.h on any bytes, in bounded
- * time; and what a leaf tells indexes of its matches is so. */
+/* Goal: LIKE, tokens and regular expressions have the meaning of bb/condition.h on any bytes, in
+ * bounded time; and what a leaf tells indexes of its matches is so. */
 #include "tests/unit/skip/condition_fixture.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Goal: searching finds the first place, at every length and alignment, where many places nearly match
- * too. Method: random texts of few letters, beside a search byte by byte.
+/* Goal: searching finds the first place, at every length and alignment, where many places nearly
+ * match too. Method: random texts of few letters, beside a search byte by byte.
  *
  * BB_TEST_SEED sets the seed.
  */
