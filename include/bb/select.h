@@ -27,6 +27,7 @@
 #include "bb/condition.h"
 #include "bb/db.h"
 #include "bb/record.h"
+#include "bb/skip.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,6 +94,34 @@ struct bb_materialize_options {
  * written. Others may read and write meanwhile; what a compaction replaces is left to it. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_index_materialize(struct bb_db *db, const struct bb_materialize_options *options);
+
+struct bb_index_estimate_options {
+    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
+    const char *spec;   /* of the index that there is not */
+    const char *where;  /* a condition that it is to serve; NULL: its size alone */
+    uint64_t
+        tables; /* to measure it on, spread over the store; 0: 8. Fewer where there are fewer */
+};
+
+/* What an index would cost and spare. */
+struct bb_index_estimate {
+    uint64_t tables; /* of the store */
+    uint64_t tables_sampled;
+    uint64_t granules; /* about, in all */
+    uint64_t granules_sampled;
+    uint64_t size_bytes;         /* about, in all */
+    uint64_t sampled_size_bytes; /* of the sample */
+    uint64_t granules_excluded;  /* of the sample, by the condition and this index alone */
+    uint64_t build_nanoseconds;  /* that the sample took, reading included */
+    uint64_t reserved[4];
+};
+
+/* Builds the index for a sample of the tables, asks it, and removes it again: nothing of the store
+ * changes. The store must be open for writing, for the files of the sample are written to its
+ * directory. BB_INVALID for the spec and the condition; BB_NOT_FOUND: there are no tables. */
+BB_API BB_MUST_CHECK enum bb_status
+bb_db_index_estimate(struct bb_db *db, const struct bb_index_estimate_options *options,
+                     struct bb_index_estimate *ret_estimate);
 
 /* A copy of the store's schema, for parsing conditions and reading records. Owned:
  * bb_schema_destroy. */
@@ -163,6 +192,15 @@ BB_API struct bb_bytes bb_select_value(const struct bb_select *select);
 /* All attributes of the schema, as many as it has: borrowed as above. BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_select_attributes(struct bb_select *select, const struct bb_attribute **ret_attributes);
+/* The indexes of the catalog, and what each did for the selection so far: *ret_count of them, borrowed
+ * until the selection moves or ends. An index that the condition cannot use was not asked. */
+struct bb_select_index_account {
+    const char *name;
+    struct bb_skip_account account;
+};
+BB_API void bb_select_index_accounts(const struct bb_select *select,
+                                     const struct bb_select_index_account **ret_accounts,
+                                     size_t *ret_count);
 /* So far. */
 BB_API void bb_select_account(const struct bb_select *select,
                               struct bb_select_account *ret_account);

@@ -194,6 +194,23 @@ enum bb_status bb_catalog_change(const struct bb_catalog *catalog,
     return status;
 }
 
+enum bb_status bb_catalog_without_indexes(const struct bb_catalog *catalog,
+                                          struct bb_catalog **ret_catalog)
+{
+    static const struct bb_catalog_change nothing;
+    struct bb_catalog *made = NULL;
+    enum bb_status status = bb_catalog_create_empty(&made);
+    if (status == BB_OK) {
+        made->granule_bytes = catalog->granule_bytes;
+        status = copy_attributes(catalog, &nothing, made);
+    }
+    if (status == BB_OK)
+        *ret_catalog = made;
+    else
+        bb_catalog_unref(made);
+    return status;
+}
+
 /* ---- bytes ---- */
 
 static enum bb_status encode_index(const struct bb_catalog *catalog, size_t index,

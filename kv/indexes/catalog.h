@@ -52,6 +52,9 @@ BB_MUST_CHECK enum bb_status bb_catalog_decode(struct bb_bytes bytes, struct bb_
 BB_MUST_CHECK enum bb_status bb_catalog_change(const struct bb_catalog *catalog,
                                                const struct bb_catalog_change *change,
                                                struct bb_catalog **ret_catalog);
+/* The same attributes and granules, without indexes. *ret_catalog has one reference. */
+BB_MUST_CHECK enum bb_status bb_catalog_without_indexes(const struct bb_catalog *catalog,
+                                                        struct bb_catalog **ret_catalog);
 /* Appends the bytes. */
 BB_MUST_CHECK enum bb_status bb_catalog_encode(const struct bb_catalog *catalog,
                                                struct bb_buf *bytes);

@@ -12,14 +12,20 @@
 #include "kv/manifest/filename.h"
 #include "sstable/table_builder.h"
 
+void bb_index_build_init_with(struct bb_index_build *build, struct bb_db *db,
+                              struct bb_file_system *files, struct bb_catalog *catalog)
+{
+    *build = (struct bb_index_build){.db = db, .files = files};
+    if (catalog->index_count > 0)
+        build->catalog = bb_catalog_ref(catalog);
+}
+
 void bb_index_build_init(struct bb_index_build *build, struct bb_db *db,
                          struct bb_file_system *files)
 {
-    *build = (struct bb_index_build){.db = db, .files = files, .catalog = bb_store_ref_catalog(db)};
-    if (build->catalog->index_count > 0)
-        return;
-    bb_catalog_unref(build->catalog);
-    build->catalog = NULL;
+    struct bb_catalog *catalog = bb_store_ref_catalog(db);
+    bb_index_build_init_with(build, db, files, catalog);
+    bb_catalog_unref(catalog);
 }
 
 /* The open file is nobody's. */

@@ -40,6 +40,9 @@ struct bb_index_build {
 /* With the store's catalog of now. files: where they are written, borrowed. */
 void bb_index_build_init(struct bb_index_build *build, struct bb_db *db,
                          struct bb_file_system *files);
+/* With a catalog of the caller's, of which it takes a reference. */
+void bb_index_build_init_with(struct bb_index_build *build, struct bb_db *db,
+                              struct bb_file_system *files, struct bb_catalog *catalog);
 /* Removes files that were not committed. A zeroed build is allowed. */
 void bb_index_build_deinit(struct bb_index_build *build);
 

@@ -85,8 +85,8 @@ enum bb_status bb_index_file_open(struct bb_companion *companion, struct bb_skip
     return status;
 }
 
-static bool is_same_index(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,
-                          const struct bb_skip_spec *spec)
+bool bb_index_file_is(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,
+                      const struct bb_skip_spec *spec)
 {
     const char *definition = bb_schema_definition(catalog->schema, spec->attribute);
     return info->is_known && strcmp(info->attribute_definition, definition) == 0 &&
@@ -100,7 +100,7 @@ bool bb_index_file_has(const struct bb_skip_file *file, const struct bb_catalog 
 {
     for (size_t i = 0; i < bb_skip_file_index_count(file); i++) {
         bb_skip_file_index(file, i, ret_info);
-        if (is_same_index(ret_info, catalog, spec))
+        if (bb_index_file_is(ret_info, catalog, spec))
             return true;
     }
     return false;

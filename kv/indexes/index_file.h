@@ -21,6 +21,9 @@ BB_MUST_CHECK enum bb_status bb_index_file_create(struct bb_db *db, uint64_t num
 BB_MUST_CHECK enum bb_status bb_index_file_open(struct bb_companion *companion,
                                                 struct bb_skip_file **ret_file);
 
+/* Is an index of a file this one of the catalog: of the same attribute, with the same definition? */
+bool bb_index_file_is(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,
+                      const struct bb_skip_spec *spec);
 /* Has the file this index, of the same attribute with the same definition? Then *ret_info is of it. */
 bool bb_index_file_has(const struct bb_skip_file *file, const struct bb_catalog *catalog,
                        const struct bb_skip_spec *spec, struct bb_skip_index_info *ret_info);

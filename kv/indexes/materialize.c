@@ -13,8 +13,7 @@
 #include "kv/indexes/store_catalog.h"
 #include "kv/inherited.h"
 #include "kv/read_only.h"
-#include "sstable/block/block_iter.h"
-#include "sstable/table_blocks.h"
+#include "kv/indexes/table_index.h"
 
 struct materialization {
     struct bb_db *db;
@@ -41,64 +40,6 @@ static bool is_complete(struct bb_table_file *table, const struct bb_catalog *ca
         is_complete = bb_index_file_has(file, catalog, &catalog->specs[i], &info);
     bb_companion_unref(index);
     return is_complete;
-}
-
-/* ---- building ---- */
-
-static enum bb_status add_block(struct materialization *m, const struct bb_block *block,
-                                struct bb_place place, uint64_t number)
-{
-    struct bb_block_iter iter;
-    enum bb_status status = BB_OK;
-    bb_block_iter_init(&iter, m->db->options.comparator);
-    bb_block_iter_reset(&iter, block, place);
-    bb_block_iter_seek_first(&iter);
-    while (iter.is_valid && status == BB_OK) {
-        status = bb_index_build_add(&m->build, &iter.entry, number);
-        if (status == BB_OK)
-            bb_block_iter_next(&iter);
-    }
-    if (status == BB_OK)
-        status = iter.status;
-    bb_block_iter_deinit(&iter);
-    return status;
-}
-
-static enum bb_status add_blocks(struct materialization *m, struct bb_table_blocks *blocks)
-{
-    uint64_t count = bb_table_blocks_count(blocks);
-    enum bb_status status = BB_OK;
-    for (uint64_t number = 0; number < count && status == BB_OK; number++) {
-        const struct bb_block *block = NULL;
-        struct bb_place place = {0};
-        status = bb_store_check_open(m->db);
-        if (status == BB_OK)
-            status = bb_table_blocks_load(blocks, number, count, &block, &place);
-        if (status == BB_OK)
-            status = add_block(m, block, place, number);
-    }
-    return status;
-}
-
-/* The index file, finished and synced, its name not yet. */
-static enum bb_status build_file(struct materialization *m)
-{
-    struct bb_table *table = NULL;
-    struct bb_table_blocks blocks;
-    const uint8_t *id = m->file->meta.table_id;
-    enum bb_status status = bb_table_file_open(m->file, &table);
-    if (status == BB_OK)
-        status = bb_table_blocks_init(&blocks, table);
-    if (status != BB_OK)
-        return status;
-    status = bb_index_build_begin(
-        &m->build, (struct bb_bytes){.data = id, .size = sizeof(m->file->meta.table_id)});
-    if (status == BB_OK)
-        status = add_blocks(m, &blocks);
-    if (status == BB_OK)
-        status = bb_index_build_finish(&m->build);
-    bb_table_blocks_deinit(&blocks);
-    return status;
 }
 
 /* ---- installing ---- */
@@ -159,7 +100,7 @@ static enum bb_status install(struct materialization *m)
 
 static enum bb_status build_and_install(struct materialization *m)
 {
-    enum bb_status status = build_file(m);
+    enum bb_status status = bb_table_index_build(&m->build, m->file);
     if (status == BB_OK)
         status = bb_index_file_create(m->db, m->build.built[0].number, m->file->meta.table_id,
                                       &m->index);

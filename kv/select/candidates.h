@@ -8,6 +8,7 @@
 
 #include "bb/select.h"
 #include "compaction/table_file.h"
+#include "kv/indexes/catalog.h"
 #include "kv/select/matcher.h"
 
 struct bb_candidate_source {
@@ -19,7 +20,9 @@ struct bb_candidate_source {
     bool counts_unread;       /* granules of matches alone may be counted and not shown */
     uint64_t counted_records; /* of them */
     struct bb_select_account account;
-    struct bb_file_system *system; /* for the clock */
+    const struct bb_catalog *catalog;               /* borrowed */
+    struct bb_select_index_account *index_accounts; /* one for each of its indexes; owned */
+    struct bb_file_system *system;                  /* for the clock */
     bool (*progress)(void *context, const struct bb_select_account *account);
     void *progress_context;
 };

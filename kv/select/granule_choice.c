@@ -14,11 +14,40 @@ struct choice {
     bool is_countable;
 };
 
+static void add_account(struct bb_skip_account *sum, const struct bb_skip_account *part)
+{
+    sum->leaves += part->leaves;
+    sum->segments_asked += part->segments_asked;
+    sum->granules_asked += part->granules_asked;
+    sum->granules_excluded += part->granules_excluded;
+    sum->granules_included += part->granules_included;
+    sum->reads += part->reads;
+    sum->read_bytes += part->read_bytes;
+    sum->damaged_segments += part->damaged_segments;
+}
+
+/* The account of the catalog's index that this one of the file is; NULL: it was dropped since. */
+static struct bb_skip_account *account_of(struct choice *choice, size_t index)
+{
+    const struct bb_candidate_source *source = choice->source;
+    struct bb_skip_index_info info;
+    bb_skip_file_index(choice->index, index, &info);
+    for (size_t i = 0; i < source->catalog->index_count; i++) {
+        if (bb_index_file_is(&info, source->catalog, &source->catalog->specs[i]))
+            return &source->index_accounts[i].account;
+    }
+    return NULL;
+}
+
 /* What all indexes of the file did. */
-static void add_accounts(struct bb_select_account *account, const struct bb_skip_account *accounts,
+static void add_accounts(struct choice *choice, const struct bb_skip_account *accounts,
                          size_t count)
 {
+    struct bb_select_account *account = &choice->source->account;
     for (size_t i = 0; i < count; i++) {
+        struct bb_skip_account *of_index = accounts[i].leaves > 0 ? account_of(choice, i) : NULL;
+        if (of_index != NULL)
+            add_account(of_index, &accounts[i]);
         account->index_reads += accounts[i].reads;
         account->index_read_bytes += accounts[i].read_bytes;
         account->damaged_indexes += accounts[i].damaged_segments > 0;
@@ -36,7 +65,7 @@ static enum bb_status evaluate(struct choice *choice)
         bb_skip_file_evaluate(choice->index, source->matcher.condition, source->matcher.schema,
                               accounts, &choice->verdicts);
     if (status == BB_OK)
-        add_accounts(&source->account, accounts, count);
+        add_accounts(choice, accounts, count);
     bb_free(accounts);
     return status;
 }

@@ -106,6 +106,20 @@ static void pin(struct bb_select *select, const struct bb_select_options *option
                                         .sequence = sequence};
 }
 
+static enum bb_status name_accounts(struct bb_select *select)
+{
+    const struct bb_catalog *catalog = select->catalog;
+    struct bb_select_index_account *accounts =
+        bb_alloc_zeroed(catalog->index_count + 1, sizeof(*accounts));
+    if (accounts == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the accounts of %zu indexes",
+                       catalog->index_count);
+    for (size_t i = 0; i < catalog->index_count; i++)
+        accounts[i].name = catalog->indexes[i].name;
+    select->source.index_accounts = accounts;
+    return BB_OK;
+}
+
 static enum bb_status fill(struct bb_select *select, const struct bb_select_options *options)
 {
     static const struct bb_key_range everything;
@@ -114,8 +128,11 @@ static enum bb_status fill(struct bb_select *select, const struct bb_select_opti
         keep_range(select, options->range != NULL ? options->range : &everything);
     if (status == BB_OK)
         status = take_condition(select, options);
+    if (status == BB_OK)
+        status = name_accounts(select);
     if (status != BB_OK)
         return status;
+    source->catalog = select->catalog;
     source->comparator = select->db->options.comparator;
     source->range = &select->range;
     source->ignores_indexes = options->ignore_indexes;
@@ -161,6 +178,7 @@ void bb_select_destroy(struct bb_select *select)
     struct bb_db *db = select->db;
     bb_select_streams_deinit(&select->streams);
     bb_matcher_deinit(&select->source.matcher);
+    bb_free(select->source.index_accounts);
     bb_condition_destroy(select->condition);
     if (select->view != NULL)
         bb_store_release_view(db, select->view);
@@ -254,6 +272,14 @@ enum bb_status bb_select_attributes(struct bb_select *select,
 {
     const struct bb_entry *entry = entry_of(select);
     return bb_matcher_read(&select->source.matcher, entry->key, entry->value, ret_attributes);
+}
+
+void bb_select_index_accounts(const struct bb_select *select,
+                              const struct bb_select_index_account **ret_accounts,
+                              size_t *ret_count)
+{
+    *ret_accounts = select->source.index_accounts;
+    *ret_count = select->catalog->index_count;
 }
 
 void bb_select_account(const struct bb_select *select, struct bb_select_account *ret_account)

@@ -318,6 +318,63 @@ static void select__indexes_spare_reading(void **state)
     bb_file_memory_destroy(store.memory);
 }
 
+static void select__each_index_has_its_account(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_rng rng;
+    struct bb_select *select = NULL;
+    const struct bb_select_index_account *accounts = NULL;
+    size_t count = 0;
+    bool has_record = true;
+    bb_rng_init(&rng, bb_rng_seed("select__each_index_has_its_account", 35));
+    open_filled(&store, &rng);
+    struct bb_select_options options = {.struct_size = sizeof(options),
+                                        .where = "has_token(text, 'absent') OR status = 503"};
+    assert_ok(bb_db_select(store.db, &options, &select));
+    while (has_record)
+        assert_ok(bb_select_next(select, &has_record));
+    bb_select_index_accounts(select, &accounts, &count);
+    assert_int_equal(count, 4);
+    assert_string_equal(accounts[0].name, "status_set");
+    assert_true(accounts[0].account.granules_excluded > 0);
+    assert_int_equal(accounts[1].account.leaves, 0);
+    assert_int_equal(accounts[2].account.leaves, 0);
+    assert_true(accounts[3].account.granules_excluded > 0);
+    bb_select_destroy(select);
+    store_close(&store);
+    bb_file_memory_destroy(store.memory);
+}
+
+/* Where the sample is everything, the estimate is what building gives. */
+static void select__an_estimate_is_what_is_built(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_rng rng;
+    struct bb_db_index_list list = {0};
+    struct bb_index_estimate estimate = {0};
+    bb_rng_init(&rng, bb_rng_seed("select__an_estimate_is_what_is_built", 36));
+    open_filled(&store, &rng);
+    assert_ok(bb_db_index_list(store.db, &list));
+    struct bb_index_estimate_options options = {.struct_size = sizeof(options),
+                                                .spec = "tokens(text, rate=0.01)",
+                                                .where = "has_token(text, 'absent')",
+                                                .tables = 1000};
+    assert_ok(bb_db_index_estimate(store.db, &options, &estimate));
+    assert_int_equal(estimate.tables, list.indexes[3].tables);
+    assert_int_equal(estimate.granules_sampled, list.indexes[3].granules);
+    assert_true(estimate.sampled_size_bytes >= list.indexes[3].size_bytes);
+    assert_int_equal(estimate.granules_excluded,
+                     account_of(&store, "has_token(text, 'absent')").granules_excluded);
+    options.spec = "tokens(nothing)";
+    assert_status(bb_db_index_estimate(store.db, &options, &estimate), BB_INVALID);
+    bb_db_index_list_deinit(&list);
+    store_close(&store);
+    assert_int_equal(store_verify(&store).orphans, 0);
+    bb_file_memory_destroy(store.memory);
+}
+
 /* Calls a function with the bytes of each index file of the closed store; how many there are. */
 static size_t for_index_files(struct store *store, struct bb_rng *rng,
                               void (*change)(struct bb_rng *rng, uint8_t *bytes, size_t size))
@@ -415,6 +472,8 @@ int main(void)
         cmocka_unit_test(select__indexes_from_the_beginning),
         cmocka_unit_test(select__indexes_are_materialized),
         cmocka_unit_test(select__indexes_spare_reading),
+        cmocka_unit_test(select__each_index_has_its_account),
+        cmocka_unit_test(select__an_estimate_is_what_is_built),
         cmocka_unit_test(select__damaged_index_files_cost_reads_and_no_rows),
         cmocka_unit_test(select__catalog_refuses_what_it_cannot_have),
     };
