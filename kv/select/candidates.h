@@ -9,7 +9,7 @@
 #include "bb/select.h"
 #include "compaction/table_file.h"
 #include "kv/indexes/catalog.h"
-#include "kv/select/matcher.h"
+#include "skip/condition/matcher.h"
 
 struct bb_candidate_source {
     struct bb_matcher matcher;

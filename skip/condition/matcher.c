@@ -1,5 +1,5 @@
 /* See matcher.h. */
-#include "kv/select/matcher.h"
+#include "skip/condition/matcher.h"
 
 #include <string.h>
 

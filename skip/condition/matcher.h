@@ -3,8 +3,8 @@
  *
  * Threads: one.
  */
-#ifndef BB_KV_SELECT_MATCHER_H
-#define BB_KV_SELECT_MATCHER_H
+#ifndef BB_SKIP_CONDITION_MATCHER_H
+#define BB_SKIP_CONDITION_MATCHER_H
 
 #include "bb/condition.h"
 #include "bb/record.h"
