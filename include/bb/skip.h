@@ -30,6 +30,7 @@ enum bb_skip_kind {
     BB_SKIP_VALUES = 3,  /* values(a, rate=0.01): =, IN of bytes and numbers */
     BB_SKIP_TOKENS = 4,  /* tokens(a, rate=0.001, fold=none): words of text */
     BB_SKIP_NGRAMS = 5,  /* ngrams(a, n=3, rate=0.1, fold=none): substrings from n bytes on */
+    BB_SKIP_COLUMN = 6,  /* column(a): the values themselves. Any condition, record by record */
 };
 
 /* Stable lower-case name: "min_max", "set", ... NULL for an unknown value. */
@@ -195,6 +196,35 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_file_evaluate(struct bb_skip_file *f
                                                           const struct bb_schema *schema,
                                                           struct bb_skip_account *accounts,
                                                           struct bb_skip_verdicts *ret_verdicts);
+
+/* --- Single records, by columns alone --- */
+
+/* Decides a condition for each record of a granule, where every attribute of it has a column: exact, and
+ * no record is read. Threads: one; any number of these over one file. */
+struct bb_skip_rows;
+
+/* What a condition is of the records of a granule, in the order in which they were added: bit i % 64 of
+ * word i / 64. Borrowed until the next call. */
+struct bb_skip_row_bits {
+    const uint64_t *is_true;
+    const uint64_t *is_null; /* unknown; a record that is neither fails the condition */
+    uint64_t record_count;
+    uint64_t true_count;
+};
+
+/* BB_NOT_FOUND, without a message: an attribute of the condition has no column here. file, condition and
+ * schema are borrowed until bb_skip_rows_destroy. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_create(struct bb_skip_file *file,
+                                                        const struct bb_condition *condition,
+                                                        const struct bb_schema *schema,
+                                                        struct bb_skip_rows **ret_rows);
+BB_API void bb_skip_rows_destroy(struct bb_skip_rows *rows);
+/* BB_NOT_FOUND, without a message: the granule is too large, its values are not stored. BB_CORRUPT: they
+ * are damaged. BB_TOO_LARGE: a regular expression gives up. Then its records have to be read.
+ * accounts: as for bb_skip_file_evaluate. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
+                                                      struct bb_skip_account *accounts,
+                                                      struct bb_skip_row_bits *ret_bits);
 
 /* Reads and checks every byte. BB_CORRUPT with the first damage. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_file_verify(struct bb_skip_file *file);

@@ -40,6 +40,7 @@ enum bb_skip_form {
     BB_SKIP_FORM_INVERTED = 1, /* skip/index/segment.h */
     BB_SKIP_FORM_BOUNDS = 2,   /* skip/index/min_max.h */
     BB_SKIP_FORM_VALUES = 3,   /* skip/index/value_set.h */
+    BB_SKIP_FORM_COLUMN = 4,   /* skip/index/column.h */
 };
 
 /* Limits, checked on write and on read. */

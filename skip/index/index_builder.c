@@ -4,31 +4,50 @@
 #include "base/assert.h"
 
 enum bb_status bb_index_builder_init(struct bb_index_builder *builder,
-                                     const struct bb_skip_spec *spec,
+                                     const struct bb_skip_spec *spec, enum bb_attribute_type type,
                                      const struct bb_hash_secret *secret, size_t pairs_max,
                                      struct bb_unit_writer *writer)
 {
     *builder = (struct bb_index_builder){.spec = *spec, .sink = {.writer = writer}};
-    if (spec->kind == BB_SKIP_MIN_MAX)
-        return BB_OK;
-    if (spec->kind != BB_SKIP_SET)
+    switch (spec->kind) {
+    case BB_SKIP_MIN_MAX:
+        break;
+    case BB_SKIP_SET:
+        bb_value_set_builder_init(&builder->as.set, spec->set_values_max);
+        break;
+    case BB_SKIP_COLUMN:
+        bb_column_builder_init(&builder->as.column, type);
+        break;
+    case BB_SKIP_VALUES:
+    case BB_SKIP_TOKENS:
+    case BB_SKIP_NGRAMS:
         return bb_member_index_builder_init(&builder->as.members, spec, secret, pairs_max);
-    bb_value_set_builder_init(&builder->as.set, spec->set_values_max);
+    }
     return BB_OK;
 }
 
 void bb_index_builder_deinit(struct bb_index_builder *builder)
 {
-    if (builder->spec.kind == BB_SKIP_MIN_MAX)
-        bb_min_max_builder_deinit(&builder->as.min_max);
-    else if (builder->spec.kind == BB_SKIP_SET)
-        bb_value_set_builder_deinit(&builder->as.set);
-    else
-        bb_member_index_builder_deinit(&builder->as.members);
     bb_buf_deinit(&builder->sink.head);
+    switch (builder->spec.kind) {
+    case BB_SKIP_MIN_MAX:
+        bb_min_max_builder_deinit(&builder->as.min_max);
+        break;
+    case BB_SKIP_SET:
+        bb_value_set_builder_deinit(&builder->as.set);
+        break;
+    case BB_SKIP_COLUMN:
+        bb_column_builder_deinit(&builder->as.column);
+        break;
+    case BB_SKIP_VALUES:
+    case BB_SKIP_TOKENS:
+    case BB_SKIP_NGRAMS:
+        bb_member_index_builder_deinit(&builder->as.members);
+        break;
+    }
 }
 
-void bb_index_builder_add(struct bb_index_builder *builder, const struct bb_attribute *attribute)
+static void add_value(struct bb_index_builder *builder, const struct bb_attribute *attribute)
 {
     if (builder->spec.kind == BB_SKIP_MIN_MAX)
         bb_min_max_builder_add(&builder->as.min_max, attribute);
@@ -38,26 +57,54 @@ void bb_index_builder_add(struct bb_index_builder *builder, const struct bb_attr
         bb_member_index_builder_add(&builder->as.members, attribute);
 }
 
+void bb_index_builder_add(struct bb_index_builder *builder, const struct bb_attribute *attribute)
+{
+    if (builder->spec.kind == BB_SKIP_COLUMN)
+        bb_column_builder_add(&builder->as.column, attribute);
+    else if (attribute->state == BB_ATTRIBUTE_PRESENT)
+        add_value(builder, attribute);
+}
+
 static enum bb_status end_segment(struct bb_index_builder *builder, struct bb_buf *spare)
 {
     builder->granule_count = 0;
-    if (builder->spec.kind == BB_SKIP_MIN_MAX)
+    switch (builder->spec.kind) {
+    case BB_SKIP_MIN_MAX:
         return bb_min_max_builder_end_segment(&builder->as.min_max, &builder->sink);
-    if (builder->spec.kind == BB_SKIP_SET)
+    case BB_SKIP_SET:
         return bb_value_set_builder_end_segment(&builder->as.set, &builder->sink);
+    case BB_SKIP_COLUMN:
+        return bb_column_builder_end_segment(&builder->as.column, &builder->sink);
+    case BB_SKIP_VALUES:
+    case BB_SKIP_TOKENS:
+    case BB_SKIP_NGRAMS:
+        break;
+    }
     return bb_member_index_builder_end_segment(&builder->as.members, spare, &builder->sink);
+}
+
+static enum bb_status end_granule(struct bb_index_builder *builder, bool *ret_is_full)
+{
+    *ret_is_full = false;
+    switch (builder->spec.kind) {
+    case BB_SKIP_MIN_MAX:
+        return bb_min_max_builder_end_granule(&builder->as.min_max);
+    case BB_SKIP_SET:
+        return bb_value_set_builder_end_granule(&builder->as.set);
+    case BB_SKIP_COLUMN:
+        return bb_column_builder_end_granule(&builder->as.column, &builder->sink);
+    case BB_SKIP_VALUES:
+    case BB_SKIP_TOKENS:
+    case BB_SKIP_NGRAMS:
+        break;
+    }
+    return bb_member_index_builder_end_granule(&builder->as.members, ret_is_full);
 }
 
 enum bb_status bb_index_builder_end_granule(struct bb_index_builder *builder, struct bb_buf *spare)
 {
     bool is_full = false;
-    enum bb_status status = BB_OK;
-    if (builder->spec.kind == BB_SKIP_MIN_MAX)
-        status = bb_min_max_builder_end_granule(&builder->as.min_max);
-    else if (builder->spec.kind == BB_SKIP_SET)
-        status = bb_value_set_builder_end_granule(&builder->as.set);
-    else
-        status = bb_member_index_builder_end_granule(&builder->as.members, &is_full);
+    enum bb_status status = end_granule(builder, &is_full);
     builder->granule_count++;
     if (status == BB_OK && (is_full || builder->granule_count == BB_SEGMENT_GRANULES_MAX))
         status = end_segment(builder, spare);

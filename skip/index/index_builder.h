@@ -5,6 +5,7 @@
 #ifndef BB_SKIP_INDEX_INDEX_BUILDER_H
 #define BB_SKIP_INDEX_INDEX_BUILDER_H
 
+#include "skip/index/column.h"
 #include "skip/index/index_directory.h"
 #include "skip/index/member_index.h"
 #include "skip/index/min_max.h"
@@ -18,17 +19,19 @@ struct bb_index_builder {
     union {
         struct bb_min_max_builder min_max;
         struct bb_value_set_builder set;
+        struct bb_column_builder column;
         struct bb_member_index_builder members;
     } as;
 };
 
-/* pairs_max: of a segment of a kind with members. */
+/* type: of the attribute. pairs_max: of a segment of a kind with members. */
 BB_MUST_CHECK enum bb_status bb_index_builder_init(struct bb_index_builder *builder,
                                                    const struct bb_skip_spec *spec,
+                                                   enum bb_attribute_type type,
                                                    const struct bb_hash_secret *secret,
                                                    size_t pairs_max, struct bb_unit_writer *writer);
 void bb_index_builder_deinit(struct bb_index_builder *builder);
-/* attribute: present, of the index's attribute. */
+/* attribute: of the index's attribute, in any state. */
 void bb_index_builder_add(struct bb_index_builder *builder, const struct bb_attribute *attribute);
 /* spare: bb_member_index_builder_end_segment. */
 BB_MUST_CHECK enum bb_status bb_index_builder_end_granule(struct bb_index_builder *builder,

@@ -7,6 +7,8 @@
 
 void bb_index_head_deinit(struct bb_index_head *head)
 {
+    for (size_t i = 0; head->segments != NULL && i < head->segment_count; i++)
+        bb_free(head->segments[i].chunks);
     bb_free(head->segments);
     bb_buf_deinit(&head->bytes);
     *head = (struct bb_index_head){0};
@@ -43,51 +45,108 @@ static bool decode_inverted(struct bb_cursor *cursor, uint64_t file_size,
     return is_in_file(segment->data, file_size);
 }
 
+static bool decode_chunk(struct bb_cursor *cursor, uint64_t file_size, struct bb_head_chunk *chunk)
+{
+    return bb_decode_varint32(cursor, &chunk->granule_count) &&
+           bb_decode_varint64(cursor, &chunk->data.offset) &&
+           bb_decode_varint64(cursor, &chunk->data.size) &&
+           chunk->data.size <= BB_SKIP_UNIT_SIZE_MAX && is_in_file(chunk->data, file_size);
+}
+
+static enum bb_status decode_column(struct bb_cursor *cursor, uint64_t file_size,
+                                    struct bb_head_segment *segment)
+{
+    uint32_t granule = 0;
+    if (!bb_decode_varint32(cursor, &segment->chunk_count) ||
+        segment->chunk_count > segment->granule_count)
+        return BB_CORRUPT;
+    segment->chunks = bb_alloc_zeroed(segment->chunk_count + 1, sizeof(segment->chunks[0]));
+    if (segment->chunks == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %u chunks of a column", segment->chunk_count);
+    for (uint32_t i = 0; i < segment->chunk_count; i++) {
+        struct bb_head_chunk *chunk = &segment->chunks[i];
+        if (!decode_chunk(cursor, file_size, chunk) || chunk->granule_count < 1 ||
+            chunk->granule_count > segment->granule_count - granule)
+            return BB_CORRUPT;
+        chunk->first_granule = granule;
+        granule += chunk->granule_count;
+    }
+    return granule == segment->granule_count ? BB_OK : BB_CORRUPT;
+}
+
 /* Which form segments of a kind have, if any. */
 static enum bb_skip_form form_of(enum bb_skip_kind kind)
 {
     if (kind == BB_SKIP_MIN_MAX)
         return BB_SKIP_FORM_BOUNDS;
+    if (kind == BB_SKIP_COLUMN)
+        return BB_SKIP_FORM_COLUMN;
     return kind == BB_SKIP_SET ? BB_SKIP_FORM_VALUES : BB_SKIP_FORM_INVERTED;
 }
 
-static bool decode_segment(struct bb_cursor *cursor, const struct bb_skip_spec *spec,
-                           enum bb_attribute_type type, uint64_t file_size,
-                           struct bb_head_segment *segment)
+static bool decode_bounds(struct bb_cursor *cursor, enum bb_attribute_type type, uint64_t file_size,
+                          struct bb_head_segment *segment)
+{
+    return bb_read_bounds_decode(cursor, type, &segment->bounds) &&
+           decode_unit(cursor, file_size, segment);
+}
+
+static enum bb_status decode_form(struct bb_cursor *cursor, enum bb_attribute_type type,
+                                  uint64_t file_size, struct bb_head_segment *segment)
+{
+    bool is_valid = false;
+    switch (segment->form) {
+    case BB_SKIP_FORM_NONE:
+        is_valid = true;
+        break;
+    case BB_SKIP_FORM_INVERTED:
+        is_valid = decode_inverted(cursor, file_size, segment);
+        break;
+    case BB_SKIP_FORM_BOUNDS:
+        is_valid = decode_bounds(cursor, type, file_size, segment);
+        break;
+    case BB_SKIP_FORM_VALUES:
+        is_valid = decode_unit(cursor, file_size, segment);
+        break;
+    case BB_SKIP_FORM_COLUMN:
+        return decode_column(cursor, file_size, segment);
+    }
+    return is_valid ? BB_OK : BB_CORRUPT;
+}
+
+static enum bb_status decode_segment(struct bb_cursor *cursor, const struct bb_skip_spec *spec,
+                                     enum bb_attribute_type type, uint64_t file_size,
+                                     struct bb_head_segment *segment)
 {
     uint16_t granule_count = 0;
     uint8_t form = 0;
     if (!bb_decode_u16(cursor, &granule_count) || !bb_decode_u8(cursor, &form) ||
         granule_count < 1 || granule_count > BB_SEGMENT_GRANULES_MAX)
-        return false;
+        return BB_CORRUPT;
     segment->granule_count = granule_count;
     segment->form = (enum bb_skip_form)form;
-    if (segment->form == BB_SKIP_FORM_NONE)
-        return true;
-    if (segment->form != form_of(spec->kind))
-        return false;
-    if (segment->form == BB_SKIP_FORM_INVERTED)
-        return decode_inverted(cursor, file_size, segment);
-    if (segment->form == BB_SKIP_FORM_BOUNDS &&
-        !bb_read_bounds_decode(cursor, type, &segment->bounds))
-        return false;
-    return decode_unit(cursor, file_size, segment);
+    if (segment->form != BB_SKIP_FORM_NONE && segment->form != form_of(spec->kind))
+        return BB_CORRUPT;
+    return decode_form(cursor, type, file_size, segment);
 }
 
-static bool decode_segments(struct bb_index_head *head, const struct bb_index_directory *directory,
-                            const struct bb_skip_spec *spec, uint64_t file_size)
+/* BB_CORRUPT without a message. */
+static enum bb_status decode_segments(struct bb_index_head *head,
+                                      const struct bb_index_directory *directory,
+                                      const struct bb_skip_spec *spec, uint64_t file_size)
 {
     struct bb_cursor cursor = bb_cursor_of(bb_buf_bytes(&head->bytes));
     enum bb_attribute_type type = directory->attributes[spec->attribute].type;
     uint64_t granule = 0;
     for (size_t i = 0; i < head->segment_count; i++) {
         struct bb_head_segment *segment = &head->segments[i];
-        if (!decode_segment(&cursor, spec, type, file_size, segment))
-            return false;
+        enum bb_status status = decode_segment(&cursor, spec, type, file_size, segment);
+        if (status != BB_OK)
+            return status;
         segment->first_granule = granule;
         granule += segment->granule_count;
     }
-    return granule == directory->granule_count && bb_cursor_left(&cursor) == 0;
+    return granule == directory->granule_count && bb_cursor_left(&cursor) == 0 ? BB_OK : BB_CORRUPT;
 }
 
 enum bb_status bb_index_head_decode(struct bb_buf *bytes,
@@ -106,7 +165,9 @@ enum bb_status bb_index_head_decode(struct bb_buf *bytes,
         if (head.segments == NULL)
             status = bb_fail(BB_NO_MEMORY, "no memory for the segments of an index");
     }
-    if (status == BB_OK && !decode_segments(&head, directory, &index->spec, file_size))
+    if (status == BB_OK)
+        status = decode_segments(&head, directory, &index->spec, file_size);
+    if (status == BB_CORRUPT)
         status = bb_corrupt(place, 0, "the head of an index is malformed");
     if (status == BB_OK)
         *ret_head = head;

@@ -5,6 +5,13 @@
 #include "skip/index/index_directory.h"
 #include "skip/index/min_max.h"
 
+/* Some granules of a column, in one unit. */
+struct bb_head_chunk {
+    uint32_t first_granule; /* of the segment */
+    uint32_t granule_count;
+    struct bb_skip_section data;
+};
+
 struct bb_head_segment {
     uint64_t first_granule;
     uint32_t granule_count; /* 1 ... BB_SEGMENT_GRANULES_MAX */
@@ -13,6 +20,8 @@ struct bb_head_segment {
     struct bb_read_bounds bounds; /* BOUNDS: of the segment */
     struct bb_segment inverted;   /* INVERTED */
     const uint8_t *unindexed;     /* INVERTED: a bit for each granule; NULL: none */
+    struct bb_head_chunk *chunks; /* COLUMN; owned */
+    uint32_t chunk_count;
 };
 
 struct bb_index_head {

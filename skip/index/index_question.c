@@ -2,6 +2,7 @@
 #include "skip/index/index_question.h"
 
 #include "skip/index/member_query.h"
+#include "skip/index/spec.h"
 #include "skip/index/value_set.h"
 
 struct question {
@@ -24,7 +25,7 @@ struct answer {
 
 static bool has_members(const struct bb_directory_entry *index)
 {
-    return index->spec.kind != BB_SKIP_MIN_MAX && index->spec.kind != BB_SKIP_SET;
+    return bb_spec_has_members(index->spec.kind);
 }
 
 bool bb_index_question_fits(const struct bb_directory_entry *index, const struct bb_leaf *leaf)
@@ -34,7 +35,7 @@ bool bb_index_question_fits(const struct bb_directory_entry *index, const struct
     if (index->spec.kind == BB_SKIP_SET)
         return leaf->kind == BB_LEAF_RANGES ||
                (leaf->kind == BB_LEAF_TEXT && leaf->group_count > 0);
-    return bb_member_query_fits(&index->spec, leaf);
+    return has_members(index) && bb_member_query_fits(&index->spec, leaf);
 }
 
 static void set_all(struct bb_granule_bits *bits)
@@ -214,6 +215,7 @@ static enum bb_status ask_form(struct question *question, const struct bb_head_s
     case BB_SKIP_FORM_INVERTED:
         return ask_members(question, segment, answer);
     case BB_SKIP_FORM_NONE:
+    case BB_SKIP_FORM_COLUMN:
         break;
     }
     set_all(&answer->may_be_true);

@@ -51,7 +51,7 @@ static size_t pairs_of_index(const struct bb_skip_spec *specs, size_t count)
 {
     size_t with_members = 0;
     for (size_t i = 0; i < count; i++)
-        with_members += specs[i].kind != BB_SKIP_MIN_MAX && specs[i].kind != BB_SKIP_SET;
+        with_members += bb_spec_has_members(specs[i].kind);
     size_t pairs = PAIRS_MAX / (with_members == 0 ? 1 : with_members);
     return pairs < PAIRS_OF_INDEX_MIN ? PAIRS_OF_INDEX_MIN : pairs;
 }
@@ -89,7 +89,8 @@ static enum bb_status init_indexes(struct bb_skip_builder *builder,
         struct bb_skip_spec spec = specs[i];
         spec.attribute = (uint32_t)file_number(builder, specs[i].attribute);
         enum bb_status status = bb_index_builder_init(
-            &builder->indexes[i], &spec, &builder->directory.secret, pairs_max, &builder->writer);
+            &builder->indexes[i], &spec, bb_schema_type(builder->schema, specs[i].attribute),
+            &builder->directory.secret, pairs_max, &builder->writer);
         if (status != BB_OK)
             return status;
         builder->index_count++;
@@ -249,8 +250,7 @@ static enum bb_status add(struct bb_skip_builder *builder, const struct bb_attri
     }
     for (size_t i = 0; i < builder->index_count; i++) {
         uint32_t number = builder->numbers[builder->indexes[i].spec.attribute];
-        if (attributes[number].state == BB_ATTRIBUTE_PRESENT)
-            bb_index_builder_add(&builder->indexes[i], &attributes[number]);
+        bb_index_builder_add(&builder->indexes[i], &attributes[number]);
     }
     builder->record_count++;
     return BB_OK;

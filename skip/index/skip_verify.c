@@ -1,4 +1,5 @@
 /* Reads and checks every byte of an index file. See bb/skip.h. */
+#include "skip/index/column.h"
 #include "skip/index/skip_file.h"
 #include "skip/index/value_set.h"
 
@@ -90,11 +91,34 @@ static enum bb_status check_values(struct verification *verification,
     return status;
 }
 
+static enum bb_status check_column(struct verification *verification,
+                                   const struct bb_head_segment *head, enum bb_attribute_type type)
+{
+    enum bb_status status = BB_OK;
+    struct bb_column_granule granule = {0};
+    for (uint32_t i = 0; i < head->chunk_count && status == BB_OK; i++) {
+        const struct bb_head_chunk *chunk = &head->chunks[i];
+        struct bb_bytes unit = {0};
+        status = read_unit(verification, BB_SKIP_UNIT_DATA, chunk->data, &unit);
+        for (uint32_t at = 0; at < chunk->granule_count && status == BB_OK; at++) {
+            status = bb_column_granule_read(&granule, type, unit, chunk->granule_count, at);
+            if (status == BB_CORRUPT)
+                status = refuse(verification, chunk->data, "a granule of a column is malformed");
+            else if (status == BB_NOT_FOUND)
+                status = BB_OK;
+        }
+    }
+    bb_column_granule_deinit(&granule);
+    return status;
+}
+
 static enum bb_status check_segment(struct verification *verification,
                                     const struct bb_head_segment *head, enum bb_attribute_type type)
 {
     if (head->form == BB_SKIP_FORM_INVERTED)
         return check_chunks(verification, head);
+    if (head->form == BB_SKIP_FORM_COLUMN)
+        return check_column(verification, head, type);
     if (head->form == BB_SKIP_FORM_BOUNDS)
         return check_bounds(verification, head, type);
     return head->form == BB_SKIP_FORM_VALUES ? check_values(verification, head, type) : BB_OK;

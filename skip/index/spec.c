@@ -9,7 +9,7 @@
 
 static const char *const KIND_NAMES[] = {
     [BB_SKIP_MIN_MAX] = "min_max", [BB_SKIP_SET] = "set",       [BB_SKIP_VALUES] = "values",
-    [BB_SKIP_TOKENS] = "tokens",   [BB_SKIP_NGRAMS] = "ngrams",
+    [BB_SKIP_TOKENS] = "tokens",   [BB_SKIP_NGRAMS] = "ngrams", [BB_SKIP_COLUMN] = "column",
 };
 #define KIND_END (sizeof(KIND_NAMES) / sizeof(KIND_NAMES[0]))
 
@@ -122,7 +122,7 @@ static enum bb_status take_kind(struct reading *reading, enum bb_skip_kind *ret_
             return take(reading, '(') ? BB_OK : refuse(reading, "'('");
         }
     }
-    return refuse(&begin, "min_max, set, values, tokens or ngrams");
+    return refuse(&begin, "min_max, set, values, tokens, ngrams or column");
 }
 
 static enum bb_status take_attribute(struct reading *reading, const struct bb_schema *schema,

@@ -7,7 +7,7 @@ import xxh3
 M64 = (1 << 64) - 1
 DATA, HEAD, GRANULES, DIRECTORY, FOOTER = 1, 2, 3, 4, 5
 BYTES, I64, U64, F64, TIME = 1, 2, 3, 4, 5
-KINDS = {1: "min_max", 2: "set", 3: "values", 4: "tokens", 5: "ngrams"}
+KINDS = {1: "min_max", 2: "set", 3: "values", 4: "tokens", 5: "ngrams", 6: "column"}
 
 
 class Corrupt(Exception):
@@ -166,6 +166,35 @@ def value(cursor, kind):
     return cursor.number({I64: "q", TIME: "q", U64: "Q", F64: "d"}[kind])
 
 
+def column_granule(data, kind):
+    """None, or the records' values; a state for those without one."""
+    if not data:
+        return None
+    cursor = Cursor(data)
+    records = cursor.varint()
+    states = [0] * records
+    if cursor.number("B"):
+        packed = cursor.raw((records + 3) // 4)
+        states = [packed[i // 4] >> i % 4 * 2 & 3 for i in range(records)]
+    values = []
+    for i in range(cursor.varint()):
+        if kind == BYTES:
+            shared = cursor.varint()
+            values.append((values[-1][:shared] if shared else b"") + cursor.bytes())
+        elif kind == F64:
+            values.append(cursor.number("d"))
+        elif i == 0:
+            first = cursor.varint()
+            values.append(first if kind == U64 else first >> 1 ^ -(first & 1))
+        else:
+            values.append(values[-1] + cursor.varint())
+    bits = Bits(data[cursor.at:])
+    width = max(len(values) - 1, 0).bit_length()
+    numbers = [bits.take(width) for _ in range(records)]
+    return [("", "null", "missing", "malformed")[state] if state else values[number]
+            for state, number in zip(states, numbers)]
+
+
 class Index:
     def __init__(self, file, fields):
         self.file = file
@@ -195,11 +224,21 @@ class Index:
             each = [bounds(unit, self.type) for _ in range(granules)]
             unit.end()
             return granules, form, (total, each)
+        if form == 4:
+            chunks = [(head.varint(), head.varint(), head.varint()) for _ in range(head.varint())]
+            return granules, form, [granule for chunk in chunks for granule in self.column_chunk(*chunk)]
         check(form == 3, "form")
         unit = Cursor(self.file.unit(DATA, head.varint(), head.varint()))
         values = [value(unit, self.type) for _ in range(unit.varint())]
         bits = Bits(unit.data[unit.at:])
         return granules, form, [(v, bits.posting(bits.gamma(), 0, granules)) for v in values]
+
+    def column_chunk(self, granules, offset, size):
+        data = self.file.unit(DATA, offset, size)
+        ends = (0,) + struct.unpack_from(f"<{granules}I", data)
+        body = data[4 * granules:]
+        check(ends[-1] == len(body), "bytes of a column are left")
+        return [column_granule(body[begin:end], self.type) for begin, end in zip(ends, ends[1:])]
 
 
 class SkipFile:
@@ -292,4 +331,7 @@ def describe_segment(granules, form, content):
         total, each = content
         return [f"{granules} granules, {' '.join(text(part) for part in total)}"] + \
             ["  " + " ".join(text(part) for part in one) for one in each]
+    if form == 4:
+        return [f"{granules} granules of records"] + \
+            ["  " + ("not stored" if one is None else ", ".join(text(item) for item in one)) for one in content]
     return [f"{granules} granules, {len(content)} values"] + [f"  {text(item)}: {where}" for item, where in content]

@@ -53,7 +53,13 @@ if skip.describe() != read_file("skip.txt").decode("ascii"):
 if skip.places != [granule * 100 for granule in range(GRANULES)]:
     sys.exit("places")
 for index in skip.indexes:
-    if index.kind < 3:
+    if index.kind == 6:
+        found = [item for _, _, content in index.segments for granule in content for item in granule]
+        wanted = [row[index.attribute] for granule in range(GRANULES) for row in rows_of(granule)] \
+            if index.attribute < 2 else found
+        if found != wanted or len(found) != skip.records:
+            sys.exit(f"a column of attribute {index.attribute} has other values")
+    if index.kind not in (3, 4, 5):
         continue
     for granule in range(GRANULES):
         for row in rows_of(granule):

@@ -197,6 +197,41 @@ static inline enum bb_status open_rows(struct indexed_rows *rows, bool is_reside
     return bb_skip_file_open(ROWS_PATH, &options, ret_file);
 }
 
+/* Where all attributes have columns: every record is decided exactly. */
+static inline void check_columns(struct indexed_rows *rows, struct bb_skip_file *file,
+                                 const char *text)
+{
+    struct bb_condition *condition = NULL;
+    struct bb_condition_run *run = NULL;
+    struct bb_skip_rows *decided = NULL;
+    struct bb_skip_row_bits bits = {0};
+    assert_ok(bb_condition_parse(
+        rows->schema, (struct bb_bytes){(const uint8_t *)text, strlen(text)}, &condition));
+    assert_ok(bb_condition_run_create(condition, &run));
+    assert_ok(bb_skip_rows_create(file, condition, rows->schema, &decided));
+    uint64_t in_granule = 0;
+    uint64_t true_count = 0;
+    for (size_t i = 0; i < rows->row_count; i++, in_granule++) {
+        enum bb_truth truth = BB_TRUTH_UNKNOWN;
+        if (i == 0 || rows->granules[i] != rows->granules[i - 1]) {
+            assert_int_equal(true_count, bits.true_count);
+            assert_int_equal(in_granule, bits.record_count);
+            assert_ok(bb_skip_rows_read(decided, rows->granules[i], NULL, &bits));
+            in_granule = 0;
+            true_count = 0;
+        }
+        assert_ok(bb_condition_test(run, rows->rows[i].attributes, &truth));
+        uint64_t is_true = bits.is_true[in_granule / 64] >> in_granule % 64 & 1;
+        uint64_t is_null = bits.is_null[in_granule / 64] >> in_granule % 64 & 1;
+        if (is_true != (truth == BB_TRUTH_TRUE) || is_null != (truth == BB_TRUTH_UNKNOWN))
+            fail_msg("row %zu: %s is %d", i, text, (int)truth);
+        true_count += is_true;
+    }
+    bb_skip_rows_destroy(decided);
+    bb_condition_run_destroy(run);
+    bb_condition_destroy(condition);
+}
+
 /* A literal as text: quotes are doubled, and backslashes are as they are. */
 static inline void print_text(char *to, const char *text, size_t size, const char *before,
                               const char *after)

@@ -6,7 +6,7 @@
 #include "tests/support/step.h"
 
 static const char *const specs[] = {"min_max(count)", "set(name, values=60)", "values(number)",
-                                    "tokens(words)", NULL};
+                                    "tokens(words)",  "column(count)",        NULL};
 static const char *const texts[] = {
     "count < 40 OR number = 3", "NOT (name = 'GET' OR has_token(words, 'w2'))",
     "words LIKE '% GET %' AND number IN (1, 2)", "name IS NULL OR count BETWEEN 10 AND 30"};
@@ -33,6 +33,33 @@ static void tear_down(struct damage *damage)
     indexed_rows_deinit(&damage->rows);
 }
 
+/* Damaged or exact. */
+static void read_column(struct damage *damage, struct bb_skip_file *file)
+{
+    static const char text[] = "count < 25";
+    struct bb_condition *condition = NULL;
+    struct bb_skip_rows *rows = NULL;
+    struct bb_skip_row_bits bits;
+    uint64_t found[12] = {0};
+    assert_ok(bb_condition_parse(damage->rows.schema,
+                                 (struct bb_bytes){(const uint8_t *)text, sizeof(text) - 1},
+                                 &condition));
+    for (size_t i = 0; i < damage->rows.row_count; i++) {
+        const struct bb_attribute *count = &damage->rows.rows[i].attributes[ROW_COUNT];
+        found[damage->rows.granules[i]] +=
+            count->state == BB_ATTRIBUTE_PRESENT && count->as.u64 < 25;
+    }
+    assert_ok(bb_skip_rows_create(file, condition, damage->rows.schema, &rows));
+    for (size_t granule = 0; granule < 12; granule++) {
+        enum bb_status status = bb_skip_rows_read(rows, granule, NULL, &bits);
+        assert_true(status == BB_CORRUPT || status == BB_OK);
+        if (status == BB_OK)
+            assert_int_equal(bits.true_count, found[granule]);
+    }
+    bb_skip_rows_destroy(rows);
+    bb_condition_destroy(condition);
+}
+
 /* With a file as it is now: either it does not open, or no row is lost. Gives whether it opened, was
  * whole by its own word, and how many segments were found damaged. */
 static bool check_file(struct damage *damage, bool *ret_is_whole)
@@ -46,6 +73,7 @@ static bool check_file(struct damage *damage, bool *ret_is_whole)
     }
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         check_condition(&damage->rows, file, texts[i], NULL);
+    read_column(damage, file);
     *ret_is_whole = bb_skip_file_verify(file) == BB_OK;
     bb_skip_file_close(file);
     return true;
@@ -90,7 +118,7 @@ static void damaged_segments__are_counted(void **state)
     (void)state;
     struct damage damage;
     struct bb_skip_file *file = NULL;
-    struct bb_skip_account accounts[4] = {{0}};
+    struct bb_skip_account accounts[5] = {{0}};
     size_t size = 0;
     set_up(&damage, 22);
     uint8_t *bytes = bb_file_memory_bytes(damage.rows.memory, ROWS_PATH, &size);
@@ -99,7 +127,7 @@ static void damaged_segments__are_counted(void **state)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         check_condition(&damage.rows, file, texts[i], accounts);
     uint64_t damaged = 0;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 5; i++)
         damaged += accounts[i].damaged_segments;
     assert_true(damaged > 0);
     assert_status(bb_skip_file_verify(file), BB_CORRUPT);

@@ -51,6 +51,57 @@ static void conditions__lose_no_row(void **state)
         assert_true(excluded[i] > 0);
 }
 
+static const char *const columns[] = {"column(words)",
+                                      "column(name)",
+                                      "column(number)",
+                                      "column(count)",
+                                      "column(ratio)",
+                                      "column(ts)",
+                                      NULL};
+
+static void columns__decide_every_row(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    static char text[1 << 14];
+    bb_rng_init(&rng, bb_rng_seed("skip_file_test", 14));
+    for (uint32_t turn = 0; turn < 10; turn++) {
+        struct indexed_rows rows;
+        struct bb_skip_file *file = NULL;
+        indexed_rows_init(&rows, &rng, 1 + bb_rng_skewed(&rng, 1500), 1 + bb_rng_skewed(&rng, 150),
+                          columns);
+        assert_ok(open_rows(&rows, turn % 2 == 0, &file));
+        assert_ok(bb_skip_file_verify(file));
+        for (size_t i = 0; i < 40; i += bb_test_step()) {
+            draw_condition(&rng, (uint32_t)bb_rng_below(&rng, 4), text);
+            check_columns(&rows, file, text);
+        }
+        bb_skip_file_close(file);
+        indexed_rows_deinit(&rows);
+    }
+}
+
+static void conditions__without_columns_are_not_decided(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    static const char *const specs[] = {"column(number)", NULL};
+    static const char text[] = "number = 1 AND count = 2";
+    struct indexed_rows rows;
+    struct bb_skip_file *file = NULL;
+    struct bb_condition *condition = NULL;
+    struct bb_skip_rows *decided = NULL;
+    bb_rng_init(&rng, bb_rng_seed("skip_file_test", 15));
+    indexed_rows_init(&rows, &rng, 3, 5, specs);
+    assert_ok(open_rows(&rows, false, &file));
+    assert_ok(bb_condition_parse(
+        rows.schema, (struct bb_bytes){(const uint8_t *)text, sizeof(text) - 1}, &condition));
+    assert_int_equal(bb_skip_rows_create(file, condition, rows.schema, &decided), BB_NOT_FOUND);
+    bb_condition_destroy(condition);
+    bb_skip_file_close(file);
+    indexed_rows_deinit(&rows);
+}
+
 static void segments__end_at_1024_granules(void **state)
 {
     (void)state;
@@ -261,6 +312,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conditions__lose_no_row),
+        cmocka_unit_test(columns__decide_every_row),
+        cmocka_unit_test(conditions__without_columns_are_not_decided),
         cmocka_unit_test(segments__end_at_1024_granules),
         cmocka_unit_test(ranges__decide_whole_granules),
         cmocka_unit_test(unusable_indexes__are_not_read),

@@ -21,6 +21,9 @@ static const char *const specs[] = {
     "values(number, rate=0.01)",
     "tokens(line, rate=0.01)",
     "ngrams(line, n=4, rate=0.1, fold=lower)",
+    "column(line)",
+    "column(number)",
+    "column(ratio)",
 };
 #define SPECS (sizeof(specs) / sizeof(specs[0]))
 

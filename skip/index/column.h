@@ -1,0 +1,90 @@
+/* column: the values of an attribute, record by record, so that conditions on it are decided exactly
+ * without reading records.
+ *
+ *     fields of a segment in the head := varint chunks | for each: varint granules, varint offset,
+ *                                        varint size of a data unit
+ *     unit    := u32 end of each granule, counted from the first one's begin | granule*
+ *     granule := nothing                                 its values are not stored
+ *              | varint records | u8 has states | with 1: 2 bits for each record, its state
+ *                | varint values | value* | bits: the number of each record's value
+ *     value   := of bytes: varint bytes shared with the value before, varint size of the rest, the rest
+ *              | of f64: 8 bytes
+ *              | of others: varint; of the first one the value (i64, time: zigzag), then the difference
+ *
+ * The values of a granule are distinct and ascend, NaN last; records without one have the number 0. A
+ * number has as many bits as the greatest one needs.
+ *
+ * Threads: a builder and what is read for one.
+ */
+#ifndef BB_SKIP_INDEX_COLUMN_H
+#define BB_SKIP_INDEX_COLUMN_H
+
+#include "skip/index/segment_sink.h"
+
+/* Chunks end at this size: read at once where records of many granules are asked for. */
+#define BB_COLUMN_CHUNK_SIZE (16u * 1024)
+/* Values of a granule, put together: with more they are not stored. */
+#define BB_COLUMN_GRANULE_MAX (16u * 1024 * 1024)
+#define BB_COLUMN_RECORDS_MAX (BB_COLUMN_GRANULE_MAX / 8 + 1)
+
+struct bb_column_record {
+    enum bb_attribute_state state;
+    struct bb_attribute value; /* PRESENT; of bytes data is NULL: they are in bytes at offset */
+    size_t offset;
+    uint32_t number; /* of the value among the distinct ones */
+};
+
+struct bb_column_builder {
+    enum bb_attribute_type type;
+    struct bb_column_record *records; /* owned; of the granule at hand */
+    size_t record_count;
+    size_t record_capacity;
+    uint32_t *order;      /* owned; as many as records: those with values, sorted */
+    struct bb_buf bytes;  /* owned: of the granule's values */
+    bool is_too_large;    /* the granule */
+    struct bb_buf ends;   /* owned: of the chunk's granules */
+    struct bb_buf data;   /* owned: of the chunk */
+    struct bb_buf chunks; /* owned: fields of the segment's chunks */
+    uint32_t chunk_count;
+    uint32_t granule_count; /* of the segment */
+    enum bb_status status;  /* the first failure */
+};
+
+void bb_column_builder_init(struct bb_column_builder *builder, enum bb_attribute_type type);
+void bb_column_builder_deinit(struct bb_column_builder *builder);
+/* Of every record, whatever its state. */
+void bb_column_builder_add(struct bb_column_builder *builder, const struct bb_attribute *attribute);
+BB_MUST_CHECK enum bb_status bb_column_builder_end_granule(struct bb_column_builder *builder,
+                                                           struct bb_segment_sink *sink);
+BB_MUST_CHECK enum bb_status bb_column_builder_end_segment(struct bb_column_builder *builder,
+                                                           struct bb_segment_sink *sink);
+
+/* A granule's values, as they are read. Zeroed it is valid; owned: bb_column_granule_deinit. */
+struct bb_column_granule {
+    uint32_t record_count;
+    const uint8_t *states; /* borrowed from the unit; NULL: all are present */
+    struct bb_attribute *values;
+    size_t value_count;
+    size_t value_capacity;
+    struct bb_buf bytes;     /* of the values */
+    struct bb_bytes numbers; /* borrowed: bits */
+    uint32_t number_bits;
+};
+
+void bb_column_granule_deinit(struct bb_column_granule *granule);
+/* Reads granule number `at` of a unit with so many. BB_CORRUPT without a message for malformed bytes,
+ * BB_NOT_FOUND for values that are not stored, BB_NO_MEMORY. */
+BB_MUST_CHECK enum bb_status bb_column_granule_read(struct bb_column_granule *granule,
+                                                    enum bb_attribute_type type,
+                                                    struct bb_bytes unit, uint32_t granules,
+                                                    uint32_t at);
+
+static inline enum bb_attribute_state bb_column_state(const struct bb_column_granule *granule,
+                                                      uint32_t record)
+{
+    return granule->states == NULL
+               ? BB_ATTRIBUTE_PRESENT
+               : (enum bb_attribute_state)(granule->states[record / 4] >> record % 4 * 2 & 3);
+}
+
+#endif

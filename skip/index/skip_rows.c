@@ -1,0 +1,395 @@
+/* Conditions decided record by record from columns. See bb/skip.h.
+ *
+ * A leaf is asked for each distinct value of a granule, and its records look their value up. The tree is
+ * evaluated on words of 64 records.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "skip/condition/tree.h"
+#include "skip/index/column.h"
+#include "skip/index/interval_set.h"
+#include "skip/index/skip_file.h"
+
+/* A leaf of the condition with an attribute. */
+struct row_leaf {
+    const struct bb_condition *node;
+    size_t index; /* of the column in the file */
+    enum bb_attribute_type type;
+    struct bb_condition_run *run; /* owned; of TEXT */
+    struct bb_buf scratch;        /* owned: the unit at hand */
+    struct bb_skip_section section;
+    struct bb_bytes unit;
+    struct bb_column_granule granule;
+    uint8_t *truths; /* owned: of each value of the granule, enum bb_truth */
+    size_t truth_capacity;
+};
+
+struct bb_skip_rows {
+    struct bb_skip_file *file;
+    const struct bb_condition *condition;
+    const struct bb_schema *schema;
+    struct row_leaf *leaves; /* owned, in the order of the tree */
+    size_t leaf_count;
+    size_t node_count;
+    struct bb_attribute *attributes; /* owned: what runs are given */
+    uint64_t *words;                 /* owned: for each node true, then null */
+    size_t word_capacity;
+};
+
+/* --- Creating --- */
+
+static bool has_attribute(const struct bb_condition *node)
+{
+    return node->kind == BB_CONDITION_LEAF && node->leaf.kind != BB_LEAF_CONSTANT;
+}
+
+static void count_nodes(const struct bb_condition *node, struct bb_skip_rows *rows)
+{
+    rows->node_count++;
+    rows->leaf_count += has_attribute(node);
+    for (size_t i = 0; i < node->child_count; i++)
+        count_nodes(node->children[i], rows);
+}
+
+/* The column of the leaf's attribute; index_count: there is none. */
+static size_t find_column(const struct bb_skip_rows *rows, const struct bb_leaf *leaf)
+{
+    const struct bb_index_directory *directory = &rows->file->directory;
+    size_t i = 0;
+    for (; i < directory->index_count; i++) {
+        const struct bb_directory_entry *entry = &directory->indexes[i];
+        if (!entry->is_known || entry->spec.kind != BB_SKIP_COLUMN)
+            continue;
+        const struct bb_stored_attribute *attribute = &directory->attributes[entry->spec.attribute];
+        if (attribute->type == leaf->type && leaf->attribute < bb_schema_count(rows->schema) &&
+            strcmp(attribute->definition, bb_schema_definition(rows->schema, leaf->attribute)) == 0)
+            break;
+    }
+    return i;
+}
+
+static enum bb_status init_leaves(struct bb_skip_rows *rows, const struct bb_condition *node,
+                                  size_t *next)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < node->child_count && status == BB_OK; i++)
+        status = init_leaves(rows, node->children[i], next);
+    if (status != BB_OK || !has_attribute(node))
+        return status;
+    struct row_leaf *leaf = &rows->leaves[(*next)++];
+    *leaf = (struct row_leaf){
+        .node = node, .index = find_column(rows, &node->leaf), .type = node->leaf.type};
+    if (leaf->index == rows->file->directory.index_count)
+        return BB_NOT_FOUND;
+    return node->leaf.kind == BB_LEAF_TEXT ? bb_condition_run_create(node, &leaf->run) : BB_OK;
+}
+
+enum bb_status bb_skip_rows_create(struct bb_skip_file *file, const struct bb_condition *condition,
+                                   const struct bb_schema *schema, struct bb_skip_rows **ret_rows)
+{
+    struct bb_skip_rows *rows = bb_alloc_zeroed(1, sizeof(*rows));
+    if (rows == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for asking columns");
+    *rows = (struct bb_skip_rows){.file = file, .condition = condition, .schema = schema};
+    count_nodes(condition, rows);
+    rows->leaves = bb_alloc_zeroed(rows->leaf_count + 1, sizeof(rows->leaves[0]));
+    rows->attributes = bb_alloc_zeroed(bb_schema_count(schema) + 1, sizeof(rows->attributes[0]));
+    enum bb_status status = BB_OK;
+    size_t next = 0;
+    if (rows->leaves == NULL || rows->attributes == NULL)
+        status = bb_fail(BB_NO_MEMORY, "no memory for asking columns");
+    if (status == BB_OK)
+        status = init_leaves(rows, condition, &next);
+    if (status == BB_OK)
+        *ret_rows = rows;
+    else
+        bb_skip_rows_destroy(rows);
+    return status;
+}
+
+void bb_skip_rows_destroy(struct bb_skip_rows *rows)
+{
+    if (rows == NULL)
+        return;
+    for (size_t i = 0; rows->leaves != NULL && i < rows->leaf_count; i++) {
+        bb_condition_run_destroy(rows->leaves[i].run);
+        bb_buf_deinit(&rows->leaves[i].scratch);
+        bb_column_granule_deinit(&rows->leaves[i].granule);
+        bb_free(rows->leaves[i].truths);
+    }
+    bb_free(rows->leaves);
+    bb_free(rows->attributes);
+    bb_free(rows->words);
+    bb_free(rows);
+}
+
+/* --- A granule of a column --- */
+
+static const struct bb_head_segment *find_segment(const struct bb_index_head *head, size_t granule)
+{
+    size_t begin = 0;
+    size_t end = head->segment_count;
+    while (end - begin > 1) {
+        size_t middle = begin + (end - begin) / 2;
+        if (head->segments[middle].first_granule <= granule)
+            begin = middle;
+        else
+            end = middle;
+    }
+    return &head->segments[begin];
+}
+
+static const struct bb_head_chunk *find_chunk(const struct bb_head_segment *segment,
+                                              uint32_t granule)
+{
+    uint32_t begin = 0;
+    uint32_t end = segment->chunk_count;
+    while (end - begin > 1) {
+        uint32_t middle = begin + (end - begin) / 2;
+        if (segment->chunks[middle].first_granule <= granule)
+            begin = middle;
+        else
+            end = middle;
+    }
+    return &segment->chunks[begin];
+}
+
+static enum bb_status read_chunk(struct bb_skip_rows *rows, struct row_leaf *leaf,
+                                 const struct bb_head_chunk *chunk, struct bb_skip_account *account)
+{
+    if (leaf->section.offset == chunk->data.offset && leaf->section.size == chunk->data.size)
+        return BB_OK;
+    leaf->section = (struct bb_skip_section){0};
+    enum bb_status status = bb_skip_file_read(rows->file, BB_SKIP_UNIT_DATA, chunk->data,
+                                              &leaf->scratch, account, &leaf->unit);
+    if (status == BB_OK)
+        leaf->section = chunk->data;
+    return status;
+}
+
+static enum bb_status read_granule(struct bb_skip_rows *rows, struct row_leaf *leaf, size_t granule,
+                                   struct bb_skip_account *account)
+{
+    const struct bb_loaded_head *loaded = NULL;
+    struct bb_place place = {.file = rows->file->file->path};
+    enum bb_status status = bb_skip_file_head(rows->file, leaf->index, account, &loaded);
+    if (status != BB_OK)
+        return status;
+    if (loaded->is_damaged)
+        return bb_corrupt(place, rows->file->directory.indexes[leaf->index].head.offset,
+                          "the head of a column is damaged");
+    const struct bb_head_segment *segment = find_segment(&loaded->head, granule);
+    if (segment->form != BB_SKIP_FORM_COLUMN)
+        return BB_NOT_FOUND;
+    uint32_t in_segment = (uint32_t)(granule - segment->first_granule);
+    const struct bb_head_chunk *chunk = find_chunk(segment, in_segment);
+    status = read_chunk(rows, leaf, chunk, account);
+    if (status == BB_OK)
+        status = bb_column_granule_read(&leaf->granule, leaf->type, leaf->unit,
+                                        chunk->granule_count, in_segment - chunk->first_granule);
+    if (status == BB_CORRUPT ||
+        (status == BB_OK && leaf->granule.record_count != rows->file->granules.records[granule]))
+        return bb_corrupt(place, chunk->data.offset, "a granule of a column is malformed");
+    return status;
+}
+
+/* --- Leaves --- */
+
+static enum bb_status test_value(struct bb_skip_rows *rows, struct row_leaf *leaf,
+                                 const struct bb_attribute *value, enum bb_truth *ret_truth)
+{
+    const struct bb_leaf *condition = &leaf->node->leaf;
+    if (condition->kind == BB_LEAF_RANGES)
+        *ret_truth = bb_intervals_have(condition, value) ? BB_TRUTH_TRUE : BB_TRUTH_FALSE;
+    if (condition->kind == BB_LEAF_NULLS)
+        *ret_truth = BB_TRUTH_FALSE;
+    if (condition->kind != BB_LEAF_TEXT)
+        return BB_OK;
+    rows->attributes[condition->attribute] = *value;
+    return bb_condition_test(leaf->run, rows->attributes, ret_truth);
+}
+
+static enum bb_status test_values(struct bb_skip_rows *rows, struct row_leaf *leaf)
+{
+    const struct bb_column_granule *granule = &leaf->granule;
+    enum bb_status status = BB_OK;
+    if (granule->value_count >= leaf->truth_capacity) {
+        uint8_t *truths = bb_realloc(leaf->truths, granule->value_count + 1);
+        if (truths == NULL)
+            return bb_fail(BB_NO_MEMORY, "no memory for %zu values of a column",
+                           granule->value_count);
+        leaf->truths = truths;
+        leaf->truth_capacity = granule->value_count + 1;
+    }
+    leaf->truths[0] = BB_TRUTH_FALSE; /* no record has a value */
+    for (size_t i = 0; i < granule->value_count && status == BB_OK; i++) {
+        enum bb_truth truth = BB_TRUTH_FALSE;
+        status = test_value(rows, leaf, &granule->values[i], &truth);
+        leaf->truths[i] = (uint8_t)truth;
+    }
+    return status;
+}
+
+/* What a record without a value is. */
+static enum bb_truth absent_truth(const struct row_leaf *leaf)
+{
+    return leaf->node->leaf.kind == BB_LEAF_NULLS ? BB_TRUTH_TRUE : BB_TRUTH_UNKNOWN;
+}
+
+/* False: a number of a record is no value's. */
+static bool look_up_records(const struct row_leaf *leaf, uint64_t *is_true, uint64_t *is_null)
+{
+    const struct bb_column_granule *granule = &leaf->granule;
+    struct bb_bit_reader numbers = bb_bit_reader_of(granule->numbers);
+    size_t limit = granule->value_count == 0 ? 1 : granule->value_count;
+    enum bb_truth absent = absent_truth(leaf);
+    for (uint32_t record = 0; record < granule->record_count; record++) {
+        uint64_t number = bb_bit_reader_take(&numbers, granule->number_bits);
+        if (number >= limit)
+            return false;
+        bool is_present = bb_column_state(granule, record) == BB_ATTRIBUTE_PRESENT;
+        uint64_t truth = is_present ? leaf->truths[number] : (uint64_t)absent;
+        is_true[record / 64] |= (truth & 1) << record % 64;
+        is_null[record / 64] |= (truth >> 1) << record % 64;
+    }
+    return true;
+}
+
+static_assert(BB_TRUTH_FALSE == 0 && BB_TRUTH_TRUE == 1 && BB_TRUTH_UNKNOWN == 2,
+              "the bits of a truth are true and null");
+
+/* --- The tree --- */
+
+struct walk {
+    struct bb_skip_rows *rows;
+    struct bb_skip_account *accounts;
+    size_t granule;
+    size_t words;     /* of a bitset */
+    size_t next_leaf; /* in the order of the tree */
+    size_t next_node;
+};
+
+/* True, then null. */
+struct bits {
+    uint64_t *is_true;
+    uint64_t *is_null;
+};
+
+static enum bb_status decide_leaf(struct walk *walk, struct bits bits)
+{
+    struct row_leaf *leaf = &walk->rows->leaves[walk->next_leaf++];
+    struct bb_skip_account unseen = {0};
+    struct bb_skip_account *account =
+        walk->accounts == NULL ? &unseen : &walk->accounts[leaf->index];
+    enum bb_status status = read_granule(walk->rows, leaf, walk->granule, account);
+    account->granules_asked++;
+    account->damaged_segments += status == BB_CORRUPT;
+    if (status == BB_OK)
+        status = test_values(walk->rows, leaf);
+    if (status == BB_OK && !look_up_records(leaf, bits.is_true, bits.is_null))
+        status = bb_corrupt((struct bb_place){.file = walk->rows->file->file->path},
+                            leaf->section.offset, "a granule of a column is malformed");
+    return status;
+}
+
+static void set_constant(const struct walk *walk, const struct bb_leaf *leaf, struct bits bits)
+{
+    uint64_t records = walk->rows->file->granules.records[walk->granule];
+    for (size_t i = 0; i < walk->words; i++) {
+        uint64_t left = records - i * 64;
+        uint64_t all = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+        bits.is_true[i] = leaf->may_be_true ? all : 0;
+        bits.is_null[i] = leaf->may_be_null ? all : 0;
+    }
+}
+
+/* AND is false where one is, OR true where one is; what is left is null where one is. */
+static void join(struct bits to, struct bits more, size_t words, bool is_and)
+{
+    for (size_t i = 0; i < words; i++) {
+        uint64_t a = to.is_true[i];
+        uint64_t b = more.is_true[i];
+        uint64_t a_false = ~(a | to.is_null[i]);
+        uint64_t b_false = ~(b | more.is_null[i]);
+        uint64_t is_true = is_and ? a & b : a | b;
+        uint64_t is_false = is_and ? a_false | b_false : a_false & b_false;
+        to.is_null[i] = (to.is_null[i] | more.is_null[i]) & ~is_true & ~is_false;
+        to.is_true[i] = is_true;
+    }
+}
+
+static void negate(const struct walk *walk, struct bits bits)
+{
+    uint64_t records = walk->rows->file->granules.records[walk->granule];
+    for (size_t i = 0; i < walk->words; i++) {
+        uint64_t left = records - i * 64;
+        uint64_t all = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+        bits.is_true[i] = all & ~bits.is_true[i] & ~bits.is_null[i];
+    }
+}
+
+static enum bb_status decide(struct walk *walk, const struct bb_condition *node,
+                             struct bits *ret_bits)
+{
+    uint64_t *words = walk->rows->words + 2 * walk->words * walk->next_node++;
+    struct bits bits = {.is_true = words, .is_null = words + walk->words};
+    enum bb_status status = BB_OK;
+    if (node->kind == BB_CONDITION_LEAF && node->leaf.kind == BB_LEAF_CONSTANT)
+        set_constant(walk, &node->leaf, bits);
+    else if (node->kind == BB_CONDITION_LEAF)
+        status = decide_leaf(walk, bits);
+    for (size_t i = 0; i < node->child_count && status == BB_OK; i++) {
+        struct bits child;
+        status = decide(walk, node->children[i], &child);
+        if (status == BB_OK && i == 0)
+            bits = child;
+        else if (status == BB_OK)
+            join(bits, child, walk->words, node->kind == BB_CONDITION_AND);
+    }
+    if (status == BB_OK && node->kind == BB_CONDITION_NOT)
+        negate(walk, bits);
+    *ret_bits = bits;
+    return status;
+}
+
+static enum bb_status make_room(struct bb_skip_rows *rows, size_t words)
+{
+    size_t count = 2 * words * rows->node_count;
+    if (count > rows->word_capacity) {
+        uint64_t *grown = bb_realloc(rows->words, count * sizeof(grown[0]));
+        if (grown == NULL)
+            return bb_fail(BB_NO_MEMORY, "no memory for the records of a granule");
+        rows->words = grown;
+        rows->word_capacity = count;
+    }
+    memset(rows->words, 0, count * sizeof(rows->words[0]));
+    return BB_OK;
+}
+
+enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
+                                 struct bb_skip_account *accounts,
+                                 struct bb_skip_row_bits *ret_bits)
+{
+    uint64_t records = rows->file->granules.records[granule];
+    struct walk walk = {.rows = rows,
+                        .accounts = accounts,
+                        .granule = granule,
+                        .words = (size_t)(records + 63) / 64};
+    struct bits bits;
+    if (records > BB_COLUMN_RECORDS_MAX)
+        return BB_NOT_FOUND;
+    enum bb_status status = make_room(rows, walk.words);
+    if (status == BB_OK)
+        status = decide(&walk, rows->condition, &bits);
+    if (status != BB_OK)
+        return status;
+    uint64_t count = 0;
+    for (size_t i = 0; i < walk.words; i++)
+        count += (uint64_t)__builtin_popcountll(bits.is_true[i]);
+    *ret_bits = (struct bb_skip_row_bits){.is_true = bits.is_true,
+                                          .is_null = bits.is_null,
+                                          .record_count = records,
+                                          .true_count = count};
+    return BB_OK;
+}
