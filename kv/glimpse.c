@@ -231,6 +231,13 @@ static enum bb_status visit_operation(void *context, const struct bb_entry *entr
     return BB_OK;
 }
 
+/* Nothing is repaired here, and what may be written just now is no damage. */
+static enum bb_recovery recovery_of(const struct bb_db *db)
+{
+    return db->options.recovery == BB_RECOVERY_POINT_IN_TIME ? BB_RECOVERY_POINT_IN_TIME
+                                                             : BB_RECOVERY_SYNCED;
+}
+
 /* What stands at the end of the newest log and is no whole record is being written. */
 static enum bb_status walk_log(struct attempt *attempt, uint64_t number)
 {
@@ -239,8 +246,7 @@ static enum bb_status walk_log(struct attempt *attempt, uint64_t number)
     enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, number, &path);
     if (status == BB_OK)
         status = bb_replay_visit_log(db->system, (const char *)path.data, number, db->store_id,
-                                     db->options.recover_point_in_time, &attempt->check,
-                                     visit_operation, attempt);
+                                     recovery_of(db), &attempt->check, visit_operation, attempt);
     if (status == BB_NOT_FOUND)
         status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
                             "the log was there, and is missing");

@@ -20,8 +20,9 @@
 #define SIZE_RATIO_TIERED      4
 #define BUSY_FACTOR            3
 
-static const struct bb_sized_struct sized_struct = {
-    "struct bb_db_options", sizeof(struct bb_db_options), sizeof(struct bb_db_options)};
+static const struct bb_sized_struct sized_struct = {"struct bb_db_options",
+                                                    offsetof(struct bb_db_options, recovery_report),
+                                                    sizeof(struct bb_db_options)};
 
 struct range {
     const char *name;
@@ -207,6 +208,14 @@ static enum bb_status check_read_only(const struct bb_db_options *o)
     return BB_OK;
 }
 
+static enum bb_status check_recovery(const struct bb_db_options *o)
+{
+    if (o->recovery <= BB_RECOVERY_SALVAGE)
+        return BB_OK;
+    return bb_fail(BB_INVALID, "option recovery is %d, allowed are %d to %d", (int)o->recovery,
+                   (int)BB_RECOVERY_SYNCED, (int)BB_RECOVERY_SALVAGE);
+}
+
 static enum bb_status resolve_style(struct bb_db_options *o)
 {
     if (o->compaction_style == BB_COMPACTION_DEFAULT)
@@ -298,6 +307,8 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
         status = resolve_style(&o);
     if (status == BB_OK)
         status = check_read_only(&o);
+    if (status == BB_OK)
+        status = check_recovery(&o);
     if (status == BB_OK)
         status = resolve_level0(&o);
     if (status != BB_OK)

@@ -85,9 +85,8 @@ static enum bb_status verify_log(struct verification *v, uint64_t number,
     struct bb_buf path = {0};
     enum bb_status status = bb_filename_path(v->path, BB_FILE_LOG, number, &path);
     if (status == BB_OK)
-        status =
-            bb_replay_check_log(v->fs, (const char *)path.data, number, v->state.identity.store_id,
-                                v->options.recover_point_in_time, check);
+        status = bb_replay_check_log(v->fs, (const char *)path.data, number,
+                                     v->state.identity.store_id, v->options.recovery, check);
     bb_buf_deinit(&path);
     return status;
 }
@@ -117,13 +116,7 @@ static enum bb_status judge_unnamed(struct verification *v, const struct bb_unna
     v->report.tables_unnamed = list->count;
     if (v->manifest.is_marked || first == list->count)
         return BB_OK;
-    return bb_fail(BB_CORRUPT,
-                   "%s/%06" PRIu64 ".bbt: a whole table of this store that no manifest names, with "
-                   "sequences up to %" PRIu64 ", and all that is named ends at %" PRIu64
-                   ": the end of MANIFEST-%06" PRIu64 " cannot be read%s%s; a repair takes it",
-                   v->path, list->tables[first].number, list->tables[first].sequence_max,
-                   v->last_sequence, v->manifest.number, v->manifest.is_whole ? "" : ": ",
-                   v->manifest.dropped);
+    return bb_unnamed_fail(v->path, &list->tables[first], v->last_sequence, &v->manifest);
 }
 
 static enum bb_status verify_unnamed(struct verification *v)
@@ -191,6 +184,8 @@ static enum bb_status read_metadata(struct verification *v)
         status = bb_manifest_load(v->fs, v->path, &v->state, &v->manifest);
     if (status == BB_OK)
         status = bb_manifest_check_comparator(v->path, &v->state.identity, v->options.comparator);
+    if (status == BB_OK && v->options.recovery == BB_RECOVERY_STRICT)
+        status = bb_manifest_check_whole(v->path, &v->manifest);
     if (status == BB_OK)
         status = bb_manifest_report_context(
             bb_directory_check_complete(v->path, &v->directory, &v->state), &v->manifest);

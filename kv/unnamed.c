@@ -1,6 +1,7 @@
 /* See unnamed.h. */
 #include "kv/unnamed.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -92,4 +93,15 @@ size_t bb_unnamed_first_above(const struct bb_unnamed *list, uint64_t sequence)
     while (first > 0 && list->tables[first - 1].sequence_max > sequence)
         first--;
     return first;
+}
+
+enum bb_status bb_unnamed_fail(const char *path, const struct bb_unnamed_table *table,
+                               uint64_t last_sequence, const struct bb_manifest_report *manifest)
+{
+    return bb_fail(BB_CORRUPT,
+                   "%s/%06" PRIu64 ".bbt: a whole table of this store that no manifest names, with "
+                   "sequences up to %" PRIu64 ", and all that is named ends at %" PRIu64
+                   ": the end of MANIFEST-%06" PRIu64 " cannot be read%s%s; a repair takes it",
+                   path, table->number, table->sequence_max, last_sequence, manifest->number,
+                   manifest->is_whole ? "" : ": ", manifest->dropped);
 }

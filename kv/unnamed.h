@@ -37,4 +37,9 @@ void bb_unnamed_deinit(struct bb_unnamed *list);
 /* The index of the first table that has a sequence above this one; those after it have one, too. */
 size_t bb_unnamed_first_above(const struct bb_unnamed *list, uint64_t sequence);
 
+/* BB_CORRUPT: the table may have been acknowledged. last_sequence: what is known without it. */
+BB_MUST_CHECK enum bb_status bb_unnamed_fail(const char *path, const struct bb_unnamed_table *table,
+                                             uint64_t last_sequence,
+                                             const struct bb_manifest_report *manifest);
+
 #endif

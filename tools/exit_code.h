@@ -15,6 +15,8 @@ enum exit_code {
     EXIT_UNSUPPORTED = 5,  /* a newer format */
     EXIT_INCONSISTENT = 6, /* measure: the sums of the accounting do not agree */
     EXIT_OVERFULL = 7,     /* filter: done, but it holds more keys than planned */
+    EXIT_RECOVERED =
+        8, /* done, but opening the store has dropped or repaired what had been synced */
 };
 
 /* BB_NOT_FOUND is EXIT_IO here: it means that a file or store is missing. An absent key is the

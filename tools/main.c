@@ -66,7 +66,8 @@ static const char exit_codes[] =
     "  4  corrupt: bytes of a file are not what they must be\n"
     "  5  unsupported: written by a newer version; import: a form that cannot be read\n"
     "  6  measure: the accounting of reads does not add up\n"
-    "  7  filter create, add, union: done, but the filter holds more keys than planned\n";
+    "  7  filter create, add, union: done, but the filter holds more keys than planned\n"
+    "  8  done, but opening the store has dropped or repaired what had been synced\n";
 
 /* The tool as a command of its own, for messages and output that belong to no sub-command. */
 static const struct command tool = {.name = "help"};

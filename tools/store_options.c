@@ -1,11 +1,13 @@
 /* See store_options.h. */
 #include "tools/store_options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/status.h"
+#include "tools/number_text.h"
 #include "tools/store_words.h"
 
 static void add(struct store_options *store, const char *name, const char *argument,
@@ -90,8 +92,8 @@ void store_options_init(struct store_options *store, const struct command *comma
     add_tables(store);
     add(store, "deterministic", NULL, OPTION_FLAG, &store->db.deterministic,
         "flush and compact on the writing thread, so that a seed fixes everything");
-    add(store, "point-in-time", NULL, OPTION_FLAG, &store->db.recover_point_in_time,
-        "open with what precedes damage in a log, instead of refusing");
+    add(store, "recovery", "MODE", OPTION_TEXT, &store->recovery,
+        "damage of logs: synced (default), strict, point-in-time or salvage");
 }
 
 void store_options_init_to_read(struct store_options *store, const struct command *command)
@@ -182,6 +184,22 @@ static enum bb_status decode_style(const char *text, enum bb_compaction_style *r
     return bb_fail(BB_INVALID, "option --style: \"%s\" is not leveled, tiered or lazy", text);
 }
 
+static enum bb_status decode_recovery(const char *text, enum bb_recovery *ret)
+{
+    static const char *const names[] = {[BB_RECOVERY_SYNCED] = "synced",
+                                        [BB_RECOVERY_STRICT] = "strict",
+                                        [BB_RECOVERY_POINT_IN_TIME] = "point-in-time",
+                                        [BB_RECOVERY_SALVAGE] = "salvage"};
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(names); i++)
+        if (strcmp(text, names[i]) == 0) {
+            *ret = (enum bb_recovery)i;
+            return BB_OK;
+        }
+    return bb_fail(BB_INVALID,
+                   "option --recovery: \"%s\" is not synced, strict, point-in-time or salvage",
+                   text);
+}
+
 static enum bb_status decode_texts(struct store_options *store)
 {
     struct bb_db_options *db = &store->db;
@@ -194,7 +212,27 @@ static enum bb_status decode_texts(struct store_options *store)
         status = decode_summary_residency(store->summary_residency, &db->summary_residency);
     if (status == BB_OK && store->style != NULL)
         status = decode_style(store->style, &db->compaction_style);
+    if (status == BB_OK && store->recovery != NULL)
+        status = decode_recovery(store->recovery, &db->recovery);
     return status;
+}
+
+/* Unsynced ends are told as events; this is what had been synced. */
+static void tell_recovery(const struct store_options *store)
+{
+    const struct bb_db_recovery *found = &store->recovered;
+    char text[256];
+    if (!found->is_damaged)
+        return;
+    snprintf(text, sizeof(text),
+             "%s: %s of logs were dropped that had been synced, with %s whole batches; %s files "
+             "were set "
+             "aside%s",
+             found->is_repaired ? "the store was repaired" : "the store was damaged",
+             number_bytes(found->dropped_bytes).text, number_grouped(found->dropped_records).text,
+             number_grouped(found->files_set_aside).text,
+             found->deletions_may_return ? "; deletions may return" : "");
+    command_warn(store->command, text);
 }
 
 enum bb_status store_open(struct store_options *store, const char *directory, struct bb_db **ret_db)
@@ -211,7 +249,10 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
         return status;
     db->on_event = tell_event;
     db->event_context = store;
+    db->recovery_report = &store->recovered;
     status = bb_db_open(directory, db, ret_db);
+    if (status == BB_OK)
+        tell_recovery(store);
     return status == BB_OK ? BB_OK : store_words_fail(status);
 }
 
@@ -227,10 +268,12 @@ enum bb_status store_open_to_read(struct store_options *store, const char *direc
                              : status;
 }
 
-enum exit_code store_close(const struct command *command, struct bb_db *db, enum exit_code code)
+enum exit_code store_close(const struct store_options *store, struct bb_db *db, enum exit_code code)
 {
     enum bb_status status = bb_db_close(db);
-    if (status == BB_OK || (code != EXIT_FOUND && code != EXIT_ABSENT))
+    if (code != EXIT_FOUND && code != EXIT_ABSENT)
         return code;
-    return command_fail(command, status);
+    if (status != BB_OK)
+        return command_fail(store->command, status);
+    return store->recovered.is_damaged ? EXIT_RECOVERED : code;
 }

@@ -12,11 +12,13 @@ struct store_options {
     const struct command *command; /* for warnings */
     bool no_compression;
     bool index_cached;
-    const char *level_costs;       /* text of numbers, NULL: not given */
-    const char *summary_bits;      /* a number, "none" or "all", NULL: not given */
-    const char *style;             /* "leveled", "tiered" or "lazy", NULL: not given */
-    const char *summary_residency; /* "pinned", "cached" or "unused", NULL: not given */
-    const char *secret_seed;       /* text of a number, NULL: random */
+    const char *level_costs;         /* text of numbers, NULL: not given */
+    const char *summary_bits;        /* a number, "none" or "all", NULL: not given */
+    const char *style;               /* "leveled", "tiered" or "lazy", NULL: not given */
+    const char *summary_residency;   /* "pinned", "cached" or "unused", NULL: not given */
+    const char *recovery;            /* "strict", "synced", "point-in-time" or "salvage", or NULL */
+    struct bb_db_recovery recovered; /* what the opening found */
+    const char *secret_seed;         /* text of a number, NULL: random */
     struct bb_hash_secret secret;
     struct option list[STORE_OPTION_COUNT];
     size_t list_count;
@@ -38,8 +40,9 @@ BB_MUST_CHECK enum bb_status store_open(struct store_options *store, const char 
 BB_MUST_CHECK enum bb_status store_open_to_read(struct store_options *store, const char *directory,
                                                 struct bb_db **ret_db);
 
-/* Closes; the exit code is code, unless closing fails and nothing had failed before. db may be
- * NULL. */
-enum exit_code store_close(const struct command *command, struct bb_db *db, enum exit_code code);
+/* Closes; the exit code is code, unless nothing had failed before and closing fails, or the opening
+ * has dropped what had been synced. db may be NULL. */
+enum exit_code store_close(const struct store_options *store, struct bb_db *db,
+                           enum exit_code code);
 
 #endif

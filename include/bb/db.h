@@ -80,6 +80,39 @@ struct bb_event {
     const char *message; /* borrowed for the call; may be empty, never NULL */
 };
 
+/* What an opening does where logs or the manifest do not end as they were written. docs/durability.md,
+ * "Recovery modes", has them beside those of other stores. A log whose process died between two writes
+ * ends as it was written, in every mode. */
+enum bb_recovery {
+    BB_RECOVERY_SYNCED, /* default: bytes that were never synced are dropped, as a loss of power leaves
+                           them; damage of what was synced is BB_CORRUPT */
+    BB_RECOVERY_STRICT,        /* both are BB_CORRUPT; the message says how much can be read */
+    BB_RECOVERY_POINT_IN_TIME, /* the state ends before the first damage, of what was synced too.
+                                  Logs that are cut by that are kept as NUMBER.wal.damaged */
+    BB_RECOVERY_SALVAGE, /* what BB_RECOVERY_SYNCED refuses is repaired (bb_db_repair), with all that
+                            can be read after the damage too, and opened */
+};
+
+/* What an opening found and did; struct bb_db_options names where it goes. */
+struct bb_db_recovery {
+    uint64_t logs;           /* that were read */
+    uint64_t records;        /* batches of them that can be read, up to the first damage */
+    uint64_t sequence_first; /* of these; 0: there are none */
+    uint64_t sequence_last;
+    uint64_t dropped_bytes;          /* of logs: no part of the store any more */
+    uint64_t dropped_logs;           /* files that they are of */
+    uint64_t dropped_records;        /* whole batches among them, after damage or a gap */
+    uint64_t dropped_sequence_first; /* of these; 0: there are none */
+    uint64_t dropped_sequence_last;
+    uint64_t dropped_manifest_bytes; /* of a change that was never finished */
+    uint64_t files_set_aside;        /* that have the suffix ".lost" or ".damaged" now */
+    bool is_damaged;           /* some of what was dropped, set aside or repaired had been synced,
+                                        or may have been */
+    bool is_repaired;          /* by BB_RECOVERY_SALVAGE */
+    bool deletions_may_return; /* as a repair reports it */
+    uint64_t reserved[8];
+};
+
 /* Zero means default, everywhere. docs/options.md says which options are kept in the store. */
 struct bb_db_options {
     size_t struct_size; /* sizeof of it, or 0: bb/base.h */
@@ -142,7 +175,7 @@ struct bb_db_options {
                                   a write with sync is BB_INVALID; bb_db_flush makes durable */
     uint32_t wal_buffer_bytes; /* 0: each commit is one write(2). Else commits gather in the process
                                   up to so many bytes, and the death of the process loses them */
-    bool recover_point_in_time; /* open with what precedes damage in a log, instead of refusing */
+    enum bb_recovery recovery; /* what an opening does with damage at the end of the logs */
 
     /* Work on the caller's thread (flush and compaction inside put), so that a seed fixes the whole
      * execution. */
@@ -204,6 +237,10 @@ struct bb_db_options {
      * times level0_run_count_compact, as far as that is below the stop: 12. In deterministic mode
      * only bb_db_wait_idle makes it quiet. */
     uint32_t level0_run_count_busy;
+
+    /* Filled in by bb_db_open, also where it fails: what can be read then. NULL: nobody wants to know.
+     * Borrowed for the call. */
+    struct bb_db_recovery *recovery_report;
 };
 
 struct bb_write_options {

@@ -138,7 +138,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
  * minds.
  *
  * Of options the comparator, the file system, the limits of tables and filters and
- * recover_point_in_time count (with it nothing behind a hole of the logs is taken); on_event is told
+ * recovery count (BB_RECOVERY_POINT_IN_TIME: nothing after a hole of the logs is taken); on_event is told
  * of each finding (BB_EVENT_RECOVERY). Memory: the largest damaged table as a whole, and a write
  * buffer. Space: as much as is written anew.
  *

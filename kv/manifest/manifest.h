@@ -43,6 +43,10 @@ struct bb_manifest_report {
     char dropped[256];      /* why the tail ended, for a person; empty when whole */
 };
 
+/* For strict recovery: BB_CORRUPT where something was dropped. */
+BB_MUST_CHECK enum bb_status bb_manifest_check_whole(const char *directory,
+                                                     const struct bb_manifest_report *report);
+
 /* For a failure that a torn manifest may explain, because the state is that before its last change:
  * says so in front of the latest message. Returns status. */
 enum bb_status bb_manifest_report_context(enum bb_status status,

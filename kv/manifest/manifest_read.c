@@ -188,6 +188,18 @@ enum bb_status bb_manifest_load(struct bb_file_system *fs, const char *directory
     return status;
 }
 
+enum bb_status bb_manifest_check_whole(const char *directory,
+                                       const struct bb_manifest_report *report)
+{
+    if (report->is_whole)
+        return BB_OK;
+    return bb_fail(BB_CORRUPT,
+                   "%s/MANIFEST-%06" PRIu64 ": ends early: %s; the %" PRIu64
+                   " records before that can be read. Recovery is strict: another mode opens with "
+                   "these",
+                   directory, report->number, report->dropped, report->record_count);
+}
+
 enum bb_status bb_manifest_report_context(enum bb_status status,
                                           const struct bb_manifest_report *report)
 {

@@ -1,6 +1,7 @@
 /* Opening and creating a store; the order of calls is that of docs/durability.md. */
 #include <inttypes.h>
 
+#include "bb/db_files.h"
 #include "base/alloc.h"
 #include "base/file_limit.h"
 #include "base/file_pool.h"
@@ -155,6 +156,8 @@ static enum bb_status read_manifest(struct bb_opening *opening)
     if (status == BB_OK)
         status = bb_manifest_check_comparator(db->directory, &opening->state.identity,
                                               db->options.comparator);
+    if (status == BB_OK && db->options.recovery == BB_RECOVERY_STRICT)
+        status = bb_manifest_check_whole(db->directory, &opening->manifest);
     if (status == BB_OK)
         status = bb_manifest_report_context(
             bb_directory_check_complete(db->directory, &opening->directory, &opening->state),
@@ -231,7 +234,7 @@ static bool is_at_rest(const struct bb_opening *opening)
     uint64_t named_logs = state->log_is_absent ? 0 : 1;
     return state->is_closed && opening->manifest.is_whole && state->log_number != 0 &&
            replay->log_count == named_logs && replay->record_count == 0 &&
-           replay->dropped_bytes == 0 && replay->cut_count == 0 &&
+           replay->dropped.bytes == 0 && replay->cut_count == 0 &&
            bb_directory_is_clean(&opening->directory, state, opening->manifest.number);
 }
 
@@ -364,7 +367,8 @@ enum bb_status bb_opening_recover(struct bb_opening *opening)
         status = bb_replay_logs(db, &opening->directory, &opening->state, &opening->levels,
                                 &opening->replay);
     if (status == BB_OK && !opening->manifest.is_marked)
-        status = bb_set_aside_tables(db, &opening->directory, &opening->state);
+        status = bb_set_aside_tables(db, &opening->directory, &opening->state, &opening->manifest,
+                                     &opening->tables_set_aside);
     if (status == BB_OK)
         status = bb_replay_keep_cut_logs(db, &opening->replay);
     if (status == BB_OK) {
@@ -445,6 +449,30 @@ static struct bb_db *create_db(const char *directory, const struct bb_db_options
     return db;
 }
 
+/* For who wants to know; what a repair before has said stays. */
+static void report_recovery(const struct bb_opening *opening)
+{
+    struct bb_db_recovery *report = opening->db->options.recovery_report;
+    const struct bb_replay_report *replay = &opening->replay;
+    const struct bb_dropped *dropped = &replay->dropped;
+    if (report == NULL)
+        return;
+    report->logs = replay->log_count;
+    report->records = replay->record_count;
+    report->sequence_first = replay->sequence_first;
+    report->sequence_last = replay->sequence_last;
+    report->dropped_bytes += dropped->bytes;
+    report->dropped_logs += dropped->logs;
+    report->dropped_records += dropped->records;
+    report->dropped_sequence_first = dropped->sequence_first;
+    report->dropped_sequence_last = dropped->sequence_last;
+    report->dropped_manifest_bytes = opening->manifest.dropped_bytes;
+    report->files_set_aside += opening->tables_set_aside;
+    if (opening->db->options.recovery == BB_RECOVERY_POINT_IN_TIME)
+        report->files_set_aside += replay->cut_count;
+    report->is_damaged |= replay->is_damaged || opening->tables_set_aside > 0;
+}
+
 static enum bb_status open_to_write(struct bb_db *db)
 {
     struct bb_opening opening = {.db = db};
@@ -461,6 +489,7 @@ static enum bb_status open_to_write(struct bb_db *db)
     if (status == BB_OK && !waits)
         status = bb_store_start_workers(db);
     struct bb_error failure = *bb_error_last();
+    report_recovery(&opening);
     bb_opening_deinit(&opening);
     return status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
@@ -473,6 +502,48 @@ static enum bb_status open_db(struct bb_db *db)
     return db->options.read_only ? bb_read_only_start(db) : open_to_write(db);
 }
 
+static enum bb_status open_resolved(const char *directory, const struct bb_db_options *resolved,
+                                    struct bb_db **ret_db)
+{
+    struct bb_db *db = create_db(directory, resolved);
+    if (db == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for a store");
+    enum bb_status status = open_db(db);
+    if (status != BB_OK) {
+        struct bb_error failure = *bb_error_last();
+        (void)!bb_store_release(db);
+        return bb_error_restore(&failure);
+    }
+    db->options.recovery_report = NULL; /* the caller's for this call */
+    *ret_db = db;
+    return BB_OK;
+}
+
+/* What a repair did, in the words of an opening. */
+static void report_repair(const struct bb_db_repair_report *repair, struct bb_db_recovery *report)
+{
+    if (report == NULL)
+        return;
+    *report = (struct bb_db_recovery){.dropped_bytes = repair->log_bytes_lost + repair->bytes_lost,
+                                      .dropped_logs = repair->logs_lost,
+                                      .files_set_aside = repair->files_set_aside,
+                                      .is_damaged = true,
+                                      .is_repaired = true,
+                                      .deletions_may_return = repair->deletions_may_return};
+}
+
+/* options: as the caller gave them. */
+static enum bb_status repair_and_open(const char *directory, const struct bb_db_options *options,
+                                      const struct bb_db_options *resolved, struct bb_db **ret_db)
+{
+    struct bb_db_repair_report repair = {0};
+    enum bb_status status = bb_db_repair(directory, options, NULL, &repair);
+    if (status != BB_OK)
+        return status;
+    report_repair(&repair, resolved->recovery_report);
+    return open_resolved(directory, resolved, ret_db);
+}
+
 enum bb_status bb_db_open(const char *directory, const struct bb_db_options *options,
                           struct bb_db **ret_db)
 {
@@ -482,15 +553,11 @@ enum bb_status bb_db_open(const char *directory, const struct bb_db_options *opt
         status = bb_path_check(directory, "the store's directory");
     if (status != BB_OK)
         return status;
-    struct bb_db *db = create_db(directory, &resolved);
-    if (db == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for a store");
-    status = open_db(db);
-    if (status != BB_OK) {
-        struct bb_error failure = *bb_error_last();
-        (void)!bb_store_release(db);
-        return bb_error_restore(&failure);
-    }
-    *ret_db = db;
-    return BB_OK;
+    if (resolved.recovery_report != NULL)
+        *resolved.recovery_report = (struct bb_db_recovery){0};
+    status = open_resolved(directory, &resolved, ret_db);
+    bool is_repairable = resolved.recovery == BB_RECOVERY_SALVAGE && !resolved.read_only;
+    return status == BB_CORRUPT && is_repairable
+               ? repair_and_open(directory, options, &resolved, ret_db)
+               : status;
 }

@@ -16,6 +16,7 @@ struct bb_opening {
     struct bb_manifest_report manifest;
     struct bb_levels *levels;
     struct bb_replay_report replay;
+    uint64_t tables_set_aside;
     bool made_directory;
     bool is_at_rest;
     /* Made by this attempt, and taken over by the store once all of it has succeeded. */

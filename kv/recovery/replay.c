@@ -30,7 +30,7 @@ struct log_walk {
     const char *path;
     uint64_t number;
     struct bb_wal_reader *reader;
-    bool tolerate_damage;
+    enum bb_recovery recovery;
     struct bb_log_check *check;
     enum bb_status (*visit)(void *context, const struct bb_entry *entry);
     enum bb_status (*end_record)(void *context); /* NULL: nothing is done */
@@ -38,6 +38,11 @@ struct log_walk {
     bool has_record;    /* one of the log was taken */
     size_t record_size; /* of the record at hand */
 };
+
+static bool tolerates_damage(const struct log_walk *walk)
+{
+    return walk->recovery == BB_RECOVERY_POINT_IN_TIME;
+}
 
 static enum bb_status visit_operations(struct log_walk *walk, struct bb_batch_cursor *cursor)
 {
@@ -51,6 +56,16 @@ static enum bb_status visit_operations(struct log_walk *walk, struct bb_batch_cu
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
+/* What other modes drop. */
+static enum bb_status fail_strict(const struct log_walk *walk, uint64_t offset, const char *reason)
+{
+    const struct bb_log_check *check = walk->check;
+    return bb_corrupt((struct bb_place){.file = walk->path}, offset,
+                      "%s; before that the logs have %" PRIu64 " records, up to sequence %" PRIu64
+                      ", that can be read. Recovery is strict: another mode opens with these",
+                      reason, check->record_count, check->expected_sequence - 1);
+}
+
 /* A gap before the record that begins at `sequence`: an end of the state, or damage. Within a log it
  * is damage in any case, since all that precedes this record could be read. */
 static enum bb_status meet_gap(struct log_walk *walk, uint64_t sequence)
@@ -60,12 +75,15 @@ static enum bb_status meet_gap(struct log_walk *walk, uint64_t sequence)
     if (status != BB_OK)
         return status;
     bool is_damage = walk->has_record || durable > BB_WAL_HEADER_SIZE;
-    if (is_damage && !walk->tolerate_damage)
+    if (is_damage && !tolerates_damage(walk))
         return bb_corrupt(
             (struct bb_place){.file = walk->path}, bb_wal_reader_offset(walk->reader),
             "the record has sequence %" PRIu64 ", expected %" PRIu64 ": operations %s are missing",
             sequence, walk->check->expected_sequence,
             walk->has_record ? "before it" : "that were durable, of the logs before,");
+    if (walk->recovery == BB_RECOVERY_STRICT)
+        return fail_strict(walk, bb_wal_reader_offset(walk->reader),
+                           "the log before has lost its end");
     walk->check->is_gap = true;
     walk->check->is_damaged |= is_damage;
     return BB_OK;
@@ -114,7 +132,7 @@ static enum bb_status check_end(struct log_walk *walk)
     if (wanted == NULL || (found->offset == wanted->offset && found->check == wanted->check))
         return BB_OK;
     walk->check->is_damaged = true;
-    if (walk->tolerate_damage)
+    if (tolerates_damage(walk))
         return BB_OK;
     return bb_corrupt((struct bb_place){.file = walk->path}, report->end_offset,
                       "the log ends here (%s), and had records up to %" PRIu64
@@ -134,16 +152,20 @@ static enum bb_status walk_log(struct log_walk *walk)
     }
     if (status != BB_NOT_FOUND)
         return status;
-    walk->check->dropped_bytes += bb_wal_reader_report(walk->reader)->dropped_bytes;
-    walk->check->is_damaged |= bb_wal_reader_report(walk->reader)->is_damaged;
-    return check_end(walk);
+    const struct bb_wal_report *report = bb_wal_reader_report(walk->reader);
+    walk->check->dropped_bytes += report->dropped_bytes;
+    walk->check->is_damaged |= report->is_damaged;
+    status = check_end(walk);
+    if (status == BB_OK && walk->recovery == BB_RECOVERY_STRICT && report->reason[0] != 0)
+        status = fail_strict(walk, report->end_offset, report->reason);
+    return status;
 }
 
 static enum bb_status open_and_walk(struct bb_file_system *fs, const uint8_t store_id[16],
                                     struct log_walk *walk)
 {
     enum bb_status status = bb_wal_reader_open(fs, walk->path, walk->number, store_id,
-                                               walk->tolerate_damage, &walk->reader);
+                                               tolerates_damage(walk), &walk->reader);
     if (status == BB_OK)
         status = walk_log(walk);
     bb_wal_reader_close(walk->reader);
@@ -151,23 +173,21 @@ static enum bb_status open_and_walk(struct bb_file_system *fs, const uint8_t sto
 }
 
 enum bb_status bb_replay_check_log(struct bb_file_system *fs, const char *path, uint64_t number,
-                                   const uint8_t store_id[16], bool tolerate_damage,
+                                   const uint8_t store_id[16], enum bb_recovery recovery,
                                    struct bb_log_check *check)
 {
-    struct log_walk walk = {
-        .path = path, .number = number, .tolerate_damage = tolerate_damage, .check = check};
+    struct log_walk walk = {.path = path, .number = number, .recovery = recovery, .check = check};
     return open_and_walk(fs, store_id, &walk);
 }
 
-enum bb_status
-bb_replay_visit_log(struct bb_file_system *fs, const char *path, uint64_t number,
-                    const uint8_t store_id[16], bool tolerate_damage, struct bb_log_check *check,
-                    enum bb_status (*visit)(void *context, const struct bb_entry *entry),
-                    void *context)
+enum bb_status bb_replay_visit_log(
+    struct bb_file_system *fs, const char *path, uint64_t number, const uint8_t store_id[16],
+    enum bb_recovery recovery, struct bb_log_check *check,
+    enum bb_status (*visit)(void *context, const struct bb_entry *entry), void *context)
 {
     struct log_walk walk = {.path = path,
                             .number = number,
-                            .tolerate_damage = tolerate_damage,
+                            .recovery = recovery,
                             .check = check,
                             .visit = visit,
                             .context = context};
@@ -345,13 +365,13 @@ static void tell_dropped(struct bb_db *db, const char *path, uint64_t bytes, con
 }
 
 static enum bb_status replay_log(struct replay *replay, uint64_t number, struct bb_log_check *check,
-                                 bool *ret_is_cut)
+                                 bool *ret_is_cut, uint64_t *ret_dropped)
 {
     struct bb_buf path = {0};
     enum bb_status status = bb_filename_path(replay->db->directory, BB_FILE_LOG, number, &path);
     struct log_walk walk = {.path = (const char *)path.data,
                             .number = number,
-                            .tolerate_damage = replay->db->options.recover_point_in_time,
+                            .recovery = replay->db->options.recovery,
                             .check = check,
                             .visit = replay_operation,
                             .end_record = end_record,
@@ -363,6 +383,7 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
         status = open_and_walk(replay->db->system, replay->db->store_id, &walk);
     replay->walk = NULL;
     *ret_is_cut = check->is_damaged;
+    *ret_dropped = check->dropped_bytes - dropped_before;
     if (status == BB_OK && check->is_gap)
         tell_dropped(replay->db, walk.path, 0,
                      "all of this log, because the log before it has lost its end");
@@ -374,29 +395,51 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
 }
 
 /* Logs behind a gap are not read any more, and count as cut where that is damage. */
+static enum bb_status replay_each(struct replay *replay, const uint64_t *numbers, size_t count,
+                                  struct bb_log_check *check, struct bb_replay_report *report)
+{
+    struct bb_db *db = replay->db;
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        bool is_cut = check->is_damaged;
+        uint64_t dropped = 0;
+        if (!check->is_gap)
+            status = replay_log(replay, numbers[i], check, &is_cut, &dropped);
+        if (is_cut)
+            report->cut[report->cut_count++] = numbers[i];
+        if (status == BB_OK && (dropped > 0 || check->is_gap || check->is_damaged))
+            status = bb_dropped_count_log(db, numbers[i], dropped, check->expected_sequence,
+                                          &report->dropped);
+    }
+    return status;
+}
+
+static void fill_report(const struct bb_log_check *check, uint64_t begin, size_t count,
+                        struct bb_replay_report *report)
+{
+    bool is_empty = check->record_count == 0;
+    report->log_count = count;
+    report->record_count = check->record_count;
+    report->sequence_first = is_empty ? 0 : begin;
+    report->sequence_last = is_empty ? 0 : check->expected_sequence - 1;
+    report->is_damaged = check->is_damaged;
+}
+
 static enum bb_status replay_all(struct replay *replay, const uint64_t *numbers, size_t count,
                                  struct bb_replay_report *report)
 {
     struct bb_log_check check = bb_log_check_from(replay->state);
+    uint64_t begin = check.expected_sequence;
     struct bb_wal_end *ends = replay->state->log_ends;
     replay->state->log_ends = NULL; /* the tables that are made of the logs change the state */
     replay->state->log_end_count = 0;
-    enum bb_status status = BB_OK;
-    for (size_t i = 0; i < count && status == BB_OK; i++) {
-        bool is_cut = check.is_damaged;
-        if (!check.is_gap)
-            status = replay_log(replay, numbers[i], &check, &is_cut);
-        if (is_cut)
-            report->cut[report->cut_count++] = numbers[i];
-    }
+    enum bb_status status = replay_each(replay, numbers, count, &check, report);
+    fill_report(&check, begin, count, report);
     if (status == BB_OK)
         status = write_table(replay);
     if (status == BB_OK)
         status = note_sequence(replay, check.expected_sequence - 1);
     bb_free(ends);
-    report->log_count = count;
-    report->record_count = check.record_count;
-    report->dropped_bytes = check.dropped_bytes;
     return status;
 }
 
@@ -426,10 +469,7 @@ enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_directory *direc
     }
     bb_log_run_destroy(replay.run);
     bb_free(numbers);
-    if (status == BB_OK)
-        *ret_report = report;
-    else
-        bb_replay_report_deinit(&report);
+    *ret_report = report;
     return status;
 }
 
@@ -470,7 +510,7 @@ static enum bb_status keep_log(struct bb_db *db, uint64_t number)
 enum bb_status bb_replay_keep_cut_logs(struct bb_db *db, const struct bb_replay_report *report)
 {
     enum bb_status status = BB_OK;
-    if (!db->options.recover_point_in_time)
+    if (db->options.recovery != BB_RECOVERY_POINT_IN_TIME)
         return BB_OK;
     for (size_t i = 0; i < report->cut_count && status == BB_OK; i++)
         status = keep_log(db, report->cut[i]);

@@ -70,15 +70,20 @@ static void make_foreign(struct bb_directory *directory, uint64_t number)
 }
 
 enum bb_status bb_set_aside_tables(struct bb_db *db, struct bb_directory *directory,
-                                   const struct bb_manifest_state *state)
+                                   const struct bb_manifest_state *state,
+                                   const struct bb_manifest_report *manifest, uint64_t *ret_count)
 {
     struct bb_unnamed list = {0};
     enum bb_status status =
         bb_unnamed_find(db->system, db->directory, &db->options, directory, state, &list);
-    for (size_t i = bb_unnamed_first_above(&list, state->last_sequence);
-         i < list.count && status == BB_OK; i++) {
+    size_t first = bb_unnamed_first_above(&list, state->last_sequence);
+    if (status == BB_OK && first < list.count && db->options.recovery == BB_RECOVERY_STRICT)
+        status =
+            bb_unnamed_fail(db->directory, &list.tables[first], state->last_sequence, manifest);
+    for (size_t i = first; i < list.count && status == BB_OK; i++) {
         status = set_aside(db, list.tables[i].number);
         make_foreign(directory, list.tables[i].number);
+        *ret_count += status == BB_OK;
     }
     bb_unnamed_deinit(&list);
     return status;

@@ -36,8 +36,8 @@ static enum bb_status check_logs(struct bb_repair *repair, const uint64_t *numbe
         status = bb_filename_path(repair->path, BB_FILE_LOG, numbers[i], &path);
         if (status == BB_OK)
             status = bb_replay_check_log(repair->fs, (const char *)path.data, numbers[i],
-                                         repair->state.identity.store_id,
-                                         repair->options.recover_point_in_time, check);
+                                         repair->state.identity.store_id, repair->options.recovery,
+                                         check);
     }
     bb_buf_deinit(&path);
     return status;
@@ -185,7 +185,7 @@ static bool follows(struct reading *reading, const struct bb_batch_cursor *curso
                    reading->name, cursor->sequence - expected, expected);
     repair->report.log_holes++;
     repair->report.deletions_may_return = true;
-    reading->is_ended = repair->options.recover_point_in_time;
+    reading->is_ended = repair->options.recovery == BB_RECOVERY_POINT_IN_TIME;
     return !reading->is_ended;
 }
 

@@ -1,4 +1,4 @@
-/* Goal: a log that is cut because recover_point_in_time was asked for is kept for a look, whenever
+/* Goal: a log that is cut because a point in time was asked for is kept for a look, whenever
  * the power fails during that opening: there is always the log itself or a whole copy of it, and
  * the store opens with a front part of its commits. Method: a killed store with a damaged log; the
  * power fails before each call of the opening that recovers it, in the strictest way and in drawn
@@ -45,7 +45,7 @@ static struct bb_db_options options_for(struct bb_file_memory *memory)
     return (struct bb_db_options){.create_if_missing = true,
                                   .file_system = bb_file_memory_system(memory),
                                   .write_buffer_bytes = 64 * 1024,
-                                  .recover_point_in_time = true,
+                                  .recovery = BB_RECOVERY_POINT_IN_TIME,
                                   .deterministic = true};
 }
 

@@ -170,7 +170,7 @@ static void directory__a_log_of_another_store_stays(void **state)
     photo_take(&before, memory, STORE_PATH);
     assert_non_null(photo_find(&before, "000900.wal"));
     for (int point_in_time = 0; point_in_time < 2; point_in_time++) {
-        options.recover_point_in_time = point_in_time != 0;
+        options.recovery = point_in_time != 0 ? BB_RECOVERY_POINT_IN_TIME : BB_RECOVERY_SYNCED;
         assert_status(bb_db_open(STORE_PATH, &options, &db), BB_CORRUPT);
         assert_message("000900.wal");
     }

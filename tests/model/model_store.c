@@ -30,7 +30,10 @@ static void draw_durability(struct model *model)
     struct bb_db_options *o = &model->options;
     o->wal_off = bb_rng_one_in(rng, 12);
     o->wal_buffer_bytes = bb_rng_one_in(rng, 8) ? (uint32_t)bb_rng_between(rng, 1, 16) * 1024 : 0;
-    o->recover_point_in_time = bb_rng_one_in(rng, 4);
+    o->recovery =
+        bb_rng_one_in(rng, 4)
+            ? (enum bb_recovery)bb_rng_between(rng, BB_RECOVERY_POINT_IN_TIME, BB_RECOVERY_SALVAGE)
+            : BB_RECOVERY_SYNCED;
     o->background_bytes_per_second = bb_rng_one_in(rng, 8) ? UINT64_C(1) << 20 : 0;
 }
 
@@ -113,6 +116,7 @@ void model_differ(const struct model *model, const char *what)
 
 void model_open(struct model *model)
 {
+    struct bb_db_recovery found;
     draw_options(model);
     if (model->sequence > 0 && bb_rng_one_in(&model->rng, 8)) {
         struct bb_db_options options = model->options;
@@ -120,7 +124,11 @@ void model_open(struct model *model)
         if (bb_db_open(MODEL_DIRECTORY, &options, &model->db) != BB_EXISTS)
             model_differ(model, "a store is opened that should not be there");
     }
+    model->options.recovery_report = &found;
     model_must(model, bb_db_open(MODEL_DIRECTORY, &model->options, &model->db), "open");
+    model->options.recovery_report = NULL;
+    if (found.is_repaired || (found.is_damaged && found.files_set_aside == 0))
+        model_differ(model, "an opening finds damage, and there is none");
 }
 
 struct model *model_create(uint64_t seed, struct model_coverage *coverage)

@@ -195,14 +195,14 @@ static void log_end__a_torn_tail_is_not_kept(void **state)
     struct victim victim = make(false);
     struct store store = copy_of(&victim);
     char paths[16][128];
-    store.options.recover_point_in_time = true;
+    store.options.recovery = BB_RECOVERY_POINT_IN_TIME;
     cut_end(&store, victim.log, MARK_SIZE + 1);
     store_open(&store);
     assert_content(&store, "a=1 b=1 x=1");
     assert_int_equal(find_files(&store, ".damaged", paths), 0);
     store_deinit(&store);
     store = copy_of(&victim);
-    store.options.recover_point_in_time = true;
+    store.options.recovery = BB_RECOVERY_POINT_IN_TIME;
     size_t size = 0;
     bb_file_memory_bytes(store.memory, victim.log, &size)[victim.last_record + 20] ^= 1;
     store_open(&store);

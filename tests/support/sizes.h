@@ -12,12 +12,13 @@
 /* Hands the options to what is tested, and undoes what that did. */
 typedef enum bb_status sizes_take(const void *options, void *context);
 
-/* good: options of a struct of whose size there is only one version, that are taken. */
-static inline void assert_sizes(const void *good, size_t size, sizes_take *take, void *context)
+/* good: options that are taken, of a struct of this size, whose first version had another. */
+static inline void assert_sizes_since(const void *good, size_t first, size_t size, sizes_take *take,
+                                      void *context)
 {
     _Alignas(16) uint8_t given[SIZES_OPTIONS_MAX] = {0};
-    const size_t refused[] = {1, size - sizeof(size_t), size + 1, 8192, SIZE_MAX};
-    const size_t taken[] = {0, size, size + sizeof(size_t), size + 64};
+    const size_t refused[] = {1, first - sizeof(size_t), size + 1, 8192, SIZE_MAX};
+    const size_t taken[] = {0, first, size + sizeof(size_t), size + 64};
     assert_true(size + 64 < sizeof(given));
     memcpy(given, good, size);
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
@@ -33,6 +34,12 @@ static inline void assert_sizes(const void *good, size_t size, sizes_take *take,
     given[size + 63] = 1;
     assert_status(take(given, context), BB_INVALID);
     assert_message("a newer header");
+}
+
+/* Of a struct of whose size there is only one version. */
+static inline void assert_sizes(const void *good, size_t size, sizes_take *take, void *context)
+{
+    assert_sizes_since(good, size, size, take, context);
 }
 
 #endif

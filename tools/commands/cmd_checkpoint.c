@@ -52,7 +52,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = command_fail(command, status);
     else
         report(&checkpoint, arguments.values[1]);
-    code = store_close(command, checkpoint.db, code);
+    code = store_close(&checkpoint.store, checkpoint.db, code);
     return output_finish(&checkpoint.out, command, code);
 }
 

@@ -105,7 +105,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         report_text(&compaction);
     bb_buf_deinit(&compaction.low);
     bb_buf_deinit(&compaction.high);
-    code = store_close(command, compaction.db, code);
+    code = store_close(&compaction.store, compaction.db, code);
     return output_finish(&compaction.out, command, code);
 }
 

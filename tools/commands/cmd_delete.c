@@ -91,7 +91,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     bb_batch_destroy(deletion.batch);
     bb_buf_deinit(&deletion.key);
     bb_buf_deinit(&deletion.high);
-    code = store_close(command, deletion.db, code);
+    code = store_close(&deletion.store, deletion.db, code);
     return output_finish(&deletion.out, command, code);
 }
 

@@ -185,7 +185,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     else
         code = is_found ? EXIT_FOUND : EXIT_ABSENT;
     bb_buf_deinit(&explain.key);
-    code = store_close(command, db, code);
+    code = store_close(&explain.store, db, code);
     return output_finish(&explain.out, command, code);
 }
 

@@ -144,7 +144,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = command_fail(command, status);
     bb_buf_deinit(&export.line);
     key_range_deinit(&export.range);
-    code = store_close(command, export.db, code);
+    code = store_close(&export.store, export.db, code);
     return output_finish(&export.out, command, code);
 }
 

@@ -106,7 +106,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     else
         code = get.has_absent ? EXIT_ABSENT : EXIT_FOUND;
     bb_buf_deinit(&get.key);
-    code = store_close(command, get.db, code);
+    code = store_close(&get.store, get.db, code);
     return output_finish(&get.out, command, code);
 }
 

@@ -71,7 +71,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     else
         code = command_fail(command, status);
     json_decref(import.source);
-    code = store_close(command, import.db, code);
+    code = store_close(&import.store, import.db, code);
     return output_finish(&import.out, command, code);
 }
 

@@ -71,7 +71,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         code = command_fail(command, status);
     else
         report(&ingest);
-    code = store_close(command, ingest.db, code);
+    code = store_close(&ingest.store, ingest.db, code);
     return output_finish(&ingest.out, command, code);
 }
 

@@ -253,7 +253,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         fprintf(stderr, "bloomblock load: %" PRIu64 " records were committed before\n",
                 load.records);
     bb_buf_deinit(&load.acks);
-    code = store_close(command, load.db, code);
+    code = store_close(&load.store, load.db, code);
     return output_finish(&load.out, command, code);
 }
 

@@ -117,7 +117,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (status != BB_OK)
         code = command_fail(command, status);
     key_range_deinit(&scan.range);
-    code = store_close(command, db, code);
+    code = store_close(&scan.store, db, code);
     return output_finish(&scan.out, command, code);
 }
 

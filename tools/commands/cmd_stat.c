@@ -54,6 +54,41 @@ static void write_tombstones(struct stat_report *report)
     output_print(&report->out, "\n");
 }
 
+static void write_recovery(struct stat_report *report)
+{
+    const struct bb_db_recovery *found = &report->store.recovered;
+    if (found->records + found->dropped_bytes + found->dropped_manifest_bytes == 0)
+        return;
+    output_print(
+        &report->out,
+        "opening: %s batches of %s logs; dropped %s of %s logs, with %s whole batches, and "
+        "%s of the manifest\n",
+        number_grouped(found->records).text, number_grouped(found->logs).text,
+        number_bytes(found->dropped_bytes).text, number_grouped(found->dropped_logs).text,
+        number_grouped(found->dropped_records).text,
+        number_bytes(found->dropped_manifest_bytes).text);
+}
+
+static json_t *recovery_json(const struct bb_db_recovery *found)
+{
+    json_t *object = json_object();
+    json_set_count(object, "logs", found->logs);
+    json_set_count(object, "records", found->records);
+    json_set_count(object, "sequence_first", found->sequence_first);
+    json_set_count(object, "sequence_last", found->sequence_last);
+    json_set_count(object, "dropped_bytes", found->dropped_bytes);
+    json_set_count(object, "dropped_logs", found->dropped_logs);
+    json_set_count(object, "dropped_records", found->dropped_records);
+    json_set_count(object, "dropped_sequence_first", found->dropped_sequence_first);
+    json_set_count(object, "dropped_sequence_last", found->dropped_sequence_last);
+    json_set_count(object, "dropped_manifest_bytes", found->dropped_manifest_bytes);
+    json_set_count(object, "files_set_aside", found->files_set_aside);
+    json_set_bool(object, "damaged", found->is_damaged);
+    json_set_bool(object, "repaired", found->is_repaired);
+    json_set_bool(object, "deletions_may_return", found->deletions_may_return);
+    return object;
+}
+
 static void write_text(struct stat_report *report)
 {
     struct output *out = &report->out;
@@ -77,6 +112,7 @@ static void write_text(struct stat_report *report)
                  number_bytes(stats->memtable_bytes).text,
                  number_bytes(stats->table_memory_bytes).text,
                  number_grouped(stats->last_sequence).text);
+    write_recovery(report);
     if (report->with_tables)
         write_tables(report);
 }
@@ -118,6 +154,7 @@ static void write_json(struct stat_report *report)
     json_set_count(document, "tombstones", stats->tombstone_count);
     json_set_count(document, "oldest_tombstone_age", stats->oldest_tombstone_age);
     json_set_count(document, "tombstone_age_max", report->store.db.tombstone_age_max);
+    json_object_set_new(document, "recovery", recovery_json(&report->store.recovered));
     json_object_set_new(document, "tables", tables_json(&report->tables));
     output_json(&report->out, document);
 }
@@ -144,7 +181,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     else
         write_text(&report);
     bb_db_table_list_deinit(&report.tables);
-    code = store_close(command, report.db, code);
+    code = store_close(&report.store, report.db, code);
     return output_finish(&report.out, command, code);
 }
 

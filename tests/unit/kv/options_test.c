@@ -94,7 +94,8 @@ static void assert_default(const struct bb_db_options *o)
         assert_int_equal(get(o, &numerics[i]), numerics[i].fallback);
     assert_int_equal(o->struct_size, sizeof(*o));
     assert_false(o->create_if_missing || o->error_if_exists || o->cache_off || o->wal_off);
-    assert_false(o->recover_point_in_time || o->deterministic);
+    assert_false(o->deterministic);
+    assert_int_equal(o->recovery, BB_RECOVERY_SYNCED);
     assert_null(o->comparator);
     assert_null(o->file_system);
     assert_null(o->secret);
@@ -461,13 +462,14 @@ static void options__borrowed_and_flags_are_kept(void **state)
                                     .error_if_exists = true,
                                     .cache_off = true,
                                     .wal_off = true,
-                                    .recover_point_in_time = true,
+                                    .recovery = BB_RECOVERY_STRICT,
                                     .deterministic = true,
                                     .secret = &secret,
                                     .event_context = &secret};
     assert_ok(bb_options_resolve(&options, &resolved));
     assert_true(resolved.create_if_missing && resolved.error_if_exists && resolved.cache_off);
-    assert_true(resolved.wal_off && resolved.recover_point_in_time && resolved.deterministic);
+    assert_true(resolved.wal_off && resolved.deterministic);
+    assert_int_equal(resolved.recovery, BB_RECOVERY_STRICT);
     assert_ptr_equal(resolved.secret, &secret);
     assert_ptr_equal(resolved.event_context, &secret);
 }

@@ -33,6 +33,7 @@ static const struct layout layouts[] = {
     WITH_ROOM(bb_comparator, 48),
     WITH_ROOM(bb_count_sketch_info, 88),
     WITH_ROOM(bb_db_destroy_report, 64),
+    WITH_ROOM(bb_db_recovery, 160),
     WITH_ROOM(bb_db_repair_report, 232),
     WITH_ROOM(bb_db_stats, 3008),
     WITH_ROOM(bb_db_table, 64),

@@ -256,7 +256,7 @@ static void repair__after_an_ingest_finds_no_hole(void **state)
             remove_file(&store, STORE_PATH "/CURRENT");
         else
             remove_manifest(&store);
-        store.options.recover_point_in_time = true;
+        store.options.recovery = BB_RECOVERY_POINT_IN_TIME;
         struct bb_db_repair_report report = repair(&store, NULL);
         assert_int_equal(report.log_holes + report.tables_unnamed, 0);
         store_open(&store);
