@@ -239,7 +239,7 @@ struct bb_db_options {
     uint32_t level0_run_count_busy;
 
     /* Filled in by bb_db_open, also where it fails: what can be read then. NULL: nobody wants to know.
-     * Borrowed for the call. */
+     * Borrowed for the call. With a struct_size of 0 it is not looked at, and read_only leaves it 0. */
     struct bb_db_recovery *recovery_report;
 };
 

@@ -6,7 +6,7 @@ import glob
 import os
 import shutil
 
-from tool import CORRUPT, IO, USAGE, ToolTest, main, words
+from tool import CORRUPT, FOUND, IO, RECOVERED, USAGE, ToolTest, main, run, words
 
 COUNT = 2000
 
@@ -214,6 +214,32 @@ class Repair(ToolTest):
         report = self.ok("repair", self.store, "--json").json
         self.assertEqual(report["tables_lost"], 1)
         self.assertEqual(self.count(), 0)
+
+    def damaged_log(self):
+        """A closed store of which a record in the middle of the log is damaged; the batches that it had."""
+        shutil.rmtree(self.store)
+        self.load(words(10), "--batch", "1", "--no-flush", "--sync")
+        spoil(self.find("*.wal"), 48 + 11 + 8 + 5 * 60)
+        return shutil.copytree(self.store, self.store + ".copy")
+
+    def test_recovery_modes(self):
+        copy = self.damaged_log()
+        for mode in ("synced", "strict"):
+            refused = run("stat", self.store, "--recovery", mode)
+            self.assertEqual(refused.code, CORRUPT)
+            self.assertIn(".wal: at offset", refused.err)
+        for mode in ("point-in-time", "salvage"):
+            shutil.rmtree(self.store)
+            shutil.copytree(copy, self.store)
+            opened = run("stat", self.store, "--json", "--recovery", mode)
+            self.assertEqual(opened.code, RECOVERED)
+            found = opened.json["recovery"]
+            self.assertTrue(found["damaged"] and found["dropped_bytes"] > 0 and found["files_set_aside"] > 0)
+            self.assertEqual(found["repaired"], mode == "salvage")
+            self.assertIn("had been synced", opened.err)
+            self.assertEqual(run("stat", self.store).code, FOUND)
+            self.assertEqual(self.count() == 9, mode == "salvage")
+        self.assertEqual(run("stat", self.store, "--recovery", "lenient").code, USAGE)
 
     def test_what_is_no_store(self):
         self.expect(IO, "repair", os.path.join(self.directory, "none"))

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-FOUND, ABSENT, USAGE, IO, CORRUPT, UNSUPPORTED, INCONSISTENT, OVERFULL = range(8)
+FOUND, ABSENT, USAGE, IO, CORRUPT, UNSUPPORTED, INCONSISTENT, OVERFULL, RECOVERED = range(9)
 
 BINARY = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
 SOURCE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
