@@ -135,7 +135,7 @@ struct bb_select_account {
     uint64_t tables_excluded;   /* of them, not read at all */
     uint64_t granules;          /* of indexed tables */
     uint64_t granules_excluded; /* no record of theirs matches, as an index says */
-    uint64_t granules_counted;  /* all of their records match, as an index says: counted unread */
+    uint64_t granules_counted;  /* an index knows how many records match: counted unread */
     uint64_t granules_read;
     uint64_t granules_matching; /* of those read, with a record that matches */
     uint64_t blocks_read;       /* data blocks decoded */

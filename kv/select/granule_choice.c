@@ -9,8 +9,10 @@
 struct choice {
     struct bb_candidate_source *source;
     struct bb_table_file *file;
-    struct bb_skip_file *index; /* open */
+    struct bb_skip_file *index;       /* open */
+    struct bb_skip_account *accounts; /* of the indexes of the file; owned */
     struct bb_skip_verdicts verdicts;
+    struct bb_skip_rows *rows; /* owned; NULL: columns do not decide the condition */
     bool is_countable;
 };
 
@@ -40,34 +42,33 @@ static struct bb_skip_account *account_of(struct choice *choice, size_t index)
 }
 
 /* What all indexes of the file did. */
-static void add_accounts(struct choice *choice, const struct bb_skip_account *accounts,
-                         size_t count)
+static void add_accounts(struct choice *choice)
 {
     struct bb_select_account *account = &choice->source->account;
-    for (size_t i = 0; i < count; i++) {
-        struct bb_skip_account *of_index = accounts[i].leaves > 0 ? account_of(choice, i) : NULL;
+    for (size_t i = 0; i < bb_skip_file_index_count(choice->index); i++) {
+        const struct bb_skip_account *part = &choice->accounts[i];
+        struct bb_skip_account *of_index = part->leaves > 0 ? account_of(choice, i) : NULL;
         if (of_index != NULL)
-            add_account(of_index, &accounts[i]);
-        account->index_reads += accounts[i].reads;
-        account->index_read_bytes += accounts[i].read_bytes;
-        account->damaged_indexes += accounts[i].damaged_segments > 0;
+            add_account(of_index, part);
+        account->index_reads += part->reads;
+        account->index_read_bytes += part->read_bytes;
+        account->damaged_indexes += part->damaged_segments > 0;
     }
 }
 
 static enum bb_status evaluate(struct choice *choice)
 {
-    struct bb_candidate_source *source = choice->source;
+    const struct bb_matcher *matcher = &choice->source->matcher;
     size_t count = bb_skip_file_index_count(choice->index);
-    struct bb_skip_account *accounts = bb_alloc_zeroed(count + 1, sizeof(*accounts));
-    if (accounts == NULL)
+    choice->accounts = bb_alloc_zeroed(count + 1, sizeof(*choice->accounts));
+    if (choice->accounts == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for the accounts of %zu indexes", count);
-    enum bb_status status =
-        bb_skip_file_evaluate(choice->index, source->matcher.condition, source->matcher.schema,
-                              accounts, &choice->verdicts);
+    enum bb_status status = bb_skip_file_evaluate(
+        choice->index, matcher->condition, matcher->schema, choice->accounts, &choice->verdicts);
     if (status == BB_OK)
-        add_accounts(choice, accounts, count);
-    bb_free(accounts);
-    return status;
+        status =
+            bb_skip_rows_create(choice->index, matcher->condition, matcher->schema, &choice->rows);
+    return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
 /* The file may be damaged in spite of its checksums: then every block is read. */
@@ -89,25 +90,39 @@ static bool has_bit(const uint64_t *bits, size_t granule)
     return (bits[granule / 64] >> (granule % 64) & 1) != 0;
 }
 
-static bool is_match_alone(const struct choice *choice, size_t granule)
+/* How many of the granule's records match, where indexes know: all, or what columns say. Columns that
+ * are damaged or do not have the granule leave it to be read. */
+static bool count_matches(struct choice *choice, size_t granule, uint64_t record_count,
+                          uint64_t *ret_matches)
 {
     const struct bb_skip_verdicts *verdicts = &choice->verdicts;
-    return choice->is_countable && choice->source->counts_unread &&
-           !has_bit(verdicts->may_be_false, granule) && !has_bit(verdicts->may_be_null, granule);
+    struct bb_skip_row_bits bits;
+    if (!has_bit(verdicts->may_be_false, granule) && !has_bit(verdicts->may_be_null, granule)) {
+        *ret_matches = record_count;
+        return true;
+    }
+    if (choice->rows == NULL ||
+        bb_skip_rows_read(choice->rows, granule, choice->accounts, &bits) != BB_OK)
+        return false;
+    *ret_matches = bits.true_count;
+    return true;
 }
 
 /* Says of one granule what becomes of it. True: it is read. */
 static bool judge(struct choice *choice, size_t granule, uint64_t record_count)
 {
     struct bb_select_account *account = &choice->source->account;
-    if (!has_bit(choice->verdicts.may_be_true, granule)) {
+    uint64_t matches = 0;
+    bool is_known = has_bit(choice->verdicts.may_be_true, granule) &&
+                    count_matches(choice, granule, record_count, &matches);
+    if (!has_bit(choice->verdicts.may_be_true, granule) || (is_known && matches == 0)) {
         account->granules_excluded++;
         return false;
     }
-    if (!is_match_alone(choice, granule))
+    if (!is_known || !choice->is_countable || !choice->source->counts_unread)
         return true;
     account->granules_counted++;
-    choice->source->counted_records += record_count;
+    choice->source->counted_records += matches;
     return false;
 }
 
@@ -147,11 +162,15 @@ static enum bb_status choose_by_index(struct choice *choice, struct bb_table_gra
         return bb_table_granules_init_all(granules, block_count);
     }
     enum bb_status status = evaluate(choice);
-    if (status != BB_OK)
-        return status;
-    account->tables_indexed++;
-    status = fill(choice, granules);
+    if (status == BB_OK) {
+        account->tables_indexed++;
+        status = fill(choice, granules);
+    }
+    if (status == BB_OK)
+        add_accounts(choice);
+    bb_skip_rows_destroy(choice->rows);
     bb_skip_verdicts_deinit(&choice->verdicts);
+    bb_free(choice->accounts);
     return status;
 }
 

@@ -19,10 +19,9 @@ static const char *const ATTRIBUTES[] = {
 };
 
 static const char *const INDEXES[][2] = {
-    {"status_set", "set(status, values=100)"},
-    {"size_bounds", "min_max(size)"},
-    {"users", "values(user, rate=0.01)"},
-    {"words", "tokens(text, rate=0.01)"},
+    {"status_set", "set(status, values=100)"}, {"size_bounds", "min_max(size)"},
+    {"users", "values(user, rate=0.01)"},      {"words", "tokens(text, rate=0.01)"},
+    {"status_column", "column(status)"},       {"size_column", "column(size)"},
 };
 
 static const char *const CONDITIONS[] = {
@@ -312,6 +311,9 @@ static void select__indexes_spare_reading(void **state)
     struct bb_select_account all = account_of(&store, "status >= 200 AND status < 1000");
     assert_int_equal(all.granules_counted, all.granules);
     assert_int_equal(all.data_reads, 0);
+    struct bb_select_account columns = account_of(&store, "status = 404 AND NOT size < 500");
+    assert_int_equal(columns.data_reads, 0);
+    assert_int_equal(columns.records_examined, 0);
     struct bb_select_account none = account_of(&store, "size > 1000000");
     assert_int_equal(none.tables_excluded, none.tables);
     store_close(&store);
@@ -335,7 +337,7 @@ static void select__each_index_has_its_account(void **state)
     while (has_record)
         assert_ok(bb_select_next(select, &has_record));
     bb_select_index_accounts(select, &accounts, &count);
-    assert_int_equal(count, 4);
+    assert_int_equal(count, 6);
     assert_string_equal(accounts[0].name, "status_set");
     assert_true(accounts[0].account.granules_excluded > 0);
     assert_int_equal(accounts[1].account.leaves, 0);
@@ -455,7 +457,7 @@ static void select__catalog_refuses_what_it_cannot_have(void **state)
     store_reopen(&store);
     struct bb_db_index_list list = {0};
     assert_ok(bb_db_index_list(store.db, &list));
-    assert_int_equal(list.count, 3);
+    assert_int_equal(list.count, 5);
     assert_string_equal(list.indexes[0].name, "status_set");
     assert_string_equal(list.indexes[2].definition, "text bytes = csv(4)");
     bb_db_index_list_deinit(&list);
