@@ -1,0 +1,19 @@
+/* The conditions of skip_bench: as text of ours, as SQL of ClickHouse, as a literal for grep, and as
+ * what the generator knows of a row. */
+#ifndef BB_BENCH_SKIP_CONDITIONS_H
+#define BB_BENCH_SKIP_CONDITIONS_H
+
+#include "bench/planted_log.h"
+
+struct skip_condition {
+    const char *name;
+    const char *where;
+    const char *sql;
+    const char *literal; /* that grep finds the same rows by; NULL: it cannot */
+    bool (*holds)(const struct planted_facts *facts);
+};
+
+extern const struct skip_condition skip_conditions[];
+extern const size_t skip_condition_count;
+
+#endif

@@ -1,0 +1,38 @@
+/* Stores of skip_bench: a log's lines under the numbers of their rows, with indexes. */
+#ifndef BB_BENCH_SKIP_STORE_H
+#define BB_BENCH_SKIP_STORE_H
+
+#include "bb/select.h"
+#include "bench/skip_rows.h"
+
+/* Which indexes. */
+enum skip_indexes {
+    SKIP_INDEXES_NONE,
+    SKIP_INDEXES_ONE,    /* bounds of the time, and values of the host */
+    SKIP_INDEXES_TOKENS, /* tokens of the line alone */
+    SKIP_INDEXES_ALL
+};
+
+struct skip_load {
+    const char *path;
+    enum skip_indexes indexes;
+    uint64_t granule_bytes;
+    /* Overwrites 30 % of the rows and deletes a tenth, in six flushes that are not merged: what is seen
+     * at the end is the log. */
+    bool is_overwritten;
+    uint64_t row_count; /* of the log's */
+};
+
+struct skip_load_cost {
+    double seconds;           /* of the processor, until nothing is left to do */
+    double compacted_seconds; /* the same for a full compaction after it */
+};
+
+/* Loads; compacted unless is_overwritten. The store is open: bb_db_close. */
+struct bb_db *skip_store_load(const struct skip_load *load, const struct skip_rows *rows,
+                              struct skip_load_cost *ret_cost);
+
+/* One that was loaded before. */
+struct bb_db *skip_store_open(const char *path);
+
+#endif
