@@ -81,7 +81,7 @@ static inline uint64_t bb_bit_reader_take_rice(struct bb_bit_reader *reader, uin
     return high << shift | bb_bit_reader_take(reader, shift);
 }
 
-/* 0 ... count - 1, whatever the bits are. count: 1 ... 2^32. */
+/* 0 ... count - 1, whatever the bits are. count: 1 ... 2^55. */
 static inline uint64_t bb_bit_reader_take_bounded(struct bb_bit_reader *reader, uint64_t count)
 {
     uint32_t width = bb_bit_width(count);

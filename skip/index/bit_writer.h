@@ -46,7 +46,7 @@ static inline uint32_t bb_bit_width(uint64_t count)
 void bb_bit_writer_put_gamma(struct bb_bit_writer *writer, uint64_t value);
 /* shift: 0 ... 40. */
 void bb_bit_writer_put_rice(struct bb_bit_writer *writer, uint64_t value, uint32_t shift);
-/* REQUIRES: value < count <= 2^32. With w = bb_bit_width(count), the first 2^w - count values have
+/* REQUIRES: value < count <= 2^55. With w = bb_bit_width(count), the first 2^w - count values have
  * w - 1 bits. The others are moved up by as many, and their lowest bit comes last, so that a reader
  * knows after w - 1 bits. */
 static inline void bb_bit_writer_put_bounded(struct bb_bit_writer *writer, uint64_t value,

@@ -8,51 +8,50 @@
 double bb_segment_rate(const struct bb_segment *segment)
 {
     double addresses = ldexp((double)segment->address_count, (int)segment->bucket_bits);
-    return (double)segment->row_pair_count / addresses / segment->granule_count;
+    return (double)segment->rare_pair_count / addresses / segment->granule_count;
 }
 
 enum bb_status bb_segment_append(const struct bb_segment *segment, struct bb_buf *buf)
 {
     enum bb_status status = bb_append_u8(buf, (uint8_t)segment->bucket_bits);
     if (status == BB_OK)
-        status = bb_append_u8(buf, (uint8_t)segment->gap_shift);
-    if (status == BB_OK)
         status = bb_append_u8(buf, (uint8_t)segment->count_shift);
+    if (status == BB_OK)
+        status = bb_append_u8(buf, (uint8_t)segment->number_shift);
     if (status == BB_OK)
         status = bb_append_varint(buf, segment->address_count);
     if (status == BB_OK)
         status = bb_append_varint(buf, segment->pair_count);
     if (status == BB_OK)
         status = bb_append_varint(buf, segment->frequent_count);
-    if (status == BB_OK)
-        status = bb_append_varint(buf, segment->row_count);
-    return status == BB_OK ? bb_append_varint(buf, segment->row_pair_count) : status;
+    return status == BB_OK ? bb_append_varint(buf, segment->rare_pair_count) : status;
 }
 
 static bool fields_are_valid(const struct bb_segment *segment)
 {
     return segment->bucket_bits <= BB_SEGMENT_BUCKET_BITS_MAX &&
-           segment->gap_shift <= BB_MEMBER_HASH_BITS &&
-           segment->count_shift <= BB_MEMBER_HASH_BITS && segment->address_count >= 1 &&
+           segment->count_shift <= BB_MEMBER_HASH_BITS &&
+           (segment->number_shift <= BB_SEGMENT_NUMBER_SHIFT_MAX ||
+            segment->number_shift == BB_NUMBER_SET_INTERPOLATED) &&
+           segment->address_count >= 1 &&
            segment->address_count <= UINT64_C(1) << (BB_MEMBER_HASH_BITS - segment->bucket_bits);
 }
 
 static bool decode_fields(struct bb_cursor *cursor, struct bb_segment *segment)
 {
     uint8_t bucket_bits = 0;
-    uint8_t gap_shift = 0;
     uint8_t count_shift = 0;
-    if (!bb_decode_u8(cursor, &bucket_bits) || !bb_decode_u8(cursor, &gap_shift) ||
-        !bb_decode_u8(cursor, &count_shift))
+    uint8_t number_shift = 0;
+    if (!bb_decode_u8(cursor, &bucket_bits) || !bb_decode_u8(cursor, &count_shift) ||
+        !bb_decode_u8(cursor, &number_shift))
         return false;
     segment->bucket_bits = bucket_bits;
-    segment->gap_shift = gap_shift;
     segment->count_shift = count_shift;
+    segment->number_shift = number_shift;
     return bb_decode_varint64(cursor, &segment->address_count) &&
            bb_decode_varint64(cursor, &segment->pair_count) &&
            bb_decode_varint64(cursor, &segment->frequent_count) &&
-           bb_decode_varint64(cursor, &segment->row_count) &&
-           bb_decode_varint64(cursor, &segment->row_pair_count) && fields_are_valid(segment);
+           bb_decode_varint64(cursor, &segment->rare_pair_count) && fields_are_valid(segment);
 }
 
 static uint32_t end_of(const struct bb_segment *segment, uint32_t chunk)
@@ -165,50 +164,6 @@ static struct frequent find_frequent(const struct bb_segment *segment, uint64_t 
     return frequent;
 }
 
-/* Granules of the row that the reader is at; more than there are: damage. */
-static bool take_row_size(const struct bb_segment *segment, struct bb_bit_reader *reader,
-                          uint32_t *ret_size)
-{
-    uint64_t size = bb_bit_reader_take_gamma(reader);
-    *ret_size = (uint32_t)size;
-    return size >= 1 && size <= segment->granule_count;
-}
-
-/* Passes rows up to the address, and reads its posting if it has one. */
-static bool read_row(const struct bb_segment *segment, uint64_t row_count, uint64_t address,
-                     struct bb_bit_reader *reader, struct bb_granule_bits *bits)
-{
-    uint64_t next = 0;
-    for (uint64_t row = 0; row < row_count; row++) {
-        uint32_t size = 0;
-        next += bb_bit_reader_take_rice(reader, segment->gap_shift);
-        if (next > address && !reader->is_past_end)
-            return true;
-        if (!take_row_size(segment, reader, &size))
-            return false;
-        if (next == address) {
-            bb_posting_read(reader, size, segment->granule_count, bits);
-            return !reader->is_past_end;
-        }
-        bb_posting_skip(reader, size, segment->granule_count);
-        next++;
-    }
-    return !reader->is_past_end;
-}
-
-static bool skip_rows(const struct bb_segment *segment, uint64_t row_count,
-                      struct bb_bit_reader *reader)
-{
-    for (uint64_t row = 0; row < row_count; row++) {
-        uint32_t size = 0;
-        (void)bb_bit_reader_take_rice(reader, segment->gap_shift);
-        if (!take_row_size(segment, reader, &size))
-            return false;
-        bb_posting_skip(reader, size, segment->granule_count);
-    }
-    return !reader->is_past_end;
-}
-
 static bool read_frequent(const struct bb_segment *segment, struct frequent frequent,
                           struct bb_bit_reader *reader, struct bb_granule_bits *bits)
 {
@@ -232,12 +187,16 @@ bool bb_segment_ask(const struct bb_segment *segment, struct bb_bytes chunk, uin
         return false;
     struct bb_bit_reader reader = bb_bit_reader_of(bucket);
     struct frequent frequent = find_frequent(segment, hash40_of(hash), &reader);
-    uint64_t row_count = bb_bit_reader_take_rice(&reader, segment->count_shift);
-    if (reader.is_past_end)
+    uint64_t pair_count = bb_bit_reader_take_rice(&reader, segment->count_shift);
+    uint64_t end = segment->address_count * segment->granule_count;
+    if (reader.is_past_end || pair_count > end)
         return false;
-    if (frequent.found < frequent.count)
-        return skip_rows(segment, row_count, &reader) &&
-               read_frequent(segment, frequent, &reader, bits);
-    return read_row(segment, row_count, bb_segment_address(segment, hash40_of(hash)), &reader,
-                    bits);
+    if (frequent.found < frequent.count) {
+        bb_number_set_skip(&reader, pair_count, end, segment->number_shift);
+        return read_frequent(segment, frequent, &reader, bits);
+    }
+    uint64_t address = bb_segment_address(segment, hash40_of(hash));
+    bb_number_set_find(&reader, pair_count, end, segment->number_shift,
+                       address * segment->granule_count, segment->granule_count, bits);
+    return !reader.is_past_end;
 }

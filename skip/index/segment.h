@@ -1,23 +1,26 @@
 /* The inverted segment: which of up to 1,024 granules hold a member, for all members at once.
  *
  * Members are known by 40 bits of their hash. The high q bits choose a bucket, the others are scaled
- * to one of a addresses in it: a row for all members with that address. a follows from the rate that
- * is asked for: a member that is nowhere seems to be in a granule with probability
+ * to one of a addresses in it; what is stored is pairs of an address and a granule, as the numbers
+ * address * granules + granule. a follows from the rate that is asked for: a member that is nowhere
+ * seems to be in a granule with probability
  *
- *     granules of all rows / (2^q * a * granules)
+ *     pairs / (2^q * a * granules)
  *
- * A row that is wrong is wrong in all of its granules, so members of many granules (more than a 32nd
- * of them, and more than two) are kept apart, under all 40 bits: no other member is taken for them.
+ * An address that is wrong is wrong in all of its granules, so members of many granules (more than a
+ * 32nd of them, and more than two) are kept apart, under all 40 bits: no other member is taken for
+ * them.
  *
  *     segment := chunk*                    read one at a time; where they end is in the head
  *     chunk   := u16 end of each bucket, in bytes of the buckets | buckets | u64 checksum
  *     bucket  := members whose hash begins with the same q bits, as bits:
  *                  gamma(frequent + 1)
  *                  frequent times   the 40 - q other bits of the hash, bounded(granules - 1)
- *                  Rice(rows)
- *                  rows times       Rice(address - the one before - 1), gamma(granules), posting
+ *                  Rice(pairs), the pairs (number_set.h)
  *                  frequent times   posting
  *
+ * All pairs of a bucket are one set of numbers: rows with a count and a posting of their own took 0.9
+ * bits a pair more for values that hardly repeat.
  * Postings of frequent members are last: who asks for another member never passes them.
  *
  * Bytes are not trusted: whatever a chunk holds, a question ends, and reads nothing outside of it.
@@ -27,28 +30,28 @@
 #define BB_SKIP_INDEX_SEGMENT_H
 
 #include "skip/index/member_pair.h"
-#include "skip/index/posting.h"
+#include "skip/index/number_set.h"
 
 /* ON DISK. */
 #define BB_SEGMENT_CHUNK_BUCKET_BITS 4 /* 16 buckets to a chunk */
 #define BB_SEGMENT_CHUNK_SIZE_MAX    (128 * 1024)
 
 #define BB_SEGMENT_CHUNK_CHECKSUM_SIZE 8
+#define BB_SEGMENT_NUMBER_SHIFT_MAX    50
 #define BB_SEGMENT_BUCKET_BITS_MAX     24
 #define BB_SEGMENT_FREQUENT_SHARE      32 /* of the granules: one in so many is the limit */
 #define BB_SEGMENT_FREQUENT_MIN        2
 
 struct bb_segment {
-    uint32_t granule_count;  /* 1 ... BB_SEGMENT_GRANULES_MAX */
-    uint64_t address_count;  /* a, of a bucket: 1 ... 2^(40 - q) */
-    uint32_t bucket_bits;    /* q: 0 ... BB_SEGMENT_BUCKET_BITS_MAX */
-    uint32_t gap_shift;      /* of the Rice code of addresses */
-    uint32_t count_shift;    /* of that of rows */
-    uint64_t pair_count;     /* members of granules, each granule's counted */
-    uint64_t frequent_count; /* members apart */
-    uint64_t row_count;
-    uint64_t row_pair_count; /* granules of all rows */
-    const uint8_t *ends;     /* borrowed: u32 end of each chunk, from the segment's first byte on */
+    uint32_t granule_count;   /* 1 ... BB_SEGMENT_GRANULES_MAX */
+    uint64_t address_count;   /* a, of a bucket: 1 ... 2^(40 - q) */
+    uint32_t bucket_bits;     /* q: 0 ... BB_SEGMENT_BUCKET_BITS_MAX */
+    uint32_t count_shift;     /* of the Rice code of pairs */
+    uint32_t number_shift;    /* number_set.h */
+    uint64_t pair_count;      /* members of granules, each granule's counted */
+    uint64_t frequent_count;  /* members apart */
+    uint64_t rare_pair_count; /* of addresses and granules, each once */
+    const uint8_t *ends; /* borrowed: u32 end of each chunk, from the segment's first byte on */
 };
 
 static inline uint32_t bb_segment_chunk_count(const struct bb_segment *segment)

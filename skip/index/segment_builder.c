@@ -12,6 +12,7 @@
 #define BUCKET_BITS_TARGET 1024.0
 
 #define BUCKET_MEMBERS_MIN 1024
+#define SAMPLE_BUCKETS     64
 
 struct pairs {
     const uint64_t *first;
@@ -54,7 +55,6 @@ static void estimate_postings(uint32_t granule_count, float *bits)
 
 struct survey {
     double bits;
-    uint64_t rare_members;
     uint64_t rare_pairs;
 };
 
@@ -72,7 +72,6 @@ static struct survey survey_pairs(struct bb_segment_builder *builder, struct pai
             builder->segment.frequent_count++;
             survey.bits += BB_MEMBER_HASH_BITS;
         } else {
-            survey.rare_members++;
             survey.rare_pairs += count;
         }
     }
@@ -102,11 +101,9 @@ static void choose_sizes(struct bb_segment_builder *builder, struct pairs pairs,
     double addresses = ceil((double)survey.rare_pairs / (rate * segment->granule_count) / buckets);
     addresses = addresses < 1 ? 1 : addresses;
     segment->address_count = (uint64_t)(addresses < most ? addresses : most);
-    /* Members that are thrown onto addresses: how many of these have one. */
-    double all = (double)segment->address_count * buckets;
-    double rows = all * -expm1(-(double)survey.rare_members / all);
-    segment->gap_shift = shift_for(all / (rows + 1));
-    segment->count_shift = shift_for(rows / buckets);
+    segment->count_shift = shift_for((double)survey.rare_pairs / buckets);
+    double numbers = (double)segment->address_count * buckets * segment->granule_count;
+    segment->number_shift = shift_for(numbers / ((double)survey.rare_pairs + 1));
 }
 
 /* --- Buckets --- */
@@ -171,72 +168,62 @@ static uint32_t list_granules(struct bb_segment_builder *builder,
     return member->count;
 }
 
-/* Those of all rare members among some, each granule once. */
-static uint32_t list_joint_granules(struct bb_segment_builder *builder, size_t first, size_t end)
+static enum bb_status grow_numbers(struct bb_segment_builder *builder)
 {
-    struct bb_granule_bits bits = {{0}};
-    for (size_t i = first; i < end; i++) {
+    size_t capacity =
+        builder->number_capacity == 0 ? BUCKET_MEMBERS_MIN : builder->number_capacity * 2;
+    uint64_t *numbers = bb_realloc(builder->numbers, capacity * sizeof(numbers[0]));
+    if (numbers == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the pairs of an index");
+    builder->numbers = numbers;
+    builder->number_capacity = capacity;
+    return BB_OK;
+}
+
+/* Into its place, which is near the end: only members with one address come out of order. */
+static enum bb_status add_number(struct bb_segment_builder *builder, uint64_t number)
+{
+    if (builder->number_count == builder->number_capacity) {
+        enum bb_status status = grow_numbers(builder);
+        if (status != BB_OK)
+            return status;
+    }
+    size_t at = builder->number_count;
+    while (at > 0 && builder->numbers[at - 1] > number)
+        at--;
+    if (at > 0 && builder->numbers[at - 1] == number)
+        return BB_OK;
+    memmove(builder->numbers + at + 1, builder->numbers + at,
+            (builder->number_count - at) * sizeof(number));
+    builder->numbers[at] = number;
+    builder->number_count++;
+    return BB_OK;
+}
+
+/* Lists the pairs of rare members. */
+static enum bb_status list_pairs(struct bb_segment_builder *builder)
+{
+    const struct bb_segment *segment = &builder->segment;
+    enum bb_status status = BB_OK;
+    builder->number_count = 0;
+    for (size_t i = 0; i < builder->member_count && status == BB_OK; i++) {
         const struct bb_segment_member *member = &builder->members[i];
-        for (uint32_t pair = 0; !is_frequent(builder, member->count) && pair < member->count;
-             pair++)
-            bb_granule_bits_set(&bits, bb_member_pair_granule(member->pairs[pair]));
-    }
-    return bb_granule_bits_list(&bits, builder->granules);
-}
-
-/* A row: the rare members from first on that have one address; frequent ones may be among them. */
-struct row {
-    uint64_t address;
-    size_t first;
-    size_t end; /* after the last one */
-    uint32_t member_count;
-};
-
-/* The first row from a member on; false: there is none. */
-static bool find_row(const struct bb_segment_builder *builder, size_t from, struct row *row)
-{
-    *row = (struct row){0};
-    for (size_t i = from; i < builder->member_count; i++) {
-        if (is_frequent(builder, builder->members[i].count))
+        if (is_frequent(builder, member->count))
             continue;
-        uint64_t address = bb_segment_address(&builder->segment, builder->members[i].hash);
-        if (row->member_count > 0 && address != row->address)
-            break;
-        if (row->member_count++ == 0)
-            row->first = i;
-        row->address = address;
-        row->end = i + 1;
+        uint64_t first = bb_segment_address(segment, member->hash) * segment->granule_count;
+        for (uint32_t pair = 0; pair < member->count && status == BB_OK; pair++)
+            status = add_number(builder, first + bb_member_pair_granule(member->pairs[pair]));
     }
-    return row->member_count > 0;
+    return status;
 }
 
-static uint64_t count_rows(const struct bb_segment_builder *builder)
+static void write_pairs(struct bb_segment_builder *builder, struct bb_bit_writer *writer)
 {
-    struct row row;
-    uint64_t count = 0;
-    for (size_t at = 0; find_row(builder, at, &row); at = row.end)
-        count++;
-    return count;
-}
-
-static void write_rows(struct bb_segment_builder *builder, struct bb_bit_writer *writer)
-{
-    struct bb_segment *segment = &builder->segment;
-    struct row row;
-    uint64_t row_count = count_rows(builder);
-    uint64_t next = 0;
-    bb_bit_writer_put_rice(writer, row_count, segment->count_shift);
-    segment->row_count += row_count;
-    for (size_t at = 0; find_row(builder, at, &row); at = row.end) {
-        uint32_t count = row.member_count == 1
-                             ? list_granules(builder, &builder->members[row.first])
-                             : list_joint_granules(builder, row.first, row.end);
-        bb_bit_writer_put_rice(writer, row.address - next, segment->gap_shift);
-        bb_bit_writer_put_gamma(writer, count);
-        bb_posting_write(writer, builder->granules, count, segment->granule_count);
-        next = row.address + 1;
-        segment->row_pair_count += count;
-    }
+    const struct bb_segment *segment = &builder->segment;
+    bb_bit_writer_put_rice(writer, builder->number_count, segment->count_shift);
+    bb_number_set_write(writer, builder->numbers, builder->number_count,
+                        segment->address_count * segment->granule_count, segment->number_shift);
+    builder->segment.rare_pair_count += builder->number_count;
 }
 
 static void write_frequent_postings(struct bb_segment_builder *builder,
@@ -255,13 +242,45 @@ static enum bb_status write_bucket(struct bb_segment_builder *builder, uint64_t 
 {
     struct bb_bit_writer writer;
     enum bb_status status = list_members(builder, bucket, pairs);
+    if (status == BB_OK)
+        status = list_pairs(builder);
     if (status != BB_OK)
         return status;
     bb_bit_writer_init(&writer, &builder->data);
     write_frequent_list(builder, &writer);
-    write_rows(builder, &writer);
+    write_pairs(builder, &writer);
     write_frequent_postings(builder, &writer);
     return bb_bit_writer_align(&writer);
+}
+
+/* The code of the pairs: that which is shorter for those of the first buckets. */
+static enum bb_status choose_code(struct bb_segment_builder *builder, struct pairs pairs)
+{
+    struct bb_segment *segment = &builder->segment;
+    uint64_t end = segment->address_count * segment->granule_count;
+    uint64_t gap_bits = 0;
+    enum bb_status status = BB_OK;
+    struct bb_bit_writer writer;
+    bb_bit_writer_init(&writer, &builder->data);
+    for (uint64_t bucket = 0;
+         bucket < SAMPLE_BUCKETS && bucket >> segment->bucket_bits == 0 && status == BB_OK;
+         bucket++) {
+        status = list_members(builder, bucket, &pairs);
+        if (status == BB_OK)
+            status = list_pairs(builder);
+        if (status != BB_OK)
+            break;
+        gap_bits +=
+            bb_number_set_gap_bits(builder->numbers, builder->number_count, segment->number_shift);
+        bb_number_set_write(&writer, builder->numbers, builder->number_count, end,
+                            BB_NUMBER_SET_INTERPOLATED);
+    }
+    if (status == BB_OK)
+        status = bb_bit_writer_align(&writer);
+    if (builder->data.size * 8 < gap_bits)
+        segment->number_shift = BB_NUMBER_SET_INTERPOLATED;
+    bb_buf_reset(&builder->data);
+    return status;
 }
 
 /* Writes the chunk that begins with a bucket, and cuts its pairs off. */
@@ -291,7 +310,9 @@ void bb_segment_builder_deinit(struct bb_segment_builder *builder)
     bb_buf_deinit(&builder->data);
     bb_buf_deinit(&builder->ends);
     bb_free(builder->members);
+    bb_free(builder->numbers);
     builder->members = NULL;
+    builder->numbers = NULL;
 }
 
 enum bb_status bb_segment_builder_build(struct bb_segment_builder *builder, const uint64_t *pairs,
@@ -309,7 +330,7 @@ enum bb_status bb_segment_builder_build(struct bb_segment_builder *builder, cons
     uint64_t bucket_count = UINT64_C(1) << builder->segment.bucket_bits;
     uint64_t step = UINT64_C(1) << BB_SEGMENT_CHUNK_BUCKET_BITS;
     step = bucket_count < step ? bucket_count : step;
-    enum bb_status status = BB_OK;
+    enum bb_status status = choose_code(builder, rest);
     for (uint64_t bucket = 0; bucket < bucket_count && status == BB_OK; bucket += step)
         status = write_chunk(builder, &rest, bucket, (uint32_t)step);
     builder->segment.ends = builder->ends.data;

@@ -16,7 +16,10 @@ struct bb_segment_builder {
     struct bb_segment_member *members; /* owned: of the bucket at hand */
     size_t member_count;
     size_t member_capacity;
-    uint16_t granules[BB_SEGMENT_GRANULES_MAX]; /* of the row or member at hand */
+    uint64_t *numbers; /* owned: the pairs of the bucket at hand */
+    size_t number_count;
+    size_t number_capacity;
+    uint16_t granules[BB_SEGMENT_GRANULES_MAX]; /* of the member at hand */
 };
 
 void bb_segment_builder_deinit(struct bb_segment_builder *builder);

@@ -109,13 +109,13 @@ class Inverted:
         check(flags <= 1, "flags")
         bits = head.raw((granules + 7) // 8) if flags else b""
         self.unindexed = [g for g in range(granules) if flags and bits[g // 8] >> g % 8 & 1]
-        self.q, self.k, self.c = head.number("B"), head.number("B"), head.number("B")
-        self.a, self.pairs, self.frequent, self.rows, self.row_granules = (head.varint() for _ in range(5))
+        self.q, self.c, self.k = head.number("B"), head.number("B"), head.number("B")
+        self.a, self.pairs, self.frequent, self.addressed = (head.varint() for _ in range(4))
         chunks = max(1, (1 << self.q) // 16)
         self.ends = [head.number("I") for _ in range(chunks)]
 
     def rate(self):
-        return self.row_granules / ((1 << self.q) * self.a * self.granules)
+        return self.addressed / ((1 << self.q) * self.a * self.granules)
 
     def bucket(self, number):
         chunk, place = divmod(number, 16)
@@ -125,15 +125,23 @@ class Inverted:
         ends = (0,) + struct.unpack_from(f"<{count}H", data)
         return Bits(data[2 * count:][ends[place]:ends[place + 1]])
 
+    def numbers(self, bits, count):
+        if self.k == 255:
+            return bits.posting(count, 0, self.a * self.granules)
+        numbers, number = [], -1
+        for _ in range(count):
+            number += 1 + bits.rice(self.k)
+            numbers.append(number)
+        return numbers
+
     def content(self, number):
         """Postings by the rest of h, and by address."""
         bits = self.bucket(number)
         width = 40 - self.q
         listed = [(bits.take(width), 1 + bits.bounded(self.granules)) for _ in range(bits.gamma() - 1)]
-        rows, address = {}, -1
-        for _ in range(bits.rice(self.c)):
-            address += 1 + bits.rice(self.k)
-            rows[address] = bits.posting(bits.gamma(), 0, self.granules)
+        rows = {}
+        for number in self.numbers(bits, bits.rice(self.c)):
+            rows.setdefault(number // self.granules, []).append(number % self.granules)
         return {rest: bits.posting(count, 0, self.granules) for rest, count in listed}, rows
 
     def ask(self, member):
@@ -320,8 +328,8 @@ def describe_segment(granules, form, content):
     if form == 0:
         return [f"{granules} granules, not indexed"]
     if form == 1:
-        lines = [f"{granules} granules, q {content.q} k {content.k} c {content.c} a {content.a} pairs {content.pairs} "
-                 f"frequent {content.frequent} rows {content.rows} of {content.row_granules}, rate {content.rate():.6f}"]
+        lines = [f"{granules} granules, q {content.q} c {content.c} k {content.k} a {content.a} pairs {content.pairs} "
+                 f"frequent {content.frequent} addressed {content.addressed}, rate {content.rate():.6f}"]
         for number in range(1 << content.q):
             frequent, rows = content.content(number)
             lines += [f"  {number}.{rest:010x}: {granules}" for rest, granules in frequent.items()]
