@@ -134,9 +134,23 @@ const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t in
     const struct bb_table *table =
         atomic_load_explicit(&run->files[index]->table, memory_order_acquire);
     const struct bb_summary *summary = table == NULL ? NULL : bb_table_ready_summary(table);
-    if (summary != NULL)
-        atomic_store_explicit(&run->places[index].summary, summary, memory_order_release);
-    return summary;
+    if (summary == NULL)
+        return NULL;
+    /* Sequentially consistent, like bb_run_forget_summary: who distrusts the table meanwhile takes
+     * back what is kept here, or is seen here. */
+    atomic_store(&run->places[index].summary, summary);
+    if (bb_table_ready_summary(table) != NULL)
+        return summary;
+    atomic_store(&run->places[index].summary, NULL);
+    return NULL;
+}
+
+void bb_run_forget_summary(const struct bb_run *run, const struct bb_table_file *file)
+{
+    for (size_t i = 0; i < run->count && run->places != NULL; i++) {
+        if (run->files[i] == file)
+            atomic_store(&run->places[i].summary, NULL);
+    }
 }
 
 /* Among the files from `low` to `high` - 1: the first that does not end before key. */

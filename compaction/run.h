@@ -79,6 +79,9 @@ static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes
 /* The same of the table with this index, and keeps it for the next time. NULL: it is not ready. */
 const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t index);
 
+/* The filters of the table are not to be asked any more (bb_table_distrust_filters, before this). */
+void bb_run_forget_summary(const struct bb_run *run, const struct bb_table_file *file);
+
 /* The ready summary of the table that bb_run_find_at_once has found, until the run goes; or NULL. */
 static inline const struct bb_summary *bb_run_summary(const struct bb_run *run, size_t index)
 {

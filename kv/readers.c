@@ -144,6 +144,8 @@ static void add_counts(struct bb_reader_counts *sum, const struct bb_reader_coun
 {
     sum->gets += part->gets;
     sum->gets_found += part->gets_found;
+    sum->shadow_checks += part->shadow_checks;
+    sum->shadow_contradictions += part->shadow_contradictions;
     sum->memtable_visits += part->memtable_visits;
     sum->memtable_hits += part->memtable_hits;
     for (int level = 0; level < BB_LEVEL_COUNT; level++)

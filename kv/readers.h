@@ -29,6 +29,8 @@ struct bb_reader_counts {
     uint64_t gets_found;
     uint64_t memtable_visits;
     uint64_t memtable_hits;
+    uint64_t shadow_checks;
+    uint64_t shadow_contradictions;
     struct bb_read_stats level_reads[BB_LEVEL_COUNT];
     struct bb_read_stats scan_reads;
 };

@@ -83,6 +83,8 @@ static void describe_reads(struct bb_db *db, struct bb_db_stats *stats)
     stats->scan_reads = counts.scan_reads;
     stats->gets = counts.gets;
     stats->gets_found = counts.gets_found;
+    stats->shadow_checks = counts.shadow_checks;
+    stats->shadow_contradictions = counts.shadow_contradictions;
     stats->memtable_visits = counts.memtable_visits;
     stats->memtable_hits = counts.memtable_hits;
     if (db->cache != NULL)

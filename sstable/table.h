@@ -60,6 +60,7 @@ struct bb_table {
     /* The same once it can be asked without further ado: pinned, of one part, under the hash that
      * look-ups are given, in a table without range tombstones, which come first. */
     _Atomic(struct bb_summary *) ready_summary;
+    _Atomic bool is_distrusted; /* neither summary nor filters are asked: a filter has lied */
 
     _Atomic(struct bb_index_page *) *pages; /* pinned pages, one slot each, NULL until first used */
     _Atomic uint64_t pinned_bytes;          /* of pages and summary */

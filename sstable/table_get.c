@@ -30,8 +30,10 @@ static bool ask_filter(const struct lookup *lookup, const struct bb_index_page *
     struct bb_table *table = lookup->table;
     if (lookup->options->ignore_filters)
         return true;
-    if (!page->has_filters) {
-        lookup->stats->damaged_filters += page->has_damaged_filters || table->has_unusable_filters;
+    bool is_distrusted = atomic_load_explicit(&table->is_distrusted, memory_order_relaxed);
+    if (!page->has_filters || is_distrusted) {
+        lookup->stats->damaged_filters +=
+            page->has_damaged_filters || table->has_unusable_filters || is_distrusted;
         return true;
     }
     struct bb_block_filter_key key = bb_block_filter_key(&table->filter_format, lookup->key_hash);
@@ -86,8 +88,10 @@ static bool ask_summary(const struct lookup *lookup)
     struct bb_table *table = lookup->table;
     if (lookup->options->ignore_filters)
         return true;
-    if (!table->asks_summary) {
-        lookup->stats->damaged_filters += table->has_unusable_summary;
+    bool is_distrusted = atomic_load_explicit(&table->is_distrusted, memory_order_relaxed);
+    if (!table->asks_summary || is_distrusted) {
+        lookup->stats->damaged_filters +=
+            table->has_unusable_summary || (table->asks_summary && is_distrusted);
         return true;
     }
     return bb_table_summary_may_contain(table, lookup->key, lookup->key_hash, lookup->stats);
@@ -318,7 +322,7 @@ static inline const struct bb_summary *ready_summary(const struct bb_table *tabl
 
 const struct bb_summary *bb_table_ready_summary(const struct bb_table *table)
 {
-    return ready_summary(table);
+    return atomic_load(&table->ready_summary);
 }
 
 /* What becomes of most absent keys, apart from all else: the fewer instructions a question takes,

@@ -13,6 +13,7 @@
  * Threads: any.
  */
 #include "sstable/table.h"
+#include "sstable/table_visit.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -179,7 +180,9 @@ static struct bb_summary *publish(struct bb_table *table, struct bb_summary *sum
                                                 memory_order_acq_rel, memory_order_acquire)) {
         atomic_fetch_add_explicit(&table->pinned_bytes, summary->memory_size, memory_order_relaxed);
         if (is_at_hand)
-            atomic_store_explicit(&table->ready_summary, summary, memory_order_release);
+            atomic_store(&table->ready_summary, summary);
+        if (atomic_load(&table->is_distrusted)) /* meanwhile */
+            atomic_store(&table->ready_summary, NULL);
         return summary;
     }
     bb_summary_destroy(summary);
@@ -288,6 +291,13 @@ static bool ask_cached(struct bb_table *table, struct bb_summary *summary,
     if (chunk != NULL)
         bb_cache_item_unref(&chunk->item);
     return may_contain;
+}
+
+/* Sequentially consistent, as who makes it ready looks at both in the other order. */
+void bb_table_distrust_filters(struct bb_table *table)
+{
+    atomic_store(&table->is_distrusted, true);
+    atomic_store(&table->ready_summary, NULL);
 }
 
 /* ---- questions ---- */

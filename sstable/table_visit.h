@@ -29,9 +29,14 @@ struct bb_table_visit {
 
 /* What bb_summary_denies can be asked of (summary.h), with the hash that the table is given, where
  * nothing comes before it: pinned, of one part, in a table without range tombstones. NULL while it
- * was not read yet, and where it never will be so; else the same until the table is closed. To be
+ * was not read yet, where it never will be so, and once the filters are distrusted; else the same
+ * until the table is closed. To be
  * asked for a key within the table's bounds, with filters and without account of what is avoided. */
 const struct bb_summary *bb_table_ready_summary(const struct bb_table *table);
+/* From now on neither the summary nor the filters of the table are asked: one has denied a key that is
+ * there. What is not asked counts as damaged_filters. A ready summary that was given out before is to
+ * be forgotten. */
+void bb_table_distrust_filters(struct bb_table *table);
 /* The rest of bb_table_get for a key that it let through; of bb_table_get_pinned, when pinned is not
  * NULL. */
 BB_MUST_CHECK enum bb_status bb_table_get_let_through(

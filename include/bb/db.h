@@ -67,6 +67,8 @@ enum bb_event_kind {
     BB_EVENT_RECOVERY,   /* something was dropped or left alone at open; message says what */
     BB_EVENT_ERROR,      /* background work failed; message says why; it is tried again where that
                             may help */
+    BB_EVENT_DAMAGE,     /* a running store has found damage, which no call has failed of; message
+                            names the file */
 };
 
 /* Fields that the kind does not name are 0, level -1, message empty. */
@@ -241,6 +243,13 @@ struct bb_db_options {
     /* Filled in by bb_db_open, also where it fails: what can be read then. NULL: nobody wants to know.
      * Borrowed for the call. With a struct_size of 0 it is not looked at, and read_only leaves it 0. */
     struct bb_db_recovery *recovery_report;
+
+    /* Checks of filters in use: one of so many look-ups, drawn, reads the blocks that filters tell it
+     * not to read. One that has the key all the same is a contradiction: the look-up returns what the
+     * block says, it is counted (shadow_contradictions) and told (BB_EVENT_DAMAGE), and none of that
+     * table's filters is asked again before the store is opened anew. 0 (default): none; 1: all. A
+     * block that cannot be read fails the look-up. Of bb_db_get_many one of so many calls. */
+    uint32_t shadow_verify_one_in;
 };
 
 struct bb_write_options {

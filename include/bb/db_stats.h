@@ -96,7 +96,11 @@ struct bb_db_stats {
     double read_amplification;  /* since open: runs asked by a look-up, in the mean */
     double space_amplification; /* at most: bytes of all tables by those of the largest run, which
                                    has each key once */
-    uint64_t reserved[16];
+
+    /* shadow_verify_one_in. What these checks read is counted in system_reads alone. */
+    uint64_t shadow_checks;         /* denials of filters that were checked */
+    uint64_t shadow_contradictions; /* of these, the key was there */
+    uint64_t reserved[14];
 };
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
 #include "kv/call_options.h"
 #include "kv/inherited.h"
 #include "kv/memtable/memtable.h"
+#include "kv/read/shadow.h"
 #include "kv/store.h"
 #include "sstable/entry.h"
 #include "sstable/table_visit.h"
@@ -21,6 +22,7 @@ struct lookup {
     struct bb_buf *value;     /* takes a copy, */
     struct bb_pinned *pinned; /* or, when not NULL, the value stays where it is */
     struct bb_reader *reader;
+    struct bb_shadow *shadow; /* NULL: filters are believed */
     /* The table that passes_by came to, when its summary said "may contain"; else NULL. */
     struct bb_table_file *let_through;
     bool is_plain;   /* nobody wants more than the answer */
@@ -99,6 +101,9 @@ static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup,
         bb_read_stats_add(counts, &own);
         bb_read_stats_add(wanted, &own);
     }
+    if (status == BB_OK && lookup->shadow != NULL)
+        status = bb_shadow_check(lookup->shadow, file, lookup->key, lookup->hash, lookup->sequence,
+                                 lookup->value, lookup->pinned, &visit);
     if (status != BB_OK)
         return status;
     lookup->is_present = visit == BB_VISIT_PRESENT;
@@ -158,6 +163,9 @@ static enum bb_status run(struct lookup *lookup)
     struct bb_view *view = NULL;
     const struct bb_snapshot *snapshot = lookup->options->snapshot;
     lookup->reader = bb_readers_enter(&lookup->db->readers, &view);
+    struct bb_shadow shadow;
+    lookup->shadow = bb_shadow_begin(&shadow, lookup->db, lookup->reader, view->levels);
+    lookup->is_plain &= lookup->shadow == NULL;
     /* WHY the view first: a version that is older than last_sequence may be merged away between the
      * two loads, but never out of a view that is already pinned. */
     lookup->sequence =
@@ -170,6 +178,8 @@ static enum bb_status run(struct lookup *lookup)
     if (lookup->pinned != NULL && status == BB_OK && lookup->is_present)
         bb_pinned_count(lookup->pinned, &lookup->reader->pinned_values);
     bb_reader_leave(lookup->reader);
+    if (__builtin_expect(lookup->shadow != NULL, 0))
+        bb_shadow_end(lookup->shadow);
     return status;
 }
 

@@ -17,6 +17,7 @@
 #include "kv/inherited.h"
 #include "kv/memtable/memtable.h"
 #include "kv/read/denials.h"
+#include "kv/read/shadow.h"
 #include "kv/store.h"
 #include "sstable/table_visit.h"
 
@@ -58,6 +59,7 @@ struct lookup {
     uint64_t sequence;
     struct bb_reader *reader;
     const struct bb_levels *levels;
+    struct bb_shadow *shadow;   /* NULL: filters are believed */
     struct question *questions; /* of the group */
     size_t question_count;
     struct question **pending; /* those whose blocks are to be read */
@@ -193,7 +195,7 @@ static void ask_window(struct lookup *lookup, const struct bb_view *view, size_t
         add_key(lookup, view, index, &window);
     if (window.count == 0)
         return;
-    bool is_asked = may_deny(lookup->options);
+    bool is_asked = may_deny(lookup->options) && lookup->shadow == NULL;
     if (is_asked) {
         bb_denials_find(lookup->levels, window.keys, window.hashes, window.count, &denials);
         count_denied(lookup, &denials);
@@ -226,6 +228,16 @@ static enum bb_status begin_visit(struct lookup *lookup, struct question *questi
     return status;
 }
 
+static void take_visit(struct lookup *lookup, struct question *question, enum bb_status status)
+{
+    if (status != BB_OK)
+        fail(lookup, question, status);
+    else if (question->visit.result == BB_VISIT_PRESENT)
+        decide(question, BB_OK);
+    else if (question->visit.result == BB_VISIT_TOMBSTONE)
+        decide(question, BB_NOT_FOUND);
+}
+
 static void ask_index(struct lookup *lookup, struct question *question, size_t run,
                       struct bb_read_stats *stats)
 {
@@ -238,12 +250,13 @@ static void ask_index(struct lookup *lookup, struct question *question, size_t r
     if (file == NULL)
         return;
     enum bb_status status = begin_visit(lookup, question, run, file, stats);
-    if (status != BB_OK)
-        fail(lookup, question, status);
-    else if (!question->visit.has_ended)
+    if (status == BB_OK && question->visit.has_ended && lookup->shadow != NULL)
+        status = bb_shadow_check(lookup->shadow, file, question->key, question->hash,
+                                 lookup->sequence, question->value, NULL, &question->visit.result);
+    if (status == BB_OK && !question->visit.has_ended)
         lookup->pending[lookup->pending_count++] = question;
-    else if (question->visit.result == BB_VISIT_TOMBSTONE) /* of a range: no filter was asked */
-        decide(question, BB_NOT_FOUND);
+    else /* a range's tombstone, or the filters have an answer */
+        take_visit(lookup, question, status);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -255,16 +268,6 @@ static int compare_places(const void *a, const void *b)
     if (x->visit.block_offset != y->visit.block_offset)
         return x->visit.block_offset < y->visit.block_offset ? -1 : 1;
     return x < y ? -1 : x > y;
-}
-
-static void take_visit(struct lookup *lookup, struct question *question, enum bb_status status)
-{
-    if (status != BB_OK)
-        fail(lookup, question, status);
-    else if (question->visit.result == BB_VISIT_PRESENT)
-        decide(question, BB_OK);
-    else if (question->visit.result == BB_VISIT_TOMBSTONE)
-        decide(question, BB_NOT_FOUND);
 }
 
 static void try_block(struct lookup *lookup, struct question *question, struct bb_read_stats *stats)
@@ -366,6 +369,8 @@ static void run(struct lookup *lookup)
     const struct bb_snapshot *snapshot = lookup->options->snapshot;
     lookup->reader = bb_readers_enter(&lookup->db->readers, &view);
     lookup->levels = view->levels;
+    struct bb_shadow shadow;
+    lookup->shadow = bb_shadow_begin(&shadow, lookup->db, lookup->reader, view->levels);
     /* The view before the sequence: see lookup.c. */
     lookup->sequence =
         snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &lookup->db->last_sequence);
@@ -376,6 +381,7 @@ static void run(struct lookup *lookup)
     count_gets(lookup);
     count_reads(lookup);
     bb_reader_leave(lookup->reader);
+    bb_shadow_end(lookup->shadow);
 }
 
 static enum bb_status refuse(enum bb_status status, size_t count, enum bb_status *statuses)

@@ -1,0 +1,65 @@
+/* See shadow.h. */
+#include "kv/read/shadow.h"
+
+#include "base/status.h"
+#include "kv/background/install.h"
+#include "kv/manifest/filename.h"
+#include "sstable/table_visit.h"
+
+/* Other views may have the summary at hand until their readers have left. */
+static void distrust(struct bb_shadow *shadow, struct bb_table_file *file, struct bb_table *table)
+{
+    bb_table_distrust_filters(table);
+    for (size_t i = 0; i < shadow->levels->turn_count; i++)
+        bb_run_forget_summary(shadow->levels->turns[i].run, file);
+    shadow->reader->counts.shadow_contradictions++;
+    if (shadow->liar == 0)
+        shadow->liar = file->number;
+}
+
+enum bb_status bb_shadow_check(struct bb_shadow *shadow, struct bb_table_file *file,
+                               struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
+                               struct bb_buf *value, struct bb_pinned *pinned, enum bb_visit *visit)
+{
+    static const struct bb_read_options options = {
+        .struct_size = sizeof(options), .ignore_filters = true, .bypass_fill = true};
+    struct bb_table *table = NULL;
+    struct bb_read_stats unwanted = {0};
+    enum bb_visit found = BB_VISIT_COUNT;
+    if (*visit != BB_VISIT_SUMMARY_NEGATIVE && *visit != BB_VISIT_FILTER_NEGATIVE)
+        return BB_OK;
+    enum bb_status status = bb_table_file_open(file, &table);
+    if (status == BB_OK)
+        status = pinned != NULL ? bb_table_get_pinned(table, &options, key, key_hash, sequence,
+                                                      &unwanted, pinned, &sequence, &found)
+                                : bb_table_get(table, &options, key, key_hash, sequence, &unwanted,
+                                               value, &sequence, &found);
+    if (status != BB_OK)
+        return status;
+    shadow->reader->counts.shadow_checks++;
+    if (found == BB_VISIT_FALSE_POSITIVE)
+        return BB_OK;
+    distrust(shadow, file, table);
+    *visit = found;
+    return BB_OK;
+}
+
+void bb_shadow_end(const struct bb_shadow *shadow)
+{
+    struct bb_buf path = {0};
+    if (shadow == NULL || shadow->liar == 0)
+        return;
+    struct bb_db *db = shadow->db;
+    struct bb_error before = *bb_error_last();
+    if (bb_filename_path(db->directory, BB_FILE_TABLE, shadow->liar, &path) == BB_OK) {
+        struct bb_place place = {.file = (const char *)path.data};
+        (void)!bb_corrupt(place, 0,
+                          "its filters deny a key that it has; they are not asked any more until "
+                          "the store is opened again. A compaction writes them anew");
+        struct bb_error damage = *bb_error_last();
+        struct bb_event event = {.kind = BB_EVENT_DAMAGE, .level = -1, .message = damage.message};
+        bb_store_event(db, &event);
+    }
+    bb_buf_deinit(&path);
+    (void)bb_error_restore(&before);
+}
