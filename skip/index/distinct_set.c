@@ -3,12 +3,20 @@
 
 #include "base/alloc.h"
 
+/* A slot: hash of 40 bits, then the granule + 1. */
+#define GRANULE_MASK ((UINT64_C(1) << (BB_MEMBER_GRANULE_BITS + 1)) - 1)
+
 #define SLOTS_MIN ((size_t)4096)
 #define PAIRS_MIN ((size_t)16 * 1024)
 
 static void clear(struct bb_distinct_set *set)
 {
     memset(set->slots, 0, (set->slot_mask + 1) * sizeof(set->slots[0]));
+}
+
+static inline uint64_t slot_word(uint64_t hash40, uint32_t granule)
+{
+    return hash40 << (BB_MEMBER_GRANULE_BITS + 1) | (granule + 1);
 }
 
 enum bb_status bb_distinct_set_init(struct bb_distinct_set *set)
@@ -64,11 +72,12 @@ static void grow_slots(struct bb_distinct_set *set)
         size_t slot = (size_t)hash & set->slot_mask;
         while (slots[slot] != 0)
             slot = (slot + 1) & set->slot_mask;
-        slots[slot] = bb_distinct_slot(hash, set->granule);
+        slots[slot] = slot_word(hash, set->granule);
     }
 }
 
-bool bb_distinct_set_make_room(struct bb_distinct_set *set)
+/* Grows the list or the table for the next member. False: the granule is full, or memory is. */
+static bool make_room(struct bb_distinct_set *set)
 {
     size_t members = set->pair_count - set->granule_start;
     if (members >= BB_DISTINCT_MEMBERS_MAX)
@@ -77,9 +86,46 @@ bool bb_distinct_set_make_room(struct bb_distinct_set *set)
         return false;
     if (set->pair_count == set->pair_capacity)
         grow_pairs(set);
-    if (set->status == BB_OK && members * 2 > set->slot_mask)
+    if (set->status == BB_OK && members >= (set->slot_mask + 1) / 2)
         grow_slots(set);
     return set->status == BB_OK;
+}
+
+/* Adds members while there is room for them, and gives how many of them it saw. What the loop needs is in
+ * registers: the compiler cannot know that slots and pairs are no part of the set. */
+static size_t add_some(struct bb_distinct_set *set, const uint64_t *hashes, size_t count)
+{
+    uint64_t *slots = set->slots;
+    uint64_t *pairs = set->pairs;
+    size_t mask = set->slot_mask;
+    uint32_t granule = set->granule;
+    size_t end = set->pair_count;
+    size_t members_max = (mask + 1) / 2;
+    if (members_max > BB_DISTINCT_MEMBERS_MAX)
+        members_max = BB_DISTINCT_MEMBERS_MAX;
+    size_t limit = set->granule_start + members_max;
+    limit = limit < set->pair_capacity ? limit : set->pair_capacity;
+    size_t i = 0;
+    for (; i < count && end < limit; i++) {
+        uint64_t hash40 = hashes[i] >> (64 - BB_MEMBER_HASH_BITS);
+        uint64_t wanted = slot_word(hash40, granule);
+        size_t slot = (size_t)hash40 & mask;
+        while (slots[slot] != wanted && ((slots[slot] ^ wanted) & GRANULE_MASK) == 0)
+            slot = (slot + 1) & mask;
+        if (slots[slot] == wanted)
+            continue;
+        slots[slot] = wanted;
+        pairs[end++] = bb_member_pair(hashes[i], granule);
+    }
+    set->pair_count = end;
+    return i;
+}
+
+void bb_distinct_set_add(struct bb_distinct_set *set, const uint64_t *hashes, size_t count)
+{
+    size_t done = add_some(set, hashes, count);
+    while (done < count && make_room(set))
+        done += add_some(set, hashes + done, count - done);
 }
 
 enum bb_status bb_distinct_set_end_granule(struct bb_distinct_set *set, bool *ret_is_full)

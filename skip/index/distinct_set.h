@@ -30,38 +30,8 @@ struct bb_distinct_set {
 BB_MUST_CHECK enum bb_status bb_distinct_set_init(struct bb_distinct_set *set);
 void bb_distinct_set_deinit(struct bb_distinct_set *set);
 
-/* Grows the list or the table for the next member. False: the granule is full, or memory is. */
-bool bb_distinct_set_make_room(struct bb_distinct_set *set);
-
-#define BB_DISTINCT_GRANULE_MASK ((UINT64_C(1) << (BB_MEMBER_GRANULE_BITS + 1)) - 1)
-
-static inline uint64_t bb_distinct_slot(uint64_t hash40, uint32_t granule)
-{
-    return hash40 << (BB_MEMBER_GRANULE_BITS + 1) | (granule + 1);
-}
-
-/* Adds a member to the granule at hand. */
-static inline void bb_distinct_set_add(struct bb_distinct_set *set, uint64_t hash)
-{
-    uint64_t wanted = bb_distinct_slot(hash >> (64 - BB_MEMBER_HASH_BITS), set->granule);
-    size_t slot = (size_t)(hash >> (64 - BB_MEMBER_HASH_BITS)) & set->slot_mask;
-    for (;; slot = (slot + 1) & set->slot_mask) {
-        uint64_t found = set->slots[slot];
-        if (found == wanted)
-            return;
-        if (((found ^ wanted) & BB_DISTINCT_GRANULE_MASK) != 0)
-            break;
-    }
-    if (set->pair_count == set->pair_capacity ||
-        (set->pair_count - set->granule_start) * 2 > set->slot_mask) {
-        if (!bb_distinct_set_make_room(set))
-            return;
-        bb_distinct_set_add(set, hash);
-        return;
-    }
-    set->slots[slot] = wanted;
-    set->pairs[set->pair_count++] = bb_member_pair(hash, set->granule);
-}
+/* Adds members to the granule at hand. */
+void bb_distinct_set_add(struct bb_distinct_set *set, const uint64_t *hashes, size_t count);
 
 /* Ends the granule. *ret_is_full: it has too many members, and its pairs are gone. Gives the first
  * failure. */

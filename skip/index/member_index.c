@@ -30,9 +30,10 @@ void bb_member_index_builder_deinit(struct bb_member_index_builder *builder)
 static void add_value(struct bb_member_index_builder *builder, const struct bb_attribute *attribute)
 {
     uint8_t room[BB_CANONICAL_NUMBER_SIZE];
-    if (!bb_attribute_is_nan(attribute))
-        bb_distinct_set_add(&builder->members,
-                            bb_member_hash(&builder->secret, bb_canonical_bytes(attribute, room)));
+    if (bb_attribute_is_nan(attribute))
+        return;
+    uint64_t hash = bb_member_hash(&builder->secret, bb_canonical_bytes(attribute, room));
+    bb_distinct_set_add(&builder->members, &hash, 1);
 }
 
 void bb_member_index_builder_add(struct bb_member_index_builder *builder,
@@ -45,8 +46,7 @@ void bb_member_index_builder_add(struct bb_member_index_builder *builder,
     bb_member_scan_begin(&builder->scan, attribute->as.bytes);
     for (size_t count = bb_member_scan_next(&builder->scan); count > 0;
          count = bb_member_scan_next(&builder->scan))
-        for (size_t i = 0; i < count; i++)
-            bb_distinct_set_add(&builder->members, builder->scan.hashes[i]);
+        bb_distinct_set_add(&builder->members, builder->scan.hashes, count);
 }
 
 enum bb_status bb_member_index_builder_end_granule(struct bb_member_index_builder *builder,

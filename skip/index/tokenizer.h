@@ -35,9 +35,12 @@ static inline uint64_t bb_token_lower_word(uint64_t word)
 }
 
 #define BB_TOKENIZER_PIECE_SIZE (16 * 1024)
+/* Edges are written some at a time, whether there are so many or not. */
+#define BB_TOKENIZER_EDGES_SLACK 32
 
 /* Where runs begin and end, in turn, the first beginning first; a run that reaches the end of the
- * bytes ends there. size: at most BB_TOKENIZER_PIECE_SIZE. ret_edges: room for size + 2. Gives the
+ * bytes ends there. size: at most BB_TOKENIZER_PIECE_SIZE. ret_edges: room for size + 2 +
+ * BB_TOKENIZER_EDGES_SLACK. Gives the
  * number of edges, which is even. */
 typedef size_t bb_token_edges(const uint8_t *data, size_t size, uint32_t *ret_edges);
 

@@ -119,8 +119,42 @@ static void each_allocation__may_fail(void **state)
     indexed_rows_deinit(&scenario.rows);
 }
 
+/* Segments end early where members hardly repeat, so that the pairs of three indexes fit. */
+static void building__takes_32_mebibytes_at_most(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"tokens(words)", "tokens(words, fold=lower)",
+                                        "values(words)", NULL};
+    struct indexed_rows rows = {.memory = bb_file_memory_create(1)};
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("skip_file_alloc_test", 41));
+    assert_ok(bb_schema_create(&rows.schema));
+    assert_ok(bb_schema_add(rows.schema, "words bytes = value"));
+    uint64_t before = bb_alloc_fault_bytes();
+    bb_alloc_fault_peak_reset();
+    struct bb_skip_builder *builder = rows_builder(&rows, texts);
+    for (uint64_t granule = 0; granule < 600; granule++) {
+        for (uint32_t row = 0; row < 100; row++) {
+            char text[400];
+            size_t size = 0;
+            for (uint32_t word = 0; word < 30; word++)
+                size += (size_t)sprintf(text + size, "%x ", (unsigned)bb_rng_next(&rng));
+            assert_ok(bb_skip_builder_add_record(builder, (struct bb_bytes){0},
+                                                 (struct bb_bytes){(const uint8_t *)text, size}));
+        }
+        assert_ok(bb_skip_builder_end_granule(builder, granule));
+    }
+    assert_ok(bb_skip_builder_finish(builder));
+    assert_true(bb_alloc_fault_peak() - before > 4 << 20);
+    assert_true(bb_alloc_fault_peak() - before <= 32 << 20);
+    bb_skip_builder_destroy(builder);
+    bb_schema_destroy(rows.schema);
+    bb_file_memory_destroy(rows.memory);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation__may_fail)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation__may_fail),
+                                       cmocka_unit_test(building__takes_32_mebibytes_at_most)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,6 +209,44 @@ static void unusable_indexes__are_not_read(void **state)
     indexed_rows_deinit(&rows);
 }
 
+/* A granule with more members than are kept is not excluded by them; its neighbours are. */
+static void granules_with_too_many_members__are_not_indexed(void **state)
+{
+    (void)state;
+    enum { TOKENS = 300000 };
+    struct indexed_rows rows = {.memory = bb_file_memory_create(1)};
+    static const char *const specs[] = {"tokens(words)", NULL};
+    struct bb_skip_file *file = NULL;
+    struct bb_skip_index_info info;
+    char *text = malloc(TOKENS * 8);
+    size_t size = 0;
+    for (uint32_t i = 0; i < TOKENS; i++)
+        size += (size_t)sprintf(text + size, "%x ", i);
+    assert_ok(bb_schema_create(&rows.schema));
+    assert_ok(bb_schema_add(rows.schema, "words bytes = value"));
+    struct bb_skip_builder *builder = rows_builder(&rows, specs);
+    for (uint64_t granule = 0; granule < 3; granule++) {
+        struct bb_bytes value = {(const uint8_t *)text, granule == 1 ? size : 8};
+        assert_ok(bb_skip_builder_add_record(builder, (struct bb_bytes){0}, value));
+        assert_ok(bb_skip_builder_end_granule(builder, granule));
+    }
+    assert_ok(bb_skip_builder_finish(builder));
+    bb_skip_builder_destroy(builder);
+    assert_ok(open_rows(&rows, false, &file));
+    bb_skip_file_index(file, 0, &info);
+    assert_int_equal(info.unindexed_granules, 1);
+    struct bb_skip_verdicts verdicts = ask(&rows, file, "has_token(words, '2')", NULL);
+    assert_int_equal(verdicts.may_be_true[0], 7);
+    bb_skip_verdicts_deinit(&verdicts);
+    verdicts = ask(&rows, file, "has_token(words, 'absent')", NULL);
+    assert_int_equal(verdicts.may_be_true[0], 2);
+    bb_skip_verdicts_deinit(&verdicts);
+    bb_skip_file_close(file);
+    bb_schema_destroy(rows.schema);
+    bb_file_memory_destroy(rows.memory);
+    free(text);
+}
+
 /* An extractor that changed under its name finds no index, and loses no row. */
 static void changed_definition__finds_no_index(void **state)
 {
@@ -317,6 +355,7 @@ int main(void)
         cmocka_unit_test(segments__end_at_1024_granules),
         cmocka_unit_test(ranges__decide_whole_granules),
         cmocka_unit_test(unusable_indexes__are_not_read),
+        cmocka_unit_test(granules_with_too_many_members__are_not_indexed),
         cmocka_unit_test(changed_definition__finds_no_index),
         cmocka_unit_test(builder__refuses_what_it_cannot_do),
         cmocka_unit_test(records__are_read_by_the_schema),
