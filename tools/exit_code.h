@@ -7,7 +7,7 @@
 
 enum exit_code {
     EXIT_FOUND = 0,  /* done; the key is there */
-    EXIT_ABSENT = 1, /* a key is not there */
+    EXIT_ABSENT = 1, /* a key is not there; select: no record matches */
     EXIT_USAGE = 2,  /* the command line, a key or a value is not acceptable */
     EXIT_IO = 3, /* the operating system refused, there is no store, somebody holds it, the disk is
                     full */
@@ -17,6 +17,7 @@ enum exit_code {
     EXIT_OVERFULL = 7,     /* filter: done, but it holds more keys than planned */
     EXIT_RECOVERED =
         8, /* done, but opening the store has dropped or repaired what had been synced */
+    EXIT_INTERRUPTED = 130, /* Ctrl-C: what is printed is right, and not all; as shells say it */
 };
 
 /* BB_NOT_FOUND is EXIT_IO here: it means that a file or store is missing. An absent key is the

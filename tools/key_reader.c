@@ -20,8 +20,11 @@ static char *const standard_input_alone[] = {standard_input};
 
 void key_reader_init(struct key_reader *reader, char *const *paths, size_t path_count)
 {
-    *reader =
-        (struct key_reader){.paths = paths, .path_count = path_count, .terminator = '\n', .fd = -1};
+    *reader = (struct key_reader){.paths = paths,
+                                  .path_count = path_count,
+                                  .value_size_max = BB_VALUE_SIZE_MAX,
+                                  .terminator = '\n',
+                                  .fd = -1};
     if (path_count == 0) {
         reader->paths = standard_input_alone;
         reader->path_count = 1;
@@ -68,6 +71,8 @@ static enum bb_status open_file(struct key_reader *reader)
         return fail_open(path);
     reader->is_at_end = false;
     reader->line = 0;
+    reader->offset = 0;
+    reader->next_offset = 0;
     reader->start = 0;
     bb_buf_reset(&reader->buffer);
     return BB_OK;
@@ -96,8 +101,18 @@ enum bb_status key_reader_check(const struct key_reader *reader)
 /* The longest line that can be valid: what is longer is refused before it is held in memory. */
 static size_t line_size_max(const struct key_reader *reader)
 {
+    if (reader->is_value)
+        return reader->value_size_max;
     size_t size = BB_KEY_SIZE_MAX + (reader->is_tsv ? (size_t)BB_VALUE_SIZE_MAX + 1 : 0);
     return reader->is_hex ? 2 * size : size;
+}
+
+static enum bb_status fail_too_long(const struct key_reader *reader, uint64_t line, uint64_t offset)
+{
+    return bb_fail(BB_TOO_LARGE,
+                   "%s: line %" PRIu64 ", which begins at byte %" PRIu64
+                   ", is longer than %zu bytes",
+                   path_of(reader), line, offset, line_size_max(reader));
 }
 
 /* Reads more behind what there is. */
@@ -110,8 +125,7 @@ static enum bb_status read_more(struct key_reader *reader)
         reader->start = 0;
     }
     if (buffer->size > line_size_max(reader))
-        return bb_fail(BB_TOO_LARGE, "%s: line %" PRIu64 " is longer than %zu bytes",
-                       path_of(reader), reader->line + 1, line_size_max(reader));
+        return fail_too_long(reader, reader->line + 1, reader->next_offset);
     enum bb_status status = bb_buf_reserve(buffer, READ_SIZE);
     if (status != BB_OK)
         return status;
@@ -165,6 +179,8 @@ static enum bb_status find_line(struct key_reader *reader, struct bb_bytes *ret_
         *ret_line = bb_bytes_of(data, end == NULL ? size : (size_t)(end - data));
         reader->start += ret_line->size + (end == NULL ? 0 : 1);
         reader->line++;
+        reader->offset = reader->next_offset;
+        reader->next_offset += ret_line->size + (end == NULL ? 0 : 1);
         return BB_OK;
     }
 }
@@ -201,6 +217,14 @@ static enum bb_status split(struct key_reader *reader, struct bb_bytes line,
                             struct key_record *record)
 {
     *record = (struct key_record){.key = line, .path = path_of(reader), .line = reader->line};
+    record->offset = reader->offset;
+    if (reader->is_value) {
+        record->key = (struct bb_bytes){0};
+        record->value = line;
+        return line.size <= reader->value_size_max
+                   ? BB_OK
+                   : fail_too_long(reader, record->line, record->offset);
+    }
     const uint8_t *tab =
         reader->is_tsv && line.size > 0 ? memchr(line.data, '\t', line.size) : NULL;
     if (tab != NULL) {

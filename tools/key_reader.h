@@ -4,6 +4,7 @@
  *     KEY \t VALUE \n   (is_tsv)  the first tab splits; without a tab the value is empty
  *
  * Nothing is trimmed: an empty line is the empty key. The last line needs no newline. With another
+ * With is_value the line is the value, and the key is the caller's. With another
  * terminator "lines" end with that byte, and newlines are bytes of the key like others. With is_hex
  * key and value are hexadecimal digits, for bytes that lines can not hold. Lines that are longer
  * than key and value can be are refused, or, with is_skipping, left out and counted. Memory: the
@@ -20,6 +21,8 @@ struct key_reader {
     size_t path_count;
     bool is_tsv;
     bool is_hex;
+    bool is_value;
+    size_t value_size_max; /* with is_value; set to BB_VALUE_SIZE_MAX by init */
     bool is_skipping;
     uint64_t skipped_count;    /* lines that were too long, with is_skipping */
     char terminator;           /* set to a newline by init */
@@ -30,6 +33,8 @@ struct key_reader {
     bool is_at_end;
     bool is_line_cut; /* of the line that is being read, bytes were already given up */
     uint64_t line;
+    uint64_t offset;      /* in the file, where that line begins */
+    uint64_t next_offset; /* and the one after it */
     struct bb_buf buffer; /* what was read and not yet given out begins at `start` */
     size_t start;
     struct bb_buf decoded;
@@ -40,7 +45,8 @@ struct key_record {
     struct bb_bytes key;
     struct bb_bytes value;
     const char *path;
-    uint64_t line; /* from 1, per file */
+    uint64_t line;   /* from 1, per file */
+    uint64_t offset; /* of its first byte, in the file */
 };
 
 /* No paths: standard input. Owned: key_reader_deinit. */
@@ -49,7 +55,8 @@ void key_reader_deinit(struct key_reader *reader);
 /* Whether there is something to read behind every path: nothing is opened, so that a pipe keeps its
  * other end. BB_IO names what is missing, not readable or a directory. */
 BB_MUST_CHECK enum bb_status key_reader_check(const struct key_reader *reader);
-/* BB_NOT_FOUND at the end of the last file. BB_TOO_LARGE and BB_INVALID name file and line. */
+/* BB_NOT_FOUND at the end of the last file. BB_TOO_LARGE and BB_INVALID name file and line, and the
+ * byte where a line that is too long begins. */
 BB_MUST_CHECK enum bb_status key_reader_next(struct key_reader *reader,
                                              struct key_record *ret_record);
 

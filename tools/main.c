@@ -18,6 +18,10 @@ static const struct command *const commands[] = {
     &command_get,
     &command_scan,
     &command_delete,
+    /* records by their values */
+    &command_select,
+    &command_attribute,
+    &command_index,
     /* what is going on inside */
     &command_stat,
     &command_explain,
@@ -55,19 +59,24 @@ static const char description[] =
     "block\n"
     "  bloomblock verify /tmp/words                       # reads and checks every byte\n"
     "\n"
+    "Values are searched by conditions, and indexes say which blocks need not be read:\n"
+    "  bloomblock load /tmp/access --lines access.log --format clf --index 'tokens(agent)'\n"
+    "  bloomblock select /tmp/access --where \"status = 404 and has_token(agent, 'sqlmap')\"\n"
+    "\n"
     "Filters work without a store, too: bloomblock filter --help\n";
 
 static const char exit_codes[] =
     "Exit codes:\n"
     "  0  done; the key was found\n"
-    "  1  get, explain, filter check: a key is absent\n"
+    "  1  get, explain, filter check: a key is absent; select: no record matches\n"
     "  2  usage: an option, argument, key or value is not acceptable\n"
     "  3  input or output: the system refused, no such store, in use, disk full\n"
     "  4  corrupt: bytes of a file are not what they must be\n"
     "  5  unsupported: written by a newer version; import: a form that cannot be read\n"
     "  6  measure: the accounting of reads does not add up\n"
     "  7  filter create, add, union: done, but the filter holds more keys than planned\n"
-    "  8  done, but opening the store has dropped or repaired what had been synced\n";
+    "  8  done, but opening the store has dropped or repaired what had been synced\n"
+    "130  select, index: Ctrl-C; what was printed is right, and not all\n";
 
 /* The tool as a command of its own, for messages and output that belong to no sub-command. */
 static const struct command tool = {.name = "help"};

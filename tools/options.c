@@ -133,6 +133,15 @@ static enum bb_status decode_filter_kind(const char *name, const char *text,
     return status == BB_OK ? BB_OK : bb_fail_context(status, "option --%s", name);
 }
 
+static enum bb_status add_text(const char *name, const char *text, struct option_texts *texts)
+{
+    if (texts->count == OPTION_TEXTS_MAX)
+        return bb_fail(BB_INVALID, "option --%s is given more than %d times", name,
+                       OPTION_TEXTS_MAX);
+    texts->values[texts->count++] = text;
+    return BB_OK;
+}
+
 static enum bb_status decode_value(const struct option *option, const char *text)
 {
     switch (option->type) {
@@ -142,6 +151,8 @@ static enum bb_status decode_value(const struct option *option, const char *text
     case OPTION_TEXT:
         *(const char **)option->value = text;
         return BB_OK;
+    case OPTION_TEXTS:
+        return add_text(option->name, text, option->value);
     case OPTION_COUNT:
         return decode_count(option->name, text, option->value);
     case OPTION_COUNT32:

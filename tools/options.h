@@ -13,6 +13,7 @@
 enum option_type {
     OPTION_FLAG,        /* bool */
     OPTION_TEXT,        /* const char *, borrowed from the command line */
+    OPTION_TEXTS,       /* struct option_texts: may be given several times */
     OPTION_COUNT,       /* uint64_t */
     OPTION_COUNT32,     /* uint32_t */
     OPTION_SIZE,        /* uint64_t bytes; K, M, G multiply by 1024 */
@@ -20,6 +21,14 @@ enum option_type {
     OPTION_REAL,        /* double, above 0 */
     OPTION_FILTER_KIND, /* enum bb_filter_kind, by name */
     OPTION_GRANULARITY, /* uint32_t blocks, or "page" */
+};
+
+#define OPTION_TEXTS_MAX 256
+
+/* The values of an option that is given several times, borrowed from the command line. */
+struct option_texts {
+    const char *values[OPTION_TEXTS_MAX];
+    size_t count;
 };
 
 struct option {

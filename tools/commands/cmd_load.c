@@ -10,6 +10,7 @@
 #include "tools/key_reader.h"
 #include "tools/number_text.h"
 #include "tools/output.h"
+#include "tools/records/line_load.h"
 #include "tools/store_options.h"
 
 /* A batch is one append to the log; beyond this many bytes more operations save nothing. */
@@ -28,6 +29,7 @@ struct load {
     bool with_ack;
     bool wal_off;
     uint64_t batch_count_max;
+    struct line_load lines;
     const char *secret_seed;
     struct bb_hash_secret secret;
     /* At work. */
@@ -74,7 +76,8 @@ static enum bb_status add_ack(struct load *load, const struct key_record *record
 static enum bb_status take_record(struct load *load, struct key_reader *reader)
 {
     struct key_record record = {0};
-    enum bb_status status = key_reader_next(reader, &record);
+    enum bb_status status = load->lines.is_on ? line_load_next(&load->lines, reader, &record)
+                                              : key_reader_next(reader, &record);
     if (status != BB_OK)
         return status;
     status = bb_batch_put(load->batch, record.key, record.value);
@@ -165,6 +168,8 @@ static enum bb_status run_load(struct load *load, const char *directory, char *c
     key_reader_init(&reader, paths, path_count);
     reader.is_tsv = load->is_tsv;
     reader.is_hex = load->is_hex;
+    reader.is_value = load->lines.is_on;
+    reader.value_size_max = (size_t)load->lines.line_size_max;
     reader.progress = &load->progress;
 
     /* First, so that a name mistyped leaves no store behind. */
@@ -176,7 +181,10 @@ static enum bb_status run_load(struct load *load, const char *directory, char *c
     if (status == BB_OK) {
         uint64_t start = clock_now();
         progress_start(&load->progress, "loading", key_reader_size_bytes(paths, path_count), true);
-        status = load_records(load, &reader);
+        if (load->lines.is_on)
+            status = line_load_begin(&load->lines, load->db);
+        if (status == BB_OK)
+            status = load_records(load, &reader);
         load->nanoseconds_load = clock_now() - start;
         if (status == BB_OK)
             status = settle(load);
@@ -194,6 +202,20 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
     const struct option own[] = {
         {"tsv", NULL, OPTION_FLAG, &load->is_tsv, "the first tab of a line splits key and value"},
         {"hex", NULL, OPTION_FLAG, &load->is_hex, "keys and values are hexadecimal digits"},
+        {"lines", NULL, OPTION_FLAG, &load->lines.is_on,
+         "a line is a value; its key is a running number"},
+        {"format", "FORMAT", OPTION_TEXT, &load->lines.format_text,
+         "clf, csv[=HEADER], tsv[=HEADER], zeek or json: creates the attributes of the lines"},
+        {"key", "ATTRIBUTE", OPTION_TEXT, &load->lines.key_name,
+         "keys begin with this attribute, such as a time"},
+        {"attribute", "DEFINITION", OPTION_TEXTS, &load->lines.attributes,
+         "create an attribute of the lines; may be given again"},
+        {"index", "SPEC", OPTION_TEXTS, &load->lines.indexes,
+         "create an index over an attribute; may be given again"},
+        {"granule", "SIZE", OPTION_SIZE, &load->lines.granule_bytes,
+         "values of a granule, 8K to 1M (64K)"},
+        {"line-max", "SIZE", OPTION_SIZE, &load->lines.line_size_max,
+         "longest line that is taken (1G)"},
         {"batch", "N", OPTION_COUNT, &load->batch_count_max,
          "records that are committed together (100)"},
         {"sync", NULL, OPTION_FLAG, &load->is_synced,
@@ -223,10 +245,15 @@ static enum bb_status apply_options(struct load *load)
         return bb_fail(BB_INVALID,
                        "options --sync and --no-wal: without a log nothing can be synced "
                        "at each commit; leave one of them out");
-    if (load->secret_seed == NULL)
-        return BB_OK;
+    if (load->lines.is_on && (load->is_tsv || load->is_hex))
+        return bb_fail(BB_INVALID,
+                       "option --lines excludes --tsv and --hex: lines are taken as they "
+                       "are");
+    enum bb_status status = line_load_init(&load->lines);
+    if (status != BB_OK || load->secret_seed == NULL)
+        return status;
     uint64_t seed = 0;
-    enum bb_status status = option_size_decode("secret-seed", load->secret_seed, &seed);
+    status = option_size_decode("secret-seed", load->secret_seed, &seed);
     if (status != BB_OK)
         return status;
     bb_hash_secret_from_seed(seed, &load->secret);
@@ -234,9 +261,18 @@ static enum bb_status apply_options(struct load *load)
     return BB_OK;
 }
 
+static void note_without_key(const struct command *command, const struct line_load *lines)
+{
+    char text[200];
+    snprintf(text, sizeof(text), "%" PRIu64 " lines have no \"%.100s\": they come first",
+             lines->without_key, lines->key_name);
+    command_note(command, text);
+}
+
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
-    struct load load = {.batch_count_max = BATCH_COUNT_DEFAULT};
+    struct load load = {.batch_count_max = BATCH_COUNT_DEFAULT,
+                        .lines.line_size_max = BB_VALUE_SIZE_MAX};
     store_options_init(&load.store, command);
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
@@ -252,6 +288,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (status != BB_OK && load.records > 0)
         fprintf(stderr, "bloomblock load: %" PRIu64 " records were committed before\n",
                 load.records);
+    if (load.lines.without_key > 0)
+        note_without_key(command, &load.lines);
+    line_load_deinit(&load.lines);
     bb_buf_deinit(&load.acks);
     code = store_close(&load.store, load.db, code);
     return output_finish(&load.out, command, code);
@@ -268,6 +307,14 @@ const struct command command_load = {
         "again\n"
         "replaces. All is in tables at the end, and compactions that became due are done.\n"
         "\n"
+        "With --lines a line is the value of a record, to be searched with `bloomblock select`. "
+        "Its key "
+        "is a\n"
+        "running number in 16 digits, so that records stay in the order of the lines; loading "
+        "again "
+        "goes on after\n"
+        "the greatest. Each line is taken without its newline; lines may have up to 1 GiB.\n"
+        "\n"
         "Options of the store are not kept in it: give the same ones to later commands that "
         "write.\n"
         "Sizes take K, M and G.\n"
@@ -275,6 +322,7 @@ const struct command command_load = {
         "Examples:\n"
         "  bloomblock load /tmp/words /usr/share/dict/words\n"
         "  printf 'cat\\t9 lives\\ndog\\t1\\n' | bloomblock load /tmp/pets --tsv\n"
+        "  bloomblock load /tmp/access --lines access.log --format clf --index 'tokens(agent)'\n"
         "  bloomblock load /tmp/words words.txt --target 0.001 --write-buffer 1M\n",
     .argument_count_min = 1,
     .argument_count_max = ARGUMENT_COUNT_ANY,

@@ -1,0 +1,190 @@
+"""load --lines: each line is a record, in the order of the lines, with keys of two forms and attributes of five
+formats.
+
+Method: stores are read back with scan and select, and compared with the lines; formats with what Python's own parsers
+find in them; what is not acceptable is named with file, line and byte.
+"""
+import csv
+import io
+import json
+import os
+
+from log_case import LogTest, generate, line_of, lines_of
+from tool import ABSENT, IO, USAGE, main, run
+
+
+class Lines(LogTest):
+    def entries(self, store=None):
+        document = self.ok("scan", store or self.store, "--json").json
+        return [(entry["key"], entry["value"]) for entry in document["entries"]]
+
+    def attributes(self, store=None):
+        rows = self.ok("attribute", "list", store or self.store, "--json").json["attributes"]
+        return {row["name"]: row["definition"].split(" ", 1)[1] for row in rows}
+
+    def load_lines(self, content, *options, code=0, store=None):
+        return self.expect(code, "load", store or self.store, "--lines", *options, stdin=content)
+
+    def test_keys_are_running_numbers_that_go_on(self):
+        self.load_lines("b\na\n\nlast without newline")
+        self.load_lines("again\n")
+        self.assertEqual(self.entries(), [(f"{number:016}", line) for number, line in
+                                          enumerate(["b", "a", "", "last without newline", "again"], 1)])
+
+    def test_lines_are_taken_as_they_are(self):
+        lines = [b"\tx\t", b" blank ", b"carriage\r", b"\x00\xff", b"x" * 300000]
+        self.load_lines(b"\n".join(lines) + b"\n")
+        out = self.ok("select", self.store).out
+        self.assertEqual(out, b"\n".join(lines) + b"\n")
+
+    def test_several_files_come_one_after_the_other(self):
+        first, second = self.write("first", "1\n2\n"), self.write("second", "3\n")
+        self.ok("load", self.store, "--lines", first, second)
+        self.assertEqual([value for _, value in self.entries()], ["1", "2", "3"])
+        self.expect(IO, "load", self.path("other"), "--lines", first, self.path("nowhere"))
+        self.assertFalse(os.path.exists(self.path("other")))
+
+    def test_a_store_with_other_keys_is_refused(self):
+        self.load(["zebra"])
+        self.assertIn("--key", self.load_lines("1\n", code=USAGE).err)
+        self.assertEqual(len(self.entries()), 1)
+
+    def test_keys_with_a_time_are_in_its_order_and_unique(self):
+        rows = generate(self.random(), 500)
+        shuffled = rows[::-1] + [rows[3], rows[3]]
+        for _ in range(2):
+            self.load_lines(lines_of(shuffled), "--format", "clf", "--key", "time")
+        out = self.ok("select", self.store).out.split(b"\n")[:-1]
+        wanted = sorted(2 * shuffled, key=lambda row: row["time"])
+        self.assertEqual(out, [line_of(row) for row in wanted])
+        key = self.ok("select", self.store, "--columns", "key", "--limit", "1").lines[0]
+        self.assertRegex(key, r"^2015-05-17T00:00:00\.000000000Z\\t\d{16}$")
+        hour = self.ok("select", self.store, "--from", "2015-05-17T00:10", "--to", "2015-05-17T00:20", "--count").text
+        self.assertEqual(hour, f"{sum(row['time'].hour == 0 and 10 <= row['time'].minute < 20 for row in wanted)}\n")
+
+    def test_keys_of_every_type_are_in_the_order_of_the_type(self):
+        values = [0, 5, 10, 2 ** 63 - 1, -1, -10, -2 ** 63, 99]
+        self.load_lines("".join(f"{value}\n" for value in values) + "none\n", "--attribute", "n i64 = value",
+                        "--key", "n")
+        self.assertEqual(self.ok("select", self.store).lines, ["none"] + [str(value) for value in sorted(values)])
+        times = ["1677-09-21T00:12:44Z", "1969-12-31T23:59:59.9Z", "1970-01-01T00:00:00Z", "2262-04-11T23:47:16Z"]
+        store = self.path("times")
+        result = self.load_lines("".join(f"{time}\n" for time in times[::-1]) + "none\n", "--attribute",
+                                 "t time(rfc3339) = value", "--key", "t", store=store)
+        self.assertIn('1 lines have no "t"', result.err)
+        self.assertEqual(self.ok("select", store).lines, ["none"] + times)
+        store = self.path("texts")
+        texts = ["b", "ab", "a", "", "z" * 5000]
+        self.load_lines("".join(f"{text}\n" for text in texts), "--attribute", "s bytes = value", "--key", "s",
+                        store=store)
+        self.assertEqual(self.ok("select", store).lines, sorted(texts))
+
+    def test_attributes_and_indexes_may_be_given_again(self):
+        options = ["--attribute", "a bytes = split(' ', 1)", "--attribute", "n u64=split(' ',2)", "--index",
+                   "mine = values(a, rate=0.001)", "--index", "min_max(n)", "--granule", "16K"]
+        for _ in range(2):
+            self.load_lines("x 1\ny 2\n", *options)
+        indexes = self.ok("index", "list", self.store, "--json").json["indexes"]
+        self.assertEqual([index["name"] for index in indexes], ["mine", "n_min_max"])
+        self.assertTrue(all(index["tables"] == index["tables_built"] > 0 for index in indexes))
+        other = self.load_lines("x\n", "--attribute", "a bytes = value", code=USAGE)
+        self.assertIn("split(' ', 1)", other.err)
+        self.assertIn("mine", self.load_lines("x\n", "--index", "mine = values(a, rate=0.1)", code=USAGE).err)
+
+    def test_format_clf(self):
+        rows = generate(self.random(), 300)
+        self.load_lines(lines_of(rows), "--format", "clf")
+        self.assertEqual(list(self.attributes()), ["host", "ident", "user", "time", "request", "method", "path",
+                                                   "protocol", "status", "bytes", "referer", "agent"])
+        records = self.ok("select", self.store, "--json", "--columns", "host,status,bytes,method").json["records"]
+        self.assertEqual(records, [{"host": row["host"], "status": row["status"], "bytes": row["bytes"],
+                                    "method": "GET"} for row in rows])
+
+    def test_format_csv_takes_names_from_the_header_of_each_file(self):
+        text = 'id,"full name",and,2nd,id\r\n1,"Smith, ""J""",x,y,z\r\n2,,,,\r\n'
+        file = self.write("a.csv", text)
+        self.ok("load", self.store, "--lines", "--format", "csv", file, file)
+        names = ["id", "full_name", "and_", "_2nd", "id_"]
+        self.assertEqual(self.attributes(), {name: f"bytes = csv({number})" for number, name in enumerate(names, 1)})
+        records = self.ok("select", self.store, "--json", "--columns", ",".join(names)).json["records"]
+        self.assertEqual([list(record.values()) for record in records],
+                         2 * list(csv.reader(io.StringIO(text)))[1:])
+        self.assertNotIn(b"\r", self.ok("select", self.store).out)
+        other = self.write("b.csv", "id,other\n1,2\n")
+        error = self.expect(USAGE, "load", self.path("two"), "--lines", "--format", "csv", file, other).err
+        self.assertIn("b.csv", error)
+
+    def test_format_csv_with_a_header_by_option_and_a_type_by_attribute(self):
+        self.load_lines("7,x\n8,y\n", "--format", "csv=number,name", "--attribute", "number u64 = csv(1)")
+        self.assertEqual(self.attributes(), {"number": "u64 = csv(1)", "name": "bytes = csv(2)"})
+        self.assertEqual(self.ok("select", self.store, "--where", "number > 7").lines, ["8,y"])
+
+    def test_format_tsv(self):
+        self.load_lines("a\tb c\n1\t2\n", "--format", "tsv")
+        self.assertEqual(self.attributes(), {"a": "bytes = tsv(1)", "b_c": "bytes = tsv(2)"})
+        self.assertEqual(self.ok("select", self.store, "--columns", "b_c").lines, ["2"])
+
+    def test_format_zeek_takes_names_and_types_from_the_log(self):
+        log = ("#separator \\x09\n#path\tconn\n#fields\tts\tuid\tid.orig_h\tid.orig_p\tduration\ttags\n"
+               "#types\ttime\tstring\taddr\tport\tinterval\tset[string]\n"
+               "1521911720.865716\tCX1\t10.0.0.1\t443\t0.5\t(empty)\n"
+               "1521911721.5\tCX2\t10.0.0.2\t-\t-\ta,b\n#close\t2018-03-24-18-15-21\n")
+        self.load_lines(log, "--format", "zeek", "--key", "ts", "--index", "min_max(ts)")
+        self.assertEqual(self.attributes(),
+                         {"ts": "time(unix_float) = zeek(1)", "uid": "bytes = zeek(2)",
+                          "id_orig_h": "bytes = zeek(3)", "id_orig_p": "u64 = zeek(4)", "duration": "f64 = zeek(5)",
+                          "tags": "bytes = zeek(6)"})
+        records = self.ok("select", self.store, "--json", "--columns", "ts,id_orig_p,duration,tags").json["records"]
+        self.assertEqual(records, [{"ts": "2018-03-24T17:15:20.865716Z", "id_orig_p": 443, "duration": 0.5, "tags": ""},
+                                   {"ts": "2018-03-24T17:15:21.5Z", "id_orig_p": None, "duration": None,
+                                    "tags": "a,b"}])
+        self.assertIn("#fields", self.load_lines("1\t2\n", "--format", "zeek", code=USAGE, store=self.path("no")).err)
+
+    def test_format_json_takes_fields_and_types_from_the_first_lines(self):
+        objects = [{"ts": "2015-05-17T10:05:03Z", "n": 1, "x": 1, "deep": {"a b": True, "c": {"d": "e"}}, "list": [1]},
+                   {"ts": "2015-05-17T10:05:04.5Z", "n": -2, "x": 1.5, "late": "text", "mixed": 1},
+                   {"ts": "2015-05-17T10:05:05Z", "mixed": "a", "nothing": None, "quo\"te\\": 3}]
+        lines = "".join(json.dumps(value) + "\n" for value in objects) + "no json\n"
+        self.load_lines(lines, "--format", "json", "--key", "ts", "--index", "min_max(n)")
+        self.assertEqual(self.attributes(),
+                         {"ts": "time(rfc3339) = json($.ts)", "n": "i64 = json($.n)", "x": "f64 = json($.x)",
+                          "deep_a_b": 'bytes = json($.deep."a b")', "deep_c_d": "bytes = json($.deep.c.d)",
+                          "list": "bytes = json($.list)", "late": "bytes = json($.late)",
+                          "mixed": "bytes = json($.mixed)", "nothing": "bytes = json($.nothing)",
+                          "quote": 'i64 = json($."quo\\"te\\\\")'})
+        self.assertEqual(self.ok("select", self.store, "--where", "n < 0 and deep_c_d is null").lines,
+                         [json.dumps(objects[1])])
+        self.assertEqual(len(self.entries()), 4)
+
+    def test_format_json_stores_the_lines_it_has_looked_at_when_a_later_one_fails(self):
+        lines = '{"a": 1}\n{"a": 2}\n' + "x" * 5000 + "\n"
+        error = self.load_lines(lines, "--format", "json", "--line-max", "1K", code=USAGE).err
+        self.assertIn("line 3, which begins at byte 18", error)
+        self.assertEqual(len(self.entries()), 2)
+
+    def test_a_line_that_is_too_long_is_named_with_its_byte(self):
+        for end in ("\n", ""):
+            store = self.path("store" + str(len(end)))
+            error = self.load_lines("short\n" + "x" * 200000 + end, "--line-max", "100000", code=USAGE, store=store).err
+            self.assertIn("standard input: line 2, which begins at byte 6, is longer than 100000 bytes", error)
+            self.assertEqual(self.entries(store), [(f"{1:016}", "short")])
+        self.load_lines("x" * 1000, "--line-max", "1000", store=self.path("exact"))
+        self.load_lines("x" * 1001, "--line-max", "1000", code=USAGE, store=self.path("exact"))
+
+    def test_a_line_without_end_is_refused_at_the_limit(self):
+        # /dev/zero has no newline and no end: what is read of it is bounded by the limit.
+        error = self.expect(USAGE, "load", self.store, "--lines", "--line-max", "1M", "/dev/zero").err
+        self.assertIn("line 1, which begins at byte 0, is longer than 1048576 bytes", error)
+
+    def test_bad_arguments(self):
+        for options in (["--format", "nonsense"], ["--format", "clf=x"], ["--key", "nothing"], ["--line-max", "0"],
+                        ["--line-max", "2G"], ["--granule", "1"], ["--granule", "1G"], ["--attribute", "x"],
+                        ["--index", "tokens(nothing)"], ["--tsv"], ["--hex"], ["--format", "clf", "--key", "x"],
+                        ["--attribute", "f f64 = value", "--key", "f"]):
+            self.assertTrue(self.load_lines("1\n", *options, code=USAGE).err)
+        self.assertIn("--lines", self.expect(USAGE, "load", self.store, "--format", "clf", stdin="1\n").err)
+        self.assertEqual(run("select", self.store).code, ABSENT)
+
+
+if __name__ == "__main__":
+    main()

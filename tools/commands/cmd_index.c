@@ -1,0 +1,45 @@
+/* bloomblock index: indexes over the values of a store. Finds the sub-command and hands over. */
+#include "tools/commands/cmd_index.h"
+
+#include "base/assert.h"
+#include "tools/command_group.h"
+
+static enum exit_code run(const struct command *group, int argc, char **argv)
+{
+    static const struct command *const commands[] = {
+        &command_index_create,
+        &command_index_drop,
+        &command_index_list,
+        &command_index_materialize,
+    };
+    return command_group_run(group, commands, BB_ARRAY_LENGTH(commands), argc, argv);
+}
+
+const struct command command_index = {
+    .name = "index",
+    .summary = "indexes over values: create, drop, list, materialize",
+    .arguments = "COMMAND [OPTION...] [ARGUMENT...]",
+    .description =
+        "An index is a summary of one attribute that says which granules of a store can hold a "
+        "record "
+        "that\n"
+        "satisfies a condition; the others are not read. A granule is some data blocks, 64 KiB of "
+        "values. "
+        "An\n"
+        "index never changes a result.\n"
+        "\n"
+        "Kinds:\n"
+        "  min_max(a)                bounds: ranges and = on what grows with the key, such as a "
+        "time\n"
+        "  set(a, values=100)        every distinct value: few values, all comparisons\n"
+        "  values(a, rate=0.01)      = and IN: addresses, names, numbers\n"
+        "  tokens(a, rate=0.001)     words of text: has_token, LIKE, matches; fold=lower\n"
+        "  ngrams(a, n=3, rate=0.1)  parts of text: contains, LIKE, matches; fold=lower\n"
+        "\n"
+        "A first walk:\n"
+        "  bloomblock index create /tmp/access 'tokens(agent)' 'values(host)'\n"
+        "  bloomblock index materialize /tmp/access           # for what is loaded already\n"
+        "  bloomblock index list /tmp/access\n"
+        "  bloomblock select /tmp/access --where \"has_token(agent, 'sqlmap')\" --explain\n",
+    .run = run,
+};

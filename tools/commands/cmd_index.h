@@ -1,0 +1,13 @@
+/* The commands of `bloomblock index`. */
+#ifndef BB_TOOLS_COMMANDS_CMD_INDEX_H
+#define BB_TOOLS_COMMANDS_CMD_INDEX_H
+
+#include "tools/command.h"
+
+extern const struct command command_index_create;
+extern const struct command command_index_drop;
+extern const struct command command_index_list;
+extern const struct command command_index_materialize;
+extern const struct command command_index_advise;
+
+#endif

@@ -1,0 +1,228 @@
+/* bloomblock index create, drop, list and materialize. */
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "base/status.h"
+#include "tools/commands/cmd_index.h"
+#include "tools/interrupt.h"
+#include "tools/number_text.h"
+#include "tools/progress.h"
+#include "tools/records/definitions.h"
+#include "tools/records/index_report.h"
+#include "tools/store_options.h"
+
+struct index_command {
+    const struct command *command;
+    struct store_options store;
+    struct output out;
+    struct bb_db *db;
+    uint64_t granule_bytes; /* 0: as it is */
+    bool is_rebuilding;
+    struct progress progress;
+};
+
+typedef enum bb_status (*index_work)(struct index_command *self, char *const *arguments,
+                                     size_t count);
+
+/* Ends an index command: opens the store, does the work, closes. */
+static enum exit_code execute(struct index_command *self, const struct option *own,
+                              size_t own_count, int argc, char **argv, index_work work)
+{
+    const struct option_group groups[] = {{"Options", own, own_count},
+                                          store_options_group(&self->store)};
+    struct arguments arguments = {0};
+    enum exit_code code = EXIT_FOUND;
+    if (!options_parse(self->command, groups, 2, argc, argv, &arguments, &code))
+        return code;
+    enum bb_status status = store_open_to_read(&self->store, arguments.values[0], &self->db);
+    bool is_open = status == BB_OK;
+    if (is_open)
+        status = work(self, arguments.values + 1, arguments.count - 1);
+    if (status != BB_OK)
+        code = command_fail(self->command, status);
+    if (is_open && status == BB_BUSY && interrupt_is_wanted())
+        code = EXIT_INTERRUPTED;
+    code = store_close(self->command, self->db, code);
+    return output_finish(&self->out, self->command, code);
+}
+
+/* ---- list ---- */
+
+static enum bb_status list(struct index_command *self, char *const *arguments, size_t count)
+{
+    struct index_report report = {0};
+    (void)arguments;
+    (void)count;
+    enum bb_status status = index_report_read(self->db, &report);
+    if (status != BB_OK)
+        return status;
+    if (self->out.is_json) {
+        json_t *document = json_object();
+        json_object_set_new(document, "indexes", index_report_json(&report));
+        json_set_count(document, "raw_bytes", report.raw_bytes);
+        output_json(&self->out, document);
+    } else {
+        index_report_write(&report, &self->out);
+    }
+    index_report_deinit(&report);
+    return BB_OK;
+}
+
+static enum exit_code run_list(const struct command *command, int argc, char **argv)
+{
+    struct index_command self = {.command = command};
+    const struct option own[] = {
+        {"json", NULL, OPTION_FLAG, &self.out.is_json, "print JSON"},
+    };
+    store_options_init_to_read(&self.store, command);
+    return execute(&self, own, BB_ARRAY_LENGTH(own), argc, argv, list);
+}
+
+/* ---- create, drop ---- */
+
+static enum bb_status create(struct index_command *self, char *const *arguments, size_t count)
+{
+    enum bb_status status =
+        self->granule_bytes == 0 ? BB_OK : bb_db_granule_set(self->db, self->granule_bytes);
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = definitions_add_index(self->db, arguments[i], false, NULL);
+    return status == BB_OK && self->out.is_json ? list(self, NULL, 0) : status;
+}
+
+static enum exit_code run_create(const struct command *command, int argc, char **argv)
+{
+    struct index_command self = {.command = command};
+    const struct option own[] = {
+        {"granule", "SIZE", OPTION_SIZE, &self.granule_bytes,
+         "values of a granule, 8K to 1M (64K); of tables written from now on"},
+        {"json", NULL, OPTION_FLAG, &self.out.is_json, "list the indexes as JSON"},
+    };
+    store_options_init(&self.store, command);
+    return execute(&self, own, BB_ARRAY_LENGTH(own), argc, argv, create);
+}
+
+static enum bb_status drop(struct index_command *self, char *const *arguments, size_t count)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = definitions_drop_index(self->db, arguments[i]);
+    return status == BB_OK && self->out.is_json ? list(self, NULL, 0) : status;
+}
+
+static enum exit_code run_drop(const struct command *command, int argc, char **argv)
+{
+    struct index_command self = {.command = command};
+    const struct option own[] = {
+        {"json", NULL, OPTION_FLAG, &self.out.is_json, "list the indexes as JSON"},
+    };
+    store_options_init(&self.store, command);
+    return execute(&self, own, BB_ARRAY_LENGTH(own), argc, argv, drop);
+}
+
+/* ---- materialize ---- */
+
+static bool go_on(void *context, uint64_t tables_done, uint64_t tables)
+{
+    struct index_command *self = context;
+    self->progress.total = tables;
+    atomic_store(&self->progress.done, tables_done);
+    return !interrupt_is_wanted();
+}
+
+static enum bb_status materialize(struct index_command *self, char *const *arguments, size_t count)
+{
+    struct bb_materialize_options options = {.struct_size = sizeof(options),
+                                             .rebuild = self->is_rebuilding,
+                                             .progress = go_on,
+                                             .progress_context = self};
+    struct bb_db_stats stats = {0};
+    (void)arguments;
+    (void)count;
+    bb_db_stats(self->db, &stats);
+    enum bb_status status = stats.memtable_bytes == 0 ? BB_OK : bb_db_flush(self->db);
+    uint64_t tables = 0;
+    bb_db_stats(self->db, &stats);
+    for (int level = 0; level < BB_LEVEL_COUNT; level++)
+        tables += stats.levels[level].table_count;
+    interrupt_watch();
+    progress_start(&self->progress, "building indexes", tables, false);
+    if (status == BB_OK)
+        status = bb_db_index_materialize(self->db, &options);
+    progress_stop(&self->progress);
+    return status == BB_OK ? list(self, NULL, 0) : status;
+}
+
+static enum exit_code run_materialize(const struct command *command, int argc, char **argv)
+{
+    struct index_command self = {.command = command};
+    const struct option own[] = {
+        {"rebuild", NULL, OPTION_FLAG, &self.is_rebuilding,
+         "build index files anew that have every index, too"},
+        {"json", NULL, OPTION_FLAG, &self.out.is_json, "list the indexes as JSON"},
+    };
+    store_options_init(&self.store, command);
+    return execute(&self, own, BB_ARRAY_LENGTH(own), argc, argv, materialize);
+}
+
+/* ---- commands ---- */
+
+const struct command command_index_create = {
+    .name = "index create",
+    .summary = "add indexes: tables written from now on have them",
+    .arguments = "DIR SPEC...",
+    .description =
+        "A spec is KIND(ATTRIBUTE) with parameters, or NAME = KIND(ATTRIBUTE); without a name the "
+        "index "
+        "is\n"
+        "called ATTRIBUTE_KIND. `bloomblock index --help` lists the kinds. Tables that are there "
+        "already\n"
+        "get the index from `index materialize`, or from the next compaction.\n"
+        "\n"
+        "Examples:\n"
+        "  bloomblock index create /tmp/access 'tokens(agent)' 'min_max(time)'\n"
+        "  bloomblock index create /tmp/access 'hosts = values(host, rate=0.001)' --granule 16K\n",
+    .argument_count_min = 2,
+    .argument_count_max = ARGUMENT_COUNT_ANY,
+    .run = run_create,
+};
+
+const struct command command_index_drop = {
+    .name = "index drop",
+    .summary = "remove indexes",
+    .arguments = "DIR NAME...",
+    .description = "They are not asked any more; tables that are written from now on do not have "
+                   "them.\n",
+    .argument_count_min = 2,
+    .argument_count_max = ARGUMENT_COUNT_ANY,
+    .run = run_drop,
+};
+
+const struct command command_index_list = {
+    .name = "index list",
+    .summary = "the indexes of a store: tables built, size, pairs",
+    .arguments = "DIR",
+    .description =
+        "Prints a row per index: in how many tables it is built, its size in their index files and "
+        "by that of\n"
+        "keys and values uncompressed, pairs (members of granules, each granule's counted), and "
+        "the "
+        "granules\n"
+        "of these tables.\n",
+    .argument_count_min = 1,
+    .argument_count_max = 1,
+    .run = run_list,
+};
+
+const struct command command_index_materialize = {
+    .name = "index materialize",
+    .summary = "build the indexes of tables that lack one",
+    .arguments = "DIR",
+    .description =
+        "Reads the data of these tables once and writes index files next to them; tables are not "
+        "rewritten.\n"
+        "Ctrl-C ends the work after the table at hand (exit code 130): tables that are done stay "
+        "done.\n",
+    .argument_count_min = 1,
+    .argument_count_max = 1,
+    .run = run_materialize,
+};

@@ -1,0 +1,59 @@
+/* See caret.h. The library says "at byte N" of conditions and indexes, "at offset N" of definitions. */
+#include "tools/records/caret.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bb/base.h"
+
+/* Bytes on either side. */
+#define SHOWN_BEFORE 60
+#define SHOWN_AFTER  40
+
+static bool find_number(const char *message, const char *words, size_t *ret_number)
+{
+    const char *found = strstr(message, words);
+    char *end = NULL;
+    if (found == NULL)
+        return false;
+    *ret_number = strtoul(found + strlen(words), &end, 10);
+    return end != found + strlen(words);
+}
+
+static bool is_inside_character(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* What a terminal obeys becomes a question mark. */
+static void show_bytes(const char *text, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        putc((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i], stderr);
+}
+
+void caret_show(const char *text)
+{
+    const char *message = bb_error_last()->message;
+    size_t size = strlen(text);
+    size_t at = 0;
+    if (!find_number(message, "at byte ", &at) && !find_number(message, "at offset ", &at))
+        return;
+    if (at > size)
+        return;
+    size_t begin = at > SHOWN_BEFORE ? at - SHOWN_BEFORE : 0;
+    size_t end = size - at > SHOWN_AFTER ? at + SHOWN_AFTER : size;
+    while (begin > 0 && is_inside_character(text[begin]))
+        begin--;
+    while (end < size && is_inside_character(text[end]))
+        end++;
+    fputs("  ", stderr);
+    show_bytes(text, begin, end);
+    fputs("\n  ", stderr);
+    for (size_t i = begin; i < at; i++) {
+        if (!is_inside_character(text[i]))
+            putc(' ', stderr);
+    }
+    fputs("^\n", stderr);
+}

@@ -1,0 +1,39 @@
+/* What is printed of a record: attributes, its key and its value. */
+#ifndef BB_TOOLS_RECORDS_COLUMNS_H
+#define BB_TOOLS_RECORDS_COLUMNS_H
+
+#include "bb/select.h"
+#include "tools/output.h"
+
+enum column_kind {
+    COLUMN_ATTRIBUTE,
+    COLUMN_KEY,
+    COLUMN_VALUE,
+};
+
+struct column {
+    enum column_kind kind;
+    size_t attribute; /* number in the schema */
+    const char *name; /* borrowed from the schema, or constant */
+};
+
+struct columns {
+    struct column *list;
+    size_t count;
+    bool needs_attributes;
+};
+
+/* "time,host": names of attributes; "key" and "value" where no attribute is called so. BB_INVALID names
+ * the one that is none. Owned: columns_deinit. */
+BB_MUST_CHECK enum bb_status columns_parse(struct columns *columns, const char *text,
+                                           const struct bb_schema *schema);
+void columns_deinit(struct columns *columns);
+
+/* attributes: of the record, needed when needs_attributes. */
+void columns_write_tsv(const struct columns *columns, const struct bb_select *record,
+                       const struct bb_attribute *attributes, struct output *out);
+/* The fields, without braces. */
+void columns_write_json(const struct columns *columns, const struct bb_select *record,
+                        const struct bb_attribute *attributes, struct output *out);
+
+#endif

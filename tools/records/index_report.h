@@ -1,0 +1,20 @@
+/* The indexes of a store: what is built, and what it takes. */
+#ifndef BB_TOOLS_RECORDS_INDEX_REPORT_H
+#define BB_TOOLS_RECORDS_INDEX_REPORT_H
+
+#include "bb/select.h"
+#include "tools/output.h"
+
+struct index_report {
+    struct bb_db_index_list list;
+    uint64_t raw_bytes; /* keys and values in tables, uncompressed */
+};
+
+/* Owned: index_report_deinit. */
+BB_MUST_CHECK enum bb_status index_report_read(struct bb_db *db, struct index_report *ret_report);
+void index_report_deinit(struct index_report *report);
+
+void index_report_write(const struct index_report *report, struct output *out);
+json_t *index_report_json(const struct index_report *report);
+
+#endif

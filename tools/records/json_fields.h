@@ -1,0 +1,30 @@
+/* The fields of JSON objects, one a line, with the type that all of them have.
+ *
+ * Objects in objects are gone into, four deep; arrays are one field. Integers are i64, numbers
+ * with a fraction f64, strings that are all RFC 3339 time(rfc3339); all else, and what
+ * is sometimes this and sometimes that, bytes. Lines that are no objects have no fields.
+ */
+#ifndef BB_TOOLS_RECORDS_JSON_FIELDS_H
+#define BB_TOOLS_RECORDS_JSON_FIELDS_H
+
+#include <jansson.h>
+
+#include "bb/select.h"
+
+#define JSON_FIELDS_MAX 256
+
+struct json_fields {
+    json_t *types;          /* path -> letters of the kinds that were met */
+    struct bb_schema *time; /* "t time(rfc3339) = value" */
+    struct bb_record_reader *reader;
+};
+
+/* Owned: json_fields_deinit. */
+BB_MUST_CHECK enum bb_status json_fields_init(struct json_fields *fields);
+void json_fields_deinit(struct json_fields *fields);
+
+BB_MUST_CHECK enum bb_status json_fields_look(struct json_fields *fields, struct bb_bytes line);
+/* An attribute for each field, in the order in which they were met. */
+BB_MUST_CHECK enum bb_status json_fields_define(struct json_fields *fields, struct bb_db *db);
+
+#endif
