@@ -14,32 +14,37 @@ import unittest
 from tool import BINARY, FOUND, IO, SOURCE, USAGE, Result, ToolTest, main, run, some, words
 
 COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters", "verify", "measure", "destroy",
-            "checkpoint", "ingest", "repair", "explain", "export", "import"]
+            "checkpoint", "ingest", "repair", "explain", "export", "import", "select"]
 FILTER_COMMANDS = ["filter create", "filter add", "filter remove", "filter check", "filter info", "filter union",
                    "filter plan", "filter top"]
-ALL_COMMANDS = COMMANDS + FILTER_COMMANDS
+INDEX_COMMANDS = ["index create", "index drop", "index list", "index materialize"]
+ATTRIBUTE_COMMANDS = ["attribute create", "attribute drop", "attribute list"]
+GROUPS = {"filter": FILTER_COMMANDS, "index": INDEX_COMMANDS, "attribute": ATTRIBUTE_COMMANDS}
+ALL_COMMANDS = COMMANDS + FILTER_COMMANDS + INDEX_COMMANDS + ATTRIBUTE_COMMANDS
 
 
 class Help(ToolTest):
     def test_help_of_the_tool_names_every_command_and_exit_code(self):
         for option in ("--help", "-h", "help"):
             text = self.ok(option).text
-            for command in [*COMMANDS, "filter"]:
+            for command in [*COMMANDS, *GROUPS]:
                 self.assertIn(f"\n  {command} ", text)
-            for code in range(8):
-                self.assertIn(f"\n  {code}  ", text)
+            for code in [*range(9), 130]:
+                self.assertIn(f"\n{code:3}  ", text)
 
-    def test_help_of_the_filter_commands_names_each(self):
-        for option in ("--help", "-h", "help"):
-            text = self.ok("filter", option).text
-            self.assertTrue(text.startswith("usage: bloomblock filter "), text)
-            for command in FILTER_COMMANDS:
-                self.assertIn(f"\n  {command} ", text)
+    def test_help_of_a_group_of_commands_names_each(self):
+        for group, commands in GROUPS.items():
+            for option in ("--help", "-h", "help"):
+                text = self.ok(group, option).text
+                self.assertTrue(text.startswith(f"usage: bloomblock {group} "), text)
+                for command in commands:
+                    self.assertIn(f"\n  {command} ", text)
 
-    def test_the_group_of_filter_commands_is_summed_up_by_their_names(self):
-        summary = next(line for line in self.ok("--help").lines if line.startswith("  filter "))
-        names = ", ".join(command.split()[1] for command in FILTER_COMMANDS)
-        self.assertTrue(summary.endswith(f": {names}"), summary)
+    def test_a_group_of_commands_is_summed_up_by_their_names(self):
+        for group, commands in GROUPS.items():
+            summary = next(line for line in self.ok("--help").lines if line.startswith(f"  {group} "))
+            names = ", ".join(command.split()[1] for command in commands)
+            self.assertTrue(summary.endswith(f": {names}"), summary)
 
     def test_help_and_documentation_name_the_same_kinds_of_filters(self):
         with open(os.path.join(SOURCE, "docs", "tools.md"), encoding="utf-8") as file:
@@ -56,7 +61,7 @@ class Help(ToolTest):
             self.assertEqual(self.ok(*command.split(), "nonsense", "-h").text, text)
 
     def test_help_fits_a_terminal(self):
-        for command in some(["", "filter", *ALL_COMMANDS]):
+        for command in some(["", *GROUPS, *ALL_COMMANDS]):
             for line in self.ok(*command.split(), "--help").lines:
                 self.assertLessEqual(len(line), 110, line)
 

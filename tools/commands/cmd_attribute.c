@@ -34,7 +34,7 @@ static enum exit_code execute(struct attribute_command *self, const struct comma
         status = work(self, arguments.values + 1, arguments.count - 1);
     if (status != BB_OK)
         code = command_fail(command, status);
-    code = store_close(command, self->db, code);
+    code = store_close(&self->store, self->db, code);
     return output_finish(&self->out, command, code);
 }
 
@@ -149,7 +149,10 @@ static const struct command command_drop = {
     .summary = "remove attributes that no index is over",
     .arguments = "DIR NAME...",
     .description = "Values stay as they are. An attribute that an index is over is refused: drop "
-                   "the index first.\n",
+                   "the index first.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock attribute drop /tmp/access ident user\n",
     .argument_count_min = 2,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run_drop,
@@ -159,7 +162,10 @@ static const struct command command_list = {
     .name = "attribute list",
     .summary = "the attributes of a store, with their definitions",
     .arguments = "DIR",
-    .description = "Prints name, type and definition of each attribute.\n",
+    .description = "Prints name, type and definition of each attribute.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock attribute list /tmp/access\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run_list,

@@ -35,6 +35,8 @@ const struct command command_index = {
         "  values(a, rate=0.01)      = and IN: addresses, names, numbers\n"
         "  tokens(a, rate=0.001)     words of text: has_token, LIKE, matches; fold=lower\n"
         "  ngrams(a, n=3, rate=0.1)  parts of text: contains, LIKE, matches; fold=lower\n"
+        "  column(a)                 the values themselves: any condition, counts without a "
+        "record\n"
         "\n"
         "A first walk:\n"
         "  bloomblock index create /tmp/access 'tokens(agent)' 'values(host)'\n"

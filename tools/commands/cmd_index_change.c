@@ -42,7 +42,7 @@ static enum exit_code execute(struct index_command *self, const struct option *o
         code = command_fail(self->command, status);
     if (is_open && status == BB_BUSY && interrupt_is_wanted())
         code = EXIT_INTERRUPTED;
-    code = store_close(self->command, self->db, code);
+    code = store_close(&self->store, self->db, code);
     return output_finish(&self->out, self->command, code);
 }
 
@@ -191,7 +191,10 @@ const struct command command_index_drop = {
     .summary = "remove indexes",
     .arguments = "DIR NAME...",
     .description = "They are not asked any more; tables that are written from now on do not have "
-                   "them.\n",
+                   "them.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock index drop /tmp/access agent_tokens\n",
     .argument_count_min = 2,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run_drop,
@@ -207,7 +210,10 @@ const struct command command_index_list = {
         "keys and values uncompressed, pairs (members of granules, each granule's counted), and "
         "the "
         "granules\n"
-        "of these tables.\n",
+        "of these tables.\n"
+        "\n"
+        "Example:\n"
+        "  bloomblock index list /tmp/access\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run_list,
@@ -221,7 +227,10 @@ const struct command command_index_materialize = {
         "Reads the data of these tables once and writes index files next to them; tables are not "
         "rewritten.\n"
         "Ctrl-C ends the work after the table at hand (exit code 130): tables that are done stay "
-        "done.\n",
+        "done.\n"
+        "\n"
+        "Example:\n"
+        "  bloomblock index materialize /tmp/access\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run_materialize,

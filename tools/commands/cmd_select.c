@@ -280,7 +280,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     enum bb_status status = prepare(select, arguments.values[0]);
     code = status == BB_OK ? select_and_print(select, command) : command_fail(command, status);
     release(select);
-    code = store_close(command, select->db, code);
+    code = store_close(&select->store, select->db, code);
     code = output_finish(&select->out, command, code);
     bb_free(select);
     return code;
