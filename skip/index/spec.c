@@ -1,11 +1,12 @@
 /* Specs of indexes as text: kind(attribute, name=value, ...). See bb/skip.h. */
 #include "skip/index/spec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/status.h"
+#include "skip/record/number.h"
 
 static const char *const KIND_NAMES[] = {
     [BB_SKIP_MIN_MAX] = "min_max", [BB_SKIP_SET] = "set",       [BB_SKIP_VALUES] = "values",
@@ -136,15 +137,20 @@ static enum bb_status take_attribute(struct reading *reading, const struct bb_sc
     return BB_OK;
 }
 
+static bool is_of_number(char c)
+{
+    return (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
+}
+
 static enum bb_status take_number(struct reading *reading, double *ret_number)
 {
     skip_blanks(reading);
-    char *end = NULL;
-    double number = strtod(reading->at, &end);
-    if (end == reading->at)
+    const char *end = reading->at;
+    while (is_of_number(*end))
+        end++;
+    if (!bb_number_f64(bb_bytes_of(reading->at, (size_t)(end - reading->at)), ret_number))
         return refuse(reading, "a number");
     reading->at = end;
-    *ret_number = number;
     return BB_OK;
 }
 
@@ -215,6 +221,17 @@ enum bb_status bb_skip_spec_parse(const char *text, const struct bb_schema *sche
     return status;
 }
 
+/* The C library writes the point of the program's locale. */
+static enum bb_status print_rate(double rate, struct bb_buf *buf)
+{
+    size_t begin = buf->size;
+    enum bb_status status = bb_buf_print(buf, "%.9g", rate);
+    for (size_t i = begin; status == BB_OK && i < buf->size; i++)
+        if (!is_of_number((char)buf->data[i]))
+            buf->data[i] = '.';
+    return status;
+}
+
 enum bb_status bb_skip_spec_print(const struct bb_skip_spec *spec, const struct bb_schema *schema,
                                   struct bb_buf *buf)
 {
@@ -225,7 +242,9 @@ enum bb_status bb_skip_spec_print(const struct bb_skip_spec *spec, const struct 
     if (status == BB_OK && spec->kind == BB_SKIP_NGRAMS)
         status = bb_buf_print(buf, ", n=%u", spec->ngram_size);
     if (status == BB_OK && has_rate(spec->kind))
-        status = bb_buf_print(buf, ", rate=%.9g", spec->rate);
+        status = bb_buf_print(buf, ", rate=");
+    if (status == BB_OK && has_rate(spec->kind))
+        status = print_rate(spec->rate, buf);
     if (status == BB_OK && has_fold(spec->kind))
         status = bb_buf_print(buf, ", fold=%s", spec->folds_case ? "lower" : "none");
     return status == BB_OK ? bb_buf_print(buf, ")") : status;

@@ -2,6 +2,7 @@
  * that fails it in one that may fail, and so with unknown. */
 #include "tests/unit/skip/indexed_rows.h"
 
+#include "base/buf.h"
 #include "tests/support/step.h"
 
 /* Some of the specs; which[i]: the number of the i-th one. */
@@ -299,6 +300,19 @@ static void builder__refuses_what_it_cannot_do(void **state)
     assert_int_equal(buf.size, strlen("ngrams(words, n=4, rate=0.1, fold=lower)"));
     assert_memory_equal(buf.data, "ngrams(words, n=4, rate=0.1, fold=lower)", buf.size);
     bb_buf_deinit(&buf);
+    static const char *const rates[] = {"1e-3", "0.25", ".5", "1e-07"};
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        char spec_text[64];
+        struct bb_skip_spec again;
+        sprintf(spec_text, "values(number, rate=%s)", rates[i]);
+        assert_ok(bb_skip_spec_parse(spec_text, rows.schema, &spec));
+        assert_ok(bb_skip_spec_print(&spec, rows.schema, &buf));
+        assert_ok(bb_buf_append(&buf, "", 1));
+        assert_ok(bb_skip_spec_parse((const char *)buf.data, rows.schema, &again));
+        assert_memory_equal(&again, &spec, sizeof(spec));
+        bb_buf_deinit(&buf);
+    }
+    assert_status(bb_skip_spec_parse("values(number, rate=0,5)", rows.schema, &spec), BB_INVALID);
     assert_ok(bb_file_memory_system(rows.memory)
                   ->ops->remove(bb_file_memory_system(rows.memory), ROWS_PATH));
     struct bb_skip_builder *builder = rows_builder(&rows, specs);
