@@ -25,6 +25,7 @@ struct table_candidates {
     size_t matched_granule; /* plus 1: the last one that was counted as matching */
     uint64_t number;        /* of the block at hand */
     struct bb_block_iter entries;
+    struct bb_needle_scan scan; /* over the entries of the block, where there are needles */
 };
 
 static struct table_candidates *candidates_of(struct bb_iter *iter)
@@ -49,8 +50,22 @@ static void count_reads(struct table_candidates *c)
     c->counted_bytes = c->blocks.read_bytes;
 }
 
-/* Loads the block at hand. Values are stored whole, so that a block without the needle has no
- * record with it: then `entries` has no block. */
+static bool has_needles(const struct table_candidates *c)
+{
+    return !bb_needle_finder_is_empty(&c->source->matcher.finder);
+}
+
+/* Values are stored whole, so that a block without a needle has no record with one. */
+static bool may_match(struct table_candidates *c, struct bb_bytes entries)
+{
+    size_t at = 0;
+    if (!has_needles(c))
+        return true;
+    bb_needle_scan_init(&c->scan, &c->source->matcher.finder, entries);
+    return bb_needle_scan_next(&c->scan, 0, &at);
+}
+
+/* Loads the block at hand; without a match `entries` has no block. */
 static enum bb_status load_block(struct table_candidates *c)
 {
     const struct bb_block *block = NULL;
@@ -65,8 +80,7 @@ static enum bb_status load_block(struct table_candidates *c)
         return status;
     count_reads(c);
     account->blocks_read++;
-    struct bb_bytes entries = bb_bytes_of(block->payload, block->entries_size);
-    if (bb_matcher_may_match(&c->source->matcher, entries))
+    if (may_match(c, bb_bytes_of(block->payload, block->entries_size)))
         bb_block_iter_reset(&c->entries, block, place);
     else
         account->blocks_passed++;
@@ -144,9 +158,30 @@ static void show(struct table_candidates *c, bool is_forward)
     c->matched_granule = c->granule + 1;
 }
 
-/* From the entry at hand on to a candidate of this block, or past the range; false: there is none. */
+/* From the entry at hand on to the one that holds the next needle; not valid when there is none, or
+ * reading fails. */
+static void skip_to_needle(struct table_candidates *c)
+{
+    size_t at = 0;
+    struct bb_block_iter *entries = &c->entries;
+    if (!bb_needle_scan_next(&c->scan, entries->offset, &at)) {
+        entries->is_valid = false;
+        return;
+    }
+    uint32_t restart = bb_block_restart_of(entries->block, (uint32_t)at);
+    if (restart > entries->restart)
+        bb_block_iter_seek_restart(entries, restart);
+    while (entries->is_valid && entries->next_offset <= at)
+        bb_block_iter_next(entries);
+}
+
+/* From the entry at hand on to a candidate of this block, or past the range; false: there is none.
+ * Backward every value is searched; forward, only entries with a needle are looked at. */
 static bool settle_in_block(struct table_candidates *c, bool is_forward)
 {
+    bool skips = is_forward && has_needles(c);
+    if (skips && c->entries.is_valid)
+        skip_to_needle(c);
     while (c->entries.is_valid) {
         if (is_candidate(c)) {
             show(c, is_forward);
@@ -158,6 +193,8 @@ static bool settle_in_block(struct table_candidates *c, bool is_forward)
             bb_block_iter_next(&c->entries);
         else
             bb_block_iter_prev(&c->entries);
+        if (skips && c->entries.is_valid)
+            skip_to_needle(c);
     }
     c->base.status = c->entries.status;
     return false;

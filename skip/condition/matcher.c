@@ -1,8 +1,6 @@
 /* See matcher.h. */
 #include "skip/condition/matcher.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/status.h"
 
@@ -32,7 +30,7 @@ enum bb_status bb_matcher_init(struct bb_matcher *matcher, const struct bb_schem
         return bb_fail(BB_NO_MEMORY, "no memory for %zu attributes", count);
     if (condition == NULL)
         return BB_OK;
-    matcher->has_needle = bb_condition_needle(condition, schema, &matcher->needle);
+    bb_needle_finder_init(&matcher->finder, condition, schema);
     return create_reader(matcher);
 }
 
@@ -47,11 +45,8 @@ void bb_matcher_deinit(struct bb_matcher *matcher)
 
 bool bb_matcher_may_match(const struct bb_matcher *matcher, struct bb_bytes bytes)
 {
-    const struct bb_needle *needle = &matcher->needle;
-    if (!matcher->has_needle ||
-        memmem(bytes.data, bytes.size, needle->bytes.data, needle->bytes.size) != NULL)
-        return true;
-    return needle->has_escape && memchr(bytes.data, needle->escape, bytes.size) != NULL;
+    return bb_needle_finder_is_empty(&matcher->finder) ||
+           bb_needle_finder_is_in(&matcher->finder, bytes);
 }
 
 enum bb_status bb_matcher_test(struct bb_matcher *matcher, struct bb_bytes key,

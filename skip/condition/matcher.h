@@ -8,7 +8,7 @@
 
 #include "bb/condition.h"
 #include "bb/record.h"
-#include "skip/condition/needle.h"
+#include "skip/condition/needle_scan.h"
 
 struct bb_matcher {
     const struct bb_schema *schema;       /* borrowed */
@@ -17,13 +17,12 @@ struct bb_matcher {
     struct bb_record_reader *reader;      /* of the condition's attributes; owned */
     struct bb_record_reader *all;         /* of all attributes, on first use; owned */
     struct bb_attribute *attributes;      /* as many as the schema has; owned */
-    bool has_needle;
-    struct bb_needle needle; /* bytes that a matching value holds */
+    struct bb_needle_finder finder;       /* of bytes of which a matching value holds some */
     uint64_t examined;
     uint64_t matching;
 };
 
-/* BB_NO_MEMORY. */
+/* BB_NO_MEMORY. The matcher must not be copied or moved afterwards. */
 BB_MUST_CHECK enum bb_status bb_matcher_init(struct bb_matcher *matcher,
                                              const struct bb_schema *schema,
                                              const struct bb_condition *condition);

@@ -1,60 +1,178 @@
 /* See needle.h. Recursion is as deep as the tree: BB_CONDITION_DEPTH_MAX. */
 #include "skip/condition/needle.h"
 
+#include "base/bytes.h"
 #include "skip/condition/tree.h"
+#include "skip/record/schema.h"
 
-static void keep_longer(struct bb_needle *longest, struct bb_bytes bytes)
+static void forget(struct bb_needles *needles)
 {
-    if (bytes.size > longest->bytes.size)
-        longest->bytes = bytes;
+    needles->count = 0;
+    needles->shortest = 0;
 }
 
-/* Of a leaf that is true. */
-static struct bb_needle needle_of_leaf(const struct bb_leaf *leaf, const struct bb_schema *schema)
+/* ---- adding ---- */
+
+static bool has(const struct bb_needles *needles, struct bb_bytes bytes)
 {
-    struct bb_needle needle = {.has_escape = false};
-    if (leaf->kind == BB_LEAF_CONSTANT || leaf->type != BB_ATTRIBUTE_BYTES)
-        return needle;
-    enum bb_verbatim verbatim = bb_schema_verbatim(schema, leaf->attribute, &needle.escape);
-    if (verbatim == BB_VERBATIM_NEVER)
-        return needle;
-    needle.has_escape = verbatim == BB_VERBATIM_UNESCAPED;
-    if (leaf->kind == BB_LEAF_RANGES && leaf->is_points && leaf->interval_count == 1)
-        keep_longer(&needle, leaf->intervals[0].low.value.as.bytes);
-    for (size_t i = 0; i < leaf->group_count; i++) {
-        const struct bb_piece_group *group = &leaf->groups[i];
-        if (group->piece_count == 1 && !group->pieces[0].ignores_case)
-            keep_longer(&needle, group->pieces[0].bytes);
-    }
+    for (size_t i = 0; i < needles->count; i++)
+        if (bb_bytes_equal(bb_needle_bytes(&needles->items[i]), bytes))
+            return true;
+    return false;
+}
+
+/* False: there is no room. */
+static bool add(struct bb_needles *needles, const struct bb_needle *needle)
+{
+    if (has(needles, bb_needle_bytes(needle)))
+        return true;
+    if (needles->count == BB_NEEDLES_MAX)
+        return false;
+    needles->items[needles->count++] = *needle;
+    return true;
+}
+
+/* One that a match holds. */
+static bool add_piece(struct bb_needles *needles, const struct bb_needle *needle)
+{
+    size_t size = bb_needle_bytes(needle).size;
+    if (size == 0 || !add(needles, needle))
+        return false;
+    if (needles->shortest == 0 || size < needles->shortest)
+        needles->shortest = size;
+    return true;
+}
+
+static struct bb_needle needle_of_number(uint64_t number)
+{
+    struct bb_needle needle = {.digit_count = 0};
+    uint8_t reversed[BB_NEEDLE_DIGITS_MAX];
+    uint8_t count = 0;
+    do
+        reversed[count++] = (uint8_t)('0' + number % 10);
+    while ((number /= 10) > 0);
+    for (uint8_t i = 0; i < count; i++)
+        needle.digits[i] = reversed[count - 1 - i];
+    needle.digit_count = count;
     return needle;
 }
 
-/* Of a condition that is true, or of one that is false: then AND and OR change places. No bytes
- * where nothing is known. */
-static struct bb_needle find(const struct bb_condition *node, const struct bb_schema *schema,
-                             bool is_false)
+/* A number's text has its digits, after a sign and zeros. */
+static struct bb_needle needle_of_value(const struct bb_attribute *value)
 {
-    struct bb_needle longest = {.has_escape = false};
-    if (node->kind == BB_CONDITION_LEAF)
-        return is_false ? longest : needle_of_leaf(&node->leaf, schema);
-    if (node->kind == BB_CONDITION_NOT)
-        return find(node->children[0], schema, !is_false);
-    if (node->kind != (is_false ? BB_CONDITION_OR : BB_CONDITION_AND))
-        return longest;
-    for (size_t i = 0; i < node->child_count; i++) {
-        struct bb_needle needle = find(node->children[i], schema, is_false);
-        if (needle.bytes.size > longest.bytes.size)
-            longest = needle;
-    }
-    return longest;
+    if (value->type == BB_ATTRIBUTE_U64)
+        return needle_of_number(value->as.u64);
+    if (value->type == BB_ATTRIBUTE_I64)
+        return needle_of_number(value->as.i64 < 0 ? 0 - (uint64_t)value->as.i64
+                                                  : (uint64_t)value->as.i64);
+    return (struct bb_needle){.bytes = value->as.bytes};
 }
 
-bool bb_condition_needle(const struct bb_condition *condition, const struct bb_schema *schema,
-                         struct bb_needle *ret_needle)
+/* ---- leaves ---- */
+
+static void find_points(const struct bb_leaf *leaf, struct bb_needles *needles)
 {
-    struct bb_needle needle = find(condition, schema, false);
-    if (needle.bytes.size == 0)
-        return false;
-    *ret_needle = needle;
-    return true;
+    for (size_t i = 0; i < leaf->interval_count; i++) {
+        struct bb_needle needle = needle_of_value(&leaf->intervals[i].low.value);
+        if (!add_piece(needles, &needle)) {
+            forget(needles);
+            return;
+        }
+    }
+}
+
+static void find_pieces(const struct bb_piece_group *group, struct bb_needles *needles)
+{
+    for (size_t i = 0; i < group->piece_count; i++) {
+        struct bb_needle needle = {.bytes = group->pieces[i].bytes};
+        if (group->pieces[i].ignores_case || !add_piece(needles, &needle)) {
+            forget(needles);
+            return;
+        }
+    }
+}
+
+/* Both are held: the better ones. */
+static void keep_better(struct bb_needles *needles, const struct bb_needles *other)
+{
+    bool is_better = other->shortest > needles->shortest ||
+                     (other->shortest == needles->shortest && other->count < needles->count);
+    if (needles->count == 0 || (other->count > 0 && is_better))
+        *needles = *other;
+}
+
+static enum bb_verbatim verbatim_of(const struct bb_leaf *leaf, const struct bb_schema *schema,
+                                    uint8_t *ret_escape)
+{
+    if (leaf->kind == BB_LEAF_CONSTANT)
+        return BB_VERBATIM_NEVER;
+    if (leaf->type == BB_ATTRIBUTE_U64 || leaf->type == BB_ATTRIBUTE_I64)
+        return bb_schema_number_verbatim(schema, leaf->attribute, ret_escape);
+    return bb_schema_verbatim(schema, leaf->attribute, ret_escape);
+}
+
+/* Of a leaf that is true. */
+static void find_in_leaf(const struct bb_leaf *leaf, const struct bb_schema *schema,
+                         struct bb_needles *needles)
+{
+    struct bb_needle escape = {.digit_count = 1};
+    enum bb_verbatim verbatim = verbatim_of(leaf, schema, &escape.digits[0]);
+    if (verbatim == BB_VERBATIM_NEVER)
+        return;
+    if (leaf->kind == BB_LEAF_RANGES && leaf->is_points)
+        find_points(leaf, needles);
+    for (size_t i = 0; i < leaf->group_count; i++) {
+        struct bb_needles of_group = {.count = 0};
+        find_pieces(&leaf->groups[i], &of_group);
+        keep_better(needles, &of_group);
+    }
+    if (needles->count > 0 && verbatim == BB_VERBATIM_UNESCAPED && !add(needles, &escape))
+        forget(needles);
+}
+
+/* ---- trees ---- */
+
+/* One or the other is held. */
+static void unite(struct bb_needles *needles, const struct bb_needles *other)
+{
+    bool fits = needles->count > 0 && other->count > 0;
+    for (size_t i = 0; i < other->count && fits; i++)
+        fits = add(needles, &other->items[i]);
+    if (other->shortest < needles->shortest)
+        needles->shortest = other->shortest;
+    if (!fits)
+        forget(needles);
+}
+
+/* Of a condition that is true, or of one that is false: then AND and OR change places. */
+static void find(const struct bb_condition *node, const struct bb_schema *schema, bool is_false,
+                 struct bb_needles *needles)
+{
+    *needles = (struct bb_needles){.count = 0};
+    if (node->kind == BB_CONDITION_LEAF) {
+        if (!is_false)
+            find_in_leaf(&node->leaf, schema, needles);
+        return;
+    }
+    if (node->kind == BB_CONDITION_NOT) {
+        find(node->children[0], schema, !is_false, needles);
+        return;
+    }
+    bool is_and = node->kind == (is_false ? BB_CONDITION_OR : BB_CONDITION_AND);
+    for (size_t i = 0; i < node->child_count; i++) {
+        struct bb_needles child;
+        find(node->children[i], schema, is_false, &child);
+        if (i == 0)
+            *needles = child;
+        else if (is_and)
+            keep_better(needles, &child);
+        else
+            unite(needles, &child);
+    }
+}
+
+void bb_condition_needles(const struct bb_condition *condition, const struct bb_schema *schema,
+                          struct bb_needles *ret_needles)
+{
+    find(condition, schema, false, ret_needles);
 }

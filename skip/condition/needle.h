@@ -1,20 +1,38 @@
-/* Bytes that a record must hold for a condition to be true of it: what a scan searches in raw
+/* Bytes of which a record must hold some for a condition to be true of it: what a scan searches in raw
  * values before it reads attributes. */
 #ifndef BB_SKIP_CONDITION_NEEDLE_H
 #define BB_SKIP_CONDITION_NEEDLE_H
 
 #include "bb/condition.h"
 
+#define BB_NEEDLES_MAX       8
+#define BB_NEEDLE_DIGITS_MAX 20
+
+/* Not empty. */
 struct bb_needle {
-    struct bb_bytes bytes; /* not empty; the condition's */
-    bool has_escape;       /* a value with the byte escape may be without them */
-    uint8_t escape;
+    struct bb_bytes bytes; /* the condition's; without data: digits below */
+    uint8_t digits[BB_NEEDLE_DIGITS_MAX];
+    uint8_t digit_count;
 };
 
-/* The condition is false or unknown of every record whose value (without its key) holds neither the
- * bytes nor, where there is one, the escape. The longest such bytes; false where there are none.
- * schema: the one that the condition was made with. */
-bool bb_condition_needle(const struct bb_condition *condition, const struct bb_schema *schema,
-                         struct bb_needle *ret_needle);
+static inline struct bb_bytes bb_needle_bytes(const struct bb_needle *needle)
+{
+    return needle->bytes.data != NULL
+               ? needle->bytes
+               : (struct bb_bytes){.data = needle->digits, .size = needle->digit_count};
+}
+
+struct bb_needles {
+    size_t count; /* 0: nothing is known */
+    struct bb_needle items[BB_NEEDLES_MAX];
+    size_t shortest; /* size of the shortest that is no escape */
+};
+
+/* The condition is false or unknown of every record whose value (without its key) holds none of the
+ * needles. Of several such sets the one whose shortest needle is the longest. A byte that escapes others
+ * (BB_VERBATIM_UNESCAPED) is a needle too. schema: the one that the condition was made with; the
+ * condition must outlive the needles. */
+void bb_condition_needles(const struct bb_condition *condition, const struct bb_schema *schema,
+                          struct bb_needles *ret_needles);
 
 #endif

@@ -43,7 +43,7 @@ struct bb_format {
     enum bb_status (*parse)(struct bb_definition_text *text, struct bb_definition *definition);
     /* Appends the arguments in canonical form. */
     enum bb_status (*print)(const struct bb_definition *definition, struct bb_buf *buf);
-    /* Of attributes of bytes. */
+    /* Of attributes of bytes, and of the digits of integers. */
     enum bb_verbatim (*verbatim)(const struct bb_definition *definition, uint8_t *ret_escape);
     const struct bb_pass_type *pass_type;
 };

@@ -172,11 +172,18 @@ static void read_value(struct bb_pass *pass, struct bb_record *record)
 
 static const struct bb_pass_type VALUE_PASS = {.shares = bb_pass_shares_all, .read = read_value};
 
+/* Numbers may be text too. */
+static enum bb_verbatim verbatim(const struct bb_definition *definition, uint8_t *ret_escape)
+{
+    (void)ret_escape;
+    return FORMS[definition->form].kind == FIXED_BYTES ? BB_VERBATIM_ALWAYS : BB_VERBATIM_NEVER;
+}
+
 const struct bb_format bb_format_fixed = {
     .name = "fixed",
     .has_arguments = true,
     .parse = parse_arguments,
     .print = print_arguments,
-    .verbatim = bb_verbatim_always,
+    .verbatim = verbatim,
     .pass_type = &VALUE_PASS,
 };

@@ -175,6 +175,14 @@ enum bb_verbatim bb_schema_verbatim(const struct bb_schema *schema, size_t attri
                : BB_VERBATIM_NEVER;
 }
 
+enum bb_verbatim bb_schema_number_verbatim(const struct bb_schema *schema, size_t attribute,
+                                           uint8_t *ret_escape)
+{
+    const struct bb_definition *definition = definition_at(schema, attribute);
+    bool is_integer = definition->type == BB_ATTRIBUTE_U64 || definition->type == BB_ATTRIBUTE_I64;
+    return is_integer ? definition->format->verbatim(definition, ret_escape) : BB_VERBATIM_NEVER;
+}
+
 bool bb_schema_is_verbatim(const struct bb_schema *schema, size_t attribute)
 {
     uint8_t escape;

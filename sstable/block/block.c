@@ -241,3 +241,17 @@ uint32_t bb_block_find_restart(const struct bb_block *block, const struct bb_com
     uint32_t ties = bb_prefix_ties(block->prefixes + below, count - below, number);
     return find_by_comparison(block, NULL, key, sequence, below, below + ties);
 }
+
+uint32_t bb_block_restart_of(const struct bb_block *block, uint32_t offset)
+{
+    uint32_t low = 0;
+    uint32_t high = block->restart_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (block->restarts[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}

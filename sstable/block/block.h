@@ -77,6 +77,9 @@ static inline void bb_block_unref(struct bb_block *block)
 uint32_t bb_block_find_restart(const struct bb_block *block, const struct bb_comparator *comparator,
                                struct bb_bytes key, uint64_t sequence);
 
+/* The last restart at or before an offset in the entries. */
+uint32_t bb_block_restart_of(const struct bb_block *block, uint32_t offset);
+
 /* What a look-up found. */
 struct bb_block_match {
     bool is_found;  /* the newest version at or before the sequence: below */

@@ -2,8 +2,10 @@
  * condition, what follows are the values.
  *
  * What parses must print as text that parses to the same condition, with the same truth of every
- * record; and what its leaves and its needle say of matches must be so.
+ * record; and what its leaves and its needles say of matches must be so.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -93,15 +95,29 @@ static struct bb_condition *print_and_parse(const struct bb_schema *schema,
     return again;
 }
 
-/* raw is a part of text here, so that text alone is the record. */
-static void check_needle(const struct bb_schema *schema, const struct bb_condition *condition,
-                         struct bb_bytes bytes)
+static bool is_in(struct bb_bytes bytes, struct bb_bytes needle)
 {
-    struct bb_needle needle;
-    if (!bb_condition_needle(condition, schema, &needle))
-        return;
-    BB_ASSERT(needle.bytes.size > 0);
-    BB_ASSERT(memmem(bytes.data, bytes.size, needle.bytes.data, needle.bytes.size) != NULL);
+    return memmem(bytes.data, bytes.size, needle.data, needle.size) != NULL;
+}
+
+/* raw is a part of text here, so that text is the record, or that of a number is. */
+static void check_needles(const struct bb_schema *schema, const struct bb_condition *condition,
+                          const struct bb_attribute record[FIELDS])
+{
+    struct bb_needles needles;
+    char i64[24];
+    char u64[24];
+    bool is_found = false;
+    snprintf(i64, sizeof(i64), "%" PRId64, record[2].as.i64);
+    snprintf(u64, sizeof(u64), "%" PRIu64, record[3].as.u64);
+    bb_condition_needles(condition, schema, &needles);
+    for (size_t i = 0; i < needles.count; i++) {
+        struct bb_bytes needle = bb_needle_bytes(&needles.items[i]);
+        BB_ASSERT(needle.size > 0);
+        is_found |= is_in(record[0].as.bytes, needle) || is_in(bb_bytes_of_text(i64), needle) ||
+                    is_in(bb_bytes_of_text(u64), needle);
+    }
+    BB_ASSERT(needles.count == 0 || is_found);
 }
 
 static void try_records(const struct bb_schema *schema, const struct bb_condition *condition,
@@ -118,7 +134,7 @@ static void try_records(const struct bb_schema *schema, const struct bb_conditio
         BB_ASSERT(is_tested == test(again, record, &same));
         BB_ASSERT(truth == same);
         if (is_tested && truth == BB_TRUTH_TRUE)
-            check_needle(schema, condition, bytes);
+            check_needles(schema, condition, record);
     }
     bb_condition_destroy(again);
 }

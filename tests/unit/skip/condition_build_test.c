@@ -139,23 +139,32 @@ static void build__wrong_arguments_are_refused(void **state)
     bb_schema_destroy(s);
 }
 
-/* The needle of a condition on what records hold verbatim (text, j up to escapes) and what they do
- * not. */
-static void assert_needle(const char *text, const char *expected, bool has_escape)
+/* The needles of a condition on what records hold verbatim (text, j up to escapes) and what they do not:
+ * with '|' between them, none as "". */
+static void assert_needles(const char *text, const char *expected)
 {
     struct bb_schema *schema = create_schema();
     struct bb_condition *condition = NULL;
-    struct bb_needle needle = {.has_escape = false};
+    struct bb_needles needles;
+    struct bb_buf found = {0};
     assert_status(bb_schema_add(schema, "j bytes = csv(1)"), BB_OK);
     assert_status(bb_schema_add(schema, "k bytes = key"), BB_OK);
     assert_status(bb_schema_add(schema, "n bytes = json($.n)"), BB_OK);
+    assert_status(bb_schema_add(schema, "sp u64 = split(' ', 2)"), BB_OK);
+    assert_status(bb_schema_add(schema, "b u64 = fixed(4, u32le)"), BB_OK);
+    assert_status(bb_schema_add(schema, "d i64 = fixed(4, bytes 8)"), BB_OK);
     assert_status(bb_condition_parse(schema, bb_bytes_of_text(text), &condition), BB_OK);
-    bool is_found = bb_condition_needle(condition, schema, &needle);
-    if (is_found != (expected != NULL))
-        fail_msg("%s: a needle is %sfound", text, is_found ? "" : "not ");
-    if (is_found)
-        assert_true(bb_bytes_equal(needle.bytes, bb_bytes_of_text(expected)));
-    assert_int_equal(needle.has_escape, has_escape);
+    bb_condition_needles(condition, schema, &needles);
+    for (size_t i = 0; i < needles.count; i++) {
+        struct bb_bytes bytes = bb_needle_bytes(&needles.items[i]);
+        assert_status(bb_buf_print(&found, "%s%.*s", i == 0 ? "" : "|", (int)bytes.size,
+                                   (const char *)bytes.data),
+                      BB_OK);
+    }
+    if (!bb_bytes_equal(bb_buf_bytes(&found), bb_bytes_of_text(expected)))
+        fail_msg("%s: needles are %.*s, not %s", text, (int)found.size, (const char *)found.data,
+                 expected);
+    bb_buf_deinit(&found);
     bb_condition_destroy(condition);
     bb_schema_destroy(schema);
 }
@@ -163,25 +172,47 @@ static void assert_needle(const char *text, const char *expected, bool has_escap
 static void build__needles(void **state)
 {
     (void)state;
-    assert_needle("text = 'abc'", "abc", false);
-    assert_needle("text = ''", NULL, false);
-    assert_needle("text <> 'abc'", NULL, false);
-    assert_needle("NOT text <> 'abc'", "abc", false);
-    assert_needle("text IN ('abc', 'd')", NULL, false);
-    assert_needle("text < 'abc'", NULL, false);
-    assert_needle("text LIKE '%ab%cde%'", "cde", false);
-    assert_needle("text ILIKE '%ab%'", NULL, false);
-    assert_needle("has_token(text, 'ab') AND i = 12345", "ab", false);
-    assert_needle("has_any_token(text, 'ab cd')", NULL, false);
-    assert_needle("has_token(text, 'ab') AND matches(text, 'a+bcd')", "bcd", false);
-    assert_needle("text = 'ab' OR text = 'cd'", NULL, false);
-    assert_needle("NOT (text <> 'ab' OR text <> 'bcd')", "bcd", false);
-    assert_needle("i = 12345", NULL, false);
-    assert_needle("j = 'abc'", "abc", true);
-    assert_needle("j = 'abc' AND text = 'ab'", "abc", true);
-    assert_needle("n = 'abc'", "abc", true);
-    assert_needle("k = 'abc'", NULL, false);
-    assert_needle("TRUE", NULL, false);
+    assert_needles("text = 'abc'", "abc");
+    assert_needles("text = ''", "");
+    assert_needles("text <> 'abc'", "");
+    assert_needles("NOT text <> 'abc'", "abc");
+    assert_needles("text IN ('abc', 'd')", "abc|d");
+    assert_needles("text IN ('abc', '')", "");
+    assert_needles("text IN ('1', '2', '3', '4', '5', '6', '7', '8')", "1|2|3|4|5|6|7|8");
+    assert_needles("text IN ('1', '2', '3', '4', '5', '6', '7', '8', '9')", "");
+    assert_needles("text < 'abc'", "");
+    assert_needles("text LIKE '%ab%cde%'", "cde");
+    assert_needles("text ILIKE '%ab%'", "");
+    assert_needles("has_token(text, 'ab') AND i > 12345", "ab");
+    assert_needles("has_any_token(text, 'ab cd')", "ab|cd");
+    assert_needles("has_token(text, 'ab') AND matches(text, 'a+bcd')", "bcd");
+    assert_needles("text = 'ab' OR text = 'cd'", "ab|cd");
+    assert_needles("text = 'ab' OR text < 'cd'", "");
+    assert_needles("text = 'ab' OR text = 'cd' AND text = 'efg'", "ab|efg");
+    assert_needles("(text = 'a' OR text = 'bcde') AND text = 'fg'", "fg");
+    assert_needles("NOT (text <> 'ab' OR text <> 'bcd')", "bcd");
+    assert_needles("NOT (text <> 'ab' AND text <> 'bcd')", "ab|bcd");
+    assert_needles("j = 'abc'", "abc|\"");
+    assert_needles("j = 'abc' AND text = 'ab'", "abc|\"");
+    assert_needles("j = 'abc' OR j = 'ab'", "abc|\"|ab");
+    assert_needles("n = 'abc'", "abc|\\");
+    assert_needles("k = 'abc'", "");
+    assert_needles("k = 'abc' OR text = 'ab'", "");
+    assert_needles("TRUE", "");
+}
+
+/* Of a number the digits are in its text, without a sign and zeros before them. */
+static void build__needles_of_numbers(void **state)
+{
+    (void)state;
+    assert_needles("sp = 418", "418");
+    assert_needles("sp = 0", "0");
+    assert_needles("sp IN (404, 18446744073709551615)", "404|18446744073709551615");
+    assert_needles("d = -9223372036854775808", "9223372036854775808");
+    assert_needles("sp <> 418", "");
+    assert_needles("sp > 418", "");
+    assert_needles("b = 418", "");
+    assert_needles("sp = 418 AND text = 'ab'", "418");
 }
 
 int main(void)
@@ -193,6 +224,7 @@ int main(void)
         cmocka_unit_test(build__a_failure_leaves_the_parts_to_the_caller),
         cmocka_unit_test(build__wrong_arguments_are_refused),
         cmocka_unit_test(build__needles),
+        cmocka_unit_test(build__needles_of_numbers),
     };
     return cmocka_run_group_tests_name("condition_build", tests, NULL, NULL);
 }

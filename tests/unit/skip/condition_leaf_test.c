@@ -6,6 +6,7 @@
  */
 #include "tests/support/assert_status.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -115,25 +116,50 @@ static void check_leaves(struct check *check, const struct bb_condition *node)
         check_leaves(check, node->children[i]);
 }
 
-/* Text and raw are the whole record each: what is searched in the record must be in one of them. */
+/* Is one of them in a field that is the whole record? */
+static bool holds_needle(const struct bb_needles *needles, const struct bb_attribute *value)
+{
+    bool is_found = false;
+    for (size_t i = 0; i < needles->count && value->state == BB_ATTRIBUTE_PRESENT; i++) {
+        struct bb_piece piece = {.bytes = bb_needle_bytes(&needles->items[i])};
+        struct bb_piece_group group = {.pieces = &piece, .piece_count = 1};
+        is_found |= leaf_has_piece_of(&group, value->as.bytes);
+    }
+    return is_found;
+}
+
+/* The text of a number, which is the whole record too. */
+static struct bb_attribute text_of_number(const struct bb_attribute *value, char text[24])
+{
+    struct bb_attribute attribute = {.type = BB_ATTRIBUTE_BYTES, .state = value->state};
+    int size = value->type == BB_ATTRIBUTE_I64 ? snprintf(text, 24, "%+05" PRId64, value->as.i64)
+                                               : snprintf(text, 24, "%" PRIu64, value->as.u64);
+    attribute.as.bytes = bb_bytes_of(text, (size_t)size);
+    return attribute;
+}
+
+static bool record_holds_needle(const struct bb_needles *needles,
+                                const struct bb_attribute *attributes)
+{
+    char texts[2][24];
+    struct bb_attribute i64 = text_of_number(&attributes[BB_DRAW_I64], texts[0]);
+    struct bb_attribute u64 = text_of_number(&attributes[BB_DRAW_U64], texts[1]);
+    return holds_needle(needles, &attributes[BB_DRAW_TEXT]) ||
+           holds_needle(needles, &attributes[BB_DRAW_RAW]) || holds_needle(needles, &i64) ||
+           holds_needle(needles, &u64);
+}
+
+/* Each of these fields is the whole record: what is searched in the record must be in one of them. */
 static void check_needle(struct check *check, const struct bb_condition *condition)
 {
-    struct bb_needle needle;
-    if (!bb_condition_needle(condition, check->schema, &needle))
-        return;
-    struct bb_piece piece = {.bytes = needle.bytes};
-    struct bb_piece_group group = {.pieces = &piece, .piece_count = 1};
-    must_hold(check, needle.bytes.size > 0 && !needle.has_escape);
-    for (size_t i = 0; i < RECORDS; i++) {
+    struct bb_needles needles;
+    bb_condition_needles(condition, check->schema, &needles);
+    must_hold(check, needles.count == 0 || needles.shortest > 0);
+    for (size_t i = 0; i < RECORDS && needles.count > 0; i++) {
+        const struct bb_attribute *attributes = check->records[i].attributes;
         if (truth_of(condition, &check->records[i]) != BB_TRUTH_TRUE)
             continue;
-        bool is_found = false;
-        for (size_t field = BB_DRAW_TEXT; field <= BB_DRAW_RAW; field++) {
-            const struct bb_attribute *value = &check->records[i].attributes[field];
-            is_found |=
-                value->state == BB_ATTRIBUTE_PRESENT && leaf_has_piece_of(&group, value->as.bytes);
-        }
-        must_hold(check, is_found);
+        must_hold(check, record_holds_needle(&needles, attributes));
         check->needles++;
     }
 }

@@ -1,0 +1,51 @@
+/* See needle_scan.h. */
+#include "skip/condition/needle_scan.h"
+
+void bb_needle_finder_init(struct bb_needle_finder *finder, const struct bb_condition *condition,
+                           const struct bb_schema *schema)
+{
+    enum bb_cpu cpu = bb_cpu_best();
+    bb_condition_needles(condition, schema, &finder->needles);
+    for (size_t i = 0; i < finder->needles.count; i++)
+        bb_searcher_init(&finder->searchers[i], bb_needle_bytes(&finder->needles.items[i]), cpu);
+}
+
+bool bb_needle_finder_is_in(const struct bb_needle_finder *finder, struct bb_bytes text)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < finder->needles.count; i++)
+        if (bb_searcher_find(&finder->searchers[i], text, 0, &at))
+            return true;
+    return false;
+}
+
+static void find_next(struct bb_needle_scan *scan, size_t needle, size_t from)
+{
+    if (!bb_searcher_find(&scan->finder->searchers[needle], scan->text, from,
+                          &scan->places[needle]))
+        scan->places[needle] = SIZE_MAX;
+}
+
+void bb_needle_scan_init(struct bb_needle_scan *scan, const struct bb_needle_finder *finder,
+                         struct bb_bytes text)
+{
+    scan->finder = finder;
+    scan->text = text;
+    for (size_t i = 0; i < finder->needles.count; i++)
+        find_next(scan, i, 0);
+}
+
+bool bb_needle_scan_next(struct bb_needle_scan *scan, size_t from, size_t *ret_at)
+{
+    size_t first = SIZE_MAX;
+    for (size_t i = 0; i < scan->finder->needles.count; i++) {
+        if (scan->places[i] < from)
+            find_next(scan, i, from);
+        if (scan->places[i] < first)
+            first = scan->places[i];
+    }
+    if (first == SIZE_MAX)
+        return false;
+    *ret_at = first;
+    return true;
+}

@@ -1,0 +1,39 @@
+/* Places of needles in a text, in ascending order: of any of them.
+ *
+ * Call order: finder init (scan init (next)*)*. A finder is constant after init, is not copied, and may
+ * be used by any number of threads; a scan is for one.
+ */
+#ifndef BB_SKIP_CONDITION_NEEDLE_SCAN_H
+#define BB_SKIP_CONDITION_NEEDLE_SCAN_H
+
+#include "skip/condition/needle.h"
+#include "skip/condition/searcher.h"
+
+struct bb_needle_finder {
+    struct bb_needles needles;
+    struct bb_searcher searchers[BB_NEEDLES_MAX]; /* they borrow from the needles */
+};
+
+struct bb_needle_scan {
+    const struct bb_needle_finder *finder; /* borrowed */
+    struct bb_bytes text;                  /* borrowed */
+    size_t places[BB_NEEDLES_MAX]; /* of each needle, the next one; SIZE_MAX: none is left */
+};
+
+/* Of the condition, as bb_condition_needles. */
+void bb_needle_finder_init(struct bb_needle_finder *finder, const struct bb_condition *condition,
+                           const struct bb_schema *schema);
+static inline bool bb_needle_finder_is_empty(const struct bb_needle_finder *finder)
+{
+    return finder->needles.count == 0;
+}
+/* Is one of them in the text? REQUIRES: the finder is not empty. */
+bool bb_needle_finder_is_in(const struct bb_needle_finder *finder, struct bb_bytes text);
+
+/* REQUIRES: the finder is not empty. */
+void bb_needle_scan_init(struct bb_needle_scan *scan, const struct bb_needle_finder *finder,
+                         struct bb_bytes text);
+/* The first place at or after from, which never falls. REQUIRES: from <= text.size. */
+bool bb_needle_scan_next(struct bb_needle_scan *scan, size_t from, size_t *ret_at);
+
+#endif

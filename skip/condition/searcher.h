@@ -1,0 +1,42 @@
+/* Searching long texts for the same bytes again and again: decoded blocks for what a match holds.
+ *
+ * Two bytes of what is wanted are compared at 32 places at once; they are chosen by how rare they are
+ * in logs and text. Where they are frequent nevertheless, memmem takes over: time is linear in the
+ * text's size.
+ *
+ * Threads: constant after init.
+ */
+#ifndef BB_SKIP_CONDITION_SEARCHER_H
+#define BB_SKIP_CONDITION_SEARCHER_H
+
+#include "bb/base.h"
+#include "bloomblock/cpu.h"
+
+struct bb_searcher;
+
+/* The first place at or after from where both bytes are, below end: of places, not of bytes. */
+typedef bool (*bb_searcher_step)(const struct bb_searcher *searcher, const uint8_t *text,
+                                 size_t from, size_t end, size_t *ret_at);
+
+struct bb_searcher {
+    struct bb_bytes wanted; /* borrowed */
+    size_t first;           /* where the rarest byte is in it */
+    size_t second;          /* the next one; the same where it is a single byte */
+    bb_searcher_step step;
+};
+
+/* REQUIRES: wanted is not empty; bb_cpu_has(cpu). */
+void bb_searcher_init(struct bb_searcher *searcher, struct bb_bytes wanted, enum bb_cpu cpu);
+
+/* The first place of what is wanted, at or after from. REQUIRES: from <= text.size. */
+bool bb_searcher_find(const struct bb_searcher *searcher, struct bb_bytes text, size_t from,
+                      size_t *ret_at);
+
+bool bb_searcher_step_portable(const struct bb_searcher *searcher, const uint8_t *text, size_t from,
+                               size_t end, size_t *ret_at);
+#if BB_CPU_X86
+bool bb_searcher_step_avx2(const struct bb_searcher *searcher, const uint8_t *text, size_t from,
+                           size_t end, size_t *ret_at);
+#endif
+
+#endif

@@ -1,0 +1,140 @@
+/* Goal: the searcher finds the first place, in every form, and the scan of several needles all places in
+ * order. Method: random texts of few letters, beside a search byte by byte; texts of one letter, where
+ * every place nearly matches.
+ *
+ * BB_TEST_SEED sets the seed.
+ */
+#include "tests/support/assert_status.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "skip/condition/needle_scan.h"
+#include "tests/support/rng.h"
+
+#define TEXT_SIZE 400
+#define DRAWS     100000
+
+static bool find_slowly(struct bb_bytes text, size_t from, struct bb_bytes wanted, size_t *ret_at)
+{
+    for (size_t at = from; at + wanted.size <= text.size; at++) {
+        if (memcmp(text.data + at, wanted.data, wanted.size) == 0) {
+            *ret_at = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void compare(struct bb_bytes text, size_t from, struct bb_bytes wanted)
+{
+    for (int cpu = BB_CPU_PORTABLE; cpu < BB_CPU_COUNT; cpu++) {
+        struct bb_searcher searcher;
+        size_t at = SIZE_MAX;
+        size_t expected = SIZE_MAX;
+        if (!bb_cpu_has((enum bb_cpu)cpu))
+            continue;
+        bb_searcher_init(&searcher, wanted, (enum bb_cpu)cpu);
+        assert_int_equal(bb_searcher_find(&searcher, text, from, &at),
+                         find_slowly(text, from, wanted, &expected));
+        assert_int_equal(at, expected);
+    }
+}
+
+static size_t draw(struct bb_rng *rng, uint8_t *bytes, size_t size_max)
+{
+    static const uint8_t letters[] = {'a', 'b', 'q', '0', 0, 0xc1};
+    size_t size = (size_t)bb_rng_skewed(rng, size_max);
+    size_t letter_count = bb_rng_one_in(rng, 2) ? 2 : sizeof(letters);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = letters[bb_rng_below(rng, letter_count)];
+    return size;
+}
+
+static void searcher__finds_the_first_place(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    bb_rng_init(&rng, bb_rng_seed("searcher", 11));
+    for (size_t i = 0; i < DRAWS; i++) {
+        uint8_t text[TEXT_SIZE];
+        uint8_t wanted[20];
+        size_t size = draw(&rng, text, TEXT_SIZE);
+        size_t wanted_size = draw(&rng, wanted, sizeof(wanted));
+        if (wanted_size > 0)
+            compare(bb_bytes_of(text, size), (size_t)bb_rng_below(&rng, size + 1),
+                    bb_bytes_of(wanted, wanted_size));
+    }
+}
+
+/* What is wanted is longer than the part of it that rare bytes are looked for in. */
+static void searcher__every_place_nearly_matches(void **state)
+{
+    (void)state;
+    static uint8_t text[20000];
+    uint8_t wanted[100];
+    memset(text, 'a', sizeof(text));
+    memset(wanted, 'a', sizeof(wanted));
+    for (size_t odd = 0; odd < sizeof(wanted); odd++) {
+        wanted[odd] = 'b';
+        compare(bb_bytes_of(text, sizeof(text)), 0, bb_bytes_of(wanted, sizeof(wanted)));
+        text[19000] = 'b';
+        compare(bb_bytes_of(text, sizeof(text)), 0, bb_bytes_of(wanted, sizeof(wanted)));
+        text[19000] = 'a';
+        wanted[odd] = 'a';
+    }
+}
+
+static void assert_places(const struct bb_needle_finder *finder, struct bb_bytes text)
+{
+    struct bb_needle_scan scan;
+    size_t at = 0;
+    bb_needle_scan_init(&scan, finder, text);
+    for (size_t from = 0; from <= text.size; from = at + 1) {
+        size_t expected = SIZE_MAX;
+        for (size_t i = 0; i < finder->needles.count; i++) {
+            size_t place = 0;
+            if (find_slowly(text, from, bb_needle_bytes(&finder->needles.items[i]), &place) &&
+                place < expected)
+                expected = place;
+        }
+        bool is_found = bb_needle_scan_next(&scan, from, &at);
+        assert_int_equal(is_found, expected != SIZE_MAX);
+        if (!is_found)
+            return;
+        assert_int_equal(at, expected);
+    }
+}
+
+static void searcher__a_scan_finds_all_places_of_all_needles(void **state)
+{
+    (void)state;
+    struct bb_schema *schema = NULL;
+    struct bb_condition *condition = NULL;
+    struct bb_needle_finder finder;
+    struct bb_rng rng;
+    uint8_t text[TEXT_SIZE];
+    bb_rng_init(&rng, bb_rng_seed("searcher", 12));
+    assert_status(bb_schema_create(&schema), BB_OK);
+    assert_status(bb_schema_add(schema, "line bytes = value"), BB_OK);
+    assert_status(bb_condition_parse(schema,
+                                     bb_bytes_of_text("line = 'ab' OR line = 'qa0' OR line = 'b'"),
+                                     &condition),
+                  BB_OK);
+    bb_needle_finder_init(&finder, condition, schema);
+    assert_int_equal(finder.needles.count, 3);
+    for (size_t i = 0; i < 2000; i++)
+        assert_places(&finder, bb_bytes_of(text, draw(&rng, text, TEXT_SIZE)));
+    bb_condition_destroy(condition);
+    bb_schema_destroy(schema);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(searcher__finds_the_first_place),
+        cmocka_unit_test(searcher__every_place_nearly_matches),
+        cmocka_unit_test(searcher__a_scan_finds_all_places_of_all_needles),
+    };
+    return cmocka_run_group_tests_name("searcher", tests, NULL, NULL);
+}
