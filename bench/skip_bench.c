@@ -145,6 +145,17 @@ static void run_condition(struct bench *bench, struct bb_db *db, const char *sto
 
 /* ---- a store ---- */
 
+/* What a frequent condition costs without an index. */
+static void run_frequent_scan(struct bench *bench, struct bb_db *db)
+{
+    struct bb_select_options options = {
+        .struct_size = sizeof(options), .where = "status = 404", .ignore_indexes = true};
+    struct measured measured = {0};
+    measure(bench, db, &options, &measured);
+    printf("status = 404 without an index: %.1f ms, %.2f of the full scan\n", measured.milliseconds,
+           measured.milliseconds / bench->scan_milliseconds);
+}
+
 static void run_scan(struct bench *bench, struct bb_db *db, const char *store)
 {
     struct bb_select_options options = {.struct_size = sizeof(options),
@@ -189,6 +200,7 @@ static void run_conditions(struct bench *bench, struct bb_db *db, const char *st
            bench->rows.count);
     print_indexes(bench, db, store);
     run_scan(bench, db, store);
+    run_frequent_scan(bench, db);
     printf("%-44s %9s %15s %7s %10s %10s %8s %8s\n", "condition", "rows", "granules h/read",
            "unread", "ms", "processor", "index", "scan/it");
     for (size_t i = 0; i < skip_condition_count; i++)

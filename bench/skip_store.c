@@ -55,6 +55,7 @@ static void create_indexes(struct bb_db *db, const struct skip_load *load)
         return;
     create_index(db, "user", "values(user, rate=0.01)");
     create_index(db, "status", "set(status)");
+    create_index(db, "status_column", "column(status)");
     create_index(db, "bytes", "min_max(bytes)");
     create_index(db, "grams", "ngrams(line, n=4, rate=0.1)");
 }
@@ -85,11 +86,12 @@ static bool is_deleted(uint64_t row)
     return bb_hash_mix(row ^ 0x5bd1e995) % 10 == 0;
 }
 
-/* The line of another row, so that what is hidden satisfies conditions too. */
+/* The line of another row nearby, so that what is hidden satisfies conditions too, and has a time of then.
+ */
 static struct bb_bytes other_line(const struct skip_rows *rows, const struct skip_load *load,
                                   uint64_t row)
 {
-    return skip_rows_line(rows, (row * 7919 + 13) % load->row_count);
+    return skip_rows_line(rows, (row + 1 + bb_hash_mix(row) % 200) % load->row_count);
 }
 
 static void put_hidden(struct bb_db *db, const struct skip_load *load, const struct skip_rows *rows,

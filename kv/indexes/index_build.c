@@ -85,6 +85,7 @@ enum bb_status bb_index_build_begin(struct bb_index_build *build, struct bb_byte
     abandon(build);
     build->granule_begin = 0;
     build->granule_bytes = 0;
+    build->block_bytes = 0;
     build->last_block = 0;
     enum bb_status status = grow(build);
     if (status == BB_OK)
@@ -92,12 +93,21 @@ enum bb_status bb_index_build_begin(struct bb_index_build *build, struct bb_byte
     return status == BB_OK ? create_builder(build, table_id) : status;
 }
 
+/* Would another block like the last one bring the granule further from its size? */
+static bool is_full(const struct bb_index_build *build)
+{
+    return build->granule_bytes + build->block_bytes / 2 >= build->catalog->granule_bytes;
+}
+
 /* Ends the granule before a block that begins another one. */
 static enum bb_status end_full_granule(struct bb_index_build *build, uint64_t block_number)
 {
-    bool is_new_block = block_number != build->last_block;
+    if (block_number == build->last_block)
+        return BB_OK;
+    bool ends = is_full(build);
     build->last_block = block_number;
-    if (!is_new_block || build->granule_bytes < build->catalog->granule_bytes)
+    build->block_bytes = 0;
+    if (!ends)
         return BB_OK;
     enum bb_status status = bb_skip_builder_end_granule(build->builder, build->granule_begin);
     build->granule_begin = block_number;
@@ -114,6 +124,7 @@ enum bb_status bb_index_build_add(struct bb_index_build *build, const struct bb_
     if (status != BB_OK || entry->kind != BB_ENTRY_PUT)
         return status;
     build->granule_bytes += entry->value.size;
+    build->block_bytes += entry->value.size;
     return bb_skip_builder_add_record(build->builder, entry->key, entry->value);
 }
 

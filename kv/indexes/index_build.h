@@ -31,6 +31,7 @@ struct bb_index_build {
     struct bb_built_index open;      /* the same */
     uint64_t granule_begin;          /* block */
     uint64_t granule_bytes;          /* of its values so far */
+    uint64_t block_bytes;            /* of the values of the block at hand */
     uint64_t last_block;             /* of the entry before */
     struct bb_built_index *built;    /* owned */
     size_t built_count;

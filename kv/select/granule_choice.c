@@ -71,20 +71,6 @@ static enum bb_status evaluate(struct choice *choice)
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
-/* The file may be damaged in spite of its checksums: then every block is read. */
-static bool are_places_sound(const struct bb_skip_file *index, uint64_t block_count)
-{
-    struct bb_skip_granule_info granule = {0};
-    uint64_t before = 0;
-    for (size_t i = 0; i < bb_skip_file_granule_count(index); i++) {
-        bb_skip_file_granule(index, i, &granule);
-        if (granule.place >= block_count || (i > 0 && granule.place <= before))
-            return false;
-        before = granule.place;
-    }
-    return true;
-}
-
 static bool has_bit(const uint64_t *bits, size_t granule)
 {
     return (bits[granule / 64] >> (granule % 64) & 1) != 0;
@@ -108,14 +94,13 @@ static bool count_matches(struct choice *choice, size_t granule, uint64_t record
     return true;
 }
 
-/* Says of one granule what becomes of it. True: it is read. */
+/* Says of a granule that may have a match what becomes of it. True: it is read. */
 static bool judge(struct choice *choice, size_t granule, uint64_t record_count)
 {
     struct bb_select_account *account = &choice->source->account;
     uint64_t matches = 0;
-    bool is_known = has_bit(choice->verdicts.may_be_true, granule) &&
-                    count_matches(choice, granule, record_count, &matches);
-    if (!has_bit(choice->verdicts.may_be_true, granule) || (is_known && matches == 0)) {
+    bool is_known = count_matches(choice, granule, record_count, &matches);
+    if (is_known && matches == 0) {
         account->granules_excluded++;
         return false;
     }
@@ -126,48 +111,92 @@ static bool judge(struct choice *choice, size_t granule, uint64_t record_count)
     return false;
 }
 
-/* Blocks before the first granule, and between two, have no records: they count to the one before. */
+/* Blocks before the first granule, and between two, have no records: they count to the one before. BB_CORRUPT
+ * where the file is damaged in spite of its checksums. */
+static enum bb_status set_ends(struct choice *choice, struct bb_table_granules *granules)
+{
+    struct bb_skip_granule_info granule = {0};
+    uint64_t end = choice->file->meta.block_count;
+    for (size_t i = granules->count; i > 0; i--) {
+        bb_skip_file_granule(choice->index, i - 1, &granule);
+        if (granule.place >= end)
+            return BB_CORRUPT;
+        granules->ends[i - 1] = end;
+        end = granule.place;
+    }
+    return BB_OK;
+}
+
+/* All granules of which a bit is set in may_be_true, in turn. */
+static size_t judge_all(struct choice *choice, struct bb_table_granules *granules)
+{
+    struct bb_skip_granule_info granule = {0};
+    size_t wanted = 0;
+    for (size_t word = 0; word < choice->verdicts.word_count; word++) {
+        uint64_t left = choice->verdicts.may_be_true[word];
+        for (; left != 0; left &= left - 1) {
+            size_t i = word * 64 + (size_t)__builtin_ctzll(left);
+            bb_skip_file_granule(choice->index, i, &granule);
+            if (judge(choice, i, granule.record_count)) {
+                bb_table_granules_want(granules, i);
+                wanted++;
+            }
+        }
+    }
+    return wanted;
+}
+
+static size_t count_possible(const struct bb_skip_verdicts *verdicts)
+{
+    size_t count = 0;
+    for (size_t word = 0; word < verdicts->word_count; word++)
+        count += (size_t)__builtin_popcountll(verdicts->may_be_true[word]);
+    return count;
+}
+
+/* Most tables end at the first line: that they are asked at all is what an absent token costs. */
 static enum bb_status fill(struct choice *choice, struct bb_table_granules *granules)
 {
     size_t count = bb_skip_file_granule_count(choice->index);
-    size_t wanted = 0;
-    struct bb_skip_granule_info granule = {0};
+    size_t possible = count_possible(&choice->verdicts);
+    struct bb_select_account *account = &choice->source->account;
+    account->granules += count;
+    account->granules_excluded += count - possible;
+    *granules = (struct bb_table_granules){.is_indexed = true};
+    if (possible == 0)
+        return BB_OK;
     enum bb_status status = bb_table_granules_init(granules, count);
-    if (status != BB_OK)
-        return status;
-    for (size_t i = 0; i < count; i++) {
-        bb_skip_file_granule(choice->index, i, &granule);
-        if (i > 0)
-            granules->ends[i - 1] = granule.place;
-        if (judge(choice, i, granule.record_count)) {
-            bb_table_granules_want(granules, i);
-            wanted++;
-        }
+    if (status == BB_OK)
+        status = set_ends(choice, granules);
+    if (status == BB_OK && judge_all(choice, granules) > 0) {
+        granules->is_indexed = true;
+        return BB_OK;
     }
-    granules->is_indexed = true;
-    if (count > 0)
-        granules->ends[count - 1] = choice->file->meta.block_count;
-    choice->source->account.granules += count;
-    if (wanted == 0)
-        bb_table_granules_deinit(granules);
-    return BB_OK;
+    bb_table_granules_deinit(granules);
+    return status;
+}
+
+/* What cannot be used leaves every block to be read. */
+static enum bb_status pass_over(struct choice *choice, struct bb_table_granules *granules)
+{
+    choice->source->account.damaged_indexes++;
+    return bb_table_granules_init_all(granules, choice->file->meta.block_count);
 }
 
 static enum bb_status choose_by_index(struct choice *choice, struct bb_table_granules *granules)
 {
-    uint64_t block_count = choice->file->meta.block_count;
-    struct bb_select_account *account = &choice->source->account;
-    if (!are_places_sound(choice->index, block_count)) {
-        account->damaged_indexes++;
-        return bb_table_granules_init_all(granules, block_count);
-    }
+    struct bb_select_account before = choice->source->account;
     enum bb_status status = evaluate(choice);
     if (status == BB_OK) {
-        account->tables_indexed++;
+        choice->source->account.tables_indexed++;
         status = fill(choice, granules);
     }
-    if (status == BB_OK)
+    if (status == BB_CORRUPT) {
+        choice->source->account = before;
+        status = pass_over(choice, granules);
+    } else if (status == BB_OK) {
         add_accounts(choice);
+    }
     bb_skip_rows_destroy(choice->rows);
     bb_skip_verdicts_deinit(&choice->verdicts);
     bb_free(choice->accounts);
@@ -185,8 +214,9 @@ enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
     enum bb_status status = BB_OK;
     if (companion != NULL && bb_index_file_open(companion, &choice.index) == BB_OK) {
         status = choose_by_index(&choice, granules);
+    } else if (companion != NULL) {
+        status = pass_over(&choice, granules);
     } else {
-        source->account.damaged_indexes += companion != NULL;
         status = bb_table_granules_init_all(granules, file->meta.block_count);
     }
     bb_companion_unref(companion);

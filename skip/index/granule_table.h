@@ -69,4 +69,14 @@ static inline uint64_t bb_granule_table_nulls(const struct bb_granule_table *tab
            bb_granule_table_count(table, granule, attribute, BB_ATTRIBUTE_MALFORMED);
 }
 
+/* Has every record of the table the attribute? */
+static inline bool bb_granule_table_is_complete(const struct bb_granule_table *table,
+                                                size_t attribute)
+{
+    bool is_complete = true;
+    for (size_t state = 0; state < BB_GRANULE_STATES; state++)
+        is_complete &= table->columns[attribute * BB_GRANULE_STATES + state] == NULL;
+    return is_complete;
+}
+
 #endif

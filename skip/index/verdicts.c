@@ -27,6 +27,16 @@ static size_t find_attribute(const struct evaluation *evaluation, const struct b
     return NO_ATTRIBUTE;
 }
 
+/* No granule is empty: each has records with a value, and none without. */
+static void set_complete(bool is_nulls, struct bb_skip_verdicts *verdicts)
+{
+    size_t bytes = verdicts->word_count * sizeof(uint64_t);
+    bb_truth_bits_fill(verdicts);
+    memset(is_nulls ? verdicts->may_be_true : verdicts->may_be_null, 0, bytes);
+    if (is_nulls)
+        memset(verdicts->may_be_null, 0, bytes);
+}
+
 /* What follows from how many records have a value. */
 static void set_from_counts(const struct bb_granule_table *table, size_t attribute, bool is_nulls,
                             struct bb_skip_verdicts *verdicts)
@@ -56,24 +66,52 @@ static void set_constant(const struct bb_leaf *leaf, struct bb_skip_verdicts *ve
         memset(verdicts->may_be_null, 0, bytes);
 }
 
-/* Kinds in the order of their numbers: the cheapest first. */
+/* Does a leaf ask for whole tokens alone? Then an index of tokens has the answer. */
+static bool asks_for_tokens(const struct bb_leaf *leaf)
+{
+    bool asks = leaf->kind == BB_LEAF_TEXT && leaf->group_count > 0;
+    for (size_t group = 0; group < leaf->group_count; group++)
+        for (size_t i = 0; i < leaf->groups[group].piece_count; i++)
+            asks &= leaf->groups[group].pieces[i].is_token;
+    return asks;
+}
+
+/* Asks those of a kind; *ret_is_asked is true where there is one, and stays as it is elsewhere. */
+static enum bb_status ask_kind(const struct evaluation *evaluation, enum bb_skip_kind kind,
+                               const struct bb_leaf *leaf, size_t attribute, const uint64_t *needed,
+                               struct bb_skip_verdicts *verdicts, bool *ret_is_asked)
+{
+    const struct bb_index_directory *directory = &evaluation->file->directory;
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < directory->index_count && status == BB_OK; i++) {
+        const struct bb_directory_entry *index = &directory->indexes[i];
+        struct bb_skip_account *account =
+            evaluation->accounts == NULL ? NULL : &evaluation->accounts[i];
+        if (!index->is_known || index->spec.kind != kind || index->spec.attribute != attribute ||
+            !bb_index_question_fits(index, leaf))
+            continue;
+        status = bb_index_question_ask(evaluation->file, i, leaf, needed, account, verdicts);
+        *ret_is_asked = true;
+    }
+    return status;
+}
+
+/* Kinds in the order of their numbers: the cheapest first. WHY n-grams are not asked after tokens that
+ * are the whole question: they know less, and are asked for every part of a token. */
 static enum bb_status ask_indexes(const struct evaluation *evaluation, const struct bb_leaf *leaf,
                                   size_t attribute, const uint64_t *needed,
                                   struct bb_skip_verdicts *verdicts)
 {
-    const struct bb_index_directory *directory = &evaluation->file->directory;
+    bool is_answered = false;
     enum bb_status status = BB_OK;
-    for (uint32_t kind = BB_SKIP_MIN_MAX; bb_skip_kind_name((enum bb_skip_kind)kind) != NULL;
-         kind++) {
-        for (size_t i = 0; i < directory->index_count && status == BB_OK; i++) {
-            const struct bb_directory_entry *index = &directory->indexes[i];
-            struct bb_skip_account *account =
-                evaluation->accounts == NULL ? NULL : &evaluation->accounts[i];
-            if (index->is_known && index->spec.kind == (enum bb_skip_kind)kind &&
-                index->spec.attribute == attribute && bb_index_question_fits(index, leaf))
-                status =
-                    bb_index_question_ask(evaluation->file, i, leaf, needed, account, verdicts);
-        }
+    for (uint32_t kind = BB_SKIP_MIN_MAX;
+         bb_skip_kind_name((enum bb_skip_kind)kind) != NULL && status == BB_OK; kind++) {
+        bool is_asked = false;
+        if (kind == BB_SKIP_NGRAMS && is_answered)
+            continue;
+        status = ask_kind(evaluation, (enum bb_skip_kind)kind, leaf, attribute, needed, verdicts,
+                          &is_asked);
+        is_answered |= kind == BB_SKIP_TOKENS && is_asked && asks_for_tokens(leaf);
     }
     return status;
 }
@@ -90,8 +128,12 @@ static enum bb_status evaluate_leaf(const struct evaluation *evaluation, const s
         bb_truth_bits_fill(verdicts);
         return BB_OK;
     }
+    const struct bb_granule_table *granules = &evaluation->file->granules;
     bool is_nulls = leaf->kind == BB_LEAF_NULLS;
-    set_from_counts(&evaluation->file->granules, attribute, is_nulls, verdicts);
+    if (bb_granule_table_is_complete(granules, attribute))
+        set_complete(is_nulls, verdicts);
+    else
+        set_from_counts(granules, attribute, is_nulls, verdicts);
     return is_nulls ? BB_OK : ask_indexes(evaluation, leaf, attribute, needed, verdicts);
 }
 
