@@ -13,16 +13,30 @@ struct evaluation {
 
 #define NO_ATTRIBUTE SIZE_MAX
 
+/* Type and extractor: what an attribute is, whatever its name. */
+static const char *after_name(const char *definition, const char *name)
+{
+    size_t size = strlen(name);
+    return strncmp(definition, name, size) == 0 ? definition + size : definition;
+}
+
+static bool is_same(const struct bb_stored_attribute *stored, const struct bb_schema *schema,
+                    size_t attribute)
+{
+    const char *definition = bb_schema_definition(schema, attribute);
+    return strcmp(after_name(stored->definition, stored->name),
+                  after_name(definition, bb_schema_name(schema, attribute))) == 0;
+}
+
 /* The file's number of a leaf's attribute. */
 static size_t find_attribute(const struct evaluation *evaluation, const struct bb_leaf *leaf)
 {
     const struct bb_index_directory *directory = &evaluation->file->directory;
     if (leaf->attribute >= bb_schema_count(evaluation->schema))
         return NO_ATTRIBUTE;
-    const char *definition = bb_schema_definition(evaluation->schema, leaf->attribute);
     for (size_t i = 0; i < directory->attribute_count; i++)
         if (directory->attributes[i].type == leaf->type &&
-            strcmp(directory->attributes[i].definition, definition) == 0)
+            is_same(&directory->attributes[i], evaluation->schema, leaf->attribute))
             return i;
     return NO_ATTRIBUTE;
 }

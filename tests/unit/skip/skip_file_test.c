@@ -3,6 +3,7 @@
 #include "tests/unit/skip/indexed_rows.h"
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "tests/support/step.h"
 
 /* Some of the specs; which[i]: the number of the i-th one. */
@@ -99,6 +100,35 @@ static void conditions__without_columns_are_not_decided(void **state)
         rows.schema, (struct bb_bytes){(const uint8_t *)text, sizeof(text) - 1}, &condition));
     assert_int_equal(bb_skip_rows_create(file, condition, rows.schema, &decided), BB_NOT_FOUND);
     bb_condition_destroy(condition);
+    bb_skip_file_close(file);
+    indexed_rows_deinit(&rows);
+}
+
+/* Regression: names were compared too, and a condition under another name read everything. */
+static void indexes__serve_an_attribute_under_another_name(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"values(name)", NULL};
+    static const char text[] = "other = 'is nowhere'";
+    struct bb_rng rng;
+    struct indexed_rows rows;
+    struct bb_skip_file *file = NULL;
+    struct bb_schema *schema = NULL;
+    struct bb_condition *condition = NULL;
+    struct bb_skip_verdicts verdicts = {0};
+    struct bb_skip_account account = {0};
+    bb_rng_init(&rng, bb_rng_seed("skip_file_test", 10));
+    indexed_rows_init(&rows, &rng, 100, 5, specs);
+    assert_ok(open_rows(&rows, false, &file));
+    assert_ok(bb_schema_create(&schema));
+    assert_ok(bb_schema_add(schema, "name bytes = tsv(1)"));
+    assert_ok(bb_schema_add(schema, "other bytes = tsv(2)"));
+    assert_ok(bb_condition_parse(schema, bb_bytes_of_text(text), &condition));
+    assert_ok(bb_skip_file_evaluate(file, condition, schema, &account, &verdicts));
+    assert_true(account.granules_excluded > 50);
+    bb_skip_verdicts_deinit(&verdicts);
+    bb_condition_destroy(condition);
+    bb_schema_destroy(schema);
     bb_skip_file_close(file);
     indexed_rows_deinit(&rows);
 }
@@ -366,6 +396,7 @@ int main(void)
         cmocka_unit_test(conditions__lose_no_row),
         cmocka_unit_test(columns__decide_every_row),
         cmocka_unit_test(conditions__without_columns_are_not_decided),
+        cmocka_unit_test(indexes__serve_an_attribute_under_another_name),
         cmocka_unit_test(segments__end_at_1024_granules),
         cmocka_unit_test(ranges__decide_whole_granules),
         cmocka_unit_test(unusable_indexes__are_not_read),
