@@ -72,6 +72,14 @@ enum bb_status bb_file_size(struct bb_file *file, uint64_t *ret_size)
     return file->ops->size(file, ret_size);
 }
 
+enum bb_status bb_file_modified(struct bb_file *file, int64_t *ret_nanoseconds)
+{
+    if (file->ops->modified != NULL)
+        return file->ops->modified(file, ret_nanoseconds);
+    *ret_nanoseconds = 0;
+    return BB_OK;
+}
+
 enum bb_status bb_file_close(struct bb_file *file)
 {
     return file == NULL ? BB_OK : file->ops->close(file);

@@ -46,6 +46,9 @@ struct bb_file_ops {
     enum bb_status (*append)(struct bb_file *file, const void *data, size_t size);
     enum bb_status (*sync)(struct bb_file *file);
     enum bb_status (*size)(struct bb_file *file, uint64_t *ret_size);
+    /* When its bytes were last changed, in nanoseconds since 1970 of the system's clock, which may be
+     * set back. NULL: not known. */
+    enum bb_status (*modified)(struct bb_file *file, int64_t *ret_nanoseconds);
     /* Always releases the file; the status tells whether the system reported an earlier write's
      * failure. */
     enum bb_status (*close)(struct bb_file *file);
@@ -153,6 +156,8 @@ void bb_file_will_need(struct bb_file *file, uint64_t offset, uint64_t size);
 BB_MUST_CHECK enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data);
 BB_MUST_CHECK enum bb_status bb_file_sync(struct bb_file *file);
 BB_MUST_CHECK enum bb_status bb_file_size(struct bb_file *file, uint64_t *ret_size);
+/* 0 where it is not known. */
+BB_MUST_CHECK enum bb_status bb_file_modified(struct bb_file *file, int64_t *ret_nanoseconds);
 /* NULL is allowed. */
 BB_MUST_CHECK enum bb_status bb_file_close(struct bb_file *file);
 /* The whole file into buf (replaced); BB_TOO_LARGE beyond size_max. */

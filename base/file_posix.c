@@ -197,6 +197,17 @@ static enum bb_status size_of_file(struct bb_file *base, uint64_t *ret_size)
     return BB_OK;
 }
 
+static enum bb_status modified_of_file(struct bb_file *base, int64_t *ret_nanoseconds)
+{
+    struct posix_file *file = posix_file_of(base);
+    struct stat information;
+    if (fstat(file->fd, &information) != 0)
+        return bb_fail_errno(errno, "fstat", file->path);
+    *ret_nanoseconds = (int64_t)((uint64_t)information.st_mtim.tv_sec * UINT64_C(1000000000) +
+                                 (uint64_t)information.st_mtim.tv_nsec);
+    return BB_OK;
+}
+
 static enum bb_status close_file(struct bb_file *base)
 {
     struct posix_file *file = posix_file_of(base);
@@ -216,6 +227,7 @@ static const struct bb_file_ops file_ops = {
     .append = append,
     .sync = sync_file,
     .size = size_of_file,
+    .modified = modified_of_file,
     .close = close_file,
 };
 
