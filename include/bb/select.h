@@ -51,12 +51,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_index_create(struct bb_db *db, const c
 /* It is not asked any more, and tables that are written from now on do not have it. BB_NOT_FOUND. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_drop(struct bb_db *db, const char *name);
 
-/* The granule is what an index can exclude: whole data blocks with values of about so many bytes. Smaller
- * ones answer selective conditions quicker and make larger indexes. Of tables that are written from
- * now on; kept in the store. BB_INVALID. */
-#define BB_GRANULE_BYTES_MIN     (8 * 1024)
-#define BB_GRANULE_BYTES_MAX     (1024 * 1024)
-#define BB_GRANULE_BYTES_DEFAULT (64 * 1024)
+/* The size of granules (BB_GRANULE_BYTES_DEFAULT), as whole data blocks. Of tables that are written
+ * from now on; kept in the store. BB_INVALID. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_granule_set(struct bb_db *db, uint64_t granule_bytes);
 
 /* An index of the store. */

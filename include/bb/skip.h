@@ -23,6 +23,12 @@
 extern "C" {
 #endif
 
+/* Bytes of records in a granule, about. Smaller granules answer selective conditions quicker and make
+ * larger indexes. */
+#define BB_GRANULE_BYTES_MIN     (8 * 1024)
+#define BB_GRANULE_BYTES_MAX     (1024 * 1024)
+#define BB_GRANULE_BYTES_DEFAULT (64 * 1024)
+
 /* ON DISK: the values never change. */
 enum bb_skip_kind {
     BB_SKIP_MIN_MAX = 1, /* min_max(a): bounds of each granule. Ranges, =, IN, prefixes */
@@ -102,6 +108,12 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add(struct bb_skip_builder *
  * the granule has no records. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_granule(struct bb_skip_builder *builder,
                                                                 uint64_t place);
+/* What the caller keeps in the file of what the indexes are of, to know it again; checked as the rest
+ * of the file is, and not looked at. Copied; the last call counts. BB_TOO_LARGE above
+ * BB_SKIP_SOURCE_MAX bytes. */
+#define BB_SKIP_SOURCE_MAX (16u * 1024 * 1024)
+BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_set_source(struct bb_skip_builder *builder,
+                                                               struct bb_bytes source);
 /* Writes the rest, syncs and closes the file; its name is for the caller to sync. BB_INVALID when the
  * last granule was not ended. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_finish(struct bb_skip_builder *builder);
@@ -160,6 +172,8 @@ BB_API void bb_skip_file_granule(const struct bb_skip_file *file, size_t granule
 BB_API void bb_skip_file_states(const struct bb_skip_file *file, size_t granule, size_t attribute,
                                 uint64_t ret_counts[4]);
 BB_API uint64_t bb_skip_file_size(const struct bb_skip_file *file);
+/* What was set when the file was built, or no bytes. Borrowed from the file. */
+BB_API struct bb_bytes bb_skip_file_source(const struct bb_skip_file *file);
 
 /* What an index did for some questions. Added to, never reset. */
 struct bb_skip_account {
@@ -188,9 +202,9 @@ struct bb_skip_verdicts {
 BB_API void bb_skip_verdicts_deinit(struct bb_skip_verdicts *verdicts);
 
 /* Asks all indexes that know something of the condition, and no others. schema: that the condition was
- * made for; an index is used where the definitions of its attribute are equal. accounts: one for each
- * index of the file, or NULL. Damage is no failure: it is counted, and rules nothing out. BB_NO_MEMORY
- * alone. Owned: bb_skip_verdicts_deinit. */
+ * made for; an index is used where the definitions of its attribute are equal, but for its name.
+ * accounts: one for each index of the file, or NULL. Damage is no failure: it is counted, and
+ * rules nothing out. BB_NO_MEMORY alone. Owned: bb_skip_verdicts_deinit. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_file_evaluate(struct bb_skip_file *file,
                                                           const struct bb_condition *condition,
                                                           const struct bb_schema *schema,

@@ -13,8 +13,9 @@
 
 struct bb_index_builder {
     struct bb_skip_spec spec;
-    uint32_t granule_count; /* of the segment at hand */
-    bool is_full;           /* the segment has to end */
+    uint32_t granule_count;  /* of the segment at hand */
+    bool is_full;            /* the segment has to end */
+    uint64_t taken_granules; /* the first ones of the file, whose segments are another file's */
     struct bb_segment_sink sink;
     union {
         struct bb_min_max_builder min_max;

@@ -10,6 +10,7 @@ void bb_index_directory_deinit(struct bb_index_directory *directory)
     bb_free(directory->attributes);
     bb_free(directory->indexes);
     bb_free(directory->text);
+    bb_buf_deinit(&directory->source);
     *directory = (struct bb_index_directory){0};
 }
 
@@ -132,6 +133,8 @@ enum bb_status bb_index_directory_append(const struct bb_index_directory *direct
         status = bb_append_varint(buf, directory->index_count);
     for (size_t i = 0; i < directory->index_count && status == BB_OK; i++)
         status = append_index(&directory->indexes[i], buf);
+    if (status == BB_OK && directory->source.size > 0)
+        status = bb_append_bytes(buf, bb_buf_bytes(&directory->source));
     return status;
 }
 
@@ -245,7 +248,16 @@ static bool decode_indexes(struct bb_cursor *cursor, uint64_t file_size,
         if (!decode_index(cursor, directory, file_size, &directory->indexes[i]))
             return false;
     directory->index_count = count;
-    return bb_cursor_left(cursor) == 0;
+    return true;
+}
+
+static bool decode_source(struct bb_cursor *cursor, struct bb_bytes *ret_source)
+{
+    *ret_source = (struct bb_bytes){0};
+    if (bb_cursor_left(cursor) == 0)
+        return true;
+    return bb_decode_bytes(cursor, ret_source) && ret_source->size > 0 &&
+           ret_source->size <= BB_SKIP_SOURCE_MAX && bb_cursor_left(cursor) == 0;
 }
 
 static enum bb_status decode(struct bb_cursor *cursor, struct bb_place place, uint64_t file_size,
@@ -267,9 +279,10 @@ static enum bb_status decode(struct bb_cursor *cursor, struct bb_place place, ui
     directory->indexes = bb_alloc_zeroed(indexes + 1, sizeof(directory->indexes[0]));
     if (directory->indexes == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for %u indexes", indexes);
-    if (!decode_indexes(cursor, file_size, directory, indexes))
+    struct bb_bytes source = {0};
+    if (!decode_indexes(cursor, file_size, directory, indexes) || !decode_source(cursor, &source))
         return bb_corrupt(place, 0, "%s", what);
-    return BB_OK;
+    return bb_buf_assign(&directory->source, source);
 }
 
 enum bb_status bb_index_directory_decode(struct bb_bytes section, struct bb_place place,

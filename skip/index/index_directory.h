@@ -2,13 +2,14 @@
  *
  *     directory := varint granules | varint records | hash secret, 192 bytes
  *                  | varint offset and varint size of the granule table
- *                  | varint attributes | attribute* | varint indexes | index*
+ *                  | varint attributes | attribute* | varint indexes | index* | source
  *     attribute := bytes name | bytes definition | u8 type
  *     index     := varint size of what follows | u8 kind | ...
  *     ...       := varint attribute | u64 rate | varint values | varint n | u8 folds
  *                  | varint offset and varint size of the head | varint segments
  *                  | varint granules that are not indexed | varint pairs | varint data bytes
  *                  | u64 predicted rate
+ *     source    := bytes, or nothing when there are none
  *
  * Of an unknown kind what follows the kind is passed over.
  */
@@ -51,7 +52,8 @@ struct bb_index_directory {
     size_t attribute_count;
     struct bb_directory_entry *indexes; /* owned */
     size_t index_count;
-    char *text; /* owned */
+    struct bb_buf source; /* owned */
+    char *text;           /* owned */
 };
 
 void bb_index_directory_deinit(struct bb_index_directory *directory);

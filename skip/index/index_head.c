@@ -20,11 +20,19 @@ static bool is_in_file(struct bb_skip_section section, uint64_t file_size)
            section.size <= file_size - section.offset;
 }
 
+/* The offset of the data, which ends what is before it. */
+static bool decode_offset(struct bb_cursor *cursor, struct bb_head_segment *segment)
+{
+    segment->before.size = (size_t)(cursor->position - segment->before.data);
+    bool is_read = bb_decode_varint64(cursor, &segment->data.offset);
+    segment->after.data = cursor->position;
+    return is_read;
+}
+
 static bool decode_unit(struct bb_cursor *cursor, uint64_t file_size,
                         struct bb_head_segment *segment)
 {
-    return bb_decode_varint64(cursor, &segment->data.offset) &&
-           bb_decode_varint64(cursor, &segment->data.size) &&
+    return decode_offset(cursor, segment) && bb_decode_varint64(cursor, &segment->data.size) &&
            segment->data.size <= BB_SKIP_UNIT_SIZE_MAX && is_in_file(segment->data, file_size);
 }
 
@@ -33,8 +41,8 @@ static bool decode_inverted(struct bb_cursor *cursor, uint64_t file_size,
 {
     uint8_t has_unindexed = 0;
     struct bb_bytes unindexed = {0};
-    if (!bb_decode_varint64(cursor, &segment->data.offset) ||
-        !bb_decode_u8(cursor, &has_unindexed) || has_unindexed > 1)
+    if (!decode_offset(cursor, segment) || !bb_decode_u8(cursor, &has_unindexed) ||
+        has_unindexed > 1)
         return false;
     if (has_unindexed == 1 && !bb_decode_raw(cursor, (segment->granule_count + 7) / 8, &unindexed))
         return false;
@@ -114,9 +122,9 @@ static enum bb_status decode_form(struct bb_cursor *cursor, enum bb_attribute_ty
     return is_valid ? BB_OK : BB_CORRUPT;
 }
 
-static enum bb_status decode_segment(struct bb_cursor *cursor, const struct bb_skip_spec *spec,
-                                     enum bb_attribute_type type, uint64_t file_size,
-                                     struct bb_head_segment *segment)
+static enum bb_status decode_fields(struct bb_cursor *cursor, const struct bb_skip_spec *spec,
+                                    enum bb_attribute_type type, uint64_t file_size,
+                                    struct bb_head_segment *segment)
 {
     uint16_t granule_count = 0;
     uint8_t form = 0;
@@ -128,6 +136,19 @@ static enum bb_status decode_segment(struct bb_cursor *cursor, const struct bb_s
     if (segment->form != BB_SKIP_FORM_NONE && segment->form != form_of(spec->kind))
         return BB_CORRUPT;
     return decode_form(cursor, type, file_size, segment);
+}
+
+static enum bb_status decode_segment(struct bb_cursor *cursor, const struct bb_skip_spec *spec,
+                                     enum bb_attribute_type type, uint64_t file_size,
+                                     struct bb_head_segment *segment)
+{
+    segment->before.data = cursor->position;
+    enum bb_status status = decode_fields(cursor, spec, type, file_size, segment);
+    if (segment->after.data == NULL)
+        segment->before.size = (size_t)(cursor->position - segment->before.data);
+    else
+        segment->after.size = (size_t)(cursor->position - segment->after.data);
+    return status;
 }
 
 /* BB_CORRUPT without a message. */

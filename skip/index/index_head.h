@@ -22,6 +22,10 @@ struct bb_head_segment {
     const uint8_t *unindexed;     /* INVERTED: a bit for each granule; NULL: none */
     struct bb_head_chunk *chunks; /* COLUMN; owned */
     uint32_t chunk_count;
+    /* As they are in the head: what comes before the offset of the data, and after it. NONE and COLUMN
+     * have no such offset: all is before it. */
+    struct bb_bytes before;
+    struct bb_bytes after;
 };
 
 struct bb_index_head {

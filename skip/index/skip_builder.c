@@ -2,36 +2,18 @@
  *
  * Sticky: after the first failure every call returns it. Threads: one.
  */
+#include "skip/index/skip_builder.h"
+
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/sized_struct.h"
-#include "skip/index/granule_table.h"
-#include "skip/index/index_builder.h"
 #include "skip/index/spec.h"
 
 /* Pairs that the indexes with members hold at a time, all together: eight bytes each, and again for
  * sorting those of one. */
 #define PAIRS_MAX          ((size_t)1 << 20)
 #define PAIRS_OF_INDEX_MIN ((size_t)1 << 16)
-
-struct bb_skip_builder {
-    struct bb_error failure; /* the first one, status BB_OK before */
-    bool is_finished;
-    struct bb_file_system *own_fs; /* owned; NULL when the options name one */
-    struct bb_unit_writer writer;
-    struct bb_index_directory directory; /* attributes; the rest is filled in by finish */
-    struct bb_index_builder *indexes;    /* owned */
-    size_t index_count;
-    const struct bb_schema *schema;  /* borrowed */
-    struct bb_record_reader *reader; /* owned: of the attributes with indexes */
-    struct bb_attribute *attributes; /* owned: what the reader fills, for the whole schema */
-    uint32_t *numbers;               /* owned: in the schema, of the file's attributes */
-    uint32_t *counts;      /* owned: of the granule at hand, BB_GRANULE_STATES for each attribute */
-    uint64_t record_count; /* of the granule at hand */
-    struct bb_granule_table_builder granules;
-    struct bb_buf spare; /* owned: for sorting, and for the last sections */
-};
 
 static enum bb_status keep_failure(struct bb_skip_builder *builder, enum bb_status status)
 {
@@ -238,6 +220,12 @@ static enum bb_status check_record(const struct bb_skip_builder *builder,
                : bb_fail(BB_TOO_LARGE, "a granule has at most %u records", UINT32_MAX);
 }
 
+/* Does the index have the granule at hand from another file? */
+static bool is_taken(const struct bb_skip_builder *builder, const struct bb_index_builder *index)
+{
+    return builder->directory.granule_count < index->taken_granules;
+}
+
 static enum bb_status add(struct bb_skip_builder *builder, const struct bb_attribute *attributes)
 {
     enum bb_status status = check_record(builder, attributes);
@@ -250,7 +238,8 @@ static enum bb_status add(struct bb_skip_builder *builder, const struct bb_attri
     }
     for (size_t i = 0; i < builder->index_count; i++) {
         uint32_t number = builder->numbers[builder->indexes[i].spec.attribute];
-        bb_index_builder_add(&builder->indexes[i], &attributes[number]);
+        if (!is_taken(builder, &builder->indexes[i]))
+            bb_index_builder_add(&builder->indexes[i], &attributes[number]);
     }
     builder->record_count++;
     return BB_OK;
@@ -285,7 +274,8 @@ static enum bb_status end_granule(struct bb_skip_builder *builder, uint64_t plac
         return bb_fail(BB_TOO_LARGE, "an index file has at most %u granules", BB_SKIP_GRANULES_MAX);
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < builder->index_count && status == BB_OK; i++)
-        status = bb_index_builder_end_granule(&builder->indexes[i], &builder->spare);
+        if (!is_taken(builder, &builder->indexes[i]))
+            status = bb_index_builder_end_granule(&builder->indexes[i], &builder->spare);
     if (status == BB_OK)
         status = bb_granule_table_builder_add(&builder->granules, place, builder->record_count,
                                               builder->counts);
@@ -348,6 +338,17 @@ static enum bb_status finish(struct bb_skip_builder *builder)
     if (status == BB_OK)
         status = write_granules(builder);
     return status == BB_OK ? write_directory(builder) : status;
+}
+
+enum bb_status bb_skip_builder_set_source(struct bb_skip_builder *builder, struct bb_bytes source)
+{
+    enum bb_status status = refuse_more(builder);
+    if (status == BB_OK && source.size > BB_SKIP_SOURCE_MAX)
+        status = bb_fail(BB_TOO_LARGE, "what an index file is of takes %zu bytes, at most %u",
+                         source.size, BB_SKIP_SOURCE_MAX);
+    if (status == BB_OK)
+        status = bb_buf_assign(&builder->directory.source, source);
+    return keep_failure(builder, status);
 }
 
 enum bb_status bb_skip_builder_finish(struct bb_skip_builder *builder)

@@ -308,6 +308,11 @@ void bb_skip_file_states(const struct bb_skip_file *file, size_t granule, size_t
                                                    (enum bb_attribute_state)state);
 }
 
+struct bb_bytes bb_skip_file_source(const struct bb_skip_file *file)
+{
+    return bb_buf_bytes(&file->directory.source);
+}
+
 uint64_t bb_skip_file_size(const struct bb_skip_file *file)
 {
     return file->size;

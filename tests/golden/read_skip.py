@@ -99,6 +99,24 @@ class Bits:
         return left + [x] + self.posting(count - m - 1, x + 1, end)
 
 
+class Source:
+    """What an index file of a file of lines keeps of it."""
+
+    def __init__(self, data):
+        cursor = Cursor(data)
+        check(cursor.number("B") == 1, "form of a source")
+        self.size, self.modified = cursor.varint(), cursor.number("q")
+        self.indexed, self.granule_bytes = cursor.varint(), cursor.varint()
+        self.ends = cursor.number("Q"), cursor.number("Q")
+        self.schema = cursor.bytes()
+        cursor.end()
+
+    def is_of(self, data):
+        """Whether the indexed bytes of a file are these."""
+        count = min(self.indexed, 16384)
+        return self.ends == (xxh3.xxh3_64(data[:count]), xxh3.xxh3_64(data[self.indexed - count:self.indexed]))
+
+
 class Inverted:
     """A segment of values, tokens or ngrams."""
 
@@ -265,6 +283,7 @@ class SkipFile:
         table = cursor.varint(), cursor.varint()
         self.attributes = [(cursor.bytes(), cursor.bytes(), cursor.number("B")) for _ in range(cursor.varint())]
         fields = [cursor.bytes() for _ in range(cursor.varint())]
+        self.source = Source(cursor.bytes()) if cursor.at < len(cursor.data) else None
         cursor.end()
         self.read_table(Cursor(self.unit(GRANULES, *table)))
         self.indexes = [Index(self, Cursor(content)) for content in fields]

@@ -77,4 +77,16 @@ for at in range(0, len(data), 29):
     except (Corrupt, struct.error, IndexError):
         continue
     sys.exit(f"a changed byte at {at} was not noticed")
-print("1 golden read")
+
+text = b"".join(b"line%d %d\n" % (i, i * 7) for i in range(10))
+lines = SkipFile(read_file("skip_lines.bin"))
+source = lines.source
+if (source.size, source.modified, source.indexed) != (len(text) + 3, 1234567890123456789, len(text)):
+    sys.exit("what is kept of a file of lines")
+if source.schema != b"line bytes = split(' ', 1)\nnumber i64 = split(' ', 2)\n":
+    sys.exit("the schema of a file of lines")
+if lines.places != [0, text.index(b"line5")] or skip.source is not None:
+    sys.exit("places of a file of lines")
+if not source.is_of(text + b"more") or source.is_of(text[:-1] + b"x") or source.is_of(b"x" + text[1:]):
+    sys.exit("a file of lines is not known again")
+print("2 goldens read")

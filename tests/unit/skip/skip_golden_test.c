@@ -1,10 +1,13 @@
-/* Index files are byte for byte what they were: tests/golden/skip.bin, which read_skip.py reads from the
- * page of the format alone. */
+/* Index files are byte for byte what they were: tests/golden/skip.bin and skip_lines.bin, which
+ * read_skip.py reads from the page of the format alone. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bb/skip.h"
+
+#include "base/buf.h"
+#include "skip/lines/line_source.h"
 #include "tests/support/assert_status.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/golden.h"
@@ -74,8 +77,77 @@ static void index_file__is_its_golden(void **state)
     bb_file_memory_destroy(memory);
 }
 
+/* Five lines, which are a granule. */
+static void add_lines(struct bb_skip_builder *builder, int first, struct bb_buf *text)
+{
+    size_t place = text->size;
+    for (int i = first; i < first + 5; i++) {
+        size_t begin = text->size;
+        assert_ok(bb_buf_print(text, "line%d %d\n", i, i * 7));
+        struct bb_bytes line = {text->data + begin, text->size - begin - 1};
+        assert_ok(bb_skip_builder_add_record(builder, (struct bb_bytes){0}, line));
+    }
+    assert_ok(bb_skip_builder_end_granule(builder, place));
+}
+
+/* What is kept of the file of these lines. */
+static void set_source(struct bb_skip_builder *builder, struct bb_file_memory *memory,
+                       const struct bb_schema *schema, const struct bb_buf *text)
+{
+    struct bb_file *file = NULL;
+    struct bb_buf encoded = {0};
+    struct bb_buf definitions_text = {0};
+    struct bb_line_source source = {
+        .file = {.size = text->size + 3, .modified = 1234567890123456789},
+        .indexed_bytes = text->size,
+        .granule_bytes = 65536};
+    assert_ok(bb_file_create(bb_file_memory_system(memory), "lines", &file));
+    assert_ok(bb_file_append(file, bb_buf_bytes(text)));
+    assert_ok(bb_line_ends_read(file, text->size, &source.ends));
+    assert_ok(bb_file_close(file));
+    assert_ok(bb_schema_encode(schema, &definitions_text));
+    source.schema = bb_buf_bytes(&definitions_text);
+    assert_ok(bb_line_source_append(&source, &encoded));
+    assert_ok(bb_skip_builder_set_source(builder, bb_buf_bytes(&encoded)));
+    bb_buf_deinit(&encoded);
+    bb_buf_deinit(&definitions_text);
+}
+
+static void index_file_of_lines__is_its_golden(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_schema *schema = NULL;
+    struct bb_skip_spec spec;
+    struct bb_hash_secret secret;
+    struct bb_skip_builder *builder = NULL;
+    struct bb_buf text = {0};
+    bb_hash_secret_from_seed(1, &secret);
+    struct bb_skip_options options = {.struct_size = sizeof(options),
+                                      .file_system = bb_file_memory_system(memory),
+                                      .id = "golden of lines",
+                                      .secret = &secret};
+    assert_ok(bb_schema_create(&schema));
+    assert_ok(bb_schema_add(schema, definitions[0]));
+    assert_ok(bb_schema_add(schema, definitions[1]));
+    assert_ok(bb_skip_spec_parse("min_max(number)", schema, &spec));
+    assert_ok(bb_skip_builder_create("lines.bbi", &options, schema, &spec, 1, &builder));
+    add_lines(builder, 0, &text);
+    add_lines(builder, 5, &text);
+    set_source(builder, memory, schema, &text);
+    assert_ok(bb_skip_builder_finish(builder));
+    bb_skip_builder_destroy(builder);
+    size_t size = 0;
+    const uint8_t *bytes = bb_file_memory_bytes(memory, "lines.bbi", &size);
+    assert_golden("skip_lines.bin", ((struct bb_bytes){bytes, size}));
+    bb_buf_deinit(&text);
+    bb_schema_destroy(schema);
+    bb_file_memory_destroy(memory);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(index_file__is_its_golden)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(index_file__is_its_golden),
+                                       cmocka_unit_test(index_file_of_lines__is_its_golden)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,26 @@
+/* The inside of a builder of an index file (bb/skip.h). Threads: one. */
+#ifndef BB_SKIP_INDEX_SKIP_BUILDER_H
+#define BB_SKIP_INDEX_SKIP_BUILDER_H
+
+#include "skip/index/granule_table.h"
+#include "skip/index/index_builder.h"
+
+struct bb_skip_builder {
+    struct bb_error failure; /* the first one, status BB_OK before */
+    bool is_finished;
+    struct bb_file_system *own_fs; /* owned; NULL when the options name one */
+    struct bb_unit_writer writer;
+    struct bb_index_directory directory; /* attributes; the rest is filled in by finish */
+    struct bb_index_builder *indexes;    /* owned */
+    size_t index_count;
+    const struct bb_schema *schema;  /* borrowed */
+    struct bb_record_reader *reader; /* owned: of the attributes with indexes */
+    struct bb_attribute *attributes; /* owned: what the reader fills, for the whole schema */
+    uint32_t *numbers;               /* owned: in the schema, of the file's attributes */
+    uint32_t *counts;      /* owned: of the granule at hand, BB_GRANULE_STATES for each attribute */
+    uint64_t record_count; /* of the granule at hand */
+    struct bb_granule_table_builder granules;
+    struct bb_buf spare; /* owned: for sorting, and for the last sections */
+};
+
+#endif
