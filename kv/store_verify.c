@@ -8,6 +8,8 @@
 #include "base/file_pool.h"
 #include "base/status.h"
 #include "kv/directory.h"
+#include "kv/indexes/catalog.h"
+#include "kv/indexes/index_check.h"
 #include "kv/manifest/manifest.h"
 #include "kv/options.h"
 #include "kv/recovery/replay.h"
@@ -37,10 +39,13 @@ static enum bb_status verify_table(struct verification *v, const struct bb_edit_
     enum bb_status status = bb_filename_path(v->path, BB_FILE_TABLE, table->number, &path);
     if (status == BB_OK)
         status = bb_table_check((const char *)path.data, &options, &table->meta, &report);
+    if (status == BB_OK && table->index_number != 0)
+        status = bb_index_check(v->path, table, &options);
     bb_buf_deinit(&path);
     if (status != BB_OK)
         return status;
     v->report.tables++;
+    v->report.indexes += table->index_number != 0;
     v->report.entries += report.entries;
     v->report.bytes += report.bytes;
     return BB_OK;
@@ -60,6 +65,17 @@ static bool ends_before(const struct verification *v, const struct bb_edit_table
     int order = bb_key_compare(v->options.comparator, bb_buf_bytes(&a->meta.largest),
                                bb_buf_bytes(&b->meta.smallest));
     return order < 0 || (order == 0 && a->meta.largest_is_exclusive);
+}
+
+/* The definitions of attributes and indexes. */
+static enum bb_status verify_catalog(const struct verification *v)
+{
+    struct bb_catalog *catalog = NULL;
+    enum bb_status status = bb_catalog_decode(bb_buf_bytes(&v->state.catalog),
+                                              (struct bb_place){.file = v->path}, &catalog);
+    if (status == BB_OK)
+        bb_catalog_unref(catalog);
+    return status;
 }
 
 /* No two tables of a run may hold the same key. */
@@ -195,6 +211,8 @@ static enum bb_status read_metadata(struct verification *v)
 static enum bb_status verify_all(struct verification *v)
 {
     enum bb_status status = read_metadata(v);
+    if (status == BB_OK)
+        status = verify_catalog(v);
     if (status == BB_OK)
         status = verify_levels(v);
     if (status == BB_OK)

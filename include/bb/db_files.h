@@ -16,7 +16,8 @@ extern "C" {
 #endif
 
 /* Verifies a store that nobody has open: manifest, every table (bb_table_verify), that manifest and
- * tables agree, that levels do not overlap, every log record; reports files that belong to nothing.
+ * tables agree, that levels do not overlap, every log record, every index file: that it is there, whole,
+ * its table's, and excludes no record that the table has. Reports files that belong to nothing.
  * Nothing is created or changed, and permission to read is enough: of a directory that may not be
  * written, on a file system that is mounted read-only. Several may run at a time. BB_BUSY: the store is
  * open for writing; an opening for writing is BB_BUSY meanwhile.
@@ -34,7 +35,8 @@ struct bb_db_verify_report {
                                    manifest's end says that it names all that there were, or where
                                    all they hold is in named tables and logs too; else BB_CORRUPT */
     uint64_t logs_unnamed;      /* of the orphans: logs of this store, all of which is in tables */
-    uint64_t reserved[2];
+    uint64_t indexes;           /* index files, each shown every record of its table */
+    uint64_t reserved[1];
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  const struct bb_db_options *options,
@@ -131,7 +133,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
  * missing: deletions_may_return says that this cannot be ruled out, and the events name the ranges
  * of keys.
  *
- * Nothing is destroyed. New files are written beside the old ones and put in force at once, by a new
+ * Definitions of attributes and indexes stay, and sound index files of tables that are taken as they
+ * are. Other index files are removed: what they say can be built anew from the tables.
+ *
+ * Nothing else is destroyed. New files are written beside the old ones and put in force at once, by a new
  * CURRENT, as an opening does. Whatever is not part of the repaired store gets the suffix ".lost"
  * (".lost2", ...) before that, and stays until you remove it. A repair that fails, or whose process
  * or power fails, leaves the store as it was or repaired; besides it may leave files that no opening
@@ -182,7 +187,11 @@ struct bb_db_repair_report {
     uint64_t log_holes;       /* places where operations are missing between others */
     uint64_t files_set_aside; /* that have the suffix ".lost" now */
     uint64_t last_sequence;
-    uint64_t reserved[8];
+    uint64_t indexes_kept; /* index files of tables that were kept */
+    uint64_t
+        indexes_dropped; /* of such tables, but missing, damaged, or lying: they cost reads until
+                                 they are built anew (bb/select.h) */
+    uint64_t reserved[6];
 };
 /* how may be NULL: defaults. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_repair(const char *directory,

@@ -243,6 +243,32 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows,
 /* Reads and checks every byte. BB_CORRUPT with the first damage. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_file_verify(struct bb_skip_file *file);
 
+/* --- Proving --- */
+
+/* Sound bytes may lie: an index of other records excludes granules that hold a match. A proof shows
+ * every record to every index: each of its values and members must be told of its granule, and counts
+ * must be right. Then no question loses a record. About the cost of building.
+ *
+ *     for each record, in order of granules: bb_skip_proof_add
+ *     bb_skip_proof_finish
+ */
+struct bb_skip_proof;
+
+/* The file is borrowed until the proof is destroyed. schema: has the file's attributes, and is borrowed
+ * too; NULL: made from the definitions in the file, which cannot be callbacks then (BB_INVALID).
+ * Indexes of unknown kinds are passed over. BB_CORRUPT, BB_NO_MEMORY. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_create(struct bb_skip_file *file,
+                                                         const struct bb_schema *schema,
+                                                         struct bb_skip_proof **ret_proof);
+/* A record of a granule, which is not below that of the record before. BB_CORRUPT: the file lies, as
+ * far as can be told by now. After a failure the proof is only destroyed. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_add(struct bb_skip_proof *proof, size_t granule,
+                                                      struct bb_bytes key, struct bb_bytes value);
+/* There are no more records. BB_CORRUPT: the file lies. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_finish(struct bb_skip_proof *proof);
+/* NULL is allowed. */
+BB_API void bb_skip_proof_destroy(struct bb_skip_proof *proof);
+
 #ifdef __cplusplus
 }
 #endif

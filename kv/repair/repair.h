@@ -4,6 +4,7 @@
  *     repair_state   which manifest           repair_merge   tables whose levels are unknown
  *     repair_tables  sound, damaged, unnamed  repair_publish new files in force, old ones aside
  *     repair_newer   unnamed, and newer than all that is named
+ *     repair_indexes definitions, index files
  *
  * repair and repair_link are under all of them.
  * The steps only read and write new tables; until repair_publish nothing that was there is touched.
@@ -75,6 +76,14 @@ BB_MUST_CHECK enum bb_status bb_repair_link_table(struct bb_repair *repair, uint
 BB_MUST_CHECK enum bb_status bb_repair_find_state(struct bb_repair *repair);
 /* repair_tables.c: adds sound and salvaged tables to the edit. */
 BB_MUST_CHECK enum bb_status bb_repair_tables(struct bb_repair *repair);
+/* repair_indexes.c: checks the table's index file, and keeps it with the table that the edit has got
+ * last, which is the same one. */
+BB_MUST_CHECK enum bb_status bb_repair_keep_index(struct bb_repair *repair,
+                                                  const struct bb_edit_table *table);
+/* The definitions of attributes and indexes, as far as they can be read, go to the edit. */
+BB_MUST_CHECK enum bb_status bb_repair_catalog(struct bb_repair *repair);
+/* Is it an index file that the edit does not name? */
+bool bb_repair_is_spare_index(const struct bb_repair *repair, const struct bb_directory_file *file);
 /* repair_logs.c: keeps the logs, or adds tables of what they hold to the edit. */
 BB_MUST_CHECK enum bb_status bb_repair_logs(struct bb_repair *repair);
 /* repair_newer.c: are there tables of `unnamed` that have a sequence above this one? */

@@ -234,12 +234,20 @@ static void replace_inputs(struct merging *merging, size_t first, size_t end)
     repair->report.tables_merged += end - first;
 }
 
+static enum bb_status keep_alone(struct merging *merging, const struct bb_edit_table *table)
+{
+    struct bb_edit *edit = &merging->repair->edit;
+    enum bb_status status = bb_edit_add_table(edit, merging->level, table->number, &table->meta);
+    if (status == BB_OK)
+        bb_edit_set_index(edit, table->index_number);
+    return status;
+}
+
 static enum bb_status take_group(struct merging *merging, size_t first, size_t end)
 {
     const struct bb_edit_table *alone = input_at(merging, first);
     if (end - first == 1)
-        return bb_edit_add_table(&merging->repair->edit, merging->level, alone->number,
-                                 &alone->meta);
+        return keep_alone(merging, alone);
     replace_inputs(merging, first, end);
     return merge_group(merging, first, end);
 }

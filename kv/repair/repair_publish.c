@@ -117,7 +117,7 @@ static enum bb_status set_counters(struct bb_repair *repair)
         edit->log_is_absent = true;
     }
     edit->next_file_number = repair->next_number;
-    return status;
+    return status == BB_OK ? bb_repair_catalog(repair) : status;
 }
 
 static enum bb_status put_in_force(struct bb_repair *repair)
@@ -151,7 +151,8 @@ static void remove_first_names(struct bb_repair *repair)
     struct bb_buf path = {0};
     for (size_t i = 0; i < repair->directory.file_count; i++) {
         const struct bb_directory_file *file = &repair->directory.files[i];
-        if (!repair->aside[i] && file->is.kind != BB_FILE_MANIFEST)
+        if (!repair->aside[i] && file->is.kind != BB_FILE_MANIFEST &&
+            !bb_repair_is_spare_index(repair, file))
             continue;
         if (bb_path_join(repair->path, file->name, &path) == BB_OK)
             (void)!repair->fs->ops->remove(repair->fs, (const char *)path.data);

@@ -235,9 +235,11 @@ static bool must_be_renumbered(const struct bb_repair *repair, const struct bb_e
 
 static enum bb_status keep_named(struct bb_repair *repair, const struct bb_edit_table *table)
 {
-    return must_be_renumbered(repair, table)
-               ? keep_renumbered(repair, table)
-               : keep(repair, table->level, table->run, table->number, &table->meta);
+    enum bb_status status =
+        must_be_renumbered(repair, table)
+            ? keep_renumbered(repair, table)
+            : keep(repair, table->level, table->run, table->number, &table->meta);
+    return status == BB_OK ? bb_repair_keep_index(repair, table) : status;
 }
 
 static enum bb_status judge_named(struct bb_repair *repair, const struct bb_edit_table *table)

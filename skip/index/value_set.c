@@ -149,6 +149,15 @@ enum bb_status bb_value_set_builder_end_granule(struct bb_value_set_builder *bui
     return builder->status;
 }
 
+struct bb_set_value *bb_value_set_builder_find(struct bb_value_set_builder *builder,
+                                               const struct bb_attribute *value)
+{
+    if (builder->slot_count == 0)
+        return NULL;
+    uint32_t number = builder->slots[slot_of(builder, value)];
+    return number == 0 ? NULL : &builder->values[number - 1];
+}
+
 /* --- Writing --- */
 
 struct sorted_value {
@@ -210,7 +219,7 @@ static enum bb_status write_sorted(struct bb_value_set_builder *builder)
     return status;
 }
 
-static void reset(struct bb_value_set_builder *builder)
+void bb_value_set_builder_reset(struct bb_value_set_builder *builder)
 {
     if (builder->slots != NULL)
         memset(builder->slots, 0, builder->slot_count * sizeof(builder->slots[0]));
@@ -235,6 +244,6 @@ enum bb_status bb_value_set_builder_end_segment(struct bb_value_set_builder *bui
             status = bb_segment_sink_add_unit(sink, bb_buf_bytes(&builder->unit));
         sink->pair_count += builder->value_count;
     }
-    reset(builder);
+    bb_value_set_builder_reset(builder);
     return status;
 }

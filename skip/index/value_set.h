@@ -48,6 +48,19 @@ BB_MUST_CHECK enum bb_status bb_value_set_builder_end_granule(struct bb_value_se
 BB_MUST_CHECK enum bb_status bb_value_set_builder_end_segment(struct bb_value_set_builder *builder,
                                                               struct bb_segment_sink *sink);
 
+/* The value's entry, or NULL. Its granules may be changed. */
+struct bb_set_value *bb_value_set_builder_find(struct bb_value_set_builder *builder,
+                                               const struct bb_attribute *value);
+/* Begins a segment. */
+void bb_value_set_builder_reset(struct bb_value_set_builder *builder);
+
+/* Shows each value with its granules. unit: as below. False: it is damaged. */
+BB_MUST_CHECK bool bb_value_set_visit(struct bb_bytes unit, enum bb_attribute_type type,
+                                      uint32_t granule_count,
+                                      void (*visit)(void *context, const struct bb_attribute *value,
+                                                    const struct bb_granule_bits *granules),
+                                      void *context);
+
 /* Granules with a value that may satisfy a leaf, and with one that may not. leaf: RANGES or TEXT of the
  * type. unit: without its checksum, BB_BIT_READER_PAD readable bytes after it. False: it is damaged. */
 BB_MUST_CHECK bool bb_value_set_judge(struct bb_bytes unit, enum bb_attribute_type type,

@@ -86,9 +86,10 @@ static bool take_granules(struct bb_bit_reader *reader, uint32_t granule_count,
     return !reader->is_past_end;
 }
 
-bool bb_value_set_judge(struct bb_bytes unit, enum bb_attribute_type type, uint32_t granule_count,
-                        const struct bb_leaf *leaf, struct bb_granule_bits *may_be_true,
-                        struct bb_granule_bits *may_be_false)
+bool bb_value_set_visit(struct bb_bytes unit, enum bb_attribute_type type, uint32_t granule_count,
+                        void (*visit)(void *context, const struct bb_attribute *value,
+                                      const struct bb_granule_bits *granules),
+                        void *context)
 {
     uint64_t count = 0;
     struct bb_cursor values = bb_cursor_of(unit);
@@ -101,17 +102,38 @@ bool bb_value_set_judge(struct bb_bytes unit, enum bb_attribute_type type, uint3
         (struct bb_bytes){.data = postings.position, .size = bb_cursor_left(&postings)});
     for (uint64_t i = 0; i < count; i++) {
         struct bb_attribute value;
-        if (!take_value(&values, type, &value))
-            return false;
-        /* A text that has all pieces may match or not. */
-        bool matches = may_match(leaf, &value);
         struct bb_granule_bits granules = {{0}};
-        if (!take_granules(&reader, granule_count, &granules))
+        if (!take_value(&values, type, &value) || !take_granules(&reader, granule_count, &granules))
             return false;
-        if (matches)
-            bb_granule_bits_add(may_be_true, &granules);
-        if (!matches || leaf->kind == BB_LEAF_TEXT)
-            bb_granule_bits_add(may_be_false, &granules);
+        visit(context, &value, &granules);
     }
     return true;
+}
+
+/* A question on its way through the values. */
+struct judgement {
+    const struct bb_leaf *leaf;
+    struct bb_granule_bits *may_be_true;
+    struct bb_granule_bits *may_be_false;
+};
+
+/* A text that has all pieces may match or not. */
+static void judge_value(void *context, const struct bb_attribute *value,
+                        const struct bb_granule_bits *granules)
+{
+    const struct judgement *judgement = context;
+    bool matches = may_match(judgement->leaf, value);
+    if (matches)
+        bb_granule_bits_add(judgement->may_be_true, granules);
+    if (!matches || judgement->leaf->kind == BB_LEAF_TEXT)
+        bb_granule_bits_add(judgement->may_be_false, granules);
+}
+
+bool bb_value_set_judge(struct bb_bytes unit, enum bb_attribute_type type, uint32_t granule_count,
+                        const struct bb_leaf *leaf, struct bb_granule_bits *may_be_true,
+                        struct bb_granule_bits *may_be_false)
+{
+    struct judgement judgement = {
+        .leaf = leaf, .may_be_true = may_be_true, .may_be_false = may_be_false};
+    return bb_value_set_visit(unit, type, granule_count, judge_value, &judgement);
 }

@@ -1,0 +1,161 @@
+/* See index_check.h. */
+#include "kv/indexes/index_check.h"
+
+#include <inttypes.h>
+
+#include "base/status.h"
+#include "bb/skip.h"
+#include "kv/manifest/filename.h"
+#include "sstable/block/block_iter.h"
+#include "sstable/table_blocks.h"
+
+struct check {
+    const struct bb_edit_table *named;
+    const struct bb_table_options *options;
+    const char *path; /* of the index file */
+    struct bb_skip_file *index;
+    struct bb_table *table;
+    struct bb_skip_proof *proof;
+    size_t granule; /* of the block at hand */
+};
+
+/* ---- places ---- */
+
+static uint64_t place_of(const struct bb_skip_file *index, size_t granule)
+{
+    struct bb_skip_granule_info info = {0};
+    bb_skip_file_granule(index, granule, &info);
+    return info.place;
+}
+
+/* As selections want them (kv/select/granule_choice.c). */
+static enum bb_status check_places(const struct check *check)
+{
+    uint64_t block_count = check->named->meta.block_count;
+    for (size_t i = 0; i < bb_skip_file_granule_count(check->index); i++) {
+        uint64_t place = place_of(check->index, i);
+        if (place >= block_count || (i > 0 && place <= place_of(check->index, i - 1)))
+            return bb_corrupt((struct bb_place){.file = check->path}, 0,
+                              "granule %zu begins at block %" PRIu64 ", and the table has %" PRIu64
+                              " blocks",
+                              i, place, block_count);
+    }
+    return BB_OK;
+}
+
+/* Blocks before the first granule count to it. */
+static void find_granule(struct check *check, uint64_t block)
+{
+    size_t count = bb_skip_file_granule_count(check->index);
+    while (check->granule + 1 < count && place_of(check->index, check->granule + 1) <= block)
+        check->granule++;
+}
+
+/* ---- records ---- */
+
+static enum bb_status show_record(struct check *check, const struct bb_entry *entry)
+{
+    if (entry->kind != BB_ENTRY_PUT)
+        return BB_OK;
+    if (bb_skip_file_granule_count(check->index) == 0)
+        return bb_corrupt((struct bb_place){.file = check->path}, 0,
+                          "it has no granules, and its table has records");
+    return bb_skip_proof_add(check->proof, check->granule, entry->key, entry->value);
+}
+
+static enum bb_status show_block(struct check *check, const struct bb_block *block,
+                                 struct bb_place place)
+{
+    struct bb_block_iter iter;
+    enum bb_status status = BB_OK;
+    bb_block_iter_init(&iter, check->options->comparator);
+    bb_block_iter_reset(&iter, block, place);
+    bb_block_iter_seek_first(&iter);
+    while (iter.is_valid && status == BB_OK) {
+        status = show_record(check, &iter.entry);
+        if (status == BB_OK)
+            bb_block_iter_next(&iter);
+    }
+    if (status == BB_OK)
+        status = iter.status;
+    bb_block_iter_deinit(&iter);
+    return status;
+}
+
+static enum bb_status show_blocks(struct check *check, struct bb_table_blocks *blocks)
+{
+    uint64_t count = bb_table_blocks_count(blocks);
+    enum bb_status status = BB_OK;
+    for (uint64_t number = 0; number < count && status == BB_OK; number++) {
+        const struct bb_block *block = NULL;
+        struct bb_place place = {0};
+        status = bb_table_blocks_load(blocks, number, count, &block, &place);
+        find_granule(check, number);
+        if (status == BB_OK)
+            status = show_block(check, block, place);
+    }
+    return status == BB_OK ? bb_skip_proof_finish(check->proof) : status;
+}
+
+static enum bb_status show_table(struct check *check)
+{
+    struct bb_table_blocks blocks;
+    enum bb_status status = bb_skip_proof_create(check->index, NULL, &check->proof);
+    if (status == BB_OK)
+        status = bb_table_blocks_init(&blocks, check->table);
+    if (status == BB_OK) {
+        status = show_blocks(check, &blocks);
+        bb_table_blocks_deinit(&blocks);
+    }
+    bb_skip_proof_destroy(check->proof);
+    return status;
+}
+
+/* ---- files ---- */
+
+static enum bb_status open_table(const char *directory, struct check *check)
+{
+    struct bb_buf path = {0};
+    enum bb_status status = bb_filename_path(directory, BB_FILE_TABLE, check->named->number, &path);
+    if (status == BB_OK)
+        status = bb_table_open((const char *)path.data, check->options, &check->table);
+    bb_buf_deinit(&path);
+    return status;
+}
+
+static enum bb_status open_index(struct check *check)
+{
+    struct bb_skip_file_options options = {.struct_size = sizeof(options),
+                                           .file_system = check->options->file_system,
+                                           .id = check->named->meta.table_id};
+    enum bb_status status = bb_skip_file_open(check->path, &options, &check->index);
+    if (status != BB_NOT_FOUND)
+        return status;
+    return bb_corrupt((struct bb_place){.file = check->path}, 0,
+                      "missing, and the manifest names it for table %" PRIu64
+                      ": selections read all of the table; build it anew",
+                      check->named->number);
+}
+
+enum bb_status bb_index_check(const char *directory, const struct bb_edit_table *table,
+                              const struct bb_table_options *options)
+{
+    struct bb_buf path = {0};
+    struct check check = {.named = table, .options = options};
+    enum bb_status status = bb_filename_path(directory, BB_FILE_INDEX, table->index_number, &path);
+    check.path = (const char *)path.data;
+    if (status == BB_OK)
+        status = open_index(&check);
+    if (status == BB_OK)
+        status = bb_skip_file_verify(check.index);
+    if (status == BB_OK)
+        status = check_places(&check);
+    if (status == BB_OK)
+        status = open_table(directory, &check);
+    if (status == BB_OK)
+        status = show_table(&check);
+    bb_table_close(check.table);
+    bb_skip_file_close(check.index);
+    bb_buf_deinit(&path);
+    return status;
+}
