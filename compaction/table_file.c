@@ -143,13 +143,25 @@ uint64_t bb_table_file_companion_number(struct bb_table_file *file)
     return number;
 }
 
-void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion *companion)
+/* Gives the one before, with its reference. */
+static struct bb_companion *exchange_companion(struct bb_table_file *file,
+                                               struct bb_companion *companion)
 {
     bb_mutex_lock(&file->env->mutex);
     struct bb_companion *before = file->companion;
     file->companion = companion;
     bb_mutex_unlock(&file->env->mutex);
-    bb_companion_drop(before);
+    return before;
+}
+
+void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion *companion)
+{
+    bb_companion_drop(exchange_companion(file, companion));
+}
+
+void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_companion *companion)
+{
+    bb_companion_unref(exchange_companion(file, companion));
 }
 
 enum bb_status bb_table_file_open(struct bb_table_file *file, struct bb_table **ret_table)

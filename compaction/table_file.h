@@ -62,6 +62,8 @@ uint64_t bb_table_file_companion_number(struct bb_table_file *file);
 /* Takes the caller's reference to the new companion (NULL: none). The one before is obsolete: a
  * durable record of the manifest says so, or there was none. */
 void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion *companion);
+/* The same, and the file of the one before stays: it is another process's. */
+void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_companion *companion);
 
 /* The open table, pinned as long as the caller has a reference to the file. BB_CORRUPT too when it
  * is another table than the one that meta describes. */

@@ -28,7 +28,7 @@ struct checkpoint {
     const struct bb_levels *levels;
     uint64_t log_number;      /* of a log that is never begun; 0: not given out yet */
     uint64_t manifest_number; /* above those of all tables; 0: not given out yet */
-    uint64_t *index_numbers;  /* of the index files that were added; owned */
+    uint64_t *index_numbers;  /* of the index files that were added, perhaps in part; owned */
     size_t index_count;
 };
 
@@ -85,11 +85,11 @@ static enum bb_status add_index(struct checkpoint *c, struct bb_table_file *tabl
     struct bb_companion *index = bb_table_file_companion(table);
     if (index == NULL)
         return BB_OK;
+    /* Listed first: a copy that fails leaves a part of the file. */
+    c->index_numbers[c->index_count++] = index->number;
     enum bb_status status = add_file(c, BB_FILE_INDEX, index->number);
-    if (status == BB_OK) {
+    if (status == BB_OK)
         bb_edit_set_index(edit, index->number);
-        c->index_numbers[c->index_count++] = index->number;
-    }
     bb_companion_unref(index);
     return status == BB_NOT_FOUND ? BB_OK : status;
 }

@@ -9,6 +9,7 @@
 #include "kv/manifest/current.h"
 #include "kv/directory.h"
 #include "kv/background/install.h"
+#include "kv/indexes/index_file.h"
 #include "kv/indexes/store_catalog.h"
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
@@ -204,6 +205,45 @@ static enum bb_status update_levels(struct attempt *attempt, struct bb_levels **
     return BB_OK;
 }
 
+/* Known tables may have got another index file. */
+static enum bb_status update_index(struct attempt *attempt, struct bb_table_file *file,
+                                   const struct bb_edit_table *table)
+{
+    struct bb_companion *index = NULL;
+    enum bb_status status = BB_OK;
+    if (bb_table_file_companion_number(file) == table->index_number)
+        return BB_OK;
+    if (table->index_number != 0)
+        status =
+            bb_index_file_create(attempt->db, table->index_number, table->meta.table_id, &index);
+    if (status == BB_OK)
+        bb_table_file_replace_companion(file, index);
+    return status;
+}
+
+static enum bb_status update_indexes(struct attempt *attempt, const struct bb_levels *levels)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < attempt->state.table_count && status == BB_OK; i++) {
+        const struct bb_edit_table *table = attempt->state.tables[i];
+        struct bb_table_file *file = bb_levels_find_number(levels, table->number);
+        if (file != NULL)
+            status = update_index(attempt, file, table);
+    }
+    return status;
+}
+
+/* One that cannot be opened costs reads, and is counted by the selections that miss it. */
+static void open_index(struct bb_table_file *table)
+{
+    struct bb_skip_file *file = NULL;
+    struct bb_companion *index = bb_table_file_companion(table);
+    if (index != NULL)
+        (void)!bb_index_file_open(index, &file);
+    bb_companion_unref(index);
+}
+
+/* All at once: the writer may remove their names at any time. */
 static enum bb_status open_tables(const struct bb_levels *levels)
 {
     enum bb_status status = BB_OK;
@@ -211,6 +251,8 @@ static enum bb_status open_tables(const struct bb_levels *levels)
         for (size_t i = 0; i < bb_levels_table_count(levels, level) && status == BB_OK; i++) {
             struct bb_table *table = NULL;
             status = bb_table_file_open(bb_levels_table(levels, level, i), &table);
+            if (status == BB_OK)
+                open_index(bb_levels_table(levels, level, i));
         }
     }
     return status;
@@ -335,6 +377,8 @@ static enum bb_status try_once(struct attempt *attempt, const struct bb_glimpse 
         status = list_files(attempt);
     if (status == BB_OK)
         status = update_levels(attempt, levels);
+    if (status == BB_OK)
+        status = update_indexes(attempt, *levels);
     if (status == BB_OK)
         status = open_tables(*levels);
     if (status == BB_OK)

@@ -43,12 +43,13 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_create(struct bb_db *db,
 /* BB_NOT_FOUND; BB_INVALID: an index is over it, which the message names. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_drop(struct bb_db *db, const char *name);
 
-/* Adds an index: tables that are written from now on have it. name: 1 ... 64 bytes without control
+/* Adds an index: tables that are begun from now on have it. name: 1 ... 64 bytes without control
  * characters. spec: its kind, attribute and parameters, "tokens(agent, rate=0.001)" (bb/skip.h).
  * BB_INVALID with what is wrong with them; BB_EXISTS: the name is taken. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_create(struct bb_db *db, const char *name,
                                                        const char *spec);
-/* It is not asked any more, and tables that are written from now on do not have it. BB_NOT_FOUND. */
+/* Tables that are written from now on do not have it. Index files that have it serve selections until
+ * they are replaced. BB_NOT_FOUND. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_drop(struct bb_db *db, const char *name);
 
 /* The size of granules (BB_GRANULE_BYTES_DEFAULT), as whole data blocks. Of tables that are written
@@ -87,7 +88,9 @@ struct bb_materialize_options {
 };
 
 /* Builds all indexes of the catalog for the tables that lack one: their data is read once, and not
- * written. Others may read and write meanwhile; what a compaction replaces is left to it. */
+ * written. Others may read and write meanwhile. Tables that a compaction has put in the place of others
+ * are looked at too; one that had begun before an index was created, and ends after this call, leaves
+ * tables without it. After a failure tables that are done stay done. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_index_materialize(struct bb_db *db, const struct bb_materialize_options *options);
 

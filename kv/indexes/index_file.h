@@ -17,7 +17,8 @@ BB_MUST_CHECK enum bb_status bb_index_file_create(struct bb_db *db, uint64_t num
                                                   struct bb_companion **ret_file);
 
 /* The open file, borrowed as long as the caller has a reference to the companion. What
- * bb_skip_file_open says; a failure is kept and given again. */
+ * bb_skip_file_open says: that a file is missing, damaged or of a newer version is kept and given
+ * again; after another failure the next call tries again. */
 BB_MUST_CHECK enum bb_status bb_index_file_open(struct bb_companion *companion,
                                                 struct bb_skip_file **ret_file);
 

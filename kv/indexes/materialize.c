@@ -1,8 +1,9 @@
 /* Index files for tables that are there already. See bb/select.h.
  *
  * Each table is read once, in large pieces and past the cache; its index file is written next to it, and
- * one record of the manifest puts it in the place of the one before. What a compaction has replaced in
- * the meantime is passed over: its outputs have all indexes. */
+ * one record of the manifest puts it in the place of the one before. A table that a compaction has
+ * replaced in the meantime is passed over, and its outputs are looked at afterwards: a compaction that
+ * had begun before an index was created does not build it. */
 #include "base/sized_struct.h"
 #include "base/status.h"
 #include "bb/select.h"
@@ -21,25 +22,36 @@ struct materialization {
     struct bb_view *view; /* with a reference: the tables to look at */
     uint64_t table_count;
     uint64_t done;
+    bool was_overtaken; /* tables of the view were replaced before they were done */
     /* The table at hand. */
     struct bb_table_file *file; /* borrowed from the view */
     struct bb_index_build build;
     struct bb_companion *index; /* one reference */
+    bool is_replaced;           /* a compaction has replaced the table */
 };
 
 /* ---- what is there ---- */
 
-/* Has the table's index file all indexes of the catalog? */
-static bool is_complete(struct bb_table_file *table, const struct bb_catalog *catalog)
+static bool has_all(const struct bb_skip_file *file, const struct bb_catalog *catalog)
+{
+    struct bb_skip_index_info info;
+    bool has_all = true;
+    for (size_t i = 0; i < catalog->index_count && has_all; i++)
+        has_all = bb_index_file_has(file, catalog, &catalog->specs[i], &info);
+    return has_all;
+}
+
+/* Has the table's index file all indexes of the catalog? One that is missing or damaged has none. */
+static enum bb_status look_at(struct bb_table_file *table, const struct bb_catalog *catalog,
+                              bool *ret_is_complete)
 {
     struct bb_skip_file *file = NULL;
-    struct bb_skip_index_info info;
     struct bb_companion *index = bb_table_file_companion(table);
-    bool is_complete = index != NULL && bb_index_file_open(index, &file) == BB_OK;
-    for (size_t i = 0; i < catalog->index_count && is_complete; i++)
-        is_complete = bb_index_file_has(file, catalog, &catalog->specs[i], &info);
+    enum bb_status status = index == NULL ? BB_NOT_FOUND : bb_index_file_open(index, &file);
+    *ret_is_complete = status == BB_OK && has_all(file, catalog);
     bb_companion_unref(index);
-    return is_complete;
+    bool is_lost = status == BB_NOT_FOUND || status == BB_CORRUPT || status == BB_UNSUPPORTED;
+    return is_lost ? BB_OK : status;
 }
 
 /* ---- installing ---- */
@@ -66,7 +78,8 @@ static enum bb_status place(void *context, struct bb_levels *levels, struct bb_e
     struct materialization *m = context;
     int level = 0;
     uint64_t run = 0;
-    if (!find_table(levels, m->file, &level, &run))
+    m->is_replaced = !find_table(levels, m->file, &level, &run);
+    if (m->is_replaced)
         return bb_fail(BB_NOT_FOUND, "%s: the table was replaced", m->db->directory);
     enum bb_status status = bb_edit_remove_table(edit, m->file->number);
     if (status == BB_OK)
@@ -95,7 +108,8 @@ static enum bb_status install(struct materialization *m)
     if (edit.added_count > 0)
         bb_index_build_commit(&m->build);
     bb_edit_deinit(&edit);
-    return status == BB_NOT_FOUND ? BB_OK : status;
+    m->was_overtaken |= m->is_replaced;
+    return m->is_replaced ? BB_OK : status;
 }
 
 static enum bb_status build_and_install(struct materialization *m)
@@ -114,11 +128,15 @@ static enum bb_status build_and_install(struct materialization *m)
 static enum bb_status do_table(struct materialization *m, struct bb_table_file *file)
 {
     m->file = file;
+    m->is_replaced = false;
+    bool is_complete = false;
     enum bb_status status = BB_OK;
     bb_index_build_init(&m->build, m->db, bb_store_files_of(m->db, BB_WORK_COMPACTION));
-    bool has_work =
-        m->build.catalog != NULL && (m->options.rebuild || !is_complete(file, m->build.catalog));
-    if (has_work)
+    if (m->build.catalog == NULL)
+        is_complete = true;
+    else if (!m->options.rebuild)
+        status = look_at(file, m->build.catalog, &is_complete);
+    if (status == BB_OK && !is_complete)
         status = build_and_install(m);
     bb_index_build_deinit(&m->build);
     m->done++;
@@ -142,6 +160,20 @@ static enum bb_status do_tables(struct materialization *m)
     return status;
 }
 
+/* Tables that came in the place of others have been written since, and are not built anew. */
+static enum bb_status do_views(struct materialization *m)
+{
+    enum bb_status status = BB_OK;
+    do {
+        m->was_overtaken = false;
+        m->view = bb_store_pin_view(m->db);
+        status = do_tables(m);
+        bb_store_release_view(m->db, m->view);
+        m->options.rebuild = false;
+    } while (status == BB_OK && m->was_overtaken);
+    return status;
+}
+
 static const struct bb_sized_struct materialize_struct = {"struct bb_materialize_options",
                                                           sizeof(struct bb_materialize_options),
                                                           sizeof(struct bb_materialize_options)};
@@ -160,9 +192,7 @@ enum bb_status bb_db_index_materialize(struct bb_db *db,
         status = bb_store_begin_call(db);
     if (status != BB_OK)
         return status;
-    m.view = bb_store_pin_view(db);
-    status = do_tables(&m);
-    bb_store_release_view(db, m.view);
+    status = do_views(&m);
     bb_store_end_call(db);
     return status;
 }
