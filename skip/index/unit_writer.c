@@ -85,7 +85,7 @@ enum bb_status bb_unit_writer_finish(struct bb_unit_writer *writer, uint64_t dir
     put(writer, (struct bb_bytes){.data = footer, .size = sizeof(footer)});
     flush(writer);
     if (writer->status == BB_OK)
-        writer->status = bb_file_sync(writer->file);
+        writer->status = bb_file_sync(writer->file); /* sync S21 */
     enum bb_status closed = bb_file_close(writer->file);
     writer->file = NULL;
     if (writer->status == BB_OK)

@@ -8,7 +8,7 @@ import re
 
 import c_source
 
-FOLDERS = ("kv/", "sstable/", "compaction/")
+FOLDERS = ("kv/", "sstable/", "compaction/", "skip/")
 PAGE = "docs/durability.md"
 
 _MARK = re.compile(r"/\*\s*sync (S\d+)\b[^*]*\*/")
