@@ -71,8 +71,8 @@ struct bb_db_index_list {
     struct bb_db_index *indexes;
     size_t count;
 };
-/* Opens every index file. A damaged one counts as not built. *ret_list is owned:
- * bb_db_index_list_deinit. BB_NO_MEMORY. */
+/* Opens every index file. A damaged or missing one counts as not built. *ret_list is owned:
+ * bb_db_index_list_deinit. BB_NO_MEMORY; BB_IO: one cannot be read. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_list(struct bb_db *db,
                                                      struct bb_db_index_list *ret_list);
 BB_API void bb_db_index_list_deinit(struct bb_db_index_list *list);

@@ -55,12 +55,6 @@ enum bb_status bb_index_file_create(struct bb_db *db, uint64_t number, const uin
     return BB_OK;
 }
 
-/* It will be the same at every other attempt. */
-static bool is_lasting(enum bb_status status)
-{
-    return status == BB_CORRUPT || status == BB_NOT_FOUND || status == BB_UNSUPPORTED;
-}
-
 static enum bb_status open_first(struct index_file *index)
 {
     struct bb_buf path = {0};
@@ -70,7 +64,7 @@ static enum bb_status open_first(struct index_file *index)
         bb_filename_path(index->db->directory, BB_FILE_INDEX, index->base.number, &path);
     if (status == BB_OK)
         status = bb_skip_file_open((const char *)path.data, &options, &index->file);
-    if (is_lasting(status))
+    if (bb_index_file_is_lost(status))
         index->failure = *bb_error_last();
     bb_buf_deinit(&path);
     return status;

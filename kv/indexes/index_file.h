@@ -25,6 +25,12 @@ BB_MUST_CHECK enum bb_status bb_index_file_open(struct bb_companion *companion,
 /* Is an index of a file this one of the catalog: of the same attribute, with the same definition? */
 bool bb_index_file_is(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,
                       const struct bb_skip_spec *spec);
+/* Of opening one: it is missing, damaged or of a newer version, and will be at every other attempt. */
+static inline bool bb_index_file_is_lost(enum bb_status status)
+{
+    return status == BB_NOT_FOUND || status == BB_CORRUPT || status == BB_UNSUPPORTED;
+}
+
 /* Has the file this index, of the same attribute with the same definition? Then *ret_info is of it. */
 bool bb_index_file_has(const struct bb_skip_file *file, const struct bb_catalog *catalog,
                        const struct bb_skip_spec *spec, struct bb_skip_index_info *ret_info);

@@ -66,16 +66,29 @@ static void count_file(const struct bb_skip_file *file, const struct bb_catalog 
     }
 }
 
-static void count_table(struct bb_table_file *table, const struct bb_catalog *catalog,
-                        struct bb_db_index_list *list)
+static enum bb_status count_table(struct bb_table_file *table, const struct bb_catalog *catalog,
+                                  struct bb_db_index_list *list)
 {
     struct bb_skip_file *file = NULL;
     struct bb_companion *index = bb_table_file_companion(table);
     for (size_t i = 0; i < list->count; i++)
         list->indexes[i].tables++;
-    if (index != NULL && bb_index_file_open(index, &file) == BB_OK)
+    enum bb_status status = index == NULL ? BB_NOT_FOUND : bb_index_file_open(index, &file);
+    if (status == BB_OK)
         count_file(file, catalog, list);
     bb_companion_unref(index);
+    return bb_index_file_is_lost(status) ? BB_OK : status;
+}
+
+static enum bb_status count_tables(const struct bb_levels *levels, const struct bb_catalog *catalog,
+                                   struct bb_db_index_list *list)
+{
+    enum bb_status status = BB_OK;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(levels, level) && status == BB_OK; i++)
+            status = count_table(bb_levels_table(levels, level, i), catalog, list);
+    }
+    return status;
 }
 
 enum bb_status bb_db_index_list(struct bb_db *db, struct bb_db_index_list *ret_list)
@@ -88,10 +101,7 @@ enum bb_status bb_db_index_list(struct bb_db *db, struct bb_db_index_list *ret_l
     status = describe_all(catalog, &list);
     if (status == BB_OK) {
         struct bb_view *view = bb_store_pin_view(db);
-        for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-            for (size_t i = 0; i < bb_levels_table_count(view->levels, level); i++)
-                count_table(bb_levels_table(view->levels, level, i), catalog, &list);
-        }
+        status = count_tables(view->levels, catalog, &list);
         bb_store_release_view(db, view);
     }
     bb_catalog_unref(catalog);

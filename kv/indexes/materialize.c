@@ -50,8 +50,7 @@ static enum bb_status look_at(struct bb_table_file *table, const struct bb_catal
     enum bb_status status = index == NULL ? BB_NOT_FOUND : bb_index_file_open(index, &file);
     *ret_is_complete = status == BB_OK && has_all(file, catalog);
     bb_companion_unref(index);
-    bool is_lost = status == BB_NOT_FOUND || status == BB_CORRUPT || status == BB_UNSUPPORTED;
-    return is_lost ? BB_OK : status;
+    return bb_index_file_is_lost(status) ? BB_OK : status;
 }
 
 /* ---- installing ---- */
