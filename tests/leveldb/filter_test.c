@@ -74,8 +74,9 @@ static void bloom_costs_about_its_bits(void **state)
         /* Planned by what filters cost in the tables of before. How many small ones there are, of which
          * a key costs up to a bit more, depends on which thread came first. */
         assert_true(compacted > 0.85 * wanted[i] - 0.8 && compacted <= 1.02 * wanted[i]);
-        /* And so does how many runs there are; and work may still be due. */
-        assert_true(loaded > 0.7 * wanted[i] && loaded <= 1.2 * wanted[i]);
+        /* How many runs there are depends on the threads too, and work may still be due. On a busy
+         * machine 4.85 bits were seen for 4. */
+        assert_true(loaded > 0.7 * wanted[i] && loaded <= 1.15 * wanted[i] + 0.8);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "bb/select.h"
 #include "tests/support/rng.h"
+#include "tests/support/step.h"
 
 #define KEYS 3000
 
@@ -176,7 +177,9 @@ static void check_all(struct bb_db *db, struct bb_rng *rng, const struct bb_snap
 {
     char low_text[16];
     char high_text[16];
-    for (size_t i = 0; i < sizeof(CONDITIONS) / sizeof(CONDITIONS[0]); i++) {
+    size_t step = bb_test_step();
+    for (size_t i = bb_rng_below(rng, step); i < sizeof(CONDITIONS) / sizeof(CONDITIONS[0]);
+         i += step) {
         uint64_t from = bb_rng_below(rng, KEYS);
         struct bb_bytes low = key_of(from, low_text);
         struct bb_bytes high = key_of(from + bb_rng_skewed(rng, KEYS), high_text);
