@@ -70,6 +70,8 @@ struct bb_db_index {
 struct bb_db_index_list {
     struct bb_db_index *indexes;
     size_t count;
+    uint64_t file_count; /* index files of live tables that can be read */
+    uint64_t file_bytes; /* their sizes: indexes that were dropped, places and checksums included */
 };
 /* Opens every index file. A damaged or missing one counts as not built. *ret_list is owned:
  * bb_db_index_list_deinit. BB_NO_MEMORY; BB_IO: one cannot be read. */

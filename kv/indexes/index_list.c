@@ -56,6 +56,8 @@ static void count_file(const struct bb_skip_file *file, const struct bb_catalog 
                        struct bb_db_index_list *list)
 {
     struct bb_skip_index_info info;
+    list->file_count++;
+    list->file_bytes += bb_skip_file_size(file);
     for (size_t i = 0; i < list->count; i++) {
         if (!bb_index_file_has(file, catalog, &catalog->specs[i], &info))
             continue;

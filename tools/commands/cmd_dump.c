@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "tools/options.h"
+#include "tools/dump/index_dump.h"
 #include "tools/dump/salvage_dump.h"
 #include "tools/dump/table_dump.h"
 
@@ -69,6 +70,16 @@ static enum bb_status dump_table(const char *path, struct dump_options *options)
     return status;
 }
 
+static enum bb_status dump_index(const char *path, struct dump_options *options)
+{
+    struct index_dump dump = {.out = &options->out,
+                              .with_granules = true,
+                              .limit = options->limit == 0 ? UINT64_MAX : options->limit};
+    if (options->with_blocks || options->with_entries || options->with_values)
+        return bb_fail(BB_INVALID, "%s: an index file has no blocks and no entries", path);
+    return index_dump_write(&dump, path);
+}
+
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct dump_options options = {.limit = LIMIT_DEFAULT};
@@ -93,7 +104,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
                     "options --json and --max-output exclude each other: half of a JSON document "
                     "is none; --limit bounds the rows");
     if (status == BB_OK)
-        status = dump_table(arguments.values[0], &options);
+        status = index_dump_is_one(arguments.values[0]) ? dump_index(arguments.values[0], &options)
+                                                        : dump_table(arguments.values[0], &options);
     if (options.out.is_cut)
         command_note(command, "the output was cut at --max-output");
     if (status != BB_OK)
@@ -103,7 +115,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_dump = {
     .name = "dump",
-    .summary = "what a table file consists of, down to its entries",
+    .summary = "what a table or index file consists of, down to its entries",
     .arguments = "FILE",
     .description =
         "Prints footer, sections with their sizes, properties and index pages of a table file; "
@@ -114,6 +126,9 @@ const struct command command_dump = {
         "keys that is lost, and the exit code is 4. A table that cannot be opened is salvaged: its "
         "blocks are found\n"
         "by their checksums (keys in bytewise order), and all that is shown is marked so.\n"
+        "Of an index file (.bbi) its indexes and granules are printed: place (the first block), "
+        "records, and\n"
+        "for how many of them each attribute is null, missing or malformed.\n"
         "\n"
         "Examples:\n"
         "  bloomblock dump /tmp/words/000005.bbt --blocks --limit 20\n"

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
+#include "tools/dump/index_dump.h"
 #include "tools/filter/filter_list.h"
 #include "tools/number_text.h"
 #include "tools/options.h"
@@ -362,6 +363,21 @@ static enum bb_status show(struct filters *filters)
                    filters->list.damaged_parts, filters->list.first_damage);
 }
 
+static enum bb_status show_index(struct filters *filters, const char *path)
+{
+    struct index_dump dump = {.out = &filters->out};
+    if (filters->absent_path != NULL)
+        return bb_fail(BB_INVALID, "%s: option --absent: an index file has no filters of keys",
+                       path);
+    return index_dump_write(&dump, path);
+}
+
+static enum bb_status show_table(struct filters *filters, const char *path)
+{
+    enum bb_status status = read_table(filters, path);
+    return status == BB_OK ? show(filters) : status;
+}
+
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct filters filters = {.limit = LIMIT_DEFAULT};
@@ -379,9 +395,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         return code;
     if (filters.limit == 0)
         filters.limit = UINT64_MAX;
-    enum bb_status status = read_table(&filters, arguments.values[0]);
-    if (status == BB_OK)
-        status = show(&filters);
+    const char *path = arguments.values[0];
+    enum bb_status status =
+        index_dump_is_one(path) ? show_index(&filters, path) : show_table(&filters, path);
     if (status != BB_OK)
         code = command_fail(command, status);
     release(&filters);
@@ -405,6 +421,9 @@ const struct command command_filters = {
         "two, beside\n"
         "the target. Damaged filters answer \"may be there\" and are shown "
         "as damaged.\n"
+        "Of an index file (.bbi) a row per index is printed: pairs (members of granules, each "
+        "granule's counted),\n"
+        "size, bits per pair, the rate that was asked for and the one predicted from its pairs.\n"
         "\n"
         "Examples:\n"
         "  bloomblock filters /tmp/words/000005.bbt\n"

@@ -4,6 +4,7 @@
 #include "tools/level_report.h"
 #include "tools/number_text.h"
 #include "tools/output.h"
+#include "tools/records/index_report.h"
 #include "tools/store_options.h"
 #include "tools/text_table.h"
 
@@ -14,6 +15,7 @@ struct stat_report {
     struct bb_db *db;
     struct bb_db_stats stats;
     struct bb_db_table_list tables;
+    struct index_report indexes;
 };
 
 static enum bb_status read_store(struct stat_report *report, const char *directory)
@@ -22,7 +24,8 @@ static enum bb_status read_store(struct stat_report *report, const char *directo
     if (status != BB_OK)
         return status;
     bb_db_stats(report->db, &report->stats);
-    return bb_db_tables(report->db, &report->tables);
+    status = bb_db_tables(report->db, &report->tables);
+    return status == BB_OK ? index_report_read(report->db, &report->indexes) : status;
 }
 
 static void write_tables(struct stat_report *report)
@@ -113,6 +116,9 @@ static void write_text(struct stat_report *report)
                  number_bytes(stats->table_memory_bytes).text,
                  number_grouped(stats->last_sequence).text);
     write_recovery(report);
+    index_report_write_files(&report->indexes, out);
+    if (report->indexes.list.count > 0)
+        index_report_write(&report->indexes, out);
     if (report->with_tables)
         write_tables(report);
 }
@@ -155,6 +161,10 @@ static void write_json(struct stat_report *report)
     json_set_count(document, "oldest_tombstone_age", stats->oldest_tombstone_age);
     json_set_count(document, "tombstone_age_max", report->store.db.tombstone_age_max);
     json_object_set_new(document, "recovery", recovery_json(&report->store.recovered));
+    json_set_count(document, "raw_bytes", report->indexes.raw_bytes);
+    json_set_count(document, "index_files", report->indexes.list.file_count);
+    json_set_count(document, "index_file_bytes", report->indexes.list.file_bytes);
+    json_object_set_new(document, "indexes", index_report_json(&report->indexes));
     json_object_set_new(document, "tables", tables_json(&report->tables));
     output_json(&report->out, document);
 }
@@ -181,6 +191,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     else
         write_text(&report);
     bb_db_table_list_deinit(&report.tables);
+    index_report_deinit(&report.indexes);
     code = store_close(&report.store, report.db, code);
     return output_finish(&report.out, command, code);
 }
@@ -189,12 +200,14 @@ const struct command command_stat = {
     .name = "stat",
     .summary = "levels, tables and filters of a store",
     .arguments = "DIR",
-    .description = "Prints a row per level: runs, tables, size, entries, filters, and the rate of "
-                   "wasted block requests\n"
-                   "that the filters let expect; and the sum of these rates beside the target.\n"
-                   "\n"
-                   "Example:\n"
-                   "  bloomblock stat /tmp/words --tables\n",
+    .description =
+        "Prints a row per level: runs, tables, size, entries, filters, and the rate of "
+        "wasted block requests\n"
+        "that the filters let expect; and the sum of these rates beside the target. Indexes "
+        "over values follow.\n"
+        "\n"
+        "Example:\n"
+        "  bloomblock stat /tmp/words --tables\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run,

@@ -31,6 +31,17 @@ static double share_of(const struct index_report *report, const struct bb_db_ind
     return report->raw_bytes == 0 ? 0 : (double)index->size_bytes / (double)report->raw_bytes;
 }
 
+void index_report_write_files(const struct index_report *report, struct output *out)
+{
+    if (report->list.file_count == 0 && report->list.count == 0)
+        return;
+    output_print(
+        out, "index files: %s, %s, %.2f %% of the data\n",
+        number_grouped(report->list.file_count).text, number_bytes(report->list.file_bytes).text,
+        report->raw_bytes == 0 ? 0
+                               : 100 * (double)report->list.file_bytes / (double)report->raw_bytes);
+}
+
 void index_report_write(const struct index_report *report, struct output *out)
 {
     static const char *const headers[] = {"index",   "spec",  "tables",  "size",

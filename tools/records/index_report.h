@@ -14,6 +14,9 @@ struct index_report {
 BB_MUST_CHECK enum bb_status index_report_read(struct bb_db *db, struct index_report *ret_report);
 void index_report_deinit(struct index_report *report);
 
+/* How many index files there are, and their size; nothing when there is neither file nor index. */
+void index_report_write_files(const struct index_report *report, struct output *out);
+/* A row for each index. */
 void index_report_write(const struct index_report *report, struct output *out);
 json_t *index_report_json(const struct index_report *report);
 

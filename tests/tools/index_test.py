@@ -1,0 +1,259 @@
+"""Index files as the command shows them: stat, dump, filters, measure --where, index advise.
+
+Method: a generated log; what is printed is compared with the rows that made it, sums are computed here again from the
+JSON, and what advise promises is compared with the same index once it is built.
+"""
+import os
+
+from log_case import LogTest, generate, has_token, lines_of
+from tool import CORRUPT, IO, USAGE, main, run
+
+
+class IndexFiles(LogTest):
+    """stat, dump and filters."""
+
+    def setUp(self):
+        super().setUp()
+        self.rows = generate(self.random(), 3000)
+        self.load_log(self.rows)
+        self.files = sorted(os.path.join(self.store, name) for name in os.listdir(self.store) if name.endswith(".bbi"))
+
+    def test_stat_has_their_sizes_and_the_indexes(self):
+        document = self.ok("stat", self.store, "--json").json
+        self.assertEqual(document["index_files"], len(self.files))
+        self.assertEqual(document["index_file_bytes"], sum(map(os.path.getsize, self.files)))
+        self.assertEqual([index["name"] for index in document["indexes"]],
+                         ["agent_tokens", "time_min_max", "host_values", "status_set"])
+        self.assertLess(sum(index["size_bytes"] for index in document["indexes"]), document["index_file_bytes"])
+        text = self.ok("stat", self.store).text
+        self.assertIn("index files: ", text)
+        self.assertIn("tokens(agent, rate=0.001, fold=none)", text)
+
+    def test_stat_of_a_store_without_indexes_is_silent_of_them(self):
+        other = self.path("other")
+        self.load(["a", "b"], store=other)
+        self.assertNotIn("index files", self.ok("stat", other).text)
+
+    def test_dump_shows_each_granule(self):
+        records = nulls = 0
+        for file in self.files:
+            document = self.ok("dump", file, "--json", "--limit", "0").json
+            self.assertTrue(document["sound"])
+            self.assertEqual(document["granule_count"], len(document["granules"]))
+            self.assertEqual(document["file_bytes"], os.path.getsize(file))
+            places = [granule["place"] for granule in document["granules"]]
+            self.assertEqual(places, sorted(set(places)))
+            for granule in document["granules"]:
+                self.assertEqual(sorted(granule["attributes"]), ["agent", "host", "status", "time"])
+                for counts in granule["attributes"].values():
+                    self.assertEqual(sum(counts.values()), granule["records"])
+                nulls += granule["attributes"]["agent"]["null"]
+                records += granule["records"]
+        self.assertEqual(records, len(self.rows))
+        self.assertEqual(nulls, sum(row["agent"] is None for row in self.rows))
+        text = self.ok("dump", self.files[0], "--limit", "1").text
+        self.assertIn("checksums agree", text)
+        self.assertIn("granule  place  records", text)
+
+    def test_filters_shows_each_index(self):
+        document = self.ok("filters", self.files[0], "--json").json
+        self.assertNotIn("granules", document)
+        by_kind = {index["kind"]: index for index in document["indexes"]}
+        self.assertEqual(sorted(by_kind), ["min_max", "set", "tokens", "values"])
+        self.assertEqual(by_kind["values"]["target_rate"], 0.01)
+        self.assertLessEqual(by_kind["values"]["predicted_rate"], 0.01)
+        self.assertEqual(by_kind["min_max"]["pairs"], document["granule_count"])
+        for index in by_kind.values():
+            self.assertAlmostEqual(index["bits_per_pair"], 8 * index["size_bytes"] / index["pairs"])
+        text = self.ok("filters", self.files[0]).text
+        for word in ("tokens", "bits/pair", "predicted", "exact", "host bytes = clf(host)"):
+            self.assertIn(word, text)
+
+    def test_a_damaged_index_file_is_shown_and_named(self):
+        file = self.files[0]
+        with open(file, "rb") as source:
+            sound = source.read()
+        for place in range(0, len(sound), len(sound) // 40):
+            spoilt = self.write("spoilt.bbi", sound[:place] + bytes([sound[place] ^ 0x10]) + sound[place + 1:])
+            for command in ("dump", "filters"):
+                self.assertIn("spoilt.bbi", self.expect(CORRUPT, command, spoilt, "--json").err)
+        for size in (0, 1, 63, 64, len(sound) - 1):
+            self.expect(CORRUPT, "dump", self.write("cut.bbi", sound[:size]))
+
+    def test_an_index_file_is_known_by_its_bytes_under_any_name(self):
+        with open(self.files[0], "rb") as source:
+            other = self.write("other", source.read())
+        self.assertEqual(self.ok("filters", other, "--json").json["form"], "index file")
+        self.expect(IO, "dump", self.path("nothing.bbi"))
+        self.expect(USAGE, "dump", self.files[0], "--entries")
+        self.expect(USAGE, "filters", self.files[0], "--absent", other)
+
+
+class Measure(LogTest):
+    CONDITIONS = ["status = 418", "has_token(agent, 'sqlmap')", "status = 200", "bytes is null", "host = '10.1.2.3'",
+                  "time < '2015-05-17T01:00:00Z' and status = 404", "not (status = 200 or bytes < 100)",
+                  "time >= '2015-05-17T01:00:00Z'"]
+
+    def measure(self, *options, conditions=None):
+        text = "# a comment\n\n" + "".join(f"{where}\n" for where in conditions or self.CONDITIONS)
+        return self.ok("measure", self.store, "--where", "-", "--json", *options, stdin=text).json
+
+    def check(self, document, rows):
+        self.assertTrue(document["ok"], document["mismatches"])
+        self.assertEqual([entry["where"] for entry in document["conditions"]], self.CONDITIONS)
+        for entry in document["conditions"]:
+            everything, indexed, counted = entry["unindexed"], entry["indexed"], entry["counted"]
+            self.assertEqual(everything["records"], indexed["records"])
+            self.assertEqual(everything["records"], counted["records"])
+            for measured in (everything, indexed, counted):
+                account = measured["account"]
+                self.assertEqual(account["granules"], account["granules_excluded"] + account["granules_counted"] +
+                                 account["granules_read"])
+                self.assertEqual(measured["engine_reads"],
+                                 account["data_reads"] + account["index_reads"] + measured["newer_reads"])
+                if measured["system_reads"] is not None:
+                    self.assertEqual(measured["engine_reads"], measured["system_reads"])
+            self.assertEqual(everything["account"]["granules"], 0)
+            self.assertLessEqual(indexed["account"]["blocks_read"], everything["account"]["blocks_read"])
+        records = {entry["where"]: entry["indexed"]["records"] for entry in document["conditions"]}
+        self.assertEqual(records["status = 200"], sum(row["status"] == 200 for row in rows))
+        self.assertEqual(records["has_token(agent, 'sqlmap')"], sum(has_token(row["agent"], "sqlmap") for row in rows))
+
+    def test_the_sums_agree(self):
+        rows = generate(self.random(), self.COUNT)
+        self.load_log(rows)
+        document = self.measure()
+        self.check(document, rows)
+        token = document["conditions"][1]
+        self.assertGreater(token["ratio"]["blocks"], 2)
+        time = document["conditions"][-1]
+        self.assertGreater(time["counted"]["account"]["granules_counted"], 0)
+        for options in (["--cache-off"], ["--index-cached", "--cache", "64K"], ["--no-system"]):
+            self.check(self.measure(*options), rows)
+
+    def test_the_sums_agree_with_columns_that_count(self):
+        rows = generate(self.random(), self.COUNT)
+        self.load_log(rows, indexes=["column(status)", "column(bytes)", "tokens(agent)"])
+        self.check(self.measure(), rows)
+
+    def test_the_sums_agree_over_several_runs_with_overwritten_and_deleted_records(self):
+        rows = generate(self.random(), self.COUNT)
+        self.load_log(rows, "--level0-compact", "50", "--level0-stop", "60")
+        for number in range(0, self.COUNT, 3):
+            rows[number] = dict(rows[number], status=404 if number % 2 else 418)
+        changed = b"".join(f"{number + 1:016}\t".encode() + lines_of([rows[number]])
+                           for number in range(0, self.COUNT, 3))
+        self.load(changed, "--tsv", "--level0-compact", "50", "--level0-stop", "60", "--write-buffer", "128K")
+        keys = [f"{number + 1:016}" for number in range(1, self.COUNT, 30)]
+        self.ok("delete", self.store, *keys, "--level0-compact", "50", "--level0-stop", "60")
+        gone = set(range(1, self.COUNT, 30))
+        rows = [row for number, row in enumerate(rows) if number not in gone]
+        for options in ([], ["--cache-off"]):
+            document = self.measure(*options)
+            self.check(document, rows)
+        hidden = sum(entry["indexed"]["account"]["records_hidden"] for entry in document["conditions"])
+        self.assertGreater(hidden, 0)
+
+    def test_text_has_the_figures(self):
+        self.load_log(generate(self.random(), 500))
+        text = self.ok("measure", self.store, "--where", "-", stdin="status = 200\n").text
+        for word in ("status = 200", "all is read", "by indexes", "count", "ratio", "sums were checked, 0 differ"):
+            self.assertIn(word, text)
+
+    def test_bad_arguments(self):
+        self.load_log(generate(self.random(), 10))
+        file = self.write("conditions", "status = 1\nstatus = = 1\n")
+        self.assertIn("^", self.expect(USAGE, "measure", self.store, "--where", file).err)
+        self.expect(USAGE, "measure", self.store, "--where", self.write("empty", "# nothing\n"))
+        self.expect(USAGE, "measure", self.store, "--where", self.write("zero", "status\0= 1\n"))
+        self.expect(USAGE, "measure", self.store, "--where", file, "--keys", file)
+        self.expect(USAGE, "measure", self.store, "--where", file, "--repeat", "2")
+        self.expect(IO, "measure", self.store, "--where", self.path("nothing"))
+        self.expect(IO, "measure", self.path("nothing"), "--where", file)
+
+
+class Advise(LogTest):
+    """Columns of which it is known what pays."""
+
+    COUNT = 30000
+
+    def make(self):
+        rng = self.random()
+        lines = []
+        for i in range(self.COUNT):
+            near = rng.randrange(1 << 40)
+            words = " ".join(f"w{rng.randrange(200)}" for _ in range(4)) + f" id{rng.randrange(1 << 30)}"
+            state = "" if rng.random() < 0.25 else rng.choice("ab")
+            lines.append(f"{i}\t{near}\t{i // 3000}\t{state}\t{words}\n")
+        self.ok("load", self.store, "--lines", "--write-buffer", "1M", "--attribute", "grows u64 = tsv(1)",
+                "--attribute", "unique bytes = tsv(2)", "--attribute", "phase bytes = tsv(3)", "--attribute",
+                "state u64 = tsv(4)", "--attribute", "text bytes = tsv(5)", "--attribute", "letter bytes = tsv(4)",
+                stdin="".join(lines))
+
+    def advise(self, *options):
+        document = self.ok("index", "advise", self.store, "--granule", "16K", "--json", *options).json
+        facts = {row["name"]: row for row in document["attributes"]}
+        specs = [row["spec"] for row in document["proposals"] if row["spec"] is not None]
+        return document, facts, specs
+
+    def test_it_proposes_what_pays_and_nothing_else(self):
+        self.make()
+        before = self.store_files()
+        document, facts, specs = self.advise()
+        self.assertEqual(specs, ["min_max(grows)", "values(unique)", "min_max(phase)", "values(text)",
+                                 "tokens(text)"])
+        self.assertEqual([row["attribute"] for row in document["proposals"] if row["spec"] is None],
+                         ["state", "letter"])
+        after = self.store_files()
+        self.assertEqual([name for name in after if name.endswith((".bbi", ".bbt"))],
+                         [name for name in before if name.endswith((".bbi", ".bbt"))])
+        self.assertGreater(facts["grows"]["order"], 0.999)
+        self.assertLess(abs(facts["unique"]["order"]), 0.2)
+        self.assertEqual(facts["state"]["null_share"], 1)
+        self.assertEqual(facts["letter"]["distinct"], 3)
+        self.assertEqual(facts["text"]["words"], 5)
+        self.assertGreater(facts["unique"]["length"], 10)
+        self.assertGreater(facts["unique"]["value_skip"], 0.9)
+        self.assertLess(facts["letter"]["value_skip"], 0.01)
+
+    def test_what_it_promises_is_what_the_index_does(self):
+        self.make()
+        document, _, specs = self.advise("--sample", "65536")
+        self.ok("index", "create", self.store, *specs, "--granule", "16K")
+        self.ok("index", "materialize", self.store)
+        built = {index["spec"].split("(")[0] + index["definition"].split()[0]: index
+                 for index in self.ok("index", "list", self.store, "--json").json["indexes"]}
+        for proposal in document["proposals"]:
+            if proposal["spec"] is None:
+                continue
+            kind = proposal["spec"].split("(")[0]
+            size = built[kind + proposal["attribute"]]["size_bytes"]
+            self.assertLess(abs(proposal["size_bytes"] - size), 0.25 * size + 2000, proposal)
+        values = self.ok("select", self.store, "--columns", "unique", "--json").json["records"]
+        skipped = []
+        for record in values[::1500]:
+            account = self.ok("select", self.store, "--where", f"unique = '{record['unique']}'", "--json",
+                              "--explain").json["account"]
+            skipped.append(account["granules_excluded"] / account["granules"])
+        promised = next(row["skip"] for row in document["proposals"] if row["attribute"] == "unique")
+        self.assertAlmostEqual(sum(skipped) / len(skipped), promised, delta=0.03)
+
+    def test_text_says_how_it_was_computed(self):
+        self.make()
+        text = self.ok("index", "advise", self.store).text
+        for word in ("min_max(grows)", "none for letter", "Measured on", "granules of 64.0 KiB", "order", "rare"):
+            self.assertIn(word, text)
+
+    def test_what_cannot_be_measured_is_said(self):
+        self.load(["a", "b"])
+        self.assertIn("no attributes", self.expect(USAGE, "index", "advise", self.store).err)
+        empty = self.path("empty")
+        self.ok("load", empty, "--lines", "--attribute", "a bytes = value", stdin="")
+        self.assertIn("no tables", self.expect(IO, "index", "advise", empty).err)
+        for options in (["--granule", "1"], ["--sample", "1"], ["--sample", "x"]):
+            self.expect(USAGE, "index", "advise", self.store, *options)
+        self.assertEqual(run("index", "advise").code, USAGE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+/* Conditions, really selected with and without indexes, and counted: `measure --where`.
+ *
+ * Each condition is run three times over open tables and index files: reading everything, by its
+ * indexes, and as a count by its indexes, which need not read what an index knows to match. What is
+ * checked, to the unit:
+ *
+ *     answers    the same records each time (their keys' hashes, in order), and as many
+ *     granules   excluded + counted + read  =  all of indexed tables
+ *     records    matching - hidden  =  returned
+ *     preads     of data and indexes (the account)  +  what looking for newer versions read (the
+ *                store's statistics)  =  preads of the engine
+ *     system     preads of the engine  =  read calls that the operating system counted
+ */
+#ifndef BB_TOOLS_MEASURE_SELECTION_H
+#define BB_TOOLS_MEASURE_SELECTION_H
+
+#include "bb/select.h"
+#include "tools/measure/system_counters.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+#include "tools/store_options.h"
+
+enum selection_run_kind {
+    SELECTION_UNINDEXED,
+    SELECTION_INDEXED,
+    SELECTION_COUNTED,
+    SELECTION_RUN_COUNT,
+};
+
+struct selection_run {
+    uint64_t records;
+    uint64_t hash; /* of the keys, in order; not of a count */
+    struct bb_select_account account;
+    uint64_t other_reads; /* preads for newer versions: blocks, index pages and summaries */
+    uint64_t engine_reads;
+    bool has_system;
+    struct system_reading system;
+    uint64_t nanoseconds;
+};
+
+struct selection {
+    const char *where; /* borrowed from the text */
+    struct selection_run runs[SELECTION_RUN_COUNT];
+};
+
+struct selections {
+    /* Given. */
+    struct store_options *store; /* borrowed */
+    bool no_system;
+    /* Working. */
+    struct bb_db *db;
+    struct bb_buf text; /* the file, conditions terminated */
+    struct selection *list;
+    size_t count;
+    struct system_counters counters;
+    json_t *mismatches; /* sums that do not agree, in words; owned */
+    uint64_t check_count;
+};
+
+/* One condition a line; empty lines and those that begin with # are none. BB_INVALID when there is
+ * none. Owned: selections_deinit. */
+BB_MUST_CHECK enum bb_status selections_read(struct selections *selections, const char *path);
+void selections_deinit(struct selections *selections);
+
+/* Runs them all, and checks. */
+BB_MUST_CHECK enum bb_status selections_execute(struct selections *selections,
+                                                const char *directory);
+
+/* selection_report.c */
+void selections_write(const struct selections *selections, struct output *out);
+json_t *selections_json(const struct selections *selections);
+
+/* selection_check.c: appends to mismatches. */
+void selection_check(struct selections *selections, const struct selection *selection);
+
+#endif

@@ -1,0 +1,146 @@
+/* The report of a measurement of conditions. See selection.h. */
+#include <math.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "tools/measure/selection.h"
+#include "tools/number_text.h"
+#include "tools/records/account_report.h"
+#include "tools/text_table.h"
+
+static const char *const run_names[] = {
+    [SELECTION_UNINDEXED] = "all is read",
+    [SELECTION_INDEXED] = "by indexes",
+    [SELECTION_COUNTED] = "count",
+};
+
+static const char *const json_names[] = {
+    [SELECTION_UNINDEXED] = "unindexed",
+    [SELECTION_INDEXED] = "indexed",
+    [SELECTION_COUNTED] = "counted",
+};
+
+static uint64_t bytes_read(const struct selection_run *run)
+{
+    return run->account.data_read_bytes + run->account.index_read_bytes;
+}
+
+static double ratio_of(uint64_t without, uint64_t with)
+{
+    return with == 0 ? NAN : (double)without / (double)with;
+}
+
+static struct number_text ratio_text(double ratio)
+{
+    struct number_text text = {.text = "-"};
+    if (!isnan(ratio))
+        snprintf(text.text, sizeof(text.text), "%.3g x", ratio);
+    return text;
+}
+
+static void add_run(struct text_table *table, const struct selection_run *run, const char *name)
+{
+    const struct bb_select_account *a = &run->account;
+    text_table_add(table, "%s", name);
+    text_table_add(table, "%s", number_grouped(run->records).text);
+    text_table_add(table, "%s", number_grouped(a->granules).text);
+    text_table_add(table, "%s", number_grouped(a->granules_excluded).text);
+    text_table_add(table, "%s", number_grouped(a->granules_counted).text);
+    text_table_add(table, "%s", number_grouped(a->granules_read).text);
+    text_table_add(table, "%s", number_grouped(a->blocks_read).text);
+    text_table_add(table, "%s", number_grouped(run->engine_reads).text);
+    text_table_add(table, "%s", number_bytes(bytes_read(run)).text);
+    text_table_add(table, "%s", number_duration(run->nanoseconds).text);
+}
+
+/* How much less the indexes read than reading all. */
+static void add_ratios(struct text_table *table, const struct selection *selection)
+{
+    const struct selection_run *all = &selection->runs[SELECTION_UNINDEXED];
+    const struct selection_run *indexed = &selection->runs[SELECTION_INDEXED];
+    text_table_add(table, "ratio");
+    for (int i = 0; i < 5; i++)
+        text_table_add(table, "%s", "");
+    text_table_add(
+        table, "%s",
+        ratio_text(ratio_of(all->account.blocks_read, indexed->account.blocks_read)).text);
+    text_table_add(table, "%s",
+                   ratio_text(ratio_of(all->engine_reads, indexed->engine_reads)).text);
+    text_table_add(table, "%s", ratio_text(ratio_of(bytes_read(all), bytes_read(indexed))).text);
+    text_table_add(table, "%s", ratio_text(ratio_of(all->nanoseconds, indexed->nanoseconds)).text);
+}
+
+static void write_selection(const struct selection *selection, struct output *out)
+{
+    static const char *const headers[] = {"",     "records", "granules", "excluded", "counted",
+                                          "read", "blocks",  "preads",   "bytes",    "time"};
+    struct text_table table;
+    output_bytes(out, bb_bytes_of(selection->where, strlen(selection->where)), false);
+    output_print(out, "\n");
+    text_table_init(&table, headers, BB_ARRAY_LENGTH(headers));
+    for (int kind = 0; kind < SELECTION_RUN_COUNT; kind++)
+        add_run(&table, &selection->runs[kind], run_names[kind]);
+    add_ratios(&table, selection);
+    text_table_write(&table, out);
+    text_table_deinit(&table);
+    output_print(out, "\n");
+}
+
+void selections_write(const struct selections *selections, struct output *out)
+{
+    for (size_t i = 0; i < selections->count; i++)
+        write_selection(&selections->list[i], out);
+    bool has_system = selections->count > 0 && selections->list[0].runs[0].has_system;
+    if (!has_system)
+        output_print(out, "the operating system's counts were not compared: %s\n",
+                     selections->counters.reason);
+    output_print(out, "%s sums were checked, %zu differ\n",
+                 number_grouped(selections->check_count).text,
+                 json_array_size(selections->mismatches));
+}
+
+static json_t *run_json(const struct selection_run *run)
+{
+    json_t *object = json_object();
+    json_set_count(object, "records", run->records);
+    json_object_set_new(object, "account", account_json(&run->account));
+    json_set_count(object, "newer_reads", run->other_reads);
+    json_set_count(object, "engine_reads", run->engine_reads);
+    json_object_set_new(object, "system_reads",
+                        run->has_system ? json_integer((json_int_t)run->system.read_calls)
+                                        : json_null());
+    json_set_count(object, "nanoseconds", run->nanoseconds);
+    return object;
+}
+
+static json_t *selection_json(const struct selection *selection)
+{
+    const struct selection_run *all = &selection->runs[SELECTION_UNINDEXED];
+    const struct selection_run *indexed = &selection->runs[SELECTION_INDEXED];
+    json_t *object = json_object();
+    json_set_text(object, "where", selection->where);
+    for (int kind = 0; kind < SELECTION_RUN_COUNT; kind++)
+        json_object_set_new(object, json_names[kind], run_json(&selection->runs[kind]));
+    json_t *ratios = json_object();
+    json_set_real(ratios, "blocks",
+                  ratio_of(all->account.blocks_read, indexed->account.blocks_read));
+    json_set_real(ratios, "preads", ratio_of(all->engine_reads, indexed->engine_reads));
+    json_set_real(ratios, "bytes", ratio_of(bytes_read(all), bytes_read(indexed)));
+    json_set_real(ratios, "time", ratio_of(all->nanoseconds, indexed->nanoseconds));
+    json_object_set_new(object, "ratio", ratios);
+    return object;
+}
+
+json_t *selections_json(const struct selections *selections)
+{
+    json_t *document = json_object();
+    json_t *rows = json_array();
+    for (size_t i = 0; i < selections->count; i++)
+        json_array_append_new(rows, selection_json(&selections->list[i]));
+    json_object_set_new(document, "conditions", rows);
+    json_set_count(document, "checks", selections->check_count);
+    json_object_set(document, "mismatches", selections->mismatches);
+    json_set_bool(document, "ok", json_array_size(selections->mismatches) == 0);
+    return document;
+}
