@@ -76,7 +76,7 @@ bool bb_mutex_is_free(struct bb_mutex *mutex)
     return is_free;
 }
 
-void bb_condition_init(struct bb_condition *condition)
+void bb_condvar_init(struct bb_condvar *condition)
 {
     pthread_condattr_t attributes;
     must_succeed(pthread_condattr_init(&attributes), "pthread_condattr_init");
@@ -87,13 +87,13 @@ void bb_condition_init(struct bb_condition *condition)
     condition->process = bb_process_number();
 }
 
-void bb_condition_deinit(struct bb_condition *condition)
+void bb_condvar_deinit(struct bb_condvar *condition)
 {
     if (condition->process == bb_process_number())
         must_succeed(pthread_cond_destroy(&condition->handle), "pthread_cond_destroy");
 }
 
-void bb_condition_wait(struct bb_condition *condition, struct bb_mutex *mutex)
+void bb_condvar_wait(struct bb_condvar *condition, struct bb_mutex *mutex)
 {
     must_succeed(pthread_cond_wait(&condition->handle, &mutex->handle), "pthread_cond_wait");
 }
@@ -111,8 +111,7 @@ static struct timespec deadline_after(uint64_t nanoseconds)
     };
 }
 
-bool bb_condition_wait_for(struct bb_condition *condition, struct bb_mutex *mutex,
-                           uint64_t nanoseconds)
+bool bb_condvar_wait_for(struct bb_condvar *condition, struct bb_mutex *mutex, uint64_t nanoseconds)
 {
     struct timespec deadline = deadline_after(nanoseconds);
     int error_number = pthread_cond_timedwait(&condition->handle, &mutex->handle, &deadline);
@@ -122,12 +121,12 @@ bool bb_condition_wait_for(struct bb_condition *condition, struct bb_mutex *mute
     return true;
 }
 
-void bb_condition_signal(struct bb_condition *condition)
+void bb_condvar_signal(struct bb_condvar *condition)
 {
     must_succeed(pthread_cond_signal(&condition->handle), "pthread_cond_signal");
 }
 
-void bb_condition_broadcast(struct bb_condition *condition)
+void bb_condvar_broadcast(struct bb_condvar *condition)
 {
     must_succeed(pthread_cond_broadcast(&condition->handle), "pthread_cond_broadcast");
 }

@@ -16,7 +16,7 @@ struct bb_mutex {
     uint64_t process; /* that made it: base/process.h */
 };
 
-struct bb_condition {
+struct bb_condvar {
     pthread_cond_t handle;
     uint64_t process;
 };
@@ -43,14 +43,14 @@ bool bb_mutex_is_inherited(const struct bb_mutex *mutex);
 /* Of a mutex that was inherited over fork: did no thread hold it then? */
 bool bb_mutex_is_free(struct bb_mutex *mutex);
 
-void bb_condition_init(struct bb_condition *condition);
-void bb_condition_deinit(struct bb_condition *condition);
-void bb_condition_wait(struct bb_condition *condition, struct bb_mutex *mutex);
+void bb_condvar_init(struct bb_condvar *condition);
+void bb_condvar_deinit(struct bb_condvar *condition);
+void bb_condvar_wait(struct bb_condvar *condition, struct bb_mutex *mutex);
 /* False when the time passed without a signal. Monotonic clock. */
-bool bb_condition_wait_for(struct bb_condition *condition, struct bb_mutex *mutex,
-                           uint64_t nanoseconds);
-void bb_condition_signal(struct bb_condition *condition);
-void bb_condition_broadcast(struct bb_condition *condition);
+bool bb_condvar_wait_for(struct bb_condvar *condition, struct bb_mutex *mutex,
+                         uint64_t nanoseconds);
+void bb_condvar_signal(struct bb_condvar *condition);
+void bb_condvar_broadcast(struct bb_condvar *condition);
 
 /* Runs run(argument) on a new thread with all signals blocked. */
 BB_MUST_CHECK enum bb_status bb_thread_create(struct bb_thread *thread, void (*run)(void *),

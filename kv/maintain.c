@@ -32,7 +32,7 @@ static enum bb_status wait_until(struct bb_db *db, enum bb_work work, const uint
     bb_mutex_lock(&db->mutex);
     struct bb_work_wait wait = bb_work_wait_begin(db, work, work == BB_WORK_FLUSH ? 1 : 2);
     while (*done < target && !db->is_closing && !bb_work_wait_has_failed(&wait))
-        bb_condition_wait(&db->work_is_done, &db->mutex);
+        bb_condvar_wait(&db->work_is_done, &db->mutex);
     return end_wait(db, *done >= target, &db->workers[work].failure);
 }
 
@@ -211,7 +211,7 @@ static enum bb_status wait_idle(struct bb_db *db)
     struct bb_work_wait compaction = bb_work_wait_begin(db, BB_WORK_COMPACTION, 1);
     while (!is_well(db) && !db->is_closing && !bb_work_wait_has_failed(&flush) &&
            !bb_work_wait_has_failed(&compaction))
-        bb_condition_wait(&db->work_is_done, &db->mutex);
+        bb_condvar_wait(&db->work_is_done, &db->mutex);
     return end_wait(db, is_well(db), bb_store_failure(db));
 }
 

@@ -66,7 +66,7 @@ struct bb_worker {
     struct bb_thread thread;
     bool has_thread;
     /* Guarded by the store's mutex: */
-    struct bb_condition is_due; /* the worker waits */
+    struct bb_condvar is_due; /* the worker waits */
     /* How often work may have become due, and how many of these the worker has answered by finding
      * nothing. */
     uint64_t signals;
@@ -118,10 +118,10 @@ struct bb_db {
 
     /* Guarded by mutex. */
     struct bb_mutex mutex;
-    struct bb_condition work_is_done; /* leaders and flush, compact, wait_idle wait */
-    struct bb_view *view;             /* the current one; its levels change under installing too */
-    struct bb_view *retired;          /* not current, perhaps still read */
-    size_t going_views;               /* neither: being freed, without the mutex */
+    struct bb_condvar work_is_done; /* leaders and flush, compact, wait_idle wait */
+    struct bb_view *view;           /* the current one; its levels change under installing too */
+    struct bb_view *retired;        /* not current, perhaps still read */
+    size_t going_views;             /* neither: being freed, without the mutex */
     struct bb_spare_memtable spare;
     struct bb_snapshots snapshots;
     struct bb_catalog *catalog; /* attributes and indexes, replaced as a whole */
@@ -151,11 +151,11 @@ struct bb_db {
     struct bb_worker workers[BB_WORK_COUNT];
 
     /* The compacting worker's. */
-    struct bb_compaction *compaction; /* in progress, or NULL */
-    uint64_t compaction_begin;        /* when, by the clock */
+    struct bb_compaction *compaction;   /* in progress, or NULL */
+    uint64_t compaction_begin;          /* when, by the clock */
     struct bb_index_build *index_build; /* of its outputs; owned, or NULL */
-    uint64_t compact_ticket;          /* the request that it serves, or 0 */
-    bool was_range;                   /* the latest compaction was a piece of a requested range */
+    uint64_t compact_ticket;            /* the request that it serves, or 0 */
+    bool was_range;                     /* the latest compaction was a piece of a requested range */
 };
 
 #endif

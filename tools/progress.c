@@ -46,7 +46,7 @@ static void run(void *argument)
     struct progress *progress = argument;
     bb_mutex_lock(&progress->mutex);
     for (uint64_t tick = 1; !progress->is_stopping; tick++) {
-        bb_condition_wait_for(&progress->stop, &progress->mutex, DRAW_INTERVAL_NS);
+        bb_condvar_wait_for(&progress->stop, &progress->mutex, DRAW_INTERVAL_NS);
         if (progress->is_stopping || tick < DRAW_AFTER_TICKS)
             continue;
         draw(progress, tick);
@@ -61,10 +61,10 @@ void progress_start(struct progress *progress, const char *label, uint64_t total
     if (!isatty(STDERR_FILENO))
         return;
     bb_mutex_init(&progress->mutex);
-    bb_condition_init(&progress->stop);
+    bb_condvar_init(&progress->stop);
     progress->is_running = bb_thread_create(&progress->thread, run, progress) == BB_OK;
     if (!progress->is_running) {
-        bb_condition_deinit(&progress->stop);
+        bb_condvar_deinit(&progress->stop);
         bb_mutex_deinit(&progress->mutex);
     }
 }
@@ -75,10 +75,10 @@ void progress_stop(struct progress *progress)
         return;
     bb_mutex_lock(&progress->mutex);
     progress->is_stopping = true;
-    bb_condition_signal(&progress->stop);
+    bb_condvar_signal(&progress->stop);
     bb_mutex_unlock(&progress->mutex);
     bb_thread_join(&progress->thread);
-    bb_condition_deinit(&progress->stop);
+    bb_condvar_deinit(&progress->stop);
     bb_mutex_deinit(&progress->mutex);
     progress->is_running = false;
     if (progress->has_drawn)

@@ -21,7 +21,7 @@ struct progress {
     bool has_drawn;
     bool is_stopping; /* under mutex */
     struct bb_mutex mutex;
-    struct bb_condition stop;
+    struct bb_condvar stop;
     struct bb_thread thread;
 };
 

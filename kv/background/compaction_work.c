@@ -38,7 +38,7 @@ static void set_done(struct bb_db *db, uint64_t ticket)
         return;
     bb_mutex_lock(&db->mutex);
     db->compact_done = ticket;
-    bb_condition_broadcast(&db->work_is_done);
+    bb_condvar_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
 }
 
@@ -376,7 +376,7 @@ static void end_merging(struct bb_db *db)
     bb_mutex_lock(&db->mutex);
     db->is_merging = false;
     if (db->merges_yield)
-        bb_condition_broadcast(&db->work_is_done);
+        bb_condvar_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
 }
 
@@ -386,7 +386,7 @@ bool bb_store_begin_yield(struct bb_db *db)
     bool was_merging = db->is_merging;
     db->merges_yield = was_merging;
     while (db->is_merging && !db->is_closing)
-        bb_condition_wait(&db->work_is_done, &db->mutex);
+        bb_condvar_wait(&db->work_is_done, &db->mutex);
     bb_mutex_unlock(&db->mutex);
     return was_merging;
 }

@@ -258,7 +258,7 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
         atomic_store_explicit(&db->last_sequence, sequence, memory_order_release);
         bb_store_signal_work(db, BB_WORK_COMPACTION);
     }
-    bb_condition_broadcast(&db->work_is_done);
+    bb_condvar_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
 }
 

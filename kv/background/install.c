@@ -126,7 +126,7 @@ struct bb_file_system *bb_store_files_of(struct bb_db *db, enum bb_work work)
 void bb_store_signal_work(struct bb_db *db, enum bb_work work)
 {
     db->workers[work].signals++;
-    bb_condition_signal(&db->workers[work].is_due);
+    bb_condvar_signal(&db->workers[work].is_due);
 }
 
 void bb_store_fail(struct bb_db *db, enum bb_work work)
@@ -137,7 +137,7 @@ void bb_store_fail(struct bb_db *db, enum bb_work work)
     db->workers[work].failure = *bb_error_last();
     db->workers[work].failed_attempt = db->workers[work].begun_attempts;
     atomic_store(&db->workers[work].is_failing, true);
-    bb_condition_broadcast(&db->work_is_done);
+    bb_condvar_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
     bb_store_event(db, &event);
 }
@@ -149,7 +149,7 @@ void bb_store_recovered(struct bb_db *db, enum bb_work work)
     db->workers[work].failure.status = BB_OK;
     atomic_store(&db->workers[work].is_failing, false);
     if (was_failing)
-        bb_condition_broadcast(&db->work_is_done);
+        bb_condvar_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
 }
 
@@ -175,7 +175,7 @@ void bb_store_end_call(struct bb_db *db)
     bb_mutex_lock(&db->mutex);
     db->call_count--;
     if (db->is_closing)
-        bb_condition_broadcast(&db->work_is_done);
+        bb_condvar_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
 }
 

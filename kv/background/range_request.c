@@ -26,7 +26,7 @@ static void unlink_first(struct bb_db *db)
     first->is_done = true;
     if (first->is_given_up)
         destroy(first);
-    bb_condition_broadcast(&db->work_is_done);
+    bb_condvar_broadcast(&db->work_is_done);
 }
 
 struct bb_range_request *bb_range_request_first(struct bb_db *db)
@@ -85,7 +85,7 @@ enum bb_status bb_range_request_wait(struct bb_db *db, struct bb_range_request *
     bb_mutex_lock(&db->mutex);
     struct bb_work_wait wait = bb_work_wait_begin(db, BB_WORK_COMPACTION, ATTEMPTS);
     while (!request->is_done && !db->is_closing && !bb_work_wait_has_failed(&wait))
-        bb_condition_wait(&db->work_is_done, &db->mutex);
+        bb_condvar_wait(&db->work_is_done, &db->mutex);
     bool is_done = request->is_done;
     if (!is_done) {
         failure = bb_store_why_not(db, &db->workers[BB_WORK_COMPACTION].failure);

@@ -23,7 +23,7 @@ bool bb_work_wait_has_failed(struct bb_work_wait *wait)
         return true;
     if (!worker->is_asked) {
         worker->is_asked = true;
-        bb_condition_signal(&worker->is_due);
+        bb_condvar_signal(&worker->is_due);
     }
     return false;
 }

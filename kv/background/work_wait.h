@@ -8,7 +8,7 @@
  *     lock
  *     wait = bb_work_wait_begin(db, work, 1)
  *     while (!done && !db->is_closing && !bb_work_wait_has_failed(&wait))
- *         bb_condition_wait(&db->work_is_done, &db->mutex)
+ *         bb_condvar_wait(&db->work_is_done, &db->mutex)
  *
  * Threads: any but the worker's own, with the store's mutex. */
 #ifndef BB_KV_BACKGROUND_WORK_WAIT_H

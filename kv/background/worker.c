@@ -25,7 +25,7 @@ void bb_store_init_workers(struct bb_db *db)
         struct bb_worker *worker = &db->workers[work];
         worker->db = db;
         worker->work = work;
-        bb_condition_init(&worker->is_due);
+        bb_condvar_init(&worker->is_due);
     }
     /* What an opening finds may be due for compaction. */
     db->workers[BB_WORK_COMPACTION].signals = 1;
@@ -34,7 +34,7 @@ void bb_store_init_workers(struct bb_db *db)
 void bb_store_deinit_workers(struct bb_db *db)
 {
     for (enum bb_work work = 0; work < BB_WORK_COUNT; work++)
-        bb_condition_deinit(&db->workers[work].is_due);
+        bb_condvar_deinit(&db->workers[work].is_due);
 }
 
 static bool has_frozen(struct bb_db *db)
@@ -127,10 +127,10 @@ static bool wait_once(struct bb_worker *worker, uint64_t nanoseconds)
         left = bb_pace_left(&db->pace, db->system->ops->now(db->system));
     uint64_t pause = db->retired != NULL && nanoseconds < left ? nanoseconds : left;
     if (pause == UINT64_MAX) {
-        bb_condition_wait(&worker->is_due, &db->mutex);
+        bb_condvar_wait(&worker->is_due, &db->mutex);
         return true;
     }
-    if (bb_condition_wait_for(&worker->is_due, &db->mutex, pause))
+    if (bb_condvar_wait_for(&worker->is_due, &db->mutex, pause))
         return true;
     if (pause < left)
         return false;
@@ -146,7 +146,7 @@ static bool wait_idly(struct bb_worker *worker, uint64_t seen, uint64_t nanoseco
     struct bb_db *db = worker->db;
     bb_mutex_lock(&db->mutex);
     worker->answered = seen;
-    bb_condition_broadcast(&db->work_is_done);
+    bb_condvar_broadcast(&db->work_is_done);
     bool is_due = true;
     while (is_due && !db->is_closing && worker->signals == seen)
         is_due = wait_once(worker, nanoseconds);
@@ -172,9 +172,9 @@ static bool wait_for_retry(struct bb_worker *worker, uint64_t nanoseconds)
     struct bb_db *db = worker->db;
     bb_mutex_lock(&db->mutex);
     if (!db->is_closing && !worker->is_asked)
-        (void)bb_condition_wait_for(&worker->is_due, &db->mutex, nanoseconds);
+        (void)bb_condvar_wait_for(&worker->is_due, &db->mutex, nanoseconds);
     if (!db->is_closing && worker->is_asked)
-        (void)bb_condition_wait_for(&worker->is_due, &db->mutex, RETRY_NANOSECONDS_ASKED);
+        (void)bb_condvar_wait_for(&worker->is_due, &db->mutex, RETRY_NANOSECONDS_ASKED);
     bool goes_on = !db->is_closing;
     bb_mutex_unlock(&db->mutex);
     return goes_on;
@@ -242,8 +242,8 @@ void bb_store_stop_workers(struct bb_db *db)
     db->is_closing = true;
     bb_file_limit_lift(db->limit);
     for (enum bb_work work = 0; work < BB_WORK_COUNT; work++)
-        bb_condition_broadcast(&db->workers[work].is_due);
-    bb_condition_broadcast(&db->work_is_done);
+        bb_condvar_broadcast(&db->workers[work].is_due);
+    bb_condvar_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
     for (enum bb_work work = 0; work < BB_WORK_COUNT; work++) {
         if (db->workers[work].has_thread)

@@ -58,7 +58,7 @@ enum bb_status bb_store_release(struct bb_db *db)
         bb_file_system_posix_destroy(db->system);
     bb_commit_queue_deinit(&db->commits);
     bb_store_deinit_workers(db);
-    bb_condition_deinit(&db->work_is_done);
+    bb_condvar_deinit(&db->work_is_done);
     bb_mutex_deinit(&db->installing);
     bb_mutex_deinit(&db->mutex);
     bb_free(db->directory);
@@ -84,7 +84,7 @@ static void wait_for_calls(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     while (db->call_count > 0)
-        bb_condition_wait(&db->work_is_done, &db->mutex);
+        bb_condvar_wait(&db->work_is_done, &db->mutex);
     bb_mutex_unlock(&db->mutex);
 }
 

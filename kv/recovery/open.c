@@ -436,7 +436,7 @@ static struct bb_db *create_db(const char *directory, const struct bb_db_options
     }
     bb_mutex_init(&db->mutex);
     bb_mutex_init(&db->installing);
-    bb_condition_init(&db->work_is_done);
+    bb_condvar_init(&db->work_is_done);
     bb_store_init_workers(db);
     bb_commit_queue_init(&db->commits);
     bb_snapshots_init(&db->snapshots);

@@ -11,13 +11,13 @@ void bb_commit_queue_init(struct bb_commit_queue *queue)
     queue->tail = NULL;
     queue->is_closed = false;
     queue->waiting = 0;
-    bb_condition_init(&queue->is_left);
+    bb_condvar_init(&queue->is_left);
 }
 
 void bb_commit_queue_deinit(struct bb_commit_queue *queue)
 {
     BB_ASSERT(queue->head == NULL);
-    bb_condition_deinit(&queue->is_left);
+    bb_condvar_deinit(&queue->is_left);
     bb_mutex_deinit(&queue->mutex);
 }
 
@@ -42,16 +42,16 @@ static void refuse(struct bb_commit *commit)
 
 static void wait_in_line(struct bb_commit_queue *queue, struct bb_commit *commit)
 {
-    bb_condition_init(&commit->condition);
+    bb_condvar_init(&commit->condition);
     commit->is_waiting = true;
     queue->waiting++;
     while (!commit->is_done && queue->head != commit)
-        bb_condition_wait(&commit->condition, &queue->mutex);
-    bb_condition_deinit(&commit->condition);
+        bb_condvar_wait(&commit->condition, &queue->mutex);
+    bb_condvar_deinit(&commit->condition);
     commit->is_waiting = false;
     queue->waiting--;
     if (queue->is_closed)
-        bb_condition_signal(&queue->is_left);
+        bb_condvar_signal(&queue->is_left);
 }
 
 bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *commit)
@@ -98,7 +98,7 @@ struct bb_commit *bb_commit_queue_take(struct bb_commit_queue *queue, struct bb_
 static void wake(struct bb_commit *commit)
 {
     if (commit->is_waiting)
-        bb_condition_signal(&commit->condition);
+        bb_condvar_signal(&commit->condition);
 }
 
 void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last,
@@ -139,7 +139,7 @@ void bb_commit_queue_close(struct bb_commit_queue *queue, struct bb_commit *lead
     leader->next = NULL;
     queue->tail = leader;
     while (queue->waiting > 0)
-        bb_condition_wait(&queue->is_left, &queue->mutex);
+        bb_condvar_wait(&queue->is_left, &queue->mutex);
     bb_mutex_unlock(&queue->mutex);
 }
 

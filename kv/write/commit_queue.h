@@ -25,7 +25,7 @@ struct bb_commit {
     bool is_alone;         /* nobody stood behind it when it became the leader */
     struct bb_error error; /* when it was done by another thread and failed */
     struct bb_commit *next;
-    struct bb_condition condition;
+    struct bb_condvar condition;
 };
 
 struct bb_commit_queue {
@@ -33,8 +33,8 @@ struct bb_commit_queue {
     struct bb_commit *head;
     struct bb_commit *tail;
     bool is_closed;
-    size_t waiting;              /* threads inside enter that wait */
-    struct bb_condition is_left; /* once closed: one of them has left */
+    size_t waiting;            /* threads inside enter that wait */
+    struct bb_condvar is_left; /* once closed: one of them has left */
 };
 
 void bb_commit_queue_init(struct bb_commit_queue *queue);

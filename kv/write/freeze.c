@@ -117,7 +117,7 @@ static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall reason)
     bb_mutex_lock(&db->mutex);
     struct bb_work_wait wait = bb_work_wait_begin(db, work, 1);
     while (is_stalled(db, reason) && !bb_work_wait_has_failed(&wait))
-        bb_condition_wait(&db->work_is_done, &db->mutex);
+        bb_condvar_wait(&db->work_is_done, &db->mutex);
     if (is_stalled(db, reason))
         failure = db->workers[work].failure;
     bb_mutex_unlock(&db->mutex);
@@ -139,7 +139,7 @@ static enum bb_status await_flush(struct bb_db *db)
     bb_mutex_lock(&db->mutex);
     struct bb_work_wait wait = bb_work_wait_begin(db, BB_WORK_FLUSH, 1);
     while (bb_store_is_failing(db, BB_WORK_FLUSH) && !bb_work_wait_has_failed(&wait))
-        bb_condition_wait(&db->work_is_done, &db->mutex);
+        bb_condvar_wait(&db->work_is_done, &db->mutex);
     struct bb_error failure = db->workers[BB_WORK_FLUSH].failure;
     bb_mutex_unlock(&db->mutex);
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
@@ -216,7 +216,7 @@ enum bb_status bb_store_drain(struct bb_db *db)
     bb_mutex_lock(&db->mutex);
     struct bb_work_wait wait = bb_work_wait_begin(db, BB_WORK_FLUSH, 1);
     while (db->view->frozen_count > 0 && !bb_work_wait_has_failed(&wait))
-        bb_condition_wait(&db->work_is_done, &db->mutex);
+        bb_condvar_wait(&db->work_is_done, &db->mutex);
     struct bb_error failure = {.status = BB_OK};
     if (db->view->frozen_count > 0)
         failure = db->workers[BB_WORK_FLUSH].failure;
@@ -249,8 +249,8 @@ static void slow_down(struct bb_db *db)
     bb_mutex_lock(&db->mutex);
     uint64_t runs = bb_levels_table_count(db->view->levels, 0);
     if (runs >= mark)
-        (void)bb_condition_wait_for(&db->work_is_done, &db->mutex,
-                                    (runs - mark + 1) * SLOWDOWN_NANOSECONDS);
+        (void)bb_condvar_wait_for(&db->work_is_done, &db->mutex,
+                                  (runs - mark + 1) * SLOWDOWN_NANOSECONDS);
     bb_mutex_unlock(&db->mutex);
     if (runs >= mark)
         count_stall(db, BB_STALL_SLOWDOWN, bb_file_elapsed(db->system, begin));

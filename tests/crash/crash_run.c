@@ -213,7 +213,7 @@ static enum bb_status pass_gate(struct crash_run *run)
 {
     bb_mutex_lock(&run->mutex);
     while (run->gate == CRASH_GATE_HELD)
-        bb_condition_wait(&run->gate_changed, &run->mutex);
+        bb_condvar_wait(&run->gate_changed, &run->mutex);
     bool is_refused = run->gate == CRASH_GATE_REFUSED;
     bb_mutex_unlock(&run->mutex);
     return is_refused ? bb_fail(BB_NO_SPACE, "the worker's calls are refused") : BB_OK;
@@ -292,7 +292,7 @@ void crash_run_init(struct crash_run *run, const char *workload, uint64_t seed, 
                               .thread = pthread_self()};
     run->options = small_options(run->memory);
     bb_mutex_init(&run->mutex);
-    bb_condition_init(&run->gate_changed);
+    bb_condvar_init(&run->gate_changed);
     struct bb_file_system *fs = bb_file_memory_system(run->memory);
     must(run, fs->ops->make_directory(fs, "/data"));
     must(run, fs->ops->sync_directory(fs, "/"));
@@ -307,7 +307,7 @@ void crash_run_deinit(struct crash_run *run)
            run->workload, run->calls, run->images, run->nested_images, run->deaths);
     bb_file_memory_destroy(run->memory);
     history_deinit(&run->history);
-    bb_condition_deinit(&run->gate_changed);
+    bb_condvar_deinit(&run->gate_changed);
     bb_mutex_deinit(&run->mutex);
 }
 
@@ -477,6 +477,6 @@ void crash_set_gate(struct crash_run *run, enum crash_gate gate)
 {
     bb_mutex_lock(&run->mutex);
     run->gate = gate;
-    bb_condition_broadcast(&run->gate_changed);
+    bb_condvar_broadcast(&run->gate_changed);
     bb_mutex_unlock(&run->mutex);
 }

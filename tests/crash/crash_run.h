@@ -51,7 +51,7 @@ struct crash_run {
 
     pthread_t thread; /* the workload's */
     struct bb_mutex mutex;
-    struct bb_condition gate_changed;
+    struct bb_condvar gate_changed;
     enum crash_gate gate; /* guarded by mutex */
 };
 

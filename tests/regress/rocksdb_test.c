@@ -153,7 +153,7 @@ static void rocksdb_5379_failed_manifest_record_survives(void **state)
 /* 7701: the newer of two logs was replayed though the older one had lost its end: a hole. */
 struct stopped {
     struct bb_mutex mutex;
-    struct bb_condition changed;
+    struct bb_condvar changed;
     bool is_closed;
     bool is_waiting;
 };
@@ -165,9 +165,9 @@ static void stop_worker(void *context, const struct bb_event *event)
         return;
     bb_mutex_lock(&stopped->mutex);
     stopped->is_waiting = true;
-    bb_condition_broadcast(&stopped->changed);
+    bb_condvar_broadcast(&stopped->changed);
     while (stopped->is_closed)
-        bb_condition_wait(&stopped->changed, &stopped->mutex);
+        bb_condvar_wait(&stopped->changed, &stopped->mutex);
     bb_mutex_unlock(&stopped->mutex);
 }
 
@@ -216,7 +216,7 @@ static void rocksdb_7701_hole_between_logs(void **state)
     struct store store;
     struct bb_db_iter *iter = NULL;
     bb_mutex_init(&stopped.mutex);
-    bb_condition_init(&stopped.changed);
+    bb_condvar_init(&stopped.changed);
     store_init(&store);
     store.options.deterministic = false;
     store.options.on_event = stop_worker;
@@ -227,13 +227,13 @@ static void rocksdb_7701_hole_between_logs(void **state)
     fill_one_buffer(&store, 'b');
     bb_mutex_lock(&stopped.mutex);
     while (!stopped.is_waiting)
-        bb_condition_wait(&stopped.changed, &stopped.mutex);
+        bb_condvar_wait(&stopped.changed, &stopped.mutex);
     bb_mutex_unlock(&stopped.mutex);
     fill_one_buffer(&store, 'c');
     struct bb_file_memory *image = bb_file_memory_clone(store.memory);
     bb_mutex_lock(&stopped.mutex);
     stopped.is_closed = false;
-    bb_condition_broadcast(&stopped.changed);
+    bb_condvar_broadcast(&stopped.changed);
     bb_mutex_unlock(&stopped.mutex);
     store_close(&store);
     bb_file_memory_destroy(store.memory);
@@ -252,7 +252,7 @@ static void rocksdb_7701_hole_between_logs(void **state)
     }
     bb_db_iter_destroy(iter);
     assert_true(count >= 20 && count < 60);
-    bb_condition_deinit(&stopped.changed);
+    bb_condvar_deinit(&stopped.changed);
     bb_mutex_deinit(&stopped.mutex);
     store_deinit(&store);
 }

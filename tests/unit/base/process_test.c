@@ -55,10 +55,10 @@ static void process__child_waits_for_no_mutex_and_no_condition(void **state)
     (void)state;
     struct bb_mutex held;
     struct bb_mutex free_one;
-    struct bb_condition condition;
+    struct bb_condvar condition;
     bb_mutex_init(&held);
     bb_mutex_init(&free_one);
-    bb_condition_init(&condition);
+    bb_condvar_init(&condition);
     bb_mutex_lock(&held);
     pid_t child = fork();
     if (child == 0) {
@@ -67,7 +67,7 @@ static void process__child_waits_for_no_mutex_and_no_condition(void **state)
                        !bb_mutex_is_free(&held) && bb_mutex_is_free(&free_one) &&
                        bb_mutex_enter(&free_one);
         bb_mutex_deinit(&held); /* held: of our own that would be a mistake */
-        bb_condition_deinit(&condition);
+        bb_condvar_deinit(&condition);
         _exit(is_well ? 0 : 1);
     }
     assert_child(child);
@@ -75,7 +75,7 @@ static void process__child_waits_for_no_mutex_and_no_condition(void **state)
     bb_mutex_unlock(&held);
     assert_true(bb_mutex_enter(&held));
     bb_mutex_unlock(&held);
-    bb_condition_deinit(&condition);
+    bb_condvar_deinit(&condition);
     bb_mutex_deinit(&free_one);
     bb_mutex_deinit(&held);
 }

@@ -77,7 +77,7 @@ static void sync__try_lock_tells_whether_it_locked(void **state)
 /* One place for a number, handed from thread to thread. */
 struct mailbox {
     struct bb_mutex mutex;
-    struct bb_condition changed;
+    struct bb_condvar changed;
     int turn; /* 0: the main thread's, 1: the other's */
     int value;
     int wrong;   /* values seen out of turn */
@@ -89,12 +89,12 @@ static void mailbox_init(struct mailbox *box)
 {
     *box = (struct mailbox){0};
     bb_mutex_init(&box->mutex);
-    bb_condition_init(&box->changed);
+    bb_condvar_init(&box->changed);
 }
 
 static void mailbox_deinit(struct mailbox *box)
 {
-    bb_condition_deinit(&box->changed);
+    bb_condvar_deinit(&box->changed);
     bb_mutex_deinit(&box->mutex);
 }
 
@@ -103,11 +103,11 @@ static void take_turns(struct mailbox *box, int me)
     for (int i = 0; i < 500; i++) {
         bb_mutex_lock(&box->mutex);
         while (box->turn != me)
-            bb_condition_wait(&box->changed, &box->mutex);
+            bb_condvar_wait(&box->changed, &box->mutex);
         box->wrong += box->value != 2 * i + me;
         box->value++;
         box->turn = 1 - me;
-        bb_condition_signal(&box->changed);
+        bb_condvar_signal(&box->changed);
         bb_mutex_unlock(&box->mutex);
     }
 }
@@ -137,7 +137,7 @@ static void wait_for_go(void *argument)
     bb_mutex_lock(&box->mutex);
     box->arrived++;
     while (box->go == 0)
-        bb_condition_wait(&box->changed, &box->mutex);
+        bb_condvar_wait(&box->changed, &box->mutex);
     box->value++;
     bb_mutex_unlock(&box->mutex);
 }
@@ -159,7 +159,7 @@ static void sync__broadcast_wakes_all(void **state)
     }
     bb_mutex_lock(&box.mutex);
     box.go = 1;
-    bb_condition_broadcast(&box.changed);
+    bb_condvar_broadcast(&box.changed);
     bb_mutex_unlock(&box.mutex);
     for (size_t i = 0; i < THREADS; i++)
         bb_thread_join(&threads[i]);
@@ -181,10 +181,10 @@ static void sync__wait_for_ends_by_itself_but_not_early(void **state)
     mailbox_init(&box);
     bb_mutex_lock(&box.mutex);
     uint64_t start = monotonic_nanoseconds();
-    while (bb_condition_wait_for(&box.changed, &box.mutex, 20000000))
+    while (bb_condvar_wait_for(&box.changed, &box.mutex, 20000000))
         start = monotonic_nanoseconds(); /* woken for no reason, which is allowed: again */
     assert_true(monotonic_nanoseconds() - start >= 20000000);
-    assert_false(bb_condition_wait_for(&box.changed, &box.mutex, 0));
+    assert_false(bb_condvar_wait_for(&box.changed, &box.mutex, 0));
     bb_mutex_unlock(&box.mutex);
     mailbox_deinit(&box);
 }
@@ -194,7 +194,7 @@ static void signal_soon(void *argument)
     struct mailbox *box = argument;
     bb_mutex_lock(&box->mutex);
     box->go = 1;
-    bb_condition_signal(&box->changed);
+    bb_condvar_signal(&box->changed);
     bb_mutex_unlock(&box->mutex);
 }
 
@@ -207,7 +207,7 @@ static void sync__wait_for_without_end_is_woken(void **state)
     bb_mutex_lock(&box.mutex);
     assert_ok(bb_thread_create(&thread, signal_soon, &box));
     while (box.go == 0) /* a deadline that wrapped would be in the past */
-        assert_true(bb_condition_wait_for(&box.changed, &box.mutex, UINT64_MAX));
+        assert_true(bb_condvar_wait_for(&box.changed, &box.mutex, UINT64_MAX));
     bb_mutex_unlock(&box.mutex);
     bb_thread_join(&thread);
     mailbox_deinit(&box);

@@ -16,7 +16,7 @@
 /* Tables by the order in which they are created: the hook holds those that are to be held. */
 struct stage {
     struct bb_mutex mutex;
-    struct bb_condition changed;
+    struct bb_condvar changed;
     bool is_held[HELD_MAX];
     bool is_there[HELD_MAX]; /* its creator has come */
     size_t created;
@@ -38,9 +38,9 @@ static enum bb_status hold_table(void *context, struct bb_file_memory *memory, u
     size_t place = ++stage->created;
     if (place < HELD_MAX) {
         stage->is_there[place] = true;
-        bb_condition_broadcast(&stage->changed);
+        bb_condvar_broadcast(&stage->changed);
         while (stage->is_held[place])
-            bb_condition_wait(&stage->changed, &stage->mutex);
+            bb_condvar_wait(&stage->changed, &stage->mutex);
     }
     bb_mutex_unlock(&stage->mutex);
     return BB_OK;
@@ -54,7 +54,7 @@ static void look(void *context, const struct bb_event *event)
     struct bb_db *db = stage->db;
     stage->flushes += event->kind == BB_EVENT_FLUSH;
     stage->compactions += event->kind == BB_EVENT_COMPACTION;
-    bb_condition_broadcast(&stage->changed);
+    bb_condvar_broadcast(&stage->changed);
     bb_mutex_unlock(&stage->mutex);
     if (db == NULL)
         return;
@@ -70,7 +70,7 @@ static void hold(struct stage *stage, size_t place, bool is_held)
 {
     bb_mutex_lock(&stage->mutex);
     stage->is_held[place] = is_held;
-    bb_condition_broadcast(&stage->changed);
+    bb_condvar_broadcast(&stage->changed);
     bb_mutex_unlock(&stage->mutex);
 }
 
@@ -78,7 +78,7 @@ static void wait_for_table(struct stage *stage, size_t place)
 {
     bb_mutex_lock(&stage->mutex);
     while (!stage->is_there[place])
-        bb_condition_wait(&stage->changed, &stage->mutex);
+        bb_condvar_wait(&stage->changed, &stage->mutex);
     bb_mutex_unlock(&stage->mutex);
 }
 
@@ -86,7 +86,7 @@ static void wait_for_compaction(struct stage *stage)
 {
     bb_mutex_lock(&stage->mutex);
     while (stage->compactions == 0)
-        bb_condition_wait(&stage->changed, &stage->mutex);
+        bb_condvar_wait(&stage->changed, &stage->mutex);
     bb_mutex_unlock(&stage->mutex);
 }
 
@@ -107,7 +107,7 @@ static void set_up(struct store *store, struct stage *stage, uint32_t run_count)
     store_init(store);
     *stage = (struct stage){.excess = 0};
     bb_mutex_init(&stage->mutex);
-    bb_condition_init(&stage->changed);
+    bb_condvar_init(&stage->changed);
     store->options.deterministic = false;
     store->options.level0_run_count_compact = run_count;
     store->options.level0_run_count_busy = run_count;
@@ -126,7 +126,7 @@ static void tear_down(struct store *store, struct stage *stage)
     store_close(store);
     bb_file_memory_set_hook(store->memory, NULL, NULL);
     store_deinit(store);
-    bb_condition_deinit(&stage->changed);
+    bb_condvar_deinit(&stage->changed);
     bb_mutex_deinit(&stage->mutex);
 }
 
@@ -338,7 +338,7 @@ static enum bb_status hold_log(void *context, struct bb_file_memory *memory, uin
         return BB_OK;
     bb_mutex_lock(&stage->mutex);
     while (stage->is_held[0])
-        bb_condition_wait(&stage->changed, &stage->mutex);
+        bb_condvar_wait(&stage->changed, &stage->mutex);
     bb_mutex_unlock(&stage->mutex);
     return BB_OK;
 }
@@ -416,9 +416,9 @@ static enum bb_status hold_directory(void *context, struct bb_file_memory *memor
         return BB_OK;
     bb_mutex_lock(&stage->mutex);
     stage->is_there[1] = true;
-    bb_condition_broadcast(&stage->changed);
+    bb_condvar_broadcast(&stage->changed);
     while (stage->is_held[1])
-        bb_condition_wait(&stage->changed, &stage->mutex);
+        bb_condvar_wait(&stage->changed, &stage->mutex);
     bb_mutex_unlock(&stage->mutex);
     return BB_OK;
 }

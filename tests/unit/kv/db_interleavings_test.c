@@ -15,7 +15,7 @@
 /* A gate that the store's thread waits at, inside of a listener. */
 struct gate {
     struct bb_mutex mutex;
-    struct bb_condition changed;
+    struct bb_condvar changed;
     bool is_closed;
     bool is_waiting; /* somebody stands before it */
     struct bb_db *db;
@@ -25,12 +25,12 @@ static void gate_init(struct gate *gate)
 {
     *gate = (struct gate){.is_closed = false};
     bb_mutex_init(&gate->mutex);
-    bb_condition_init(&gate->changed);
+    bb_condvar_init(&gate->changed);
 }
 
 static void gate_deinit(struct gate *gate)
 {
-    bb_condition_deinit(&gate->changed);
+    bb_condvar_deinit(&gate->changed);
     bb_mutex_deinit(&gate->mutex);
 }
 
@@ -38,7 +38,7 @@ static void gate_set(struct gate *gate, bool is_closed)
 {
     bb_mutex_lock(&gate->mutex);
     gate->is_closed = is_closed;
-    bb_condition_broadcast(&gate->changed);
+    bb_condvar_broadcast(&gate->changed);
     bb_mutex_unlock(&gate->mutex);
 }
 
@@ -46,7 +46,7 @@ static void gate_wait_for_somebody(struct gate *gate)
 {
     bb_mutex_lock(&gate->mutex);
     while (!gate->is_waiting)
-        bb_condition_wait(&gate->changed, &gate->mutex);
+        bb_condvar_wait(&gate->changed, &gate->mutex);
     bb_mutex_unlock(&gate->mutex);
 }
 
@@ -57,9 +57,9 @@ static void stop_at_gate(void *context, const struct bb_event *event)
         return;
     bb_mutex_lock(&gate->mutex);
     gate->is_waiting = true;
-    bb_condition_broadcast(&gate->changed);
+    bb_condvar_broadcast(&gate->changed);
     while (gate->is_closed)
-        bb_condition_wait(&gate->changed, &gate->mutex);
+        bb_condvar_wait(&gate->changed, &gate->mutex);
     gate->is_waiting = false;
     bb_mutex_unlock(&gate->mutex);
 }

@@ -144,7 +144,7 @@ static void ingest_trouble__readers_of_before_see_nothing(void **state)
 
 struct gate {
     struct bb_mutex mutex;
-    struct bb_condition changed;
+    struct bb_condvar changed;
     bool is_reached;
     bool is_open;
 };
@@ -159,9 +159,9 @@ static enum bb_status stop_at_gate(void *context, struct bb_file_memory *memory,
         return BB_OK;
     bb_mutex_lock(&gate->mutex);
     gate->is_reached = true;
-    bb_condition_broadcast(&gate->changed);
+    bb_condvar_broadcast(&gate->changed);
     while (!gate->is_open)
-        bb_condition_wait(&gate->changed, &gate->mutex);
+        bb_condvar_wait(&gate->changed, &gate->mutex);
     bb_mutex_unlock(&gate->mutex);
     return BB_OK;
 }
@@ -188,7 +188,7 @@ static void wait_until_reached(struct gate *gate)
 {
     bb_mutex_lock(&gate->mutex);
     while (!gate->is_reached)
-        bb_condition_wait(&gate->changed, &gate->mutex);
+        bb_condvar_wait(&gate->changed, &gate->mutex);
     bb_mutex_unlock(&gate->mutex);
 }
 
@@ -206,7 +206,7 @@ static void open_gate(struct gate *gate)
 {
     bb_mutex_lock(&gate->mutex);
     gate->is_open = true;
-    bb_condition_broadcast(&gate->changed);
+    bb_condvar_broadcast(&gate->changed);
     bb_mutex_unlock(&gate->mutex);
 }
 
@@ -221,7 +221,7 @@ static void ingest_trouble__closing_gives_it_up(void **state)
     store.options.deterministic = false;
     store_open(&store);
     bb_mutex_init(&gate.mutex);
-    bb_condition_init(&gate.changed);
+    bb_condvar_init(&gate.changed);
     bb_file_memory_set_hook(store.memory, stop_at_gate, &gate);
     struct call ingesting = {.db = store.db};
     struct call closing = {.db = store.db};
@@ -237,7 +237,7 @@ static void ingest_trouble__closing_gives_it_up(void **state)
     assert_int_equal(closing.status, BB_OK);
     assert_true(bb_file_memory_calls(store.memory) > calls);
     bb_file_memory_set_hook(store.memory, NULL, NULL);
-    bb_condition_deinit(&gate.changed);
+    bb_condvar_deinit(&gate.changed);
     bb_mutex_deinit(&gate.mutex);
     store.db = NULL;
     assert_int_equal(store_verify(&store).orphans, 0);

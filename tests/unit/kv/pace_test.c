@@ -87,7 +87,7 @@ static void pace__level0_gathers_while_flushes_follow(void **state)
 /* Counts compactions. */
 struct watch {
     struct bb_mutex mutex;
-    struct bb_condition changed;
+    struct bb_condvar changed;
     size_t compactions;
 };
 
@@ -96,7 +96,7 @@ static void on_event(void *context, const struct bb_event *event)
     struct watch *watch = context;
     bb_mutex_lock(&watch->mutex);
     watch->compactions += event->kind == BB_EVENT_COMPACTION;
-    bb_condition_broadcast(&watch->changed);
+    bb_condvar_broadcast(&watch->changed);
     bb_mutex_unlock(&watch->mutex);
 }
 
@@ -104,7 +104,7 @@ static void wait_for_compaction(struct watch *watch)
 {
     bb_mutex_lock(&watch->mutex);
     while (watch->compactions == 0)
-        bb_condition_wait(&watch->changed, &watch->mutex);
+        bb_condvar_wait(&watch->changed, &watch->mutex);
     bb_mutex_unlock(&watch->mutex);
 }
 
@@ -113,7 +113,7 @@ static void let_time_pass(struct store *store)
 {
     bb_file_memory_advance(store->memory, 2 * BB_PACE_NANOSECONDS);
     bb_mutex_lock(&store->db->mutex);
-    bb_condition_signal(&store->db->workers[BB_WORK_COMPACTION].is_due);
+    bb_condvar_signal(&store->db->workers[BB_WORK_COMPACTION].is_due);
     bb_mutex_unlock(&store->db->mutex);
 }
 
@@ -124,7 +124,7 @@ static void pace__level0_is_merged_when_flushes_cease(void **state)
     struct store store;
     struct watch watch = {.compactions = 0};
     bb_mutex_init(&watch.mutex);
-    bb_condition_init(&watch.changed);
+    bb_condvar_init(&watch.changed);
     store_init(&store);
     store.options.deterministic = false;
     store.options.level0_run_count_compact = 2;
@@ -139,7 +139,7 @@ static void pace__level0_is_merged_when_flushes_cease(void **state)
     assert_true(level0_runs(&store) < 2);
     assert_get(&store, "000003", "a value");
     store_deinit(&store);
-    bb_condition_deinit(&watch.changed);
+    bb_condvar_deinit(&watch.changed);
     bb_mutex_deinit(&watch.mutex);
 }
 
