@@ -268,3 +268,12 @@ bool options_parse(const struct command *command, const struct option_group *gro
     *ret_arguments = arguments;
     return true;
 }
+
+bool options_have(int argc, char **argv, const char *name)
+{
+    size_t size = strlen(name);
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strncmp(argv[i], name, size) == 0 && (argv[i][size] == '\0' || argv[i][size] == '='))
+            return true;
+    return false;
+}

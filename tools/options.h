@@ -57,6 +57,9 @@ bool options_parse(const struct command *command, const struct option_group *gro
                    size_t group_count, int argc, char **argv, struct arguments *ret_arguments,
                    enum exit_code *ret_code);
 
+/* Is the option among the arguments? For commands that have two forms. name: with its dashes. */
+bool options_have(int argc, char **argv, const char *name);
+
 /* A number with an optional K, M, G (or KiB, MiB, GiB): BB_INVALID naming what it was for. */
 BB_MUST_CHECK enum bb_status option_size_decode(const char *name, const char *text,
                                                 uint64_t *ret_bytes);

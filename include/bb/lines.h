@@ -26,7 +26,6 @@
  * bb_lines_index_create with `rebuild`.
  *
  * Threads: an open file is for any number of threads; a selection is for one at a time.
- *
  */
 #ifndef BB_PUBLIC_LINES_H
 #define BB_PUBLIC_LINES_H

@@ -4,7 +4,6 @@
  * Of every index all segments but the last are taken: where that one ends depends on what came
  * after. So the file that is built is what it would be if all of it had been read, and segments
  * stay as large as they can be, however often a file is extended.
- *
  */
 #ifndef BB_SKIP_INDEX_TAKE_OVER_H
 #define BB_SKIP_INDEX_TAKE_OVER_H

@@ -10,4 +10,7 @@ extern const struct command command_index_list;
 extern const struct command command_index_materialize;
 extern const struct command command_index_advise;
 
+/* `index create --file FILE`; argv as of a command's run. */
+enum exit_code index_file_run_create(int argc, char **argv);
+
 #endif

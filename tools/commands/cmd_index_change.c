@@ -92,7 +92,12 @@ static enum bb_status create(struct index_command *self, char *const *arguments,
 static enum exit_code run_create(const struct command *command, int argc, char **argv)
 {
     struct index_command self = {.command = command};
+    const char *file = NULL;
+    if (options_have(argc, argv, "--file"))
+        return index_file_run_create(argc, argv);
     const struct option own[] = {
+        {"file", "FILE", OPTION_TEXT, &file,
+         "of a file of lines instead of a store: `bloomblock index create --file FILE --help`"},
         {"granule", "SIZE", OPTION_SIZE, &self.granule_bytes,
          "values of a granule, 8K to 1M (64K); of tables written from now on"},
         {"json", NULL, OPTION_FLAG, &self.out.is_json, "list the indexes as JSON"},

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "tools/commands/cmd_select.h"
 #include "tools/interrupt.h"
 #include "tools/key_range.h"
 #include "tools/progress.h"
@@ -21,6 +22,7 @@ struct select {
     struct store_options store;
     struct output out;
     /* Options. */
+    const char *file; /* is never set: see run */
     const char *where;
     const char *columns_text;
     struct option_texts attributes;
@@ -46,52 +48,49 @@ struct select {
 
 /* ---- a record ---- */
 
-static void write_json_record(struct select *select, struct bb_select *records,
-                              const struct bb_attribute *attributes)
+static void write_json_record(struct select *select, const struct shown_record *record)
 {
     struct output *out = &select->out;
     output_print(out, "%s{", select->count == 0 ? "\n" : ",\n");
     if (select->columns.count > 0) {
-        columns_write_json(&select->columns, records, attributes, out);
+        columns_write_json(&select->columns, record, out);
     } else {
-        bytes_write_json(out, "key", bb_select_key(records));
+        bytes_write_json(out, "key", record->key);
         output_write(out, bb_bytes_of(",", 1));
-        bytes_write_json(out, "value", bb_select_value(records));
+        bytes_write_json(out, "value", record->value);
     }
     output_write(out, bb_bytes_of("}", 1));
 }
 
-static void write_text_record(struct select *select, struct bb_select *records,
-                              const struct bb_attribute *attributes)
+static void write_text_record(struct select *select, const struct shown_record *record)
 {
     struct output *out = &select->out;
-    struct bb_bytes value = bb_select_value(records);
     if (select->columns.count > 0) {
-        columns_write_tsv(&select->columns, records, attributes, out);
+        columns_write_tsv(&select->columns, record, out);
     } else if (select->is_tsv) {
-        output_bytes(out, bb_select_key(records), select->is_hex);
+        output_bytes(out, record->key, select->is_hex);
         output_write(out, bb_bytes_of("\t", 1));
-        output_bytes(out, value, select->is_hex);
+        output_bytes(out, record->value, select->is_hex);
     } else if (select->is_hex || select->is_terminal) {
-        output_bytes(out, value, select->is_hex);
+        output_bytes(out, record->value, select->is_hex);
     } else {
-        output_write(out, value);
+        output_write(out, record->value);
     }
     output_write(out, bb_bytes_of("\n", 1));
 }
 
 static enum bb_status write_record(struct select *select, struct bb_select *records)
 {
-    const struct bb_attribute *attributes = NULL;
+    struct shown_record record = {.key = bb_select_key(records), .value = bb_select_value(records)};
     enum bb_status status = BB_OK;
     if (select->columns.needs_attributes)
-        status = bb_select_attributes(records, &attributes);
+        status = bb_select_attributes(records, &record.attributes);
     if (status != BB_OK)
         return status;
     if (select->out.is_json)
-        write_json_record(select, records, attributes);
+        write_json_record(select, &record);
     else
-        write_text_record(select, records, attributes);
+        write_text_record(select, &record);
     return BB_OK;
 }
 
@@ -240,6 +239,8 @@ static bool parse(struct select *select, const struct command *command, int argc
                   struct arguments *ret_arguments, enum exit_code *ret_code)
 {
     const struct option own[] = {
+        {"file", "FILE", OPTION_TEXT, &select->file,
+         "lines of a file instead of a store: `bloomblock select --file FILE --help`"},
         {"where", "CONDITION", OPTION_TEXT, &select->where, "which records; without it all"},
         {"columns", "A,B", OPTION_TEXT, &select->columns_text,
          "attributes to print, key and value among them, as TSV or JSON"},
@@ -268,6 +269,10 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct select *select = bb_alloc_zeroed(1, sizeof(*select));
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
+    if (options_have(argc, argv, "--file")) {
+        bb_free(select);
+        return select_file_run(argc, argv);
+    }
     if (select == NULL)
         return command_fail(command, bb_fail(BB_NO_MEMORY, "no memory for a selection"));
     store_options_init_to_read(&select->store, command);

@@ -76,34 +76,34 @@ void columns_deinit(struct columns *columns)
 }
 
 /* Of key or value. */
-static struct bb_bytes bytes_of(const struct column *column, const struct bb_select *record)
+static struct bb_bytes bytes_of(const struct column *column, const struct shown_record *record)
 {
-    return column->kind == COLUMN_KEY ? bb_select_key(record) : bb_select_value(record);
+    return column->kind == COLUMN_KEY ? record->key : record->value;
 }
 
-void columns_write_tsv(const struct columns *columns, const struct bb_select *record,
-                       const struct bb_attribute *attributes, struct output *out)
+void columns_write_tsv(const struct columns *columns, const struct shown_record *record,
+                       struct output *out)
 {
     for (size_t i = 0; i < columns->count; i++) {
         const struct column *column = &columns->list[i];
         if (i > 0)
             output_write(out, bb_bytes_of("\t", 1));
         if (column->kind == COLUMN_ATTRIBUTE)
-            attribute_write_tsv(out, &attributes[column->attribute]);
+            attribute_write_tsv(out, &record->attributes[column->attribute]);
         else
             output_bytes(out, bytes_of(column, record), false);
     }
 }
 
-void columns_write_json(const struct columns *columns, const struct bb_select *record,
-                        const struct bb_attribute *attributes, struct output *out)
+void columns_write_json(const struct columns *columns, const struct shown_record *record,
+                        struct output *out)
 {
     for (size_t i = 0; i < columns->count; i++) {
         const struct column *column = &columns->list[i];
         if (i > 0)
             output_write(out, bb_bytes_of(",", 1));
         if (column->kind == COLUMN_ATTRIBUTE)
-            attribute_write_json(out, column->name, &attributes[column->attribute]);
+            attribute_write_json(out, column->name, &record->attributes[column->attribute]);
         else
             bytes_write_json(out, column->name, bytes_of(column, record));
     }

@@ -2,7 +2,7 @@
 #ifndef BB_TOOLS_RECORDS_COLUMNS_H
 #define BB_TOOLS_RECORDS_COLUMNS_H
 
-#include "bb/select.h"
+#include "bb/record.h"
 #include "tools/output.h"
 
 enum column_kind {
@@ -29,11 +29,17 @@ BB_MUST_CHECK enum bb_status columns_parse(struct columns *columns, const char *
                                            const struct bb_schema *schema);
 void columns_deinit(struct columns *columns);
 
-/* attributes: of the record, needed when needs_attributes. */
-void columns_write_tsv(const struct columns *columns, const struct bb_select *record,
-                       const struct bb_attribute *attributes, struct output *out);
+/* A record of a store or of a file. */
+struct shown_record {
+    struct bb_bytes key;
+    struct bb_bytes value;
+    const struct bb_attribute *attributes; /* needed when needs_attributes */
+};
+
+void columns_write_tsv(const struct columns *columns, const struct shown_record *record,
+                       struct output *out);
 /* The fields, without braces. */
-void columns_write_json(const struct columns *columns, const struct bb_select *record,
-                        const struct bb_attribute *attributes, struct output *out);
+void columns_write_json(const struct columns *columns, const struct shown_record *record,
+                        struct output *out);
 
 #endif

@@ -1,0 +1,207 @@
+"""select --file and index create --file: the lines that grep finds for the same pattern, byte for byte, whatever the
+index file is.
+
+Method: generated logs; each condition has a pattern for `grep -a`. The file grows, is truncated and rewritten, the
+index file is damaged and removed, permissions are taken.
+"""
+import os
+import signal
+import subprocess
+import unittest
+
+from log_case import LogTest, generate, lines_of
+from tool import ABSENT, BINARY, FOUND, IO, USAGE, main, run, some
+
+ATTRIBUTES = ["line bytes = value", "agent bytes = clf(agent)", "status u64 = clf(status)", "host bytes = clf(host)"]
+INDEXES = ["tokens(agent)", "set(status)", "values(host)", "ngrams(line, n=4)"]
+# Conditions, and the options and pattern of grep that say the same of these lines.
+CONDITIONS = [
+    ("has_token(agent, 'sqlmap')", ["-w", "-F", "sqlmap"]),
+    ("contains(line, 'Googlebot/2.1')", ["-F", "Googlebot/2.1"]),
+    ("contains(line, 'GET /item/77 ')", ["-F", "GET /item/77 "]),
+    ("status = 418", ["-E", '" 418 ']),
+    ("status in (404, 500)", ["-E", '" (404|500) ']),
+    ("matches(line, '^10[.]2[.].*curl')", ["-E", "^10[.]2[.].*curl"]),
+    ("line like '%item/1_ HTTP%'", ["-E", "item/1. HTTP"]),
+    ("host = '10.1.2.3' or contains(line, 'ünïcode')", ["-E", "^10[.]1[.]2[.]3 |ünïcode"]),
+    ("contains(line, 'nowhere at all')", ["-F", "nowhere at all"]),
+    ("line = ''", ["-E", "^\r?$"]),
+]
+
+
+class SelectFile(LogTest):
+    def setUp(self):
+        super().setUp()
+        self.rng = self.random()
+        self.log = self.path("access.log")
+        self.index = self.log + ".bbi"
+        self.write("access.log", lines_of(generate(self.rng, 4000)))
+
+    def create(self, *options, code=FOUND):
+        definitions = [part for text in ATTRIBUTES for part in ("--attribute", text)]
+        specs = [part for text in INDEXES for part in ("--index", text)]
+        return self.expect(code, "index", "create", "--file", self.log, "--granule", "8K", *definitions, *specs,
+                           *options)
+
+    def append(self, content):
+        with open(self.log, "ab") as file:
+            file.write(content)
+
+    def select(self, where, *options):
+        definitions = [part for text in ATTRIBUTES for part in ("--attribute", text)]
+        return run("select", "--file", self.log, "--where", where, *definitions, *options)
+
+    def grep(self, options):
+        environment = dict(os.environ, LC_ALL="C")
+        return subprocess.run(["grep", "-a", *options, self.log], stdout=subprocess.PIPE, env=environment, check=False)
+
+    def check(self, is_told=False):
+        """All conditions are as with grep. is_told: that the index file is not used is said."""
+        for where, options in some(CONDITIONS):
+            wanted = self.grep(options)
+            for more in ([], ["--no-index"]):
+                result = self.select(where, *more)
+                self.assertEqual(result.out, wanted.stdout, where)
+                self.assertEqual(result.code, wanted.returncode, where)
+                self.assertEqual("index" in result.err, is_told, result.err)
+            count = self.select(where, "--count")
+            lines = wanted.stdout.count(b"\n")
+            self.assertEqual(count.text, f"{lines}\n", where)
+
+    def excluded(self):
+        return self.select("status = 418 and has_token(agent, 'sqlmap')", "--json", "--explain").json["account"]
+
+    def test_lines_are_those_of_grep(self):
+        self.append(b"\n\r\n\x00 Googlebot/2.1 \xff\r\ncurl without an end")
+        self.check()
+        self.create()
+        self.check()
+        self.assertGreater(self.excluded()["granules_excluded"], 20)
+
+    def test_long_lines(self):
+        self.append(b"x" * 3000000 + b" Googlebot/2.1 " + b"y" * 3000000 + b"\n")
+        self.check()
+        self.create()
+        self.check()
+
+    def test_what_is_appended_is_read_and_then_indexed(self):
+        self.create()
+        size = os.path.getsize(self.log)
+        self.append(lines_of(generate(self.rng, 300))[:-1])
+        self.check()
+        account = self.excluded()
+        self.assertEqual(account["unindexed_bytes"], os.path.getsize(self.log) - size)
+        self.assertGreater(account["granules_excluded"], 20)
+        report = self.ok("index", "create", "--file", self.log, "--json").json
+        self.assertEqual(report["file_bytes"], os.path.getsize(self.log))
+        self.assertEqual(report["records"], 4299)
+        self.check()
+
+    def test_a_file_that_was_changed_is_read_as_a_whole(self):
+        self.create()
+        with open(self.log, "rb") as file:
+            content = file.read()
+        other = content.replace(b"10.", b"11.", 1)
+        for changed in (content[:len(content) // 2], b"", other, other + b"more\n", content[:-3] + b"xy\n"):
+            self.write("access.log", changed)
+            os.utime(self.log, ns=(1, 1))
+            self.check(is_told=True)
+        self.ok("index", "create", "--file", self.log)
+        self.check()
+
+    def test_a_damaged_index_file_loses_no_line(self):
+        self.create()
+        with open(self.index, "rb") as file:
+            content = file.read()
+        for cut in (0, 1, len(content) // 2, len(content) - 1):
+            self.write("access.log.bbi", content[:cut])
+            self.check(is_told=True)
+        for _ in range(20):
+            at = self.rng.randrange(len(content) - 500)
+            self.write("access.log.bbi", content[:at] + bytes([content[at] ^ 64]) + content[at + 1:])
+            where, options = self.rng.choice(CONDITIONS)
+            self.assertEqual(self.select(where).out, self.grep(options).stdout)
+        os.unlink(self.index)
+        self.check()
+        self.assertIn("--attribute", self.expect(USAGE, "select", "--file", self.log, "--where", "status = 1").err)
+
+    def test_definitions_come_from_the_index_file(self):
+        self.create()
+        wanted = self.grep(["-E", '" 418 ']).stdout
+        self.assertEqual(run("select", "--file", self.log, "--where", "status = 418").out, wanted)
+        columns = run("select", "--file", self.log, "--where", "status = 418", "--columns", "status,key,value")
+        offsets = [int(row.split("\t")[1]) for row in columns.lines]
+        with open(self.log, "rb") as file:
+            content = file.read()
+        self.assertEqual([content[at:content.index(b"\n", at) + 1] for at in offsets], wanted.splitlines(True))
+        document = run("select", "--file", self.log, "--where", "status = 418", "--json", "--limit", "2").json
+        self.assertEqual([row["offset"] for row in document["records"]], offsets[:2])
+        self.assertEqual(document["count"], min(2, len(offsets)))
+
+    def test_what_is_no_file(self):
+        os.mkdir(self.path("directory"))
+        os.mkfifo(self.path("fifo"))
+        for name, code in (("directory", USAGE), ("fifo", USAGE), ("missing", IO)):
+            self.expect(code, "select", "--file", self.path(name))
+            self.expect(code, "index", "create", "--file", self.path(name), "--attribute", "a bytes = value", "--index",
+                        "tokens(a)")
+            self.assertFalse(os.path.exists(self.path(name) + ".bbi"))
+
+    def test_links_are_followed(self):
+        self.create()
+        os.symlink(self.log, self.path("link"))
+        wanted = self.grep(["-E", '" 418 ']).stdout
+        result = run("select", "--file", self.path("link"), "--where", "status = 418")
+        self.assertEqual(result.out, wanted)
+
+    @unittest.skipIf(os.geteuid() == 0, "root has every permission")
+    def test_without_permission(self):
+        self.create()
+        os.chmod(self.index, 0)
+        self.check(is_told=True)
+        os.unlink(self.index)
+        os.chmod(self.directory, 0o500)
+        self.addCleanup(os.chmod, self.directory, 0o700)
+        self.check()
+        self.create(code=IO)
+        self.assertEqual(os.listdir(self.directory), ["access.log"])
+        os.chmod(self.log, 0)
+        self.expect(IO, "select", "--file", self.log)
+
+    def test_bad_arguments(self):
+        for options in (["--index", "tokens(nothing)"], ["--attribute", "x"], ["--granule", "1"]):
+            self.assertTrue(self.create(*options, code=USAGE).err)
+        result = self.expect(USAGE, "index", "create", "--file", self.log, "--attribute", ATTRIBUTES[0])
+        self.assertIn("--index", result.err)
+        self.expect(IO, "index", "create", "--file", self.log)
+        self.assertFalse(os.path.exists(self.index))
+        self.assertIn("^", self.select("status == 1").err)
+        self.assertEqual(self.select("status == 1").code, USAGE)
+        self.expect(USAGE, "select", "--file", self.log, "argument")
+
+    def test_help(self):
+        for command in (["select"], ["index", "create"]):
+            self.assertIn("--file", run(*command, "--help").text)
+            self.assertIn(".bbi", run(*command, "--file", "x", "--help").text)
+
+    def test_ctrl_c_leaves_the_index_file_as_it_was(self):
+        self.create()
+        with open(self.index, "rb") as file:
+            before = file.read()
+        with open(self.log, "rb") as file:
+            content = file.read()
+        self.append(content * 150)
+        process = subprocess.Popen([BINARY, "index", "create", "--file", self.log, "--rebuild"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while not any(name.endswith(".new") for name in os.listdir(self.directory)) and process.poll() is None:
+            pass
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=300)
+        names = sorted(os.listdir(self.directory))
+        self.assertEqual(names, ["access.log", "access.log.bbi"])
+        with open(self.index, "rb") as file:
+            self.assertEqual(file.read() == before, process.returncode == 130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,10 @@
+/* bloomblock select: its form for files of lines. */
+#ifndef BB_TOOLS_COMMANDS_CMD_SELECT_H
+#define BB_TOOLS_COMMANDS_CMD_SELECT_H
+
+#include "tools/command.h"
+
+/* `select --file FILE`; argv as of a command's run. */
+enum exit_code select_file_run(int argc, char **argv);
+
+#endif

@@ -1,0 +1,356 @@
+/* bloomblock select --file: lines of a file by a condition on their attributes. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/status.h"
+#include "tools/commands/cmd_select.h"
+#include "tools/interrupt.h"
+#include "tools/number_text.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+#include "tools/records/attribute_text.h"
+#include "tools/records/caret.h"
+#include "tools/records/columns.h"
+#include "tools/records/line_file.h"
+
+struct select_file {
+    const struct command *command;
+    struct output out;
+    /* Options. */
+    const char *file;
+    const char *where;
+    const char *columns_text;
+    struct option_texts attributes;
+    uint64_t limit;
+    bool is_tsv;
+    bool is_count_only;
+    bool with_account;
+    bool ignores_indexes;
+    /* At work. */
+    struct bb_buf path;
+    struct bb_lines *lines;
+    struct bb_schema *schema;
+    struct bb_condition *condition;
+    struct columns columns;
+    struct progress progress;
+    bool is_terminal;
+    bool is_interrupted;
+    uint64_t count;
+    struct bb_lines_account account;
+};
+
+/* ---- a line ---- */
+
+static void write_json_line(struct select_file *self, const struct bb_line *line,
+                            const struct shown_record *record)
+{
+    struct output *out = &self->out;
+    output_print(out, "%s{", self->count == 0 ? "\n" : ",\n");
+    if (self->columns.count > 0) {
+        columns_write_json(&self->columns, record, out);
+    } else {
+        output_print(out, "\"offset\": %llu,", (unsigned long long)line->offset);
+        bytes_write_json(out, "line", line->record);
+    }
+    output_write(out, bb_bytes_of("}", 1));
+}
+
+/* As it is in the file, with its own end; only the last one may have none. */
+static void write_raw_line(struct output *out, const struct bb_line *line)
+{
+    output_write(out, line->bytes);
+    if (line->bytes.size == 0 || line->bytes.data[line->bytes.size - 1] != '\n')
+        output_write(out, bb_bytes_of("\n", 1));
+}
+
+static void write_text_line(struct select_file *self, const struct bb_line *line,
+                            const struct shown_record *record)
+{
+    struct output *out = &self->out;
+    if (self->columns.count == 0 && !self->is_tsv && !self->is_terminal) {
+        write_raw_line(out, line);
+        return;
+    }
+    if (self->columns.count > 0)
+        columns_write_tsv(&self->columns, record, out);
+    if (self->columns.count == 0 && self->is_tsv)
+        output_print(out, "%llu\t", (unsigned long long)line->offset);
+    if (self->columns.count == 0)
+        output_bytes(out, line->record, false);
+    output_write(out, bb_bytes_of("\n", 1));
+}
+
+static enum bb_status write_line(struct select_file *self, struct bb_lines_select *select)
+{
+    char offset[24];
+    const struct bb_line *line = bb_lines_select_line(select);
+    int size = snprintf(offset, sizeof(offset), "%llu", (unsigned long long)line->offset);
+    struct shown_record record = {.key = bb_bytes_of(offset, (size_t)size), .value = line->record};
+    enum bb_status status = BB_OK;
+    if (self->columns.needs_attributes)
+        status = bb_lines_select_attributes(select, &record.attributes);
+    if (status != BB_OK)
+        return status;
+    if (self->out.is_json)
+        write_json_line(self, line, &record);
+    else
+        write_text_line(self, line, &record);
+    return BB_OK;
+}
+
+/* ---- the account ---- */
+
+static void write_account(const struct bb_lines_account *a, FILE *file)
+{
+    fprintf(file,
+            "granules  %s: %s excluded, %s counted unread, %s read, %s of these with a match\n",
+            number_grouped(a->granules).text, number_grouped(a->granules_excluded).text,
+            number_grouped(a->granules_counted).text, number_grouped(a->granules_read).text,
+            number_grouped(a->granules_matching).text);
+    fprintf(file, "unindexed %s\n", number_bytes(a->unindexed_bytes).text);
+    fprintf(file, "preads    %s of the file, %s; %s of indexes, %s\n",
+            number_grouped(a->data_reads).text, number_bytes(a->data_read_bytes).text,
+            number_grouped(a->index_reads).text, number_bytes(a->index_read_bytes).text);
+    fprintf(file, "lines     %s examined, %s returned\n", number_grouped(a->records_examined).text,
+            number_grouped(a->records_returned).text);
+    if (a->damaged_indexes > 0)
+        fprintf(file, "damaged   %s indexes were passed over\n",
+                number_grouped(a->damaged_indexes).text);
+    fprintf(file, "time      %s, of it %s to ask indexes\n", number_duration(a->nanoseconds).text,
+            number_duration(a->index_nanoseconds).text);
+}
+
+static json_t *account_document(const struct bb_lines_account *a)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counts[] = {
+        {"granules", a->granules},
+        {"granules_excluded", a->granules_excluded},
+        {"granules_counted", a->granules_counted},
+        {"granules_read", a->granules_read},
+        {"granules_matching", a->granules_matching},
+        {"unindexed_bytes", a->unindexed_bytes},
+        {"data_reads", a->data_reads},
+        {"data_read_bytes", a->data_read_bytes},
+        {"index_reads", a->index_reads},
+        {"index_read_bytes", a->index_read_bytes},
+        {"damaged_indexes", a->damaged_indexes},
+        {"records_examined", a->records_examined},
+        {"records_matching", a->records_matching},
+        {"records_returned", a->records_returned},
+        {"index_nanoseconds", a->index_nanoseconds},
+        {"nanoseconds", a->nanoseconds},
+    };
+    json_t *object = json_object();
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(counts); i++)
+        json_set_count(object, counts[i].name, counts[i].value);
+    return object;
+}
+
+/* ---- selecting ---- */
+
+static bool go_on(void *context, const struct bb_lines_account *account)
+{
+    struct select_file *self = context;
+    atomic_store_explicit(&self->progress.done, account->data_read_bytes, memory_order_relaxed);
+    return !interrupt_is_wanted();
+}
+
+static enum bb_status print_lines(struct select_file *self,
+                                  const struct bb_lines_select_options *options)
+{
+    struct bb_lines_select *select = NULL;
+    bool has_line = true;
+    enum bb_status status = bb_lines_select(self->lines, options, &select);
+    while (status == BB_OK && has_line && !self->out.has_failed) {
+        status = interrupt_is_wanted() ? bb_fail(BB_BUSY, "the selection was cancelled")
+                                       : bb_lines_select_next(select, &has_line);
+        if (status == BB_OK && has_line)
+            status = write_line(self, select);
+        self->count += status == BB_OK && has_line;
+    }
+    if (select != NULL)
+        bb_lines_select_account(select, &self->account);
+    bb_lines_select_destroy(select);
+    return status;
+}
+
+static enum bb_status execute(struct select_file *self)
+{
+    struct bb_lines_select_options options = {.struct_size = sizeof(options),
+                                              .condition = self->condition,
+                                              .schema = self->schema,
+                                              .ignore_indexes = self->ignores_indexes,
+                                              .limit = self->limit,
+                                              .progress = go_on,
+                                              .progress_context = self};
+    progress_start(&self->progress, "reading", 0, true);
+    enum bb_status status =
+        self->is_count_only ? bb_lines_count(self->lines, &options, &self->count, &self->account)
+                            : print_lines(self, &options);
+    progress_stop(&self->progress);
+    if (status != BB_OK && self->is_count_only)
+        self->count = self->account.records_returned;
+    self->is_interrupted = status == BB_BUSY && interrupt_is_wanted();
+    return status;
+}
+
+/* ---- before and after ---- */
+
+/* An index file that is there and not used is worth knowing. */
+static void tell_of_index(struct select_file *self)
+{
+    char text[1200];
+    struct bb_lines_info info;
+    bb_lines_info(self->lines, &info);
+    bool is_unreadable = info.index_state == BB_LINES_INDEX_UNREADABLE;
+    if (!is_unreadable && info.index_state != BB_LINES_INDEX_STALE)
+        return;
+    (void)snprintf(text, sizeof(text), "%s%s", is_unreadable ? "the index file is not used: " : "",
+                   info.index_reason);
+    command_warn(self->command, text);
+}
+
+static enum bb_status parse_condition(struct select_file *self)
+{
+    if (self->where == NULL)
+        return BB_OK;
+    if (bb_schema_count(self->schema) == 0)
+        return bb_fail(BB_INVALID,
+                       "no attributes are known: there is no index file that has them; define "
+                       "them with --attribute, as in --attribute 'line bytes = value'");
+    enum bb_status status =
+        bb_condition_parse(self->schema, bb_bytes_of_text(self->where), &self->condition);
+    if (status == BB_INVALID)
+        caret_show(self->where);
+    return status;
+}
+
+static enum bb_status prepare(struct select_file *self)
+{
+    enum bb_status status = BB_OK;
+    if (self->out.is_json && self->is_tsv)
+        status = bb_fail(BB_INVALID, "options --json and --tsv exclude each other");
+    if (status == BB_OK && self->is_count_only && self->columns_text != NULL)
+        status = bb_fail(BB_INVALID, "options --count and --columns exclude each other");
+    if (status == BB_OK)
+        status = line_file_path(self->file, &self->path);
+    if (status == BB_OK)
+        status = bb_lines_open((const char *)self->path.data, NULL, &self->lines);
+    if (status != BB_OK)
+        return status;
+    tell_of_index(self);
+    status = line_file_schema(self->lines, &self->attributes, &self->schema);
+    if (status == BB_OK && self->columns_text != NULL)
+        status = columns_parse(&self->columns, self->columns_text, self->schema);
+    return status == BB_OK ? parse_condition(self) : status;
+}
+
+static void end_output(struct select_file *self, bool is_complete)
+{
+    struct output *out = &self->out;
+    unsigned long long count = self->count;
+    if (!out->is_json && self->is_count_only)
+        output_print(out, "%llu\n", count);
+    if (!out->is_json)
+        return;
+    output_print(out, "%s\"count\": %llu, \"complete\": %s", self->is_count_only ? "{" : "\n], ",
+                 count, is_complete ? "true" : "false");
+    if (self->with_account) {
+        output_print(out, ", \"account\": ");
+        output_json_compact(out, account_document(&self->account));
+    }
+    output_print(out, "}\n");
+}
+
+static enum exit_code select_and_print(struct select_file *self)
+{
+    if (self->out.is_json && !self->is_count_only)
+        output_print(&self->out, "{\"records\": [");
+    enum bb_status status = execute(self);
+    enum exit_code code = self->count > 0 ? EXIT_FOUND : EXIT_ABSENT;
+    if (self->is_interrupted)
+        command_warn(self->command, "interrupted: what was printed is right, and not all");
+    else if (status != BB_OK)
+        code = command_fail(self->command, status);
+    end_output(self, status == BB_OK);
+    output_flush(&self->out);
+    if (self->with_account && !self->out.is_json)
+        write_account(&self->account, stderr);
+    return self->is_interrupted ? EXIT_INTERRUPTED : code;
+}
+
+static void release(struct select_file *self)
+{
+    columns_deinit(&self->columns);
+    bb_condition_destroy(self->condition);
+    bb_schema_destroy(self->schema);
+    bb_lines_close(self->lines);
+    bb_buf_deinit(&self->path);
+}
+
+static enum exit_code run(const struct command *command, int argc, char **argv)
+{
+    struct select_file self = {.command = command};
+    const struct option own[] = {
+        {"file", "FILE", OPTION_TEXT, &self.file, "the file; its index file is FILE.bbi"},
+        {"where", "CONDITION", OPTION_TEXT, &self.where, "which lines; without it all"},
+        {"attribute", "DEFINITION", OPTION_TEXTS, &self.attributes,
+         "an attribute, besides those of the index file; may be given again"},
+        {"columns", "A,B", OPTION_TEXT, &self.columns_text,
+         "attributes to print, key (the line's offset) and value among them, as TSV or JSON"},
+        {"count", NULL, OPTION_FLAG, &self.is_count_only, "only how many there are"},
+        {"limit", "N", OPTION_COUNT, &self.limit, "at most so many lines; 0: all"},
+        {"explain", NULL, OPTION_FLAG, &self.with_account,
+         "what was read and what was not, on standard error or in the JSON"},
+        {"no-index", NULL, OPTION_FLAG, &self.ignores_indexes, "read everything"},
+        {"tsv", NULL, OPTION_FLAG, &self.is_tsv, "offset, tab, line, escaped; or the columns"},
+        {"json", NULL, OPTION_FLAG, &self.out.is_json, "print JSON"},
+    };
+    const struct option_group group = {"Options", own, BB_ARRAY_LENGTH(own)};
+    struct arguments arguments = {0};
+    enum exit_code code = EXIT_FOUND;
+    if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))
+        return code;
+    self.is_terminal = isatty(STDOUT_FILENO) != 0;
+    interrupt_watch();
+    enum bb_status status = prepare(&self);
+    code = status == BB_OK ? select_and_print(&self) : command_fail(command, status);
+    release(&self);
+    return output_finish(&self.out, command, code);
+}
+
+static const struct command command_select_file = {
+    .name = "select",
+    .summary = "print the lines of a file that satisfy a condition on their attributes",
+    .arguments = "--file FILE",
+    .description =
+        "Prints the lines as they are in the file, in its order; escaped on a terminal. The index "
+        "file\n"
+        "FILE.bbi (`bloomblock index create --file`) spares reading and never changes a result: "
+        "without it,\n"
+        "and where the file has grown since, lines are read. When it is of another file, or "
+        "damaged, that is\n"
+        "said and everything is read.\n"
+        "\n"
+        "Exit code 0: there are lines; 1: there are none, as for grep; 130: Ctrl-C.\n"
+        "\n"
+        "Examples:\n"
+        "  bloomblock select --file access.log --where \"has_token(agent, 'sqlmap')\"\n"
+        "  bloomblock select --file notes --attribute 'line bytes = value' --where \"line like "
+        "'%todo%'\"\n",
+    .argument_count_min = 0,
+    .argument_count_max = 0,
+    .run = run,
+};
+
+enum exit_code select_file_run(int argc, char **argv)
+{
+    return run(&command_select_file, argc, argv);
+}
