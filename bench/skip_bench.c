@@ -1,7 +1,8 @@
 /* Selecting rows of a log by conditions, with skip indexes.
  *
  *     skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] [--json FILE] [--keep]
- *                          [--only TEXT] [--no-costs] [--reuse]
+ *                          [--only TEXT] [--no-costs] [--no-overwritten] [--reuse]
+ *                          [--table-mib N]
  *
  * Makes a log of N megabytes (default 200) in the directory, which must not exist, and three stores of
  * it: granules of 64 KiB, granules of 16 KiB, and one with 30 % of the rows overwritten and a tenth
@@ -40,7 +41,9 @@ struct arguments {
     uint64_t runs;
     uint64_t seed;
     bool is_kept;
+    uint64_t table_mib; /* 0: default */
     bool has_no_costs;
+    bool has_no_overwritten;
     bool
         is_reused; /* the directory has the stores of a run with --keep: the compacted two are asked */
 };
@@ -226,6 +229,7 @@ static void run_store(struct bench *bench, const char *name, uint64_t granule_by
     struct skip_load load = {.path = path,
                              .indexes = SKIP_INDEXES_ALL,
                              .granule_bytes = granule_bytes,
+                             .table_bytes = bench->arguments.table_mib << 20,
                              .row_count = bench->rows.count};
     struct bb_db *db = bench->arguments.is_reused ? skip_store_open(path)
                                                   : skip_store_load(&load, &bench->rows, &cost);
@@ -243,6 +247,7 @@ static void run_overwritten(struct bench *bench)
     struct skip_load load = {.path = path,
                              .indexes = SKIP_INDEXES_ALL,
                              .granule_bytes = 64 * KIB,
+                             .table_bytes = bench->arguments.table_mib << 20,
                              .is_overwritten = true,
                              .row_count = bench->rows.count};
     struct bb_db *db = skip_store_load(&load, &bench->rows, &cost);
@@ -303,7 +308,8 @@ static void run_costs(const struct bench *bench)
 static _Noreturn void usage(void)
 {
     fprintf(stderr, "usage: skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] "
-                    "[--json FILE] [--keep] [--only TEXT] [--no-costs] [--reuse]\n");
+                    "[--json FILE] [--keep] [--only TEXT] [--no-costs] [--no-overwritten] "
+                    "[--reuse] [--table-mib N]\n");
     exit(2);
 }
 
@@ -323,6 +329,8 @@ static bool take_value(struct arguments *arguments, const char *name, const char
         arguments->megabytes = number_of(value, 1, 1000000);
     else if (strcmp(name, "--runs") == 0)
         arguments->runs = number_of(value, 3, RUNS_MAX);
+    else if (strcmp(name, "--table-mib") == 0)
+        arguments->table_mib = number_of(value, 1, 1024);
     else if (strcmp(name, "--seed") == 0)
         arguments->seed = number_of(value, 0, UINT64_MAX);
     else if (strcmp(name, "--json") == 0 && value != NULL)
@@ -342,6 +350,8 @@ static void take_arguments(int argc, char **argv, struct arguments *arguments)
             arguments->is_kept = true;
         else if (strcmp(argv[i], "--no-costs") == 0)
             arguments->has_no_costs = true;
+        else if (strcmp(argv[i], "--no-overwritten") == 0)
+            arguments->has_no_overwritten = true;
         else if (strcmp(argv[i], "--reuse") == 0)
             arguments->is_reused = arguments->is_kept = arguments->has_no_costs = true;
         else if (argv[i][0] != '-' && arguments->directory == NULL)
@@ -387,7 +397,7 @@ int main(int argc, char **argv)
     skip_rows_make(&bench.rows, path, bench.arguments.megabytes * 1000000, bench.arguments.seed);
     run_store(&bench, "64 KiB", 64 * KIB);
     run_store(&bench, "16 KiB", 16 * KIB);
-    if (!bench.arguments.is_reused)
+    if (!bench.arguments.is_reused && !bench.arguments.has_no_overwritten)
         run_overwritten(&bench);
     if (!bench.arguments.has_no_costs)
         run_costs(&bench);

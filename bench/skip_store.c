@@ -23,6 +23,7 @@ static struct bb_db *create(const struct skip_load *load)
                                     .create_if_missing = true,
                                     .error_if_exists = true,
                                     .block_size_bytes = 16 * 1024,
+                                    .table_size_bytes = load->table_bytes,
                                     .wal_buffer_bytes = 64 * 1024};
     if (load->is_overwritten) { /* six runs, which stay */
         options.level0_run_count_compact = 2 * PARTS;
@@ -47,13 +48,13 @@ static void create_indexes(struct bb_db *db, const struct skip_load *load)
     bench_must(bb_db_granule_set(db, load->granule_bytes));
     if (load->indexes == SKIP_INDEXES_ONE || load->indexes == SKIP_INDEXES_ALL) {
         create_index(db, "time", "min_max(time)");
-        create_index(db, "host", "values(host, rate=0.01)");
+        create_index(db, "host", "values(host, rate=0.001)");
     }
     if (load->indexes == SKIP_INDEXES_TOKENS || load->indexes == SKIP_INDEXES_ALL)
-        create_index(db, "tokens", "tokens(line, rate=0.001)");
+        create_index(db, "tokens", "tokens(line, rate=0.0001)");
     if (load->indexes != SKIP_INDEXES_ALL)
         return;
-    create_index(db, "user", "values(user, rate=0.01)");
+    create_index(db, "user", "values(user, rate=0.001)");
     create_index(db, "status", "set(status)");
     create_index(db, "status_column", "column(status)");
     create_index(db, "bytes", "min_max(bytes)");

@@ -17,6 +17,7 @@ struct skip_load {
     const char *path;
     enum skip_indexes indexes;
     uint64_t granule_bytes;
+    uint64_t table_bytes; /* 0: default */
     /* Overwrites 30 % of the rows and deletes a tenth, in six flushes that are not merged: what is seen
      * at the end is the log. */
     bool is_overwritten;
