@@ -23,6 +23,8 @@ void model_differ(const struct model *model, const char *what) __attribute__((no
 uint64_t model_compaction_count(const struct model *model);
 /* Everything, both directions; the store shows the state of that sequence. */
 void model_compare_at(struct model *model, uint64_t sequence);
+/* A selection of a store that shows the state of that sequence: not only of the model's own. */
+void model_compare_selection(struct model *model, struct bb_db *db, uint64_t sequence);
 void model_open(struct model *model);
 void model_close(struct model *model);
 /* Whether the process may hold back, or lose with its death, what it has acknowledged. */

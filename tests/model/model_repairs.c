@@ -84,6 +84,10 @@ void model_repair(struct model *model)
     model_end_view(model);
     remove_files(model, is_lost, loss);
     bool has_tables = repair(model, loss);
+    if (loss == LOSS_OF_MANIFESTS) { /* with them the definitions are lost */
+        model->has_attributes = false;
+        model->indexes = 0;
+    }
     model_open(model);
     if (loss == LOSS_OF_MANIFESTS && !has_tables)
         bb_db_secret(model->db, &model->secret);

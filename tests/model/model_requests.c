@@ -141,6 +141,7 @@ static void compare_checkpoint(struct model *model, uint64_t before)
     if (stats.last_sequence < before || stats.last_sequence > model->sequence)
         model_differ(model, "a checkpoint is of another time");
     model_compare_at(model, stats.last_sequence);
+    model_compare_selection(model, model->db, stats.last_sequence);
     model_must(model, bb_db_close(model->db), "close a checkpoint");
     model->db = original;
     model_must(model, bb_db_destroy(CHECKPOINT, &options, NULL), "destroy a checkpoint");

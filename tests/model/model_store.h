@@ -13,6 +13,7 @@
 #define MODEL_WALKS_MAX     3
 #define MODEL_KEY_SIZE_MAX  64
 #define MODEL_DIRECTORY     "/store"
+#define MODEL_INDEXES       8 /* that there may be */
 
 struct model_key {
     uint8_t data[MODEL_KEY_SIZE_MAX];
@@ -57,13 +58,22 @@ struct model_coverage {
     uint64_t compactions;
     uint64_t walks_over_ranges; /* iterators that crossed keys of deleted ranges */
     uint64_t compaction_ranges; /* range tombstones that compactions have read */
-    uint64_t covered_tables; /* removed unread */
+    uint64_t covered_tables;    /* removed unread */
     uint64_t snapshots_over_compactions;
     uint64_t reopened;
     uint64_t killed;
     uint64_t crashed;
     uint64_t crashes_with_loss;
     uint64_t visits[BB_VISIT_COUNT];
+    uint64_t selections;
+    uint64_t selected; /* records */
+    uint64_t selection_progress;
+    uint64_t index_questions;
+    uint64_t granules_excluded;
+    uint64_t granules_counted;
+    uint64_t indexes_created;
+    uint64_t indexes_dropped;
+    uint64_t materialized;
     uint64_t tiered_levels; /* met with several runs, below level 0 */
 };
 
@@ -117,6 +127,8 @@ struct model {
     size_t snapshot_count;
     struct model_pin pins[MODEL_PINS_MAX];
     struct model_walk walks[MODEL_WALKS_MAX];
+    bool has_attributes;    /* the store's catalog has those of model_selects.c */
+    uint32_t indexes;       /* of it: a bit for each */
     struct bb_db *view;     /* the same store, read beside the writer, or NULL */
     uint64_t view_sequence; /* that it shows */
     struct bb_hash_secret secret;
@@ -156,6 +168,8 @@ void model_end_walks(struct model *model);
 /* Opens the store beside its writer, reads it, brings it up to date, or lets go of it. */
 void model_view(struct model *model);
 void model_end_view(struct model *model);
+/* Selects by a condition, after indexes may have been created, dropped or built. */
+void model_select(struct model *model);
 /* Closes, loses what says which files are in force, repairs. */
 void model_repair(struct model *model);
 /* What must be refused. */

@@ -37,7 +37,7 @@ static void step(struct model *model)
         {5, model_compact_range}, {20, model_sizes},         {4, model_checkpoint},
         {150, model_pin},         {6, model_ingest},         {120, model_delete_range},
         {100, model_walk_on},     {60, model_view},          {2, model_repair},
-        {20, model_refuse},       {30, model_inspect},
+        {20, model_refuse},       {30, model_inspect},       {40, model_select},
     };
     uint64_t total = 0;
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
@@ -86,6 +86,12 @@ static void print_coverage(const struct model_coverage *c)
            (unsigned long long)c->repairs, (unsigned long long)c->repairs_without_manifest,
            (unsigned long long)c->refusals, (unsigned long long)c->inspections,
            (unsigned long long)c->checkpoints_beside_writer);
+    printf("selections %llu of %llu records; granules excluded %llu, counted unread %llu; indexes "
+           "created %llu, dropped %llu, materialized %llu\n",
+           (unsigned long long)c->selections, (unsigned long long)c->selected,
+           (unsigned long long)c->granules_excluded, (unsigned long long)c->granules_counted,
+           (unsigned long long)c->indexes_created, (unsigned long long)c->indexes_dropped,
+           (unsigned long long)c->materialized);
     printf("flushes %llu, compactions %llu, snapshots alive over a compaction %llu\n",
            (unsigned long long)c->flushes, (unsigned long long)c->compactions,
            (unsigned long long)c->snapshots_over_compactions);
@@ -137,6 +143,14 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("reports of gets", c->reports, n, 10000) +
            check_drawn_floor("compactions of ranges", c->range_compactions, c, 50) +
            check_drawn_floor("checkpoints", c->checkpoints, c, 100) +
+           check_drawn_floor("selections", c->selections, c, 500) +
+           check_drawn_floor("selected records", c->selected, c, 5000) +
+           check_drawn_floor("progress of selections", c->selection_progress, c, 200) +
+           check_drawn_floor("questions to indexes", c->index_questions, c, 200) +
+           check_drawn_floor("granules excluded", c->granules_excluded, c, 200) +
+           check_drawn_floor("indexes created", c->indexes_created, c, 100) +
+           check_drawn_floor("indexes dropped", c->indexes_dropped, c, 50) +
+           check_drawn_floor("indexes materialized", c->materialized, c, 30) +
            check_floor("ingests", c->ingests, n, 200) +
            check_floor("deleted ranges that came in", c->ingested_ranges, n, 100) +
            check_floor("sizes of ranges", c->sizes, n, 200) +

@@ -86,6 +86,8 @@ void model_view(struct model *model)
         compare_everything(model);
     }
     compare_gets(model);
+    if (draw % 4 == 0)
+        model_compare_selection(model, model->view, model->view_sequence);
     model->coverage->gets_behind += model->view_sequence < model->sequence;
 }
 

@@ -44,6 +44,7 @@ struct oracle {
     bool is_reverse;
     struct bb_buf encoded[2]; /* the keys that a statement is bound to */
     uint64_t ranges_crossed;
+    sqlite3_stmt *selection; /* begun, or NULL */
 };
 
 static void must(struct oracle *oracle, bool is_fine)
@@ -77,6 +78,7 @@ void oracle_destroy(struct oracle *oracle)
 {
     for (int i = 0; i < STATEMENT_COUNT; i++)
         sqlite3_finalize(oracle->statements[i]);
+    sqlite3_finalize(oracle->selection);
     sqlite3_close(oracle->db);
     for (int i = 0; i < 2; i++)
         bb_buf_deinit(&oracle->encoded[i]);
@@ -160,10 +162,10 @@ uint64_t oracle_ranges_crossed(const struct oracle *oracle)
     return oracle->ranges_crossed;
 }
 
-static void take_column(sqlite3_stmt *statement, struct bb_buf *buf)
+static void take_column(sqlite3_stmt *statement, int column, struct bb_buf *buf)
 {
-    struct bb_bytes bytes = {.data = sqlite3_column_blob(statement, 0),
-                             .size = (size_t)sqlite3_column_bytes(statement, 0)};
+    struct bb_bytes bytes = {.data = sqlite3_column_blob(statement, column),
+                             .size = (size_t)sqlite3_column_bytes(statement, column)};
     if (bb_buf_assign(buf, bytes) != BB_OK)
         abort();
 }
@@ -190,7 +192,7 @@ enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64
     if (step == SQLITE_ROW)
         answer = answer_of(sqlite3_column_type(statement, 0));
     if (answer == ORACLE_PRESENT)
-        take_column(statement, value);
+        take_column(statement, 0, value);
     sqlite3_reset(statement);
     return answer;
 }
@@ -204,7 +206,7 @@ static bool move(struct oracle *oracle, enum statement which, struct bb_buf *key
     int step = sqlite3_step(statement);
     must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
     if (step == SQLITE_ROW) {
-        take_column(statement, key);
+        take_column(statement, 0, key);
         decode(oracle, key);
     }
     sqlite3_reset(statement);
@@ -245,6 +247,35 @@ bool oracle_before(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
 bool oracle_last(struct oracle *oracle, uint64_t sequence, struct bb_buf *key, struct bb_buf *value)
 {
     return find(oracle, sequence, LAST, BEFORE, key, value);
+}
+
+void oracle_select(struct oracle *oracle, uint64_t sequence, const char *where, bool is_backward)
+{
+    char text[8192];
+    int size =
+        snprintf(text, sizeof(text),
+                 "SELECT v.key, v.value FROM versions v WHERE v.sequence = (SELECT MAX(w.sequence) "
+                 "FROM versions w WHERE w.key = v.key AND w.sequence <= ?1) "
+                 "AND typeof(v.value) = 'blob' AND (%s) ORDER BY v.key%s",
+                 where, is_backward ? " DESC" : "");
+    must(oracle, size < (int)sizeof(text));
+    sqlite3_finalize(oracle->selection);
+    must(oracle, sqlite3_prepare_v2(oracle->db, text, -1, &oracle->selection, NULL) == SQLITE_OK);
+    must(oracle, sqlite3_bind_int64(oracle->selection, 1, (sqlite3_int64)sequence) == SQLITE_OK);
+}
+
+bool oracle_select_next(struct oracle *oracle, struct bb_buf *key, struct bb_buf *value)
+{
+    int step = sqlite3_step(oracle->selection);
+    must(oracle, step == SQLITE_ROW || step == SQLITE_DONE);
+    if (step == SQLITE_ROW) {
+        take_column(oracle->selection, 0, key);
+        take_column(oracle->selection, 1, value);
+        return true;
+    }
+    sqlite3_finalize(oracle->selection);
+    oracle->selection = NULL;
+    return false;
 }
 
 void oracle_truncate(struct oracle *oracle, uint64_t sequence)

@@ -46,6 +46,12 @@ bool oracle_before(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
 bool oracle_last(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
                  struct bb_buf *value);
 
+/* Begins to show what is present at the sequence and satisfies a condition of SQL over v.key and v.value,
+ * in order of keys; not for a reverse order. */
+void oracle_select(struct oracle *oracle, uint64_t sequence, const char *where, bool is_backward);
+/* The next one; false at the end. */
+bool oracle_select_next(struct oracle *oracle, struct bb_buf *key, struct bb_buf *value);
+
 /* How many keys of deleted ranges the moves above have passed so far. */
 uint64_t oracle_ranges_crossed(const struct oracle *oracle);
 
