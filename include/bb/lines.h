@@ -80,8 +80,9 @@ struct bb_lines_index_report {
  * moment one of them is whole. After a crash a file with a longer name of the same beginning may be
  * left over; it is never read. BB_BUSY: the file was changed, other than at its end, while it was
  * read, or the progress function said so. BB_NOT_FOUND: the file, or without a schema its index
- * file, is missing. BB_INVALID: no regular file; the options. BB_TOO_LARGE: a line. BB_IO,
- * BB_READ_ONLY: no file can be created beside it. */
+ * file, is missing. BB_INVALID: no regular file; the options; a change before what was appended,
+ * seen where lines were read again. BB_TOO_LARGE: a line. BB_IO, BB_READ_ONLY: no file can be
+ * created beside it. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_lines_index_create(const char *path, const struct bb_lines_index_options *options,
                       struct bb_lines_index_report *ret_report);
