@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "sstable/block/block_iter.h"
 #include "sstable/block/stored_block.h"
 
 enum bb_status bb_table_blocks_init(struct bb_table_blocks *blocks, struct bb_table *table)
@@ -166,4 +167,39 @@ enum bb_status bb_table_blocks_find(struct bb_table_blocks *blocks, struct bb_by
     *ret_number = blocks->first_blocks[index] +
                   bb_index_page_find(blocks->page, table->comparator, key, BB_SEQUENCE_MAX);
     return BB_OK;
+}
+
+static enum bb_status show_block(struct bb_table_blocks *blocks, const struct bb_block *block,
+                                 struct bb_place place, uint64_t number,
+                                 const struct bb_table_observer *observer)
+{
+    struct bb_block_iter iter;
+    enum bb_status status = BB_OK;
+    bb_block_iter_init(&iter, blocks->table->comparator);
+    bb_block_iter_reset(&iter, block, place);
+    bb_block_iter_seek_first(&iter);
+    while (iter.is_valid && status == BB_OK) {
+        status = observer->add(observer->context, &iter.entry, number);
+        if (status == BB_OK)
+            bb_block_iter_next(&iter);
+    }
+    if (status == BB_OK)
+        status = iter.status;
+    bb_block_iter_deinit(&iter);
+    return status;
+}
+
+enum bb_status bb_table_blocks_show(struct bb_table_blocks *blocks,
+                                    const struct bb_table_observer *observer)
+{
+    uint64_t count = bb_table_blocks_count(blocks);
+    enum bb_status status = BB_OK;
+    for (uint64_t number = 0; number < count && status == BB_OK; number++) {
+        const struct bb_block *block = NULL;
+        struct bb_place place = {0};
+        status = bb_table_blocks_load(blocks, number, count, &block, &place);
+        if (status == BB_OK)
+            status = show_block(blocks, block, place, number, observer);
+    }
+    return status;
 }

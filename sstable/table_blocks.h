@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "sstable/table.h"
+#include "sstable/table_observer.h"
 
 /* One read takes at most so many bytes, but always a whole block. */
 #define BB_TABLE_BLOCKS_READ_MAX (256u * 1024)
@@ -45,6 +46,10 @@ static inline uint64_t bb_table_blocks_count(const struct bb_table_blocks *block
 BB_MUST_CHECK enum bb_status bb_table_blocks_load(struct bb_table_blocks *blocks, uint64_t number,
                                                   uint64_t end, const struct bb_block **ret_block,
                                                   struct bb_place *ret_place);
+
+/* Shows every entry of the table. */
+BB_MUST_CHECK enum bb_status bb_table_blocks_show(struct bb_table_blocks *blocks,
+                                                  const struct bb_table_observer *observer);
 
 /* Number of the block where the newest version of the first key at or after `key` is, or of the one
  * before it. REQUIRES: count > 0. */

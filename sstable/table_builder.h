@@ -10,15 +10,9 @@
 #include "sstable/properties.h"
 #include "sstable/index/root.h"
 #include "sstable/summary_builder.h"
+#include "sstable/table_observer.h"
 #include "sstable/table_ranges.h"
 #include "sstable/table_writer.h"
-
-/* Sees the entries of a table as they are written, with the number of the block that each goes to:
- * for what is built next to a table. block_number never falls. A failure fails the builder. */
-struct bb_table_observer {
-    enum bb_status (*add)(void *context, const struct bb_entry *entry, uint64_t block_number);
-    void *context;
-};
 
 struct bb_table_builder {
     struct bb_error failure; /* the first one, status BB_OK before */
@@ -44,7 +38,8 @@ struct bb_table_builder {
     struct bb_table_observer observer; /* add NULL: none */
 };
 
-/* Before the first entry. The observer is copied; its context must outlive the builder. */
+/* For what is built next to a table. Before the first entry. The observer is copied; its context must
+ * outlive the builder. */
 static inline void bb_table_builder_observe(struct bb_table_builder *builder,
                                             const struct bb_table_observer *observer)
 {

@@ -6,7 +6,6 @@
 #include "base/status.h"
 #include "bb/skip.h"
 #include "kv/manifest/filename.h"
-#include "sstable/block/block_iter.h"
 #include "sstable/table_blocks.h"
 
 struct check {
@@ -53,60 +52,32 @@ static void find_granule(struct check *check, uint64_t block)
 
 /* ---- records ---- */
 
-static enum bb_status show_record(struct check *check, const struct bb_entry *entry)
+static enum bb_status show_record(void *context, const struct bb_entry *entry,
+                                  uint64_t block_number)
 {
+    struct check *check = context;
     if (entry->kind != BB_ENTRY_PUT)
         return BB_OK;
     if (bb_skip_file_granule_count(check->index) == 0)
         return bb_corrupt((struct bb_place){.file = check->path}, 0,
                           "it has no granules, and its table has records");
+    find_granule(check, block_number);
     return bb_skip_proof_add(check->proof, check->granule, entry->key, entry->value);
-}
-
-static enum bb_status show_block(struct check *check, const struct bb_block *block,
-                                 struct bb_place place)
-{
-    struct bb_block_iter iter;
-    enum bb_status status = BB_OK;
-    bb_block_iter_init(&iter, check->options->comparator);
-    bb_block_iter_reset(&iter, block, place);
-    bb_block_iter_seek_first(&iter);
-    while (iter.is_valid && status == BB_OK) {
-        status = show_record(check, &iter.entry);
-        if (status == BB_OK)
-            bb_block_iter_next(&iter);
-    }
-    if (status == BB_OK)
-        status = iter.status;
-    bb_block_iter_deinit(&iter);
-    return status;
-}
-
-static enum bb_status show_blocks(struct check *check, struct bb_table_blocks *blocks)
-{
-    uint64_t count = bb_table_blocks_count(blocks);
-    enum bb_status status = BB_OK;
-    for (uint64_t number = 0; number < count && status == BB_OK; number++) {
-        const struct bb_block *block = NULL;
-        struct bb_place place = {0};
-        status = bb_table_blocks_load(blocks, number, count, &block, &place);
-        find_granule(check, number);
-        if (status == BB_OK)
-            status = show_block(check, block, place);
-    }
-    return status == BB_OK ? bb_skip_proof_finish(check->proof) : status;
 }
 
 static enum bb_status show_table(struct check *check)
 {
     struct bb_table_blocks blocks;
+    struct bb_table_observer observer = {.add = show_record, .context = check};
     enum bb_status status = bb_skip_proof_create(check->index, NULL, &check->proof);
     if (status == BB_OK)
         status = bb_table_blocks_init(&blocks, check->table);
     if (status == BB_OK) {
-        status = show_blocks(check, &blocks);
+        status = bb_table_blocks_show(&blocks, &observer);
         bb_table_blocks_deinit(&blocks);
     }
+    if (status == BB_OK)
+        status = bb_skip_proof_finish(check->proof);
     bb_skip_proof_destroy(check->proof);
     return status;
 }
