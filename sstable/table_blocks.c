@@ -66,33 +66,59 @@ static bool is_stored(const struct bb_table_blocks *blocks, uint64_t offset, uin
     return offset >= begin && offset + size <= begin + blocks->stored.size;
 }
 
-/* Bytes of the file from this block on: it, and those that follow it in its page before `end`. */
-static size_t piece_size(const struct bb_table_blocks *blocks, uint32_t ordinal, uint64_t end)
+/* Consecutive bytes of the file. */
+struct piece {
+    uint64_t offset;
+    size_t size;
+};
+
+/* The block, and those that follow it in its page before block `end`. */
+static struct piece piece_from(const struct bb_table_blocks *blocks, uint32_t ordinal, uint64_t end)
 {
     uint64_t left = end - blocks->first_blocks[blocks->page_index];
     uint32_t last = (uint32_t)(left < blocks->page->block_count ? left : blocks->page->block_count);
-    size_t size = bb_index_page_block_size(blocks->page, ordinal);
+    struct piece piece = {.offset = bb_index_page_block_offset(blocks->page, ordinal),
+                          .size = bb_index_page_block_size(blocks->page, ordinal)};
     for (uint32_t i = ordinal + 1; i < last; i++) {
-        size_t next = size + bb_index_page_block_size(blocks->page, i);
+        size_t next = piece.size + bb_index_page_block_size(blocks->page, i);
         if (next > BB_TABLE_BLOCKS_READ_MAX)
             break;
-        size = next;
+        piece.size = next;
     }
-    return size;
+    return piece;
 }
 
-static enum bb_status read_piece(struct bb_table_blocks *blocks, uint64_t offset, size_t size)
+/* The block, and those in front of it in its page from block `begin` on. */
+static struct piece piece_up_to(const struct bb_table_blocks *blocks, uint32_t ordinal,
+                                uint64_t begin)
+{
+    uint64_t first = blocks->first_blocks[blocks->page_index];
+    uint32_t lowest = begin > first ? (uint32_t)(begin - first) : 0;
+    struct piece piece = {.offset = bb_index_page_block_offset(blocks->page, ordinal),
+                          .size = bb_index_page_block_size(blocks->page, ordinal)};
+    for (uint32_t i = ordinal; i > lowest; i--) {
+        size_t next = piece.size + bb_index_page_block_size(blocks->page, i - 1);
+        if (next > BB_TABLE_BLOCKS_READ_MAX)
+            break;
+        piece.offset = bb_index_page_block_offset(blocks->page, i - 1);
+        piece.size = next;
+    }
+    return piece;
+}
+
+static enum bb_status read_piece(struct bb_table_blocks *blocks, struct piece piece)
 {
     bb_buf_reset(&blocks->stored);
-    enum bb_status status = bb_buf_reserve(&blocks->stored, size);
+    enum bb_status status = bb_buf_reserve(&blocks->stored, piece.size);
     if (status != BB_OK)
         return status;
     blocks->read_count++;
-    blocks->read_bytes += size;
-    status = bb_file_read_exactly(blocks->table->file, offset, blocks->stored.data, size);
+    blocks->read_bytes += piece.size;
+    status =
+        bb_file_read_exactly(blocks->table->file, piece.offset, blocks->stored.data, piece.size);
     if (status == BB_OK) {
-        blocks->stored.size = size;
-        blocks->stored_offset = offset;
+        blocks->stored.size = piece.size;
+        blocks->stored_offset = piece.offset;
     }
     return status;
 }
@@ -108,18 +134,18 @@ static enum bb_status check(const struct bb_table_blocks *blocks, uint32_t size,
 
 /* The bytes of the block are in `stored`, and sound. Damage may have happened on the way: what does
  * not fit its checksum is read a second time, alone. */
-static enum bb_status have_stored(struct bb_table_blocks *blocks, uint32_t ordinal, uint64_t end,
-                                  struct bb_place place)
+static enum bb_status have_stored(struct bb_table_blocks *blocks, uint32_t ordinal,
+                                  struct piece piece, struct bb_place place)
 {
     uint32_t size = bb_index_page_block_size(blocks->page, ordinal);
     enum bb_status status = BB_OK;
     if (!is_stored(blocks, place.offset, size))
-        status = read_piece(blocks, place.offset, piece_size(blocks, ordinal, end));
+        status = read_piece(blocks, piece);
     if (status == BB_OK)
         status = check(blocks, size, place);
     if (status != BB_CORRUPT)
         return status;
-    status = read_piece(blocks, place.offset, size);
+    status = read_piece(blocks, (struct piece){.offset = place.offset, .size = size});
     return status == BB_OK ? check(blocks, size, place) : status;
 }
 
@@ -135,17 +161,13 @@ static enum bb_status decode(struct bb_table_blocks *blocks, uint32_t ordinal,
                                 blocks->table->comparator, place, &blocks->block);
 }
 
-enum bb_status bb_table_blocks_load(struct bb_table_blocks *blocks, uint64_t number, uint64_t end,
-                                    const struct bb_block **ret_block, struct bb_place *ret_place)
+/* The block at hand of the page at hand, by way of the piece. */
+static enum bb_status load(struct bb_table_blocks *blocks, uint32_t ordinal, struct piece piece,
+                           const struct bb_block **ret_block, struct bb_place *ret_place)
 {
-    BB_ASSERT(number < end && end <= bb_table_blocks_count(blocks));
-    enum bb_status status = enter_page(blocks, page_of(blocks, number));
-    if (status != BB_OK)
-        return status;
-    uint32_t ordinal = (uint32_t)(number - blocks->first_blocks[blocks->page_index]);
     struct bb_place place =
         bb_table_place(blocks->table, bb_index_page_block_offset(blocks->page, ordinal));
-    status = have_stored(blocks, ordinal, end, place);
+    enum bb_status status = have_stored(blocks, ordinal, piece, place);
     if (status == BB_OK)
         status = decode(blocks, ordinal, place);
     if (status != BB_OK)
@@ -153,6 +175,38 @@ enum bb_status bb_table_blocks_load(struct bb_table_blocks *blocks, uint64_t num
     *ret_block = blocks->block;
     *ret_place = place;
     return BB_OK;
+}
+
+/* Enters the page of the block. */
+static enum bb_status enter(struct bb_table_blocks *blocks, uint64_t number, uint32_t *ret_ordinal)
+{
+    enum bb_status status = enter_page(blocks, page_of(blocks, number));
+    if (status == BB_OK)
+        *ret_ordinal = (uint32_t)(number - blocks->first_blocks[blocks->page_index]);
+    return status;
+}
+
+enum bb_status bb_table_blocks_load(struct bb_table_blocks *blocks, uint64_t number, uint64_t end,
+                                    const struct bb_block **ret_block, struct bb_place *ret_place)
+{
+    uint32_t ordinal = 0;
+    BB_ASSERT(number < end && end <= bb_table_blocks_count(blocks));
+    enum bb_status status = enter(blocks, number, &ordinal);
+    if (status != BB_OK)
+        return status;
+    return load(blocks, ordinal, piece_from(blocks, ordinal, end), ret_block, ret_place);
+}
+
+enum bb_status bb_table_blocks_load_backward(struct bb_table_blocks *blocks, uint64_t number,
+                                             uint64_t begin, const struct bb_block **ret_block,
+                                             struct bb_place *ret_place)
+{
+    uint32_t ordinal = 0;
+    BB_ASSERT(begin <= number && number < bb_table_blocks_count(blocks));
+    enum bb_status status = enter(blocks, number, &ordinal);
+    if (status != BB_OK)
+        return status;
+    return load(blocks, ordinal, piece_up_to(blocks, ordinal, begin), ret_block, ret_place);
 }
 
 enum bb_status bb_table_blocks_find(struct bb_table_blocks *blocks, struct bb_bytes key,

@@ -47,6 +47,13 @@ BB_MUST_CHECK enum bb_status bb_table_blocks_load(struct bb_table_blocks *blocks
                                                   uint64_t end, const struct bb_block **ret_block,
                                                   struct bb_place *ret_place);
 
+/* The same for readers that go back: blocks from `begin` on are about to be loaded too.
+ * REQUIRES: begin <= number < count. */
+BB_MUST_CHECK enum bb_status bb_table_blocks_load_backward(struct bb_table_blocks *blocks,
+                                                           uint64_t number, uint64_t begin,
+                                                           const struct bb_block **ret_block,
+                                                           struct bb_place *ret_place);
+
 /* Shows every entry of the table. */
 BB_MUST_CHECK enum bb_status bb_table_blocks_show(struct bb_table_blocks *blocks,
                                                   const struct bb_table_observer *observer);

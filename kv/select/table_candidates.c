@@ -21,6 +21,8 @@ struct table_candidates {
     bool has_blocks;
     uint64_t counted_reads; /* of blocks.read_count, in the account */
     uint64_t counted_bytes;
+    uint64_t run_begin; /* blocks around the granule that are wanted without a gap */
+    uint64_t run_end;
     size_t granule;         /* of the block at hand */
     size_t matched_granule; /* plus 1: the last one that was counted as matching */
     uint64_t number;        /* of the block at hand */
@@ -65,8 +67,17 @@ static bool may_match(struct table_candidates *c, struct bb_bytes entries)
     return bb_needle_scan_next(&c->scan, 0, &at);
 }
 
+/* Reads go over granules that follow one another, but a limit may end them at any block. */
+static enum bb_status read_block(struct table_candidates *c, bool is_forward,
+                                 const struct bb_block **ret_block, struct bb_place *ret_place)
+{
+    if (is_forward)
+        return bb_table_blocks_load(&c->blocks, c->number, c->run_end, ret_block, ret_place);
+    return bb_table_blocks_load_backward(&c->blocks, c->number, c->run_begin, ret_block, ret_place);
+}
+
 /* Loads the block at hand; without a match `entries` has no block. */
-static enum bb_status load_block(struct table_candidates *c)
+static enum bb_status load_block(struct table_candidates *c, bool is_forward)
 {
     const struct bb_block *block = NULL;
     struct bb_place place = {0};
@@ -74,8 +85,7 @@ static enum bb_status load_block(struct table_candidates *c)
     enum bb_status status = bb_candidates_progress(c->source);
     bb_block_iter_reset(&c->entries, NULL, (struct bb_place){0});
     if (status == BB_OK)
-        status = bb_table_blocks_load(&c->blocks, c->number, c->granules.ends[c->granule], &block,
-                                      &place);
+        status = read_block(c, is_forward, &block, &place);
     if (status != BB_OK)
         return status;
     count_reads(c);
@@ -92,6 +102,11 @@ static bool enter_granule(struct table_candidates *c, size_t granule)
 {
     if (granule >= c->granules.count)
         return false;
+    uint64_t begin = bb_table_granules_begin(&c->granules, granule);
+    if (begin < c->run_begin || begin >= c->run_end) {
+        c->run_begin = bb_table_granules_run_begin(&c->granules, granule);
+        c->run_end = bb_table_granules_run_end(&c->granules, granule);
+    }
     c->granule = granule;
     c->source->account.granules_read += c->granules.is_indexed;
     return true;
@@ -204,7 +219,7 @@ static bool settle_in_block(struct table_candidates *c, bool is_forward)
  * go on. */
 static bool begin_block(struct table_candidates *c, bool is_forward)
 {
-    enum bb_status status = load_block(c);
+    enum bb_status status = load_block(c, is_forward);
     if (status != BB_OK) {
         stop(c, status);
         return false;

@@ -67,3 +67,17 @@ size_t bb_table_granules_previous(const struct bb_table_granules *granules, size
     }
     return granules->count;
 }
+
+uint64_t bb_table_granules_run_begin(const struct bb_table_granules *granules, size_t granule)
+{
+    while (granule > 0 && bb_table_granules_wants(granules, granule - 1))
+        granule--;
+    return bb_table_granules_begin(granules, granule);
+}
+
+uint64_t bb_table_granules_run_end(const struct bb_table_granules *granules, size_t granule)
+{
+    while (granule + 1 < granules->count && bb_table_granules_wants(granules, granule + 1))
+        granule++;
+    return granules->ends[granule];
+}

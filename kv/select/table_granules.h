@@ -54,6 +54,11 @@ static inline uint64_t bb_table_granules_begin(const struct bb_table_granules *g
 /* The granule of a block. REQUIRES: block is below the last end. */
 size_t bb_table_granules_find(const struct bb_table_granules *granules, uint64_t block);
 
+/* Blocks around a wanted granule that are wanted without a gap: from the first one to the one after the
+ * last. */
+uint64_t bb_table_granules_run_begin(const struct bb_table_granules *granules, size_t granule);
+uint64_t bb_table_granules_run_end(const struct bb_table_granules *granules, size_t granule);
+
 /* The first wanted granule from this one on; count if there is none. */
 size_t bb_table_granules_next(const struct bb_table_granules *granules, size_t granule);
 /* The last wanted granule up to this one; count if there is none. */

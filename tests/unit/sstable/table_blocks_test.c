@@ -130,6 +130,30 @@ static void table_blocks__are_read_in_large_pieces(void **state)
     world_deinit(&world);
 }
 
+static void table_blocks__backward_they_are_the_same_and_as_few_reads(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world, 515, 700, 300);
+    uint64_t count = bb_table_blocks_count(&world.blocks);
+    const struct bb_block *block = NULL;
+    struct bb_place place = {0};
+    for (uint64_t number = count; number > 0; number--) {
+        struct bb_place forward = {0};
+        struct bb_table_blocks other;
+        assert_ok(bb_table_blocks_load_backward(&world.blocks, number - 1, 0, &block, &place));
+        assert_ok(bb_table_blocks_init(&other, world.table));
+        const struct bb_block *same = NULL;
+        assert_ok(bb_table_blocks_load(&other, number - 1, number, &same, &forward));
+        assert_int_equal(place.offset, forward.offset);
+        assert_int_equal(block->raw_size, same->raw_size);
+        assert_memory_equal(block->payload, same->payload, same->raw_size);
+        bb_table_blocks_deinit(&other);
+    }
+    assert_int_equal(world.blocks.read_count, world.table->root.page_count);
+    world_deinit(&world);
+}
+
 static void table_blocks__find_the_block_of_a_key(void **state)
 {
     (void)state;
@@ -172,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_blocks__have_the_entries_that_observers_saw),
         cmocka_unit_test(table_blocks__are_read_in_large_pieces),
+        cmocka_unit_test(table_blocks__backward_they_are_the_same_and_as_few_reads),
         cmocka_unit_test(table_blocks__find_the_block_of_a_key),
         cmocka_unit_test(table_blocks__damage_costs_its_block_alone),
     };
