@@ -80,6 +80,18 @@ class IndexFiles(LogTest):
         for size in (0, 1, 63, 64, len(sound) - 1):
             self.expect(CORRUPT, "dump", self.write("cut.bbi", sound[:size]))
 
+    def test_verify_and_repair_say_what_they_think_of_index_files(self):
+        self.assertEqual(self.ok("verify", self.store, "--json").json["indexes"], len(self.files))
+        self.assertIn("index files that miss no record", self.ok("verify", self.store).text)
+        with open(self.files[0], "r+b") as file:
+            file.seek(100)
+            byte = file.read(1)
+            file.seek(100)
+            file.write(bytes([byte[0] ^ 1]))
+        self.assertIn(os.path.basename(self.files[0]), self.expect(CORRUPT, "verify", self.store).err)
+        self.assertEqual(self.ok("repair", self.store, "--json").json["indexes_dropped"], 1)
+        self.ok("verify", self.store)
+
     def test_an_index_file_is_known_by_its_bytes_under_any_name(self):
         with open(self.files[0], "rb") as source:
             other = self.write("other", source.read())

@@ -34,6 +34,10 @@ static void print_tables(struct output *out, const struct bb_db_repair_report *r
         number_grouped(report->tables_kept).text, number_grouped(report->tables_salvaged).text,
         number_grouped(report->tables_lost).text, number_grouped(report->tables_unnamed).text,
         number_grouped(report->tables_merged).text);
+    if (report->indexes_kept + report->indexes_dropped > 0)
+        output_print(out, "indexes        %s files kept, %s dropped: they save reads alone\n",
+                     number_grouped(report->indexes_kept).text,
+                     number_grouped(report->indexes_dropped).text);
     if (report->tables_ranges_lost > 0)
         output_print(out, "ranges         of %s tables the deleted ranges are lost, or may be\n",
                      number_grouped(report->tables_ranges_lost).text);
@@ -66,6 +70,8 @@ static void add_counts(json_t *document, const struct bb_db_repair_report *repor
 {
     json_set_count(document, "manifest_number", report->manifest_number);
     json_set_count(document, "tables_kept", report->tables_kept);
+    json_set_count(document, "indexes_kept", report->indexes_kept);
+    json_set_count(document, "indexes_dropped", report->indexes_dropped);
     json_set_count(document, "tables_salvaged", report->tables_salvaged);
     json_set_count(document, "tables_lost", report->tables_lost);
     json_set_count(document, "tables_merged", report->tables_merged);

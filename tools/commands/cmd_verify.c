@@ -50,6 +50,9 @@ static void report_store(struct output *out, const struct bb_db_verify_report *r
                      number_grouped(report->tables).text, number_bytes(report->bytes).text,
                      number_grouped(report->entries).text, number_grouped(report->logs).text,
                      number_grouped(report->log_records).text);
+        if (report->indexes > 0)
+            output_print(out, ", %s index files that miss no record",
+                         number_grouped(report->indexes).text);
         if (report->log_bytes_dropped > 0)
             output_print(out, ", %s of an interrupted write at the end",
                          number_bytes(report->log_bytes_dropped).text);
@@ -65,6 +68,7 @@ static void report_store(struct output *out, const struct bb_db_verify_report *r
     json_set_text(document, "kind", "store");
     json_set_bool(document, "sound", true);
     json_set_count(document, "tables", report->tables);
+    json_set_count(document, "indexes", report->indexes);
     json_set_count(document, "bytes", report->bytes);
     json_set_count(document, "entries", report->entries);
     json_set_count(document, "logs", report->logs);
