@@ -1,8 +1,8 @@
 /* Directories of the operating system: names, their order of appearance, their durability.
  *
  * Directories are followed over symbolic links, files are not: people put a store on another disk
- * with a link, but a link in the place of a file of ours was put there by somebody else. SECURITY.md
- * says what that promises.
+ * with a link, but a link in the place of one of our files was put there by another program.
+ * SECURITY.md says what that promises.
  */
 #include "base/file_posix.h"
 

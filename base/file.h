@@ -105,10 +105,10 @@ struct bb_file_system_ops {
      * one, up to the last slash, may lead to the locked directory wherever it is. What is done there
      * has ended when unlock begins. */
     enum bb_status (*lock)(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock);
-    /* The same for one who only reads: several may have it at a time, and it keeps out, and is kept
-     * out by, who has the lock above. Nothing is created or written, so that permission to read is
-     * enough; the lock file may be missing. Where neither the file nor the directory can be locked it
-     * keeps nobody out. Released by unlock. */
+    /* Locks for reading: several readers may hold this lock at a time. It excludes the holder of the
+     * lock above, and is excluded by it. Nothing is created or written, so that permission to read is
+     * enough; the lock file may be missing. Where neither the file nor the directory can be locked,
+     * the call succeeds and excludes no one. Released by unlock. */
     enum bb_status (*lock_shared)(struct bb_file_system *fs, const char *path,
                                   struct bb_file **ret_lock);
     enum bb_status (*unlock)(struct bb_file_system *fs, struct bb_file *lock);

@@ -210,8 +210,8 @@ static enum bb_status lock_directory(struct posix_lock *lock, char *scratch)
     if (!is_held)
         return BB_OK;
     return bb_fail(BB_BUSY,
-                   "%s: the directory is locked, though this file is not: it was removed while "
-                   "somebody held it, the store is being verified, or flock(2) locks the directory "
+                   "%s: the directory is locked, though this file is not: it was removed while the "
+                   "store was open, the store is being verified, or flock(2) locks the directory "
                    "for another purpose",
                    lock->path);
 }

@@ -58,7 +58,7 @@ struct planted_log {
 #define PLANTED_LINE_MAX (SKIP_LOG_LINE_MAX + 512)
 
 uint64_t planted_row_count(enum planted what);
-/* Lines of so many rows: at least 40,000. */
+/* The log has row_count lines; at least 40,000. */
 void planted_log_init(struct planted_log *log, uint64_t row_count, uint64_t seed);
 void planted_log_deinit(struct planted_log *log);
 /* The next line, without a line end. line: PLANTED_LINE_MAX bytes. Gives its size. */

@@ -12,7 +12,7 @@ struct skip_rows {
     uint64_t *truths; /* rows for each condition of skip_conditions.h; owned */
 };
 
-/* Writes a log of about so many bytes to the path. */
+/* Writes a log of about `size` bytes to the path. */
 void skip_rows_make(struct skip_rows *rows, const char *path, uint64_t size, uint64_t seed);
 void skip_rows_deinit(struct skip_rows *rows);
 
