@@ -1,7 +1,7 @@
-"""What the checks know of C: text without comments and literals, includes, functions.
+"""A small reader of C for the checks: text without comments and literals, includes, functions.
 
-Functions are found by the layout that clang-format enforces: the brace that opens a function's body stands alone in
-column 0, and so does the one that closes it. check_style.py forbids the other layout.
+It finds functions by the layout that clang-format enforces: the opening and the closing brace of a
+function's body are each the only character of their line. check_style.py forbids other layouts.
 """
 import re
 
@@ -18,14 +18,18 @@ def _blank(match):
 
 
 def code(text):
-    """The text with comments and the insides of literals blanked; every line keeps its number and columns."""
+    """The text with comments and the insides of literals blanked. Lines and columns do not move."""
     return _TOKEN.sub(_blank, text)
+
+
+def tokens(text):
+    """Matches of the comments and literals, in order."""
+    return _TOKEN.finditer(text)
 
 
 def comments(text):
     """(line, comment) of each comment."""
-    return [(line_of(text, match.start()), match.group(0)) for match in _TOKEN.finditer(text)
-            if match.group(0)[0] == "/"]
+    return [(line_of(text, match.start()), match.group(0)) for match in tokens(text) if match.group(0)[0] == "/"]
 
 
 def line_of(text, offset):
@@ -33,7 +37,7 @@ def line_of(text, offset):
 
 
 def includes(text):
-    """(line, path, quoted) of each include. Comments are blanked, but not the literal that is the path."""
+    """(line, path, quoted) of each include. Blanks comments, but not the path's literal."""
     bare = re.sub(r"/\*.*?\*/|//[^\n]*", _blank, text, flags=re.DOTALL)
     return [(line_of(bare, match.start()), match.group(1) or match.group(2), match.group(1) is not None)
             for match in _INCLUDE.finditer(bare)]

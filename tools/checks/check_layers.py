@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Includes point downward: base < bloomblock < skip, sstable < compaction < kv, and never in a circle.
+"""Includes point downward: base < bloomblock < skip, sstable < compaction < kv, without cycles.
 
-- A file of a layer includes its own layer and those below. skip and sstable do not include each other, and compaction
-  includes nothing of bloomblock or skip.
-- A public header includes only public headers below it; a layer knows only the public headers of its height.
-- leveldb, LevelDB's C interface, sees the public headers and itself.
-- tools and bench see the public headers, the ground floor and a short list; examples see <bb/...> alone. A
-  bench/*_bench.c measures one module and sees what it likes, as a test does.
-- A unit test sees what its layer sees, its own folder, and tests/support.
-- A layer's folder may have rooms, kv/wal for one. A room of kv has its own height, see ROOMS_SEEN.
-- Inside a layer with its rooms, leveldb and bench, the nouns (a .c and its .h are one) use each other without a
-  circle; parts of one noun, store and store_options, may.
+- A file of a layer includes its own layer and the layers below. skip and sstable do not include
+  each other. compaction includes neither bloomblock nor skip.
+- A public header includes only public headers below it. A layer includes only the public headers
+  of its height and below.
+- leveldb, LevelDB's C interface, includes the public headers and itself.
+- tools and bench include the public headers, base and a short list; examples only <bb/...>. A
+  bench/*_bench.c measures one module and may include anything, like a test.
+- A unit test includes the headers that its layer may include, its own folder, and tests/support.
+- A layer may have subfolders, such as kv/wal. ROOMS_SEEN lists the includes they may have.
+- The modules of a layer, of leveldb and of bench (a .c and its .h are one module) include each
+  other without cycles. Parts of one module, such as store and store_options, may form a cycle.
 """
 import posixpath
 
@@ -23,14 +24,15 @@ PUBLIC = ["bb/base.h", "bb/filter_sets.h", "bb/filter.h", "bb/record.h", "bb/con
           "bb/table.h", "bb/table_explain.h", "bb/db_stats.h", "bb/db.h", "bb/db_files.h", "bb/db_explain.h",
           "bb/select.h"]
 PUBLIC_HEIGHT = {"base": 1, "bloomblock": 3, "skip": 7, "sstable": 9, "compaction": 9, "kv": len(PUBLIC)}
-# What tools and bench may include besides bb/ and base/: reading single blocks and filters is their business.
+# Headers outside bb/ and base/ that tools and bench may include, to read single blocks and filters.
 OPENED_TO_TOOLS = {"sstable/salvage/table_salvage.h", "sstable/table_walk.h", "sstable/format.h",
                    "bloomblock/block_filter.h"}
 APPLICATIONS = {"tools", "bench"}
 KV = {"kv"} | {"kv/" + room for room in
               ("wal", "memtable", "manifest", "indexes", "write", "background", "read", "recovery", "select", "ingest",
                "repair")}
-# What a room sees of its own layer. Reading, ingestion and repair stand on top of the store: it knows nothing of them.
+# The subfolders that a subfolder of the same layer may include. Reading, ingestion and repair are
+# above the store, so the store may not include them.
 ROOMS_SEEN = {
     "skip/record": {"skip/record"},
     "skip/condition": {"skip/condition", "skip/record"},

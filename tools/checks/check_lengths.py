@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Files stay within 600 lines and functions within 70.
 
-What is longer stands in length_exceptions.txt with its exact length and a reason, so that growing fails, and so does
-an entry that has become too generous.
+length_exceptions.txt lists longer files and functions with their exact lengths and a reason. The
+check fails if one of them grows, and also if it shrinks and its entry is not updated.
 """
 import re
 
@@ -34,7 +34,7 @@ def read_exceptions(tree):
 
 
 def python_functions(text):
-    """(name, first line, last line): a function ends before the next line that is indented no deeper."""
+    """(name, first line, last line). A function ends at the next line indented no deeper."""
     lines = text.split("\n")
     found = []
     for index, line in enumerate(lines):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The model test calls every function of the store's headers, and draws every option of the store.
 
-A function counts as called where a source of tests/model names it in front of a parenthesis; an option or a field of
-the options of reading where it is assigned. What the model leaves out stands below, each with its reason.
+A function counts as called if a source of tests/model has its name followed by a parenthesis. An
+option, or a field of the read options, counts if it is assigned. The lists below name the
+exceptions, each with its reason.
 """
 import re
 

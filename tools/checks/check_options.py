@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""docs/options.md names every option of the store, and no option that there is not.
+"""docs/options.md names exactly the options of the store.
 
-An option is a field of struct bb_db_options; struct_size is none. The page names options in backquotes, in the first
-column of its tables.
+An option is a field of struct bb_db_options, except struct_size. The page names options in
+backquotes, in the first column of its tables.
 """
 import re
 

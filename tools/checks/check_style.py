@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The rules of docs/style.md that a program can see.
+"""The rules of docs/style.md that a program can check.
 
-- In the library, memory comes from base/alloc.c, the operating system is reached through base/*_posix.c (and threads
-  through base/sync), and nothing prints or ends the process but a failed assertion. leveldb/, over the public headers,
-  has a few files of its own for these.
-- A C file opens with a comment; a header's guard spells its path; a function's brace stands on its own line; structs
-  and enums are not hidden behind typedefs; no file is called util, common, misc or helper.
-- No tabs, no blanks at the end of a line, no line over 120 columns, a newline at the end of every file.
+- The library allocates memory through base/alloc.c, calls the operating system through
+  base/*_posix.c and creates threads through base/sync. Only a failed assertion may print or end
+  the process. leveldb/ uses only the public headers, so it has separate files for these.
+- A C file opens with a comment. A header's guard spells its path. A function's opening brace is on
+  a separate line. Structs and enums have no typedefs. No file is called util, common, misc or
+  helper.
+- No tabs, no trailing blanks, no line over 120 columns, one newline at the end of every file.
 """
 import fnmatch
 import posixpath
@@ -20,7 +21,8 @@ LAYERS = ("base/", "bloomblock/", "skip/", "sstable/", "compaction/", "kv/", "le
 ROOMLESS_NAMES = re.compile(r"(^|_)(utils?|common|misc|helpers?)$")
 TEXT_FILES = (".c", ".h", ".py", ".sh", ".cmake", ".md", ".json", "CMakeLists.txt")
 
-# (what may not be called, where it may be, why). A call through a table of functions is none: "ops->read(".
+# (forbidden functions, files that may call them, reason). A call through a table of functions,
+# "ops->read(", is allowed.
 CALLS = [
     ("malloc calloc realloc reallocarray free strdup strndup asprintf vasprintf posix_memalign aligned_alloc",
      ["base/alloc.c", "leveldb/memory.c"], "memory comes from base/alloc.h"),
@@ -107,7 +109,7 @@ def check_library(path, text, bare):
 
 
 def without_preprocessor(bare):
-    """#pragma and #define lines may name what must not be called: that is how it is forbidden."""
+    """Blanks #pragma and #define lines: they name forbidden functions in order to forbid them."""
     return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda match: "\n" * match.group(0).count("\n"), bare,
                   flags=re.MULTILINE)
 

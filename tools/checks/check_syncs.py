@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Every sync of the store has a name: marked in the code, explained in docs/durability.md.
 
-scripts/remove_syncs removes each in turn and demands that a crash test fails; this check sees to it that it finds them
-all.
+scripts/remove_syncs removes one sync after the other and requires that a crash test fails. This
+check makes sure that it finds all of them.
 """
 import source_tree
 import sync_sites

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What the text of the tree says is so on every machine: no developer's paths, commands and links that exist.
+"""The text of the tree is true on every machine: no private paths; named commands and links exist.
 
 - No absolute path into a home folder or a workplace, in any file that is text.
-- A script, preset or target folder that a code block of README.md, CONTRIBUTING.md or docs/ calls is there.
+- A script, preset or target folder that a code block of a page uses exists.
 - A relative link of a Markdown file leads to a file; `scripts/...` in its prose too.
-- A script can be executed and says by what (the first line).
-- A file that a page, or a comment in C, names by its path from the root is there.
-- A decision has a number of its own, which its title says too.
+- A script is executable and its first line names its interpreter.
+- A file that a page, or a comment in C, names by its path from the root exists.
+- A decision has a unique number, which is also in its title.
 - docs/testing.md names the variables that tests read, and the steps of scripts/soak.
 """
 import fnmatch

@@ -1,8 +1,9 @@
 """The files of a source tree, and the frame of a check: prove that it can fail, then run it.
 
-A check is a function that takes a Tree and returns problems, one sentence each, beginning with "path:line: ". It comes
-with a clean tree, in which it must find nothing, and with violations: files laid over the clean tree, and the words
-that its only complaint about them must hold. So a check that stopped seeing anything fails by itself.
+A check is a function that takes a Tree and returns problems: one sentence each, starting with
+"path:line: ". It has a clean tree, in which it must find no problem, and violations: files to put
+over the clean tree, each with words that must occur in the only problem that results. So a check
+that no longer finds anything fails its self-test.
 """
 import os
 import subprocess
@@ -13,7 +14,7 @@ SKIPPED_FOLDERS = {".git", "build", "__pycache__"}
 
 
 class Tree:
-    """Files below a root: those that git knows or would add, or all of them where there is no git."""
+    """Files below a root: tracked by git or untracked and not ignored; without git, all files."""
 
     def __init__(self, root):
         self.root = root

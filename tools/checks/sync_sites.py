@@ -1,8 +1,8 @@
-"""Where the store asks for durability: the calls marked /* sync S<n> */, and those that should be.
+"""The sync calls of the store: calls marked /* sync S<n> */, and calls that lack a mark.
 
-A mark stands behind the statement with the call, or on a line of its own before it. An unmarked call is in order where
-it only passes on: inside a function that has "sync" in its name (whose callers are marked then), or when it calls a
-function whose own calls are marked.
+A mark follows the statement with the call, or is on the line before it. A call needs no mark if it
+is inside a function with "sync" in its name (its callers are marked instead), or if it calls a
+function that contains marked calls.
 """
 import re
 
@@ -17,7 +17,7 @@ _TABLE_ROW = re.compile(r"^\| (S\d+) \|", re.MULTILINE)
 
 
 class Site:
-    """A sync call: begin and end are offsets of its text, from the function's name to the closing parenthesis."""
+    """A sync call. begin and end are the offsets of the function's name and the end of the call."""
 
     def __init__(self, path, line, callee, begin, end):
         self.path = path
@@ -110,7 +110,7 @@ def documented_names(tree):
 
 
 def check(tree):
-    """Problems: unmarked calls, marks without calls, names that only the code or only the page has."""
+    """Finds unmarked calls, marks without calls, and names that only the code or the page has."""
     marked, problems = find(tree)
     names = {site.name for site in marked}
     documented = documented_names(tree)
