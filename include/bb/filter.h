@@ -1,32 +1,29 @@
-/* Filters alone: a small summary of a set of keys that answers "certainly not in it" or "may be in
- * it".
+/* Standalone filters: a compact summary of a set of keys that returns "absent" or "may contain".
  *
- * A filter takes 64-bit hashes (bb_hash_key under a secret of yours). Build one:
+ * A filter takes 64-bit hashes (bb_hash_key under your secret). To build one:
  *
  *     struct bb_filter_options options = {.kind = BB_FILTER_RIBBON, .target_rate = 0.01};
  *     bb_filter_builder_create(&options, &builder);
  *     for (each key) bb_filter_builder_add(builder, bb_hash_key(&secret, key));
  *     bb_filter_builder_finish(builder, &envelope);          // bytes to store anywhere
  *
- * and ask it:
+ * To probe it:
  *
  *     bb_filter_view_init(&view, bytes);                // checks the envelope, borrows the bytes
  *     if (!bb_filter_may_contain(&view, hash)) ...      // certainly absent
  *
- * A view fails open: damaged, truncated, unknown or foreign bytes give a view that answers "may
- * contain" to everything, and a status that says why. Only a filter that was built from zero keys
- * answers "absent" to everything.
+ * A view fails open. For damaged, truncated or unknown bytes, bb_filter_view_init returns a status
+ * that describes the problem, and the view returns "may contain" for every hash. Only a filter
+ * built from zero keys returns "absent" for every hash.
  *
- * The rates. target_rate is what filters must not exceed in expectation over foreign keys and
- * hashes: predicted_rate <= target_rate is promised of the parameters, by bb_filter_plan. The
- * predicted rate in struct bb_filter_info is what the bits that were actually set give: for Bloom
- * kinds it falls to either side of the plan's by chance, and so above the target for up to half of
- * all sound filters.
+ * Rates. target_rate limits the expected rate of false positives over non-member keys and hashes.
+ * bb_filter_plan chooses parameters with predicted_rate <= target_rate. The predicted rate in
+ * struct bb_filter_info is computed from the bits that are actually set. For Bloom kinds it differs
+ * from the plan's by chance, so it exceeds the target in up to half of all valid filters.
  * docs/filters.md has the mathematics.
  *
- * NULL: options may be it, for defaults, and what is destroyed. No other pointer but those of empty
- * bytes and arrays.
- */
+ * NULL is allowed only for options (meaning the defaults), for objects to be destroyed, and for
+ * empty bytes and arrays. */
 #ifndef BB_PUBLIC_FILTER_H
 #define BB_PUBLIC_FILTER_H
 
@@ -36,308 +33,357 @@
 extern "C" {
 #endif
 
-/* Kinds of filters. ON DISK: the values never change. Tables hold those up to BLOOM; the others
- * stand alone. */
+/* Kinds of filters. ON DISK: the values never change. Tables use the kinds up to BLOOM; the others
+ * are only standalone. */
 enum bb_filter_kind {
-    BB_FILTER_DEFAULT = 0, /* In options only: ribbon. */
-    BB_FILTER_NONE = 1,    /* No filter: everything may be there. */
-    BB_FILTER_RIBBON =
-        2, /* Byte-grouped or bit-exact ribbon, whichever is smaller: 2 to 8 % over the limit. */
-    BB_FILTER_BLOCKED_BLOOM =
-        3,               /* Bloom in 64-byte lines: quick to build, for sets that live briefly. */
-    BB_FILTER_BLOOM = 4, /* Classic Bloom with any number of bits and independent probes. */
-    BB_FILTER_SPLIT_BLOCK = 5, /* Parquet's split-block Bloom, bit for bit: for interchange. Takes
-                                  hashes as they are; the salt must be 0. */
-    BB_FILTER_COUNTING = 6,    /* Bloom with counters: keys can be removed (bb/filter_sets.h). */
-    BB_FILTER_SCALABLE = 7,    /* Bloom that grows, for an unknown number of keys. */
-    BB_FILTER_PARTITIONED = 8, /* Bloom with a slice of the bits for each probe. */
-    BB_FILTER_COUNT_MIN = 9,   /* Count-min sketch: how often, not whether (bb/filter_sets.h). Not
-                                  made by a builder. */
+    /* In options only: ribbon. */
+    BB_FILTER_DEFAULT = 0,
+    /* No filter: every key may be present. */
+    BB_FILTER_NONE = 1,
+    /* Byte-grouped or bit-exact ribbon, whichever is smaller: 2 to 8 % above the theoretical
+     * minimum. */
+    BB_FILTER_RIBBON = 2,
+    /* Bloom in 64-byte lines: fast to build, for short-lived sets. */
+    BB_FILTER_BLOCKED_BLOOM = 3,
+    /* Classic Bloom with any number of bits and independent probes. */
+    BB_FILTER_BLOOM = 4,
+    /* Parquet's split-block Bloom, bit for bit, for interchange. Hashes are used unchanged; the
+     * salt must be 0. */
+    BB_FILTER_SPLIT_BLOCK = 5,
+    /* Bloom with counters: keys can be removed (bb/filter_sets.h). */
+    BB_FILTER_COUNTING = 6,
+    /* Bloom that grows, for an unknown number of keys. */
+    BB_FILTER_SCALABLE = 7,
+    /* Bloom with a separate slice of the bits for each probe. */
+    BB_FILTER_PARTITIONED = 8,
+    /* Count-min sketch: counts occurrences (bb/filter_sets.h). Builders do not make it. */
+    BB_FILTER_COUNT_MIN = 9,
 };
 
-/* Stable lower-case name: "ribbon", "blocked-bloom", ... NULL for an unknown value. */
+/* A stable lower-case name: "ribbon", "blocked-bloom", ... NULL for an unknown value. */
 BB_API const char *bb_filter_kind_name(enum bb_filter_kind kind);
-/* The kind of a name; BB_INVALID naming the ones there are. */
+/* The kind with this name. BB_INVALID for other names; the message lists the valid names. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_kind_find(const char *name,
                                                         enum bb_filter_kind *ret_kind);
 
-/* Target rates that can be asked for. Outside: BB_INVALID, never clamped. */
+/* Range of target rates. A rate outside is BB_INVALID; it is never clamped. */
 #define BB_FILTER_RATE_MIN (1.0 / 16777216) /* 2^-24 */
 #define BB_FILTER_RATE_MAX 0.5
 
-/* The most keys of one filter. */
+/* Maximum number of keys of a filter. */
 #define BB_FILTER_KEY_COUNT_MAX (UINT64_C(1) << 32)
 
-/* The most slack of a ribbon. */
+/* Maximum slack of a ribbon. */
 #define BB_FILTER_SLACK_MAX 0.25
 
 struct bb_filter_options {
-    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
+    /* sizeof this struct, or 0: bb/base.h */
+    size_t struct_size;
     enum bb_filter_kind kind;
-    double target_rate; /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; 0 means 0.01 */
-    /* Ribbon: space given for time, as a share of slots beyond the keys, 0 ... BB_FILTER_SLACK_MAX.
-     * At 0.03 a filter of 1,000 keys is 2 % larger and built in three quarters of the time. 0: the
-     * least space. No other kind has a use for it. */
+    /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX; 0 means 0.01. */
+    double target_rate;
+    /* Ribbon only: trades space for build time. The number of extra slots as a share of the keys, 0
+     * ... BB_FILTER_SLACK_MAX. At 0.03 a filter of 1,000 keys is 2 % larger and takes three
+     * quarters of the time to build. 0 gives the smallest filter. */
     double slack;
-    uint64_t salt; /* Makes this filter's false positives independent of other filters'; kept in the
-                      envelope. */
-    /* Bloom kinds: size and probes, of a plan or of a filter that this one is to be united with,
-     * whatever the keys turn out to be; target_rate is then only noted down. 0: what meets
-     * target_rate for the keys that were added. */
+    /* Makes this filter's false positives independent of those in other filters. Kept in the
+     * envelope. */
+    uint64_t salt;
+    /* Bloom kinds: size and number of probes, from a plan or from a filter that will be united with
+     * this one. They apply whatever the number of keys; target_rate is then only recorded. 0:
+     * parameters that meet target_rate for the keys added. */
     uint64_t parameters[2];
 };
 
-/* Collects hashes. One thread at a time. Memory: 8 bytes per hash until finish, and up to 2 more to
- * grow (8 more below 65,536 hashes), where realloc moves pages; one that copies holds old and new
- * for a moment. finish needs up to twice the envelope and 0.1 MB besides, counting and scalable
- * filters up to three times the envelope. Sticky after a failure. */
+/* Collects hashes. One thread at a time. Memory: 8 bytes per hash until finish, plus up to 2 bytes
+ * per hash to grow (8 below 65,536 hashes) if realloc remaps pages. If realloc copies, both arrays
+ * exist during the copy. finish needs up to twice the size of the envelope plus 0.1 MB; for
+ * counting and scalable filters up to three times the envelope. Sticky after a failure. */
 struct bb_filter_builder;
 BB_API BB_MUST_CHECK enum bb_status
 bb_filter_builder_create(const struct bb_filter_options *options,
                          struct bb_filter_builder **ret_builder);
 BB_API void bb_filter_builder_destroy(struct bb_filter_builder *builder);
-/* Equal hashes may be added again; they cost nothing in the filter. BB_TOO_LARGE beyond the key
+/* Equal hashes may be added again and take no space in the filter. BB_TOO_LARGE beyond the key
  * limit. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_builder_add(struct bb_filter_builder *builder,
                                                           uint64_t hash);
-/* Appends the envelope to *envelope (owned by the caller) and leaves the builder empty, ready for
+/* Appends the envelope to *envelope (owned by the caller). The builder is then empty and can build
  * another filter. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_builder_finish(struct bb_filter_builder *builder,
                                                              struct bb_buf *envelope);
 
-/* What an envelope says of itself. */
+/* Description of an envelope. */
 struct bb_filter_info {
     enum bb_filter_kind kind;
     uint32_t version;
-    uint64_t key_count;  /* distinct hashes */
-    uint64_t size_bytes; /* the whole envelope */
-    double bits_per_key; /* of the whole envelope; 0 for no keys */
+    /* Distinct hashes. */
+    uint64_t key_count;
+    /* Of the whole envelope. */
+    uint64_t size_bytes;
+    /* Of the whole envelope; 0 for no keys. */
+    double bits_per_key;
     double target_rate;
-    double predicted_rate; /* of the bits that are set: by chance above or below the plan's */
-    double fill;           /* share of set bits; about 1/2 for ribbons */
-    uint32_t
-        bits_per_probe; /* ribbon: fingerprint bits of the larger shards; Bloom kinds: probes k */
+    /* Computed from the bits that are set: by chance above or below the plan's. */
+    double predicted_rate;
+    /* Share of set bits; about 1/2 for ribbons. */
+    double fill;
+    /* Ribbon: fingerprint bits of the larger shards. Bloom kinds: number of probes, k. */
+    uint32_t bits_per_probe;
     uint64_t salt;
-    uint64_t saturated_count; /* counters that are full and stay so; 0 but for kinds that count */
-    uint32_t stage_count;     /* of a scalable filter; 0 of others */
-    /* Relative standard deviation of the predicted rate, over the sets of as many keys. Chance
-     * multiplies: a sound filter's is more than e^(4 * rate_deviation) times the plan's once in
-     * 30,000 times; where a single line or block can decide (blocked Bloom and split-block, at 1e-4
-     * and below), once in 1,000. 0 for kinds whose bits never give more than the target (ribbon,
-     * scalable), and for count-min. */
+    /* Counters that are full and stay full; 0 for kinds without counters. */
+    uint64_t saturated_count;
+    /* Of a scalable filter; 0 for other kinds. */
+    uint32_t stage_count;
+    /* Relative standard deviation of the predicted rate over all sets with this number of keys. The
+     * deviation is multiplicative: the rate of a valid filter exceeds the plan's by more than a
+     * factor of e^(4 * rate_deviation) once in 30,000 filters. If a single line or block can
+     * dominate (blocked Bloom and split-block at 1e-4 and below), once in 1,000. 0 for kinds whose
+     * bits never exceed the target (ribbon, scalable), and for count-min. */
     double rate_deviation;
     uint64_t reserved[3];
 };
 
-/* A filter ready for questions; borrows the envelope's bytes, which must outlive it. Copyable. */
+/* A filter that can be probed. Borrows the bytes of the envelope, which must outlive it.
+ * Copyable. */
 struct bb_filter_view {
-    const void *kind;  /* internal; NULL in a zeroed view, which answers "may contain" */
-    const void *probe; /* internal: the form for this processor's instruction set */
+    /* Internal. NULL in a zeroed view, which returns "may contain". */
+    const void *kind;
+    /* Internal: the probe function for this processor's instruction set. */
+    const void *probe;
     struct bb_bytes payload;
     uint64_t salt;
     uint64_t parameters[4];
 };
 
-/* Checks envelope and checksum. On failure (BB_CORRUPT with the offset, BB_UNSUPPORTED) *view still
- * is usable and answers "may contain" to everything. Reads nothing outside the bytes, then or
- * later. */
+/* Checks the envelope and its checksum. On failure (BB_CORRUPT with the offset, BB_UNSUPPORTED)
+ * *view is still usable and returns "may contain" for every hash. Neither this call nor a later
+ * probe reads outside the bytes. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_view_init(struct bb_filter_view *view,
                                                         struct bb_bytes envelope);
-/* The same check, and the description. */
+/* Makes the same checks and returns the description. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_info(struct bb_bytes envelope,
                                                    struct bb_filter_info *ret_info);
-/* False: the hash was certainly not added. Any thread. */
+/* Probes the filter. False: the hash was certainly not added. Any thread. */
 BB_API bool bb_filter_may_contain(const struct bb_filter_view *view, uint64_t hash);
 
-/* Batches: the same answers, with the memory that they need fetched in advance, so that the misses
- * of the cache overlap. Worth it where filters do not fit into the caches: there a question alone
- * waits for memory once or twice. Bit i % 64 of ret_bits[i / 64] is the answer to question i, 1 for
- * "may contain"; ret_bits has (count + 63) / 64 words, and bits behind the last question are 0. Any
+/* Batch probes: the same results. The memory for all probes is prefetched, so that cache misses
+ * overlap. This is faster if the filters do not fit into the caches, where a single probe waits for
+ * memory once or twice. Bit i % 64 of ret_bits[i / 64] is the result of probe i, 1 for "may
+ * contain". ret_bits has (count + 63) / 64 words; the unused bits of the last word are 0. Any
  * thread. */
 
-/* count hashes asked of one filter. */
+/* Probes one filter for count hashes. */
 BB_API void bb_filter_may_contain_many(const struct bb_filter_view *view, const uint64_t *hashes,
                                        size_t count, uint64_t *ret_bits);
-/* One hash asked of view_count filters, of any kinds: the runs of a store, newest first. */
+/* Probes view_count filters, of any kinds, for one hash: for example the runs of a store, newest
+ * first. */
 BB_API void bb_filter_may_contain_each(const struct bb_filter_view *views, size_t view_count,
                                        uint64_t hash, uint64_t *ret_bits);
 
-/* Adds keys to a finished filter of a Bloom kind, in place: the same bits as if it had been built
- * with them and these parameters. *ret_inserted counts those that it did not let through before; so
- * does the key count, which may stay a little too low for that. The more keys beyond those it was
- * sized for, the higher the predicted rate. hashes: in any order, as often as they come. On failure
- * nothing was changed. BB_UNSUPPORTED, with the reason, for other kinds; BB_INVALID for a filter of
- * no keys, which has no room; damaged envelopes as bb_filter_info. The whole filter is read each
- * time: give many hashes at once. No view may be asked meanwhile. */
+/* Adds keys in place to a finished filter of a Bloom kind. The bits are the same as if the filter
+ * had been built with all keys and these parameters. *ret_inserted counts the hashes that are new
+ * to the filter. False positives are not counted, so the key count may be slightly low. The
+ * predicted rate rises as the number of keys exceeds the planned number. hashes: in any order,
+ * duplicates allowed. On failure nothing is changed. BB_UNSUPPORTED, with the reason, for other
+ * kinds; BB_INVALID for a filter of no keys, which has no space; damaged envelopes fail as in
+ * bb_filter_info. Each call reads the whole filter, so pass many hashes per call. No thread may
+ * probe a view of the filter during the call. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_insert(struct bb_buf *envelope,
                                                      const uint64_t *hashes, size_t count,
                                                      uint64_t *ret_inserted);
 
-/* --- Filters in files of their own --- */
+/* --- Filters in separate files --- */
 
-/* How keys become the hashes of a filter. ON DISK: the values never change. */
+/* How keys are hashed for a filter. ON DISK: the values never change. */
 enum bb_filter_hash {
-    BB_FILTER_HASH_KEYED = 1, /* bb_hash_key under a secret that is kept beside the filter. Who can
-                                 read the file can make keys that collide. */
-    BB_FILTER_HASH_XXH64 = 2, /* bb_hash_xxh64, without a secret: Parquet's. Anybody can make keys
-                                 that collide. */
+    /* bb_hash_key under a secret stored in the same file. A reader of the file can construct
+     * colliding keys. */
+    BB_FILTER_HASH_KEYED = 1,
+    /* bb_hash_xxh64, without a secret: Parquet's hash. Anybody can construct colliding keys. */
+    BB_FILTER_HASH_XXH64 = 2,
 };
 
-/* The bytes in front of the envelope. */
+/* Size of the header that precedes the envelope. */
 #define BB_FILTER_FILE_HEADER_SIZE 256
 
-/* What a filter's file holds: all that is needed to ask it for keys. docs/format-filter-file.md
- * draws it. */
+/* Contents of a filter file: everything needed to probe the filter for keys. See
+ * docs/format-filter-file.md. */
 struct bb_filter_file {
     enum bb_filter_hash hash;
-    struct bb_hash_secret secret; /* hash keyed; else ignored, and zeros when decoded */
-    uint64_t planned_key_count;   /* how many keys it was sized for; 0: those that it has */
-    struct bb_bytes envelope;     /* borrowed */
-    uint64_t reserved[2];         /* 0 */
+    /* For the keyed hash; otherwise ignored when encoding, and zeros when decoding. */
+    struct bb_hash_secret secret;
+    /* Number of keys the filter was sized for; 0: its key count. */
+    uint64_t planned_key_count;
+    /* Borrowed. */
+    struct bb_bytes envelope;
+    uint64_t reserved[2]; /* 0 */
 };
 
-/* Appends header and envelope, as finished by a builder, to *buf: the contents of a file. Give the
- * file mode 0600 (it holds the secret), and replace files whole: another name, sync, rename.
- * BB_INVALID for fields or an envelope that can not be. */
+/* Appends the header and the envelope, as finished by a builder, to *buf: the contents of a file.
+ * Create the file with mode 0600 (it contains the secret). To replace a file, write a new one, sync
+ * it and rename it. BB_INVALID for invalid fields or an invalid envelope. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_file_encode(const struct bb_filter_file *file,
                                                           struct bb_buf *buf);
-/* Takes the contents apart; ret_file->envelope borrows them. Checks the header and that the
- * envelope is the one it was written with; the envelope itself is checked by bb_filter_view_init.
- * BB_CORRUPT with the offset; BB_UNSUPPORTED for newer versions and other hashes. Threads: any. */
+/* Decodes the contents of a file. ret_file->envelope borrows the bytes. Checks the header, and that
+ * the envelope belongs to this header. bb_filter_view_init checks the envelope itself. BB_CORRUPT
+ * with the offset; BB_UNSUPPORTED for newer versions and other hashes. Threads: any. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_file_decode(struct bb_bytes bytes,
                                                           struct bb_filter_file *ret_file);
-/* The hash of a key, to be asked of the filter or added to it. Threads: any. */
+/* The hash of a key, for probing the filter or for adding to it. Threads: any. */
 BB_API uint64_t bb_filter_file_hash(const struct bb_filter_file *file, struct bb_bytes key);
 
-/* --- Sets from bits ---
+/* --- Set operations ---
  *
- * Filters of the Bloom kinds can be counted, united and compared. Two filters go together if they
- * have the same kind, salt and probes (and their keys were hashed under the same secret, which the
- * bits do not tell), and the same size, or one a whole multiple of the other's: then the larger one
- * is folded. A counting filter counts as the classic one of its keys. Anything else is BB_INVALID
- * with the reason. A ribbon's bits mark no keys:
- * BB_UNSUPPORTED. Damaged envelopes: as bb_filter_info. docs/filters.md has the mathematics. Any
- * thread. */
+ * Filters of the Bloom kinds support cardinality estimates, union and comparison. Two filters are
+ * compatible if they have the same kind, salt and number of probes, and if the size of one is a
+ * multiple of the other's; the larger filter is then folded. Their keys must have been hashed under
+ * the same secret, which the functions cannot check. A counting filter is treated as the classic
+ * filter of its keys. Incompatible filters are BB_INVALID with the reason. Ribbons are
+ * BB_UNSUPPORTED, because their bits do not correspond to keys. Damaged envelopes fail as in
+ * bb_filter_info. docs/filters.md has the mathematics. Any thread. */
 
-/* A number that bits suggest, and how far off it is: the root mean square of the error over the
- * hashes. A standard error of INFINITY: the bits tell nothing, the value is a bound. */
+/* An estimate and its standard error: the root mean square error over the hashes. A standard error
+ * of INFINITY means that the bits carry no information and the value is only a bound. */
 struct bb_filter_estimate {
     double value;
     double standard_error;
 };
 
-/* How many distinct keys the bits show; INFINITY when all of them are set. */
+/* Estimates the number of distinct keys; INFINITY if all bits are set. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_filter_estimate_keys(struct bb_bytes envelope, struct bb_filter_estimate *ret_key_count);
 
-/* Appends an envelope that contains what either filter contains; with the same bits as if it had
- * been built from all keys. Its size is that of the smaller one, its target rate the larger of the
- * two; what it really passes is the predicted rate of bb_filter_info. Its key count is the estimate
- * from its bits, rounded, not below either count and not above their sum; exact if one is 0.
- * *envelope is owned by the caller and holds neither of the two. */
+/* Appends the envelope of the union of two filters. Its bits are the same as in a filter built from
+ * all keys. Its size is that of the smaller filter; its target rate is the larger of the two.
+ * bb_filter_info gives the predicted rate of the result. Its key count is estimated from its bits,
+ * rounded, and limited to the range from the larger count to the sum; it is exact if one count is
+ * 0. *envelope is owned by the caller and contains neither input. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_union(struct bb_bytes first, struct bb_bytes second,
                                                     struct bb_buf *envelope);
 
-/* Estimates of two sets; each within what the others allow. */
+/* Estimates for two sets, consistent with each other. */
 struct bb_filter_comparison {
     struct bb_filter_estimate first;
     struct bb_filter_estimate second;
-    struct bb_filter_estimate either;     /* union */
-    struct bb_filter_estimate both;       /* intersection */
-    struct bb_filter_estimate first_only; /* differences */
+    /* Union. */
+    struct bb_filter_estimate either;
+    /* Intersection. */
+    struct bb_filter_estimate both;
+    /* Differences. */
+    struct bb_filter_estimate first_only;
     struct bb_filter_estimate second_only;
-    struct bb_filter_estimate jaccard; /* both / either; 1 for two empty sets */
+    /* both / either; 1 for two empty sets. */
+    struct bb_filter_estimate jaccard;
 };
 
-/* The standard error of what is small is that of what is large: an intersection of two sets of a
- * million keys at 10 bits each is known to +- 500, whatever its size. */
+/* Compares two filters. The standard error of a small quantity is as large as that of a large one:
+ * the intersection of two sets of a million keys at 10 bits per key is accurate to +- 500, whatever
+ * its size. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_compare(struct bb_bytes first, struct bb_bytes second,
                                                       struct bb_filter_comparison *ret_comparison);
 
 /* --- Sizing ---
  *
- * Keys, rate and memory of a filter: any two of them give the third. Nobody needs bits per key.
+ * A filter has a number of keys, a rate and a size. Any two of them determine the third:
  *
  *     struct bb_filter_question question = {.key_count = 1000000, .size_bytes = 1 << 20};
- *     bb_filter_plan(&question, &plan);             // plan.target_rate is the least that fits
+ *     bb_filter_plan(&question, &plan);             // plan.target_rate is the lowest that fits
  *
- * and then options.target_rate = plan.target_rate. More keys or a lower rate never take fewer
- * bytes, more memory never gives a higher rate, and there are no holes between. */
+ * Then set options.target_rate = plan.target_rate. More keys or a lower rate never need fewer
+ * bytes, and more memory never gives a higher rate. */
 
-/* How parameters follow from a rate. */
+/* How parameters are derived from a rate. */
 enum bb_filter_policy {
-    BB_FILTER_POLICY_EXACT =
-        0, /* the least memory with which the predicted rate meets the target */
-    /* What ClickHouse's index bloom_filter(rate) takes for so many distinct values: whole bits per
-     * key out of a table, up to 19, and as few probes as the table allows. Kind BB_FILTER_BLOOM,
-     * from keys and rate only. Like the original it gives 19 bits and 13 probes for rates in
-     * [0.221, 0.237), never passes fewer than 1.09e-4, and passes 0.4 where 0.283 to 0.4 is asked
-     * for; predicted_rate says so. Build it with options.parameters. */
+    /* The smallest size whose predicted rate meets the target. */
+    BB_FILTER_POLICY_EXACT = 0,
+    /* The parameters of ClickHouse's index bloom_filter(rate) for this number of distinct values: a
+     * whole number of bits per key from a table, up to 19, and the fewest probes that the table
+     * allows. Kind BB_FILTER_BLOOM, from keys and rate only. Like the original, it gives 19 bits
+     * and 13 probes for rates in [0.221, 0.237), never achieves a rate below 1.09e-4, and gives a
+     * rate of 0.4 for requested rates from 0.283 to 0.4. predicted_rate is the true rate. To build
+     * the filter, set options.parameters. */
     BB_FILTER_POLICY_CLICKHOUSE = 1,
 };
 
-/* Exactly two of the three numbers are given; the third is 0. */
+/* Exactly two of the three numbers are set; the third is 0. */
 struct bb_filter_question {
-    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
+    /* sizeof this struct, or 0: bb/base.h */
+    size_t struct_size;
     enum bb_filter_kind kind;
     enum bb_filter_policy policy;
-    uint64_t key_count;  /* distinct keys, at most BB_FILTER_KEY_COUNT_MAX */
-    double target_rate;  /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX */
-    uint64_t size_bytes; /* of the whole envelope */
-    double slack;        /* as in struct bb_filter_options */
+    /* Distinct keys, at most BB_FILTER_KEY_COUNT_MAX. */
+    uint64_t key_count;
+    /* BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX. */
+    double target_rate;
+    /* Of the whole envelope. */
+    uint64_t size_bytes;
+    /* As in struct bb_filter_options. */
+    double slack;
 };
 
 struct bb_filter_plan {
     enum bb_filter_kind kind;
     uint64_t key_count;
-    double target_rate; /* for struct bb_filter_options, with slack */
+    /* For struct bb_filter_options, with slack. */
+    double target_rate;
     double slack;
-    /* The whole envelope. Bloom kinds, and ribbons up to 2,000 keys: what the builder writes, to
-     * the byte (a ribbon that no seed solves, once in 10^8 filters, takes one size more). Ribbons
-     * of more keys: a bound that the builder stays below; docs/filters.md says how close. Scalable:
-     * of one stage, which the builder needs 999 times of 1,000, or up to 8 bytes more. */
+    /* Size of the whole envelope. Bloom kinds, and ribbons up to 2,000 keys: the exact size that
+     * the builder writes (a ribbon that no seed solves, once in 10^8 filters, takes the next size).
+     * Ribbons of more keys: an upper bound; docs/filters.md shows how close it is. Scalable: the
+     * size of one stage, which suffices 999 times out of 1,000; otherwise the filter is up to 8
+     * bytes larger. */
     uint64_t size_bytes;
     double bits_per_key;
-    double predicted_rate;   /* the expectation for these parameters; at most target_rate */
-    uint32_t bits_per_probe; /* as in struct bb_filter_info */
-    uint64_t parameters[2];  /* of the envelope; Bloom kinds may be built with them instead */
-    /* Lines of 64 bytes that a question touches, in the mean: what it costs outside the cache. */
-    double member_cache_lines;  /* for a key of the set */
-    double foreign_cache_lines; /* for any other */
+    /* The expected rate for these parameters; at most target_rate. */
+    double predicted_rate;
+    /* As in struct bb_filter_info. */
+    uint32_t bits_per_probe;
+    /* Of the envelope. Bloom kinds can be built with them. */
+    uint64_t parameters[2];
+    /* Mean number of 64-byte cache lines that a probe touches: its cost if the filter is not
+     * cached. */
+    /* For a member. */
+    double member_cache_lines;
+    /* For a non-member key. */
+    double foreign_cache_lines;
     uint64_t reserved[4];
 };
 
-/* Answers a question. Memory beyond what BB_FILTER_RATE_MIN or BB_FILTER_KEY_COUNT_MAX keys take is
- * left over: size_bytes of the plan says how much is used. BB_INVALID: not two numbers given; a
- * rate outside of its range; memory too small for the keys at BB_FILTER_RATE_MAX, or for one key.
- * BB_TOO_LARGE: more keys than a filter can have. BB_UNSUPPORTED: as bb_filter_builder_create, and
- * questions that the policy has no answer to. A size is found in microseconds, a rate or a number
- * of keys in milliseconds. Any thread. */
+/* Computes the missing number. If size_bytes exceeds the size for BB_FILTER_RATE_MIN or for
+ * BB_FILTER_KEY_COUNT_MAX keys, the rest is unused; size_bytes of the plan is the size that is
+ * used. BB_INVALID: not exactly two numbers are set; a rate outside its range; too little memory
+ * for the keys at BB_FILTER_RATE_MAX, or for one key. BB_TOO_LARGE: more keys than a filter can
+ * have. BB_UNSUPPORTED: as bb_filter_builder_create, or a question that the policy cannot answer.
+ * Computing a size takes microseconds, a rate or a number of keys milliseconds. Any thread. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_plan(const struct bb_filter_question *question,
                                                    struct bb_filter_plan *ret_plan);
 
-/* What a filter of given parameters is with so many keys, 0 among them: size, predicted rate, cost;
- * target_rate becomes the predicted one. The parameters are those of the envelope (docs/filters.md,
- * section 6); a ribbon's rate is that of its rank. BB_INVALID for parameters that are impossible.
- */
+/* Size, predicted rate and cost of a filter with given parameters and any number of keys, including
+ * 0. target_rate is set to the predicted rate. The parameters are those of the envelope
+ * (docs/filters.md, section 6). The rate of a ribbon follows from its number of fingerprint bits.
+ * BB_INVALID for impossible parameters. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_predict(enum bb_filter_kind kind, uint64_t key_count,
                                                       const uint64_t parameters[2],
                                                       struct bb_filter_plan *ret_plan);
 
-/* A run of the store for the allocation of rates: see bb_filter_allocate. */
+/* A run of a store, for bb_filter_allocate. */
 struct bb_filter_run {
     uint64_t key_count;
-    double visit_share; /* share of absent look-ups that reach the run, 0 means 1 */
-    double read_cost;   /* relative cost of a wasted read there, 0 means 1 */
-    double ret_rate;    /* set by the call: rate for the run's filters; 1 means no filter */
+    /* Share of lookups of absent keys that reach the run; 0 means 1. */
+    double visit_share;
+    /* Relative cost of a wasted read in this run; 0 means 1. */
+    double read_cost;
+    /* Output: rate for the run's filters; 1 means no filter. */
+    double ret_rate;
 };
 
-/* Spreads a target of wasted reads per absent look-up over runs so that the memory is least: rate
- * proportional to key_count / (visit_share * read_cost), capped at BB_FILTER_RATE_MAX (beyond: no
- * filter, rate 1, and the rest is spread again), never below BB_FILTER_RATE_MIN. *ret_achieved is
- * the sum of visit_share * read_cost * rate. Source: Dayan, Athanassoulis, Idreos, "Monkey", SIGMOD
- * 2017. Time: that of sorting the runs; it needs no memory. BB_INVALID for targets outside
- * (0, run_count]. */
+/* Distributes a target of wasted reads per lookup of an absent key over runs, so that the total
+ * memory is minimal. Each rate is proportional to key_count / (visit_share * read_cost). A rate
+ * above BB_FILTER_RATE_MAX becomes 1 (no filter), and the remainder is distributed again. No rate
+ * is below BB_FILTER_RATE_MIN. *ret_achieved is the sum of visit_share * read_cost * rate. Source:
+ * Dayan, Athanassoulis, Idreos, "Monkey", SIGMOD 2017. Takes the time to sort the runs and no
+ * memory. BB_INVALID for targets outside (0, run_count]. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_allocate(struct bb_filter_run *runs, size_t run_count,
                                                        double target_wasted_reads,
                                                        double *ret_achieved);
