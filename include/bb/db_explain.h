@@ -1,4 +1,4 @@
-/* Why a get reads what it reads: everything that it asked, in order, and what it was told.
+/* Why a get reads from disk: all steps of a lookup in order, each with its result.
  *
  *     struct bb_explain explain;
  *     if (bb_db_explain(db, NULL, key, NULL, &explain) == BB_OK)
@@ -6,8 +6,7 @@
  *             ... explain.steps[i] ...
  *     bb_explain_deinit(&explain);
  *
- * NULL is for options, for a value that nobody wants, and for bb_explain_deinit.
- */
+ * NULL is allowed for options, for the value, and for bb_explain_deinit. */
 #ifndef BB_PUBLIC_DB_EXPLAIN_H
 #define BB_PUBLIC_DB_EXPLAIN_H
 
@@ -19,12 +18,13 @@ extern "C" {
 #endif
 
 enum bb_explain_kind {
-    BB_EXPLAIN_MEMTABLE, /* a memtable was asked */
-    BB_EXPLAIN_TABLE,    /* a table was asked, or left out by its bounds */
-    BB_EXPLAIN_NO_TABLE, /* the level has tables, none of which has bounds that hold the key */
+    BB_EXPLAIN_MEMTABLE, /* a memtable was searched */
+    BB_EXPLAIN_TABLE,    /* a table was searched, or excluded by its bounds */
+    /* The level has tables, but the bounds of none of them include the key. */
+    BB_EXPLAIN_NO_TABLE,
 };
 
-/* What a step found. A value or a tombstone ends the look-up. */
+/* The result of a step. A value or a tombstone ends the lookup. */
 enum bb_explain_found {
     BB_EXPLAIN_NOTHING,
     BB_EXPLAIN_VALUE,
@@ -34,38 +34,37 @@ enum bb_explain_found {
 struct bb_explain_step {
     enum bb_explain_kind kind;
     enum bb_explain_found found;
-    uint64_t sequence; /* of what was found */
+    uint64_t sequence; /* of the version found */
     int level;         /* -1: memtable */
     size_t memtable;   /* 0: the active one, then the frozen ones, newest first */
-    /* Of BB_EXPLAIN_TABLE. */
+    /* For BB_EXPLAIN_TABLE only. */
     char *path;
-    bool was_opened; /* by this look-up: its footer, root and properties were read */
-    struct bb_table_explain
-        table; /* visit BB_VISIT_OUT_OF_BOUNDS with stats all 0: not even opened,
-                                      the manifest's bounds leave it out */
+    bool was_opened; /* by this lookup: its footer, root and properties were read */
+    /* Visit BB_VISIT_OUT_OF_BOUNDS with all stats 0: the bounds in the manifest excluded the table,
+     * so it was not opened. */
+    struct bb_table_explain table;
     uint64_t reserved[2];
 };
 
 /* Owned: bb_explain_deinit. */
 struct bb_explain {
-    bool is_found;     /* what bb_db_get says by BB_OK and BB_NOT_FOUND */
-    uint64_t sequence; /* as of which was asked */
+    bool is_found;     /* true where bb_db_get returns BB_OK, false where BB_NOT_FOUND */
+    uint64_t sequence; /* sequence at which the store was read */
     struct bb_explain_step *steps;
     size_t step_count;
     /* Sums over the steps. */
     uint64_t memtable_visits;
     uint64_t tables_opened;
-    struct bb_read_stats
-        reads; /* the preads are block_reads, page_reads and summary_reads; what was
-                                   avoided, avoided_requests and, with account_avoided,
-                                   avoided_reads */
+    /* Preads are block_reads, page_reads and summary_reads. Avoided requests are avoided_requests
+     * and, with account_avoided, avoided_reads. */
+    struct bb_read_stats reads;
     uint64_t reserved[4];
 };
 
-/* A get with a report: looks the key up as bb_db_get does, with its answer, its reads and its counts
- * in the statistics, where it is one more get. BB_OK whether the key is there or not; a copy of its
- * value goes to *value (replaced; may be NULL). Costs some allocations more than a get, which itself
- * pays nothing for this call. Threads: any. */
+/* A get with a report. Looks up the key like bb_db_get, with the same result and reads, and counts
+ * as a get in the statistics. BB_OK whether the key exists or not. If it exists, its value is
+ * copied to *value (replaced; may be NULL). This call needs some allocations more than a get; a get
+ * pays nothing for it. Threads: any. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_explain(struct bb_db *db,
                                                   const struct bb_get_options *options,
                                                   struct bb_bytes key, struct bb_buf *value,

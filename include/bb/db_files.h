@@ -1,11 +1,10 @@
-/* A store as a directory of files: what is done to the whole of it, open or not. The store itself is
- * <bb/db.h>.
+/* Operations on the files of a store: verify, checkpoint, ingest, destroy, repair. <bb/db.h>
+ * declares the store.
  *
- * Threads. bb_db_checkpoint and bb_db_ingest may run beside everything else; the other calls want a store that nobody
- * has open, and say BB_BUSY otherwise.
+ * Threads. bb_db_checkpoint and bb_db_ingest run on an open store, concurrently with all other
+ * calls. The other functions require that the store is not open, and otherwise fail with BB_BUSY.
  *
- * NULL. Options and reports may be NULL: defaults, and nobody wants to know. Paths may not: BB_INVALID.
- */
+ * NULL. Options and reports may be NULL. Paths may not: BB_INVALID. */
 #ifndef BB_PUBLIC_DB_FILES_H
 #define BB_PUBLIC_DB_FILES_H
 
@@ -15,182 +14,194 @@
 extern "C" {
 #endif
 
-/* Verifies a store that nobody has open: manifest, every table (bb_table_verify), that manifest and
- * tables agree, that levels do not overlap, every log record, every index file: that it is there, whole,
- * its table's, and excludes no record that the table has. Reports files that belong to nothing.
- * Nothing is created or changed, and permission to read is enough: of a directory that may not be
- * written, on a file system that is mounted read-only. Several may run at a time. BB_BUSY: the store is
- * open for writing; an opening for writing is BB_BUSY meanwhile.
- */
+/* Verifies a store that is not open: the manifest, every table (bb_table_verify), every log record,
+ * and that tables agree with the manifest and do not overlap within a level. Every index file must
+ * exist, be intact and belong to its table, and must not exclude a record that its table contains.
+ * Reports files that belong to nothing in the store. The call creates and changes nothing. It needs
+ * only read permission, so the directory or file system may be read-only. Several verifications may
+ * run concurrently. BB_BUSY: the store is open for writing. While a verification runs, opening the
+ * store for writing fails with BB_BUSY. */
 struct bb_db_verify_report {
     uint64_t tables;
     uint64_t entries;
     uint64_t bytes;
     uint64_t logs;
     uint64_t log_records;
-    uint64_t log_bytes_dropped; /* unsynced tail */
-    uint64_t orphans;           /* files of ours that nothing refers to: no defect */
-    uint64_t foreign;           /* files that are not ours: left alone */
-    uint64_t tables_unnamed;    /* of the orphans: whole tables of this store. No defect where the
-                                   manifest's end says that it names all that there were, or where
-                                   all they hold is in named tables and logs too; else BB_CORRUPT */
-    uint64_t logs_unnamed;      /* of the orphans: logs of this store, all of which is in tables */
-    uint64_t indexes;           /* index files, each shown every record of its table */
+    uint64_t log_bytes_dropped; /* size of the unsynced tail */
+    /* Files of the store that nothing refers to. Not a defect. */
+    uint64_t orphans;
+    /* Files of other programs. They are ignored. */
+    uint64_t foreign;
+    /* Of the orphans: complete tables of this store. Not a defect if the end of the manifest
+     * confirms that it names all tables, or if named tables and logs contain all of their entries.
+     * Otherwise BB_CORRUPT. */
+    uint64_t tables_unnamed;
+    /* Of the orphans: logs of this store whose contents are all in tables. */
+    uint64_t logs_unnamed;
+    /* Index files, each checked against every record of its table. */
+    uint64_t indexes;
     uint64_t reserved[1];
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  const struct bb_db_options *options,
                                                  struct bb_db_verify_report *ret_report);
 
-/* Makes a second store in a directory that does not exist yet (BB_EXISTS; also where this store was
- * opened by the same name, wherever it or the process has moved since), with everything that was
- * written before the call and, of what others write meanwhile, a front part in the order of
- * commits. Flushes first. Tables are hard links, so that it takes no space until they are compacted
- * away, and copies where links are not possible (another file system); the parent directory must be
- * there. The two stores are independent from then on: either may be changed or destroyed.
+/* Creates a second store in a new directory (BB_EXISTS if it exists, or if this store was opened
+ * under that name, even if it was renamed since). The checkpoint contains all writes that completed
+ * before the call, and a prefix, in commit order, of concurrent writes. The call flushes first.
+ * Tables are hard links, which take no space until they are compacted away, or copies where links
+ * are not possible (another file system). The parent directory must exist. The two stores are
+ * independent: either may be changed or destroyed.
  *
- * Durable with BB_OK. After a failure what was begun is removed again; when the power fails in the
- * middle the directory is missing, or an opening of it finds no CURRENT (bb_db_destroy removes it).
- * Writes wait for the flush alone. */
+ * The checkpoint is durable when the call returns BB_OK. After a failure the call removes its
+ * files. After a power failure during the call the directory does not exist, or opening it finds no
+ * CURRENT (bb_db_destroy removes it). Writers wait only for the flush. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory);
 
-/* Brings tables built elsewhere (bb_table_builder, any secret and options, the store's comparator)
- * into the store, as if all of their entries were written in one batch at the moment when the call
- * returns: they win over everything written before, deletions among them delete, and snapshots taken
- * before do not see them. What others write while the call runs counts as written before it.
+/* Adds tables built elsewhere (bb_table_builder, any secret and options, the store's comparator) to
+ * the store, as if all their entries were written in one batch when the call returns. They override
+ * all earlier writes, their tombstones delete, and earlier snapshots do not see them. Concurrent
+ * writes of other threads count as earlier.
  *
- *     Inputs      Only read; they stay as they are and may be removed afterwards. Of several
- *                 versions of a key the newest counts; of a key in several inputs the input that is
- *                 named last: as if the inputs were written one after another, as named. So a range
- *                 tombstone hides what is older in its own input, what inputs named before it hold,
- *                 and what the store held. Sequences of the inputs count for nothing else
- *     Cost        Each is read once and written once, past log and memtable, to the deepest level
- *                 where nothing newer is below: sorted data that overlaps little is not compacted
- *                 again. Under background_bytes_per_second, behind flushes. Written anew, not linked:
- *                 the filters are under the store's own secret and keep its promise. Written twice
- *                 where other work has meanwhile made them break it, or come to level 0 as more
- *                 runs than flushes leave there
- *     Writers     go on, but for the moment in which what is in memory is flushed and the tables
- *                 become visible
- *     Failure     All tables come in, or none. BB_INVALID: another comparator. BB_CORRUPT,
- *                 BB_NOT_FOUND, BB_UNSUPPORTED: of an input. Nothing was changed then. BB_BUSY:
- *                 writers wrote so much meanwhile that the call gave up; or the store is being
- *                 closed, which a call that copies notices within some thousand entries (a
- *                 verification goes on to the end of its input). Nothing is left behind then
- *                 either. After any other failure the tables may be there at the next opening, as
- *                 with a write that failed
- *     Durable     with BB_OK, and with it all that was written before. */
+ *     Inputs      are only read, and may be removed afterwards. Of several versions of a key the
+ *                 newest wins. Of a key in several inputs the input named last wins, as if the
+ *                 inputs were written one after another. So a range tombstone hides older versions
+ *                 in its input, in inputs named before, and in the store. Sequences of the inputs
+ *                 have no other effect.
+ *     Cost        Each input is read once and written once, without log and memtable, to the
+ *                 deepest level that has nothing newer below it. Sorted data with little overlap
+ *                 is not compacted again. background_bytes_per_second applies, after flushes.
+ *                 Tables are rewritten, not linked, so that their filters use the store's secret
+ *                 and meet its target. They are written twice if concurrent work changes the rates
+ *                 they need, or if more runs would enter level 0 than flushes may leave there.
+ *     Writers     continue, except while memory is flushed and the tables become visible.
+ *     Failure     All tables are added, or none. BB_INVALID (another comparator), BB_CORRUPT,
+ *                 BB_NOT_FOUND and BB_UNSUPPORTED concern an input; nothing was changed. BB_BUSY:
+ *                 concurrent writes forced the call to give up, or the store is being closed. A
+ *                 call that copies notices this within some thousand entries; a verification first
+ *                 completes its input. No files remain in this case. After any other failure the
+ *                 tables may exist at the next opening, as after a failed write.
+ *     Durable     with BB_OK, together with all earlier writes. */
 struct bb_ingest_options {
-    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
-    bool verify; /* bb_table_verify of all inputs first: filters too, which are not needed here.
-                    Checksums, order and counts are checked in any case, as the inputs are read */
+    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
+    /* First run bb_table_verify on all inputs, including their filters, which ingestion does not
+     * use. Checksums, order and counts are always checked as the inputs are read. */
+    bool verify;
 };
-/* The paths are those of the inputs; without any it is BB_OK. */
+/* paths: the inputs. BB_OK if there are none. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_ingest(struct bb_db *db, const char *const *paths,
                                                  size_t count,
                                                  const struct bb_ingest_options *options);
 
-/* Removes a store that nobody has open (BB_BUSY names the holder of the lock), whole or damaged:
- * all files that have a name of a store's (docs/format-manifest.md) and nothing else, and the
- * directory when that leaves it empty. Of options the file system counts alone.
+/* Removes a store that is not open (BB_BUSY names the holder of the lock), intact or damaged.
+ * Removes all files with a store's file names (docs/format-manifest.md) and no others, and the
+ * directory if it is then empty. Of the options only the file system is used.
  *
- * BB_NOT_FOUND: there is no such directory. BB_INVALID: there are files in it, and none is recognisably
- * one that bloomblock wrote; nothing was removed. Any other failure stops half-way: an opening then
- * finds no CURRENT and refuses as long as tables or logs are left, and the next call goes on. The same
- * holds when the power fails in the middle; from BB_OK on nothing of the store comes back.
+ * BB_NOT_FOUND: the directory does not exist. BB_INVALID: the directory contains files, but none
+ * that is recognisably bloomblock's; no file was removed. Any other failure stops the removal
+ * midway. Opening the store then finds no CURRENT, and fails while tables or logs remain; the next
+ * call continues the removal. The same is true after a power failure during the call. After BB_OK
+ * no file of the store reappears.
  *
- * What is left of a creation, a checkpoint or a removal that died is removed too: a directory that is
- * empty, or has nothing but a LOCK and files that are cut off and can be no other program's. */
+ * The call also removes the remains of a creation, a checkpoint or a removal that was interrupted:
+ * an empty directory, or one that contains only a LOCK and truncated files that no other program
+ * could have written. */
 struct bb_db_destroy_report {
-    uint64_t removed; /* files, without the lock */
+    uint64_t removed; /* files, not counting the lock */
     uint64_t removed_bytes;
-    uint64_t foreign;    /* files that are not ours: left alone */
-    uint64_t unreadable; /* files that could not be looked into, to tell whose they are */
-    bool
-        directory_removed; /* false: foreign files are in it, it may not be removed, or it was reached
-                               over a symbolic link, and is left with that */
+    /* Files of other programs. They are not removed. */
+    uint64_t foreign;
+    /* Files that could not be read to find out their owner. */
+    uint64_t unreadable;
+    /* False: it contains other files, may not be removed, or was reached over a symbolic link,
+     * which would then dangle. */
+    bool directory_removed;
     uint64_t reserved[3];
 };
 BB_API BB_MUST_CHECK enum bb_status bb_db_destroy(const char *directory,
                                                   const struct bb_db_options *options,
                                                   struct bb_db_destroy_report *ret_report);
 
-/* Makes a damaged store one that opens, from what can be read of it. Where opening or verifying says
- * BB_CORRUPT this is the way on; a backup is a better one. A store that verifies is left as it is.
+/* Repairs a damaged store so that it opens, using all data that can be read. Use it if opening or
+ * verifying fails with BB_CORRUPT and there is no backup. A store that verifies is not changed.
  *
- * What is taken: the state that the newest readable manifest tells of. Its tables as they are; of
- * damaged ones every block whose checksum fits, written to a new table in the same level; the logs,
- * and when these are damaged every whole batch of them, behind holes too. Without any manifest: all
+ * Data that is used: the state in the newest readable manifest. Its intact tables; every block with
+ * a valid checksum of its damaged tables, rewritten as a new table in the same level; its logs, and
+ * of damaged logs every complete batch, including batches after a hole. Without any manifest: all
  * tables and logs, merged by their sequences.
  *
- * What is not taken: tables that the manifest does not name. They are what compactions have
- * replaced, and hold data that was deleted since. take_unnamed_tables takes them, on your word. Only
- * where the manifest has lost its end, and files that it names are gone, or where it is damaged in
- * the middle, they are taken at once: the lost end may have named them. Where its end cannot be read,
- * those are taken that are newer than all that it names.
+ * Data that is not used: tables that the manifest does not name. Compactions have replaced them,
+ * and they contain data deleted since. take_unnamed_tables uses them at the caller's risk. They are
+ * also used if the manifest has lost its end and files that it names are missing, or if it is
+ * damaged in the middle, because the lost part may have named them. If its end cannot be read,
+ * tables newer than all those it names are used.
  *
- * A lost part may have held deletions and newer versions, and older ones show again where it is
- * missing: deletions_may_return says that this cannot be ruled out, and the events name the ranges
- * of keys.
+ * A lost part may have contained deletions and newer versions. Older versions are then visible
+ * again. deletions_may_return is true if this cannot be ruled out, and the events name the key
+ * ranges.
  *
- * Definitions of attributes and indexes stay, and sound index files of tables that are taken as they
- * are. Other index files are removed: what they say can be built anew from the tables.
+ * Definitions of attributes and indexes are kept, and so are intact index files of tables that are
+ * kept unchanged. Other index files are removed; they can be rebuilt from the tables.
  *
- * Nothing else is destroyed. New files are written beside the old ones and put in force at once, by a new
- * CURRENT, as an opening does. Whatever is not part of the repaired store gets the suffix ".lost"
- * (".lost2", ...) before that, and stays until you remove it. A repair that fails, or whose process
- * or power fails, leaves the store as it was or repaired; besides it may leave files that no opening
- * minds.
+ * No other data is destroyed. New files are written next to the old files, and a new CURRENT puts
+ * all of them into effect atomically, as in an opening. Before that, every file that does not
+ * belong to the repaired store is renamed with the suffix ".lost" (".lost2", ...). These files
+ * remain until you remove them. If a repair fails, or its process or the power fails, the store is
+ * either unchanged or repaired; extra files may remain, which an opening ignores.
  *
- * Of options the comparator, the file system, the limits of tables and filters and
- * recovery count (BB_RECOVERY_POINT_IN_TIME: nothing after a hole of the logs is taken); on_event is told
- * of each finding (BB_EVENT_RECOVERY). Memory: the largest damaged table as a whole, and a write
- * buffer. Space: as much as is written anew.
+ * Options used: the comparator, the file system, the limits of tables and filters, recovery
+ * (BB_RECOVERY_POINT_IN_TIME: data after a hole in the logs is not used), and on_event, which
+ * reports each finding (BB_EVENT_RECOVERY). Memory: the largest damaged table and a write buffer.
+ * Disk space: the size of the rewritten data.
  *
- * BB_NOT_FOUND: no store. BB_BUSY: it is open. BB_CORRUPT: nothing of it can be read. BB_INVALID:
- * another comparator. BB_UNSUPPORTED: something in it is of a newer version, which must repair it.
- * BB_IO: a file cannot be read; that may pass, so it is not taken for damage: copy what the disk
- * still gives to a sound one, and repair there. After any failure the store is as it was. */
+ * BB_NOT_FOUND: no store. BB_BUSY: the store is open. BB_CORRUPT: no data can be read. BB_INVALID:
+ * another comparator. BB_UNSUPPORTED: the store has parts written by a newer version, which must
+ * repair it. BB_IO: a file cannot be read. This may be temporary, so it is not treated as damage:
+ * copy the readable data to an intact disk and repair it there. After any failure the store is
+ * unchanged. */
 struct bb_db_repair_options {
-    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
-    bool
-        dry_run; /* find out and report; change nothing, so that permission to read is enough, as for
-                        bb_db_verify. tables_merged and files_set_aside, which
-                        follow from what is written, are 0 then */
-    bool take_unnamed_tables; /* also tables of this store that the manifest does not name; all are
-                                 merged then, for their levels are unknown */
+    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
+    /* Report only; change nothing. Needs only read permission, like bb_db_verify. tables_merged and
+     * files_set_aside are 0, because they depend on the written files. */
+    bool dry_run;
+    /* Also use tables of this store that the manifest does not name. All tables are then merged,
+     * because the levels of these are unknown. */
+    bool take_unnamed_tables;
 };
 struct bb_db_repair_report {
-    bool is_whole;             /* nothing was wrong, and nothing was changed: the counts are 0 */
-    bool has_manifest;         /* a manifest could be read */
-    bool is_manifest_current;  /* it is the one that CURRENT names, and was read whole */
-    bool deletions_may_return; /* also: older versions in the place of newer ones */
+    bool is_whole;            /* no defect found; nothing was changed and the counts are 0 */
+    bool has_manifest;        /* a manifest was readable */
+    bool is_manifest_current; /* CURRENT names this manifest, and all of it was readable */
+    /* Also true if older versions may have replaced newer ones. */
+    bool deletions_may_return;
     uint64_t manifest_number;
     uint64_t tables_kept;
-    uint64_t tables_salvaged; /* damaged: what could be read of them was written anew */
-    uint64_t tables_lost;     /* missing, or nothing in them can be read */
-    uint64_t tables_merged;   /* sound or salvaged, and written anew because levels are unknown */
-    uint64_t tables_unnamed;  /* not taken: the manifest does not name them, or another store's */
-    uint64_t
-        tables_ranges_lost; /* salvaged or lost, and range tombstones of theirs are lost, or may
-                                    be: nothing tells whether there were any */
+    uint64_t tables_salvaged; /* damaged tables whose readable part was rewritten */
+    uint64_t tables_lost;     /* missing, or without any readable part */
+    /* Intact or salvaged tables that were rewritten because their levels are unknown. */
+    uint64_t tables_merged;
+    /* Not used: the manifest does not name them, or they belong to another store. */
+    uint64_t tables_unnamed;
+    /* Salvaged or lost tables that lost range tombstones, or for which this is unknown. */
+    uint64_t tables_ranges_lost;
     uint64_t entries_kept;
     uint64_t entries_salvaged;
-    uint64_t entries_lost; /* of tables of which the manifest tells how many there were */
-    uint64_t blocks_lost;  /* of which something is left that tells of them */
-    uint64_t bytes_lost;   /* of tables that were salvaged */
-    uint64_t logs_kept;    /* sound: the next opening replays them */
-    uint64_t logs_read;    /* what could be read of them was written to tables */
-    uint64_t logs_lost;    /* missing, or of another store */
-    uint64_t log_records;  /* batches, of logs read */
+    /* Counts tables whose entry count the manifest records. */
+    uint64_t entries_lost;
+    uint64_t blocks_lost; /* counts blocks that some readable part of the store records */
+    uint64_t bytes_lost;  /* of salvaged tables */
+    uint64_t logs_kept;   /* intact: the next opening replays them */
+    uint64_t logs_read;   /* damaged logs whose readable part was written to tables */
+    uint64_t logs_lost;   /* missing, or of another store */
+    uint64_t log_records; /* batches in the logs read */
     uint64_t log_bytes_lost;
     uint64_t log_holes;       /* places where operations are missing between others */
-    uint64_t files_set_aside; /* that have the suffix ".lost" now */
+    uint64_t files_set_aside; /* renamed with the suffix ".lost" */
     uint64_t last_sequence;
     uint64_t indexes_kept; /* index files of tables that were kept */
-    uint64_t
-        indexes_dropped; /* of such tables, but missing, damaged, or lying: they cost reads until
-                                 they are built anew (bb/select.h) */
+    /* Index files of such tables that are missing, damaged or wrong. Without them selections read
+     * more, until they are rebuilt (bb/select.h). */
+    uint64_t indexes_dropped;
     uint64_t reserved[6];
 };
 /* how may be NULL: defaults. */

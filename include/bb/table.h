@@ -1,19 +1,18 @@
-/* One immutable sorted table: a file of entries in order, cut into blocks, each block with its own
+/* One immutable sorted table: a file of entries in order, divided into blocks, each block with a
  * filter.
  *
- * Write one:   bb_table_builder_create, bb_table_builder_add in strictly ascending order,
- *              bb_table_builder_finish.
- * Read one:    bb_table_open, then bb_table_get, bb_table_iter_create; bb_table_verify reads every
- *              byte.
+ * Write a table:  bb_table_builder_create, bb_table_builder_add in strictly ascending order,
+ *                 bb_table_builder_finish.
+ * Read a table:   bb_table_open, then bb_table_get, bb_table_iter_create; bb_table_verify reads
+ *                 every byte.
  *
- * The format is drawn in docs/format.md. Version 0 is read by its own development only.
+ * docs/format.md describes the format. Only this development version reads format version 0.
  *
- * NULL: options, statistics and reports may be it, as may what is destroyed; else the rules of
- * bb/base.h hold.
+ * NULL: allowed for options, statistics, reports and objects to be destroyed. Otherwise the rules
+ * of bb/base.h apply.
  *
- * Threads: a builder and an iterator are for one thread at a time; an open table may be read by any
- * number of threads.
- */
+ * Threads: a builder or an iterator is used by one thread at a time. Any number of threads may read
+ * an open table. */
 #ifndef BB_PUBLIC_TABLE_H
 #define BB_PUBLIC_TABLE_H
 
@@ -24,36 +23,40 @@
 extern "C" {
 #endif
 
-/* Limits, checked on write and on read. A longer key is in no table: look-ups, offsets and seeks take it
- * for one more key that is not there. (A store refuses it: bb/db.h.) */
+/* Limits, checked on write and on read. No table contains a longer key: lookups, offsets and seeks
+ * treat it as an absent key. (A store rejects it: bb/db.h.) */
 #define BB_KEY_SIZE_MAX   (64 * 1024)
 #define BB_VALUE_SIZE_MAX (1024 * 1024 * 1024)
 #define BB_SEQUENCE_MAX   ((UINT64_C(1) << 56) - 1)
 
-/* Levels of a store that tables stand on: 0 the newest. Never another number. */
+/* Number of levels of a store. Level 0 is the newest. This number never changes. */
 #define BB_LEVEL_COUNT 7
 
-/* How the tables of a store are merged: docs/options.md, "Compaction styles". */
+/* How compaction merges the tables of a store: docs/options.md, "Compaction styles". */
 enum bb_compaction_style {
-    BB_COMPACTION_DEFAULT = 0, /* in options only */
-    BB_COMPACTION_LEVELED = 1, /* each level below level 0 is one run: fewest runs to ask, most
-                                  bytes rewritten */
-    BB_COMPACTION_TIERED = 2,  /* levels of several runs, each merged as a whole: fewest bytes
-                                  rewritten, most runs, most space */
-    BB_COMPACTION_LAZY_LEVELING = 3, /* the last level is one run, those above it are tiered */
+    /* In options only. */
+    BB_COMPACTION_DEFAULT = 0,
+    /* Each level below level 0 is one run: fewest runs to search, most bytes rewritten. */
+    BB_COMPACTION_LEVELED = 1,
+    /* Levels of several runs, each merged as a whole: fewest bytes rewritten, most runs and space.
+     * */
+    BB_COMPACTION_TIERED = 2,
+    /* The last level is one run; the levels above it are tiered. */
+    BB_COMPACTION_LAZY_LEVELING = 3,
 };
 
 /* ON DISK: the values never change. */
 enum bb_entry_kind {
-    BB_ENTRY_DELETE = 0, /* tombstone: the key is gone as of the sequence; the value is empty */
+    /* Tombstone: the key is deleted as of the sequence. The value is empty. */
+    BB_ENTRY_DELETE = 0,
     BB_ENTRY_PUT = 1,
-    BB_ENTRY_DELETE_RANGE = 2, /* of batches alone: all keys from key, inclusive, to value,
-                                  exclusive, are gone. No entry of a table: range tombstones stand
-                                  apart from its entries */
+    /* In batches only: deletes all keys from key, inclusive, to value, exclusive. Tables store
+     * range tombstones separately from their entries. */
+    BB_ENTRY_DELETE_RANGE = 2,
 };
 
-/* One version of a key. Entries order by key ascending, then by sequence descending: newest first.
- * No two entries of a store share key and sequence. */
+/* One version of a key. Entries are ordered by key ascending, then by sequence descending: newest
+ * first. No two entries of a store have the same key and sequence. */
 struct bb_entry {
     struct bb_bytes key;
     uint64_t sequence; /* 0 ... BB_SEQUENCE_MAX */
@@ -61,9 +64,8 @@ struct bb_entry {
     struct bb_bytes value;
 };
 
-/* A sorted stream of entries. is_valid and entry are for reading only; entry is borrowed until the
- * iterator moves. When is_valid is false, status tells whether the end was reached (BB_OK) or
- * reading failed. */
+/* A sorted stream of entries. is_valid and entry are read-only; entry is borrowed until the
+ * iterator moves. If is_valid is false, status is BB_OK at the end of the stream, or the error. */
 struct bb_iter {
     const struct bb_iter_ops *ops;
     bool is_valid;
@@ -77,15 +79,16 @@ struct bb_iter_ops {
     void (*destroy)(struct bb_iter *iter);
     void (*seek_first)(struct bb_iter *iter);
     void (*seek_last)(struct bb_iter *iter);
-    /* To the first entry at or after (key, sequence) in the order above: with sequence
-     * BB_SEQUENCE_MAX the newest version of the first key that is not below key. key is borrowed
-     * for the call. */
+    /* Moves to the first entry at or after (key, sequence) in the order above. With sequence
+     * BB_SEQUENCE_MAX this is the newest version of the first key >= key. key is borrowed for the
+     * call. */
     void (*seek)(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence);
     /* REQUIRES: is_valid. */
     void (*next)(struct bb_iter *iter);
     void (*prev)(struct bb_iter *iter);
-    /* For who writes tables: the block that holds the entry at hand and nothing else, as it is
-     * stored, until the iterator moves. False where that is not at hand; NULL: never. */
+    /* For code that writes tables: the stored form of the block that contains the current entry and
+     * no other, valid until the iterator moves. Returns false if it is not in memory. NULL:
+     * never. */
     bool (*stored)(struct bb_iter *iter, struct bb_stored_entry *ret_stored);
 };
 
@@ -116,7 +119,7 @@ static inline void bb_iter_destroy(struct bb_iter *iter)
         iter->ops->destroy(iter);
 }
 
-/* Keys from low, inclusive, to high, exclusive, in their order. NULL: open to that side. */
+/* Keys from low, inclusive, to high, exclusive, in their order. NULL: no bound on that side. */
 struct bb_key_range {
     const struct bb_bytes *low; /* borrowed */
     const struct bb_bytes *high;
@@ -129,7 +132,7 @@ enum bb_compression {
     BB_COMPRESSION_LZ4 = 2, /* a block is stored raw unless LZ4 saves at least 1/8 of it */
 };
 
-/* Where the index pages of an open table live. */
+/* Where the index pages of an open table are kept. */
 enum bb_index_residency {
     BB_INDEX_PINNED = 0, /* read on first use, kept in memory while the table is open */
     BB_INDEX_CACHED = 1, /* in the block cache, evicted like blocks (needs a cache) */
@@ -137,226 +140,257 @@ enum bb_index_residency {
 
 #define BB_GRANULARITY_PAGE UINT32_MAX
 
-/* The table summary: one filter over all keys of the table, asked before any search in the index.
- * Its rate and that of the blocks' filters multiply, so that their bits add up: together they cost
- * what one of them costs alone for the same filter_rate. How many of the bits per key stand in the
- * summary (summary_bits): */
-#define BB_SUMMARY_DEFAULT 0.0 /* a default that was measured; none for kinds other than ribbon */
-#define BB_SUMMARY_NONE    (-1.0) /* no summary: all bits in the blocks' filters */
-#define BB_SUMMARY_ALL     (-2.0) /* all bits in the summary, no filters of blocks */
+/* The table filter (called summary here): one filter over all keys of the table, probed before the
+ * index is searched. Its rate and the rate of the block filters multiply, so bits can be divided
+ * between them: both together cost as much as one filter with the same filter_rate. summary_bits is
+ * the number of bits per key in the table filter: */
+#define BB_SUMMARY_DEFAULT 0.0 /* a measured default; no table filter for kinds other than ribbon */
+#define BB_SUMMARY_NONE    (-1.0) /* no table filter: all bits in the block filters */
+#define BB_SUMMARY_ALL     (-2.0) /* all bits in the table filter, no block filters */
 
-/* Where the summary of an open table lives. It is read on first use.
+/* Where the table filter of an open table is kept. It is read on first use.
  *
- * Cached: hashes have no locality, so that look-ups ask for all pieces alike. In a cache that is
- * smaller than the summaries, and what else is asked for, nearly every absent key reads a piece of
- * some 64 KiB: then no summary is better.
- * Unused: look-ups meet the rate of the blocks' filters alone, which is filter_rate only of tables
- * without a summary. */
+ * Cached: hashes have no locality, so lookups use all pieces equally. If the cache is smaller than
+ * the table filters and the other cached data, nearly every absent key reads a piece of some 64
+ * KiB. Tables without table filters are then faster.
+ *
+ * Unused: lookups have the rate of the block filters. That is filter_rate only in tables without a
+ * table filter. */
 enum bb_summary_residency {
     BB_SUMMARY_PINNED = 0, /* in memory while the table is open */
     BB_SUMMARY_CACHED = 1, /* in the block cache, in pieces of about 64 KiB (needs a cache) */
-    BB_SUMMARY_UNUSED = 2, /* left in the file: only the blocks' filters are asked */
+    BB_SUMMARY_UNUSED = 2, /* not read: only the block filters are probed */
 };
 
 struct bb_block_cache; /* see below */
 struct bb_file_system; /* base/file.h; NULL in options means the operating system's files */
 
-/* Zero means default, everywhere. */
+/* Zero means the default in every field. */
 struct bb_table_options {
-    size_t struct_size; /* sizeof of it, or 0: bb/base.h */
+    size_t struct_size; /* sizeof this struct, or 0: bb/base.h */
     struct bb_file_system *file_system;
     const struct bb_comparator
-        *comparator; /* borrowed while builder or table lives; NULL: bytewise */
+        /* Borrowed until the builder or table is destroyed; NULL: bytewise. */
+        *comparator;
 
     /* For writing. */
-    uint32_t
-        block_size_bytes; /* raw size at which a block is closed, 64 ... 16 MiB; default 4096 */
-    uint32_t restart_interval; /* entries between full keys, 1 ... 1024; default 16 */
+    /* Raw size at which a block is closed, 64 ... 16 MiB; default 4096. */
+    uint32_t block_size_bytes;
+    /* Entries between full keys, 1 ... 1024; default 16. */
+    uint32_t restart_interval;
     enum bb_compression compression;
-    enum bb_filter_kind filter_kind; /* NONE, RIBBON (default), BLOCKED_BLOOM, BLOOM */
-    double filter_rate;             /* target of the whole table, default 0.01; 1 means no filter */
-    uint32_t filter_granularity;    /* consecutive blocks that share a filter, default 1;
-                                       BB_GRANULARITY_PAGE */
-    uint32_t index_page_size_bytes; /* default 4096 */
+    /* NONE, RIBBON (default), BLOCKED_BLOOM, BLOOM. */
+    enum bb_filter_kind filter_kind;
+    /* Target of the whole table, default 0.01; 1 means no filter. */
+    double filter_rate;
+    /* Consecutive blocks that share a filter, default 1; or BB_GRANULARITY_PAGE. */
+    uint32_t filter_granularity;
+    /* Default 4096. */
+    uint32_t index_page_size_bytes;
     const struct bb_hash_secret
-        *secret; /* copied into the table; NULL: random (writing), the table's own (reading) */
+        /* Copied into the table; NULL: random (writing), the table's secret (reading). */
+        *secret;
 
     /* For reading. */
     struct bb_block_cache
-        *cache; /* borrowed while the table is open; NULL: every request reads the file */
+        /* Borrowed while the table is open; NULL: every request reads the file. */
+        *cache;
     enum bb_index_residency index_residency;
     enum bb_summary_residency summary_residency;
 
-    /* For writing: of filter_rate's bits per key, about how many the summary gets. 1 ... 24, or one
-     * of BB_SUMMARY_*. The filters of the blocks get the nearest whole number of the rest, and none
-     * below 2: then the summary has all. */
+    /* For writing: approximate number of filter_rate's bits per key that the table filter gets. 1
+     * ... 24, or one of BB_SUMMARY_*. The block filters get the rest, rounded to a whole number. If
+     * that is below 2, the table filter gets all bits. */
     double summary_bits;
 
-    /* For writing: space that ribbons, of blocks and summary, give for time; see struct
-     * bb_filter_options. 0 ... BB_FILTER_SLACK_MAX; default 0. */
+    /* For writing: extra space of ribbons, in blocks and table filter, that shortens their build;
+     * see struct bb_filter_options. 0 ... BB_FILTER_SLACK_MAX; default 0. */
     double filter_slack;
 };
 
-/* What is known of a table without opening it. Owned: bb_table_meta_deinit. */
+/* Properties of a table that are known without opening it. Owned: bb_table_meta_deinit. */
 struct bb_table_meta {
-    uint8_t table_id[16]; /* random, in footer and manifest; block checksums are bound to it */
+    /* Random, in footer and manifest. Block checksums depend on it. */
+    uint8_t table_id[16];
     uint64_t file_size;
-    uint64_t entry_count; /* versions and tombstones; 0 only beside range tombstones */
-    uint64_t key_count;   /* distinct keys */
+    /* Versions and tombstones; 0 only if the table has range tombstones. */
+    uint64_t entry_count;
+    uint64_t key_count; /* distinct keys */
     uint64_t tombstone_count;
     uint64_t block_count;
-    uint64_t raw_bytes;     /* keys and values */
-    uint64_t filter_bytes;  /* as stored, the summary included */
-    uint64_t summary_bytes; /* of these, the summary */
+    uint64_t raw_bytes; /* keys and values */
+    /* As stored, including the table filter. */
+    uint64_t filter_bytes;
+    /* Of these, the table filter. */
+    uint64_t summary_bytes;
     uint64_t sequence_min;
     uint64_t sequence_max;
-    double filter_rate;     /* the target the filters were built for; 1: no filters */
-    double summary_rate;    /* the summary's part of it, filter_rate ... 1; 1: no summary. That of
-                               the blocks' filters alone is filter_rate / summary_rate */
-    struct bb_buf smallest; /* keys: bounds of entries and range tombstones, inclusive */
+    /* The target of the filters; 1: no filters. */
+    double filter_rate;
+    /* The table filter's share of the rate, filter_rate ... 1; 1: no table filter. The rate of the
+     * block filters is filter_rate / summary_rate. */
+    double summary_rate;
+    struct bb_buf smallest; /* bounds of entries and range tombstones, inclusive */
     struct bb_buf largest;
-    bool largest_is_exclusive;      /* a range tombstone ends at largest, behind all entries */
-    uint64_t range_tombstone_count; /* as they are stored: once for each part of a range in which
-                                       the same ones overlap */
-    uint64_t
-        tombstone_sequence_min; /* of the oldest tombstone, of a key or a range; 0: there is none,
-                                        or the table was written before this was counted, and it is
-                                        at least sequence_min */
+    /* A range tombstone ends at largest, after all entries. */
+    bool largest_is_exclusive;
+    /* Number of stored fragments: where ranges overlap, each is stored once per fragment. */
+    uint64_t range_tombstone_count;
+    /* Sequence of the oldest tombstone of a key or a range. 0: there is no tombstone, or an older
+     * version wrote the table; the sequence is then at least sequence_min. */
+    uint64_t tombstone_sequence_min;
     uint64_t reserved[4];
 };
 BB_API void bb_table_meta_deinit(struct bb_table_meta *meta);
 
-/* Builder. Call order: create (add)* finish destroy; destroying before finish removes the file.
- * Memory: one block, one index page with its filters, the root (some 30 bytes per page); and with a
- * summary 8 bytes for each of the next power of two of keys, at most 64 MiB, besides the summary
- * itself as it will be stored (about summary_bits / 8 bytes per key, up to twice that while it
+/* Builder. Call order: create, add (any number), finish, destroy. Destroying it before finish
+ * removes the file. Memory: one block, one index page with its filters, and the root (some 30 bytes
+ * per page). A table filter needs 8 bytes per key, rounded up to a power of two of keys and at most
+ * 64 MiB, plus its stored size (about summary_bits / 8 bytes per key, up to twice that while it
  * grows). Sticky after a failure. */
 struct bb_table_builder;
-/* Creates the file; BB_EXISTS when the name is taken. Options are copied. */
+/* Creates the file; BB_EXISTS if it exists. Options are copied. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_create(const char *path,
                                                             const struct bb_table_options *options,
                                                             struct bb_table_builder **ret_builder);
 BB_API void bb_table_builder_destroy(struct bb_table_builder *builder);
-/* BB_INVALID when the entry is not after the last one; BB_TOO_LARGE beyond the limits. */
+/* BB_INVALID if the entry is not greater than the previous entry; BB_TOO_LARGE beyond the
+ * limits. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_add(struct bb_table_builder *builder,
                                                          const struct bb_entry *entry);
-/* All keys from low, inclusive, to high, exclusive, are gone as of the sequence: versions with
- * smaller ones are hidden, in this table and in older ones. In any order, before or between
- * entries; a range whose high is not above its low is empty, and no error. Keys are copied, and
- * stay in memory until the table is finished. BB_TOO_LARGE, BB_INVALID beyond the limits. */
+/* Deletes all keys from low, inclusive, to high, exclusive, as of the sequence: hides versions with
+ * smaller sequences in this table and in older tables. Range tombstones may be added in any order,
+ * before or between entries. A range with high <= low is empty and not an error. Keys are copied
+ * and stay in memory until the table is finished. BB_TOO_LARGE or BB_INVALID beyond the limits. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_table_builder_add_range_tombstone(struct bb_table_builder *builder, struct bb_bytes low,
                                      struct bb_bytes high, uint64_t sequence);
-/* Bytes of the file so far, the open block included as it is. */
+/* Size of the file so far, including the raw size of the open block. */
 BB_API uint64_t bb_table_builder_size_estimate(const struct bb_table_builder *builder);
-/* Writes the rest, syncs and closes the file. The directory entry is not synced: that is the
- * caller's, before anything may refer to the table. BB_INVALID for a table without entries and
- * range tombstones.
+/* Writes the rest, syncs and closes the file. It does not sync the directory: the caller must do so
+ * before anything refers to the table. BB_INVALID for a table without entries and range tombstones.
  * *ret_meta (may be NULL) is owned by the caller. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_builder_finish(struct bb_table_builder *builder,
                                                             struct bb_table_meta *ret_meta);
 
-/* What a look-up's visit to a table ended in: exactly one of these. */
+/* The outcome of a lookup in one table. */
 enum bb_visit {
-    BB_VISIT_SUMMARY_NEGATIVE, /* the table summary said no: nothing was searched */
-    BB_VISIT_FILTER_NEGATIVE,  /* the block's filter said no: no data block was touched */
-    BB_VISIT_FALSE_POSITIVE,   /* a block was asked for; the table holds no entry of the key */
-    BB_VISIT_TOMBSTONE,   /* the newest that is visible of the key is a deletion, its own or of a
-                                  range it lies in, whatever filters said and blocks held */
-    BB_VISIT_NOT_VISIBLE, /* only versions newer than the snapshot */
+    /* The table filter ruled out the key: no index search. */
+    BB_VISIT_SUMMARY_NEGATIVE,
+    /* The block filter ruled out the key: no data block was requested. */
+    BB_VISIT_FILTER_NEGATIVE,
+    /* A block was requested, but the table has no entry of the key. */
+    BB_VISIT_FALSE_POSITIVE,
+    /* The newest visible version of the key is a deletion, of the key or of a range that contains
+     * it. This takes precedence over the results of filters and blocks. */
+    BB_VISIT_TOMBSTONE,
+    /* Only versions newer than the snapshot. */
+    BB_VISIT_NOT_VISIBLE,
     BB_VISIT_PRESENT,
-    BB_VISIT_OUT_OF_BOUNDS, /* the key lies outside smallest ... largest: no block request made or
-                               avoided */
+    /* The key is not within smallest ... largest. No block request is counted as made or avoided.
+     * */
+    BB_VISIT_OUT_OF_BOUNDS,
     BB_VISIT_COUNT,
 };
 #define BB_VISIT_ROOM 8
 
-/* Counts of reading. Sums over look-ups; *_requests = found in the cache + read from the file. */
+/* Read statistics, summed over lookups. *_requests = found in the cache + read from the file. */
 struct bb_read_stats {
     uint64_t visits[BB_VISIT_ROOM];
-    uint64_t block_requests; /* data blocks asked for */
-    uint64_t block_reads;    /* of these, read from the file: one pread each */
+    /* Data blocks requested. */
+    uint64_t block_requests;
+    /* Of these, read from the file: one pread each. */
+    uint64_t block_reads;
     uint64_t block_read_bytes;
-    uint64_t page_requests; /* index pages asked for */
+    /* Index pages requested. */
+    uint64_t page_requests;
     uint64_t page_reads;
     uint64_t page_read_bytes;
-    uint64_t avoided_requests; /* data block requests that a negative made unnecessary, counted at
-                                  the negative */
-    uint64_t
-        avoided_reads; /* of these, blocks that were not in the cache (only with account_avoided) */
-    uint64_t damaged_filters; /* filters that could not be used and were passed over; once more for
-                                 a summary that had to be read in pieces */
-    uint64_t summary_reads;   /* reads of the summary or a part of it: one pread each */
+    /* Data block requests that a filter avoided by ruling out the key. */
+    uint64_t avoided_requests;
+    /* Of these, blocks that were not in the cache (only with account_avoided). */
+    uint64_t avoided_reads;
+    /* Filters that were unusable and were ignored. Counted again for a table filter that had to be
+     * read in pieces. */
+    uint64_t damaged_filters;
+    /* Reads of the table filter or a part of it: one pread each. */
+    uint64_t summary_reads;
     uint64_t summary_read_bytes;
     uint64_t reserved[5];
 };
 
 struct bb_read_options {
-    size_t struct_size;   /* sizeof of it, or 0: bb/base.h */
-    bool ignore_filters;  /* as if the table had none, nor a summary */
-    bool account_avoided; /* also find out whether an avoided block was cached: costs a cache
-                             look-up per negative */
-    bool bypass_fill;     /* blocks read do not enter the cache */
+    /* sizeof this struct, or 0: bb/base.h */
+    size_t struct_size;
+    /* Use neither the block filters nor the table filter. */
+    bool ignore_filters;
+    /* Also count whether an avoided block was cached. Costs a cache lookup per avoided request. */
+    bool account_avoided;
+    /* Do not insert blocks into the cache after reading them. */
+    bool bypass_fill;
 };
 
-/* Reader. Reads footer, directory, properties and root at once; index pages and blocks on demand.
- * BB_CORRUPT, BB_UNSUPPORTED (newer format, unknown mandatory section), BB_INVALID (other
- * comparator). */
+/* Reader. Opening reads the footer, directory, properties and root; index pages and blocks are read
+ * on demand. BB_CORRUPT, BB_UNSUPPORTED (newer format, unknown mandatory section), BB_INVALID
+ * (another comparator). */
 struct bb_table;
 BB_API BB_MUST_CHECK enum bb_status bb_table_open(const char *path,
                                                   const struct bb_table_options *options,
                                                   struct bb_table **ret_table);
-/* REQUIRES: no iterator over it and no pinned value from it is alive. NULL is allowed. */
+/* REQUIRES: no iterators over the table and no pinned values from it exist. NULL is allowed. */
 BB_API void bb_table_close(struct bb_table *table);
 /* Borrowed while the table is open. */
 BB_API const struct bb_table_meta *bb_table_meta(const struct bb_table *table);
-/* Bytes that the open table keeps in memory outside the cache (root, pinned index pages, pinned
- * summary). */
+/* Memory that the open table uses outside the cache, in bytes (root, pinned index pages, pinned
+ * table filter). */
 BB_API uint64_t bb_table_memory(const struct bb_table *table);
 
 /* Finds the newest version of key with a sequence of at most `sequence`.
- * BB_OK: *ret_visit says how the visit ended; for BB_VISIT_PRESENT and BB_VISIT_TOMBSTONE
- * *ret_sequence is the version's or range tombstone's sequence, and a PRESENT value is copied into
- * *value (replaced). Range tombstones are asked before any filter. Allocates nothing when value has
- * room and the block is cached, or read past the cache and at most some 8 KiB. key_hash: bb_hash_key under the
- * options' secret. stats may be NULL; it is added to. */
+ *
+ * BB_OK: *ret_visit is the outcome. For BB_VISIT_PRESENT and BB_VISIT_TOMBSTONE, *ret_sequence is
+ * the sequence of the version or range tombstone. A PRESENT value replaces the contents of *value.
+ * Range tombstones are checked before any filter. The call allocates nothing if value has enough
+ * capacity and the block is cached, or is read without the cache and is at most some 8 KiB.
+ * key_hash: bb_hash_key under the options' secret. stats may be NULL; counts are added to it. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_table_get(struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
              uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats,
              struct bb_buf *value, uint64_t *ret_sequence, enum bb_visit *ret_visit);
 
-/* The same without a copy: a PRESENT value stands in *ret_value until bb_pinned_release, which must
- * come before the table is closed; for other visits *ret_value is untouched. The pin keeps the data
- * block in memory, in the cache (which it is then counted in as pinned_bytes and not evicted from)
- * or, with none or bypass_fill, for itself alone. Any thread may release it. */
+/* The same without a copy. A PRESENT value is in *ret_value until bb_pinned_release, which must
+ * come before the table is closed; other outcomes leave *ret_value unchanged. The pin keeps the
+ * data block in memory. If the block is in the cache, it counts in pinned_bytes and is not evicted.
+ * Without a cache, or with bypass_fill, the pin owns the block. Any thread may release it. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_table_get_pinned(struct bb_table *table, const struct bb_read_options *options,
                     struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
                     struct bb_read_stats *stats, struct bb_pinned *ret_value,
                     uint64_t *ret_sequence, enum bb_visit *ret_visit);
 
-/* Iterator over all entries, both directions; those that range tombstones of the table cover are
- * among them. Owned: bb_iter_destroy, before the table is closed.
- * stats may be NULL, else it must outlive the iterator. */
+/* An iterator over all entries in both directions, including entries that range tombstones of the
+ * table cover. Owned: bb_iter_destroy, before the table is closed. stats may be NULL; otherwise it
+ * must outlive the iterator. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_iter_create(struct bb_table *table,
                                                          const struct bb_read_options *options,
                                                          struct bb_read_stats *stats,
                                                          struct bb_iter **ret_iter);
-/* About how many bytes of the file stand before the first entry of key: 0 up to the smallest key,
- * the file's size behind the largest, monotone between. Precise to the data block and index page
- * that key falls into; what belongs to the whole table (summary, root, properties) is spread
- * evenly. Reads no data block, one index page at most. stats may be NULL. */
+/* Approximate number of bytes of the file before the first entry of key: 0 up to the smallest key,
+ * the size of the file after the largest, monotonic between. Exact to the data block and index page
+ * that contain the key. Sections of the whole table (table filter, root, properties) are spread
+ * evenly. Reads no data block and at most one index page. stats may be NULL. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_offset(struct bb_table *table, struct bb_bytes key,
                                                     struct bb_read_stats *stats,
                                                     uint64_t *ret_offset);
 
-/* Block cache: decoded blocks (and index pages with BB_INDEX_CACHED) of any number of tables,
- * sharded, least recently used first out; pinned blocks are never evicted. When it is full, a block
- * is taken in at its second miss within a while, so that what is read once evicts nothing; one that
- * would take more than half of a shard (capacity / 128, or more in caches below 16 MiB), never.
- * Any thread. A child made by fork may use a cache, and tables and iterators that were not being used
- * at the fork: what it cannot lock at once counts as not cached. A table's builder refuses to write in
- * it, with BB_INVALID, and leaves the file alone when it is destroyed. */
+/* Block cache for decoded blocks (and index pages with BB_INDEX_CACHED) of any number of tables. It
+ * is sharded and evicts the least recently used block first. Pinned blocks are never evicted. A
+ * full cache inserts a block only at its second miss within some time, so that blocks read once
+ * evict no others. It never inserts a block larger than half of a shard (capacity / 128; more in
+ * caches below 16 MiB). Any thread.
+ *
+ * After fork, the child may use a cache, and tables and iterators that no thread was using during
+ * the fork. Shards that the child cannot lock count as empty. A table builder fails in the child
+ * with BB_INVALID, and does not remove the file when it is destroyed. */
 BB_API BB_MUST_CHECK enum bb_status bb_block_cache_create(uint64_t capacity_bytes,
                                                           struct bb_block_cache **ret_cache);
 /* REQUIRES: no table uses it. */
@@ -372,10 +406,10 @@ struct bb_block_cache_stats {
 };
 BB_API void bb_block_cache_stats(struct bb_block_cache *cache,
                                  struct bb_block_cache_stats *ret_stats);
-/* Drops everything that is not pinned. */
+/* Removes all entries that are not pinned. */
 BB_API void bb_block_cache_clear(struct bb_block_cache *cache);
 
-/* Result of a verification. */
+/* The result of a verification. */
 struct bb_table_verify_report {
     uint64_t blocks;
     uint64_t pages;
@@ -383,16 +417,19 @@ struct bb_table_verify_report {
     uint64_t keys;
     uint64_t range_tombstones; /* as in struct bb_table_meta */
     uint64_t filters;
-    uint64_t filters_compared; /* rebuilt and found equal byte for byte */
-    uint64_t summary_chunks;   /* pieces of the summary that were read, each asked for its keys */
-    uint64_t summary_chunks_compared; /* of these, in a summary that was rebuilt and found equal */
-    uint64_t bytes;                   /* all of the file */
+    uint64_t filters_compared; /* rebuilt and found identical */
+    /* Pieces of the table filter that were read and probed for each of their keys. */
+    uint64_t summary_chunks;
+    /* Of these, pieces of a table filter that was rebuilt and found identical. */
+    uint64_t summary_chunks_compared;
+    uint64_t bytes; /* the whole file */
     uint64_t reserved[6];
 };
 
-/* Reads every byte of the file and checks every checksum, order, count, bound and filter: each
- * filter is asked for each of its keys and, when this builder wrote the table, rebuilt and
- * compared. Stops at the first defect with BB_CORRUPT naming it. */
+/* Reads every byte of the file and checks all checksums, orders, counts, bounds and filters. Each
+ * filter is probed for each of its keys. If this builder wrote the table, each filter is also
+ * rebuilt and compared. Stops at the first defect with BB_CORRUPT and a message that describes
+ * it. */
 BB_API BB_MUST_CHECK enum bb_status bb_table_verify(const char *path,
                                                     const struct bb_table_options *options,
                                                     struct bb_table_verify_report *ret_report);

@@ -36,7 +36,7 @@ IDIOMS = {
     "lies": r"(?:lies|lie|lain)(?!\s+(?:about|to)\b)",
     "behind": r"behind(?!\s+(?:the\s+scenes)\b)",
     "beside": r"besides?",
-    "is asked": r"(?:is|are|was|were|be|been|being|not)\s+asked|asks|"
+    "is asked": r"(?:is|are|was|were|be|been|being)\s+asked|asks|"
                 r"asked\s+(?:for|of|first|before|again|at)",
     "comes by": r"(?:comes?|came|coming)\s+(?:by|of|to\s+(?!mind)|about|first|last|along|on\s+top|next|after|before|"
                 r"with|apart)",
@@ -48,14 +48,15 @@ IDIOMS = {
     "gives way": r"(?:gives?|gave|given)\s+(?:way|back|rise|out)",
     "takes over": r"(?:takes?|took|taken)\s+(?:in|part\s+in|for|place\s+of)",
     "dies": r"dies|died",
-    "meets": r"meets?|met",
+    "meets": r"(?:meets?|met)(?!\s+(?:the|its|a|this|that|every)\s+(?:target|limit|bound|budget))",
     "wanted": r"wanted",
     "look-up": r"looked\s+(?:at|for|into)",
     # Quantities and pronouns.
     "so many": r"so\s+(?:many|much|few|little)(?!\s+that\b)",
     "is none": r"(?:is|are|was|were|has|have)\s+none|none\s+(?:is|are|was|were|at\s+all)|:\s+none\.",
-    "nothing": r"nothing\s+(?:is|was|are|of|that|but|else|more|behind|can|may|has|had|follows|but)|and\s+nothing|"
-               r"(?<=[.;:]\s)nothing|for\s+nothing|to\s+nothing|as\s+nothing",
+    "nothing": r"nothing\s+(?:are|of|that|but|else|more|behind|can|may|has|had|follows)|"
+               r"nothing\s+(?:is|was)(?!\s+changed)|and\s+nothing|(?<=[.;:]\s)nothing(?!\s+was\s+changed)|"
+               r"for\s+nothing|to\s+nothing|as\s+nothing",
     "those of": r"those\s+(?:of|that|in|with|before|whose|are)|(?:is|as|to|than|and|by|with|from)\s+that\s+of",
     "alone": r"alone",
     "of its own": r"of\s+(?:its|their|one's|his|your)\s+own|by\s+itself|by\s+themselves|in\s+itself",
