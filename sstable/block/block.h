@@ -6,7 +6,8 @@
  * arrays and then a single interval.
  *
  * Loading checks the payload's tail, the order and bounds of the restart offsets, and every restart
- * entry. The other entries are checked when they are read. Threads: constant after load.
+ * entry. The other entries are checked when they are read.
+ * Threads: constant after load.
  */
 #ifndef BB_SSTABLE_BLOCK_BLOCK_H
 #define BB_SSTABLE_BLOCK_BLOCK_H

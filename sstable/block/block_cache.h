@@ -4,7 +4,8 @@
  * items, and a list from most to least recently used. An item lives while the cache or a pin refers
  * to it. A pinned item is not on the eviction list and may push a shard over its capacity (reported
  * as pinned_bytes). The cache does not look inside its items: each is the first member of the
- * caller's own struct. Threads: any.
+ * caller's own struct.
+ * Threads: any.
  */
 #ifndef BB_SSTABLE_BLOCK_BLOCK_CACHE_H
 #define BB_SSTABLE_BLOCK_BLOCK_CACHE_H
@@ -40,12 +41,12 @@ uint64_t bb_block_cache_new_owner(struct bb_block_cache *cache);
 /* Returns the item, pinned, or NULL. Counts a hit or a miss. */
 struct bb_cache_item *bb_block_cache_find(struct bb_block_cache *cache, uint64_t owner,
                                           uint64_t offset);
-/* Like find, for blocks that may bypass the cache. On a miss, *ret_is_wanted says whether to insert
- * the block. It is true while the cache has space left, and for a block that was missed recently:
- * within about as many misses as the cache has 4 KiB pieces. A scan, or lookups spread over much
- * more data than fits the cache, therefore do not evict blocks that are used again, and do not pay
- * for inserting blocks that are not. (This is the ghost list of 2Q and ARC: Johnson and Shasha,
- * VLDB 1994; Megiddo and Modha, FAST 2003.) */
+/* Like find, for blocks that may bypass the cache. On a miss, *ret_is_wanted tells whether to
+ * insert the block. It is true while the cache has space left, and for a block that was missed
+ * recently: within about as many misses as the cache has 4 KiB pieces. A scan, or lookups spread
+ * over much more data than fits the cache, therefore do not evict blocks that are used again, and
+ * do not pay for inserting blocks that are not. (This is the ghost list of 2Q and ARC: Johnson and
+ * Shasha, VLDB 1994; Megiddo and Modha, FAST 2003.) */
 struct bb_cache_item *bb_block_cache_find_or_judge(struct bb_block_cache *cache, uint64_t owner,
                                                    uint64_t offset, bool *ret_is_wanted);
 /* Spare memory for blocks read for tables that use this cache. */

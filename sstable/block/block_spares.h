@@ -7,8 +7,8 @@
  *     cells   [ a  b  c  .  .  .  .  . ]   of one thread: put fills the first empty cell,
  *             [ d  .  .  .  .  .  .  . ]   take empties the last full one
  *
- * A cell changes by one atomic exchange. Threads whose ids map to the same line share it. Threads:
- * any.
+ * A cell changes by one atomic exchange. Threads whose ids map to the same line share it.
+ * Threads: any.
  */
 #ifndef BB_SSTABLE_BLOCK_BLOCK_SPARES_H
 #define BB_SSTABLE_BLOCK_BLOCK_SPARES_H

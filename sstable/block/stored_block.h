@@ -13,8 +13,8 @@
 
 /* Makes the stored form for the given place. With LZ4 it is in *packed (replaced), if that saves at
  * least an eighth. Otherwise, and without compression, the trailer is appended to the payload
- * itself, so that nothing is copied. *ret_stored is borrowed from either. REQUIRES: payload->size
- * <= BB_BLOCK_RAW_SIZE_MAX. */
+ * itself, which avoids a copy. *ret_stored is borrowed from either. REQUIRES: payload->size <=
+ * BB_BLOCK_RAW_SIZE_MAX. */
 BB_MUST_CHECK enum bb_status bb_stored_block_encode(struct bb_buf *payload,
                                                     enum bb_compression compression,
                                                     struct bb_table_id table, uint64_t offset,
@@ -33,7 +33,7 @@ BB_MUST_CHECK enum bb_status bb_stored_block_decode(struct bb_block **block, uin
                                                     const struct bb_comparator *comparator,
                                                     struct bb_place place);
 
-/* The same for the bytes in scratch->stored. With is_kept the result is a block of its own, else it
+/* The same for the bytes in scratch->stored. With is_kept the result is a separate block, else it
  * is in the scratch if it fits. spares as for bb_block_create_from.
  *
  * REQUIRES: BB_BLOCK_TRAILER_SIZE <= size <= BB_BLOCK_SCRATCH_SIZE.
@@ -42,7 +42,7 @@ BB_MUST_CHECK enum bb_status bb_stored_block_decode_scratch(
     struct bb_block_scratch *scratch, uint32_t size, bool is_kept, struct bb_block_spares *spares,
     const struct bb_comparator *comparator, struct bb_place place, struct bb_block **ret_block);
 
-/* The same for any verified stored bytes, into a block of its own; spares as above.
+/* The same for any verified stored bytes, into a separate block; spares as above.
  *
  * REQUIRES: size >= BB_BLOCK_TRAILER_SIZE.
  */

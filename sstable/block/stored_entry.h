@@ -1,5 +1,5 @@
-/* The stored form of an entry that has a data block of its own. A copy of the entry into another
- * table can reuse it instead of compressing it again.
+/* The stored form of an entry with a separate data block. A copy of the entry into another table
+ * can reuse it instead of compressing it again.
  *
  * The raw payload of such a block depends only on key, sequence, kind and value. Of the stored form
  * only the checksum depends on its place.
@@ -25,7 +25,7 @@ static inline bool bb_iter_stored(struct bb_iter *iter, struct bb_stored_entry *
 struct bb_table_builder;
 
 /* bb_table_builder_add for an entry whose stored form is available. The form is copied if the new
- * table would store the same bytes; *ret_is_taken says so. */
+ * table would store the same bytes; *ret_is_taken reports that. */
 BB_MUST_CHECK enum bb_status bb_table_builder_add_stored(struct bb_table_builder *builder,
                                                          const struct bb_entry *entry,
                                                          const struct bb_stored_entry *stored,
