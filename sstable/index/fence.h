@@ -1,5 +1,5 @@
-/* A fence: a position in the order of entries that separates one block, page or table from the one
- * before.
+/* A fence: a position in the order of entries that separates one block, page or table from the
+ * previous one.
  *
  * INVARIANT: every entry before the fence sorts before (key, sequence), every entry after it sorts
  * at or after.

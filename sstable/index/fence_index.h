@@ -29,8 +29,8 @@ struct bb_fence_index {
 /* Bytes that init needs for count fences; a multiple of 8. */
 size_t bb_fence_index_memory(size_t count);
 /* Reads a list of count fences from the cursor and checks that they ascend. The list and memory
- * (8-byte aligned) are borrowed while the index lives. On failure *ret_problem says what is wrong,
- * and the cursor shows where. */
+ * (8-byte aligned) are borrowed while the index lives. On failure *ret_problem describes the
+ * problem, and the cursor shows where it is. */
 BB_MUST_CHECK bool bb_fence_index_init(struct bb_fence_index *index,
                                        const struct bb_comparator *comparator,
                                        struct bb_cursor *cursor, uint32_t count, void *memory,

@@ -68,12 +68,11 @@ struct bb_index_page {
 static_assert(offsetof(struct bb_index_page, fences) % BB_CACHE_LINE_SIZE +
                       offsetof(struct bb_fence_index, common) <=
                   BB_CACHE_LINE_SIZE,
-              "what a negative takes is in one line");
+              "a negative answer reads one line");
 
-/* Prefetches the lines that a search touches: the fields above, and the numbers and descriptors
- * that come first after them. Without this the binary search would miss on one line after the
- * other. (Measured over 2,285 pages in a shared third-level cache: a third less time per absent
- * key.) */
+/* Prefetches the lines that a search touches: the fields above, and the first numbers and
+ * descriptors after them. Without this the binary search would miss on one line after the other.
+ * (Measured over 2,285 pages in a shared third-level cache: a third less time per absent key.) */
 static inline void bb_index_page_prefetch(const struct bb_index_page *page)
 {
     const char *line = (const char *)page + offsetof(struct bb_index_page, filters);

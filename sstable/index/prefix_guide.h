@@ -6,8 +6,8 @@
  *                                                          the number of elements below it
  *
  * Most buckets have at most BB_PREFIX_GUIDE_STEPS numbers. That many independent comparisons finish
- * the search. A binary search of nine numbers takes five loads, each of which waits for the one
- * before.
+ * the search. A binary search of nine numbers takes five loads, each of which waits for the
+ * previous one.
  *
  * Threads: constant after init.
  */

@@ -6,7 +6,8 @@
  * Data size is the size of the page's blocks together. Blocks and pages fill the file from offset 0
  * without a gap: the blocks of page 0, page 0, the blocks of page 1, page 1, ... Places are
  * therefore sums of sizes, and the last sum is where the sections start. The fence of page 0 is not
- * stored: nothing comes before it. Threads: constant after init.
+ * stored, because page 0 is the first.
+ * Threads: constant after init.
  */
 #ifndef BB_SSTABLE_INDEX_ROOT_H
 #define BB_SSTABLE_INDEX_ROOT_H
