@@ -14,7 +14,7 @@ struct bb_range_region {
     bool has_high;
     struct bb_bytes low; /* inclusive */
     struct bb_bytes high;
-    uint64_t covering; /* the greatest visible sequence that covers the region; 0: none */
+    uint64_t covering; /* the highest visible sequence that covers the region; 0: none */
 };
 
 /* Narrows the region to the keys from low to high. covering stays as it is. NULL: open on that

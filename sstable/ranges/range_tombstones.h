@@ -1,4 +1,4 @@
-/* Range tombstones, cut into fragments. Each says "every key from low, inclusive, to high,
+/* Range tombstones, cut into fragments. Each means "every key from low, inclusive, to high,
  * exclusive, is deleted as of these sequences".
  *
  *     written       [a ........ f)@5                fragments    [a, c) 5
@@ -17,7 +17,7 @@
 
 #include "base/bytes.h"
 
-/* One tombstone as it was written. REQUIRES, for every function that takes one: low is below
+/* One tombstone in its original form. REQUIRES, for every function that takes one: low is below
  * high. */
 struct bb_range_tombstone {
     struct bb_bytes low;
@@ -59,13 +59,13 @@ bb_range_tombstones_create_seen(const struct bb_range_tombstone *tombstones, siz
 /* NULL is allowed. */
 void bb_range_tombstones_destroy(struct bb_range_tombstones *list);
 
-/* The index of the first fragment that ends after the key; count if there is none. */
+/* The index of the first fragment that ends after the key; count if none exists. */
 size_t bb_range_tombstones_find(const struct bb_range_tombstones *list, struct bb_bytes key);
 
-/* The greatest sequence of a fragment that is at most `sequence`; 0 if there is none. */
+/* The highest sequence of a fragment that is at most `sequence`; 0 if none exists. */
 uint64_t bb_range_fragment_newest(const struct bb_range_fragment *fragment, uint64_t sequence);
 
-/* The greatest sequence of at most `sequence` that covers the key; 0 if none. */
+/* The highest sequence of at most `sequence` that covers the key; 0 if none. */
 uint64_t bb_range_tombstones_covering(const struct bb_range_tombstones *list, struct bb_bytes key,
                                       uint64_t sequence);
 
@@ -73,7 +73,7 @@ uint64_t bb_range_tombstones_covering(const struct bb_range_tombstones *list, st
 bool bb_range_tombstones_cover(const struct bb_range_tombstones *list, struct bb_bytes key,
                                uint64_t sequence, uint64_t *ret_covering);
 
-/* The range tombstones of an open table, borrowed; NULL if it has none. (sstable/table.c) */
+/* The range tombstones of an open table, borrowed; NULL without any. (sstable/table.c) */
 struct bb_table;
 const struct bb_range_tombstones *bb_table_range_tombstones(const struct bb_table *table);
 

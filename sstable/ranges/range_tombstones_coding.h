@@ -6,8 +6,7 @@
  *               | varint (size + 1) | key
  *
  * Fragments ascend without overlap; each low is below its high. The sequences of a fragment
- * descend: the newest is stored whole, then the difference from each to the one after it, at least
- * 1.
+ * descend: the newest is stored whole, then the difference from each to the next, at least 1.
  */
 #ifndef BB_SSTABLE_RANGES_RANGE_TOMBSTONES_CODING_H
 #define BB_SSTABLE_RANGES_RANGE_TOMBSTONES_CODING_H
