@@ -3,16 +3,17 @@
  *     ... block block page | block blo#### ##ge | block block page | sections footer
  *         `--- known ---'    `-- searched ---'    `--- known ---'    `- searched -'
  *
- * An index page says where its blocks are, and its checksum proves that it is one, so every offset
- * is checked for a page. The gaps between pages and their blocks are searched for the trailers of
- * blocks. An uncompressed block is found anywhere, since its trailer has its size. A compressed
- * block is found when something that can end a block comes before it.
+ * An index page lists the places of its blocks, and its checksum proves that it is one, so every
+ * offset is checked for a page. The gaps between pages and their blocks are searched for the
+ * trailers of blocks. An uncompressed block is found anywhere, since its trailer has its size. A
+ * compressed block is found when something that can end a block precedes it.
  *
- * Checksums are bound to table and offset. Nothing is found by accident, and no block of another
+ * Checksums are bound to table and offset. No block is found by accident, and no block of another
  * table or of another place in this one.
  *
- * Time: a few passes over the bytes. The bytes hashed stay in proportion to the file, even for
- * hostile files. Threads: one.
+ * Time: a few scans of the bytes. The bytes hashed stay in proportion to the file, even for hostile
+ * files.
+ * Threads: one.
  */
 #ifndef BB_SSTABLE_SALVAGE_BLOCK_PLACES_H
 #define BB_SSTABLE_SALVAGE_BLOCK_PLACES_H

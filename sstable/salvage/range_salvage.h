@@ -3,11 +3,11 @@
  *     ... pages | summary | range tombstones | root | properties | directory | foot####
  *                         `----- the directory has place and checksum ------'
  *
- * They have no checksum of their own. The directory has it, with a checksum that is bound to table
- * and offset, so every offset is checked for a directory. Without a directory, bytes that look like
+ * They have no separate checksum. The directory has it, with a checksum that is bound to table and
+ * offset, so every offset is checked for a directory. Without a directory, bytes that look like
  * range tombstones are ignored: believing other bytes would delete data.
  *
- * Time: one pass over the bytes. Threads: one per call.
+ * Time: one scan of the bytes. Threads: one per call.
  */
 #ifndef BB_SSTABLE_SALVAGE_RANGE_SALVAGE_H
 #define BB_SSTABLE_SALVAGE_RANGE_SALVAGE_H

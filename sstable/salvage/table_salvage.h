@@ -1,10 +1,10 @@
-/* Reads whatever is left of a damaged table, block by block.
+/* Reads the intact parts of a damaged table, block by block.
  *
  * Footer, directory, root, properties, filters and index pages may all be gone: a block is accepted
  * when its checksum fits this table and this place (block_places.h). Range tombstones also need the
  * section directory (range_salvage.h). Salvage needs the table's id, which the checksums are bound
  * to. The id is in the store's manifest, in the footer and in the properties. When all three are
- * gone, blocks cannot be told from accidental bytes, and salvage returns nothing.
+ * gone, blocks cannot be distinguished from accidental bytes, and salvage returns nothing.
  *
  * Memory: the whole file, and one block. Threads: one per call.
  */
@@ -48,7 +48,7 @@ struct bb_salvage_report {
 };
 
 /* The id that the file itself names, if a block or a directory proves it: from the footer, else
- * from the properties. Errors: BB_CORRUPT if there is none. */
+ * from the properties. Errors: BB_CORRUPT if none exists. */
 BB_MUST_CHECK enum bb_status bb_table_id_salvage(struct bb_bytes file, const char *path,
                                                  uint8_t ret_id[BB_TABLE_ID_SIZE]);
 
