@@ -1,8 +1,9 @@
 /* Exponential backoff for retries, counted in requests instead of time: after a failure, retry at
  * the 1st, 2nd, 4th, 8th, ... 1,024th request and then at every 1,024th.
  *
- * A short failure costs little more time than it lasts. A permanent one costs next to nothing: of n
- * requests about log2(n) + n / 1024 retry. A zeroed struct is valid. Threads: any.
+ * A short failure costs little more time than it lasts. A permanent one costs very little: of n
+ * requests about log2(n) + n / 1024 retry. A zeroed struct is valid.
+ * Threads: any.
  */
 #ifndef BB_SSTABLE_BACKOFF_H
 #define BB_SSTABLE_BACKOFF_H
@@ -20,7 +21,7 @@ struct bb_backoff {
     _Atomic uint32_t asked;
 };
 
-/* True when a retry is due. Always true while nothing has failed. */
+/* True when a retry is due. Always true without failures. */
 static inline bool bb_backoff_is_due(struct bb_backoff *backoff)
 {
     uint32_t failures = atomic_load_explicit(&backoff->failures, memory_order_relaxed);

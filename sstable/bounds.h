@@ -3,7 +3,8 @@
  * The prefix that both bounds share is split off, and the next eight bytes of each bound are kept
  * as a number. A key whose number is strictly between the two is inside. Only a key whose number
  * equals one of them needs whole-key comparisons. Under a comparator that is not bytewise every key
- * does. Threads: constant after init.
+ * does.
+ * Threads: constant after init.
  */
 #ifndef BB_SSTABLE_BOUNDS_H
 #define BB_SSTABLE_BOUNDS_H

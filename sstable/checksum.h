@@ -3,7 +3,7 @@
  *     place    = mix(id low ^ mix(id high ^ mix(type << 56 | offset)))
  *     checksum = mix(place ^ XXH3-64(bytes))
  *
- * mix (base/hash.h) is a bijection, so for fixed bytes a change of table, offset or type alone
+ * mix (base/hash.h) is a bijection, so for fixed bytes a change of only the table, offset or type
  * always changes the checksum. An intact block in the wrong place or file is therefore detected. A
  * reader that knows the place can recover the XXH3 hash from the checksum, so a verified block can
  * be moved without hashing it again.

@@ -10,7 +10,7 @@
 
 #include "bb/table.h"
 
-/* Bits of the table filter when the caller does not say (docs/decisions/0006-summary-split.md). */
+/* Bits of the table filter by default (docs/decisions/0006-summary-split.md). */
 #define BB_SUMMARY_BITS_DEFAULT 5.0
 #define BB_SUMMARY_BITS_MIN     1.0
 #define BB_SUMMARY_BITS_MAX     24.0

@@ -66,7 +66,7 @@ BB_MUST_CHECK enum bb_status bb_directory_encode(const struct bb_directory *dire
 BB_MUST_CHECK enum bb_status bb_directory_decode(struct bb_bytes stored, struct bb_table_id table,
                                                  struct bb_place place,
                                                  struct bb_directory *ret_directory);
-/* NULL if there is none. */
+/* NULL if none exists. */
 const struct bb_section *bb_directory_find(const struct bb_directory *directory,
                                            enum bb_section_id id);
 

@@ -40,7 +40,7 @@ struct bb_properties {
     uint64_t largest_is_exclusive;
     uint64_t sequence_min;
     uint64_t sequence_max;
-    /* Sequence of the oldest tombstone, of a key or a range. 0 and omitted when there is none, or
+    /* Sequence of the oldest tombstone, of a key or a range. 0 and omitted when none exists, or
      * when the table is older than this property: then it is at least sequence_min. */
     uint64_t tombstone_sequence_min;
 
@@ -61,7 +61,7 @@ struct bb_properties {
     struct bb_buf hash_secret; /* 192 bytes; never displayed */
 };
 
-/* The target rate of the block filters alone. */
+/* The target rate of the block filters, without the table filter. */
 static inline double bb_properties_block_rate(const struct bb_properties *properties)
 {
     return properties->filter_rate / properties->summary_rate;
@@ -106,7 +106,7 @@ const struct bb_property_field *bb_property_fields(size_t *ret_count);
 bool bb_property_is_left_out(const struct bb_properties *properties,
                              const struct bb_property_field *field);
 /* Appends a property's value in readable form: numbers in decimal, bytes in hexadecimal or escaped.
- * For the secret it says only that there is one. */
+ * The secret itself is not printed. */
 BB_MUST_CHECK enum bb_status bb_property_print(const struct bb_properties *properties,
                                                const struct bb_property_field *field,
                                                struct bb_buf *buf);

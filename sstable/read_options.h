@@ -4,7 +4,7 @@
 
 #include "bb/table.h"
 
-/* A longer version 0, whose struct_size says the first version's size, would look foreign. */
+/* A longer version 0, whose struct_size is the first version's size, would look foreign. */
 _Static_assert(sizeof(struct bb_read_options) == 2 * sizeof(size_t), "there is one version");
 
 /* True when the options have another version than this one. Only those need bb_read_options_copy; a

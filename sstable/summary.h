@@ -1,22 +1,22 @@
 /* The table filter (`summary` in the code): one filter over all keys of a table. It is probed
  * before the index.
  *
- * It is a ribbon cut into shards by the hash (bloomblock/sharded_ribbon.h), with a hash domain of
- * its own. Consecutive shards form chunks of about 64 KiB, each with a checksum:
+ * It is a ribbon cut into shards by the hash (bloomblock/sharded_ribbon.h), with a separate hash
+ * domain. Consecutive shards form chunks of about 64 KiB, each with a checksum:
  *
  *     section  := chunk* | list | u32 size of the list | u64 checksum of list and size
  *     chunk    := sharded ribbon of 2^shift shards, the last of a part fewer | u64 checksum
  *     list     := varint shift | varint parts | (varint keys | varint shards) per part
  *                 | varint stored size of each chunk | fence list of parts 1 ...
  *
- * Sorting all hashes of a large table at once would take too much memory. Such a table has several
+ * Sorting all hashes of a large table together would take too much memory. Such a table has several
  * parts, each for a range of keys. The fence before a part never separates versions of one key.
  *
  * Reads stay correct without it: a damaged part returns maybe, and the damage is counted.
  *
  * Once the table filter is used its list is in memory. When it is pinned all chunks are too,
- * contiguous and as they are stored, together with an array of eight bytes per shard that says
- * where each shard is. A probe takes one load from that array and one load of eight groups of rows.
+ * contiguous and in their stored form, together with an array of eight bytes per shard that locates
+ * each shard. A probe takes one load from that array and one load of eight groups of rows.
  *
  * Threads: constant after load, except for the backoffs, which are atomic.
  */
@@ -111,7 +111,7 @@ static inline uint32_t bb_summary_chunk_size(const struct bb_summary *summary, u
 uint32_t bb_summary_chunk_shards(const struct bb_summary *summary, uint32_t chunk,
                                  uint64_t *ret_first_shard);
 
-/* Checks that the stored bytes are this chunk. stored has the size that the list says. Errors:
+/* Checks that the stored bytes are this chunk. stored has the size given in the list. Errors:
  * BB_CORRUPT. */
 BB_MUST_CHECK enum bb_status bb_summary_chunk_check(const struct bb_summary *summary,
                                                     const struct bb_summary_reading *reading,
@@ -177,8 +177,8 @@ static inline bool bb_summary_denies(const struct bb_summary *summary, uint64_t 
     return false;
 }
 
-/* The same probe in two steps, for many keys at once, as question i of a batch. First step: returns
- * the address of the shard's place and prefetches it. */
+/* The same probe in two steps, for a batch of keys; i is the key's index in the batch. First step:
+ * returns the address of the shard's place and prefetches it. */
 static inline const uint64_t *bb_summary_batch_begin(const struct bb_summary *summary,
                                                      uint64_t key_hash,
                                                      struct bb_ribbon_batch *batch, size_t i)

@@ -1,6 +1,6 @@
 /* Builds the table filter of a table. summary.h draws its bytes.
  *
- * The hashes of a part are collected, then sorted, cut into shards and solved at once, at 8 bytes
+ * The hashes of a part are collected, then sorted, cut into shards and solved together, at 8 bytes
  * per key. The caller bounds the memory by ending a part. Finished parts are kept in their stored
  * form.
  *

@@ -91,15 +91,15 @@ bb_table_block_acquire(struct bb_table *table, const struct bb_read_options *opt
                        struct bb_block **ret_block);
 
 /* Like bb_table_block_acquire, for callers that need the stored form too. *ret_stored holds the
- * stored bytes as its payload, as a reference of its own, perhaps to the same block. It is NULL
- * when the cache had the decoded block. Inserts nothing into the cache. */
+ * stored bytes as its payload, as a separate reference, perhaps to the same block. It is NULL when
+ * the cache had the decoded block. Inserts nothing into the cache. */
 BB_MUST_CHECK enum bb_status
 bb_table_block_acquire_both(struct bb_table *table, const struct bb_read_options *options,
                             const struct bb_index_page *page, uint32_t ordinal,
                             struct bb_read_stats *stats, struct bb_block **ret_stored,
                             struct bb_block **ret_block);
 
-/* Like bb_table_block_acquire in two steps, for many blocks at once. try returns the block if it
+/* Like bb_table_block_acquire in two steps, for batches of blocks. try returns the block if it
  * needs no waiting. Otherwise *ret_block is NULL, the system starts to read ahead, and await reads
  * the block with the result of try. try counts the request. A caller that has awaited a block uses
  * acquire to get it again. */

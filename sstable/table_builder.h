@@ -23,7 +23,7 @@ struct bb_table_builder {
     struct bb_table_writer writer;
     struct bb_properties properties; /* counts are kept up to date */
 
-    struct bb_block_builder block; /* its last_key is that of the last entry */
+    struct bb_block_builder block; /* its last_key is the last entry's */
     uint64_t last_sequence;
     uint64_t last_hash; /* of the last key; set when there is any filter */
     struct bb_index_page_builder page;

@@ -14,9 +14,9 @@ BB_MUST_CHECK enum bb_status bb_table_iter_create_range(struct bb_table *table,
                                                         struct bb_read_stats *stats,
                                                         struct bb_iter **ret_iter);
 
-/* From now on the iterator keeps the stored form (sstable/block/stored_entry.h) of entries that
- * fill a large block of their own, for callers that copy entries into another table. REQUIRES: the
- * iterator is over a table. */
+/* Makes the iterator keep the stored form (sstable/block/stored_entry.h) of entries that fill a
+ * separate large block, for callers that copy entries into another table. REQUIRES: the iterator is
+ * over a table. */
 void bb_table_iter_keep_stored(struct bb_iter *iter);
 
 #endif

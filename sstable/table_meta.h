@@ -8,7 +8,7 @@
 BB_MUST_CHECK enum bb_status bb_table_meta_init(const struct bb_properties *properties,
                                                 uint64_t file_size, struct bb_table_meta *ret_meta);
 
-/* Compares a table's metadata (found) with the expected metadata (wanted). Errors: BB_CORRUPT for
+/* Compares a table's metadata (found) with the expected metadata (`wanted`). Errors: BB_CORRUPT for
  * another table or another number. A caller that plans with the manifest's numbers calls this when
  * it opens the table. */
 BB_MUST_CHECK enum bb_status bb_table_meta_check(const char *path,

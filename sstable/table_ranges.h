@@ -9,7 +9,7 @@
 /* Empty when zeroed. Owned: bb_table_ranges_deinit. */
 struct bb_table_ranges {
     struct bb_range_array array;      /* each low is the start of an allocation of both keys */
-    struct bb_range_tombstones *list; /* NULL until finished, or if there are none */
+    struct bb_range_tombstones *list; /* NULL until finished, or if none exist */
 };
 
 void bb_table_ranges_deinit(struct bb_table_ranges *ranges);
@@ -18,7 +18,7 @@ BB_MUST_CHECK enum bb_status bb_table_ranges_add(struct bb_table_ranges *ranges,
                                                  struct bb_bytes low, struct bb_bytes high,
                                                  uint64_t sequence);
 /* Call after the last entry. Makes the list, and extends count, sequences and bounds of the
- * properties to include it. smallest and largest are those of the entries, if there are any. */
+ * properties to include it. smallest and largest are the entries' bounds, if there are any. */
 BB_MUST_CHECK enum bb_status bb_table_ranges_finish(struct bb_table_ranges *ranges,
                                                     const struct bb_comparator *comparator,
                                                     struct bb_properties *properties);

@@ -1,9 +1,10 @@
-/* A lookup in one table in steps, for many keys at once: first the part that needs no data block,
- * then the block if it is available without waiting, then with waiting. Together the steps do what
- * bb_table_get does, including its counts.
+/* A lookup in one table in steps, for batches of keys: first the part that needs no data block,
+ * then the block if it is available without waiting, then with waiting. Together the steps are
+ * equivalent to bb_table_get, including its counts.
  *
  * Call order: begin, then try at most once, then end. try and end are called only while the visit
- * has not ended. Threads: any; a visit belongs to one thread.
+ * has not ended.
+ * Threads: any; a visit belongs to one thread.
  */
 #ifndef BB_SSTABLE_TABLE_VISIT_H
 #define BB_SSTABLE_TABLE_VISIT_H
@@ -19,7 +20,7 @@ struct bb_table_visit {
     enum bb_visit result;       /* set when the visit has ended */
     uint64_t found_sequence;    /* of the version, after PRESENT and TOMBSTONE */
     bool is_covered;            /* a range tombstone covers the key */
-    uint64_t covering;          /* the greatest covering sequence; 0 if is_covered is false */
+    uint64_t covering;          /* the highest covering sequence; 0 if is_covered is false */
     uint64_t block_offset;      /* if it has not ended: the block to read */
     struct bb_index_page *page; /* the page of that block, held until end */
     uint32_t ordinal;
@@ -28,18 +29,18 @@ struct bb_table_visit {
 };
 
 /* The table filter for bb_summary_denies (summary.h), under the hash that the table is given. It is
- * set when nothing comes before it: pinned, of one part, in a table without range tombstones. NULL
- * while it was not read yet, when the table filter can never be used this way, and after filters
- * are distrusted. Otherwise it stays the same until the table is closed. Probe it only for a key
- * within the table's bounds, when filters are in use and statistics of avoided work are not
- * needed. */
+ * set when no other check precedes it: it is pinned, has one part, and the table has no range
+ * tombstones. NULL while it was not read yet, when the table filter can never be used this way, and
+ * after filters are distrusted. Otherwise it stays the same until the table is closed. Probe it
+ * only for a key within the table's bounds, when filters are in use and statistics of avoided work
+ * are not needed. */
 const struct bb_summary *bb_table_ready_summary(const struct bb_table *table);
-/* From now on no filter of the table is probed, because one denied a key that is present. Every
- * probe left out counts as damaged_filters. The caller must drop any ready table filter that it got
+/* Stops probing the filters of the table, because one denied a key that is present. Every omitted
+ * probe counts as damaged_filters. The caller must drop any ready table filter that it got
  * before. */
 void bb_table_distrust_filters(struct bb_table *table);
-/* Continues bb_table_get for a key that the table filter let through, or bb_table_get_pinned when
- * pinned is not NULL. */
+/* Continues bb_table_get for a key for which the table filter returned maybe, or
+ * bb_table_get_pinned when pinned is not NULL. */
 BB_MUST_CHECK enum bb_status bb_table_get_let_through(
     struct bb_table *table, const struct bb_read_options *options, struct bb_bytes key,
     uint64_t key_hash, uint64_t sequence, struct bb_read_stats *stats, struct bb_buf *value,
@@ -51,7 +52,7 @@ bb_table_visit_begin(struct bb_table *table, const struct bb_read_options *optio
                      struct bb_bytes key, uint64_t key_hash, uint64_t sequence, bool is_let_through,
                      struct bb_read_stats *stats, struct bb_table_visit *ret_visit);
 /* If the block is in memory, including the system's page cache, searches it and ends the visit,
- * also on failure. Otherwise the visit goes on, and the system starts to read the block ahead. */
+ * also on failure. Otherwise the visit continues, and the system starts to read the block ahead. */
 BB_MUST_CHECK enum bb_status bb_table_visit_try(struct bb_table_visit *visit,
                                                 const struct bb_read_options *options,
                                                 struct bb_bytes key, uint64_t sequence,

@@ -11,7 +11,7 @@
  *     bb_table_walk_deinit(&walk);
  *
  * Everything is read from the file and bypasses slots and cache. After a failure of next or load
- * the walk can go on: the next call moves to the page or block after the damage. One thread.
+ * the walk can continue: the next call moves to the page or block after the damage. One thread.
  */
 #ifndef BB_SSTABLE_TABLE_WALK_H
 #define BB_SSTABLE_TABLE_WALK_H
