@@ -1,13 +1,14 @@
-/* Runs a plan: merges the inputs, keeps what must survive, writes tables.
+/* Runs a plan: merges the inputs, keeps the surviving entries, writes tables.
  *
  * The work is done in steps, so that one thread can do more urgent work in between. An output ends
  * at the requested size, or where it would overlap too much of the level below it, but never
  * between versions of one user key. Range tombstones are cut at the same places
- * (compaction/range_cutter.h). Where they alone overlap much of the level below, they get outputs
- * of their own.
+ * (compaction/range_cutter.h). Where range tombstones overlap much of the level below without
+ * entries, they get separate outputs.
  *
  * Call order: create step* (until done) outputs, optionally commit, destroy. Outputs that were not
- * committed are removed. The inputs are only read. Threads: one.
+ * committed are removed. The inputs are only read.
+ * Threads: one.
  */
 #ifndef BB_COMPACTION_COMPACT_H
 #define BB_COMPACTION_COMPACT_H
@@ -75,7 +76,7 @@ void bb_compaction_commit(struct bb_compaction *compaction);
 
 /* Writes a stream, and the range tombstones over it (NULL: none), to one table. This is a flush.
  * The stream is advanced, not destroyed. Versions that no snapshot and no later reader can see are
- * dropped; tombstones stay. On failure no file is left. hooks (NULL: none) are called once.
+ * dropped; tombstones stay. On failure the file is removed. hooks (NULL: none) are called once.
  * *ret_meta is owned by the caller. */
 BB_MUST_CHECK enum bb_status
 bb_compact_to_table(struct bb_iter *stream, const struct bb_range_tombstones *ranges,

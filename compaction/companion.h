@@ -2,7 +2,8 @@
  * layer does not read it.
  *
  * The table file and the current readers share a companion. When the last reference is dropped,
- * `destroy` removes the file if it was marked obsolete. Threads: any.
+ * `destroy` removes the file if it was marked obsolete.
+ * Threads: any.
  */
 #ifndef BB_COMPACTION_COMPANION_H
 #define BB_COMPACTION_COMPANION_H

@@ -19,7 +19,7 @@ struct bb_filter_cost {
     enum bb_filter_kind kind;
     double summary_bits; /* as in struct bb_table_options, for the largest run */
     double slope;
-    double overhead_bits; /* per key: table filter alone, or block filters alone */
+    double overhead_bits; /* per key: only a table filter, or only block filters */
     double split_bits;    /* per key: table filter and block filters */
 };
 

@@ -21,16 +21,16 @@ struct bb_forecast {
     double runs[BB_LEVEL_COUNT];
 };
 
-/* Without the data that passes through: the levels above the output are full, the others stay as
- * they are. */
+/* Without the data that passes through: the levels above the output are full, the others stay
+ * unchanged. */
 void bb_forecast_init(struct bb_forecast *forecast, const struct bb_rate_request *request);
 /* Adds the data that passes through. */
 void bb_forecast_grow(struct bb_forecast *forecast, const struct bb_rate_request *request);
 
 double bb_forecast_key_count(const struct bb_forecast *forecast);
 
-/* The rates that reach `target` wasted reads (above 0) with the least memory: bb_filter_allocate.
- * One rate per level, which holds for each of its equal runs; 1 where there are no keys. */
+/* The rates that reach `target` wasted reads (above 0) with minimal memory: bb_filter_allocate. One
+ * rate per level, which holds for each of its equal runs; 1 where there are no keys. */
 void bb_forecast_rates(const struct bb_forecast *forecast, double target,
                        double ret_rates[BB_LEVEL_COUNT]);
 

@@ -11,7 +11,8 @@
  * Every version in a level is newer than all versions of the same key in deeper levels.
  *
  * Invariant: every result of bb_levels_apply follows these rules; otherwise it fails with
- * BB_CORRUPT. Threads: any, after it is made.
+ * BB_CORRUPT.
+ * Threads: any, after it is made.
  */
 #ifndef BB_COMPACTION_LEVELS_H
 #define BB_COMPACTION_LEVELS_H
@@ -43,8 +44,8 @@ struct bb_levels {
     /* The runs of all levels, newest first: the order of lookups. */
     struct bb_run_turn *turns; /* owned; NULL without tables */
     size_t turn_count;
-    /* The approximate number of keys of a run of level 0: of the latest runs, even when none is
-     * left. 0: there was none yet. */
+    /* The approximate number of keys of a run of level 0: of the latest runs, even if none remains.
+     * 0: none existed yet. */
     uint64_t level0_run_keys;
 };
 
@@ -101,7 +102,7 @@ static inline size_t bb_levels_run_count(const struct bb_levels *levels)
     return levels->turn_count;
 }
 
-/* The deepest level with tables; 0 when there are none below level 0. */
+/* The deepest level with tables; 0 when none exist below level 0. */
 int bb_levels_deepest(const struct bb_levels *levels);
 /* True when any table has range tombstones. */
 bool bb_levels_have_range_tombstones(const struct bb_levels *levels);

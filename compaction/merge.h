@@ -6,8 +6,8 @@
  * streams share. Only ties compare whole keys.
  *
  * Equal keys sort by sequence, newest first. No store has two entries with the same key and
- * sequence. If there are, the stream that was named first comes first, in both directions. Threads:
- * one.
+ * sequence. If there are, the entry of the earlier stream sorts first, in both directions.
+ * Threads: one.
  */
 #ifndef BB_COMPACTION_MERGE_H
 #define BB_COMPACTION_MERGE_H

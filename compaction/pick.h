@@ -7,7 +7,7 @@
  *
  *     level 0    all of its runs (pick_level0.h)
  *     one run    leveled: the table that overlaps the fewest bytes below for its size, with these
- *                last level of lazy leveling: all of it moves down
+ *                last level of lazy leveling: the whole level moves down
  *     tiers      runs of about one size (pick_tiers.h)
  *
  * A level that should have one run but has several, because it was written with another style, is
@@ -18,13 +18,13 @@
  * its rate along. Both plans are therefore made only if the sum of the rates stays within the
  * target.
  *
- * When nothing is due but the sum exceeds the target (the target was lowered, or deletions have
- * thinned out a level), the table with the greatest excess is rewritten in place. With weights this
+ * If no level is due but the sum exceeds the target (the target was lowered, or deletions have
+ * thinned out a level), the table with the largest excess is rewritten in place. With weights this
  * also happens before a last level opens the one below it. With a budget there is no target: when
  * the filters exceed the budget, the table that saves most is rewritten in place, and a table that
  * would be moved is rewritten if that saves memory.
  *
- * Tombstones beyond their maximum age come last (pick_tombstones.h).
+ * Tombstones beyond their maximum age have the lowest priority (pick_tombstones.h).
  */
 #ifndef BB_COMPACTION_PICK_H
 #define BB_COMPACTION_PICK_H
@@ -41,22 +41,22 @@ BB_MUST_CHECK enum bb_status bb_pick(const struct bb_levels *levels,
                                      const struct bb_pick_options *options,
                                      struct bb_plan *ret_plan);
 
-/* Merges all tables into one run: in the first level, from level 1 on and not above one that has
- * tables, where it fits. Plans nothing for a single run without old versions and tombstones whose
+/* Merges all tables into one run: in the first level where it fits, from level 1 on and not above a
+ * level with tables. Plans nothing for a single run without old versions and tombstones whose
  * filters are close to the target. */
 BB_MUST_CHECK enum bb_status bb_pick_all(const struct bb_levels *levels,
                                          const struct bb_pick_options *options,
                                          struct bb_plan *ret_plan);
 
-/* The filter rate for the output of a plan. A request merges everything: its result meets the
- * target exactly, and nothing else is planned for. */
+/* The filter rate for the output of a plan. A request merges everything: its result matches the
+ * target exactly, and no other runs are planned for. */
 double bb_pick_rate(const struct bb_levels *levels, const struct bb_pick_options *options,
                     const struct bb_plan *plan);
 /* The same as options of the new tables, with their share of the table filter's bits. */
 void bb_pick_filters(const struct bb_levels *levels, const struct bb_pick_options *options,
                      const struct bb_plan *plan, struct bb_table_options *table);
 /* The weighted waste that a plan adds to the store when it runs with that rate; 0 when it reduces
- * the waste. For a flush that is planned meanwhile. */
+ * the waste. For a flush that is planned at the same time. */
 double bb_pick_waste_added(const struct bb_levels *levels, const struct bb_pick_options *options,
                            const struct bb_plan *plan, double rate);
 

@@ -10,7 +10,7 @@
 
 /* True when the sum of the rates exceeds the target. */
 bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_options *options);
-/* Picks the table with the greatest excess whose rate would decrease; else nothing. */
+/* Picks the table with the largest excess whose rate would decrease; else nothing. */
 BB_MUST_CHECK enum bb_status bb_pick_excess(const struct bb_levels *levels,
                                             const struct bb_pick_options *options,
                                             struct bb_plan *plan);

@@ -1,4 +1,4 @@
-/* Picks the whole of level 0. */
+/* Picks all of level 0. */
 #ifndef BB_COMPACTION_PICK_LEVEL0_H
 #define BB_COMPACTION_PICK_LEVEL0_H
 

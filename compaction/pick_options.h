@@ -15,10 +15,10 @@ struct bb_pick_options {
     struct bb_read_weights weights; /* zeros: every wasted read counts 1 */
     struct bb_filter_budget budget; /* zeros: none; otherwise it replaces the target */
     double pending_waste;           /* of other running work (compaction/rate_request.h) */
-    /* Tombstones and hidden versions with sequences up to this one are to be dropped
+    /* Tombstones and hidden versions with sequences up to this one must be dropped
      * (pick_tombstones.h), unless the oldest snapshot needs them. 0: none. */
     uint64_t tombstone_horizon;
-    /* Its sequence; BB_SEQUENCE_MAX when there is none. */
+    /* Its sequence; BB_SEQUENCE_MAX without snapshots. */
     uint64_t oldest_snapshot;
 };
 

@@ -8,7 +8,7 @@
  *
  * If these are all runs of the level and about as large as a unit run of the next level, they
  * become a new run of the next level, or part of its only run if that is the last level of lazy
- * leveling. Otherwise they become one run in the place of the oldest of them.
+ * leveling. Otherwise they become one run, which replaces the oldest of them.
  *
  * Used by bb_pick. Pure functions.
  */

@@ -16,7 +16,7 @@
  * At the bottom, versions that were kept for a snapshot are due too, when no remaining snapshot may
  * need them.
  *
- * The newest due table comes first, so that its way down also covers due tables below. Each plan
+ * The newest due table has priority, so that its way down also covers due tables below. Each plan
  * takes a due tombstone to an older run, or drops it, and only level 0 becomes a new run. The
  * process therefore terminates.
  *

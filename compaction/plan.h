@@ -18,7 +18,7 @@ enum bb_plan_reason {
     BB_PLAN_RUNS,
     /* Tombstones beyond their maximum age, or versions that no snapshot needs any more. */
     BB_PLAN_TOMBSTONES,
-    /* Completely hidden inputs: they are removed without being read, and nothing is written. */
+    /* Completely hidden inputs: they are removed without being read, and there is no output. */
     BB_PLAN_COVERED,
 };
 

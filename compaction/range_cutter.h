@@ -5,8 +5,8 @@
  *     written                 [----------|---)   [-------|----------------)
  *
  * The outputs divide the whole key range: each has everything between its cut and the next one, so
- * that no tombstone extends into a neighbour and none is lost in between. Of overlapping
- * tombstones, only those with a visible effect are kept (compaction/retain.h).
+ * that no tombstone extends into a neighbour and no tombstone is lost in between. Overlapping
+ * tombstones are kept only if they have a visible effect (compaction/retain.h).
  *
  * Threads: one.
  */
@@ -33,18 +33,18 @@ BB_MUST_CHECK enum bb_status bb_range_cutter_init(struct bb_range_cutter *cutter
                                                   const struct bb_retain *retain);
 void bb_range_cutter_deinit(struct bb_range_cutter *cutter);
 
-/* True when nothing is left after the last cut. */
+/* True when no fragment remains after the last cut. */
 static inline bool bb_range_cutter_is_done(const struct bb_range_cutter *cutter)
 {
     return cutter->list == NULL || cutter->index == cutter->list->count;
 }
 
-/* The part of a fragment between the last cut and high (NULL: the end). When there is none, low is
- * not below high. Borrowed from cutter and high. */
+/* The part of a fragment between the last cut and high (NULL: the end). If it is empty, low is not
+ * below high. Borrowed from cutter and high. */
 struct bb_range_fragment bb_range_cutter_part(const struct bb_range_cutter *cutter, size_t index,
                                               const struct bb_bytes *high);
-/* An estimate of the stored bytes of everything between the last cut and the key, if nothing can be
- * dropped. REQUIRES: keys do not descend between two cuts. */
+/* An estimate of the stored bytes of everything between the last cut and the key, if no tombstone
+ * can be dropped. REQUIRES: keys do not descend between two cuts. */
 uint64_t bb_range_cutter_pass(struct bb_range_cutter *cutter, struct bb_bytes key);
 /* Adds the tombstones to write between the last cut and high (NULL: the end) to the array. Keys are
  * borrowed from cutter and high. Tombstones that hide nothing in runs older than the plan's output

@@ -10,8 +10,8 @@
 #include "compaction/read_weights.h"
 #include "compaction/shape.h"
 
-/* A running merge of level 0, treated as finished: flushes that happen meanwhile will be newer than
- * its output, and will not share level 0 with its inputs. */
+/* A running merge of level 0, treated as finished: flushes during the merge will be newer than its
+ * output, and will not share level 0 with its inputs. */
 struct bb_rate_merge {
     uint64_t input; /* number of one of its tables */
     int level;      /* output level */
@@ -30,8 +30,8 @@ struct bb_rate_request {
     int output_level;
     uint64_t output_run;                   /* as in a plan; level 0: always a new one */
     uint64_t output_keys;                  /* of all new tables together, at most */
-    uint64_t output_keys_min;              /* and at least, as far as known; 0: the same */
-    const struct bb_shape *shape;          /* NULL: nothing will grow */
+    uint64_t output_keys_min;              /* and at least, if known; 0: the same */
+    const struct bb_shape *shape;          /* NULL: no level will grow */
     double target;                         /* R; a budget replaces it */
     const struct bb_read_weights *weights; /* NULL: every wasted read counts 1 */
     const struct bb_filter_budget *budget; /* NULL if none */
@@ -61,7 +61,7 @@ double bb_rate_run_weight(const struct bb_levels *levels, const struct bb_read_w
                           int level, uint64_t run, int last);
 
 /* The number of keys that a level can still take until it is full, in addition to the tables that
- * stay and the output, if the output is a run of its own. REQUIRES: a shape. */
+ * stay and the output, if the output is a separate run. REQUIRES: a shape. */
 double bb_rate_request_room(const struct bb_rate_request *request, int level,
                             const struct bb_rate_part *part);
 /* The number of keys of a full level below level 0. REQUIRES: a shape. */

@@ -1,4 +1,4 @@
-/* Computes the filter rate of a new run, so that the store meets its target for wasted reads at
+/* Computes the filter rate of a new run, so that the store keeps its target for wasted reads at
  * every moment.
  *
  * A lookup checks every table of level 0 and one table of each deeper level. The expected waste is
@@ -13,14 +13,14 @@
  *     before it is rewritten;
  *   - the run's part of the target that the other runs leave, shared with the runs that will fill
  *     these levels. The remainder is never exceeded: the sum stays below BB_RATES_SLACK times the
- *     target, whatever came before.
+ *     target, independent of the past.
  *
- * Optional weights (compaction/read_weights.h) say how much a wasted read of a run counts. Then all
- * of this holds for rates times weights. A run with a small weight may have no filters, and its
+ * Optional weights (compaction/read_weights.h) state how much a wasted read of a run counts. Then
+ * all of this holds for rates times weights. A run with a small weight may have no filters, and its
  * remaining share goes to the others. A last level that overflows will soon count like any other:
  * before the level below it opens, its filters are brought to the rate that this allows.
  *
- * A memory budget replaces the target: each run gets the rate that gives the least waste for that
+ * A memory budget replaces the target: each run gets the rate that minimises the waste for that
  * memory in the predicted store (compaction/forecast.h). Then only the bytes bound the sum. bb_pick
  * rewrites older tables with too many bits.
  *
@@ -33,7 +33,7 @@
 
 /* Limits for the sum, as factors of the target. FILL: a compaction may bring the sum up to it.
  * FILL_LEVEL0: a flush may; flushes happen between compactions and need some reserve. EXCESS: above
- * it the table with the greatest excess is rewritten. SLACK: never exceeded, unless the target was
+ * it the table with the largest excess is rewritten. SLACK: never exceeded, unless the target was
  * lowered since. */
 #define BB_RATES_FILL        1.06
 #define BB_RATES_FILL_LEVEL0 1.08
@@ -61,8 +61,8 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int level,
 /* Of all levels. Never more than bb_rates_planned with the deepest level as the last one. */
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights);
 
-/* The effective target: that of the request, or the one that its budget leads to. The latter may be
- * as large as the weights of all runs (no filters at all) and is at least
+/* The effective target: the request's target, or the target that its budget leads to. The latter
+ * may be as large as the weights of all runs (no filters at all) and is at least
  * BB_FORECAST_TARGET_MIN. */
 double bb_rates_target(const struct bb_rate_request *request);
 

@@ -6,8 +6,8 @@
  *
  *     z + (1 - z) * share of the keys in older runs        of all lookups,
  *
- * and by z of them if it is the last run, which may then have no filters. The caller says how much
- * a wasted read of a level costs.
+ * and by z of them if it is the last run, which may then have no filters. The caller states how
+ * much a wasted read of a level costs.
  *
  * Rates are planned with the bound of that share, 1 for all runs except the last: older runs grow.
  */

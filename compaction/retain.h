@@ -2,7 +2,7 @@
  *
  * Snapshots divide the sequences into intervals: (.., s1] (s1, s2] ... (sn, now]. Every reader
  * reads as of the end of an interval, so of the versions within one interval only the newest is
- * visible. A tombstone that hides nothing is dropped too: one in the oldest interval, when no
+ * visible. A tombstone without an effect is dropped too: it is in the oldest interval, when no
  * deeper level may have the key.
  *
  *     sequences    9   7 | 6   3 | 2   1        snapshots 6 and 2
@@ -11,7 +11,7 @@
  *
  * Data that a range tombstone covers counts as older versions of the same key: it is hidden if the
  * tombstone is in the same interval and newer. Of the tombstones of a fragment, the newest of each
- * interval is needed, and not even that one in the oldest interval when nothing is below.
+ * interval is needed, and not even that one in the oldest interval when no data is below.
  *
  * Entries are passed in order. Threads: one.
  */
@@ -30,7 +30,7 @@ struct bb_retain {
     size_t interval; /* of the last judged version of the key */
     /* Over the entries; borrowed; NULL if none. */
     const struct bb_range_tombstones *ranges;
-    size_t fragment; /* first one that ends after the last judged entry */
+    size_t fragment; /* first fragment that ends after the last judged entry */
 };
 
 void bb_retain_init(struct bb_retain *retain, const uint64_t *snapshots, size_t snapshot_count,
@@ -49,7 +49,7 @@ bool bb_retain_is_new_key(const struct bb_retain *retain, struct bb_bytes key);
 BB_MUST_CHECK enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *entry,
                                              bool is_bottom, bool *ret_keep);
 
-/* True when sequence number `index` of a fragment is to be kept. is_bottom: no level below the
+/* True when sequence number `index` of a fragment must be kept. is_bottom: no level below the
  * output's may have keys of it. */
 bool bb_retain_keeps_range(const struct bb_retain *retain, const struct bb_range_fragment *fragment,
                            size_t index, bool is_bottom);

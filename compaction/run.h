@@ -1,6 +1,6 @@
 /* One sorted run: tables that ascend by key and have no user key in common. A lookup checks only
  * one of them, and versions of one key are never split over two. Keys that a range tombstone covers
- * count as keys of the table. Two tables may meet at a key where the last range tombstone of the
+ * count as keys of the table. Two tables may touch at a key where the last range tombstone of the
  * first one ends.
  *
  * A run is part of a level (levels.h), which owns it. Threads: any, after it is made.
@@ -64,7 +64,7 @@ static inline bool bb_run_begins_alike(const struct bb_run *run, struct bb_bytes
 bool bb_run_find_by_prefix(const struct bb_run *run, uint64_t prefix, size_t *ret_index);
 
 /* Finds the table whose bounds contain the key; count if none. Uses only eight bytes of the key,
- * which suffices unless they equal those of a bound; then it returns false. */
+ * which suffices unless a bound has the same bytes; then it returns false. */
 static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes key,
                                        size_t *ret_index)
 {
@@ -84,7 +84,7 @@ static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes
  * is not ready. */
 const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t index);
 
-/* From now on the filters of the table are not probed. Call after bb_table_distrust_filters. */
+/* Stops probing the filters of the table. Call after bb_table_distrust_filters. */
 void bb_run_forget_summary(const struct bb_run *run, const struct bb_table_file *file);
 
 /* The ready table filter of the table that bb_run_find_at_once found, valid as long as the run; or

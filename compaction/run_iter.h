@@ -11,12 +11,11 @@ BB_MUST_CHECK enum bb_status bb_run_iter_create(struct bb_table_file *const *fil
                                                 const struct bb_read_options *options,
                                                 struct bb_read_stats *stats,
                                                 struct bb_iter **ret_iter);
-/* Also returns the stored block of entries that have a block of their own
- * (sstable/block/stored_entry.h). Call before the first move. REQUIRES: the iterator is one of
- * these. */
+/* Also returns the stored block of entries with separate blocks (sstable/block/stored_entry.h).
+ * Call before the first move. REQUIRES: the iterator is one of these. */
 void bb_run_iter_keep_stored(struct bb_iter *iter);
-/* A stream over a key range, as in sstable/table_iter.h: blocks outside are not read. files: those
- * that overlap the range. */
+/* A stream over a key range, as in sstable/table_iter.h: blocks outside are not read. files: the
+ * tables that overlap the range. */
 BB_MUST_CHECK enum bb_status
 bb_run_iter_create_range(struct bb_table_file *const *files, size_t count,
                          const struct bb_comparator *comparator, const struct bb_key_range *range,

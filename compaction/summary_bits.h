@@ -1,12 +1,13 @@
 /* Computes how many of a run's filter bits go to the table filters of its tables (`summary` in the
  * code).
  *
- * The table filter is probed before the index. A key that passes it costs a search, whatever the
- * block filters say then. A small run gets many bits per key from the target (its rate is
+ * The table filter is probed before the index. A key that passes it costs a search, even if a block
+ * filter then rules it out. A small run gets many bits per key from the target (its rate is
  * proportional to its keys) and has few keys: its table filters take little memory, and most
- * lookups of absent keys end there. All runs let through as many keys as the largest, per bit, with
+ * lookups of absent keys end there. Per bit, all runs have as many false positives as the largest
+ * with
  *
- *     table filter bits of a run = those of the largest run + log2(keys of the largest / its keys),
+ *     table filter bits of a run = bits of the largest run + log2(keys of the largest / its keys),
  *
  * limited to the bits that the run has. This is Monkey's rule applied to the table filters' part of
  * the target.
@@ -29,7 +30,7 @@ double bb_summary_bits_for_run(const struct bb_rate_request *request, double rat
                                double largest_bits);
 
 /* The same as options of these tables: sets filter_rate, and replaces the store's summary_bits by
- * their share. BB_SUMMARY_NONE and BB_SUMMARY_ALL stay as they are. */
+ * their share. BB_SUMMARY_NONE and BB_SUMMARY_ALL stay unchanged. */
 void bb_summary_bits_set(const struct bb_rate_request *request, double rate,
                          struct bb_table_options *table);
 

@@ -32,15 +32,15 @@ struct bb_table_env {
 };
 
 void bb_table_env_init(struct bb_table_env *env);
-/* REQUIRES: no table file is left. */
+/* REQUIRES: no table file remains. */
 void bb_table_env_deinit(struct bb_table_env *env);
 
 struct bb_table_file {
     _Atomic uint32_t references;
     uint64_t number;
     struct bb_table_meta meta; /* owned */
-    /* Of the filters that lookups probe: meta's, or that of the block filters alone if the table
-     * filter is not used. 0 without keys: range tombstones alone waste no request. */
+    /* Of the filters that lookups probe: meta's, or only the block filters' if the table filter is
+     * not used. 0 without keys: a table with only range tombstones wastes no request. */
     double filter_rate;
     struct bb_table_env *env;
     _Atomic(struct bb_table *) table; /* NULL until first used */
@@ -61,7 +61,7 @@ struct bb_companion *bb_table_file_companion(struct bb_table_file *file);
 /* The companion's number; 0 if none. */
 uint64_t bb_table_file_companion_number(struct bb_table_file *file);
 /* Takes the caller's reference to the new companion (NULL: none). The previous one becomes
- * obsolete: a durable record of the manifest says so, or there was none. */
+ * obsolete: a durable record of the manifest confirms that, or no companion existed. */
 void bb_table_file_set_companion(struct bb_table_file *file, struct bb_companion *companion);
 /* The same, but the previous one's file stays, because another process owns it. */
 void bb_table_file_replace_companion(struct bb_table_file *file, struct bb_companion *companion);
@@ -74,11 +74,11 @@ BB_MUST_CHECK enum bb_status bb_table_file_open(struct bb_table_file *file,
 /* True when the table's bounds contain the key. */
 bool bb_table_file_covers(const struct bb_table_file *file, const struct bb_comparator *comparator,
                           struct bb_bytes key);
-/* True when all of its keys, including those that range tombstones cover, are before this one. */
+/* True when all of its keys, including keys that range tombstones cover, are before this one. */
 bool bb_table_file_ends_before(const struct bb_table_file *file,
                                const struct bb_comparator *comparator, struct bb_bytes key);
 /* The sequence of the oldest tombstone, of a key or a range; a lower bound if the table does not
- * say. UINT64_MAX if there is none. */
+ * record it. UINT64_MAX without tombstones. */
 static inline uint64_t bb_table_file_oldest_tombstone(const struct bb_table_meta *meta)
 {
     if (meta->tombstone_count == 0 && meta->range_tombstone_count == 0)
