@@ -223,9 +223,9 @@ enum bb_status bb_table_blocks_find(struct bb_table_blocks *blocks, struct bb_by
     return BB_OK;
 }
 
-static enum bb_status show_block(struct bb_table_blocks *blocks, const struct bb_block *block,
-                                 struct bb_place place, uint64_t number,
-                                 const struct bb_table_observer *observer)
+static enum bb_status show_entries(struct bb_table_blocks *blocks, const struct bb_block *block,
+                                   struct bb_place place, uint64_t number,
+                                   const struct bb_table_observer *observer)
 {
     struct bb_block_iter iter;
     enum bb_status status = BB_OK;
@@ -243,17 +243,22 @@ static enum bb_status show_block(struct bb_table_blocks *blocks, const struct bb
     return status;
 }
 
+enum bb_status bb_table_blocks_show_block(struct bb_table_blocks *blocks, uint64_t number,
+                                          uint64_t end, uint64_t shown_number,
+                                          const struct bb_table_observer *observer)
+{
+    const struct bb_block *block = NULL;
+    struct bb_place place = {0};
+    enum bb_status status = bb_table_blocks_load(blocks, number, end, &block, &place);
+    return status == BB_OK ? show_entries(blocks, block, place, shown_number, observer) : status;
+}
+
 enum bb_status bb_table_blocks_show(struct bb_table_blocks *blocks,
                                     const struct bb_table_observer *observer)
 {
     uint64_t count = bb_table_blocks_count(blocks);
     enum bb_status status = BB_OK;
-    for (uint64_t number = 0; number < count && status == BB_OK; number++) {
-        const struct bb_block *block = NULL;
-        struct bb_place place = {0};
-        status = bb_table_blocks_load(blocks, number, count, &block, &place);
-        if (status == BB_OK)
-            status = show_block(blocks, block, place, number, observer);
-    }
+    for (uint64_t number = 0; number < count && status == BB_OK; number++)
+        status = bb_table_blocks_show_block(blocks, number, count, number, observer);
     return status;
 }

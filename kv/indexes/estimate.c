@@ -1,143 +1,258 @@
 /* What an index would cost and spare, measured on a sample. See bb/select.h.
  *
- * The index is built for some tables as materialize builds it, alone in a catalog of its own, and asked;
- * its files never get a name in the manifest. Tables are the sample, not granules, because the granules
- * of a table share an index structure: its size per granule depends on how many there are. */
-#include "base/buf.h"
+ * The size is measured on stretches that are segments of the index, drawn with a chance in
+ * proportion to their raw bytes: the mean of their bytes per raw byte is that of the store,
+ * whatever sizes tables have. The condition is asked of single granules at equal distances.
+ * docs/decisions/0023-hypothetical-indexes.md has what was measured. */
+#include <math.h>
+
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/sized_struct.h"
 #include "base/status.h"
 #include "bb/select.h"
 #include "kv/background/install.h"
-#include "kv/indexes/index_file.h"
+#include "kv/indexes/index_sample.h"
 #include "kv/indexes/store_catalog.h"
-#include "kv/indexes/table_index.h"
 #include "kv/inherited.h"
 #include "kv/read_only.h"
+#include "skip/index/segment.h"
+#include "skip/index/spec.h"
 
-#define SAMPLE_TABLES_DEFAULT 8
+#define SEGMENTS_DEFAULT 8
+#define GRANULES_DEFAULT 4096
 
 struct estimation {
     struct bb_db *db;
     struct bb_index_estimate_options options;
-    struct bb_catalog *catalog; /* with this index alone; one reference */
+    struct bb_catalog *store_catalog; /* one reference */
+    struct bb_catalog *catalog;       /* with this index alone; one reference */
     struct bb_condition *condition;
     struct bb_view *view;
-    uint64_t raw_bytes; /* of all tables */
-    uint64_t raw_bytes_sampled;
+    struct bb_index_sample sample;
+    double segment_bytes; /* raw bytes of the granules of a segment, about */
+    double raw_bytes;     /* of all tables */
+    double raw_bytes_sampled;
+    double size_bytes;
+    double granules;
+    double granules_left;
+    double granules_unindexed;
+    double segment_granules; /* mean, of what was drawn */
     struct bb_index_estimate estimate;
 };
+
+/* ---- everything ---- */
+
+static void add_facts(struct estimation *e, const struct bb_sample_facts *facts, double weight)
+{
+    e->size_bytes += weight * (double)facts->size_bytes;
+    e->granules += weight * (double)facts->granules;
+    e->granules_left += weight * (double)facts->granules_left;
+    e->granules_unindexed += weight * (double)facts->granules_unindexed;
+}
+
+static enum bb_status take_table(struct estimation *e, struct bb_table_file *file)
+{
+    struct bb_sample_facts facts;
+    enum bb_status status =
+        bb_index_sample_stretch(&e->sample, file, 0, file->meta.block_count, &facts);
+    if (status != BB_OK)
+        return status;
+    e->raw_bytes_sampled += facts.raw_bytes;
+    e->estimate.granules_sampled += facts.granules;
+    add_facts(e, &facts, 1);
+    return BB_OK;
+}
+
+static enum bb_status take_everything(struct estimation *e)
+{
+    const struct bb_levels *levels = e->view->levels;
+    enum bb_status status = BB_OK;
+    e->estimate.is_whole = true;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(levels, level) && status == BB_OK; i++)
+            status = take_table(e, bb_levels_table(levels, level, i));
+    }
+    return status;
+}
+
+/* ---- stretches ---- */
+
+/* A segment of the index of a table. */
+struct stretch {
+    struct bb_table_file *file;
+    uint64_t first; /* blocks */
+    uint64_t end;
+};
+
+/* The segment that has a byte of the table. */
+static struct stretch stretch_of(const struct estimation *e, struct bb_table_file *file,
+                                 double place)
+{
+    double raw_bytes = (double)file->meta.raw_bytes;
+    double blocks = (double)file->meta.block_count;
+    double begin = floor(place / e->segment_bytes) * e->segment_bytes;
+    double end = fmin(begin + e->segment_bytes, raw_bytes);
+    return (struct stretch){.file = file,
+                            .first = (uint64_t)(begin / raw_bytes * blocks),
+                            .end = (uint64_t)ceil(end / raw_bytes * blocks)};
+}
+
+/* The segment that has a byte of all tables: place < raw_bytes. */
+static struct stretch find_stretch(const struct estimation *e, double place)
+{
+    const struct bb_levels *levels = e->view->levels;
+    struct stretch stretch = {0};
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
+            struct bb_table_file *file = bb_levels_table(levels, level, i);
+            if (place < (double)file->meta.raw_bytes)
+                return stretch_of(e, file, place);
+            place -= (double)file->meta.raw_bytes;
+        }
+    }
+    return stretch;
+}
+
+/* The mean over what is drawn, with a chance in proportion to raw bytes, of something per raw byte.
+ * A segment that is drawn twice counts twice. */
+static enum bb_status draw_stretches(struct estimation *e)
+{
+    uint64_t count = e->options.segments;
+    struct stretch before = {0};
+    struct bb_sample_facts facts = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        struct stretch drawn = find_stretch(e, ((double)i + 0.5) / (double)count * e->raw_bytes);
+        if (drawn.file != before.file || drawn.first != before.first) {
+            enum bb_status status =
+                bb_index_sample_stretch(&e->sample, drawn.file, drawn.first, drawn.end, &facts);
+            if (status != BB_OK)
+                return status;
+            e->raw_bytes_sampled += facts.raw_bytes;
+            e->estimate.granules_sampled += facts.granules;
+        }
+        before = drawn;
+        e->segment_granules += (double)facts.granules / (double)count;
+        add_facts(e, &facts, e->raw_bytes / facts.raw_bytes / (double)count);
+    }
+    return BB_OK;
+}
+
+/* ---- singles ---- */
+
+/* A set of a segment with too many values is not indexed. That depends on the segment, which
+ * singles do not have: they are asked as if every set were, and the stretches have said how often
+ * it is not. */
+static void index_all_sets(struct estimation *e)
+{
+    struct bb_skip_spec *spec = &e->catalog->specs[0];
+    if (spec->kind == BB_SKIP_SET)
+        spec->set_values_max = BB_SKIP_SET_VALUES_MAX;
+    else
+        e->granules_unindexed = 0;
+}
+
+static enum bb_status ask_singles(struct estimation *e)
+{
+    struct bb_sample_facts facts;
+    index_all_sets(e);
+    enum bb_status status =
+        bb_index_sample_singles(&e->sample, e->view->levels, e->options.granules,
+                                (uint64_t)e->segment_granules + 1, &facts);
+    if (status != BB_OK || facts.granules == 0)
+        return status;
+    double unindexed = e->granules > 0 ? e->granules_unindexed / e->granules : 0;
+    double count = (double)facts.granules;
+    double left = (double)facts.granules_left / count;
+    double variance = left * (1 - left) / count * fmax(0, 1 - count / e->granules);
+    e->granules_left = e->granules * (unindexed + (1 - unindexed) * left);
+    e->estimate.granules_read_error =
+        (uint64_t)ceil(e->granules * (1 - unindexed) * sqrt(variance));
+    e->estimate.granules_sampled += facts.granules;
+    e->raw_bytes_sampled += e->raw_bytes * count / e->granules;
+    return BB_OK;
+}
+
+/* ---- all ---- */
+
+static uint64_t segments_of(const struct estimation *e, const struct bb_table_file *file)
+{
+    return (uint64_t)ceil((double)file->meta.raw_bytes / e->segment_bytes);
+}
+
+/* Counts what there is. Has the store so little that a sample would be most of it? */
+static bool is_small(struct estimation *e)
+{
+    const struct bb_levels *levels = e->view->levels;
+    uint64_t segments = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        size_t count = bb_levels_table_count(levels, level);
+        e->estimate.tables += count;
+        e->raw_bytes += (double)levels->levels[level].raw_bytes;
+        for (size_t i = 0; i < count; i++)
+            segments += segments_of(e, bb_levels_table(levels, level, i));
+    }
+    double granules = e->raw_bytes / (double)e->catalog->granule_bytes;
+    return segments <= e->options.segments ||
+           (e->condition != NULL && granules <= 2 * (double)e->options.granules);
+}
+
+static enum bb_status take_sample(struct estimation *e)
+{
+    bool is_whole = is_small(e);
+    if (e->estimate.tables == 0)
+        return bb_fail(BB_NOT_FOUND, "%s: there are no tables to measure an index on",
+                       e->db->directory);
+    if (is_whole)
+        return take_everything(e);
+    enum bb_status status = draw_stretches(e);
+    return status == BB_OK && e->condition != NULL ? ask_singles(e) : status;
+}
+
+static void fill_estimate(struct estimation *e)
+{
+    struct bb_index_estimate *estimate = &e->estimate;
+    estimate->granules = (uint64_t)llround(e->granules);
+    estimate->size_bytes = (uint64_t)llround(e->size_bytes);
+    estimate->raw_bytes = (uint64_t)e->raw_bytes;
+    estimate->raw_bytes_sampled = (uint64_t)e->raw_bytes_sampled;
+    if (e->condition != NULL)
+        estimate->granules_read = (uint64_t)llround(e->granules_left);
+}
 
 /* The store's attributes, and this index alone. */
 static enum bb_status make_catalog(struct estimation *e)
 {
-    struct bb_catalog *before = bb_store_ref_catalog(e->db);
     struct bb_catalog *made = NULL;
-    enum bb_status status = bb_catalog_without_indexes(before, &made);
-    struct bb_catalog_change change = {.add_index = "estimated", .add_spec = e->options.spec};
+    e->store_catalog = bb_store_ref_catalog(e->db);
+    enum bb_status status = bb_catalog_without_indexes(e->store_catalog, &made);
+    struct bb_catalog_change change = {.add_index = "estimated",
+                                       .add_spec = e->options.spec,
+                                       .granule_bytes = e->options.granule_bytes};
     if (status == BB_OK)
         status = bb_catalog_change(made, &change, &e->catalog);
     bb_catalog_unref(made);
-    bb_catalog_unref(before);
     return status;
 }
 
-static enum bb_status ask(struct estimation *e, struct bb_skip_file *file)
+static bool is_same(const struct bb_skip_spec *a, const struct bb_skip_spec *b)
 {
-    struct bb_skip_verdicts verdicts;
-    if (e->condition == NULL)
-        return BB_OK;
-    enum bb_status status =
-        bb_skip_file_evaluate(file, e->condition, e->catalog->schema, NULL, &verdicts);
-    if (status != BB_OK)
-        return status;
-    size_t left = 0;
-    for (size_t i = 0; i < verdicts.word_count; i++)
-        left += (size_t)__builtin_popcountll(verdicts.may_be_true[i]);
-    e->estimate.granules_excluded += verdicts.granule_count - left;
-    bb_skip_verdicts_deinit(&verdicts);
-    return BB_OK;
+    return a->kind == b->kind && a->attribute == b->attribute && a->rate == b->rate &&
+           a->ngram_size == b->ngram_size && a->folds_case == b->folds_case;
 }
 
-static enum bb_status count_file(struct estimation *e, struct bb_companion *index)
+/* The indexes of the store that take memory of this one's, when all are built together. */
+static size_t count_others(const struct estimation *e)
 {
-    struct bb_skip_file *file = NULL;
-    enum bb_status status = bb_index_file_open(index, &file);
-    if (status != BB_OK)
-        return status;
-    e->estimate.granules_sampled += bb_skip_file_granule_count(file);
-    e->estimate.sampled_size_bytes += bb_skip_file_size(file);
-    return ask(e, file);
+    const struct bb_catalog *catalog = e->store_catalog;
+    size_t count = 0;
+    for (size_t i = 0; i < catalog->index_count; i++)
+        count += bb_spec_has_members(catalog->specs[i].kind) &&
+                 !is_same(&catalog->specs[i], &e->catalog->specs[0]);
+    return count;
 }
 
-static enum bb_status sample_table(struct estimation *e, struct bb_table_file *table)
-{
-    struct bb_index_build build;
-    struct bb_companion *index = NULL;
-    bb_index_build_init_with(&build, e->db, bb_store_files_of(e->db, BB_WORK_COMPACTION),
-                             e->catalog);
-    enum bb_status status = bb_table_index_build(&build, table);
-    if (status == BB_OK)
-        status = bb_index_file_create(e->db, build.built[0].number, table->meta.table_id, &index);
-    if (status == BB_OK)
-        status = count_file(e, index);
-    bb_companion_unref(index);
-    bb_index_build_deinit(&build);
-    e->estimate.tables_sampled++;
-    e->raw_bytes_sampled += table->meta.raw_bytes;
-    return status;
-}
-
-/* Table number `wanted` of all, counted from level 0 on. */
-static struct bb_table_file *find_table(const struct bb_levels *levels, uint64_t wanted)
-{
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        size_t count = bb_levels_table_count(levels, level);
-        if (wanted < count)
-            return bb_levels_table(levels, level, (size_t)wanted);
-        wanted -= count;
-    }
-    return NULL;
-}
-
-static void count_tables(struct estimation *e)
-{
-    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
-        e->estimate.tables += bb_levels_table_count(e->view->levels, level);
-        e->raw_bytes += e->view->levels->levels[level].raw_bytes;
-    }
-}
-
-/* In proportion to the raw bytes, which granules are cut by. */
-static void extrapolate(struct estimation *e)
-{
-    struct bb_index_estimate *estimate = &e->estimate;
-    double factor =
-        e->raw_bytes_sampled == 0 ? 0 : (double)e->raw_bytes / (double)e->raw_bytes_sampled;
-    estimate->granules = (uint64_t)((double)estimate->granules_sampled * factor);
-    estimate->size_bytes = (uint64_t)((double)estimate->sampled_size_bytes * factor);
-}
-
-static enum bb_status sample_tables(struct estimation *e)
-{
-    count_tables(e);
-    uint64_t all = e->estimate.tables;
-    uint64_t wanted = e->options.tables == 0 ? SAMPLE_TABLES_DEFAULT : e->options.tables;
-    enum bb_status status = BB_OK;
-    if (all == 0)
-        return bb_fail(BB_NOT_FOUND, "%s: there are no tables to measure an index on",
-                       e->db->directory);
-    wanted = wanted > all ? all : wanted;
-    uint64_t begin = e->db->system->ops->now(e->db->system);
-    for (uint64_t i = 0; i < wanted && status == BB_OK; i++)
-        status = sample_table(e, find_table(e->view->levels, i * all / wanted));
-    e->estimate.build_nanoseconds = bb_file_elapsed(e->db->system, begin);
-    extrapolate(e);
-    return status;
-}
-
-static enum bb_status run(struct estimation *e)
+static enum bb_status prepare(struct estimation *e)
 {
     enum bb_status status = make_catalog(e);
     if (status == BB_OK && e->options.where != NULL)
@@ -145,9 +260,27 @@ static enum bb_status run(struct estimation *e)
                                     &e->condition);
     if (status != BB_OK)
         return status;
+    if (e->options.segments == 0)
+        e->options.segments = SEGMENTS_DEFAULT;
+    if (e->options.granules == 0)
+        e->options.granules = GRANULES_DEFAULT;
+    e->segment_bytes = (double)e->catalog->granule_bytes * BB_SEGMENT_GRANULES_MAX;
+    e->sample = (struct bb_index_sample){
+        .db = e->db, .catalog = e->catalog, .others = count_others(e), .condition = e->condition};
+    return BB_OK;
+}
+
+static enum bb_status run(struct estimation *e)
+{
+    enum bb_status status = prepare(e);
+    if (status != BB_OK)
+        return status;
+    uint64_t begin = e->db->system->ops->now(e->db->system);
     e->view = bb_store_pin_view(e->db);
-    status = sample_tables(e);
+    status = take_sample(e);
     bb_store_release_view(e->db, e->view);
+    e->estimate.build_nanoseconds = bb_file_elapsed(e->db->system, begin);
+    fill_estimate(e);
     return status;
 }
 
@@ -175,6 +308,7 @@ enum bb_status bb_db_index_estimate(struct bb_db *db,
     bb_store_end_call(db);
     bb_condition_destroy(e.condition);
     bb_catalog_unref(e.catalog);
+    bb_catalog_unref(e.store_catalog);
     if (status == BB_OK)
         *ret_estimate = e.estimate;
     return status;

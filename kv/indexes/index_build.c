@@ -94,7 +94,7 @@ enum bb_status bb_index_build_begin(struct bb_index_build *build, struct bb_byte
 }
 
 /* Would another block like the last one bring the granule further from its size? */
-static bool is_full(const struct bb_index_build *build)
+bool bb_index_build_is_full(const struct bb_index_build *build)
 {
     return build->granule_bytes + build->block_bytes / 2 >= build->catalog->granule_bytes;
 }
@@ -104,7 +104,7 @@ static enum bb_status end_full_granule(struct bb_index_build *build, uint64_t bl
 {
     if (block_number == build->last_block)
         return BB_OK;
-    bool ends = is_full(build);
+    bool ends = bb_index_build_is_full(build);
     build->last_block = block_number;
     build->block_bytes = 0;
     if (!ends)
@@ -112,6 +112,17 @@ static enum bb_status end_full_granule(struct bb_index_build *build, uint64_t bl
     enum bb_status status = bb_skip_builder_end_granule(build->builder, build->granule_begin);
     build->granule_begin = block_number;
     build->granule_bytes = 0;
+    return status;
+}
+
+enum bb_status bb_index_build_end_granule(struct bb_index_build *build)
+{
+    if (build->builder == NULL)
+        return BB_OK;
+    enum bb_status status = bb_skip_builder_end_granule(build->builder, build->granule_begin);
+    build->granule_begin = build->last_block + 1;
+    build->granule_bytes = 0;
+    build->block_bytes = 0;
     return status;
 }
 

@@ -58,6 +58,11 @@ BB_MUST_CHECK enum bb_status bb_index_build_add(struct bb_index_build *build,
                                                 uint64_t block_number);
 BB_MUST_CHECK enum bb_status bb_index_build_finish(struct bb_index_build *build);
 
+/* For samples, which leave blocks out: does the granule at hand end before the next block? */
+bool bb_index_build_is_full(const struct bb_index_build *build);
+/* Ends it here, whatever its size. The next block has the next number. */
+BB_MUST_CHECK enum bb_status bb_index_build_end_granule(struct bb_index_build *build);
+
 /* Names the index files in an edit, with the tables that it adds. */
 void bb_index_build_describe(const struct bb_index_build *build, struct bb_edit *edit);
 /* The files are the manifest's, or in doubt as the tables are (kv/orphans.h): deinit leaves them. */

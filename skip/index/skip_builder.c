@@ -29,11 +29,16 @@ static enum bb_status refuse_more(const struct bb_skip_builder *builder)
     return builder->is_finished ? bb_fail(BB_INVALID, "the index file is finished") : BB_OK;
 }
 
-static size_t pairs_of_index(const struct bb_skip_spec *specs, size_t count)
+static size_t count_with_members(const struct bb_skip_spec *specs, size_t count)
 {
     size_t with_members = 0;
     for (size_t i = 0; i < count; i++)
         with_members += bb_spec_has_members(specs[i].kind);
+    return with_members;
+}
+
+static size_t pairs_of_index(size_t with_members)
+{
     size_t pairs = PAIRS_MAX / (with_members == 0 ? 1 : with_members);
     return pairs < PAIRS_OF_INDEX_MIN ? PAIRS_OF_INDEX_MIN : pairs;
 }
@@ -66,7 +71,7 @@ static enum bb_status init_indexes(struct bb_skip_builder *builder,
     builder->indexes = bb_alloc_zeroed(count + 1, sizeof(builder->indexes[0]));
     if (builder->indexes == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for building %zu indexes", count);
-    size_t pairs_max = pairs_of_index(specs, count);
+    size_t pairs_max = pairs_of_index(count_with_members(specs, count));
     for (size_t i = 0; i < count; i++) {
         struct bb_skip_spec spec = specs[i];
         spec.attribute = (uint32_t)file_number(builder, specs[i].attribute);
@@ -78,6 +83,17 @@ static enum bb_status init_indexes(struct bb_skip_builder *builder,
         builder->index_count++;
     }
     return BB_OK;
+}
+
+void bb_skip_builder_leave_room(struct bb_skip_builder *builder, size_t others)
+{
+    size_t with_members = others;
+    for (size_t i = 0; i < builder->index_count; i++)
+        with_members += bb_spec_has_members(builder->indexes[i].spec.kind);
+    for (size_t i = 0; i < builder->index_count; i++) {
+        if (bb_spec_has_members(builder->indexes[i].spec.kind))
+            builder->indexes[i].as.members.pairs_max = pairs_of_index(with_members);
+    }
 }
 
 static enum bb_status init_secret(struct bb_skip_builder *builder,

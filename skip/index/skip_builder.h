@@ -23,4 +23,9 @@ struct bb_skip_builder {
     struct bb_buf spare; /* owned: for sorting, and for the last sections */
 };
 
+/* For indexes that stand for those of a file with so many others of a kind with members: their
+ * segments end where they would there, because all indexes of a file share the memory for pairs.
+ * Before the first record. */
+void bb_skip_builder_leave_room(struct bb_skip_builder *builder, size_t others);
+
 #endif

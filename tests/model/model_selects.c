@@ -371,7 +371,9 @@ static void estimate(struct model *model)
     struct bb_index_estimate result;
     options.spec = specs[bb_rng_below(&model->rng, MODEL_INDEXES)];
     options.where = "head = 7";
-    options.tables = 1;
+    options.granule_bytes = bb_rng_one_in(&model->rng, 2) ? 0 : BB_GRANULE_BYTES_MIN;
+    options.segments = 1;
+    options.granules = 1 + bb_rng_below(&model->rng, 8);
     enum bb_status status = bb_db_index_estimate(model->db, &options, &result);
     if (status != BB_NOT_FOUND) /* there are no tables */
         model_must(model, status, "estimate");

@@ -17,7 +17,8 @@ COMMANDS = ["load", "get", "scan", "delete", "compact", "stat", "dump", "filters
             "checkpoint", "ingest", "repair", "explain", "export", "import", "select"]
 FILTER_COMMANDS = ["filter create", "filter add", "filter remove", "filter check", "filter info", "filter union",
                    "filter plan", "filter top"]
-INDEX_COMMANDS = ["index create", "index drop", "index list", "index materialize", "index advise"]
+INDEX_COMMANDS = ["index create", "index drop", "index list", "index materialize", "index advise",
+                  "index estimate"]
 ATTRIBUTE_COMMANDS = ["attribute create", "attribute drop", "attribute list"]
 GROUPS = {"filter": FILTER_COMMANDS, "index": INDEX_COMMANDS, "attribute": ATTRIBUTE_COMMANDS}
 ALL_COMMANDS = COMMANDS + FILTER_COMMANDS + INDEX_COMMANDS + ATTRIBUTE_COMMANDS

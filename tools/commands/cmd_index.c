@@ -8,14 +8,14 @@ static enum exit_code run(const struct command *group, int argc, char **argv)
 {
     static const struct command *const commands[] = {
         &command_index_create,      &command_index_drop,   &command_index_list,
-        &command_index_materialize, &command_index_advise,
+        &command_index_materialize, &command_index_advise, &command_index_estimate,
     };
     return command_group_run(group, commands, BB_ARRAY_LENGTH(commands), argc, argv);
 }
 
 const struct command command_index = {
     .name = "index",
-    .summary = "indexes over values: create, drop, list, materialize, advise",
+    .summary = "indexes over values: create, drop, list, materialize, advise, estimate",
     .arguments = "COMMAND [OPTION...] [ARGUMENT...]",
     .description =
         "An index is a summary of one attribute that says which granules of a store can hold a "

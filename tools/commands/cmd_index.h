@@ -9,6 +9,7 @@ extern const struct command command_index_drop;
 extern const struct command command_index_list;
 extern const struct command command_index_materialize;
 extern const struct command command_index_advise;
+extern const struct command command_index_estimate;
 
 /* `index create --file FILE`; argv as of a command's run. */
 enum exit_code index_file_run_create(int argc, char **argv);

@@ -22,8 +22,8 @@
 #define WORDS_MIN 1.5
 /* A set that is not larger takes a bit for each value and granule. */
 #define SET_VALUES_MAX 100
-/* Tables that the size is measured on. */
-#define ESTIMATE_TABLES 2
+/* Segments that the size is measured on. */
+#define ESTIMATE_SEGMENTS 4
 
 /* A proposal for one attribute; none: spec is empty. */
 struct proposal {
@@ -93,8 +93,10 @@ static bool propose_words(const struct advise *advise, size_t attribute, struct 
 /* The size of the index, built for some tables and thrown away. */
 static enum bb_status add_proposal(struct advise *advise, struct proposal *proposal)
 {
-    struct bb_index_estimate_options options = {
-        .struct_size = sizeof(options), .spec = proposal->spec, .tables = ESTIMATE_TABLES};
+    struct bb_index_estimate_options options = {.struct_size = sizeof(options),
+                                                .spec = proposal->spec,
+                                                .granule_bytes = advise->sample.granule_bytes,
+                                                .segments = ESTIMATE_SEGMENTS};
     struct bb_index_estimate estimate = {0};
     enum bb_status status = BB_OK;
     if (proposal->spec[0] != '\0')
@@ -225,13 +227,14 @@ static void write_method(struct advise *advise)
         "word) of a\n"
         "record, mean over records, less the index's rate; rare: the same over distinct "
         "values or words, each once.\n"
-        "Ranks of values and keys correlate by \"order\". Sizes: each index was built for up "
-        "to %d tables,\n"
-        "and removed. A share below %.0f %% is not proposed; column(a) serves frequent "
+        "Ranks of values and keys correlate by \"order\". Sizes: each index was built for "
+        "%d segments of\n"
+        "up to 1,024 granules, and removed. A share below %.0f %% is not proposed; column(a) "
+        "serves frequent "
         "values.\n",
         number_grouped(sample->records).text, number_grouped(sample->granules).text,
         number_bytes(sample->granule_bytes).text, number_grouped(sample->tables_sampled).text,
-        number_grouped(sample->tables).text, ESTIMATE_TABLES, 100 * SKIP_MIN);
+        number_grouped(sample->tables).text, ESTIMATE_SEGMENTS, 100 * SKIP_MIN);
 }
 
 static json_t *facts_json(const struct advise *advise)

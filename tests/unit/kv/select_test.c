@@ -365,13 +365,19 @@ static void select__an_estimate_is_what_is_built(void **state)
     struct bb_index_estimate_options options = {.struct_size = sizeof(options),
                                                 .spec = "tokens(text, rate=0.01)",
                                                 .where = "has_token(text, 'absent')",
-                                                .tables = 1000};
+                                                .segments = 1000};
     assert_ok(bb_db_index_estimate(store.db, &options, &estimate));
+    assert_true(estimate.is_whole);
     assert_int_equal(estimate.tables, list.indexes[3].tables);
+    assert_int_equal(estimate.granules, list.indexes[3].granules);
     assert_int_equal(estimate.granules_sampled, list.indexes[3].granules);
-    assert_true(estimate.sampled_size_bytes >= list.indexes[3].size_bytes);
-    assert_int_equal(estimate.granules_excluded,
+    assert_int_equal(estimate.raw_bytes_sampled, estimate.raw_bytes);
+    /* Offsets in a file with other indexes have more digits. */
+    assert_in_range(estimate.size_bytes, list.indexes[3].size_bytes - 8 * estimate.tables,
+                    list.indexes[3].size_bytes);
+    assert_int_equal(estimate.granules - estimate.granules_read,
                      account_of(&store, "has_token(text, 'absent')").granules_excluded);
+    assert_int_equal(estimate.granules_read_error, 0);
     options.spec = "tokens(nothing)";
     assert_status(bb_db_index_estimate(store.db, &options, &estimate), BB_INVALID);
     bb_db_index_list_deinit(&list);

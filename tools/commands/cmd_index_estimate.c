@@ -1,0 +1,129 @@
+/* bloomblock index estimate: what an index that there is not would cost and spare. */
+#include "base/assert.h"
+#include "base/status.h"
+#include "bb/select.h"
+#include "tools/commands/cmd_index.h"
+#include "tools/number_text.h"
+#include "tools/output.h"
+#include "tools/store_options.h"
+
+struct index_estimate {
+    struct store_options store;
+    struct output out;
+    struct bb_db *db;
+    struct bb_index_estimate_options options;
+    struct bb_index_estimate estimate;
+};
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : (double)part / (double)whole;
+}
+
+static void write_text(struct index_estimate *self)
+{
+    const struct bb_index_estimate *estimate = &self->estimate;
+    struct output *out = &self->out;
+    output_print(out, "size      %s, %.2f %% of the data\n",
+                 number_bytes(estimate->size_bytes).text,
+                 100 * share(estimate->size_bytes, estimate->raw_bytes));
+    output_print(out, "granules  %s", number_grouped(estimate->granules).text);
+    if (self->options.where != NULL)
+        output_print(out, ": %s are read (%.1f %%), standard error %s",
+                     number_grouped(estimate->granules_read).text,
+                     100 * share(estimate->granules_read, estimate->granules),
+                     number_grouped(estimate->granules_read_error).text);
+    output_print(out, "\nsample    ");
+    if (estimate->is_whole)
+        output_print(out, "the whole store");
+    else
+        output_print(out, "%.1f %% of the data, %s granules",
+                     100 * share(estimate->raw_bytes_sampled, estimate->raw_bytes),
+                     number_grouped(estimate->granules_sampled).text);
+    output_print(out, ", built in %s\n", number_duration(estimate->build_nanoseconds).text);
+}
+
+static void write_json(struct index_estimate *self)
+{
+    const struct bb_index_estimate *estimate = &self->estimate;
+    json_t *document = json_object();
+    json_set_text(document, "spec", self->options.spec);
+    json_set_count(document, "size_bytes", estimate->size_bytes);
+    json_set_real(document, "share_of_data", share(estimate->size_bytes, estimate->raw_bytes));
+    json_set_count(document, "tables", estimate->tables);
+    json_set_count(document, "granules", estimate->granules);
+    if (self->options.where != NULL) {
+        json_set_text(document, "where", self->options.where);
+        json_set_count(document, "granules_read", estimate->granules_read);
+        json_set_count(document, "granules_read_error", estimate->granules_read_error);
+    }
+    json_set_bool(document, "is_whole", estimate->is_whole);
+    json_set_count(document, "granules_sampled", estimate->granules_sampled);
+    json_set_count(document, "raw_bytes", estimate->raw_bytes);
+    json_set_count(document, "raw_bytes_sampled", estimate->raw_bytes_sampled);
+    json_set_count(document, "build_nanoseconds", estimate->build_nanoseconds);
+    output_json(&self->out, document);
+}
+
+static enum bb_status estimate(struct index_estimate *self, const struct arguments *arguments)
+{
+    enum bb_status status = store_open_to_read(&self->store, arguments->values[0], &self->db);
+    self->options.spec = arguments->values[1];
+    if (status == BB_OK)
+        status = bb_db_index_estimate(self->db, &self->options, &self->estimate);
+    if (status != BB_OK)
+        return status;
+    if (self->out.is_json)
+        write_json(self);
+    else
+        write_text(self);
+    return BB_OK;
+}
+
+static enum exit_code run(const struct command *command, int argc, char **argv)
+{
+    struct index_estimate self = {.options = {.struct_size = sizeof(self.options)}};
+    store_options_init(&self.store, command);
+    const struct option own[] = {
+        {"where", "CONDITION", OPTION_TEXT, &self.options.where,
+         "which granules the index would leave to be read for it"},
+        {"granule", "SIZE", OPTION_SIZE, &self.options.granule_bytes,
+         "values of a granule, 8K to 1M (as the store has them)"},
+        {"segments", "N", OPTION_COUNT, &self.options.segments,
+         "segments to measure the size on (8)"},
+        {"granules", "N", OPTION_COUNT, &self.options.granules,
+         "granules to ask the condition of (4096)"},
+        {"json", NULL, OPTION_FLAG, &self.out.is_json, "print JSON"},
+    };
+    const struct option_group groups[] = {{"Options", own, BB_ARRAY_LENGTH(own)},
+                                          store_options_group(&self.store)};
+    struct arguments arguments = {0};
+    enum exit_code code = EXIT_FOUND;
+    if (!options_parse(command, groups, 2, argc, argv, &arguments, &code))
+        return code;
+    enum bb_status status = estimate(&self, &arguments);
+    if (status != BB_OK)
+        code = command_fail(command, status);
+    code = store_close(&self.store, self.db, code);
+    return output_finish(&self.out, command, code);
+}
+
+const struct command command_index_estimate = {
+    .name = "index estimate",
+    .summary = "what an index would cost and spare, measured on a sample",
+    .arguments = "DIR SPEC",
+    .description =
+        "Builds the index for a part of the store, asks it, and removes it: nothing of the store "
+        "changes. The\n"
+        "size comes from segments of up to 1,024 granules, the answer to --where from single "
+        "granules at equal\n"
+        "distances. A store of fewer is taken whole: then the figures are what `index "
+        "materialize` gives.\n"
+        "\n"
+        "Examples:\n"
+        "  bloomblock index estimate /tmp/access 'tokens(agent)'\n"
+        "  bloomblock index estimate /tmp/access 'values(host)' --where \"host = '10.3.9.1'\"\n",
+    .argument_count_min = 2,
+    .argument_count_max = 2,
+    .run = run,
+};
