@@ -57,6 +57,12 @@ void bb_file_will_need(struct bb_file *file, uint64_t offset, uint64_t size)
         file->ops->will_need(file, offset, size);
 }
 
+void bb_file_forget(struct bb_file *file)
+{
+    if (file->ops->forget != NULL)
+        file->ops->forget(file);
+}
+
 enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data)
 {
     return file->ops->append(file, data.data, data.size);

@@ -41,6 +41,9 @@ struct bb_file_ops {
     /* These bytes are about to be read: the system may begin to fetch them, while the caller goes
      * on. A hint, without any promise; NULL: none is taken. */
     void (*will_need)(struct bb_file *file, uint64_t offset, uint64_t size);
+    /* The file's bytes need not stay in the system's memory: what is read next comes from the device, as
+     * far as the system follows. A hint, without any promise; NULL: none is taken. */
+    void (*forget)(struct bb_file *file);
     /* Appends all of data, or fails: then any part of it may have been written. One write(2) when
      * the system takes it whole. */
     enum bb_status (*append)(struct bb_file *file, const void *data, size_t size);
@@ -153,6 +156,7 @@ BB_MUST_CHECK enum bb_status bb_file_read_at(struct bb_file *file, uint64_t offs
 BB_MUST_CHECK bool bb_file_read_now(struct bb_file *file, uint64_t offset, void *buffer,
                                     size_t size);
 void bb_file_will_need(struct bb_file *file, uint64_t offset, uint64_t size);
+void bb_file_forget(struct bb_file *file);
 BB_MUST_CHECK enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data);
 BB_MUST_CHECK enum bb_status bb_file_sync(struct bb_file *file);
 BB_MUST_CHECK enum bb_status bb_file_size(struct bb_file *file, uint64_t *ret_size);

@@ -121,6 +121,11 @@ static void will_need(struct bb_file *base, uint64_t offset, uint64_t size)
     (void)posix_fadvise(file->fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
 }
 
+static void forget(struct bb_file *base)
+{
+    (void)posix_fadvise(posix_file_of(base)->fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
 enum bb_status bb_posix_check_process(struct bb_file_system *fs, const char *path)
 {
     if (__builtin_expect(bb_posix_of(fs)->process == bb_process_number(), 1))
@@ -224,6 +229,7 @@ static const struct bb_file_ops file_ops = {
     .read_at = read_at,
     .read_now = read_now,
     .will_need = will_need,
+    .forget = forget,
     .append = append,
     .sync = sync_file,
     .size = size_of_file,

@@ -149,6 +149,11 @@ static void will_need(struct bb_file *base, uint64_t offset, uint64_t size)
     bb_file_will_need(fault_file_of(base)->inner, offset, size);
 }
 
+static void forget(struct bb_file *base)
+{
+    bb_file_forget(fault_file_of(base)->inner);
+}
+
 /* A file whose write failed is in an unknown state. The call is let through: the books say what the
  * engine did. */
 static void note_write(struct fault_file *file)
@@ -214,6 +219,7 @@ static const struct bb_file_ops file_ops = {
     .read_at = read_at,
     .read_now = read_now,
     .will_need = will_need,
+    .forget = forget,
     .append = append,
     .sync = sync_file,
     .size = size_of_file,
