@@ -16,6 +16,7 @@ struct bb_companion {
     _Atomic uint32_t references;
     uint64_t number;          /* of the file */
     _Atomic bool is_obsolete; /* no manifest names the file any more */
+    _Atomic bool is_damaged;  /* the latest check of the file found damage */
     /* Releases everything; the file too, where the companion is obsolete. */
     void (*destroy)(struct bb_companion *companion);
 };
@@ -25,6 +26,7 @@ static inline void bb_companion_init(struct bb_companion *companion, uint64_t nu
 {
     atomic_init(&companion->references, 1);
     atomic_init(&companion->is_obsolete, false);
+    atomic_init(&companion->is_damaged, false);
     companion->number = number;
     companion->destroy = destroy;
 }

@@ -45,6 +45,7 @@ struct bb_table_file {
     struct bb_table_env *env;
     _Atomic(struct bb_table *) table; /* NULL until first used */
     _Atomic bool is_obsolete;
+    _Atomic bool is_damaged; /* the latest check of the file found damage: kv/background/scrub.h */
     struct bb_companion *companion; /* one reference; guarded by the environment's mutex; or NULL */
 };
 

@@ -9,6 +9,9 @@ static const struct bb_sized_struct write_struct = {
     "struct bb_write_options", sizeof(struct bb_write_options), sizeof(struct bb_write_options)};
 static const struct bb_sized_struct ingest_struct = {
     "struct bb_ingest_options", sizeof(struct bb_ingest_options), sizeof(struct bb_ingest_options)};
+static const struct bb_sized_struct scrub_struct = {"struct bb_db_scrub_options",
+                                                    sizeof(struct bb_db_scrub_options),
+                                                    sizeof(struct bb_db_scrub_options)};
 
 enum bb_status bb_call_options_get(const struct bb_get_options *options,
                                    struct bb_get_call *ret_call)
@@ -35,6 +38,17 @@ enum bb_status bb_call_options_write(const struct bb_write_options *options, boo
         options == NULL ? BB_OK : bb_sized_struct_copy(&write_struct, options, &known);
     if (status == BB_OK)
         *ret_sync = known.sync;
+    return status;
+}
+
+enum bb_status bb_call_options_scrub(const struct bb_db_scrub_options *options,
+                                     struct bb_db_scrub_options *ret_known)
+{
+    struct bb_db_scrub_options known = {.struct_size = sizeof(known)};
+    enum bb_status status =
+        options == NULL ? BB_OK : bb_sized_struct_copy(&scrub_struct, options, &known);
+    if (status == BB_OK)
+        *ret_known = known;
     return status;
 }
 

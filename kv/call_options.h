@@ -18,6 +18,8 @@ BB_MUST_CHECK enum bb_status bb_call_options_get(const struct bb_get_options *op
                                                  struct bb_get_call *ret_call);
 BB_MUST_CHECK enum bb_status bb_call_options_write(const struct bb_write_options *options,
                                                    bool *ret_sync);
+BB_MUST_CHECK enum bb_status bb_call_options_scrub(const struct bb_db_scrub_options *options,
+                                                   struct bb_db_scrub_options *ret_known);
 BB_MUST_CHECK enum bb_status bb_call_options_ingest(const struct bb_ingest_options *options,
                                                     bool *ret_verify);
 

@@ -3,6 +3,7 @@
 
 #include "base/file_pool.h"
 #include "base/status.h"
+#include "kv/background/scrubber.h"
 #include "sstable/block/block_cache.h"
 
 enum bb_status bb_store_fail_inherited(const struct bb_db *db)
@@ -35,7 +36,7 @@ static bool are_calls_done(const struct bb_db *db)
 /* A worker that has answered every signal waits for the next, or frees views: those are counted. */
 static bool are_workers_idle(const struct bb_db *db)
 {
-    bool is_idle = db->compaction == NULL && db->going_views == 0;
+    bool is_idle = db->compaction == NULL && db->going_views == 0 && bb_scrubber_is_idle(db);
     for (enum bb_work work = 0; work < BB_WORK_COUNT; work++) {
         const struct bb_worker *worker = &db->workers[work];
         is_idle = is_idle && (!worker->has_thread || worker->answered == worker->signals);

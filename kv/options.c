@@ -44,6 +44,7 @@ static const struct range level0_stop = {"level0_run_count_stop", 36, 2, 10000};
 static const struct range level1_size = {"level1_size_bytes", 0, 4 * KIB, 1024 * GIB};
 static const struct range size_ratio = {"level_size_ratio", 0, 2, 100};
 static const struct range background = {"background_bytes_per_second", 0, 64 * KIB, 1024 * GIB};
+static const struct range scrub_interval = {"scrub_interval_seconds", 0, 1, 1000000000};
 static const struct range wal_buffer = {"wal_buffer_bytes", 0, 0, 1 * GIB};
 
 static enum bb_status resolve64(const struct range *range, uint64_t *value)
@@ -73,7 +74,8 @@ static enum bb_status resolve_sizes(struct bb_db_options *o)
                 {&cache, &o->cache_bytes},
                 {&table_size, &o->table_size_bytes},
                 {&level1_size, &o->level1_size_bytes},
-                {&background, &o->background_bytes_per_second}};
+                {&background, &o->background_bytes_per_second},
+                {&scrub_interval, &o->scrub_interval_seconds}};
     struct {
         const struct range *range;
         uint32_t *value;
@@ -208,6 +210,17 @@ static enum bb_status check_read_only(const struct bb_db_options *o)
     return BB_OK;
 }
 
+static enum bb_status check_scrub(const struct bb_db_options *o)
+{
+    if (o->scrub_interval_seconds == 0 || !(o->read_only || o->deterministic))
+        return BB_OK;
+    return bb_fail(
+        BB_INVALID,
+        "options %s and scrub_interval_seconds are both given: there are no threads then, "
+        "call bb_db_scrub",
+        o->read_only ? "read_only" : "deterministic");
+}
+
 static enum bb_status check_recovery(const struct bb_db_options *o)
 {
     if (o->recovery <= BB_RECOVERY_SALVAGE)
@@ -307,6 +320,8 @@ enum bb_status bb_options_resolve(const struct bb_db_options *options,
         status = resolve_style(&o);
     if (status == BB_OK)
         status = check_read_only(&o);
+    if (status == BB_OK)
+        status = check_scrub(&o);
     if (status == BB_OK)
         status = check_recovery(&o);
     if (status == BB_OK)

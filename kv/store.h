@@ -41,6 +41,7 @@ struct bb_file_pool;
 struct bb_index_build;
 struct bb_manifest;
 struct bb_range_request;
+struct bb_scrubber;
 
 /* Counters of writing and background work; guarded by the mutex. */
 struct bb_store_counts {
@@ -54,6 +55,8 @@ struct bb_store_counts {
     uint64_t covered_bytes;
     uint64_t stalls[BB_STALL_COUNT];
     uint64_t stall_nanoseconds[BB_STALL_COUNT];
+    uint64_t scrubs;
+    uint64_t scrub_bytes;
 };
 
 /* The two kinds of background work. */
@@ -149,6 +152,7 @@ struct bb_db {
     struct bb_rate_merge pending_merge; /* of a compaction under way; runs 0: there is none */
 
     struct bb_worker workers[BB_WORK_COUNT];
+    struct bb_scrubber *scrubber; /* NULL: no schedule, or not started */
 
     /* The compacting worker's. */
     struct bb_compaction *compaction;   /* in progress, or NULL */

@@ -26,6 +26,14 @@ static double ratio_of(double amount, double base)
     return base == 0 ? 0 : amount / base;
 }
 
+static bool is_index_damaged(struct bb_table_file *file)
+{
+    struct bb_companion *index = bb_table_file_companion(file);
+    bool is_damaged = index != NULL && atomic_load(&index->is_damaged);
+    bb_companion_unref(index);
+    return is_damaged;
+}
+
 static void describe_levels(const struct bb_db *db, const struct bb_view *view,
                             struct bb_db_stats *stats)
 {
@@ -37,6 +45,8 @@ static void describe_levels(const struct bb_db *db, const struct bb_view *view,
             struct bb_table_file *file = bb_levels_table(view->levels, number, i);
             add_table(level, &file->meta);
             stats->table_memory_bytes += bb_table_file_memory(file);
+            stats->damaged_files +=
+                atomic_load(&file->is_damaged) + (uint64_t)is_index_damaged(file);
         }
         level->run_count = view->levels->levels[number].run_count;
         level->filter_rate_sum = bb_rates_level_expected(view->levels, number);
@@ -113,6 +123,8 @@ static void describe_writes(struct bb_db *db, struct bb_db_stats *stats)
     stats->compaction_range_tombstones = counts.compaction_range_tombstones;
     stats->covered_tables = counts.covered_tables;
     stats->covered_bytes = counts.covered_bytes;
+    stats->scrubs = counts.scrubs;
+    stats->scrub_bytes = counts.scrub_bytes;
     memcpy(stats->stalls, counts.stalls, sizeof(counts.stalls));
     memcpy(stats->stall_nanoseconds, counts.stall_nanoseconds, sizeof(counts.stall_nanoseconds));
 }
@@ -191,7 +203,7 @@ void bb_db_table_list_deinit(struct bb_db_table_list *list)
     *list = (struct bb_db_table_list){0};
 }
 
-static enum bb_status list_table(struct bb_db *db, int level, const struct bb_table_file *file,
+static enum bb_status list_table(struct bb_db *db, int level, struct bb_table_file *file,
                                  struct bb_db_table_list *list)
 {
     struct bb_buf path = {0};
@@ -202,7 +214,9 @@ static enum bb_status list_table(struct bb_db *db, int level, const struct bb_ta
                                                        .path = (char *)path.data,
                                                        .file_size = file->meta.file_size,
                                                        .entry_count = file->meta.entry_count,
-                                                       .filter_rate = file->meta.filter_rate};
+                                                       .filter_rate = file->meta.filter_rate,
+                                                       .is_damaged = atomic_load(&file->is_damaged),
+                                                       .is_index_damaged = is_index_damaged(file)};
     return BB_OK;
 }
 

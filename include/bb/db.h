@@ -73,7 +73,8 @@ enum bb_event_kind {
     BB_EVENT_RECOVERY,
     /* Background work failed. Sets message. The work is retried if that may help. */
     BB_EVENT_ERROR,
-    /* A running store found damage that made no call fail. Sets message, which names the file. */
+    /* bb_db_scrub, scrub_interval_seconds or shadow_verify_one_in found damage. Sets message, which
+     * names the file and, for damaged bytes, the offset. */
     BB_EVENT_DAMAGE,
 };
 
@@ -277,6 +278,14 @@ struct bb_db_options {
      * 1: all. A block that cannot be read fails the lookup. For bb_db_get_many: one of this many
      * calls. */
     uint32_t shadow_verify_one_in;
+
+    /* A background thread reads and verifies every table and index file once in this many seconds,
+     * 1 ... 10^9, as bb_db_scrub does, and spreads the reads over the interval. The first interval
+     * starts at open, with a table chosen at random, so that processes with a shorter lifetime
+     * verify all tables on average. Damage is reported (BB_EVENT_DAMAGE) and counted
+     * (damaged_files), and the thread continues. 0 (default): never. BB_INVALID with read_only or
+     * deterministic, which have no threads: call bb_db_scrub instead. */
+    uint64_t scrub_interval_seconds;
 };
 
 struct bb_write_options {
@@ -536,7 +545,9 @@ struct bb_db_table {
     uint64_t file_size;
     uint64_t entry_count;
     double filter_rate;
-    uint64_t reserved[3];
+    bool is_damaged; /* its latest verification (bb_db_scrub, scrub_interval_seconds) failed */
+    bool is_index_damaged; /* the same for its index file */
+    uint64_t reserved[2];
 };
 struct bb_db_table_list {
     struct bb_db_table *tables;

@@ -1,8 +1,8 @@
-/* Operations on the files of a store: verify, checkpoint, ingest, destroy, repair. <bb/db.h>
+/* Operations on the files of a store: verify, scrub, checkpoint, ingest, destroy, repair. <bb/db.h>
  * declares the store.
  *
- * Threads. bb_db_checkpoint and bb_db_ingest run on an open store, concurrently with all other
- * calls. The other functions require that the store is not open, and otherwise fail with BB_BUSY.
+ * Threads. bb_db_scrub, bb_db_checkpoint and bb_db_ingest run on an open store, concurrently with
+ * all other calls. The other functions require that the store is not open, and otherwise fail with BB_BUSY.
  *
  * NULL. Options and reports may be NULL. Paths may not: BB_INVALID. */
 #ifndef BB_PUBLIC_DB_FILES_H
@@ -45,6 +45,52 @@ struct bb_db_verify_report {
 BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
                                                  const struct bb_db_options *options,
                                                  struct bb_db_verify_report *ret_report);
+
+/* Verifies the tables of an open store and their index files, in the order of their file numbers,
+ * each as bb_table_verify does. Works in every open store, also with read_only, so that one process
+ * can verify a store that another process has open.
+ *
+ *     Coverage    All bytes of the tables that exist when the call starts. They are read from the
+ *                 device if the system allows that, and not through the block cache. A table that a
+ *                 compaction replaces before or during its verification is skipped: the compaction
+ *                 has read all of its blocks and verified their checksums. Logs and the manifest
+ *                 are not read; bb_db_verify reads them
+ *     Resources   The call keeps one table file from removal at a time. It holds no view, and locks
+ *                 only for microseconds. Memory: as bb_table_verify for one table
+ *     Damage      Each damaged file is reported (BB_EVENT_DAMAGE), counted in the report and in
+ *                 damaged_files of the statistics, and flagged in bb_db_tables until a verification
+ *                 succeeds or the file is replaced. The call continues and finally returns
+ *                 BB_CORRUPT with the message of the first damaged file, or BB_IO if that file could
+ *                 not be read
+ *     Slices      After every 256 KiB and after every table the call waits as long as
+ *                 bytes_per_second requires, calls on_progress, and returns BB_BUSY if the store is
+ *                 being closed
+ *     Resuming    A call that ends early reports in next_table where another call can continue, in
+ *                 this process or in another one
+ *
+ * *ret_report is set for every status. */
+struct bb_db_scrub_report {
+    uint64_t tables;     /* read completely or up to their first damage */
+    uint64_t indexes;    /* index files, likewise */
+    uint64_t entries;    /* in the tables without damage */
+    uint64_t damaged;    /* tables and index files with damage or a read error */
+    uint64_t read_bytes; /* a table with an index file is read twice */
+    uint64_t bytes_left; /* size of the tables that were not read yet */
+    uint64_t next_table; /* number of the next table; 0: all tables were verified */
+    uint64_t reserved[5];
+};
+struct bb_db_scrub_options {
+    size_t struct_size;        /* sizeof it, or 0: bb/base.h */
+    uint64_t first_table;      /* next_table of an earlier call; 0: start with the first table */
+    uint64_t bytes_per_second; /* limit on reads; 0: unlimited */
+    /* Returning false ends the call, with BB_OK unless damage was found. Runs in the calling thread
+     * without locks and may call everything except bb_db_close. */
+    bool (*on_progress)(void *context, const struct bb_db_scrub_report *so_far);
+    void *progress_context;
+};
+BB_API BB_MUST_CHECK enum bb_status bb_db_scrub(struct bb_db *db,
+                                                const struct bb_db_scrub_options *options,
+                                                struct bb_db_scrub_report *ret_report);
 
 /* Creates a second store in a new directory (BB_EXISTS if it exists, or if this store was opened
  * under that name, even if it was renamed since). The checkpoint contains all writes that completed

@@ -111,7 +111,15 @@ struct bb_db_stats {
     /* shadow_verify_one_in. Reads of these checks count only in system_reads. */
     uint64_t shadow_checks;         /* lookups ruled out by filters that were checked */
     uint64_t shadow_contradictions; /* of these, the key existed */
-    uint64_t reserved[14];
+
+    /* bb_db_scrub and scrub_interval_seconds. */
+    uint64_t scrubs;      /* completed passes over all tables */
+    uint64_t scrub_bytes; /* bytes read by them; system_read_bytes includes these */
+    /* Live tables and index files whose latest verification found damage or a read error;
+     * bb_db_tables lists them. If not 0: restore a backup, or close the store and call
+     * bb_db_repair. */
+    uint64_t damaged_files;
+    uint64_t reserved[11];
 };
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
 #include "kv/background/compaction_work.h"
 #include "kv/background/flush.h"
 #include "kv/background/install.h"
+#include "kv/background/scrubber.h"
 
 /* After a failure the work is tried again, first soon, then less often. */
 #define RETRY_NANOSECONDS_MIN UINT64_C(100000000)
@@ -33,6 +34,7 @@ void bb_store_init_workers(struct bb_db *db)
 
 void bb_store_deinit_workers(struct bb_db *db)
 {
+    bb_scrubber_leave(db);
     for (enum bb_work work = 0; work < BB_WORK_COUNT; work++)
         bb_condvar_deinit(&db->workers[work].is_due);
 }
@@ -230,6 +232,8 @@ enum bb_status bb_store_start_workers(struct bb_db *db)
             status = start(&db->workers[work]);
     }
     if (status == BB_OK)
+        status = bb_scrubber_start(db);
+    if (status == BB_OK)
         return BB_OK;
     struct bb_error failure = *bb_error_last();
     bb_store_stop_workers(db);
@@ -250,5 +254,6 @@ void bb_store_stop_workers(struct bb_db *db)
             bb_thread_join(&db->workers[work].thread);
         db->workers[work].has_thread = false;
     }
+    bb_scrubber_stop(db);
     bb_store_abandon_compaction(db);
 }

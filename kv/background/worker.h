@@ -9,6 +9,7 @@
 void bb_store_init_workers(struct bb_db *db);
 void bb_store_deinit_workers(struct bb_db *db);
 
+/* With the scrubbing thread, if there is a schedule. */
 BB_MUST_CHECK enum bb_status bb_store_start_workers(struct bb_db *db);
 /* Waits for the pieces of work in hand; a compaction in progress is abandoned. */
 void bb_store_stop_workers(struct bb_db *db);

@@ -43,6 +43,7 @@ static void use_writes(struct bb_db *db)
     FORK_CHECK(is_refused(bb_db_compact_range(db, NULL, NULL)));
     FORK_CHECK(is_refused(bb_db_wait_idle(db)));
     FORK_CHECK(is_refused(bb_db_refresh(db)));
+    FORK_CHECK(is_refused(bb_db_scrub(db, NULL, NULL)));
     FORK_CHECK(is_refused(bb_db_checkpoint(db, "/nowhere/at/all")));
     const char *path = "/nowhere/at/all.bbt";
     FORK_CHECK(is_refused(bb_db_ingest(db, &path, 1, NULL)));

@@ -33,6 +33,7 @@ size_t fork_row(unsigned thread, uint64_t row, char *key, size_t key_size, char 
 struct bb_db_options fork_options(const struct fork_plan *plan)
 {
     return (struct bb_db_options){
+        .struct_size = sizeof(struct bb_db_options),
         .create_if_missing = true,
         .write_buffer_bytes = 64 * 1024,
         .table_size_bytes = 16 * 1024,
@@ -43,6 +44,7 @@ struct bb_db_options fork_options(const struct fork_plan *plan)
         .cache_bytes = 64 * 1024,
         .wal_buffer_bytes = plan->wal_buffered ? 4096 : 0,
         .deterministic = plan->deterministic,
+        .scrub_interval_seconds = plan->deterministic ? 0 : 1,
     };
 }
 

@@ -160,6 +160,21 @@ void model_checkpoint(struct model *model)
 
 /* ---- What the store says of itself ---- */
 
+/* Every table is sound, in an opening beside the writer too. */
+void model_scrub(struct model *model, struct bb_db *db)
+{
+    struct bb_db_scrub_report report;
+    struct bb_db_scrub_options options = {.struct_size = sizeof(options)};
+    struct bb_db_stats stats;
+    if (bb_rng_one_in(&model->rng, 4))
+        options.bytes_per_second = 1000000;
+    model_must(model, bb_db_scrub(db, &options, &report), "scrub");
+    bb_db_stats(db, &stats);
+    if (report.damaged != 0 || report.next_table != 0 || stats.damaged_files != 0)
+        model_differ(model, "a check of tables finds damage, or does not come to its end");
+    model->coverage->scrubs++;
+}
+
 static void check_tables(struct model *model, const struct bb_db_stats *stats)
 {
     struct bb_db_table_list list;
@@ -192,5 +207,7 @@ void model_inspect(struct model *model)
     if (stats.last_sequence != model->sequence)
         model_differ(model, "the statistics tell of another sequence");
     check_tables(model, &stats);
+    if (bb_rng_one_in(&model->rng, 4))
+        model_scrub(model, model->db);
     model->coverage->inspections++;
 }

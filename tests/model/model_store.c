@@ -74,6 +74,7 @@ static void draw_options(struct model *model)
     o->shadow_verify_one_in = bb_rng_one_in(rng, 2) ? (uint32_t)bb_rng_between(rng, 1, 20) : 0;
     o->open_tables_max = 16;
     o->deterministic = !bb_rng_one_in(rng, 4);
+    o->scrub_interval_seconds = o->deterministic ? 0 : bb_rng_below(rng, 2);
     static const double summaries[] = {BB_SUMMARY_DEFAULT, BB_SUMMARY_NONE, BB_SUMMARY_ALL, 2, 6};
     o->summary_bits = summaries[bb_rng_below(rng, 5)];
     o->summary_residency = (enum bb_summary_residency)bb_rng_below(rng, 3);

@@ -34,6 +34,7 @@ struct model_coverage {
     uint64_t reports; /* of single gets */
     uint64_t range_compactions;
     uint64_t checkpoints;
+    uint64_t scrubs;
     uint64_t ingested_ranges; /* range tombstones of tables that came in */
     uint64_t ingests;
     uint64_t sizes; /* of ranges that were not empty */
@@ -160,6 +161,8 @@ void model_sizes(struct model *model);
 void model_checkpoint(struct model *model);
 /* Some tables built elsewhere come in. */
 void model_ingest(struct model *model);
+/* Checks the tables of one of its openings. */
+void model_scrub(struct model *model, struct bb_db *db);
 /* Seeks somewhere and moves at random in both directions. */
 void model_walk(struct model *model);
 /* The same with iterators that stay, over whatever happens meanwhile. */

@@ -143,6 +143,7 @@ static int check_coverage(const struct model_coverage *c)
            check_floor("reports of gets", c->reports, n, 10000) +
            check_drawn_floor("compactions of ranges", c->range_compactions, c, 50) +
            check_drawn_floor("checkpoints", c->checkpoints, c, 100) +
+           check_drawn_floor("scrubs", c->scrubs, c, 100) +
            check_drawn_floor("selections", c->selections, c, 500) +
            check_drawn_floor("selected records", c->selected, c, 5000) +
            check_drawn_floor("progress of selections", c->selection_progress, c, 200) +

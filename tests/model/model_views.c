@@ -23,6 +23,7 @@ static void open_view(struct model *model)
     options.read_only = true;
     options.open_tables_max = 0;
     options.deterministic = false;
+    options.scrub_interval_seconds = 0;
     model_must(model, bb_db_open(MODEL_DIRECTORY, &options, &model->view), "open read-only");
     check_state(model);
     model->coverage->views++;
@@ -84,6 +85,8 @@ void model_view(struct model *model)
         check_refusals(model);
     } else if (draw == 6) {
         compare_everything(model);
+    } else if (draw == 7) {
+        model_scrub(model, model->view);
     }
     compare_gets(model);
     if (draw % 4 == 0)

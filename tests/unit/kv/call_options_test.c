@@ -42,6 +42,12 @@ static enum bb_status take_ingest(const void *options, void *context)
     return bb_db_ingest(store->db, NULL, 0, options);
 }
 
+static enum bb_status take_scrub(const void *options, void *context)
+{
+    struct store *store = context;
+    return bb_db_scrub(store->db, options, NULL);
+}
+
 static void call_options__of_other_versions(void **state)
 {
     (void)state;
@@ -49,11 +55,13 @@ static void call_options__of_other_versions(void **state)
     struct bb_get_options get = {.account_avoided = true};
     struct bb_write_options write = {.sync = true};
     struct bb_ingest_options ingest = {.verify = true};
+    struct bb_db_scrub_options scrub = {.bytes_per_second = 1};
     store_init(&store);
     store_open(&store);
     assert_sizes(&write, sizeof(write), take_write, &store);
     assert_sizes(&get, sizeof(get), take_get, &store);
     assert_sizes(&ingest, sizeof(ingest), take_ingest, &store);
+    assert_sizes(&scrub, sizeof(scrub), take_scrub, &store);
     store_deinit(&store);
 }
 

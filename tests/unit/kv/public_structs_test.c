@@ -34,6 +34,7 @@ static const struct layout layouts[] = {
     WITH_ROOM(bb_count_sketch_info, 88),
     WITH_ROOM(bb_db_destroy_report, 64),
     WITH_ROOM(bb_db_recovery, 160),
+    WITH_ROOM(bb_db_scrub_report, 96),
     WITH_ROOM(bb_db_repair_report, 232),
     WITH_ROOM(bb_db_stats, 3008),
     WITH_ROOM(bb_db_table, 64),
@@ -111,6 +112,7 @@ static void take_first_of_store(void)
     assert_ok(bb_db_get(store.db, &(struct bb_get_options){.struct_size = 32},
                         bb_bytes_of_text("a key"), &value));
     assert_ok(bb_db_ingest(store.db, NULL, 0, &(struct bb_ingest_options){.struct_size = 16}));
+    assert_ok(bb_db_scrub(store.db, &(struct bb_db_scrub_options){.struct_size = 40}, NULL));
     store_close(&store);
     assert_ok(bb_db_repair(STORE_PATH, &store.options, &how, &report));
     bb_buf_deinit(&value);
@@ -220,6 +222,9 @@ static void public_structs__of_an_open_store(void **state)
     }
     for (int i = BB_STALL_COUNT; i < BB_STALL_ROOM; i++)
         assert_true(stats.stalls[i] == 0 && stats.stall_nanoseconds[i] == 0);
+    DIRTY(bb_db_scrub_report, scrub);
+    assert_ok(bb_db_scrub(store.db, NULL, &scrub));
+    ASSERT_ROOM(scrub);
     DIRTY(bb_range_size, size);
     assert_ok(bb_db_approximate_sizes(store.db, &range, 1, &size));
     ASSERT_ROOM(size);

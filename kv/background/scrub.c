@@ -1,0 +1,304 @@
+/* See scrub.h. */
+#include "kv/background/scrub.h"
+
+#include <inttypes.h>
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "kv/background/install.h"
+#include "kv/indexes/index_check.h"
+#include "kv/manifest/filename.h"
+#include "kv/options.h"
+#include "kv/table_check.h"
+
+/* ---- tables ---- */
+
+static bool is_to_come(const struct bb_scrub *scrub, const struct bb_table_file *file)
+{
+    return (file->number >= scrub->next && file->number < scrub->end) || file->number < scrub->wrap;
+}
+
+/* After a wrap the lowest number is the next, before it the lowest behind the cursor. */
+static bool comes_before(const struct bb_scrub *scrub, const struct bb_table_file *a,
+                         const struct bb_table_file *b)
+{
+    bool is_a_wrapped = a->number < scrub->next;
+    bool is_b_wrapped = b->number < scrub->next;
+    return is_a_wrapped == is_b_wrapped ? a->number < b->number : is_b_wrapped;
+}
+
+static uint64_t work_of(struct bb_table_file *file)
+{
+    /* Its index file is shown the whole table, and is no larger as a rule. */
+    return file->meta.file_size * (bb_table_file_companion_number(file) == 0 ? 1 : 3);
+}
+
+/* The tables that are to come. *ret_next: the first of them, with a reference, or NULL. Gives the bytes
+ * that are to be read. */
+static uint64_t look_ahead(struct bb_scrub *scrub, struct bb_table_file **ret_next)
+{
+    struct bb_levels *levels = bb_store_ref_levels(scrub->db);
+    struct bb_table_file *next = NULL;
+    uint64_t work = 0;
+    scrub->report.bytes_left = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
+            struct bb_table_file *file = bb_levels_table(levels, level, i);
+            if (!is_to_come(scrub, file))
+                continue;
+            work += work_of(file);
+            scrub->report.bytes_left += file->meta.file_size;
+            next = next == NULL || comes_before(scrub, file, next) ? file : next;
+        }
+    }
+    scrub->report.next_table = next == NULL ? 0 : next->number;
+    *ret_next = next == NULL ? NULL : bb_table_file_ref(next);
+    bb_levels_unref(levels);
+    return work;
+}
+
+uint64_t bb_scrub_work_left(struct bb_scrub *scrub)
+{
+    struct bb_table_file *next = NULL;
+    uint64_t work = look_ahead(scrub, &next);
+    bb_table_file_unref(next);
+    return work;
+}
+
+/* Behind this number. */
+static void advance(struct bb_scrub *scrub, uint64_t number)
+{
+    if (number < scrub->next) { /* wrapped */
+        scrub->end = scrub->wrap;
+        scrub->wrap = 0;
+    }
+    scrub->next = number + 1;
+}
+
+void bb_scrub_skip(struct bb_scrub *scrub)
+{
+    if (scrub->report.next_table != 0)
+        advance(scrub, scrub->report.next_table);
+}
+
+/* ---- slices ---- */
+
+/* A table that is not part of the store any more is not read to its end. */
+static enum bb_status check_wanted(struct bb_scrub *scrub)
+{
+    enum bb_status status = bb_store_check_open(scrub->db);
+    if (status == BB_OK && scrub->file != NULL && atomic_load(&scrub->file->is_obsolete))
+        status = bb_fail(BB_BUSY, "table %" PRIu64 " was replaced while it was checked",
+                         scrub->file->number);
+    return status;
+}
+
+enum bb_status bb_scrub_rest(struct bb_scrub *scrub, uint64_t nanoseconds)
+{
+    struct bb_file_system *system = scrub->db->system;
+    enum bb_status status = check_wanted(scrub);
+    while (status == BB_OK && nanoseconds > 0) {
+        uint64_t begin = system->ops->now(system);
+        scrub->rest(scrub->context, nanoseconds);
+        uint64_t rested = bb_file_elapsed(system, begin);
+        nanoseconds -= rested < nanoseconds ? rested : nanoseconds;
+        status = check_wanted(scrub);
+    }
+    return status;
+}
+
+static void count_bytes(struct bb_scrub *scrub)
+{
+    struct bb_db *db = scrub->db;
+    bb_mutex_lock(&db->mutex);
+    db->counts.scrub_bytes += scrub->meter.read_bytes - scrub->report.read_bytes;
+    bb_mutex_unlock(&db->mutex);
+    scrub->report.read_bytes = scrub->meter.read_bytes;
+}
+
+static enum bb_status tell(struct bb_scrub *scrub)
+{
+    count_bytes(scrub);
+    if (scrub->tell == NULL || scrub->tell(scrub->context, &scrub->report))
+        return BB_OK;
+    scrub->is_stopped = true;
+    return bb_fail(BB_BUSY, "the check was stopped by its caller");
+}
+
+/* The meter's pause. */
+static enum bb_status end_slice(void *context, uint64_t nanoseconds)
+{
+    struct bb_scrub *scrub = context;
+    enum bb_status status = tell(scrub);
+    return status == BB_OK ? bb_scrub_rest(scrub, nanoseconds) : status;
+}
+
+/* ---- one table ---- */
+
+/* What the system has in memory was right when it was written or read: the device is meant. */
+static void forget(struct bb_db *db, enum bb_file_kind kind, uint64_t number)
+{
+    struct bb_error before = *bb_error_last();
+    struct bb_buf path = {0};
+    struct bb_file *file = NULL;
+    if (bb_filename_path(db->directory, kind, number, &path) == BB_OK &&
+        bb_file_open(db->system, (const char *)path.data, &file) == BB_OK) {
+        bb_file_forget(file);
+        (void)!bb_file_close(file);
+    }
+    bb_buf_deinit(&path);
+    (void)bb_error_restore(&before);
+}
+
+static void options_of(struct bb_scrub *scrub, struct bb_table_options *ret_options)
+{
+    bb_options_for_table(&scrub->db->options, 0, bb_file_meter_system(&scrub->meter),
+                         &scrub->db->secret, NULL, ret_options);
+}
+
+static enum bb_status check_table(struct bb_scrub *scrub)
+{
+    struct bb_db *db = scrub->db;
+    struct bb_table_options options;
+    struct bb_table_verify_report report = {0};
+    struct bb_buf path = {0};
+    options_of(scrub, &options);
+    forget(db, BB_FILE_TABLE, scrub->file->number);
+    enum bb_status status =
+        bb_filename_path(db->directory, BB_FILE_TABLE, scrub->file->number, &path);
+    if (status == BB_OK)
+        status = bb_table_check((const char *)path.data, &options, &scrub->file->meta, &report);
+    if (status == BB_NOT_FOUND && !db->options.read_only)
+        status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
+                            "the manifest names this table, and there is no such file");
+    bb_buf_deinit(&path);
+    scrub->report.entries += report.entries;
+    return status;
+}
+
+/* In a store that is open for reading its writer may have replaced an index file. */
+static bool is_taken_away(struct bb_db *db, uint64_t index_number)
+{
+    struct bb_error before = *bb_error_last();
+    struct bb_buf path = {0};
+    bool is_directory = false;
+    uint64_t size = 0;
+    enum bb_status status = BB_OK;
+    if (db->options.read_only)
+        status = bb_filename_path(db->directory, BB_FILE_INDEX, index_number, &path);
+    if (db->options.read_only && status == BB_OK)
+        status = db->system->ops->status(db->system, (const char *)path.data, &is_directory, &size);
+    bb_buf_deinit(&path);
+    (void)bb_error_restore(&before);
+    return status == BB_NOT_FOUND;
+}
+
+static enum bb_status check_index(struct bb_scrub *scrub, const struct bb_companion *index)
+{
+    struct bb_table_options options;
+    const struct bb_edit_table named = {
+        .number = scrub->file->number, .index_number = index->number, .meta = scrub->file->meta};
+    options_of(scrub, &options);
+    forget(scrub->db, BB_FILE_INDEX, index->number);
+    enum bb_status status = bb_index_check(scrub->db->directory, &named, &options);
+    return status == BB_CORRUPT && is_taken_away(scrub->db, index->number) ? BB_OK : status;
+}
+
+static bool is_damage(enum bb_status status)
+{
+    return status == BB_CORRUPT || status == BB_IO;
+}
+
+/* Notes how the check of a file has ended, and tells of damage, which is no failure. */
+static enum bb_status judge(struct bb_scrub *scrub, enum bb_status status, _Atomic bool *is_damaged)
+{
+    if (status != BB_OK && !is_damage(status))
+        return status;
+    atomic_store(is_damaged, status != BB_OK);
+    if (status == BB_OK)
+        return BB_OK;
+    struct bb_error found = *bb_error_last();
+    struct bb_event event = {.kind = BB_EVENT_DAMAGE, .level = -1, .message = found.message};
+    scrub->report.damaged++;
+    if (scrub->damage.status == BB_OK)
+        scrub->damage = found;
+    bb_store_event(scrub->db, &event);
+    return BB_OK;
+}
+
+static enum bb_status check_file(struct bb_scrub *scrub)
+{
+    struct bb_companion *index = bb_table_file_companion(scrub->file);
+    enum bb_status status = judge(scrub, check_table(scrub), &scrub->file->is_damaged);
+    scrub->report.tables += status == BB_OK;
+    if (status == BB_OK && index != NULL && !atomic_load(&scrub->file->is_damaged)) {
+        status = judge(scrub, check_index(scrub, index), &index->is_damaged);
+        scrub->report.indexes += status == BB_OK;
+    }
+    bb_companion_unref(index);
+    return status;
+}
+
+/* Was the check given up because the table is no part of the store any more? In a store that is open
+ * for reading its writer may have removed the file. */
+static bool is_passed_over(const struct bb_scrub *scrub, enum bb_status status)
+{
+    bool is_gone = status == BB_BUSY || status == BB_NOT_FOUND;
+    return is_gone && !scrub->is_stopped &&
+           (atomic_load(&scrub->file->is_obsolete) || scrub->db->options.read_only) &&
+           bb_store_check_open(scrub->db) == BB_OK;
+}
+
+/* ---- the whole ---- */
+
+/* Above the numbers of all tables that there are. */
+static uint64_t end_of(struct bb_db *db)
+{
+    struct bb_levels *levels = bb_store_ref_levels(db);
+    uint64_t end = 0;
+    for (int level = 0; level < BB_LEVEL_COUNT; level++) {
+        for (size_t i = 0; i < bb_levels_table_count(levels, level); i++) {
+            uint64_t number = bb_levels_table(levels, level, i)->number;
+            end = number >= end ? number + 1 : end;
+        }
+    }
+    bb_levels_unref(levels);
+    return end;
+}
+
+void bb_scrub_init(struct bb_scrub *scrub, struct bb_db *db, uint64_t first, bool wraps)
+{
+    *scrub =
+        (struct bb_scrub){.db = db, .next = first, .end = end_of(db), .wrap = wraps ? first : 0};
+    bb_file_meter_init(&scrub->meter, db->files, end_slice, scrub);
+}
+
+enum bb_status bb_scrub_next(struct bb_scrub *scrub, bool *ret_has_table)
+{
+    enum bb_status status = check_wanted(scrub);
+    if (status != BB_OK)
+        return status;
+    (void)look_ahead(scrub, &scrub->file);
+    *ret_has_table = scrub->file != NULL;
+    if (scrub->file == NULL)
+        return BB_OK;
+    scrub->report.bytes_left -= scrub->file->meta.file_size;
+    status = check_file(scrub);
+    if (status == BB_OK || is_passed_over(scrub, status)) {
+        advance(scrub, scrub->file->number);
+        status = BB_OK;
+    }
+    bb_table_file_unref(scrub->file);
+    scrub->file = NULL;
+    return status == BB_OK ? bb_file_meter_end_slice(&scrub->meter) : status;
+}
+
+void bb_scrub_end(struct bb_scrub *scrub)
+{
+    struct bb_db *db = scrub->db;
+    count_bytes(scrub);
+    (void)bb_scrub_work_left(scrub);
+    bb_mutex_lock(&db->mutex);
+    db->counts.scrubs += scrub->report.next_table == 0;
+    bb_mutex_unlock(&db->mutex);
+}
