@@ -13,10 +13,12 @@
 
 struct bb_candidate_source {
     struct bb_matcher matcher;
+    struct bb_skip_evaluator *evaluator; /* of the condition; NULL: indexes are not asked; owned */
+    struct bb_skip_account *file_accounts; /* of the indexes of the file that is asked; owned */
+    size_t file_account_capacity;
     const struct bb_comparator *comparator; /* borrowed */
     const struct bb_key_range *range;       /* borrowed; never NULL */
     uint64_t sequence;                      /* newer entries are no candidates */
-    bool ignores_indexes;
     bool counts_unread;       /* granules of matches alone may be counted and not shown */
     uint64_t counted_records; /* of them */
     struct bb_select_account account;

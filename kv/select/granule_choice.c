@@ -1,4 +1,6 @@
 /* Which granules of a table a condition leaves, by its index file. See table_granules.h. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/status.h"
@@ -10,9 +12,10 @@ struct choice {
     struct bb_candidate_source *source;
     struct bb_table_file *file;
     struct bb_skip_file *index;       /* open */
-    struct bb_skip_account *accounts; /* of the indexes of the file; owned */
-    struct bb_skip_verdicts verdicts;
-    struct bb_skip_rows *rows; /* owned; NULL: columns do not decide the condition */
+    struct bb_skip_account *accounts; /* of the indexes of the file; the source's */
+    struct bb_skip_verdicts verdicts; /* the evaluator's */
+    struct bb_skip_rows *rows;        /* owned; NULL: none yet, or columns do not decide */
+    bool has_asked_for_rows;
     bool is_countable;
 };
 
@@ -56,24 +59,46 @@ static void add_accounts(struct choice *choice)
     }
 }
 
+/* Zeroed accounts of so many indexes, in memory that all tables share. */
+static enum bb_status reset_accounts(struct bb_candidate_source *source, size_t count)
+{
+    if (count > source->file_account_capacity) {
+        bb_free(source->file_accounts);
+        source->file_accounts = bb_alloc(count * sizeof(*source->file_accounts));
+        source->file_account_capacity = source->file_accounts == NULL ? 0 : count;
+    }
+    if (count > source->file_account_capacity)
+        return bb_fail(BB_NO_MEMORY, "no memory for the accounts of %zu indexes", count);
+    if (count > 0)
+        memset(source->file_accounts, 0, count * sizeof(*source->file_accounts));
+    return BB_OK;
+}
+
 static enum bb_status evaluate(struct choice *choice)
 {
-    const struct bb_matcher *matcher = &choice->source->matcher;
-    size_t count = bb_skip_file_index_count(choice->index);
-    choice->accounts = bb_alloc_zeroed(count + 1, sizeof(*choice->accounts));
-    if (choice->accounts == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for the accounts of %zu indexes", count);
-    enum bb_status status = bb_skip_file_evaluate(
-        choice->index, matcher->condition, matcher->schema, choice->accounts, &choice->verdicts);
-    if (status == BB_OK)
-        status =
-            bb_skip_rows_create(choice->index, matcher->condition, matcher->schema, &choice->rows);
-    return status == BB_NOT_FOUND ? BB_OK : status;
+    struct bb_candidate_source *source = choice->source;
+    enum bb_status status = reset_accounts(source, bb_skip_file_index_count(choice->index));
+    choice->accounts = source->file_accounts;
+    return status == BB_OK ? bb_skip_evaluator_ask(source->evaluator, choice->index,
+                                                   choice->accounts, &choice->verdicts)
+                           : status;
 }
 
 static bool has_bit(const uint64_t *bits, size_t granule)
 {
     return (bits[granule / 64] >> (granule % 64) & 1) != 0;
+}
+
+/* Which records of the granule match, where every attribute of the condition has a column. */
+static bool read_rows(struct choice *choice, size_t granule, struct bb_skip_row_bits *ret_bits)
+{
+    const struct bb_matcher *matcher = &choice->source->matcher;
+    if (!choice->has_asked_for_rows && bb_skip_rows_create(choice->index, matcher->condition,
+                                                           matcher->schema, &choice->rows) != BB_OK)
+        choice->rows = NULL;
+    choice->has_asked_for_rows = true;
+    return choice->rows != NULL &&
+           bb_skip_rows_read(choice->rows, granule, choice->accounts, ret_bits) == BB_OK;
 }
 
 /* How many of the granule's records match, where indexes know: all, or what columns say. Columns that
@@ -87,8 +112,7 @@ static bool count_matches(struct choice *choice, size_t granule, uint64_t record
         *ret_matches = record_count;
         return true;
     }
-    if (choice->rows == NULL ||
-        bb_skip_rows_read(choice->rows, granule, choice->accounts, &bits) != BB_OK)
+    if (!read_rows(choice, granule, &bits))
         return false;
     *ret_matches = bits.true_count;
     return true;
@@ -198,8 +222,6 @@ static enum bb_status choose_by_index(struct choice *choice, struct bb_table_gra
         add_accounts(choice);
     }
     bb_skip_rows_destroy(choice->rows);
-    bb_skip_verdicts_deinit(&choice->verdicts);
-    bb_free(choice->accounts);
     return status;
 }
 
@@ -209,8 +231,8 @@ enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
 {
     struct choice choice = {.source = source, .file = file, .is_countable = is_countable};
     uint64_t begin = source->system->ops->now(source->system);
-    bool has_question = !source->ignores_indexes && source->matcher.condition != NULL;
-    struct bb_companion *companion = has_question ? bb_table_file_companion(file) : NULL;
+    struct bb_companion *companion =
+        source->evaluator != NULL ? bb_table_file_companion(file) : NULL;
     enum bb_status status = BB_OK;
     if (companion != NULL && bb_index_file_open(companion, &choice.index) == BB_OK) {
         status = choose_by_index(&choice, granules);

@@ -120,6 +120,16 @@ static enum bb_status name_accounts(struct bb_select *select)
     return BB_OK;
 }
 
+/* A selection without a condition has nothing to ask indexes. */
+static enum bb_status make_evaluator(struct bb_select *select,
+                                     const struct bb_select_options *options)
+{
+    const struct bb_matcher *matcher = &select->source.matcher;
+    if (options->ignore_indexes || matcher->condition == NULL)
+        return BB_OK;
+    return bb_skip_evaluator_create(matcher->condition, matcher->schema, &select->source.evaluator);
+}
+
 static enum bb_status fill(struct bb_select *select, const struct bb_select_options *options)
 {
     static const struct bb_key_range everything;
@@ -129,13 +139,14 @@ static enum bb_status fill(struct bb_select *select, const struct bb_select_opti
     if (status == BB_OK)
         status = take_condition(select, options);
     if (status == BB_OK)
+        status = make_evaluator(select, options);
+    if (status == BB_OK)
         status = name_accounts(select);
     if (status != BB_OK)
         return status;
     source->catalog = select->catalog;
     source->comparator = select->db->options.comparator;
     source->range = &select->range;
-    source->ignores_indexes = options->ignore_indexes;
     source->system = select->db->system;
     source->progress = options->progress;
     source->progress_context = options->progress_context;
@@ -177,7 +188,9 @@ void bb_select_destroy(struct bb_select *select)
         return;
     struct bb_db *db = select->db;
     bb_select_streams_deinit(&select->streams);
+    bb_skip_evaluator_destroy(select->source.evaluator);
     bb_matcher_deinit(&select->source.matcher);
+    bb_free(select->source.file_accounts);
     bb_free(select->source.index_accounts);
     bb_condition_destroy(select->condition);
     if (select->view != NULL)

@@ -19,16 +19,3 @@ uint64_t bb_canonical_word(const struct bb_attribute *attribute)
         return word_of_double(attribute->as.f64);
     return attribute->type == BB_ATTRIBUTE_U64 ? attribute->as.u64 : (uint64_t)attribute->as.i64;
 }
-
-struct bb_attribute bb_canonical_number(enum bb_attribute_type type, const uint8_t *bytes)
-{
-    uint64_t word = bb_load64(bytes);
-    struct bb_attribute number = {.state = BB_ATTRIBUTE_PRESENT, .type = type};
-    if (type == BB_ATTRIBUTE_F64)
-        memcpy(&number.as.f64, &word, sizeof(word));
-    else if (type == BB_ATTRIBUTE_U64)
-        number.as.u64 = word;
-    else
-        number.as.i64 = (int64_t)word;
-    return number;
-}

@@ -6,6 +6,8 @@
 #ifndef BB_SKIP_INDEX_CANONICAL_H
 #define BB_SKIP_INDEX_CANONICAL_H
 
+#include <string.h>
+
 #include "base/coding.h"
 #include "bb/record.h"
 
@@ -15,7 +17,19 @@
 /* A present number's eight bytes as a word. */
 uint64_t bb_canonical_word(const struct bb_attribute *attribute);
 /* The number with these bytes. */
-struct bb_attribute bb_canonical_number(enum bb_attribute_type type, const uint8_t *bytes);
+static inline struct bb_attribute bb_canonical_number(enum bb_attribute_type type,
+                                                      const uint8_t *bytes)
+{
+    uint64_t word = bb_load64(bytes);
+    struct bb_attribute number = {.state = BB_ATTRIBUTE_PRESENT, .type = type};
+    if (type == BB_ATTRIBUTE_F64)
+        memcpy(&number.as.f64, &word, sizeof(word));
+    else if (type == BB_ATTRIBUTE_U64)
+        number.as.u64 = word;
+    else
+        number.as.i64 = (int64_t)word;
+    return number;
+}
 
 /* A present value's bytes: its own, or room's, which has BB_CANONICAL_NUMBER_SIZE. */
 static inline struct bb_bytes bb_canonical_bytes(const struct bb_attribute *attribute,

@@ -35,6 +35,38 @@ static const char *copy_text(char **end, struct bb_bytes bytes)
     return text;
 }
 
+/* The definition without the name, which it begins with. */
+static const char *after_name(const char *definition, const char *name)
+{
+    size_t size = strlen(name);
+    return strncmp(definition, name, size) == 0 ? definition + size : definition;
+}
+
+static struct bb_stored_attribute store_attribute(char **text, struct bb_bytes name,
+                                                  struct bb_bytes definition,
+                                                  enum bb_attribute_type type)
+{
+    struct bb_stored_attribute attribute = {
+        .name = copy_text(text, name), .definition = copy_text(text, definition), .type = type};
+    attribute.extractor = after_name(attribute.definition, attribute.name);
+    return attribute;
+}
+
+size_t bb_index_directory_find(const struct bb_index_directory *directory,
+                               const struct bb_schema *schema, size_t attribute)
+{
+    size_t i = 0;
+    if (attribute >= bb_schema_count(schema))
+        return directory->attribute_count;
+    const char *extractor =
+        after_name(bb_schema_definition(schema, attribute), bb_schema_name(schema, attribute));
+    while (i < directory->attribute_count &&
+           (directory->attributes[i].type != bb_schema_type(schema, attribute) ||
+            strcmp(directory->attributes[i].extractor, extractor) != 0))
+        i++;
+    return i;
+}
+
 enum bb_status bb_index_directory_set_attributes(struct bb_index_directory *directory,
                                                  const struct bb_schema *schema,
                                                  const uint32_t *numbers, size_t count)
@@ -51,9 +83,7 @@ enum bb_status bb_index_directory_set_attributes(struct bb_index_directory *dire
         struct bb_bytes name = bb_bytes_of_text(bb_schema_name(schema, numbers[i]));
         struct bb_bytes definition = bb_bytes_of_text(bb_schema_definition(schema, numbers[i]));
         directory->attributes[i] =
-            (struct bb_stored_attribute){.name = copy_text(&end, name),
-                                         .definition = copy_text(&end, definition),
-                                         .type = bb_schema_type(schema, numbers[i])};
+            store_attribute(&end, name, definition, bb_schema_type(schema, numbers[i]));
     }
     directory->attribute_count = count;
     return BB_OK;
@@ -211,9 +241,7 @@ static bool decode_attribute(struct bb_cursor *cursor, char **text,
     if (!bb_decode_bytes(cursor, &name) || !bb_decode_bytes(cursor, &definition) ||
         !bb_decode_u8(cursor, &type))
         return false;
-    *ret_attribute = (struct bb_stored_attribute){.name = copy_text(text, name),
-                                                  .definition = copy_text(text, definition),
-                                                  .type = (enum bb_attribute_type)type};
+    *ret_attribute = store_attribute(text, name, definition, (enum bb_attribute_type)type);
     return bb_attribute_type_name(ret_attribute->type) != NULL;
 }
 

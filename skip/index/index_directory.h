@@ -25,10 +25,11 @@ struct bb_skip_section {
     uint64_t size;
 };
 
-/* An attribute as the file knows it: the definition is its identity. */
+/* An attribute as the file knows it. */
 struct bb_stored_attribute {
     const char *name;
     const char *definition;
+    const char *extractor; /* the definition without the name: what the attribute is */
     enum bb_attribute_type type;
 };
 
@@ -63,6 +64,11 @@ BB_MUST_CHECK enum bb_status bb_index_directory_append(const struct bb_index_dir
 BB_MUST_CHECK enum bb_status bb_index_directory_decode(struct bb_bytes section,
                                                        struct bb_place place, uint64_t file_size,
                                                        struct bb_index_directory *ret_directory);
+
+/* The file's number of a schema's attribute: the one with the same type and extractor, whatever its name.
+ * attribute_count: the file has none. */
+size_t bb_index_directory_find(const struct bb_index_directory *directory,
+                               const struct bb_schema *schema, size_t attribute);
 
 /* Copies attributes of a schema, by their numbers, into an empty directory. */
 BB_MUST_CHECK enum bb_status bb_index_directory_set_attributes(struct bb_index_directory *directory,

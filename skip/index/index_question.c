@@ -10,9 +10,9 @@ struct question {
     const struct bb_directory_entry *index;
     const struct bb_leaf *leaf;
     enum bb_attribute_type type;
-    struct bb_member_query query; /* of kinds with members */
+    const struct bb_member_query *query; /* of kinds with members, or NULL */
     struct bb_skip_account *account;
-    struct bb_buf scratch;
+    struct bb_buf *scratch;
     struct bb_skip_section last; /* that scratch or chunk is of */
     struct bb_bytes chunk;
 };
@@ -45,18 +45,6 @@ static void set_all(struct bb_granule_bits *bits)
 
 /* --- min_max --- */
 
-static void judge(struct question *question, const struct bb_read_bounds *bounds, uint32_t granule,
-                  struct answer *answer)
-{
-    bool may_be_true = false;
-    bool may_be_false = false;
-    bb_read_bounds_judge(bounds, question->leaf, &may_be_true, &may_be_false);
-    if (may_be_true)
-        bb_granule_bits_set(&answer->may_be_true, granule);
-    if (may_be_false)
-        bb_granule_bits_set(&answer->may_be_false, granule);
-}
-
 /* Where the bounds of the segment decide, those of the granules are not read. */
 static bool segment_decides(struct question *question, const struct bb_head_segment *segment,
                             struct answer *answer)
@@ -80,17 +68,13 @@ static enum bb_status ask_bounds(struct question *question, const struct bb_head
     if (segment_decides(question, segment, answer))
         return BB_OK;
     enum bb_status status = bb_skip_file_read(question->file, BB_SKIP_UNIT_DATA, segment->data,
-                                              &question->scratch, question->account, &unit);
+                                              question->scratch, question->account, &unit);
     if (status != BB_OK)
         return status;
-    struct bb_cursor cursor = bb_cursor_of(unit);
-    for (uint32_t granule = 0; granule < segment->granule_count; granule++) {
-        struct bb_read_bounds bounds;
-        if (!bb_read_bounds_decode(&cursor, question->type, &bounds))
-            return BB_CORRUPT;
-        judge(question, &bounds, granule, answer);
-    }
-    return BB_OK;
+    return bb_min_max_judge(unit, question->type, segment->granule_count, question->leaf,
+                            &answer->may_be_true, &answer->may_be_false)
+               ? BB_OK
+               : BB_CORRUPT;
 }
 
 /* --- set --- */
@@ -100,7 +84,7 @@ static enum bb_status ask_values(struct question *question, const struct bb_head
 {
     struct bb_bytes unit = {0};
     enum bb_status status = bb_skip_file_read(question->file, BB_SKIP_UNIT_DATA, segment->data,
-                                              &question->scratch, question->account, &unit);
+                                              question->scratch, question->account, &unit);
     if (status != BB_OK)
         return status;
     return bb_value_set_judge(unit, question->type, segment->granule_count, question->leaf,
@@ -124,7 +108,7 @@ static enum bb_status find_chunk(struct question *question, const struct bb_head
         return BB_OK;
     question->last = (struct bb_skip_section){0};
     enum bb_status status = bb_skip_file_read(question->file, BB_SKIP_UNIT_DATA, section,
-                                              &question->scratch, question->account, &unit);
+                                              question->scratch, question->account, &unit);
     if (status == BB_OK) {
         question->last = section;
         question->chunk = (struct bb_bytes){.data = unit.data, .size = size};
@@ -160,7 +144,8 @@ static enum bb_status add_alternative(struct question *question,
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < alternative.count && status == BB_OK; i++) {
         struct bb_granule_bits one = {{0}};
-        status = add_member(question, segment, question->query.hashes[alternative.first + i], &one);
+        status =
+            add_member(question, segment, question->query->hashes[alternative.first + i], &one);
         if (!restrict_to(&all, &one))
             break;
     }
@@ -173,8 +158,8 @@ static enum bb_status ask_group(struct question *question, const struct bb_head_
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < group.count && status == BB_OK; i++)
-        status =
-            add_alternative(question, segment, question->query.alternatives[group.first + i], bits);
+        status = add_alternative(question, segment, question->query->alternatives[group.first + i],
+                                 bits);
     return status;
 }
 
@@ -192,9 +177,9 @@ static enum bb_status ask_members(struct question *question, const struct bb_hea
     enum bb_status status = BB_OK;
     set_all(&answer->may_be_true);
     set_all(&answer->may_be_false);
-    for (size_t i = 0; i < question->query.group_count && status == BB_OK; i++) {
+    for (size_t i = 0; i < question->query->group_count && status == BB_OK; i++) {
         struct bb_granule_bits group = {{0}};
-        status = ask_group(question, segment, question->query.groups[i], &group);
+        status = ask_group(question, segment, question->query->groups[i], &group);
         if (!restrict_to(&answer->may_be_true, &group))
             break;
     }
@@ -265,8 +250,42 @@ static enum bb_status ask_all(struct question *question, const struct bb_loaded_
     return status;
 }
 
+void bb_question_memory_deinit(struct bb_question_memory *memory)
+{
+    bb_query_cache_deinit(&memory->queries);
+    bb_buf_deinit(&memory->scratch);
+}
+
+/* Can the index answer, whatever its segments hold? */
+static enum bb_status prepare(struct question *question, struct bb_question_memory *memory,
+                              bool *ret_can_answer)
+{
+    *ret_can_answer = true;
+    if (!has_members(question->index))
+        return BB_OK;
+    enum bb_status status =
+        bb_query_cache_get(&memory->queries, &question->index->spec,
+                           &question->file->directory.secret, question->leaf, &question->query);
+    *ret_can_answer = status == BB_OK && question->query->group_count > 0;
+    return status;
+}
+
+static enum bb_status ask_head(struct question *question, size_t index, const uint64_t *needed,
+                               struct bb_skip_verdicts *verdicts)
+{
+    const struct bb_loaded_head *loaded = NULL;
+    question->account->leaves++;
+    enum bb_status status = bb_skip_file_head(question->file, index, question->account, &loaded);
+    if (status == BB_OK && loaded->is_damaged)
+        question->account->damaged_segments += question->index->segment_count;
+    else if (status == BB_OK)
+        status = ask_all(question, loaded, needed, verdicts);
+    return status;
+}
+
 enum bb_status bb_index_question_ask(struct bb_skip_file *file, size_t index,
                                      const struct bb_leaf *leaf, const uint64_t *needed,
+                                     struct bb_question_memory *memory,
                                      struct bb_skip_account *account,
                                      struct bb_skip_verdicts *verdicts)
 {
@@ -276,20 +295,9 @@ enum bb_status bb_index_question_ask(struct bb_skip_file *file, size_t index,
                                 .index = entry,
                                 .leaf = leaf,
                                 .type = file->directory.attributes[entry->spec.attribute].type,
+                                .scratch = &memory->scratch,
                                 .account = account == NULL ? &unseen : account};
-    const struct bb_loaded_head *loaded = NULL;
-    enum bb_status status = BB_OK;
-    if (has_members(entry))
-        status = bb_member_query_init(&question.query, &entry->spec, &file->directory.secret, leaf);
-    if (status == BB_OK && (!has_members(entry) || question.query.group_count > 0)) {
-        question.account->leaves++;
-        status = bb_skip_file_head(file, index, question.account, &loaded);
-        if (status == BB_OK && loaded->is_damaged)
-            question.account->damaged_segments += entry->segment_count;
-        else if (status == BB_OK)
-            status = ask_all(&question, loaded, needed, verdicts);
-    }
-    bb_member_query_deinit(&question.query);
-    bb_buf_deinit(&question.scratch);
-    return status;
+    bool can_answer = false;
+    enum bb_status status = prepare(&question, memory, &can_answer);
+    return can_answer ? ask_head(&question, index, needed, verdicts) : status;
 }

@@ -2,8 +2,17 @@
 #ifndef BB_SKIP_INDEX_INDEX_QUESTION_H
 #define BB_SKIP_INDEX_INDEX_QUESTION_H
 
+#include "skip/index/query_cache.h"
 #include "skip/index/skip_file.h"
 #include "skip/index/truth_bits.h"
+
+/* What questions of one condition share. Zeroed it is valid; owned: bb_question_memory_deinit. */
+struct bb_question_memory {
+    struct bb_query_cache queries;
+    struct bb_buf scratch;
+};
+
+void bb_question_memory_deinit(struct bb_question_memory *memory);
 
 /* Whether the index knows anything of such a leaf, which is of its attribute: nothing is read. */
 bool bb_index_question_fits(const struct bb_directory_entry *index, const struct bb_leaf *leaf);
@@ -11,10 +20,9 @@ bool bb_index_question_fits(const struct bb_directory_entry *index, const struct
 /* Takes from the verdicts of the leaf what the index excludes. Segments without a granule that may be
  * true, or without one that is needed, are not asked; needed NULL: all are. account may be NULL.
  * BB_NO_MEMORY. */
-BB_MUST_CHECK enum bb_status bb_index_question_ask(struct bb_skip_file *file, size_t index,
-                                                   const struct bb_leaf *leaf,
-                                                   const uint64_t *needed,
-                                                   struct bb_skip_account *account,
-                                                   struct bb_skip_verdicts *verdicts);
+BB_MUST_CHECK enum bb_status
+bb_index_question_ask(struct bb_skip_file *file, size_t index, const struct bb_leaf *leaf,
+                      const uint64_t *needed, struct bb_question_memory *memory,
+                      struct bb_skip_account *account, struct bb_skip_verdicts *verdicts);
 
 #endif

@@ -232,3 +232,89 @@ void bb_read_bounds_judge(const struct bb_read_bounds *bounds, const struct bb_l
         *ret_may_be_false = true;
     }
 }
+
+/* --- All granules of a unit --- */
+
+static bool judge_granules(struct bb_bytes unit, enum bb_attribute_type type,
+                           uint32_t granule_count, const struct bb_leaf *leaf,
+                           struct bb_granule_bits *may_be_true,
+                           struct bb_granule_bits *may_be_false)
+{
+    struct bb_cursor cursor = bb_cursor_of(unit);
+    for (uint32_t granule = 0; granule < granule_count; granule++) {
+        struct bb_read_bounds bounds;
+        bool is_true = false;
+        bool is_false = false;
+        if (!bb_read_bounds_decode(&cursor, type, &bounds))
+            return false;
+        bb_read_bounds_judge(&bounds, leaf, &is_true, &is_false);
+        if (is_true)
+            bb_granule_bits_set(may_be_true, granule);
+        if (is_false)
+            bb_granule_bits_set(may_be_false, granule);
+    }
+    return true;
+}
+
+/* One interval of integers or times, as words whose unsigned order is that of the values. */
+struct word_interval {
+    uint64_t low;
+    uint64_t high;
+    uint64_t flip; /* of the sign: a stored word becomes one of that order */
+};
+
+static bool is_integer(enum bb_attribute_type type)
+{
+    return type == BB_ATTRIBUTE_I64 || type == BB_ATTRIBUTE_U64 || type == BB_ATTRIBUTE_TIME;
+}
+
+/* False: the leaf is something else. Bounds of integers are inclusive or open. */
+static bool take_word_interval(const struct bb_leaf *leaf, enum bb_attribute_type type,
+                               struct word_interval *ret_interval)
+{
+    if (leaf->kind != BB_LEAF_RANGES || leaf->interval_count != 1 || !is_integer(type))
+        return false;
+    const struct bb_interval *interval = &leaf->intervals[0];
+    uint64_t flip = type == BB_ATTRIBUTE_U64 ? 0 : UINT64_C(1) << 63;
+    *ret_interval = (struct word_interval){
+        .low = interval->low.is_open ? 0 : bb_canonical_word(&interval->low.value) ^ flip,
+        .high =
+            interval->high.is_open ? UINT64_MAX : bb_canonical_word(&interval->high.value) ^ flip,
+        .flip = flip};
+    return true;
+}
+
+/* WHY a form of its own: a range over time or size is asked of every granule of every table. */
+static bool judge_words(struct bb_bytes unit, uint32_t granule_count,
+                        const struct word_interval *interval, struct bb_granule_bits *may_be_true,
+                        struct bb_granule_bits *may_be_false)
+{
+    struct bb_cursor cursor = bb_cursor_of(unit);
+    for (uint32_t granule = 0; granule < granule_count; granule++) {
+        uint8_t flags = 0;
+        struct bb_bytes words = {0};
+        if (!bb_decode_u8(&cursor, &flags) || flags > BB_MIN_MAX_HAS)
+            return false;
+        if (flags == 0)
+            continue;
+        if (!bb_decode_raw(&cursor, 2 * BB_CANONICAL_NUMBER_SIZE, &words))
+            return false;
+        uint64_t low = bb_load64(words.data) ^ interval->flip;
+        uint64_t high = bb_load64(words.data + BB_CANONICAL_NUMBER_SIZE) ^ interval->flip;
+        if (high >= interval->low && low <= interval->high)
+            bb_granule_bits_set(may_be_true, granule);
+        if (low < interval->low || high > interval->high)
+            bb_granule_bits_set(may_be_false, granule);
+    }
+    return true;
+}
+
+bool bb_min_max_judge(struct bb_bytes unit, enum bb_attribute_type type, uint32_t granule_count,
+                      const struct bb_leaf *leaf, struct bb_granule_bits *may_be_true,
+                      struct bb_granule_bits *may_be_false)
+{
+    struct word_interval interval;
+    if (take_word_interval(leaf, type, &interval))
+        return judge_words(unit, granule_count, &interval, may_be_true, may_be_false);
+    return judge_granules(unit, type, granule_count, leaf, may_be_true, may_be_false);
+}

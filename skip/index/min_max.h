@@ -64,6 +64,11 @@ BB_MUST_CHECK bool bb_read_bounds_decode(struct bb_cursor *cursor, enum bb_attri
 /* What a leaf may be of present values within the bounds. leaf: RANGES or TEXT of the type. */
 void bb_read_bounds_judge(const struct bb_read_bounds *bounds, const struct bb_leaf *leaf,
                           bool *ret_may_be_true, bool *ret_may_be_false);
+/* What a leaf may be in each granule of a unit of bounds. False: the unit is malformed. */
+BB_MUST_CHECK bool bb_min_max_judge(struct bb_bytes unit, enum bb_attribute_type type,
+                                    uint32_t granule_count, const struct bb_leaf *leaf,
+                                    struct bb_granule_bits *may_be_true,
+                                    struct bb_granule_bits *may_be_false);
 /* Whether bounds say anything of such a leaf. */
 bool bb_min_max_knows(const struct bb_leaf *leaf);
 

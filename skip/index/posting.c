@@ -36,8 +36,7 @@ static void read_between(struct bb_bit_reader *reader, uint32_t count, uint32_t 
         count -= middle + 1;
         low = value + 1;
     }
-    for (; count > 0; count--)
-        bb_granule_bits_set(bits, low++);
+    bb_granule_bits_set_run(bits, low, low + count);
 }
 
 void bb_posting_read(struct bb_bit_reader *reader, uint32_t count, uint32_t granule_count,

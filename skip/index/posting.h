@@ -24,6 +24,18 @@ static inline void bb_granule_bits_set(struct bb_granule_bits *bits, uint32_t gr
     bits->words[granule / 64] |= UINT64_C(1) << granule % 64;
 }
 
+/* begin ... end - 1. */
+static inline void bb_granule_bits_set_run(struct bb_granule_bits *bits, uint32_t begin,
+                                           uint32_t end)
+{
+    while (begin < end) {
+        uint32_t left = 64 - begin % 64;
+        uint32_t count = end - begin < left ? end - begin : left;
+        bits->words[begin / 64] |= UINT64_MAX >> (64 - count) << begin % 64;
+        begin += count;
+    }
+}
+
 static inline bool bb_granule_bits_has(const struct bb_granule_bits *bits, uint32_t granule)
 {
     return (bits->words[granule / 64] >> granule % 64 & 1) != 0;

@@ -3,13 +3,12 @@
  * A leaf is asked for each distinct value of a granule, and its records look their value up. The tree is
  * evaluated on words of 64 records.
  */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "skip/condition/tree.h"
 #include "skip/index/column.h"
 #include "skip/index/interval_set.h"
 #include "skip/index/skip_file.h"
+#include "skip/index/truth_lookup.h"
 
 /* A leaf of the condition with an attribute. */
 struct row_leaf {
@@ -29,6 +28,7 @@ struct bb_skip_rows {
     struct bb_skip_file *file;
     const struct bb_condition *condition;
     const struct bb_schema *schema;
+    enum bb_cpu cpu;
     struct row_leaf *leaves; /* owned, in the order of the tree */
     size_t leaf_count;
     size_t node_count;
@@ -56,16 +56,12 @@ static void count_nodes(const struct bb_condition *node, struct bb_skip_rows *ro
 static size_t find_column(const struct bb_skip_rows *rows, const struct bb_leaf *leaf)
 {
     const struct bb_index_directory *directory = &rows->file->directory;
+    size_t attribute = bb_index_directory_find(directory, rows->schema, leaf->attribute);
     size_t i = 0;
-    for (; i < directory->index_count; i++) {
-        const struct bb_directory_entry *entry = &directory->indexes[i];
-        if (!entry->is_known || entry->spec.kind != BB_SKIP_COLUMN)
-            continue;
-        const struct bb_stored_attribute *attribute = &directory->attributes[entry->spec.attribute];
-        if (attribute->type == leaf->type && leaf->attribute < bb_schema_count(rows->schema) &&
-            strcmp(attribute->definition, bb_schema_definition(rows->schema, leaf->attribute)) == 0)
-            break;
-    }
+    while (i < directory->index_count &&
+           (!directory->indexes[i].is_known || directory->indexes[i].spec.kind != BB_SKIP_COLUMN ||
+            directory->indexes[i].spec.attribute != attribute))
+        i++;
     return i;
 }
 
@@ -91,7 +87,8 @@ enum bb_status bb_skip_rows_create(struct bb_skip_file *file, const struct bb_co
     struct bb_skip_rows *rows = bb_alloc_zeroed(1, sizeof(*rows));
     if (rows == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for asking columns");
-    *rows = (struct bb_skip_rows){.file = file, .condition = condition, .schema = schema};
+    *rows = (struct bb_skip_rows){
+        .file = file, .condition = condition, .schema = schema, .cpu = bb_cpu_best()};
     count_nodes(condition, rows);
     rows->leaves = bb_alloc_zeroed(rows->leaf_count + 1, sizeof(rows->leaves[0]));
     rows->attributes = bb_alloc_zeroed(bb_schema_count(schema) + 1, sizeof(rows->attributes[0]));
@@ -237,27 +234,35 @@ static enum bb_truth absent_truth(const struct row_leaf *leaf)
     return leaf->node->leaf.kind == BB_LEAF_NULLS ? BB_TRUTH_TRUE : BB_TRUTH_UNKNOWN;
 }
 
-/* False: a number of a record is no value's. */
-static bool look_up_records(const struct row_leaf *leaf, uint64_t *is_true, uint64_t *is_null)
+/* Records without a value. */
+static void set_absent(const struct row_leaf *leaf, uint64_t *is_true, uint64_t *is_null)
 {
     const struct bb_column_granule *granule = &leaf->granule;
-    struct bb_bit_reader numbers = bb_bit_reader_of(granule->numbers);
-    size_t limit = granule->value_count == 0 ? 1 : granule->value_count;
-    enum bb_truth absent = absent_truth(leaf);
+    uint64_t truth = (uint64_t)absent_truth(leaf);
     for (uint32_t record = 0; record < granule->record_count; record++) {
-        uint64_t number = bb_bit_reader_take(&numbers, granule->number_bits);
-        if (number >= limit)
-            return false;
-        bool is_present = bb_column_state(granule, record) == BB_ATTRIBUTE_PRESENT;
-        uint64_t truth = is_present ? leaf->truths[number] : (uint64_t)absent;
-        is_true[record / 64] |= (truth & 1) << record % 64;
-        is_null[record / 64] |= (truth >> 1) << record % 64;
+        if (bb_column_state(granule, record) == BB_ATTRIBUTE_PRESENT)
+            continue;
+        uint64_t bit = UINT64_C(1) << record % 64;
+        is_true[record / 64] = (is_true[record / 64] & ~bit) | (truth & 1) << record % 64;
+        is_null[record / 64] = (is_null[record / 64] & ~bit) | (truth >> 1) << record % 64;
     }
-    return true;
 }
 
-static_assert(BB_TRUTH_FALSE == 0 && BB_TRUTH_TRUE == 1 && BB_TRUTH_UNKNOWN == 2,
-              "the bits of a truth are true and null");
+/* False: a number of a record is no value's. */
+static bool look_up_records(const struct bb_skip_rows *rows, const struct row_leaf *leaf,
+                            uint64_t *is_true, uint64_t *is_null)
+{
+    const struct bb_column_granule *granule = &leaf->granule;
+    struct bb_packed_numbers numbers = {
+        .bytes = granule->numbers, .width = granule->number_bits, .count = granule->record_count};
+    struct bb_truth_table table = {.truths = leaf->truths,
+                                   .count = granule->value_count == 0 ? 1 : granule->value_count};
+    if (!bb_truth_lookup(&numbers, &table, rows->cpu, is_true, is_null))
+        return false;
+    if (granule->states != NULL)
+        set_absent(leaf, is_true, is_null);
+    return true;
+}
 
 /* --- The tree --- */
 
@@ -287,7 +292,7 @@ static enum bb_status decide_leaf(struct walk *walk, struct bits bits)
     account->damaged_segments += status == BB_CORRUPT;
     if (status == BB_OK)
         status = test_values(walk->rows, leaf);
-    if (status == BB_OK && !look_up_records(leaf, bits.is_true, bits.is_null))
+    if (status == BB_OK && !look_up_records(walk->rows, leaf, bits.is_true, bits.is_null))
         status = bb_corrupt((struct bb_place){.file = walk->rows->file->file->path},
                             leaf->section.offset, "a granule of a column is malformed");
     return status;

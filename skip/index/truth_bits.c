@@ -3,29 +3,15 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/status.h"
-
-enum bb_status bb_truth_bits_init(struct bb_skip_verdicts *verdicts, size_t granule_count)
+void bb_truth_bits_place(struct bb_skip_verdicts *verdicts, uint64_t *words, size_t granule_count)
 {
-    size_t words = (granule_count + 63) / 64;
-    uint64_t *block = bb_alloc_zeroed(3 * words + 1, sizeof(block[0]));
-    if (block == NULL)
-        return bb_fail(BB_NO_MEMORY, "no memory for the verdicts of %zu granules", granule_count);
-    *verdicts = (struct bb_skip_verdicts){.may_be_true = block,
-                                          .may_be_false = block + words,
-                                          .may_be_null = block + 2 * words,
+    size_t count = bb_truth_words(granule_count);
+    memset(words, 0, 3 * count * sizeof(words[0]));
+    *verdicts = (struct bb_skip_verdicts){.may_be_true = words,
+                                          .may_be_false = words + count,
+                                          .may_be_null = words + 2 * count,
                                           .granule_count = granule_count,
-                                          .word_count = words};
-    return BB_OK;
-}
-
-void bb_skip_verdicts_deinit(struct bb_skip_verdicts *verdicts)
-{
-    if (verdicts == NULL)
-        return;
-    bb_free(verdicts->may_be_true);
-    *verdicts = (struct bb_skip_verdicts){0};
+                                          .word_count = count};
 }
 
 void bb_truth_bits_fill(struct bb_skip_verdicts *verdicts)

@@ -20,9 +20,14 @@ static inline bool bb_bit_get(const uint64_t *words, size_t bit)
     return (words[bit / 64] >> bit % 64 & 1) != 0;
 }
 
-/* All bits 0. Owned: bb_skip_verdicts_deinit. */
-BB_MUST_CHECK enum bb_status bb_truth_bits_init(struct bb_skip_verdicts *verdicts,
-                                                size_t granule_count);
+/* Words of a bitset, and of all three. */
+static inline size_t bb_truth_words(size_t granule_count)
+{
+    return (granule_count + 63) / 64;
+}
+
+/* All bits 0, in 3 * bb_truth_words words, which stay the caller's. */
+void bb_truth_bits_place(struct bb_skip_verdicts *verdicts, uint64_t *words, size_t granule_count);
 /* Each granule: true, false and null are possible. */
 void bb_truth_bits_fill(struct bb_skip_verdicts *verdicts);
 /* *verdicts = *verdicts AND *other, or OR. */

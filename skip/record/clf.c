@@ -219,6 +219,16 @@ static void read_fields(struct clf_cursor *cursor, enum clf_field last)
     }
 }
 
+static bool wants_parts_of_request(const struct bb_pass *pass)
+{
+    for (size_t i = 0; i < pass->slot_count; i++) {
+        size_t field = pass->slots[i].definition->field;
+        if (field >= CLF_METHOD && field <= CLF_PROTOCOL)
+            return true;
+    }
+    return false;
+}
+
 static void read_line(struct bb_pass *pass, struct bb_record *record)
 {
     struct bb_field fields[CLF_FIELD_COUNT];
@@ -227,7 +237,7 @@ static void read_line(struct bb_pass *pass, struct bb_record *record)
     for (size_t i = 0; i < CLF_FIELD_COUNT; i++)
         fields[i] = bb_field_without(BB_ATTRIBUTE_MISSING);
     read_fields(&cursor, last);
-    if (last >= CLF_METHOD && fields[CLF_REQUEST].state != BB_ATTRIBUTE_MISSING)
+    if (wants_parts_of_request(pass) && fields[CLF_REQUEST].state != BB_ATTRIBUTE_MISSING)
         split_request(&cursor);
     for (size_t i = 0; i < pass->slot_count; i++)
         bb_slot_set(&pass->slots[i], record, fields[pass->slots[i].definition->field]);

@@ -390,6 +390,41 @@ static void records__are_read_by_the_schema(void **state)
     bb_file_memory_destroy(rows.memory);
 }
 
+/* Files with one secret and with several, asked in turn by one evaluator. */
+static void evaluators__ask_many_files(void **state)
+{
+    (void)state;
+    enum { FILES = 4, QUESTIONS = 60 };
+    struct bb_rng rng;
+    struct indexed_rows rows[FILES];
+    struct bb_skip_file *files[FILES];
+    static char text[1 << 14];
+    bb_rng_init(&rng, bb_rng_seed("skip_file_test", 16));
+    for (size_t i = 0; i < FILES; i++) {
+        indexed_rows_init(&rows[i], &rng, 200 + 300 * i, 10 + 5 * i, all_specs);
+        assert_ok(open_rows(&rows[i], i % 2 == 0, &files[i]));
+    }
+    for (size_t question = 0; question < QUESTIONS; question += bb_test_step()) {
+        struct bb_condition *condition = NULL;
+        struct bb_skip_evaluator *evaluator = NULL;
+        draw_condition(&rng, (uint32_t)bb_rng_below(&rng, 4), text);
+        assert_ok(bb_condition_parse(rows[0].schema, bb_bytes_of_text(text), &condition));
+        assert_ok(bb_skip_evaluator_create(condition, rows[0].schema, &evaluator));
+        for (size_t turn = 0; turn < 2 * FILES; turn++) {
+            struct bb_skip_verdicts verdicts = {0};
+            size_t i = turn % FILES;
+            assert_ok(bb_skip_evaluator_ask(evaluator, files[i], NULL, &verdicts));
+            check_rows(&rows[i], condition, &verdicts, text);
+        }
+        bb_skip_evaluator_destroy(evaluator);
+        bb_condition_destroy(condition);
+    }
+    for (size_t i = 0; i < FILES; i++) {
+        bb_skip_file_close(files[i]);
+        indexed_rows_deinit(&rows[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +439,7 @@ int main(void)
         cmocka_unit_test(changed_definition__finds_no_index),
         cmocka_unit_test(builder__refuses_what_it_cannot_do),
         cmocka_unit_test(records__are_read_by_the_schema),
+        cmocka_unit_test(evaluators__ask_many_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

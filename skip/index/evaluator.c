@@ -2,44 +2,20 @@
  * bb/skip.h. */
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/status.h"
 #include "skip/condition/tree.h"
 #include "skip/index/index_question.h"
 
-struct evaluation {
-    struct bb_skip_file *file;
-    const struct bb_schema *schema;   /* of the condition */
-    struct bb_skip_account *accounts; /* one for each index, or NULL */
+struct bb_skip_evaluator {
+    const struct bb_condition *condition; /* borrowed, as is its schema */
+    const struct bb_schema *schema;
+    struct bb_question_memory memory;
+    uint64_t *words; /* owned: the bitsets of a file, those of each level of the tree */
+    size_t word_capacity;
+    struct bb_skip_file *file;        /* at hand */
+    struct bb_skip_account *accounts; /* one for each of its indexes, or NULL */
 };
-
-#define NO_ATTRIBUTE SIZE_MAX
-
-/* Type and extractor: what an attribute is, whatever its name. */
-static const char *after_name(const char *definition, const char *name)
-{
-    size_t size = strlen(name);
-    return strncmp(definition, name, size) == 0 ? definition + size : definition;
-}
-
-static bool is_same(const struct bb_stored_attribute *stored, const struct bb_schema *schema,
-                    size_t attribute)
-{
-    const char *definition = bb_schema_definition(schema, attribute);
-    return strcmp(after_name(stored->definition, stored->name),
-                  after_name(definition, bb_schema_name(schema, attribute))) == 0;
-}
-
-/* The file's number of a leaf's attribute. */
-static size_t find_attribute(const struct evaluation *evaluation, const struct bb_leaf *leaf)
-{
-    const struct bb_index_directory *directory = &evaluation->file->directory;
-    if (leaf->attribute >= bb_schema_count(evaluation->schema))
-        return NO_ATTRIBUTE;
-    for (size_t i = 0; i < directory->attribute_count; i++)
-        if (directory->attributes[i].type == leaf->type &&
-            is_same(&directory->attributes[i], evaluation->schema, leaf->attribute))
-            return i;
-    return NO_ATTRIBUTE;
-}
 
 /* No granule is empty: each has records with a value, and none without. */
 static void set_complete(bool is_nulls, struct bb_skip_verdicts *verdicts)
@@ -91,20 +67,21 @@ static bool asks_for_tokens(const struct bb_leaf *leaf)
 }
 
 /* Asks those of a kind; *ret_is_asked is true where there is one, and stays as it is elsewhere. */
-static enum bb_status ask_kind(const struct evaluation *evaluation, enum bb_skip_kind kind,
+static enum bb_status ask_kind(struct bb_skip_evaluator *evaluator, enum bb_skip_kind kind,
                                const struct bb_leaf *leaf, size_t attribute, const uint64_t *needed,
                                struct bb_skip_verdicts *verdicts, bool *ret_is_asked)
 {
-    const struct bb_index_directory *directory = &evaluation->file->directory;
+    const struct bb_index_directory *directory = &evaluator->file->directory;
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < directory->index_count && status == BB_OK; i++) {
         const struct bb_directory_entry *index = &directory->indexes[i];
         struct bb_skip_account *account =
-            evaluation->accounts == NULL ? NULL : &evaluation->accounts[i];
+            evaluator->accounts == NULL ? NULL : &evaluator->accounts[i];
         if (!index->is_known || index->spec.kind != kind || index->spec.attribute != attribute ||
             !bb_index_question_fits(index, leaf))
             continue;
-        status = bb_index_question_ask(evaluation->file, i, leaf, needed, account, verdicts);
+        status = bb_index_question_ask(evaluator->file, i, leaf, needed, &evaluator->memory,
+                                       account, verdicts);
         *ret_is_asked = true;
     }
     return status;
@@ -112,7 +89,7 @@ static enum bb_status ask_kind(const struct evaluation *evaluation, enum bb_skip
 
 /* Kinds in the order of their numbers: the cheapest first. WHY n-grams are not asked after tokens that
  * are the whole question: they know less, and are asked for every part of a token. */
-static enum bb_status ask_indexes(const struct evaluation *evaluation, const struct bb_leaf *leaf,
+static enum bb_status ask_indexes(struct bb_skip_evaluator *evaluator, const struct bb_leaf *leaf,
                                   size_t attribute, const uint64_t *needed,
                                   struct bb_skip_verdicts *verdicts)
 {
@@ -123,79 +100,129 @@ static enum bb_status ask_indexes(const struct evaluation *evaluation, const str
         bool is_asked = false;
         if (kind == BB_SKIP_NGRAMS && is_answered)
             continue;
-        status = ask_kind(evaluation, (enum bb_skip_kind)kind, leaf, attribute, needed, verdicts,
+        status = ask_kind(evaluator, (enum bb_skip_kind)kind, leaf, attribute, needed, verdicts,
                           &is_asked);
         is_answered |= kind == BB_SKIP_TOKENS && is_asked && asks_for_tokens(leaf);
     }
     return status;
 }
 
-static enum bb_status evaluate_leaf(const struct evaluation *evaluation, const struct bb_leaf *leaf,
+static enum bb_status evaluate_leaf(struct bb_skip_evaluator *evaluator, const struct bb_leaf *leaf,
                                     const uint64_t *needed, struct bb_skip_verdicts *verdicts)
 {
     if (leaf->kind == BB_LEAF_CONSTANT) {
         set_constant(leaf, verdicts);
         return BB_OK;
     }
-    size_t attribute = find_attribute(evaluation, leaf);
-    if (attribute == NO_ATTRIBUTE) {
+    const struct bb_index_directory *directory = &evaluator->file->directory;
+    size_t attribute = bb_index_directory_find(directory, evaluator->schema, leaf->attribute);
+    if (attribute == directory->attribute_count) {
         bb_truth_bits_fill(verdicts);
         return BB_OK;
     }
-    const struct bb_granule_table *granules = &evaluation->file->granules;
+    const struct bb_granule_table *granules = &evaluator->file->granules;
     bool is_nulls = leaf->kind == BB_LEAF_NULLS;
     if (bb_granule_table_is_complete(granules, attribute))
         set_complete(is_nulls, verdicts);
     else
         set_from_counts(granules, attribute, is_nulls, verdicts);
-    return is_nulls ? BB_OK : ask_indexes(evaluation, leaf, attribute, needed, verdicts);
+    return is_nulls ? BB_OK : ask_indexes(evaluator, leaf, attribute, needed, verdicts);
 }
 
-static enum bb_status evaluate(const struct evaluation *evaluation,
-                               const struct bb_condition *condition, bool is_negated,
+/* level: how deep the condition is in the tree; below it, no bitsets are in use. */
+static enum bb_status evaluate(struct bb_skip_evaluator *evaluator,
+                               const struct bb_condition *condition, size_t level, bool is_negated,
                                const uint64_t *needed, struct bb_skip_verdicts *ret_verdicts);
 
 /* Where AND is surely not true, and no NOT is above it, the other children are not asked. */
-static enum bb_status join_children(const struct evaluation *evaluation,
-                                    const struct bb_condition *condition, bool is_negated,
-                                    const uint64_t *needed, struct bb_skip_verdicts *verdicts)
+static enum bb_status join_children(struct bb_skip_evaluator *evaluator,
+                                    const struct bb_condition *condition, size_t level,
+                                    bool is_negated, const uint64_t *needed,
+                                    struct bb_skip_verdicts *verdicts)
 {
     bool is_and = condition->kind == BB_CONDITION_AND;
     enum bb_status status =
-        evaluate(evaluation, condition->children[0], is_negated, needed, verdicts);
+        evaluate(evaluator, condition->children[0], level, is_negated, needed, verdicts);
     for (size_t i = 1; i < condition->child_count && status == BB_OK; i++) {
         struct bb_skip_verdicts child = {0};
         const uint64_t *left = is_and && !is_negated ? verdicts->may_be_true : needed;
-        status = evaluate(evaluation, condition->children[i], is_negated, left, &child);
+        status = evaluate(evaluator, condition->children[i], level + 1, is_negated, left, &child);
         if (status == BB_OK && is_and)
             bb_truth_bits_and(verdicts, &child);
         else if (status == BB_OK)
             bb_truth_bits_or(verdicts, &child);
-        bb_skip_verdicts_deinit(&child);
     }
-    if (status != BB_OK)
-        bb_skip_verdicts_deinit(verdicts);
     return status;
 }
 
-static enum bb_status evaluate(const struct evaluation *evaluation,
-                               const struct bb_condition *condition, bool is_negated,
+static enum bb_status evaluate(struct bb_skip_evaluator *evaluator,
+                               const struct bb_condition *condition, size_t level, bool is_negated,
                                const uint64_t *needed, struct bb_skip_verdicts *ret_verdicts)
 {
     if (condition->kind == BB_CONDITION_AND || condition->kind == BB_CONDITION_OR)
-        return join_children(evaluation, condition, is_negated, needed, ret_verdicts);
-    enum bb_status status = BB_OK;
+        return join_children(evaluator, condition, level, is_negated, needed, ret_verdicts);
     if (condition->kind == BB_CONDITION_NOT) {
-        status = evaluate(evaluation, condition->children[0], true, needed, ret_verdicts);
+        enum bb_status status =
+            evaluate(evaluator, condition->children[0], level, true, needed, ret_verdicts);
         if (status == BB_OK)
             bb_truth_bits_not(ret_verdicts);
         return status;
     }
-    status = bb_truth_bits_init(ret_verdicts, evaluation->file->granules.granule_count);
+    size_t granules = evaluator->file->granules.granule_count;
+    bb_truth_bits_place(ret_verdicts, evaluator->words + level * 3 * bb_truth_words(granules),
+                        granules);
+    return evaluate_leaf(evaluator, &condition->leaf, needed, ret_verdicts);
+}
+
+/* --- Evaluators --- */
+
+enum bb_status bb_skip_evaluator_create(const struct bb_condition *condition,
+                                        const struct bb_schema *schema,
+                                        struct bb_skip_evaluator **ret_evaluator)
+{
+    struct bb_skip_evaluator *evaluator = bb_alloc_zeroed(1, sizeof(*evaluator));
+    if (evaluator == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for asking indexes");
+    evaluator->condition = condition;
+    evaluator->schema = schema;
+    *ret_evaluator = evaluator;
+    return BB_OK;
+}
+
+void bb_skip_evaluator_destroy(struct bb_skip_evaluator *evaluator)
+{
+    if (evaluator == NULL)
+        return;
+    bb_question_memory_deinit(&evaluator->memory);
+    bb_free(evaluator->words);
+    bb_free(evaluator);
+}
+
+static enum bb_status reserve_words(struct bb_skip_evaluator *evaluator, size_t granule_count)
+{
+    size_t count = evaluator->condition->depth * 3 * bb_truth_words(granule_count) + 1;
+    if (count <= evaluator->word_capacity)
+        return BB_OK;
+    uint64_t *words = bb_realloc(evaluator->words, count * sizeof(words[0]));
+    if (words == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for the verdicts of %zu granules", granule_count);
+    evaluator->words = words;
+    evaluator->word_capacity = count;
+    return BB_OK;
+}
+
+enum bb_status bb_skip_evaluator_ask(struct bb_skip_evaluator *evaluator, struct bb_skip_file *file,
+                                     struct bb_skip_account *accounts,
+                                     struct bb_skip_verdicts *ret_verdicts)
+{
+    struct bb_skip_verdicts verdicts = {0};
+    enum bb_status status = reserve_words(evaluator, file->granules.granule_count);
+    evaluator->file = file;
+    evaluator->accounts = accounts;
     if (status == BB_OK)
-        status = evaluate_leaf(evaluation, &condition->leaf, needed, ret_verdicts);
-    if (status != BB_OK)
-        bb_skip_verdicts_deinit(ret_verdicts);
+        status = evaluate(evaluator, evaluator->condition, 0, false, NULL, &verdicts);
+    if (status == BB_OK)
+        *ret_verdicts = verdicts;
     return status;
 }
 
@@ -205,10 +232,21 @@ enum bb_status bb_skip_file_evaluate(struct bb_skip_file *file,
                                      struct bb_skip_account *accounts,
                                      struct bb_skip_verdicts *ret_verdicts)
 {
-    struct evaluation evaluation = {.file = file, .schema = schema, .accounts = accounts};
-    struct bb_skip_verdicts verdicts = {0};
-    enum bb_status status = evaluate(&evaluation, condition, false, NULL, &verdicts);
+    struct bb_skip_evaluator *evaluator = NULL;
+    enum bb_status status = bb_skip_evaluator_create(condition, schema, &evaluator);
     if (status == BB_OK)
-        *ret_verdicts = verdicts;
+        status = bb_skip_evaluator_ask(evaluator, file, accounts, ret_verdicts);
+    /* The verdicts take the words with them: those of the whole tree come first. */
+    if (status == BB_OK)
+        evaluator->words = NULL;
+    bb_skip_evaluator_destroy(evaluator);
     return status;
+}
+
+void bb_skip_verdicts_deinit(struct bb_skip_verdicts *verdicts)
+{
+    if (verdicts == NULL)
+        return;
+    bb_free(verdicts->may_be_true);
+    *verdicts = (struct bb_skip_verdicts){0};
 }
