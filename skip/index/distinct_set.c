@@ -46,7 +46,7 @@ static void fail(struct bb_distinct_set *set, size_t bytes)
 
 static void grow_pairs(struct bb_distinct_set *set)
 {
-    size_t capacity = set->pair_capacity * 2;
+    size_t capacity = set->pair_capacity + set->pair_capacity / 2;
     uint64_t *pairs = bb_realloc(set->pairs, capacity * sizeof(pairs[0]));
     if (pairs == NULL) {
         fail(set, capacity * sizeof(pairs[0]));

@@ -10,9 +10,10 @@
 #include "base/sized_struct.h"
 #include "skip/index/spec.h"
 
-/* Pairs that the indexes with members hold at a time, all together: eight bytes each, and again for
- * sorting those of one. */
-#define PAIRS_MAX          ((size_t)1 << 20)
+/* Memory for the pairs of all indexes with members, and for sorting those of one of them. A pair takes
+ * eight bytes, and half as much again while a list grows. */
+#define PAIRS_MEMORY       ((size_t)28 * 1024 * 1024)
+#define PAIR_MEMORY        ((size_t)12)
 #define PAIRS_OF_INDEX_MIN ((size_t)1 << 16)
 
 static enum bb_status keep_failure(struct bb_skip_builder *builder, enum bb_status status)
@@ -39,7 +40,7 @@ static size_t count_with_members(const struct bb_skip_spec *specs, size_t count)
 
 static size_t pairs_of_index(size_t with_members)
 {
-    size_t pairs = PAIRS_MAX / (with_members == 0 ? 1 : with_members);
+    size_t pairs = PAIRS_MEMORY / PAIR_MEMORY / (with_members + 1);
     return pairs < PAIRS_OF_INDEX_MIN ? PAIRS_OF_INDEX_MIN : pairs;
 }
 
