@@ -1,8 +1,8 @@
-/* A file next to a table that lives and dies with it: its indexes over values. This layer does not
- * look into it.
+/* A file that belongs to a table and shares its lifetime: the table's indexes over values. This
+ * layer does not read it.
  *
- * A companion is shared by its table's file and by whoever reads it at the moment. When the last
- * reference goes and it was marked obsolete, `destroy` removes its file.
+ * The table file and the current readers share a companion. When the last reference is dropped,
+ * `destroy` removes the file if it was marked obsolete.
  * Threads: any.
  */
 #ifndef BB_COMPACTION_COMPANION_H
@@ -14,10 +14,10 @@
 
 struct bb_companion {
     _Atomic uint32_t references;
-    uint64_t number;          /* of the file */
+    uint64_t number;          /* file number */
     _Atomic bool is_obsolete; /* no manifest names the file any more */
     _Atomic bool is_damaged;  /* the latest check of the file found damage */
-    /* Releases everything; the file too, where the companion is obsolete. */
+    /* Releases everything, and removes the file if the companion is obsolete. */
     void (*destroy)(struct bb_companion *companion);
 };
 
@@ -45,7 +45,7 @@ static inline void bb_companion_unref(struct bb_companion *companion)
         companion->destroy(companion);
 }
 
-/* Gives a reference back to a companion that no manifest names any more. NULL is allowed. */
+/* Drops a reference to a companion that no manifest names any more. NULL is allowed. */
 static inline void bb_companion_drop(struct bb_companion *companion)
 {
     if (companion != NULL)

@@ -1,9 +1,9 @@
-/* A budget of memory for all filters of a store, in the place of a promise on wasted reads: so many
- * bytes, or so many bits for each key that its tables have.
+/* A memory budget for all filters of a store, instead of a target for wasted reads: a number of
+ * bytes, or a number of bits per key.
  *
- * Bytes stay the same while a store grows: tables are planned for the keys there will be, and those
- * that were written when there were fewer are rewritten with fewer bits. Bits per key grow with the
- * store: a table that has its part keeps it.
+ * A budget in bytes stays the same while the store grows: tables are planned for the final number
+ * of keys, and tables written when there were fewer keys are rewritten with fewer bits. A budget in
+ * bits per key grows with the store: a table keeps its share.
  *
  * Pure functions.
  */
@@ -12,19 +12,19 @@
 
 #include "compaction/filter_cost.h"
 
-/* One of bytes and bits_per_key, or neither: there is no budget. */
+/* At most one of bytes and bits_per_key is set. Neither: there is no budget. */
 struct bb_filter_budget {
     uint64_t bytes;
     double bits_per_key;
-    double level0_runs;         /* with bits per key: that level 0 is planned to have */
-    struct bb_filter_cost cost; /* what filters take */
+    double level0_runs;         /* with bits per key: runs that level 0 is planned for */
+    struct bb_filter_cost cost; /* cost of the filters */
 };
 
 bool bb_filter_budget_is_given(const struct bb_filter_budget *budget);
 
-/* Bits for the filters of tables with so many keys in all. REQUIRES: a budget. */
+/* The bits for the filters of tables with this many keys in total. REQUIRES: a budget. */
 double bb_filter_budget_bits(const struct bb_filter_budget *budget, double key_count);
-/* What of it is planned for: filters turn out a little larger or smaller than planned. */
+/* The share of those bits to plan for: filters turn out slightly larger or smaller than planned. */
 double bb_filter_budget_planned(const struct bb_filter_budget *budget, double key_count);
 
 #endif

@@ -1,29 +1,30 @@
-/* What to compact next: a pure function of the levels and the options.
+/* Picks the next compaction: a pure function of the levels and the options.
  *
- * Each level has a score: one that takes several runs (shape.h) their number against that at which
- * they are merged, the others their bytes against their target. The greatest score of at least 1
- * wins. Level 0 gathers more runs while flushes follow each other (kv/write/pace.h): a merge rewrites what
- * level 1 has, however many runs come along.
+ * Each level has a score: a level of several runs (shape.h) compares their number with the number
+ * at which they are merged, other levels compare their bytes with their target size. The highest
+ * score of at least 1 wins. Level 0 collects more runs during a series of flushes
+ * (kv/write/pace.h): a merge rewrites all of level 1, however many runs it takes.
  *
  *     level 0    all of its runs (pick_level0.h)
  *     one run    leveled: the table that overlaps the fewest bytes below for its size, with these
- *                last level of lazy leveling: all of it moves down
+ *                last level of lazy leveling: the whole level moves down
  *     tiers      runs of about one size (pick_tiers.h)
  *
- * A level that is to have one run and has several, because it was written with another style, is
- * united first.
+ * A level that should have one run but has several, because it was written with another style, is
+ * merged first.
  *
- * A table of a deeper level that overlaps nothing below is moved, not rewritten. Both only where
- * the sum of the filters' rates stays within the promise: a level's mean rises when a table with a
- * low rate leaves it, and a table that moves to an empty level brings its rate along.
+ * A table of a deeper level that overlaps nothing below is moved, not rewritten. A level's mean
+ * rate rises when a table with a low rate leaves it, and a table that moves to an empty level takes
+ * its rate along. Both plans are therefore made only if the sum of the rates stays within the
+ * target.
  *
- * When nothing is due but the sum is beyond the promise (it was made stricter, or deletions have
- * thinned out a level), the table with the greatest excess is rewritten in its place; with weights
- * also before a last level opens the one below it. With a budget there is no promise: when the
- * filters have more bytes than it, the table that saves most is rewritten in its place, and what
- * would be moved is rewritten if that saves.
+ * If no level is due but the sum exceeds the target (the target was lowered, or deletions have
+ * thinned out a level), the table with the largest excess is rewritten in place. With weights this
+ * also happens before a last level opens the one below it. With a budget there is no target: when
+ * the filters exceed the budget, the table that saves most is rewritten in place, and a table that
+ * would be moved is rewritten if that saves memory.
  *
- * Last come tombstones that are older than they may be (pick_tombstones.h).
+ * Tombstones beyond their maximum age have the lowest priority (pick_tombstones.h).
  */
 #ifndef BB_COMPACTION_PICK_H
 #define BB_COMPACTION_PICK_H
@@ -31,31 +32,31 @@
 #include "compaction/pick_options.h"
 #include "compaction/plan.h"
 
-/* A level's size over its target, or its runs over their count. */
+/* A level's size divided by its target size, or its runs by the number at which they are merged. */
 double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_options *options,
                      int level);
 
-/* BB_NO_MEMORY; else *ret_plan, whose reason may be BB_PLAN_NOTHING. */
+/* Errors: BB_NO_MEMORY. The reason in *ret_plan may be BB_PLAN_NOTHING. */
 BB_MUST_CHECK enum bb_status bb_pick(const struct bb_levels *levels,
                                      const struct bb_pick_options *options,
                                      struct bb_plan *ret_plan);
 
-/* All tables into one run: in the first level, at least level 1 and not above one that has tables,
- * where it has room. Nothing to do for a single run without old versions and tombstones whose
- * filters keep the promise closely. */
+/* Merges all tables into one run: in the first level where it fits, from level 1 on and not above a
+ * level with tables. Plans nothing for a single run without old versions and tombstones whose
+ * filters are close to the target. */
 BB_MUST_CHECK enum bb_status bb_pick_all(const struct bb_levels *levels,
                                          const struct bb_pick_options *options,
                                          struct bb_plan *ret_plan);
 
-/* The filters' rate for the output of a plan. A request merges everything there is: its result
- * keeps the promise exactly, and nothing is planned for beside it. */
+/* The filter rate for the output of a plan. A request merges everything: its result matches the
+ * target exactly, and no other runs are planned for. */
 double bb_pick_rate(const struct bb_levels *levels, const struct bb_pick_options *options,
                     const struct bb_plan *plan);
-/* The same in the options of the new tables, with their part of the summary's bits. */
+/* The same as options of the new tables, with their share of the table filter's bits. */
 void bb_pick_filters(const struct bb_levels *levels, const struct bb_pick_options *options,
                      const struct bb_plan *plan, struct bb_table_options *table);
-/* What a plan adds to the store's waste, weighted, when it is carried out with that rate; 0 when it
- * takes some away. For a flush that is planned meanwhile. */
+/* The weighted waste that a plan adds to the store when it runs with that rate; 0 when it reduces
+ * the waste. For a flush that is planned at the same time. */
 double bb_pick_waste_added(const struct bb_levels *levels, const struct bb_pick_options *options,
                            const struct bb_plan *plan, double rate);
 

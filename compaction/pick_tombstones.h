@@ -1,25 +1,26 @@
-/* Tombstones that have lived too long.
+/* Picks tombstones beyond their maximum age.
  *
- * A tombstone is due when it is at least as old as the horizon, and no snapshot is older than it: it
- * would go if it met the bottom. So its table sinks into the next older run that has keys between
- * its bounds, and on from there; where none has, it is rewritten in its place, and the tombstone
- * goes.
+ * A tombstone is due when its sequence is at most the horizon and no snapshot is older than it: it
+ * would be dropped at the bottom. Its table therefore moves into the next older run with keys
+ * between its bounds, and from there on. Where no run has such keys, it is rewritten in place, and
+ * the tombstone is dropped.
  *
  *     level 1      [b  d]            the due one
- *     level 2   [a]       [e  g]     nothing between b and d: passed over
- *     level 3   [a    c][cb    k]    both are merged with it, in their place
+ *     level 2   [a]       [e  g]     nothing between b and d: skipped
+ *     level 3   [a    c][cb    k]    both are merged with it, in place
  *
- * That holds for every style: runs count by their age, not by their level. Level 0 goes down as a
- * whole, as always. Nothing is moved unread: whoever reads a table drops what need not sink.
+ * This holds for every style: runs count by age, not by level. Level 0 always goes down as a whole.
+ * No table is moved without being read, because reading it drops entries that need not go further
+ * down.
  *
- * At the bottom, versions that were kept for a snapshot are due, too, when none is left that may need
- * them.
+ * At the bottom, versions that were kept for a snapshot are due too, when no remaining snapshot may
+ * need them.
  *
- * The newest due table comes first, so that what sinks on its way takes the place of what is due
- * below. Each plan takes a due tombstone to an older run, or away, and only level 0 becomes a new
- * one: that comes to an end.
+ * The newest due table has priority, so that its way down also covers due tables below. Each plan
+ * takes a due tombstone to an older run, or drops it, and only level 0 becomes a new run. The
+ * process therefore terminates.
  *
- * For bb_pick. Pure functions.
+ * Used by bb_pick. Pure functions.
  */
 #ifndef BB_COMPACTION_PICK_TOMBSTONES_H
 #define BB_COMPACTION_PICK_TOMBSTONES_H
@@ -27,7 +28,7 @@
 #include "compaction/pick_options.h"
 #include "compaction/plan.h"
 
-/* Nothing when the horizon is 0. */
+/* Plans nothing when the horizon is 0. */
 BB_MUST_CHECK enum bb_status bb_pick_tombstones(const struct bb_levels *levels,
                                                 const struct bb_pick_options *options,
                                                 struct bb_plan *plan);

@@ -1,28 +1,28 @@
-/* Which rate the filters of a new run get, so that the store keeps its promise of wasted reads at
+/* Computes the filter rate of a new run, so that the store keeps its target for wasted reads at
  * every moment.
  *
- * A look-up asks every table of level 0 and one table of each deeper level: the expected waste is
+ * A lookup checks every table of level 0 and one table of each deeper level. The expected waste is
  * the sum of the rates of level 0 and, for each deeper level, the mean of its tables' rates
  * weighted by keys.
  *
  * Memory is least when each run's rate is proportional to its share of the keys: R * n_run / N
  * (Monkey, SIGMOD 2017; docs/filters.md). But runs are written one after another, and N grows in
- * between: k equal flushes that each took R * n / N of their day would add up to nearly 3 R. So two
- * things are planned for, and the smaller rate is taken:
- *   - the share of the run in a store that has filled up the levels above the run: they fill before
- * it is rewritten;
- *   - the run's part of what the other runs leave of the promise, shared with the runs that will
- * fill these levels. What is left is never exceeded: the sum stays below BB_RATES_SLACK times the
- * promise, whatever came before.
+ * between: k equal flushes that each took R * n / N of their time would add up to nearly 3 R. Two
+ * limits are therefore computed, and the lower rate is used:
+ *   - the share of the run in a store that has filled the levels above the run, which happens
+ *     before it is rewritten;
+ *   - the run's part of the target that the other runs leave, shared with the runs that will fill
+ *     these levels. The remainder is never exceeded: the sum stays below BB_RATES_SLACK times the
+ *     target, independent of the past.
  *
- * Optional weights (compaction/read_weights.h) say what a wasted read of a run counts; then all of
- * this holds for rates times weights, a run whose weight is small may do without filters, and what
- * it leaves is spread over the others. A last level that overflows is about to count like any
- * other: before the level below it is opened, its filters are brought to what that allows.
+ * Optional weights (compaction/read_weights.h) state how much a wasted read of a run counts. Then
+ * all of this holds for rates times weights. A run with a small weight may have no filters, and its
+ * remaining share goes to the others. A last level that overflows will soon count like any other:
+ * before the level below it opens, its filters are brought to the rate that this allows.
  *
- * A budget of memory takes the place of the promise: each run gets the rate that the least waste
- * for that memory gives it in the store as it will be (compaction/forecast.h). Nothing bounds the
- * sum then but the bytes: what older tables have too much is for bb_pick to rewrite.
+ * A memory budget replaces the target: each run gets the rate that minimises the waste for that
+ * memory in the predicted store (compaction/forecast.h). Then only the bytes bound the sum. bb_pick
+ * rewrites older tables with too many bits.
  *
  * Pure functions.
  */
@@ -31,46 +31,47 @@
 
 #include "compaction/rate_request.h"
 
-/* How far the sum may be from the promise, as a factor:
- * what a compaction may bring it to; a flush, which comes between compactions and has to find
- * something left; from where on the greatest excess is rewritten; what is never passed, unless the
- * promise was made stricter since. */
+/* Limits for the sum, as factors of the target. FILL: a compaction may bring the sum up to it.
+ * FILL_LEVEL0: a flush may; flushes happen between compactions and need some reserve. EXCESS: above
+ * it the table with the largest excess is rewritten. SLACK: never exceeded, unless the target was
+ * lowered since. */
 #define BB_RATES_FILL        1.06
 #define BB_RATES_FILL_LEVEL0 1.08
 #define BB_RATES_EXCESS      1.085
 #define BB_RATES_SLACK       1.1
 
-/* Expected wasted requests per absent look-up: of one level, of all. */
+/* Expected wasted requests per lookup of an absent key: of one level, and of all. */
 double bb_rates_level_expected(const struct bb_levels *levels, int level);
 double bb_rates_expected(const struct bb_levels *levels);
 
-/* The same with weights as rates are planned, with the bound of what each run counts, when that is
- * the store's last level. */
+/* The same with weights, as rates are planned: with the bound of each run's weight, when last_level
+ * is the store's last level. */
 double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_weights *weights,
                         int last_level);
 
-/* What a level wastes as it is. */
+/* The current waste of a level. */
 struct bb_rate_level {
-    double visit_share; /* of all look-ups: those that ask a run of it in vain; mean of its runs */
-    double waste;       /* per look-up: visits in vain times rate times cost, in sum */
+    /* Share of all lookups that check a run of the level in vain; the mean over its runs. */
+    double visit_share;
+    /* Per lookup: the sum over its runs of visits in vain times rate times cost. */
+    double waste;
 };
 struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int level,
                                     const struct bb_read_weights *weights);
-/* Of all levels; never more than bb_rates_planned with the deepest level as the last one. */
+/* Of all levels. Never more than bb_rates_planned with the deepest level as the last one. */
 double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights);
 
-/* The promise in force: that of the request, or the one that its budget leads to, which may be as
- * large as the weights of all runs (no filters at all) and is at least BB_FORECAST_TARGET_MIN. */
+/* The effective target: the request's target, or the target that its budget leads to. The latter
+ * may be as large as the weights of all runs (no filters at all) and is at least
+ * BB_FORECAST_TARGET_MIN. */
 double bb_rates_target(const struct bb_rate_request *request);
 
 /* The rate for the new tables: BB_FILTER_RATE_MIN ... BB_FILTER_RATE_MAX, or 1 for no filter when
- * the run's share of the promise allows that. Without a shape a run that is the only one gets R
- * itself. */
+ * the run's share of the target permits that. Without a shape, a single run gets R itself. */
 double bb_rates_for_run(const struct bb_rate_request *request);
 
-/* The expected waste with the new tables in place, all of them at that rate; the worst of what is
- * known of their keys.
- */
+/* The expected waste with the new tables in place, all at that rate; the worst case within the
+ * known bounds of their keys. */
 double bb_rates_after(const struct bb_rate_request *request, double rate);
 
 #endif

@@ -1,14 +1,15 @@
-/* What a wasted read counts in which level: the optional inputs of the allocation of rates.
+/* The weight of a wasted read by level: optional inputs of the rate allocation.
  *
- * Of all look-ups a share z is for absent keys, which ask every run; the others find their key, in
- * proportion to the data, and ask in vain only the runs above. So a run is asked in vain by
+ * A share z of all lookups is for absent keys, which check every run. The others find their key, in
+ * proportion to the data, and check in vain only the runs above it. A run is therefore checked in
+ * vain by
  *
- *     z + (1 - z) * share of the keys in older runs        of all look-ups,
+ *     z + (1 - z) * share of the keys in older runs        of all lookups,
  *
- * by z of them if it is the last one, which may then do without filters. A wasted read of a level
- * costs what the caller says.
+ * and by z of them if it is the last run, which may then have no filters. The caller states how
+ * much a wasted read of a level costs.
  *
- * Rates are planned with the bound of that share, 1 for all runs but the last: older runs grow.
+ * Rates are planned with the bound of that share, 1 for all runs except the last: older runs grow.
  */
 #ifndef BB_COMPACTION_READ_WEIGHTS_H
 #define BB_COMPACTION_READ_WEIGHTS_H
@@ -31,7 +32,7 @@ static inline double bb_read_weights_cost(const struct bb_read_weights *weights,
     return weights == NULL || weights->read_cost[level] == 0 ? 1 : weights->read_cost[level];
 }
 
-/* Every run counts 1. */
+/* True when every run has weight 1. */
 static inline bool bb_read_weights_are_plain(const struct bb_read_weights *weights)
 {
     bool are_plain = bb_read_weights_absent(weights) == 1;
@@ -40,7 +41,7 @@ static inline bool bb_read_weights_are_plain(const struct bb_read_weights *weigh
     return are_plain;
 }
 
-/* What a run of a level is planned with, when the store's last level is that one. */
+/* The weight that a run of a level is planned with, when last_level is the store's last level. */
 static inline double bb_read_weights_planned(const struct bb_read_weights *weights, int level,
                                              int last_level)
 {

@@ -1,19 +1,19 @@
-/* Which versions of a key survive a merge.
+/* Decides which versions of a key survive a merge.
  *
- * Snapshots cut the sequences into intervals: (.., s1] (s1, s2] ... (sn, now]. Whoever reads, reads
- * as of the end of an interval, so of the versions within one interval only the newest can ever be
- * seen. A tombstone need not be written either when it hides nothing: in the oldest interval, when
- * no deeper level may hold the key.
+ * Snapshots divide the sequences into intervals: (.., s1] (s1, s2] ... (sn, now]. Every reader
+ * reads as of the end of an interval, so of the versions within one interval only the newest is
+ * visible. A tombstone without an effect is dropped too: it is in the oldest interval, when no
+ * deeper level may have the key.
  *
  *     sequences    9   7 | 6   3 | 2   1        snapshots 6 and 2
- *     of one key   P   P | D   P | P   P        kept: 9, 6 (a tombstone above the oldest interval),
- * 2
+ *     of one key   P   P | D   P | P   P        kept: 9, 6 and 2; 6 is a tombstone, but not
+ *                                                   in the oldest interval
  *
- * What a range tombstone covers counts as older versions of the same key: hidden if the tombstone is
- * in the same interval, and newer. Of the tombstones of a fragment the newest of each interval is
- * needed, and not even that in the oldest one where nothing is below.
+ * Data that a range tombstone covers counts as older versions of the same key: it is hidden if the
+ * tombstone is in the same interval and newer. Of the tombstones of a fragment, the newest of each
+ * interval is needed, and not even that one in the oldest interval when no data is below.
  *
- * Entries are handed over in order. Threads: one.
+ * Entries are passed in order. Threads: one.
  */
 #ifndef BB_COMPACTION_RETAIN_H
 #define BB_COMPACTION_RETAIN_H
@@ -27,29 +27,30 @@ struct bb_retain {
     const struct bb_comparator *comparator;
     struct bb_buf key; /* of the entries being judged */
     bool has_key;
-    size_t interval; /* of the newest version of the key that was judged last */
-    const struct bb_range_tombstones *ranges; /* over the entries; borrowed; NULL: none */
-    size_t fragment; /* the first that ends behind the entry that was judged last */
+    size_t interval; /* of the last judged version of the key */
+    /* Over the entries; borrowed; NULL if none. */
+    const struct bb_range_tombstones *ranges;
+    size_t fragment; /* first fragment that ends after the last judged entry */
 };
 
 void bb_retain_init(struct bb_retain *retain, const uint64_t *snapshots, size_t snapshot_count,
                     const struct bb_comparator *comparator);
-/* Before the first entry: the range tombstones over them, borrowed. NULL: none. */
+/* Sets the range tombstones over the entries, borrowed. NULL: none. Call before the first entry. */
 void bb_retain_set_ranges(struct bb_retain *retain, const struct bb_range_tombstones *ranges);
 void bb_retain_deinit(struct bb_retain *retain);
 
-/* How many snapshots are older than the version: 0 is the oldest interval. */
+/* The number of snapshots older than the version: 0 is the oldest interval. */
 size_t bb_retain_interval(const struct bb_retain *retain, uint64_t sequence);
 
-/* Is this the first version of another key than the last one? */
+/* True when this is the first version of another key than the last one. */
 bool bb_retain_is_new_key(const struct bb_retain *retain, struct bb_bytes key);
-/* Judges the next entry. is_bottom: no level below the output's may hold the key (looked at for
- * tombstones alone). BB_NO_MEMORY. */
+/* Judges the next entry. is_bottom: no level below the output's may have the key (used for
+ * tombstones only). Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_retain_judge(struct bb_retain *retain, const struct bb_entry *entry,
                                              bool is_bottom, bool *ret_keep);
 
-/* Is the index-th sequence of a fragment to be kept? is_bottom: no level below the output's may hold
- * keys of it. */
+/* True when sequence number `index` of a fragment must be kept. is_bottom: no level below the
+ * output's may have keys of it. */
 bool bb_retain_keeps_range(const struct bb_retain *retain, const struct bb_range_fragment *fragment,
                            size_t index, bool is_bottom);
 

@@ -1,8 +1,9 @@
-/* One sorted run: tables that ascend by key and hold no user key in common, so that a look-up asks
- * one of them, and versions of one key are never spread over two. What a range tombstone covers counts
- * as held; two tables may meet at a key where one's last range tombstone ends.
+/* One sorted run: tables that ascend by key and have no user key in common. A lookup checks only
+ * one of them, and versions of one key are never split over two. Keys that a range tombstone covers
+ * count as keys of the table. Two tables may touch at a key where the last range tombstone of the
+ * first one ends.
  *
- * Part of a level (levels.h), which owns it. Threads: any, once made.
+ * A run is part of a level (levels.h), which owns it. Threads: any, after it is made.
  */
 #ifndef BB_COMPACTION_RUN_H
 #define BB_COMPACTION_RUN_H
@@ -12,27 +13,29 @@
 #include "sstable/index/prefix_guide.h"
 #include "sstable/summary.h"
 
-/* What stands beside a table's largest key, for who comes to it by that. */
+/* Data next to a table's largest key, for lookups that found the table by that key. */
 struct bb_run_place {
     uint64_t smallest_prefix;
-    /* The table's, once it is ready (bb_table_ready_summary): from the key to the summary it is then
-     * one load, and not one each of the file, the table and the summary. NULL until it was asked for.
-     */
+    /* The table's ready table filter (bb_table_ready_summary): one load leads from the key to the
+     * table filter, instead of one load each for the file, the table and the table filter. NULL
+     * until first requested. */
     _Atomic(const struct bb_summary *) summary;
 };
 
 struct bb_run {
-    uint64_t number; /* within its level: the greater, the newer. Of level 0 that of the table */
-    struct bb_table_file **files; /* at least one; part of the level's array */
+    /* Number within its level; greater is newer. In level 0, the number of the table. */
+    uint64_t number;
+    /* At least one; part of the level's array. */
+    struct bb_table_file **files;
     size_t count;
-    /* For finding: the next eight bytes of each table's bounds behind what all of them begin with.
-     */
+    /* For searching: eight bytes of each table's bounds, after the prefix that all bounds share. */
     uint64_t *largest_prefixes;   /* owned; NULL with a comparator */
-    struct bb_run_place *places;  /* owned; beside these */
-    struct bb_prefix_guide guide; /* to the former */
+    struct bb_run_place *places;  /* owned; parallel to largest_prefixes */
+    struct bb_prefix_guide guide; /* over largest_prefixes */
     size_t shared_size;
     const uint8_t *shared; /* borrowed from a bound */
-    uint64_t shared_head;  /* its first eight bytes, and which of them there are */
+    /* First eight bytes of `shared`; shared_mask selects the bytes that exist. */
+    uint64_t shared_head;
     uint64_t shared_mask;
     uint64_t key_count;
     uint64_t file_bytes;
@@ -40,13 +43,14 @@ struct bb_run {
     double rate_keys; /* sum of rate times keys of the filters */
 };
 
-/* Fills in what follows from files and count. On failure there is nothing to deinit. BB_NO_MEMORY;
- * BB_CORRUPT when tables overlap: level is for the message. */
+/* Fills in the fields that follow from files and count. On failure there is nothing to deinit.
+ * Errors: BB_NO_MEMORY; BB_CORRUPT when tables overlap. level is for the message. */
 BB_MUST_CHECK enum bb_status bb_run_index(struct bb_run *run,
                                           const struct bb_comparator *comparator, int level);
 void bb_run_deinit(struct bb_run *run);
 
-/* Has the key what all bounds begin with, and eight bytes behind it? False with a comparator. */
+/* True when the key starts with the shared prefix and has eight bytes after it. False with a
+ * comparator. */
 static inline bool bb_run_begins_alike(const struct bb_run *run, struct bb_bytes key)
 {
     if (run->largest_prefixes == NULL || key.size < run->shared_size + sizeof(uint64_t))
@@ -56,11 +60,11 @@ static inline bool bb_run_begins_alike(const struct bb_run *run, struct bb_bytes
             memcmp(key.data, run->shared, run->shared_size) == 0);
 }
 
-/* What follows for a key with this prefix, without the guide: its simple form. */
+/* The result for a key with this prefix, without the guide: the simple form of the search. */
 bool bb_run_find_by_prefix(const struct bb_run *run, uint64_t prefix, size_t *ret_index);
 
-/* Index of the table whose bounds hold the key, count if none: as far as the eight bytes tell, which
- * they do for all keys but those that begin as a bound does. False when they do not. */
+/* Finds the table whose bounds contain the key; count if none. Uses only eight bytes of the key,
+ * which suffices unless a bound has the same bytes; then it returns false. */
 static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes key,
                                        size_t *ret_index)
 {
@@ -76,13 +80,15 @@ static inline bool bb_run_find_at_once(const struct bb_run *run, struct bb_bytes
     return bb_run_find_by_prefix(run, prefix, ret_index);
 }
 
-/* The same of the table with this index, and keeps it for the next time. NULL: it is not ready. */
+/* Returns the ready table filter of table number `index`, and stores it for the next time. NULL: it
+ * is not ready. */
 const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t index);
 
-/* The filters of the table are not to be asked any more (bb_table_distrust_filters, before this). */
+/* Stops probing the filters of the table. Call after bb_table_distrust_filters. */
 void bb_run_forget_summary(const struct bb_run *run, const struct bb_table_file *file);
 
-/* The ready summary of the table that bb_run_find_at_once has found, until the run goes; or NULL. */
+/* The ready table filter of the table that bb_run_find_at_once found, valid as long as the run; or
+ * NULL. */
 static inline const struct bb_summary *bb_run_summary(const struct bb_run *run, size_t index)
 {
     const struct bb_summary *summary =
@@ -90,22 +96,23 @@ static inline const struct bb_summary *bb_run_summary(const struct bb_run *run, 
     return __builtin_expect(summary != NULL, 1) ? summary : bb_run_take_summary(run, index);
 }
 
-/* The table whose bounds hold the key, borrowed, or NULL. */
+/* The table whose bounds contain the key, borrowed, or NULL. */
 struct bb_table_file *bb_run_find(const struct bb_run *run, const struct bb_comparator *comparator,
                                   struct bb_bytes key);
 /* Index of the first table that does not end before key; count if none. */
 size_t bb_run_find_index(const struct bb_run *run, const struct bb_comparator *comparator,
                          struct bb_bytes key);
-/* Tables *ret_first ... *ret_end - 1 have bounds that meet low ... high. */
+/* Tables *ret_first ... *ret_end - 1 have bounds that overlap low ... high. */
 void bb_run_find_overlap(const struct bb_run *run, const struct bb_comparator *comparator,
                          struct bb_bytes low, struct bb_bytes high, size_t *ret_first,
                          size_t *ret_end);
 
-/* Tables *ret_first ... *ret_end - 1 meet the range of keys. */
+/* Tables *ret_first ... *ret_end - 1 overlap the key range. */
 void bb_run_find_range(const struct bb_run *run, const struct bb_comparator *comparator,
                        const struct bb_key_range *range, size_t *ret_first, size_t *ret_end);
 
-/* Expected wasted requests of an absent look-up: the mean of the tables' rates by keys. */
+/* Expected wasted requests of a lookup of an absent key: the mean of the tables' rates, weighted by
+ * keys. */
 static inline double bb_run_rate(const struct bb_run *run)
 {
     return run->key_count == 0 ? 0 : run->rate_keys / (double)run->key_count;

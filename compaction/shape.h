@@ -1,7 +1,7 @@
-/* The shape that a store's levels are to have, from its options.
+/* The intended shape of a store's levels, from its options.
  *
- * Unit of all sizes is the unit run of a level: level1_size_bytes, and level_size_ratio times more
- * with each level.
+ * All sizes are in unit runs: the unit run of level 1 has level1_size_bytes, and level_size_ratio
+ * times more with each level.
  *
  *     leveled        every level below level 0 is one run, full with one unit
  *     tiered         a level takes level_size_ratio runs of a unit each, and then becomes one run
@@ -17,10 +17,12 @@
 #include "bb/table.h"
 
 struct bb_shape {
-    uint32_t level0_run_count; /* so many runs of level 0 are planned for: it is merged from so many
-                                  on, or from fewer (pick_options.h) */
+    /* The number of level 0 runs that is planned for. Level 0 is merged from this number on, or
+     * from fewer (pick_options.h). */
+    uint32_t level0_run_count;
     uint64_t level1_size_bytes;
-    uint32_t level_size_ratio;      /* each deeper level is so many times larger */
+    /* Factor between the sizes of consecutive levels. */
+    uint32_t level_size_ratio;
     enum bb_compaction_style style; /* BB_COMPACTION_DEFAULT: leveled */
 };
 
@@ -29,14 +31,14 @@ static inline bool bb_shape_is_leveled(const struct bb_shape *shape)
     return shape->style != BB_COMPACTION_TIERED && shape->style != BB_COMPACTION_LAZY_LEVELING;
 }
 
-/* May a level have several runs, in a store whose last level with tables is `last`? */
+/* True when a level may have several runs, in a store whose last level with tables is `last`. */
 static inline bool bb_shape_is_tiered(const struct bb_shape *shape, int level, int last)
 {
     return level == 0 || shape->style == BB_COMPACTION_TIERED ||
            (shape->style == BB_COMPACTION_LAZY_LEVELING && level < last);
 }
 
-/* From so many runs on a level is merged. */
+/* The number of runs at which a level is merged. */
 static inline uint32_t bb_shape_run_count(const struct bb_shape *shape, int level, int last)
 {
     if (level == 0)

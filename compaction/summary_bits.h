@@ -1,14 +1,16 @@
-/* How many of a run's filter bits stand in the summaries of its tables.
+/* Computes how many of a run's filter bits go to the table filters of its tables (`summary` in the
+ * code).
  *
- * A summary is asked before anything is searched; what passes it costs a search, whatever the
- * filters of blocks say then. A run that is small gets many bits per key from the promise (its rate
- * is in proportion to its keys), and few keys to spend them on: put into its summaries they take
- * nothing worth naming, and most look-ups of absent keys end there. So that all runs together let
- * through as many as the largest alone, per bit,
+ * The table filter is probed before the index. A key that passes it costs a search, even if a block
+ * filter then rules it out. A small run gets many bits per key from the target (its rate is
+ * proportional to its keys) and has few keys: its table filters take little memory, and most
+ * lookups of absent keys end there. Per bit, all runs have as many false positives as the largest
+ * with
  *
- *     summary bits of a run = those of the largest run + log2(keys of the largest / its keys),
+ *     table filter bits of a run = bits of the largest run + log2(keys of the largest / its keys),
  *
- * within the bits that the run has: Monkey's rule with the summaries' part of the promise.
+ * limited to the bits that the run has. This is Monkey's rule applied to the table filters' part of
+ * the target.
  *
  * Pure functions.
  */
@@ -17,18 +19,18 @@
 
 #include "compaction/rate_request.h"
 
-/* Bits per key for the summaries of a run of run_keys keys whose filters in all have that rate,
- * when the largest run of the store has largest_keys (less than run_keys counts as run_keys) and
- * largest_bits in its summaries. 0 for rate 1, at most log2(1 / rate). */
+/* Bits per key for the table filters of a run of run_keys keys, whose filters have that rate in
+ * total. The largest run of the store has largest_keys keys (less than run_keys counts as run_keys)
+ * and largest_bits in its table filters. 0 for rate 1, at most log2(1 / rate). */
 double bb_summary_bits(double largest_bits, double largest_keys, double run_keys, double rate);
 
-/* The same for the new tables of a request, which get that rate, in the store as it will be during
+/* The same for the new tables of a request, which get that rate, in the predicted store during
  * their life. */
 double bb_summary_bits_for_run(const struct bb_rate_request *request, double rate,
                                double largest_bits);
 
-/* The same as options of these tables: filter_rate, and of summary_bits, the store's, what falls to
- * them. BB_SUMMARY_NONE and BB_SUMMARY_ALL stay as they are. */
+/* The same as options of these tables: sets filter_rate, and replaces the store's summary_bits by
+ * their share. BB_SUMMARY_NONE and BB_SUMMARY_ALL stay unchanged. */
 void bb_summary_bits_set(const struct bb_rate_request *request, double rate,
                          struct bb_table_options *table);
 

@@ -1,5 +1,5 @@
-/* The allocator of file numbers of a store that is open for writing. All kinds of files draw from
- * one sequence, and a number is given out once: docs/durability.md, R7.
+/* Allocates file numbers for a store that is open for writing. All kinds of files share one
+ * sequence, and a number is used only once: docs/durability.md, R7.
  *
  * Threads: any.
  */
@@ -8,7 +8,8 @@
 
 #include "kv/store.h"
 
-/* A number that was never given out, above all that were. BB_TOO_LARGE: none is left. */
+/* Returns an unused number, above all used ones. Errors: BB_TOO_LARGE when all numbers are used
+ * up. */
 BB_MUST_CHECK enum bb_status bb_store_new_file_number(struct bb_db *db, uint64_t *ret_number);
 
 #endif

@@ -1,38 +1,40 @@
-/* What an opening without the lock sees of a store: one state of it, while its writer goes on.
+/* A read-only snapshot (`glimpse` in the code): one state of a store, read without the lock while
+ * its writer continues.
  *
- *     CURRENT -> manifest      which tables, and the log to begin with
+ *     CURRENT -> manifest      the tables, and the first log
  *     list                     the logs from that one on
- *     tables                   each is opened, and stays so: its bytes are there when its name is
- *                              gone
+ *     tables                   each is opened and stays open: its data remains after its name is
+ *                              removed
  *     logs, ascending          into a memtable
  *
- * WHY that is one state, a front part of the order of commits: the tables have everything up to the
- * manifest's last sequence. A log that was listed beside a newer one had all of its records before
- * the list was made, and is read after it; the newest log of the list gives what it has when it is
- * opened. So records are missing at the end only. Whatever is removed between the steps was made
- * superfluous by a record of the manifest before (docs/durability.md, R3): then something is missing
- * here, and the manifest is not the one that was read any more.
+ * WHY this is one state, a prefix of the history of commits: the tables have everything up to the
+ * manifest's last sequence. A log that was listed together with a newer one was complete before the
+ * list was made, and is read after it. The newest log of the list is read up to its length at
+ * opening. Records are therefore missing only at the end. A record of the manifest precedes every
+ * removal between the steps (docs/durability.md, R3): if a file is missing here, the manifest has
+ * changed since it was read.
  *
- * Threads: one at a time for one store.
+ * Threads: one at a time per store.
  */
 #ifndef BB_KV_GLIMPSE_H
 #define BB_KV_GLIMPSE_H
 
 #include "kv/store.h"
 
-/* A zeroed struct is a valid empty glimpse. */
+/* A zeroed struct is a valid, empty read-only snapshot. */
 struct bb_glimpse {
-    struct bb_levels *levels;       /* with a reference; all tables are open */
-    struct bb_write_buffer *buffer; /* what the logs hold; without a log of its own; with a
-                                       reference */
-    uint64_t last_sequence;         /* everything up to here is in levels and buffer */
+    struct bb_levels *levels; /* with a reference; all tables are open */
+    /* The contents of the logs, with a reference. It has no log. */
+    struct bb_write_buffer *buffer;
+    /* Everything up to here is in levels and buffer. */
+    uint64_t last_sequence;
 };
 void bb_glimpse_deinit(struct bb_glimpse *glimpse);
 
-/* Takes the newest state. *before is a glimpse taken earlier, or empty: what it has already (open
- * tables, what was read of the same logs) is used again. BB_BUSY: the writer was quicker than so
- * many attempts, or another store has taken the place of the one that was opened. BB_NOT_FOUND: no
- * store. Changes nothing in the directory. */
+/* Reads the newest state. *before is an earlier read-only snapshot, or empty: its open tables and
+ * the parts of the same logs that it read are reused. Errors: BB_BUSY when the writer changed the
+ * store during every attempt, or when another store has replaced the opened one. BB_NOT_FOUND
+ * without a store. Changes nothing in the directory. */
 BB_MUST_CHECK enum bb_status bb_glimpse_take(struct bb_db *db, const struct bb_glimpse *before,
                                              struct bb_glimpse *ret_glimpse);
 

@@ -1,10 +1,10 @@
-/* Work on request, for closing. */
+/* Requested work, for closing. */
 #ifndef BB_KV_MAINTAIN_H
 #define BB_KV_MAINTAIN_H
 
 #include "kv/store.h"
 
-/* The leader's: all that was written is in tables when this returns. */
+/* Called by the leader. When this returns, everything written is in tables. */
 BB_MUST_CHECK enum bb_status bb_store_flush_led(struct bb_db *db);
 
 #endif

@@ -1,7 +1,7 @@
-/* Tables and index files that were written and whose manifest record failed: the files of this process that nothing
- * refers to. While the record is in doubt (the manifest is poisoned) they stay, for an opening may
- * yet find it. They go once a new manifest is in force, which does not name them; what still stays
- * behind is an orphan for the next opening.
+/* Tables and index files that were written, but whose manifest record failed: unreferenced files of
+ * this process. While the record is in doubt (the manifest is poisoned) they stay, because an
+ * opening may still find it. They are removed once a new manifest without them is current. The next
+ * opening removes the rest as orphans.
  *
  * Threads: the worker's.
  */
@@ -21,14 +21,13 @@ struct bb_orphans {
 
 void bb_orphans_deinit(struct bb_orphans *orphans);
 
-/* An edit was not installed: remembers the tables that it would have added and that are not live in
- * these levels, for a table that moves is. Without memory for that they are left to the next
- * opening. */
+/* Adds the tables of an edit that was not installed, except tables that are live in these levels: a
+ * table that moves is live. Without memory for the list, the next opening removes them. */
 void bb_orphans_add(struct bb_orphans *orphans, const struct bb_edit *edit,
                     const struct bb_levels *levels);
 
-/* Removes the files and forgets them. REQUIRES: it is certain that no manifest names them. Keeps
- * the calling thread's latest failure. */
+/* Removes the files and empties the list. Keeps the calling thread's latest failure. REQUIRES:
+ * certainly no manifest names them. */
 void bb_orphans_remove(struct bb_orphans *orphans, struct bb_table_env *env);
 
 #endif

@@ -1,7 +1,7 @@
-/* Are the files of an open store still there under their names? A file that was removed while it is
- * open takes writes and syncs as before, and is gone with the process: what is acknowledged to it is
- * lost. So the names are looked at where something is acknowledged as durable: at a sync of the log,
- * and at a close. Names are those in the directory that is locked, wherever that was moved.
+/* Checks that the files of an open store still exist under their names. A file that is removed
+ * while it is open accepts writes and syncs, but disappears with the process, and acknowledged
+ * writes are lost. The names are therefore checked whenever durability is acknowledged: at a sync
+ * of the log, and at a close. The check follows the locked directory, even if it was moved.
  *
  * Threads: the leader's.
  */
@@ -10,12 +10,13 @@
 
 #include "kv/store.h"
 
-/* Is the log in use there? Without one nothing is missing: true. */
+/* *ret_is_there: the current log exists; true when there is no log. */
 BB_MUST_CHECK enum bb_status bb_store_find_log(struct bb_db *db, bool *ret_is_there);
-/* The same; BB_IO: it was removed. */
+/* The same. Errors: BB_IO when the log was removed. */
 BB_MUST_CHECK enum bb_status bb_store_check_log_present(struct bb_db *db);
 
-/* CURRENT, and the manifest in force. BB_IO: one was removed. REQUIRES: nothing installs. */
+/* Checks CURRENT and the current manifest. Errors: BB_IO when one was removed. REQUIRES: no
+ * installing happens. */
 BB_MUST_CHECK enum bb_status bb_store_check_present(struct bb_db *db);
 
 #endif

@@ -1,14 +1,12 @@
-/* The published view and the readers inside it.
+/* The published view and its current readers.
  *
- * A reader needs the current view (kv/view.h) without taking a lock and without touching a counter
- * that other readers touch: it claims a slot of its own, announces in it the view that it is about
- * to use (a hazard pointer: Michael, "Hazard Pointers", IEEE TPDS 2004) and looks again whether
- * that view is still the current one. The store retires an old view and frees it when no slot
- * announces it and no iterator has a reference to it.
+ * A reader needs the current view (kv/view.h) without a lock and without writing a counter that
+ * other readers write. It claims a slot, announces the view in it (a hazard pointer: Michael,
+ * "Hazard Pointers", IEEE TPDS 2004) and then checks that the view is still current. The store
+ * retires an old view and frees it when no slot announces it and no iterator has a reference to it.
  *
- * A slot also holds the counters of the look-ups that went through it: whoever has claimed it owns
- * them, so that counting costs no atomic operation. Sums are made by claiming one slot after the
- * other.
+ * A slot also holds lookup counters. The thread that has claimed the slot owns them, so counting
+ * needs no atomic operation. Sums are computed by claiming one slot after the other.
  *
  * Threads: enter, leave and sum from any thread; publish and is_used under the store's mutex.
  */
@@ -21,7 +19,7 @@
 
 struct bb_view;
 
-/* More look-ups than slots at the same moment wait for one another. */
+/* If more lookups run at the same time than there are slots, the rest wait. */
 #define BB_READER_COUNT 128
 
 struct bb_reader_counts {
@@ -38,7 +36,8 @@ struct bb_reader_counts {
 struct bb_reader {
     _Alignas(128) _Atomic uint32_t is_claimed;
     _Atomic(struct bb_view *) view;
-    _Atomic int64_t pinned_values; /* got through this slot and not released yet */
+    /* Values returned through this slot that are not released yet. */
+    _Atomic int64_t pinned_values;
     struct bb_reader_counts counts;
 };
 
@@ -48,30 +47,32 @@ struct bb_readers {
 };
 
 BB_MUST_CHECK enum bb_status bb_readers_init(struct bb_readers *readers);
-/* REQUIRES: nobody is inside. The current view is the caller's. */
+/* REQUIRES: no reader is inside. The caller owns the current view. */
 void bb_readers_deinit(struct bb_readers *readers);
 
 /* Claims a slot and pins the current view until bb_reader_leave. */
 struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **ret_view);
 void bb_reader_leave(struct bb_reader *reader);
 
-/* Makes view the current one. Readers that are inside keep theirs. */
+/* Makes view the current one. Present readers keep theirs. */
 void bb_readers_publish(struct bb_readers *readers, struct bb_view *view);
-/* Does a reader announce the view? False is final once the view is not current any more. */
+/* True when a reader announces the view. False is final once the view is not current any more. */
 bool bb_readers_is_used(const struct bb_readers *readers, const struct bb_view *view);
 
-/* Is every slot free? For a child that inherited them: final, as it has none of the readers. */
+/* True when every slot is free. For a child process that inherited them: final, because no reader
+ * exists there. */
 bool bb_readers_are_gone(const struct bb_readers *readers);
 
-/* Values that are pinned at the moment. */
+/* The number of currently pinned values. */
 int64_t bb_readers_pinned_values(const struct bb_readers *readers);
 
 /* Adds an iterator's counts to the totals. */
 void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats *stats);
-/* Sum over all slots. */
+/* The sum over all slots. */
 void bb_readers_sum(struct bb_readers *readers, struct bb_reader_counts *ret_counts);
 
-/* Counts a table that is not asked because its summary says no: BB_VISIT_SUMMARY_NEGATIVE. */
+/* Counts a table that is skipped because its table filter rules out the key:
+ * BB_VISIT_SUMMARY_NEGATIVE. */
 static inline void bb_read_stats_add_denial(struct bb_read_stats *stats)
 {
     stats->avoided_requests++;

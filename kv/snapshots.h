@@ -1,5 +1,5 @@
-/* The snapshots that are alive, oldest first: a compaction keeps what they see. Guarded by the
- * store's mutex. */
+/* The live snapshots, oldest first. A compaction keeps all versions that they can see. Guarded by
+ * the store's mutex. */
 #ifndef BB_KV_SNAPSHOTS_H
 #define BB_KV_SNAPSHOTS_H
 
@@ -11,21 +11,21 @@ struct bb_snapshot {
     struct bb_snapshot *newer;
 };
 
-/* A ring through its own head. */
+/* A ring through its head. */
 struct bb_snapshots {
     struct bb_snapshot head;
     size_t count;
 };
 
 void bb_snapshots_init(struct bb_snapshots *snapshots);
-/* sequence must not be below that of the newest snapshot. */
+/* REQUIRES: sequence is not below the newest snapshot's. */
 BB_MUST_CHECK enum bb_status bb_snapshots_add(struct bb_snapshots *snapshots, uint64_t sequence,
                                               struct bb_snapshot **ret_snapshot);
 void bb_snapshots_remove(struct bb_snapshots *snapshots, struct bb_snapshot *snapshot);
-/* The sequence of the oldest, BB_SEQUENCE_MAX when there are none. */
+/* The sequence of the oldest; BB_SEQUENCE_MAX if none exist. */
 uint64_t bb_snapshots_oldest(const struct bb_snapshots *snapshots);
-/* Their sequences, ascending, equal ones once; *ret_sequences is owned (bb_free), NULL when there
- * are none. */
+/* Their sequences, ascending, without duplicates. *ret_sequences is owned (bb_free), NULL if none
+ * exist. */
 BB_MUST_CHECK enum bb_status bb_snapshots_list(const struct bb_snapshots *snapshots,
                                                uint64_t **ret_sequences, size_t *ret_count);
 

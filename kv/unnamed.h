@@ -1,13 +1,14 @@
-/* Tables in a store's directory that no manifest names: leftovers, or all that is left of an edit that
- * cannot be read any more.
+/* Tables in a store's directory that no manifest names: leftovers, or the only remains of an edit
+ * that is unreadable.
  *
- * Which of the two follows from their sequences. What a flush has written is in the log until the
- * edit is durable, and what a compaction has written is in its inputs: all sequences of such a table
- * are known without it. A table with a sequence above all that the manifest and the logs know is an
- * ingest's, or that of a flush without a log, and nothing else has what it holds. It was never
- * acknowledged if the manifest ends with a mark, by which no edit came after those that were read.
+ * Their sequences tell the two apart. The log has a flush's data until the edit is durable, and the
+ * inputs have a compaction's data: all sequences of such a table are also known from elsewhere. A
+ * table with a sequence above all that the manifest and the logs know comes from an ingest, or from
+ * a flush without a log, and is the only copy of its data. It was never acknowledged if the
+ * manifest ends with a mark, which proves that no edit followed.
  *
- * Threads: one at a time for one list. */
+ * Threads: one at a time per list.
+ */
 #ifndef BB_KV_UNNAMED_H
 #define BB_KV_UNNAMED_H
 
@@ -25,8 +26,8 @@ struct bb_unnamed {
     size_t count;
 };
 
-/* The tables that can be opened, have the state's secret and are not in the state. options:
- * resolved. Others are left out; BB_IO and the like where a file cannot be read. */
+/* Finds the tables that can be opened, have the state's secret and are not in the state. options:
+ * resolved. Skips all others. Errors: BB_IO and similar when a file cannot be read. */
 BB_MUST_CHECK enum bb_status bb_unnamed_find(struct bb_file_system *fs, const char *path,
                                              const struct bb_db_options *options,
                                              const struct bb_directory *directory,
@@ -34,10 +35,11 @@ BB_MUST_CHECK enum bb_status bb_unnamed_find(struct bb_file_system *fs, const ch
                                              struct bb_unnamed *ret_list);
 void bb_unnamed_deinit(struct bb_unnamed *list);
 
-/* The index of the first table that has a sequence above this one; those after it have one, too. */
+/* The index of the first table with a sequence above this one; all later tables have one too. */
 size_t bb_unnamed_first_above(const struct bb_unnamed *list, uint64_t sequence);
 
-/* BB_CORRUPT: the table may have been acknowledged. last_sequence: what is known without it. */
+/* Fails with BB_CORRUPT: the table may have been acknowledged. last_sequence: the last one known
+ * without it. */
 BB_MUST_CHECK enum bb_status bb_unnamed_fail(const char *path, const struct bb_unnamed_table *table,
                                              uint64_t last_sequence,
                                              const struct bb_manifest_report *manifest);

@@ -1,8 +1,9 @@
-/* When to try again what failed: at the 1st, 2nd, 4th, 8th, ... 1,024th question from then on, and
- * at every 1,024th.
+/* Exponential backoff for retries, counted in requests instead of time: after a failure, retry at
+ * the 1st, 2nd, 4th, 8th, ... 1,024th request and then at every 1,024th.
  *
- * A failure of the moment costs little more time than it lasts; one that stays costs next to
- * nothing: of n questions some log2(n) + n / 1024 try. All zero is a valid start. Threads: any.
+ * A short failure costs little more time than it lasts. A permanent one costs very little: of n
+ * requests about log2(n) + n / 1024 retry. A zeroed struct is valid.
+ * Threads: any.
  */
 #ifndef BB_SSTABLE_BACKOFF_H
 #define BB_SSTABLE_BACKOFF_H
@@ -14,11 +15,13 @@
 #define BB_BACKOFF_SHIFT_MAX 10
 
 struct bb_backoff {
-    _Atomic uint32_t failures; /* one after the other, up to BB_BACKOFF_SHIFT_MAX + 1 */
-    _Atomic uint32_t asked;    /* while there are failures */
+    /* Consecutive failures, up to BB_BACKOFF_SHIFT_MAX + 1. */
+    _Atomic uint32_t failures;
+    /* Requests since the last failure or success. */
+    _Atomic uint32_t asked;
 };
 
-/* Is it time to try? Always, while nothing has failed. */
+/* True when a retry is due. Always true without failures. */
 static inline bool bb_backoff_is_due(struct bb_backoff *backoff)
 {
     uint32_t failures = atomic_load_explicit(&backoff->failures, memory_order_relaxed);
@@ -28,7 +31,7 @@ static inline bool bb_backoff_is_due(struct bb_backoff *backoff)
     return (asked & ((UINT32_C(1) << (failures - 1)) - 1)) == 0;
 }
 
-/* The one that was due has failed. */
+/* Records that a due retry failed. */
 static inline void bb_backoff_fail(struct bb_backoff *backoff)
 {
     uint32_t failures = atomic_load_explicit(&backoff->failures, memory_order_relaxed);

@@ -1,8 +1,9 @@
-/* The bounds of a table's keys, ready to be compared: every look-up begins here.
+/* The bounds of a table's keys, prepared for fast comparison. Every lookup starts here.
  *
- * Behind the prefix that both bounds share, eight bytes of each stand as a number. A key whose
- * number lies strictly between them is inside; only one that equals either needs whole
- * comparisons, and under a comparator that is not bytewise every key does.
+ * The prefix that both bounds share is split off, and the next eight bytes of each bound are kept
+ * as a number. A key whose number is strictly between the two is inside. Only a key whose number
+ * equals one of them needs whole-key comparisons. Under a comparator that is not bytewise every key
+ * does.
  * Threads: constant after init.
  */
 #ifndef BB_SSTABLE_BOUNDS_H
@@ -12,9 +13,9 @@
 #include "base/coding.h"
 
 struct bb_bounds {
-    uint64_t low; /* below high, or there are no numbers */
+    uint64_t low; /* below high; if not, the numbers are not used */
     uint64_t high;
-    uint64_t common_number; /* the first eight bytes of what the bounds share */
+    uint64_t common_number; /* first eight bytes of the shared prefix */
     uint32_t common_size;
     struct bb_bytes smallest; /* borrowed; inclusive */
     struct bb_bytes largest;
@@ -23,12 +24,12 @@ struct bb_bounds {
 
 void bb_bounds_init(struct bb_bounds *bounds, const struct bb_comparator *comparator,
                     struct bb_bytes smallest, struct bb_bytes largest);
-/* The same as below, for all keys. */
+/* Like bb_bounds_contain below, for any key. */
 bool bb_bounds_contain_any(const struct bb_bounds *bounds, const struct bb_comparator *comparator,
                            struct bb_bytes key);
 
-/* Certainly inside, as far as can be told without a call: nothing in common, and not a short key.
- */
+/* A fast check without a function call. True means certainly inside; false means unknown. It
+ * applies when the bounds share no prefix and the key has at least eight bytes. */
 static inline bool bb_bounds_contain_at_once(const struct bb_bounds *bounds, struct bb_bytes key)
 {
     if (bounds->common_size > 0 || key.size < sizeof(uint64_t))

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "bb/table.h"
 
-/* < 0 when (a, a_sequence) comes before (b, b_sequence). comparator NULL: bytewise. */
+/* < 0 when (a, a_sequence) sorts before (b, b_sequence). comparator NULL: bytewise. */
 static inline int bb_entry_compare(const struct bb_comparator *comparator, struct bb_bytes a,
                                    uint64_t a_sequence, struct bb_bytes b, uint64_t b_sequence)
 {
@@ -15,16 +15,17 @@ static inline int bb_entry_compare(const struct bb_comparator *comparator, struc
     return (a_sequence < b_sequence) - (a_sequence > b_sequence);
 }
 
-/* BB_TOO_LARGE for a key, or a bound of keys, that is longer than any that may be stored. */
+/* Errors: BB_TOO_LARGE when a key, or a bound of a key range, exceeds the size limit. */
 BB_MUST_CHECK enum bb_status bb_entry_check_key(struct bb_bytes key);
-/* The same for both ends of a range, as far as there are ends. */
+/* The same for both ends of a range. NULL means that the range is open at that end. */
 BB_MUST_CHECK enum bb_status bb_entry_check_bounds(const struct bb_bytes *low,
                                                    const struct bb_bytes *high);
 
-/* BB_TOO_LARGE or BB_INVALID with the limit's name when an entry may not be stored. */
+/* Errors: BB_TOO_LARGE or BB_INVALID, with the name of the limit, when the entry may not be
+ * stored. */
 BB_MUST_CHECK enum bb_status bb_entry_check(const struct bb_entry *entry);
 
-/* The same for a range tombstone; its range may be empty. */
+/* The same for a range tombstone. Its range may be empty. */
 BB_MUST_CHECK enum bb_status bb_entry_check_range(struct bb_bytes low, struct bb_bytes high,
                                                   uint64_t sequence);
 

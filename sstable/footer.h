@@ -2,7 +2,7 @@
  *
  *     directory := section* | u64 checksum of the sections' entries
  *     section     0  u16  id
- *                 2  u16  flags; bit 0: who does not know the id must not read the table
+ *                 2  u16  flags; bit 0: a reader that does not know the id must not read the table
  *                 4  u64  offset
  *                12  u64  size
  *                20  u64  checksum of the section
@@ -16,9 +16,9 @@
  *                48  u64  checksum of bytes 0 ... 47
  *                56  8 bytes  magic
  *
- * Sections stand back to back behind the last index page, in the directory's order; the directory
- * behind the last section, the footer behind the directory and at the end of the file. The footer
- * has this form in every version.
+ * The sections follow the last index page without gaps, in the directory's order. The directory
+ * follows the last section, and the footer follows the directory at the end of the file. The footer
+ * has this form in every format version.
  */
 #ifndef BB_SSTABLE_FOOTER_H
 #define BB_SSTABLE_FOOTER_H
@@ -33,11 +33,11 @@ struct bb_footer {
     uint32_t format_version;
 };
 
-/* footer_offset: where it will stand. */
+/* footer_offset: the offset at which the footer will be written. */
 void bb_footer_encode(const struct bb_footer *footer, uint64_t footer_offset,
                       uint8_t ret_bytes[BB_FOOTER_SIZE]);
-/* Reads the last bytes of a file; place is theirs. BB_CORRUPT for a foreign or damaged file,
- * BB_UNSUPPORTED for a newer version or unknown flags. */
+/* Reads the last bytes of a file; place is where they are. Errors: BB_CORRUPT for a damaged file or
+ * a file that is not a table, BB_UNSUPPORTED for a newer version or unknown flags. */
 BB_MUST_CHECK enum bb_status bb_footer_decode(const uint8_t bytes[BB_FOOTER_SIZE],
                                               struct bb_place place, struct bb_footer *ret_footer);
 
@@ -56,16 +56,17 @@ struct bb_directory {
 
 /* "root", "properties", ...; "unknown" for others. */
 const char *bb_section_name(uint16_t id);
-/* Appends the directory as it will stand at `offset`. */
+/* Appends the directory in the form that it has at `offset`. */
 BB_MUST_CHECK enum bb_status bb_directory_encode(const struct bb_directory *directory,
                                                  struct bb_table_id table, uint64_t offset,
                                                  struct bb_buf *buf);
-/* Reads it and checks that the sections are back to back up to the directory itself, with root and
- * properties among them. BB_UNSUPPORTED names an unknown incompatible section. */
+/* Reads the directory. Checks that the sections follow each other without gaps up to the directory,
+ * and that root and properties are among them. Errors: BB_CORRUPT; BB_UNSUPPORTED names an unknown
+ * incompatible section. */
 BB_MUST_CHECK enum bb_status bb_directory_decode(struct bb_bytes stored, struct bb_table_id table,
                                                  struct bb_place place,
                                                  struct bb_directory *ret_directory);
-/* NULL when there is none. */
+/* NULL if none exists. */
 const struct bb_section *bb_directory_find(const struct bb_directory *directory,
                                            enum bb_section_id id);
 

@@ -1,5 +1,5 @@
-/* Every constant of the table format, and what must hold between them. The picture of the bytes is
- * docs/format.md.
+/* All constants of the table format, and the relations between them. docs/format.md draws the
+ * bytes.
  *
  *     file := (block* index page)* [summary] [range tombstones] root properties directory footer
  */
@@ -11,20 +11,20 @@
 #include "base/coding.h"
 #include "bb/table.h"
 
-/* ON DISK: all values below never change within a format version. */
+/* ON DISK: the values below never change within a format version. */
 
 #define BB_FORMAT_VERSION UINT32_C(0)
 
-/* The last eight bytes of a table. A byte with the high bit, both kinds of line ends and an
- * end-of-file character: a transfer that rewrites text damages the magic before anything else is
- * believed. */
+/* The last eight bytes of a table. They contain a byte with the high bit set, both kinds of line
+ * ends and an end-of-file character. A transfer that rewrites text therefore damages the magic, and
+ * the reader notices. */
 #define BB_TABLE_MAGIC                                                                             \
     "\x89"                                                                                         \
     "BBT\r\n\x1a\n"
 #define BB_TABLE_MAGIC_SIZE 8
 
-/* What a checksum is for. Part of every checksum, so that the bytes of one kind never pass for
- * another. */
+/* The type of the checksummed bytes. It is part of every checksum, so that bytes of one type never
+ * pass for another. */
 enum bb_stored_type {
     BB_STORED_BLOCK = 1,     /* data block with its trailer */
     BB_STORED_FENCES = 2,    /* header and fence area of an index page */
@@ -32,8 +32,8 @@ enum bb_stored_type {
     BB_STORED_SECTION = 4,   /* a section of the directory */
     BB_STORED_DIRECTORY = 5, /* the directory */
     BB_STORED_FOOTER = 6,    /* the footer */
-    BB_STORED_SUMMARY = 7,   /* a chunk of the summary */
-    BB_STORED_CHUNKS = 8,    /* the summary's list of its chunks */
+    BB_STORED_SUMMARY = 7,   /* a chunk of the table filter */
+    BB_STORED_CHUNKS = 8,    /* the table filter's list of chunks */
 };
 #define BB_CHECKSUM_SIZE 8
 
@@ -45,22 +45,22 @@ enum bb_stored_type {
 #define BB_RESTART_INTERVAL_DEFAULT 16
 #define BB_RESTART_INTERVAL_MAX     1024
 
-/* Raw payload: entries | restart offsets | u32 (restart count, and the flag of wide offsets). */
+/* Raw payload: entries | restart offsets | u32 (restart count and the flag for wide offsets). */
 #define BB_BLOCK_TAIL_SIZE 4
 #define BB_RESTARTS_WIDE   UINT32_C(0x80000000)
-#define BB_NARROW_OFFSETS_MAX                                                                      \
-    65535 /* bytes of entries up to which restart offsets have two bytes */
+/* Restart offsets have two bytes while the entries take at most this many bytes. */
+#define BB_NARROW_OFFSETS_MAX 65535
 
 /* Entry: varint shared | varint unshared | varint value size | varint (sequence << 1 | kind) |
  * suffix | value. */
 #define BB_ENTRY_HEADER_SIZE_MAX (3 + 3 + 5 + 9)
-/* A block is closed as soon as it reaches its size; before its last entry it was smaller. 64 KiB
- * are more than the restart offsets grow by when they become wide. */
+/* A block is closed as soon as it reaches its size, so before its last entry it was smaller. 64 KiB
+ * is more than the restart offsets can grow when they become wide. */
 #define BB_BLOCK_RAW_SIZE_MAX                                                                      \
     ((uint32_t)BB_BLOCK_SIZE_MAX + BB_KEY_SIZE_MAX + BB_VALUE_SIZE_MAX +                           \
      BB_ENTRY_HEADER_SIZE_MAX + 64 * 1024)
 
-/* LZ4: n compressed bytes never hold more than 255 n raw ones, but for a short literal. */
+/* LZ4: n compressed bytes never decompress to more than 255 n bytes, except for a short literal. */
 #define BB_LZ4_RATIO_MAX 255
 #define BB_LZ4_SLACK     64
 
@@ -70,24 +70,25 @@ enum bb_stored_type {
 #define BB_PAGE_SIZE_DEFAULT    4096
 #define BB_PAGE_SIZE_MIN        256
 #define BB_PAGE_SIZE_MAX        (1024 * 1024)
-/* A page with fewer blocks or bytes is not cut, neither by prefix nor by size: what stands once per
- * page would outweigh the blocks' own. By size not before there are twice as many blocks: these are
- * large ones then, for which a page of their size is in proportion (docs/decisions/0005). But pages
- * do not grow without end for it: that many times the page size is enough. */
+/* A page with fewer blocks or bytes is never cut, neither for its prefix nor for its size: the
+ * overhead of a page would outweigh its blocks. For its size a page is cut only after twice as many
+ * blocks. Such a page has large fences, so a larger page is in proportion (docs/decisions/0005).
+ * BB_PAGE_CUT_FACTOR times the page size is the limit. */
 #define BB_PAGE_CUT_BLOCK_COUNT  16
 #define BB_PAGE_FULL_BLOCK_COUNT 32
 #define BB_PAGE_CUT_SIZE         1024
 #define BB_PAGE_CUT_FACTOR       16
 #define BB_PAGE_STORED_SIZE_MAX  (64 * 1024 * 1024)
-#define BB_PAGE_DATA_SIZE_MAX    UINT32_MAX /* the blocks of a page together */
-#define BB_PAGE_FLAG_SHARDED                                                                       \
-    0x01 /* the filter area starts with the number of shards of each group */
+/* The blocks of a page together. */
+#define BB_PAGE_DATA_SIZE_MAX UINT32_MAX
+/* The filter area starts with the number of shards of each group. */
+#define BB_PAGE_FLAG_SHARDED 0x01
 
 /* Directory: entries | u64 checksum. */
 #define BB_SECTION_ENTRY_SIZE 28
 #define BB_SECTION_COUNT_MAX  64
-#define BB_SECTION_FLAG_INCOMPATIBLE                                                               \
-    0x0001 /* a reader that does not know the section must not read the table */
+/* A reader that does not know the section must not read the table. */
+#define BB_SECTION_FLAG_INCOMPATIBLE 0x0001
 enum bb_section_id {
     BB_SECTION_ROOT = 1,
     BB_SECTION_PROPERTIES = 2,
@@ -96,9 +97,9 @@ enum bb_section_id {
     BB_SECTION_ZONES = 5, /* reserved */
 };
 
-/* Summary: chunks | list of chunks | u32 size of the list | u64 checksum. A chunk has as many
- * shards as make about 64 KiB, a power of two. Hashes of so many keys are sorted and cut at once:
- * 64 MiB. */
+/* Table filter: chunks | list of chunks | u32 size of the list | u64 checksum. A chunk has as many
+ * shards as make about 64 KiB, a power of two. BB_SUMMARY_PART_KEYS hashes (64 MiB) are sorted and
+ * cut at a time. */
 #define BB_SUMMARY_TAIL_SIZE       12
 #define BB_SUMMARY_CHUNK_SIZE      (64 * 1024)
 #define BB_SUMMARY_CHUNK_SHIFT_MAX 10
@@ -110,16 +111,16 @@ enum bb_section_id {
 #define BB_TABLE_ID_SIZE 16
 #define BB_FOOTER_SIZE   64
 
-/* Property ids with this bit must be understood by the reader. */
+/* A reader must understand every property whose id has this bit. */
 #define BB_PROPERTY_MANDATORY UINT16_C(0x8000)
 
-/* Which hash the filters take, and how: XXH3-64 under a secret of 192 bytes, which ribbons take
- * without mixing it. (1 was the same, mixed: asked in today's way, its ribbons would deny keys that
- * are there.) */
+/* The hash that the filters take: XXH3-64 under a secret of 192 bytes, which ribbons use without
+ * mixing it. (1 was the same hash, mixed. Probed in today's way, its ribbons would deny keys that
+ * are present.) */
 #define BB_HASH_ID_XXH3 2
 
-/* Written into every table, and changed whenever the same entries and options give other bytes:
- * verify compares rebuilt filters only with those of the same builder. */
+/* Written into every table. It changes whenever the same entries and options give other bytes:
+ * verification compares rebuilt filters only with filters of the same builder. */
 #define BB_BUILDER_ID "bloomblock 0.1.0 layout 4"
 
 static_assert(sizeof(BB_TABLE_MAGIC) - 1 == BB_TABLE_MAGIC_SIZE, "the magic has eight bytes");

@@ -1,4 +1,4 @@
-/* Searching by eight bytes of a key at a time, as 64-bit numbers (bb_bytes_prefix64). */
+/* Search over the first eight bytes of keys, taken as 64-bit numbers (bb_bytes_prefix64). */
 #ifndef BB_SSTABLE_PREFIX_SEARCH_H
 #define BB_SSTABLE_PREFIX_SEARCH_H
 
@@ -6,9 +6,9 @@
 
 #include "base/bytes.h"
 
-/* How many of the numbers are below `number`. The number of steps depends on count alone, and the
- * choice in each is a conditional move: the outcome of a comparison is as good as random, a branch
- * would be mispredicted every other time. */
+/* The number of elements below `number`. The number of steps depends only on count, and each step
+ * is a conditional move: the outcome of each comparison is close to random, so a branch would be
+ * mispredicted half of the time. */
 static inline uint32_t bb_prefix_search(const uint64_t *numbers, uint32_t count, uint64_t number)
 {
     const uint64_t *base = numbers;
@@ -24,14 +24,14 @@ static inline uint32_t bb_prefix_search(const uint64_t *numbers, uint32_t count,
     return (uint32_t)(base - numbers) + (*base < number);
 }
 
-/* How many of the numbers, none of which is below `number`, equal it. */
+/* The number of elements equal to `number`. REQUIRES: no element is below it. */
 static inline uint32_t bb_prefix_ties(const uint64_t *numbers, uint32_t count, uint64_t number)
 {
     return number == UINT64_MAX ? count : bb_prefix_search(numbers, count, number + 1);
 }
 
-/* A prefix of up to eight bytes, given as a number, against a key: < 0 the prefix is before the
- * key, 0 the key begins with it, > 0 it is behind. */
+/* Compares a prefix of up to eight bytes, given as a number, with a key: < 0 when the prefix sorts
+ * before the key, 0 when the key begins with it, > 0 when it sorts after the key. */
 static inline int bb_prefix_compare(uint64_t prefix, uint32_t prefix_size, struct bb_bytes key)
 {
     if (prefix_size == 0)
@@ -39,7 +39,7 @@ static inline int bb_prefix_compare(uint64_t prefix, uint32_t prefix_size, struc
     uint64_t number = bb_bytes_prefix64(key) & UINT64_MAX << (64 - 8 * prefix_size);
     if (number != prefix)
         return prefix < number ? -1 : 1;
-    /* Zeros that pad a short key look like zeros of the prefix. */
+    /* The zeros that pad a short key look like zeros of the prefix. */
     return key.size < prefix_size;
 }
 

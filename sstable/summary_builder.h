@@ -1,7 +1,8 @@
-/* Builds the summary of a table (the picture of its bytes is in summary.h).
+/* Builds the table filter of a table. summary.h draws its bytes.
  *
- * Hashes of a part are collected, then sorted, cut into shards and solved at once: 8 bytes per key.
- * Whoever adds bounds that by ending a part. The parts so far are kept as they will be stored.
+ * The hashes of a part are collected, then sorted, cut into shards and solved together, at 8 bytes
+ * per key. The caller bounds the memory by ending a part. Finished parts are kept in their stored
+ * form.
  *
  * Call order: create add* (cut add add*)* finish destroy. One thread.
  */
@@ -18,19 +19,19 @@ BB_MUST_CHECK enum bb_status bb_summary_builder_create(const struct bb_block_fil
                                                        const struct bb_comparator *comparator,
                                                        struct bb_summary_builder **ret_builder);
 void bb_summary_builder_destroy(struct bb_summary_builder *builder);
-/* The hash of a key; once for all its versions. */
+/* Adds the hash of a key, once for all versions of the key. */
 BB_MUST_CHECK enum bb_status bb_summary_builder_add(struct bb_summary_builder *builder,
                                                     uint64_t key_hash);
-/* Keys of the part at hand. */
+/* Number of keys in the current part. */
 size_t bb_summary_builder_key_count(const struct bb_summary_builder *builder);
-/* Ends the part at hand, which has keys. All keys added later are at or behind the fence. */
+/* Ends the current part, which must have keys. All keys added later are at or after the fence. */
 BB_MUST_CHECK enum bb_status bb_summary_builder_cut(struct bb_summary_builder *builder,
                                                     const struct bb_fence *fence);
-/* The section as it is stored at offset; borrowed until the builder is destroyed. */
+/* The section as it is stored at offset. Borrowed until the builder is destroyed. */
 BB_MUST_CHECK enum bb_status bb_summary_builder_finish(struct bb_summary_builder *builder,
                                                        struct bb_table_id table, uint64_t offset,
                                                        struct bb_bytes *ret_section);
-/* Chunks so far. */
+/* Number of chunks so far. */
 uint32_t bb_summary_builder_chunk_count(const struct bb_summary_builder *builder);
 
 #endif

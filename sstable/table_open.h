@@ -5,8 +5,8 @@
 #include "base/large_pages.h"
 #include "bb/table.h"
 
-/* As bb_table_open; what it pins comes from these pages, borrowed while it is open. NULL: from the
- * allocator, as there. */
+/* Like bb_table_open, but pinned parts are allocated from these pages, borrowed while the table is
+ * open. NULL: from the allocator, as in bb_table_open. */
 BB_MUST_CHECK enum bb_status bb_table_open_in(const char *path,
                                               const struct bb_table_options *options,
                                               struct bb_large_pages *pages,

@@ -1,5 +1,5 @@
-/* A file written front to back through one buffer, so that small blocks do not cost a system call
- * each.
+/* A file that is written sequentially through one buffer, so that small blocks do not cost a system
+ * call each.
  *
  * Call order: open append* (finish | abandon). Sticky after a failure. One thread.
  */
@@ -13,18 +13,18 @@ struct bb_table_writer {
     struct bb_file *file;
     char *path; /* owned */
     struct bb_buf buffer;
-    uint64_t offset; /* behind everything appended so far */
+    uint64_t offset; /* end of everything appended so far */
     enum bb_status status;
 };
 
-/* Creates the file; BB_EXISTS. */
+/* Creates the file. Errors: BB_EXISTS. */
 BB_MUST_CHECK enum bb_status bb_table_writer_open(struct bb_table_writer *writer,
                                                   struct bb_file_system *fs, const char *path);
 BB_MUST_CHECK enum bb_status bb_table_writer_append(struct bb_table_writer *writer,
                                                     struct bb_bytes data);
-/* Writes what is buffered, syncs and closes. */
+/* Writes the buffered bytes, syncs and closes. */
 BB_MUST_CHECK enum bb_status bb_table_writer_finish(struct bb_table_writer *writer);
-/* Releases everything; removes the file unless finish succeeded. A zeroed writer is allowed. */
+/* Releases everything and removes the file, unless finish succeeded. A zeroed writer is allowed. */
 void bb_table_writer_abandon(struct bb_table_writer *writer);
 
 #endif

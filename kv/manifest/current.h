@@ -1,22 +1,23 @@
-/* CURRENT: the one file that is replaced. It says which manifest is in force.
+/* CURRENT: the only file that is replaced. It names the current manifest.
  *
- *     "MANIFEST-" digits "\n"      a name of the grammar (kv/manifest/filename.h) and a newline, nothing
- * else
+ *     "MANIFEST-" digits "\n"      exactly a name of the grammar (kv/manifest/filename.h) and a
+ *                                  newline
  *
- * Threads: one at a time for one store.
+ * Threads: one at a time per store.
  */
 #ifndef BB_KV_MANIFEST_CURRENT_H
 #define BB_KV_MANIFEST_CURRENT_H
 
 #include "base/file.h"
 
-/* BB_NOT_FOUND: there is none. BB_CORRUPT: it is not exactly one name of a manifest and a newline.
- */
+/* Errors: BB_NOT_FOUND when there is no CURRENT. BB_CORRUPT when it is not exactly a manifest's
+ * name and a newline. */
 BB_MUST_CHECK enum bb_status bb_current_read(struct bb_file_system *fs, const char *directory,
                                              uint64_t *ret_number);
 
-/* Puts the manifest in force. REQUIRES: its bytes are synced. With BB_OK that is durable, and so is
- * every name that was in the directory before. A failure leaves open which manifest is in force. */
+/* Makes the manifest current. REQUIRES: its bytes are synced. With BB_OK the change is durable, and
+ * so is every name that was in the directory before. After a failure it is unknown which manifest
+ * is current. */
 BB_MUST_CHECK enum bb_status bb_current_publish(struct bb_file_system *fs, const char *directory,
                                                 uint64_t number);
 

@@ -1,24 +1,24 @@
-/* The names of a store's files, and no others.
+/* The names of a store's files.
  *
- *     CURRENT            names the manifest in force
+ *     CURRENT            names the current manifest
  *     LOCK               held while the store is open
- *     MANIFEST-%06u      edits, from a full snapshot on
+ *     MANIFEST-%06u      edits, starting with a full snapshot
  *     %06u.wal           log
  *     %06u.bbt           table
  *     %06u.bbi           indexes over the values of a table
- *     %06u.tmp           the next CURRENT before its rename; numbered as the manifest it names
+ *     %06u.tmp           the next CURRENT before its rename, with the number of its manifest
  *
- * A number is 1 ... BB_FILE_NUMBER_MAX, written with at least six digits and no zero more than that
- * needs, so that each number has one name per kind. All kinds draw from one sequence of numbers,
- * and a number is given out once. Whatever does not parse is not ours: it is never opened, renamed
- * or removed.
+ * A number is 1 ... BB_FILE_NUMBER_MAX. It has at least six digits and no unnecessary leading
+ * zeros, so that each number has one name per kind. All kinds share one sequence of numbers, and a
+ * number is used only once. A name that does not parse is not ours: such a file is never opened,
+ * renamed or removed.
  */
 #ifndef BB_KV_MANIFEST_FILENAME_H
 #define BB_KV_MANIFEST_FILENAME_H
 
 #include "bb/base.h"
 
-/* Room above every number that a store can reach, so that adding one never overflows. */
+/* Leaves a margin above every number that a store can reach, so that adding one never overflows. */
 #define BB_FILE_NUMBER_MAX ((UINT64_C(1) << 62) - 1)
 /* "MANIFEST-", 19 digits, terminator. */
 #define BB_FILENAME_SIZE_MAX 32
@@ -42,16 +42,15 @@ struct bb_filename {
 /* For messages: "manifest", "log", "table", ... */
 const char *bb_file_kind_name(enum bb_file_kind kind);
 
-/* What a name means. The bytes need no terminator; a name with a NUL in it is foreign. */
+/* Parses a name. The bytes need no terminator; a name with a NUL in it is foreign. */
 struct bb_filename bb_filename_decode(struct bb_bytes name);
 
-/* The name as a terminated string. REQUIRES: not FOREIGN; number in range, ignored for CURRENT and
- * LOCK. */
+/* The name as a terminated string. REQUIRES: not FOREIGN; number in range (ignored for CURRENT and
+ * LOCK). */
 void bb_filename_encode(enum bb_file_kind kind, uint64_t number,
                         char ret_name[BB_FILENAME_SIZE_MAX]);
 
-/* directory/name as a terminated string; the terminator is not counted in size. Same requirements.
- */
+/* directory/name as a terminated string; size does not count the terminator. Same requirements. */
 BB_MUST_CHECK enum bb_status bb_filename_path(const char *directory, enum bb_file_kind kind,
                                               uint64_t number, struct bb_buf *ret_path);
 

@@ -1,4 +1,4 @@
-/* The inside of a memtable: records, leaves and inner nodes in one arena, at 32-bit offsets.
+/* Internals of a memtable: records, leaves and inner nodes in one arena, at 32-bit offsets.
  *
  *     record     offset  size
  *                     0     8  sequence << 8 | kind
@@ -14,26 +14,26 @@
  *                child i holds keys in [separator i - 1, separator i), counted from 0, with the
  *                node's own fences at both ends
  *
- * Invariants, on which readers without locks rely:
+ * Invariants for lock-free readers:
  *
  *   1. A record never changes. Versions of a key form a chain, newest first; the slot holds its
  *      head.
- *   2. Of a leaf only this changes: the count grows, and what belongs to slot n is written before
- *      the count n + 1 is stored (release); a slot's head is replaced by a newer version (release).
- *   3. Of an inner node only children change: a child is replaced by one that holds the same and
- *      more.
- *   4. A full node is not changed but replaced, and stays as it was: whoever is inside sees what
- *      was true when he came.
- *   5. Separators are never taken away. So a leaf's lower fence is the lower fence of a leaf for
- *      ever, and an iterator finds its way by descending to it again.
- *   6. No leaf but the root is empty.
+ *   2. A leaf changes only in two ways. Its count grows; the fields of slot n are written before
+ *      the count n + 1 is stored (release). A slot's head is replaced by a newer version (release).
+ *   3. An inner node changes only in its children: a child is replaced by one with the same keys
+ *      and more.
+ *   4. A full node is replaced instead of changed. A reader inside the old node sees the state as
+ *      of the time it entered.
+ *   5. Separators are never removed. The lower fence of a leaf therefore always remains the lower
+ *      fence of some leaf, and an iterator finds its position by descending to it again.
+ *   6. No leaf except the root is empty.
  *
- * A fence, or a separator, is a record whose key is meant: nothing is copied.
+ * A fence or separator is a reference to a record with that key: no key is copied.
  *
- * Prefixes: 8 bytes of the key behind the first `skip` bytes, big-endian (bb_bytes_prefix64). Where
- * both fences exist, all keys between them begin with what the fences have in common, so skipping
- * that needs no check. With a comparator that is not bytewise, skip and all prefixes are 0, so that
- * every comparison ends in full keys.
+ * Prefixes: 8 bytes of the key after the first `skip` bytes, big-endian (bb_bytes_prefix64). When
+ * both fences exist, all keys between them start with the shared prefix of the fences, so skipping
+ * it needs no check. With a comparator that is not bytewise, skip and all prefixes are 0, so that
+ * every comparison uses full keys.
  */
 #ifndef BB_KV_MEMTABLE_MEMTABLE_NODE_H
 #define BB_KV_MEMTABLE_MEMTABLE_NODE_H
@@ -51,8 +51,8 @@
 #define BB_MEMTABLE_TAG_WORDS  5
 #define BB_MEMTABLE_SEPARATORS 31
 #define BB_MEMTABLE_CHILDREN   (BB_MEMTABLE_SEPARATORS + 1)
-/* Half full inner nodes over 2^32 units of records: 8 levels; appending leaves some less than half
- * full. */
+/* Enough for half-full inner nodes over 2^32 units of records, which need 8 levels. Appending
+ * leaves some nodes less than half full. */
 
 struct bb_memtable_record {
     uint64_t sequence_and_kind;
@@ -75,8 +75,9 @@ struct bb_memtable_leaf {
 
 struct bb_memtable_inner {
     uint64_t prefixes[BB_MEMTABLE_SEPARATORS];
-    uint8_t count;      /* separators */
-    uint8_t must_check; /* skip is what the separators have in common: a key may differ within it */
+    uint8_t count; /* separators */
+    /* skip is the shared prefix of the separators: a key may differ within it. */
+    uint8_t must_check;
     uint16_t skip;
     uint32_t low;
     uint32_t high;
@@ -89,10 +90,9 @@ _Static_assert(sizeof(struct bb_memtable_leaf) == BB_MEMTABLE_NODE_SIZE, "a leaf
 _Static_assert(sizeof(struct bb_memtable_inner) == BB_MEMTABLE_NODE_SIZE,
                "an inner node has 8 lines");
 _Static_assert(BB_MEMTABLE_TAG_WORDS * 8 >= BB_MEMTABLE_SLOTS, "every slot has a tag");
-_Static_assert(BB_KEY_SIZE_MAX - 1 <= UINT16_MAX,
-               "what two different keys have in common has 16 bits");
+_Static_assert(BB_KEY_SIZE_MAX - 1 <= UINT16_MAX, "the size of a shared prefix has 16 bits");
 
-/* Written by the writer alone, read by anybody: relaxed. */
+/* Written only by the writer, read by any thread: relaxed. */
 struct bb_memtable_counts {
     _Atomic uint64_t entries;
     _Atomic uint64_t keys;
@@ -104,23 +104,26 @@ struct bb_memtable_counts {
 };
 
 struct bb_memtable {
-    /* What a look-up reads; written at creation, but for the root. */
-    _Atomic uint64_t root; /* inner levels above the leaves << 32 | offset of the root node */
-    uint8_t *memory;       /* the arena's */
+    /* Read by lookups; written at creation, except the root. */
+    /* Inner levels above the leaves << 32 | offset of the root node. */
+    _Atomic uint64_t root;
+    uint8_t *memory; /* the arena's */
     struct bb_memory_filter filter;
-    struct bb_memtable_ranges ranges;       /* its first field is what a look-up reads */
+    struct bb_memtable_ranges ranges;       /* lookups read its first field */
     const struct bb_comparator *comparator; /* borrowed; NULL: bytewise */
     bool is_bytewise;
-    bool is_hashed; /* keys that compare equal have equal bytes: filter and tags may be asked */
+    /* Keys that compare equal have equal bytes: filter and tags may be used. */
+    bool is_hashed;
     uint64_t capacity;
 
-    /* The writer's. On lines of its own, for the counters change with every entry. */
+    /* The writer's fields, on separate cache lines, because the counters change with every
+     * entry. */
     _Alignas(64) struct bb_memtable_counts counts;
     struct bb_arena arena;
     uint64_t leaf_count;
     uint64_t inner_count;
     uint32_t last_leaf;   /* the leaf without an upper fence */
-    uint32_t last_record; /* with the greatest key; 0: empty */
+    uint32_t last_record; /* with the highest key; 0: empty */
 };
 
 static inline void *bb_memtable_at(const struct bb_memtable *memtable, uint32_t offset)
@@ -172,7 +175,7 @@ static inline struct bb_bytes bb_memtable_key_at(const struct bb_memtable *memta
     return bb_memtable_record_key(bb_memtable_record_at(memtable, record));
 }
 
-/* The key behind its first skip bytes. REQUIRES: it has them. */
+/* The key without its first skip bytes. REQUIRES: it has that many. */
 static inline struct bb_bytes bb_memtable_tail(struct bb_bytes key, size_t skip)
 {
     return skip == 0 ? key : bb_bytes_of(key.data + skip, key.size - skip);
@@ -184,7 +187,7 @@ static inline uint64_t bb_memtable_prefix(const struct bb_memtable *memtable, st
     return memtable->is_bytewise ? bb_bytes_prefix64(bb_memtable_tail(key, skip)) : 0;
 }
 
-/* Of keys that have their first skip bytes in common. */
+/* Compares keys that share their first skip bytes. */
 static inline int bb_memtable_compare(const struct bb_memtable *memtable, struct bb_bytes a,
                                       struct bb_bytes b, size_t skip)
 {
@@ -193,7 +196,7 @@ static inline int bb_memtable_compare(const struct bb_memtable *memtable, struct
     return memtable->comparator->compare(memtable->comparator->context, a, b);
 }
 
-/* What all keys between two fences begin with. */
+/* The length of the shared prefix of all keys between two fences. */
 static inline uint32_t bb_memtable_fence_skip(const struct bb_memtable *memtable, uint32_t low,
                                               uint32_t high)
 {
@@ -203,7 +206,7 @@ static inline uint32_t bb_memtable_fence_skip(const struct bb_memtable *memtable
                                             bb_memtable_key_at(memtable, high));
 }
 
-/* One byte of the hash for a leaf; the filter uses others. */
+/* One byte of the hash for a leaf; the filter uses other bytes. */
 static inline uint8_t bb_memtable_tag(uint64_t key_hash)
 {
     return (uint8_t)(key_hash >> 24);
@@ -216,22 +219,21 @@ static inline unsigned bb_memtable_root_height(uint64_t root)
 
 /* ---- kv/memtable/memtable_inner.c ---- */
 
-/* The leaf whose keys include key; with below, the leaf that holds the keys right below it. path
- * may be NULL. */
+/* The leaf whose range includes key; with below, the leaf with the keys directly below it. path may
+ * be NULL. */
 uint32_t bb_memtable_find_leaf(const struct bb_memtable *memtable, struct bb_bytes key, bool below,
                                struct bb_memtable_path *path);
-/* The outermost leaf of one side. */
+/* The first or last leaf. */
 uint32_t bb_memtable_edge_leaf(const struct bb_memtable *memtable, bool last);
 
-/* Puts two nodes in the place of the leaf at the end of the path: their keys are divided by a
- * separator. Publishes them. at_end: keys arrive in ascending order, so the left part of a node
- * that has to be divided stays full. */
+/* Replaces the leaf at the end of the path by two nodes, divided by a separator, and publishes
+ * them. at_end: keys arrive in ascending order, so the left part of a split node stays full. */
 void bb_memtable_replace_leaf(struct bb_memtable *memtable, const struct bb_memtable_path *path,
                               uint32_t left, uint32_t separator, uint32_t right, bool at_end);
 
 /* ---- kv/memtable/memtable_leaf.c ---- */
 
-/* A key of a leaf, taken out to be sorted. */
+/* A key of a leaf, extracted for sorting. */
 struct bb_memtable_item {
     uint64_t prefix;
     uint32_t record;
@@ -240,24 +242,24 @@ struct bb_memtable_item {
 
 #define BB_MEMTABLE_NO_SLOT UINT32_MAX
 
-/* An empty leaf. */
+/* Creates an empty leaf. */
 uint32_t bb_memtable_leaf_create(struct bb_memtable *memtable, uint32_t low, uint32_t high);
 /* The slot of a key, or BB_MEMTABLE_NO_SLOT. prefix: under the leaf's skip. */
 uint32_t bb_memtable_leaf_find(const struct bb_memtable *memtable,
                                const struct bb_memtable_leaf *leaf, struct bb_bytes key,
                                uint64_t prefix, uint64_t key_hash);
-/* Publishes a record in the next slot. REQUIRES: there is one. */
+/* Publishes a record in the next slot. REQUIRES: a slot is free. */
 void bb_memtable_leaf_append(struct bb_memtable_leaf *leaf, uint64_t prefix, uint8_t tag,
                              uint32_t record);
-/* The leaf's keys as they are now, in order; gives their number. */
+/* Copies the leaf's present keys in order and returns their number. */
 uint32_t bb_memtable_leaf_sort(const struct bb_memtable *memtable,
                                const struct bb_memtable_leaf *leaf,
                                struct bb_memtable_item items[BB_MEMTABLE_SLOTS]);
-/* Divides the full leaf at the end of the path and adds a record that it does not hold. */
+/* Splits the full leaf at the end of the path and adds a record with a new key. */
 void bb_memtable_leaf_split(struct bb_memtable *memtable, const struct bb_memtable_path *path,
                             uint32_t record, uint8_t tag, bool at_end);
 
-/* A node's memory. REQUIRES: bb_memtable_add has made sure that there is some. */
+/* Allocates a node. REQUIRES: bb_memtable_add has checked that memory remains. */
 uint32_t bb_memtable_node_alloc(struct bb_memtable *memtable);
 
 #endif

@@ -1,18 +1,19 @@
-/* The range tombstones of a memtable, beside its tree.
+/* The range tombstones of a memtable, kept outside its tree.
  *
- * All of them stand in a chain of records in the memtable's arena, newest first: adding one cannot
- * fail, and what is in the chain is found. So that look-ups need not walk it, the writer now and
- * then puts the newest ones into an index: lists of fragments, each about twice as long as the one
- * behind it (as the digits of a binary counter), so that every tombstone is copied but a few times
- * and a look-up searches few lists. What is newer than the index is walked.
+ * All of them are in a chain of records in the memtable's arena, newest first. Adding one cannot
+ * fail, and every one in the chain is found. To keep lookups from walking the chain, the writer
+ * occasionally moves the newest ones into an index: lists of fragments, each about twice as long as
+ * the next (like the digits of a binary counter). Each tombstone is therefore copied only a few
+ * times, and a lookup searches few lists. Tombstones newer than the index are found by walking the
+ * chain.
  *
  *     chain     @97 -> @93 -> @88 -> @80 -> ... -> @2         records in the arena
  *     index                   up to 88: [ list of 64 ] [ list of 32 ] [ list of 16 ]
  *
- * An index is constant once published. Those that were replaced stay until the memtable is reset:
- * readers may still be in them.
+ * An index is constant once published. Replaced indexes stay until the memtable is reset, because
+ * readers may still use them.
  *
- * Threads: add: the writer. Everything else: any. init, reset and deinit: nobody else is inside.
+ * Threads: add: the writer. init, reset and deinit need exclusive access. Everything else: any.
  */
 #ifndef BB_KV_MEMTABLE_MEMTABLE_RANGES_H
 #define BB_KV_MEMTABLE_MEMTABLE_RANGES_H
@@ -24,26 +25,28 @@
 struct bb_memtable;
 struct bb_memtable_range_index;
 
-/* Zeroed it is empty. */
+/* A zeroed struct is empty. */
 struct bb_memtable_ranges {
-    _Atomic uint32_t newest; /* record in the arena: key is low, value is high; 0: none */
+    /* Record in the arena: its key is low, its value is high. 0: none. */
+    _Atomic uint32_t newest;
     _Atomic uint64_t count;
-    _Atomic(const struct bb_memtable_range_index *) index; /* NULL: none yet */
-    /* The writer's. */
-    uint32_t unindexed;                      /* records before the index */
-    uint64_t index_bytes;                    /* of all indexes, replaced ones too */
-    struct bb_memtable_range_index *indexes; /* all there were; owned */
+    _Atomic(const struct bb_memtable_range_index *) index; /* NULL until the first index */
+    /* The writer's fields. */
+    uint32_t unindexed;                      /* records newer than the index */
+    uint64_t index_bytes;                    /* of all indexes, including replaced ones */
+    struct bb_memtable_range_index *indexes; /* all indexes, including replaced ones; owned */
 };
 
-/* Takes in a record that lies in the arena, and is linked to the newest one. */
+/* Adds a record that is in the arena and linked to the newest one. */
 void bb_memtable_ranges_add(struct bb_memtable *memtable, uint32_t record);
-/* Nothing is left. */
+/* Removes everything. */
 void bb_memtable_ranges_reset(struct bb_memtable_ranges *ranges);
-/* Is there room for so many more, as far as the index goes? Tombstones that all overlap make one
- * that grows with the square of their number: then it is time for a table. */
+/* True when the index can take this many more tombstones. Tombstones that all overlap make it grow
+ * with the square of their number; then the memtable must become a table. */
 bool bb_memtable_ranges_fit(const struct bb_memtable *memtable);
 
-/* The greatest sequence of at most `sequence` that covers the key; 0: none. REQUIRES: not empty. */
+/* The highest sequence of at most `sequence` that covers the key; 0 if none. REQUIRES: not
+ * empty. */
 uint64_t bb_memtable_ranges_covering(const struct bb_memtable *memtable, struct bb_bytes key,
                                      uint64_t sequence);
 

@@ -1,12 +1,13 @@
-/* Which range tombstones of a view cover a key, for a stream over one of its runs: memtables, then the
- * runs of the levels, newest first.
+/* Finds the range tombstones of a view that cover a key, for a stream over one of its runs:
+ * memtables first, then the runs of the levels, newest first.
  *
- * What a newer run's tombstone covers is hidden in the run altogether: whatever is there of the key
- * is older. What only the run's own covers is hidden if it is older than the tombstone. The answer
- * is kept with the region around the key for which it is the same, so that it is worked out once for
- * each region and not for each entry.
+ * A tombstone of a newer run hides a covered key in this run completely: all versions here are
+ * older. A tombstone of the run itself hides only older versions. The result is kept with the
+ * region around the key in which it is valid, so that it is computed once per region instead of
+ * once per entry.
  *
- * Tables without range tombstones are not opened for it. Threads: one; any number for one view.
+ * Tables without range tombstones are not opened.
+ * Threads: one; a view may have any number.
  */
 #ifndef BB_KV_READ_RANGE_COVER_H
 #define BB_KV_READ_RANGE_COVER_H
@@ -17,8 +18,9 @@
 struct bb_range_cover {
     const struct bb_view *view; /* borrowed */
     const struct bb_comparator *comparator;
-    uint64_t sequence; /* tombstones after it do not count */
-    size_t run;        /* number of the stream's run in the view, the active memtable being 0 */
+    uint64_t sequence; /* later tombstones are ignored */
+    /* Number of the stream's run in the view; 0 is the active memtable. */
+    size_t run;
     bool has_region;
     struct bb_range_region region; /* covering: by newer runs */
     uint64_t own;                  /* by the run itself, in the same region */
@@ -26,10 +28,10 @@ struct bb_range_cover {
 
 void bb_range_cover_init(struct bb_range_cover *cover, const struct bb_view *view,
                          const struct bb_comparator *comparator, uint64_t sequence, size_t run);
-/* Is there any range tombstone in the run, or a newer one? Of the active memtable: by now, which is
- * enough for what was committed before. */
+/* True when the run or a newer one has a range tombstone. For the active memtable: as of now, which
+ * is enough for everything committed earlier. */
 bool bb_range_cover_is_needed(const struct bb_range_cover *cover);
-/* Has the region hold the key. Fails as opening a table does. */
+/* Moves the region to the key. Fails when a table cannot be opened. */
 BB_MUST_CHECK enum bb_status bb_range_cover_find(struct bb_range_cover *cover, struct bb_bytes key);
 
 #endif

@@ -1,5 +1,5 @@
-/* The stream over one run of a view without what range tombstones hide, of the run and of newer
- * ones. Where a newer run's tombstone covers many entries, they are not passed one by one.
+/* The stream over one run of a view, without entries hidden by range tombstones of the run or of
+ * newer ones. Where a newer run's tombstone covers many entries, the stream skips them in one step.
  *
  * Threads: one.
  */
@@ -8,7 +8,7 @@
 
 #include "kv/read/range_cover.h"
 
-/* Takes the stream, in any case. The view must outlive it. */
+/* Takes the stream in any case. The view must outlive it. */
 BB_MUST_CHECK enum bb_status bb_uncovered_iter_create(struct bb_iter *stream,
                                                       const struct bb_range_cover *cover,
                                                       struct bb_iter **ret_iter);

@@ -1,12 +1,12 @@
 /* The keys that are present as of a sequence, over a sorted stream of all versions (a merge of
- * memtables and tables); of them those of a range, beyond which the stream is not moved.
+ * memtables and tables), optionally limited to a range. The stream is not moved beyond the range.
  *
- * Going forward the stream stands on the entry that is shown. Going backward it stands before all
- * versions of the key that is shown, whose key and value are kept in buffers: which version counts
- * is known only after the last of them has been passed.
+ * Going forward, the stream is at the current entry. Going backward, the stream is before all
+ * versions of the current key, and buffers hold its key and value: the visible version is known
+ * only after the last of them has been read.
  *
  *     stream        a@7 a@3 | b@9(delete) b@2 | c@8 c@5        sequence 6
- *     shown         a@3                         c@5
+ *     result        a@3                         c@5
  *
  * Threads: one.
  */
@@ -23,9 +23,9 @@ struct bb_visible {
     uint64_t sequence;
     bool is_valid;
     bool is_backward;
-    enum bb_status status; /* of our own doing; the stream has its own */
-    struct bb_buf
-        key; /* the key shown; forward: also the key whose older versions are being passed */
+    enum bb_status status; /* of this struct; the stream has a separate one */
+    /* The current key; forward: also the key whose older versions are skipped. */
+    struct bb_buf key;
     struct bb_buf value; /* backward only */
 };
 
@@ -38,7 +38,7 @@ void bb_visible_deinit(struct bb_visible *visible);
 void bb_visible_seek_first(struct bb_visible *visible);
 void bb_visible_seek_last(struct bb_visible *visible);
 void bb_visible_seek(struct bb_visible *visible, struct bb_bytes key);
-/* Nowhere, until the next seek, for this reason. */
+/* Makes it invalid with this status until the next seek. */
 void bb_visible_refuse(struct bb_visible *visible, enum bb_status status);
 /* REQUIRES: is_valid. */
 void bb_visible_next(struct bb_visible *visible);

@@ -1,5 +1,5 @@
-/* One attempt to open a store for writing: docs/durability.md, "Opening". Threads: the opener, or the
- * leader of a store that waits for space (kv/recovery/resume.h). */
+/* One attempt to open a store for writing: docs/durability.md, "Opening".
+ * Threads: the opener, or the leader of a store that waits for space (kv/recovery/resume.h). */
 #ifndef BB_KV_RECOVERY_OPENING_H
 #define BB_KV_RECOVERY_OPENING_H
 
@@ -8,7 +8,7 @@
 #include "kv/recovery/replay.h"
 #include "kv/store.h"
 
-/* What an opening carries from step to step. */
+/* State of an opening, passed from step to step. */
 struct bb_opening {
     struct bb_db *db;
     struct bb_directory directory;
@@ -19,17 +19,18 @@ struct bb_opening {
     uint64_t tables_set_aside;
     bool made_directory;
     bool is_at_rest;
-    /* Made by this attempt, and taken over by the store once all of it has succeeded. */
-    uint64_t first_number; /* its files have numbers from here on */
+    /* Made by this attempt, and handed to the store when everything has succeeded. */
+    uint64_t first_number; /* the attempt's files have numbers from here on */
     struct bb_write_buffer *buffer;
     struct bb_view *blank;
     struct bb_manifest *manifest_in_force;
 };
 
-/* REQUIRES: the lock is held. On success the store shows what was found, and may be written. */
+/* On success the store has the recovered data and accepts writes. REQUIRES: the lock is held. */
 BB_MUST_CHECK enum bb_status bb_opening_recover(struct bb_opening *opening);
-/* After an attempt that found no space: what it has made is removed, files too. False when it has
- * come so far that its files may be needed, or that cannot be told. Leaves the failure as it is. */
+/* Undoes an attempt that found no space: removes everything that it made, files too. Returns false
+ * when its files may be needed already, or when that is unknown. Keeps the thread's latest
+ * failure. */
 bool bb_opening_undo(struct bb_opening *opening); /* kv/recovery/resume.c */
 void bb_opening_deinit(struct bb_opening *opening);
 

@@ -1,9 +1,9 @@
-/* Recovery of the logs: what they hold beyond the tables is written to tables of level 0.
+/* Log recovery: writes the operations that are in logs but not in tables to tables of level 0.
  *
- * Sequences are given out without a gap, so a log must begin where the one before it ended. One
- * that begins later shows that a loss of power took the end of an older log and left a newer one:
- * the state ends before the gap, for no state may have a hole. If the newer log had been synced,
- * then the older one had too, and the gap is damage.
+ * Sequences have no gaps, so a log must begin where the previous one ended. If it begins later, a
+ * power failure destroyed the end of an older log and kept a newer one. The state then ends before
+ * the gap, because no state may have a hole. If the newer log was synced, the older one was synced
+ * too, and the gap is damage.
  */
 #ifndef BB_KV_RECOVERY_REPLAY_H
 #define BB_KV_RECOVERY_REPLAY_H
@@ -16,47 +16,52 @@
 struct bb_replay_report {
     uint64_t log_count;
     uint64_t record_count;
-    uint64_t sequence_first; /* of the records; 0: there are none */
+    uint64_t sequence_first; /* of the records; 0 if none exist */
     uint64_t sequence_last;
     struct bb_dropped dropped;
-    bool is_damaged; /* some of what was dropped had been synced */
-    uint64_t *cut;   /* numbers of logs that are damaged, or come after the damage; owned */
+    bool is_damaged; /* some of the dropped bytes had been synced */
+    /* Numbers of logs that are damaged or come later than the damage; owned. */
+    uint64_t *cut;
     size_t cut_count;
 };
 void bb_replay_report_deinit(struct bb_replay_report *report);
 
-/* Replays the logs that the state needs, in order, each operation behind state->last_sequence.
- * Tables are added to *levels (replaced) and *state, their files synced, their names not;
- * last_sequence is raised in the state. Changes no file that exists. After a failure the report has
- * the records that could be read, and nothing else. */
+/* Replays the logs that the state needs, in order, and each operation after state->last_sequence.
+ * Adds tables to *levels (replaced) and *state; their files are synced, their names are not. Raises
+ * the state's last_sequence. Changes no existing file. After a failure the report counts only the
+ * records that could be read. */
 BB_MUST_CHECK enum bb_status bb_replay_logs(struct bb_db *db, const struct bb_directory *directory,
                                             struct bb_manifest_state *state,
                                             struct bb_levels **levels,
                                             struct bb_replay_report *ret_report);
 
-/* With BB_RECOVERY_POINT_IN_TIME: copies logs that were cut to names that are not the store's
- * ("NUMBER.wal.damaged"), so that what was dropped is not removed with them. Else nothing. Call it
- * before the new manifest is published: publishing makes the names durable. */
+/* With BB_RECOVERY_POINT_IN_TIME: copies truncated logs to names that are not the store's
+ * ("NUMBER.wal.damaged"), so that dropped data is not deleted with them. Otherwise does nothing.
+ * Call before the new manifest is published: publishing makes the names durable. */
 BB_MUST_CHECK enum bb_status bb_replay_keep_cut_logs(struct bb_db *db,
                                                      const struct bb_replay_report *report);
 
-/* Reads a log and checks all of its records, without a store: for verification. */
+/* Reads a log and checks all of its records without a store, for verification. */
 struct bb_log_check {
-    uint64_t expected_sequence; /* of the next operation, 0 for any; raised behind what was read */
-    const struct bb_wal_end *ends; /* of logs of which the manifest tells; borrowed */
+    /* Of the next operation; 0 for any. Raised to the end of the read part. */
+    uint64_t expected_sequence;
+    /* Ends of the logs that the manifest lists; borrowed. */
+    const struct bb_wal_end *ends;
     size_t end_count;
     uint64_t record_count;
     uint64_t dropped_bytes;
-    bool is_damaged; /* what was durable is missing or cannot be read: tolerated */
-    bool is_gap;     /* the log begins behind the expected sequence, and ends the state */
+    /* Durable data is missing or cannot be read: tolerated. */
+    bool is_damaged;
+    /* The log begins after the expected sequence, and ends the state. */
+    bool is_gap;
 };
-/* From the state on. */
+/* Starts a check at the manifest's state. */
 struct bb_log_check bb_log_check_from(const struct bb_manifest_state *state);
 BB_MUST_CHECK enum bb_status bb_replay_check_log(struct bb_file_system *fs, const char *path,
                                                  uint64_t number, const uint8_t store_id[16],
                                                  enum bb_recovery recovery,
                                                  struct bb_log_check *check);
-/* The same, and hands every operation, in order, to visit, whose failure ends it. */
+/* The same, and passes every operation in order to visit, whose failure ends the check. */
 BB_MUST_CHECK enum bb_status bb_replay_visit_log(
     struct bb_file_system *fs, const char *path, uint64_t number, const uint8_t store_id[16],
     enum bb_recovery recovery, struct bb_log_check *check,

@@ -1,4 +1,4 @@
-/* One fragment of a log, as a reader meets it. The bytes are drawn in wal_format.h. */
+/* One decoded fragment of a log. wal_format.h draws the bytes. */
 #ifndef BB_KV_WAL_WAL_FRAGMENT_H
 #define BB_KV_WAL_WAL_FRAGMENT_H
 
@@ -7,31 +7,33 @@
 struct bb_wal_fragment {
     enum bb_wal_fragment_type type;
     uint64_t check;
-    struct bb_bytes body; /* borrowed; FULL, FIRST and MARK: begins with the durable offset */
+    /* Borrowed. FULL, FIRST and MARK begin with the durable offset. */
+    struct bb_bytes body;
 };
 
-/* NULL, or why type and length alone tell that no fragment stands here: what passes is hashed. rest:
+/* Checks type and length before hashing. Returns NULL, or the reason why this is no fragment. rest:
  * the bytes from its offset to the end of the block or of the file. */
 const char *bb_wal_fragment_header_defect(struct bb_bytes rest);
 
-/* Decodes a fragment wherever it was to stand in its log: where that is, by its check. False: none is
- * there, or its place cannot be one of a file of so many bytes. rest: as below. */
+/* Decodes a fragment that may have been written for any place of its log; the check reveals that
+ * place. False: there is no fragment, or its place is impossible in a file of this size. rest: as
+ * below. */
 bool bb_wal_fragment_find(uint64_t seed, uint64_t file_size, struct bb_bytes rest,
                           struct bb_wal_fragment *ret_fragment, uint64_t *ret_place);
 
 /* Decodes the fragment at a file offset. rest: the bytes from there to the end of the block or of
- * the file. Gives NULL, or what is wrong with it in a few words. */
+ * the file. Returns NULL, or a short description of the defect. */
 const char *bb_wal_fragment_decode(uint64_t seed, uint64_t offset, struct bb_bytes rest,
                                    struct bb_wal_fragment *ret_fragment);
 
-/* Does the fragment begin with a durable offset? */
+/* True when the fragment begins with a durable offset. */
 static inline bool bb_wal_fragment_has_durable(const struct bb_wal_fragment *fragment)
 {
     return fragment->type == BB_WAL_FULL || fragment->type == BB_WAL_FIRST ||
            fragment->type == BB_WAL_MARK;
 }
 
-/* REQUIRES: it has one. */
+/* REQUIRES: bb_wal_fragment_has_durable. */
 static inline uint64_t bb_wal_fragment_durable(const struct bb_wal_fragment *fragment)
 {
     return bb_load64(fragment->body.data);

@@ -7,13 +7,14 @@
 
 struct bb_wal_source {
     struct bb_file *file; /* owned */
-    uint64_t size;        /* of the file when it was opened: what a read must give */
-    uint64_t seed;        /* of the log's checks */
-    uint64_t shift;       /* bytes that stand in front of their places: blocks begin behind so many;
-                              for who wants fragments that were displaced */
-    uint8_t *block;       /* owned, BB_WAL_BLOCK_SIZE bytes */
-    uint64_t block_offset; /* of the block that is loaded */
-    size_t block_size;     /* 0: none is */
+    /* Of the file when it was opened; a read must return this much. */
+    uint64_t size;
+    uint64_t seed; /* of the log's checks */
+    /* Displacement of the blocks in bytes, to read fragments that were displaced. */
+    uint64_t shift;
+    uint8_t *block;        /* owned, BB_WAL_BLOCK_SIZE bytes */
+    uint64_t block_offset; /* of the loaded block */
+    size_t block_size;     /* 0: no block is loaded */
 };
 
 BB_MUST_CHECK enum bb_status bb_wal_source_open(struct bb_wal_source *source,
@@ -27,7 +28,7 @@ void bb_wal_source_close(struct bb_wal_source *source);
 BB_MUST_CHECK enum bb_status bb_wal_source_at(struct bb_wal_source *source, uint64_t offset,
                                               struct bb_bytes *ret_rest);
 
-/* Forgets the loaded block, so that it is read again. */
+/* Drops the loaded block, so that it is read again. */
 void bb_wal_source_forget(struct bb_wal_source *source);
 
 #endif

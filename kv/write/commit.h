@@ -4,13 +4,13 @@
 
 #include "kv/store.h"
 
-/* Becomes the leader (waiting for it) without a batch: the writer role for freezing. End it with
- * bb_store_release_leader. BB_BUSY: the store is being closed. */
+/* Becomes the leader without a batch, to freeze; waits if necessary. End with
+ * bb_store_release_leader. Errors: BB_BUSY when the store is being closed. */
 BB_MUST_CHECK enum bb_status bb_store_become_leader(struct bb_db *db, struct bb_commit *commit);
 void bb_store_release_leader(struct bb_db *db, struct bb_commit *commit);
 
-/* The leader's: makes the log durable, older ones first, so that nothing newer survives what is
- * older. */
+/* Called by the leader. Makes the log durable, older logs first, so that no newer write survives an
+ * older one. */
 BB_MUST_CHECK enum bb_status bb_store_sync_logs(struct bb_db *db);
 
 #endif

@@ -1,14 +1,14 @@
-/* The order of writers: whoever stands at the head leads, does the work for those behind it, and
- * wakes them.
+/* The queue of writers. The writer at the head is the leader: it does the work of a group of
+ * writers and wakes them.
  *
  *     enter     waits until this commit leads, or until another leader has done it
- *     take      the leader decides how many of those behind it join
- *     leave     the group is done with one status; the next in line leads
- *     close     nobody leads after this leader: those in line, and who comes, are refused
+ *     take      the leader chooses how many queued commits join its group
+ *     leave     ends the group with one status; the next in line leads
+ *     close     no leader follows this one: queued and later commits are refused
  *
- * Being the leader is the store's writer role: only the leader appends to the log, changes the
- * memtable or freezes it. A commit without a batch (exclusive) asks for the role alone and never
- * joins a group. Threads: any; the mutex guards the list and the is_done marks.
+ * The leader has the store's writer role: only the leader appends to the log, changes the memtable
+ * or freezes it. A commit without a batch (exclusive) only needs the role and never joins a group.
+ * Threads: any; the mutex guards the list and the is_done marks.
  */
 #ifndef BB_KV_WRITE_COMMIT_QUEUE_H
 #define BB_KV_WRITE_COMMIT_QUEUE_H
@@ -22,8 +22,8 @@ struct bb_commit {
     bool sync;
     bool is_done;
     bool is_waiting;       /* condition is initialised */
-    bool is_alone;         /* nobody stood behind it when it became the leader */
-    struct bb_error error; /* when it was done by another thread and failed */
+    bool is_alone;         /* the queue was empty when it became the leader */
+    struct bb_error error; /* when another thread did it and it failed */
     struct bb_commit *next;
     struct bb_condvar condition;
 };
@@ -33,29 +33,31 @@ struct bb_commit_queue {
     struct bb_commit *head;
     struct bb_commit *tail;
     bool is_closed;
-    size_t waiting;            /* threads inside enter that wait */
-    struct bb_condvar is_left; /* once closed: one of them has left */
+    size_t waiting; /* threads that wait in enter */
+    /* Signalled when the queue is closed and one of them has left. */
+    struct bb_condvar is_left;
 };
 
 void bb_commit_queue_init(struct bb_commit_queue *queue);
 void bb_commit_queue_deinit(struct bb_commit_queue *queue);
 
 /* True: this commit leads and must call leave. False: it was done, or refused with BB_BUSY because
- * the queue is closed; bb_commit_result gives its status. */
+ * the queue is closed; bb_commit_result returns its status. */
 bool bb_commit_queue_enter(struct bb_commit_queue *queue, struct bb_commit *commit);
 
-/* The last commit of the leader's group: the group is the list from leader to it. A group is
- * bounded by size_max_bytes of batches; a commit that does not sync takes none that does along, or
- * it would wait for nothing. */
+/* Chooses the leader's group and returns its last commit; the group is the list from the leader to
+ * that commit. The batches of a group have at most size_max_bytes. A commit without sync takes no
+ * commit with sync into its group, because it would wait for a sync that it does not need. */
 struct bb_commit *bb_commit_queue_take(struct bb_commit_queue *queue, struct bb_commit *leader,
                                        size_t size_max_bytes);
 
-/* Ends the leadership: all commits from the leader to last have this status. The message is the
- * calling thread's. */
+/* Ends the leadership: all commits from the leader to last get this status, with the calling
+ * thread's message. */
 void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last,
                            enum bb_status status);
 
-/* The leader's, before it leaves: refuses all behind it, and waits until their threads are gone. */
+/* Called by the leader before it leaves: refuses all queued commits, and waits until their threads
+ * are gone. */
 void bb_commit_queue_close(struct bb_commit_queue *queue, struct bb_commit *leader);
 
 /* For a commit that another thread has done, or that was refused. */

@@ -1,32 +1,33 @@
-/* Room for the next write: freezing the memtable, and waiting when too much is frozen or level 0 is
- * too full. */
+/* Makes space for the next write: freezes the memtable, and waits when too much is frozen or level
+ * 0 is too full. */
 #ifndef BB_KV_WRITE_FREEZE_H
 #define BB_KV_WRITE_FREEZE_H
 
 #include "kv/store.h"
 
-/* What a write needs: so many entries with so many bytes of keys and values in all. */
+/* The space that a write needs: a number of entries, with this total size of keys and values. */
 struct bb_room {
     size_t entry_count;
     size_t raw_bytes;
 };
 
-/* The leader's. Returns when the active memtable has room and its log is sound and not too long; freezes
- * and waits as needed. Fails with what stopped the background work. */
+/* Called by the leader. Returns when the write fits the active memtable, and its log is sound and
+ * not too long; freezes and waits as needed. Fails with the error that stopped the background
+ * work. */
 BB_MUST_CHECK enum bb_status bb_store_make_room(struct bb_db *db, const struct bb_room *room);
 
-/* The leader's. Puts an empty memtable of capacity_bytes with a new log in the place of the active
- * one, which is frozen. Waits while BB_FROZEN_MAX are frozen. */
+/* Called by the leader. Freezes the active memtable and replaces it by an empty one of
+ * capacity_bytes with a new log. Waits while BB_FROZEN_MAX are frozen. */
 BB_MUST_CHECK enum bb_status bb_store_freeze(struct bb_db *db, size_t capacity_bytes);
 
-/* The leader's. Waits until nothing is frozen: what was frozen is in tables then. */
+/* Called by the leader. Waits until no memtable is frozen: all of them are in tables then. */
 BB_MUST_CHECK enum bb_status bb_store_drain(struct bb_db *db);
 
 /* A new write buffer with its log, whose name is not durable yet. */
 BB_MUST_CHECK enum bb_status bb_store_new_write_buffer(struct bb_db *db, size_t capacity_bytes,
                                                        struct bb_write_buffer **ret_buffer);
-/* A new write buffer for a store at rest: its log is begun by the first write. old_log_number: of the
- * empty log that is there, which goes when the buffer is flushed; 0: none is. */
+/* A new write buffer for a cleanly closed store: the first write begins its log. old_log_number: of
+ * the existing empty log, which is removed when the buffer is flushed; 0 if none. */
 BB_MUST_CHECK enum bb_status bb_store_new_resting_buffer(struct bb_db *db, uint64_t old_log_number,
                                                          struct bb_write_buffer **ret_buffer);
 

@@ -1,5 +1,5 @@
-/* Whether flushes follow each other, so that level 0 may gather runs: compactions that wait for more
- * of them write less.
+/* Tells whether a series of flushes is in progress. If so, level 0 collects runs: compactions that
+ * wait for more of them write less.
  *
  *     flushes     x   x   x   x                       x
  *     level 0     busy _____________|  quiet          |  busy
@@ -15,14 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Flushes have ceased when none has ended for so long. */
+/* A series of flushes has ended when no flush has finished for this long. */
 #define BB_PACE_NANOSECONDS UINT64_C(5000000000)
 
 /* A zeroed struct is quiet. */
 struct bb_pace {
     bool is_busy;
     uint64_t flushed_at; /* by the store's clock */
-    size_t waiters;      /* calls of bb_db_wait_idle: nothing more comes from them */
+    /* Calls of bb_db_wait_idle: no more flushes come from them. */
+    size_t waiters;
 };
 
 static inline void bb_pace_flushed(struct bb_pace *pace, uint64_t now)
@@ -31,15 +32,15 @@ static inline void bb_pace_flushed(struct bb_pace *pace, uint64_t now)
     pace->flushed_at = now;
 }
 
-/* Nanoseconds until flushes have ceased, if none ends: at least 1, and no more than
- * BB_PACE_NANOSECONDS, also where the clock has gone back. */
+/* Nanoseconds until the series ends if no flush finishes: at least 1, and at most
+ * BB_PACE_NANOSECONDS, even if the clock has been set back. */
 static inline uint64_t bb_pace_left(const struct bb_pace *pace, uint64_t now)
 {
     uint64_t elapsed = now > pace->flushed_at ? now - pace->flushed_at : 0;
     return elapsed < BB_PACE_NANOSECONDS ? BB_PACE_NANOSECONDS - elapsed : 1;
 }
 
-/* They have ceased. */
+/* Ends the series. */
 static inline void bb_pace_rest(struct bb_pace *pace)
 {
     pace->is_busy = false;

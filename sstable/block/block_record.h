@@ -1,4 +1,4 @@
-/* One entry as it stands in a data block; the innermost decoder of every read.
+/* Decodes one stored entry of a data block. This is the innermost decoder of every read.
  *
  *     varint shared | varint unshared | varint value size | varint (sequence << 1 | kind)
  *     | suffix | value
@@ -15,10 +15,10 @@ struct bb_block_record {
     uint32_t value_size;
     uint64_t sequence;
     enum bb_entry_kind kind;
-    const uint8_t *suffix; /* the value stands behind it */
+    const uint8_t *suffix; /* followed by the value */
 };
 
-/* The three sizes, of which mostly each has one byte. */
+/* Decodes the three sizes. Each usually takes one byte. */
 static inline bool bb_block_record_decode_sizes(struct bb_cursor *cursor,
                                                 struct bb_block_record *record)
 {
@@ -35,9 +35,9 @@ static inline bool bb_block_record_decode_sizes(struct bb_cursor *cursor,
            bb_decode_varint32(cursor, &record->value_size);
 }
 
-/* Reads the entry at the cursor and moves behind it. False when its bytes are not an entry: sizes
- * beyond the limits or the end, a deletion with a value. Whether `shared` is no longer than the key
- * before is for the caller to check. */
+/* Reads the entry at the cursor and moves to its end. False when the bytes are not an entry: sizes
+ * beyond the limits or the end, or a deletion with a value. The caller checks that `shared` is no
+ * longer than the previous key. */
 static inline BB_MUST_CHECK bool bb_block_record_decode(struct bb_cursor *cursor,
                                                         struct bb_block_record *record)
 {

@@ -1,13 +1,13 @@
-/* Memory of blocks that nobody wants any more, for the next ones.
+/* Memory of released blocks, for reuse.
  *
- * What is read past the cache lives as long as a look at it. Its memory is of a size for which the
- * allocator searches, merges and splits; and it has fallen out of the processor's caches by the
- * time it comes back. Here a thread gets what it let go of last.
+ * A block that bypasses the cache is released right after its lookup. The allocator would search,
+ * merge and split for its size, and the memory would have left the processor's caches by the time
+ * it is reused. With spares a thread reuses the memory that it released last.
  *
- *     cells   [ a  b  c  .  .  .  .  . ]   of a thread: put into the first empty one,
- *             [ d  .  .  .  .  .  .  . ]   taken from the last full one
+ *     cells   [ a  b  c  .  .  .  .  . ]   of one thread: put fills the first empty cell,
+ *             [ d  .  .  .  .  .  .  . ]   take empties the last full one
  *
- * A cell changes by one atomic exchange. Threads whose identities meet in a line share it.
+ * A cell changes by one atomic exchange. Threads whose ids map to the same line share it.
  * Threads: any.
  */
 #ifndef BB_SSTABLE_BLOCK_BLOCK_SPARES_H
@@ -18,7 +18,7 @@
 
 #define BB_SPARE_LINES 8
 #define BB_SPARE_CELLS 8
-/* Other sizes are the allocator's. */
+/* Other sizes go to the allocator. */
 #define BB_SPARE_SIZE_MIN 2048u
 #define BB_SPARE_SIZE_MAX 16384u
 
@@ -31,10 +31,10 @@ struct bb_block_spares {
 void bb_block_spares_init(struct bb_block_spares *spares);
 void bb_block_spares_deinit(struct bb_block_spares *spares);
 
-/* Memory of at least size bytes, *ret_size of them, from a spare or the allocator; NULL: there is
- * none. At most an eighth is more than was asked for. */
+/* Returns memory of at least size bytes, from a spare or the allocator; *ret_size is its real size,
+ * at most an eighth more than requested. NULL: out of memory. */
 void *bb_block_spares_take(struct bb_block_spares *spares, size_t size, size_t *ret_size);
-/* Gives back what was taken, with the size that take said. */
+/* Returns memory from take, with the size that take reported. */
 void bb_block_spares_put(struct bb_block_spares *spares, void *memory, size_t size);
 
 #endif

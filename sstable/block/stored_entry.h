@@ -1,8 +1,8 @@
-/* An entry that has a data block of its own, as it stands in a file: so that who writes it into
- * another table need not pack it anew.
+/* The stored form of an entry with a separate data block. A copy of the entry into another table
+ * can reuse it instead of compressing it again.
  *
- * The raw payload of such a block follows from key, sequence, kind and value alone. Of the stored
- * form only the checksum is bound to its place.
+ * The raw payload of such a block depends only on key, sequence, kind and value. Of the stored form
+ * only the checksum depends on its place.
  */
 #ifndef BB_SSTABLE_BLOCK_STORED_ENTRY_H
 #define BB_SSTABLE_BLOCK_STORED_ENTRY_H
@@ -10,12 +10,13 @@
 #include "bb/table.h"
 
 struct bb_stored_entry {
-    struct bb_bytes block;         /* as stored_block.h draws it, its checksum verified; borrowed */
-    enum bb_compression attempted; /* what the table's writer was to use: the form is its outcome */
+    struct bb_bytes block; /* as drawn in stored_block.h, its checksum verified; borrowed */
+    /* the compression that the writer tried; the form shows the result */
+    enum bb_compression attempted;
 };
 
-/* The stored form of the entry at which the iterator stands, until it moves; false: none is at hand.
- * REQUIRES: is_valid. */
+/* The stored form of the iterator's current entry, borrowed until it moves. False when it is not
+ * available. REQUIRES: is_valid. */
 static inline bool bb_iter_stored(struct bb_iter *iter, struct bb_stored_entry *ret_stored)
 {
     return iter->ops->stored != NULL && iter->ops->stored(iter, ret_stored);
@@ -23,8 +24,8 @@ static inline bool bb_iter_stored(struct bb_iter *iter, struct bb_stored_entry *
 
 struct bb_table_builder;
 
-/* bb_table_builder_add of an entry whose stored form is at hand; it is taken over where the table is
- * to have the same, which *ret_is_taken says. */
+/* bb_table_builder_add for an entry whose stored form is available. The form is copied if the new
+ * table would store the same bytes; *ret_is_taken reports that. */
 BB_MUST_CHECK enum bb_status bb_table_builder_add_stored(struct bb_table_builder *builder,
                                                          const struct bb_entry *entry,
                                                          const struct bb_stored_entry *stored,

@@ -1,20 +1,20 @@
-/* A fence: a place in the order of entries that separates one block, page or table from the one
- * before.
+/* A fence: a position in the order of entries that separates one block, page or table from the
+ * previous one.
  *
- * INVARIANT: every entry before the fence orders before (key, sequence), every entry behind it at
- * or after.
+ * INVARIANT: every entry before the fence sorts before (key, sequence), every entry after it sorts
+ * at or after.
  *
- * Between two user keys it is the shortest byte string that separates them, with sequence
- * BB_SEQUENCE_MAX: before every version of that key. Where the cut falls between versions of one
- * key it is that key with the sequence below the last one in front of it, so that a look-up (key,
+ * Between two user keys, the fence is the shortest byte string that separates them, with sequence
+ * BB_SEQUENCE_MAX: it sorts before every version of that key. Between two versions of one key, the
+ * fence is that key with the sequence just below the version before it, so that a lookup of (key,
  * sequence) finds its whole answer on one side.
  *
  *     fence      := varint (suffix size << 1 | has sequence) | suffix | [varint sequence]
  *     fence list := varint common size | common prefix | fence*
  *
- * Without "has sequence" the sequence is BB_SEQUENCE_MAX. The key is common prefix and suffix
- * together. Under a comparator that is not bytewise, keys stand whole: no shortening, and the
- * common prefix is empty.
+ * Without "has sequence" the sequence is BB_SEQUENCE_MAX. The key is the common prefix followed by
+ * the suffix. Under a comparator that is not bytewise keys are stored whole: they are not
+ * shortened, and the common prefix is empty.
  */
 #ifndef BB_SSTABLE_INDEX_FENCE_H
 #define BB_SSTABLE_INDEX_FENCE_H
@@ -27,15 +27,15 @@ struct bb_fence {
     uint64_t sequence;
 };
 
-/* The fence between two neighbouring entries, of which the first comes before the second. The key
- * borrows from that of the second. */
+/* The fence between two neighbouring entries; the first sorts before the second. The fence's key
+ * borrows from the second key. */
 struct bb_fence bb_fence_between(const struct bb_comparator *comparator, struct bb_bytes last_key,
                                  uint64_t last_sequence, struct bb_bytes first_key);
 
 /* Appends the fence without the first common_size bytes of its key. */
 BB_MUST_CHECK enum bb_status bb_fence_encode(const struct bb_fence *fence, size_t common_size,
                                              struct bb_buf *buf);
-/* Reads one; the key is the suffix, borrowed. False when the bytes are not a fence. */
+/* Reads one fence. Its key is the suffix only, borrowed. False when the bytes are not a fence. */
 BB_MUST_CHECK bool bb_fence_decode(struct bb_cursor *cursor, struct bb_fence *ret_fence);
 
 #endif

@@ -22,11 +22,11 @@ void bb_fence_builder_reset(struct bb_fence_builder *builder);
 /* The key is copied. */
 BB_MUST_CHECK enum bb_status bb_fence_builder_add(struct bb_fence_builder *builder,
                                                   const struct bb_fence *fence);
-/* Bytes that encode would append now, or a few more. */
+/* An upper estimate of the bytes that encode would append now. */
 size_t bb_fence_builder_size_estimate(const struct bb_fence_builder *builder);
-/* Would this fence spoil the search among those already there? The search sees eight bytes behind
- * the common prefix; true when the fence shortens the prefix so much that more than a quarter of
- * the fences, distinct now, could then no longer be told from a neighbour. */
+/* True when this fence would make searches among the existing ones slow. A search sees eight bytes
+ * after the common prefix. If the fence shortens that prefix, neighbours that differ now may become
+ * equal in those bytes; true when that happens to more than a quarter of the fences. */
 bool bb_fence_builder_collapses(const struct bb_fence_builder *builder,
                                 const struct bb_fence *fence);
 /* Appends the fence list. */

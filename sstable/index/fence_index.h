@@ -1,10 +1,10 @@
-/* Fences ready to be searched: those of an index page or of the root.
+/* Searchable fences of an index page or of the root.
  *
- * In memory, beside the stored fences, stand the eight bytes behind the common prefix of each as a
- * native number. The search is a binary search over these numbers without branches; only a number
- * equal to the key's needs the whole fence, and then a second binary search among the equal ones.
- * Zero-padded numbers are ambiguous ("ab" and "ab\0"), which is why equality decides nothing.
- * (Measured on 64 fences: 15 to 20 ns; with branches 40, as half of them are mispredicted.)
+ * Next to the stored fences, memory holds the eight bytes after the common prefix of each fence as
+ * a native number. The search is a binary search over these numbers without branches. Only a number
+ * equal to the key's needs whole fences, with a second binary search among the equal ones.
+ * Zero-padded numbers are ambiguous ("ab" and "ab\0"), so equality decides nothing. (Measured on 64
+ * fences: 15 to 20 ns; 40 ns with branches, half of which are mispredicted.)
  *
  * Under a comparator that is not bytewise there are no numbers, and every step compares whole keys.
  * Threads: constant after init.
@@ -19,7 +19,7 @@ struct bb_fence_index {
     uint64_t common_number;   /* the first eight bytes of the common prefix */
     uint32_t common_size;
     uint32_t count;
-    /* What a search mostly does without. */
+    /* Rarely used by a search: */
     const uint8_t *common; /* in the stored bytes */
     const uint8_t *text;   /* the stored fences */
     const uint8_t *text_end;
@@ -28,24 +28,24 @@ struct bb_fence_index {
 
 /* Bytes that init needs for count fences; a multiple of 8. */
 size_t bb_fence_index_memory(size_t count);
-/* Reads a fence list of count fences from the cursor, and checks that they ascend. The list and
- * memory (8-byte aligned) are borrowed for the life of the index. On failure *ret_problem says what
- * is wrong, and the cursor stands where. */
+/* Reads a list of count fences from the cursor and checks that they ascend. The list and memory
+ * (8-byte aligned) are borrowed while the index lives. On failure *ret_problem describes the
+ * problem, and the cursor shows where it is. */
 BB_MUST_CHECK bool bb_fence_index_init(struct bb_fence_index *index,
                                        const struct bb_comparator *comparator,
                                        struct bb_cursor *cursor, uint32_t count, void *memory,
                                        const char **ret_problem);
 
-/* How many fences stand at or before (key, sequence): the ordinal of the block or page that the
- * place belongs to. */
+/* The number of fences at or before (key, sequence), which is the ordinal of the block or page for
+ * that position. */
 uint32_t bb_fence_index_find(const struct bb_fence_index *index,
                              const struct bb_comparator *comparator, struct bb_bytes key,
                              uint64_t sequence);
 
-/* Fence number i: its suffix and sequence, borrowed; its key is the common prefix followed by the
- * suffix. */
+/* Returns the suffix and sequence of fence number i, borrowed. Its key is the common prefix
+ * followed by the suffix. */
 struct bb_fence bb_fence_index_get(const struct bb_fence_index *index, uint32_t i);
-/* < 0, 0, > 0: fence number i before, at, after (key, sequence). */
+/* < 0, 0, > 0: fence number i sorts before, at, after (key, sequence). */
 int bb_fence_index_compare(const struct bb_fence_index *index, uint32_t i,
                            const struct bb_comparator *comparator, struct bb_bytes key,
                            uint64_t sequence);

@@ -1,7 +1,6 @@
-/* An index page: what stands between the key and the block. Fences, places and filters of up to 64
- * consecutive blocks.
+/* An index page: fences, places and filters of up to 64 consecutive blocks.
  *
- * In the file, right behind its blocks, in one piece that is read at once:
+ * It is stored directly after its blocks and read in one piece:
  *
  *     header  0  u32  size of the fence area
  *             4  u32  size of the filter area without its checksum; 0: there is neither
@@ -9,7 +8,7 @@
  *            16  u16  blocks
  *            18  u16  filter groups
  *            20  u16  filters of all groups ("shards")
- *            22  u8   flags: bit 0 some group has not exactly one shard
+ *            22  u8   flags: bit 0: some group does not have exactly one shard
  *            23  u8   0
  *     fence area      varint stored size of each block | fence list of blocks 1 ... (fence.h)
  *     u64 checksum    of header and fence area
@@ -17,16 +16,15 @@
  *                     | u16 descriptor of each shard | payloads
  *     u64 checksum    of the filter area
  *
- * The blocks stand back to back from the header's offset up to the page. The fence of block 0 is in
- * the root. A group is `granularity` consecutive blocks of the page, the last may have fewer. Where
- * a payload starts follows from the descriptors before it.
+ * The blocks fill the file from the header's offset up to the page without gaps. The fence of block
+ * 0 is in the root. A group is `granularity` consecutive blocks of the page; the last may have
+ * fewer. The descriptors before a payload determine where it starts.
  *
- * Damage in the filter area costs only filters: the page then says "may contain" to everything.
+ * Damage in the filter area costs only the filters: the page then returns maybe for every key.
  *
- * In memory one allocation, 64-byte aligned: native arrays first, then the stored fences, then the
- * filters with BB_FILTER_PAD_BYTES behind them. (Pages aligned to 4096 bytes would fall into the
- * same cache sets: measured 20 % slower.)
- * Threads: constant after load.
+ * In memory a page is one allocation, 64-byte aligned: native arrays first, then the stored fences,
+ * then the filters with BB_FILTER_PAD_BYTES after them. (Pages aligned to 4096 bytes would map to
+ * the same cache sets: measured 20 % slower.) Threads: constant after load.
  */
 #ifndef BB_SSTABLE_INDEX_INDEX_PAGE_H
 #define BB_SSTABLE_INDEX_INDEX_PAGE_H
@@ -39,25 +37,27 @@
 #include "sstable/index/fence_index.h"
 
 #define BB_CACHE_LINE_SIZE 64
-/* The hot line, the next one, 64 numbers and as many places of filters. */
+/* The hot line, the next one, 64 fence numbers, and the places of as many filters. */
 #define BB_PAGE_PREFETCH_LINES 16
 
 struct bb_index_page {
-    struct bb_cache_item item;     /* first */
-    struct bb_large_pages *memory; /* borrowed: where it is; NULL: the allocator's */
+    struct bb_cache_item item; /* must be first */
+    /* Borrowed; the memory of the page. NULL: the allocator. */
+    struct bb_large_pages *memory;
 
-    /* One cache line with all that a filter's negative takes, the front of the fences included. */
+    /* One cache line with all that a negative answer of a filter reads, including the first fields
+     * of the fences. */
     _Alignas(BB_CACHE_LINE_SIZE) const uint8_t *filters;
-    const uint32_t *shard_offsets; /* in filters; one more than shards */
+    const uint32_t *shard_offsets; /* offsets in filters; one more than shards */
     const uint16_t *descriptors;
-    const uint16_t
-        *group_shards; /* first shard of each group, one more than groups; NULL: one each */
+    /* First shard of each group, one more than groups. NULL: one shard per group. */
+    const uint16_t *group_shards;
     uint32_t granularity;
-    bool has_filters;         /* there are filters, and they may be asked */
-    bool has_damaged_filters; /* there should be filters, and they may not */
+    bool has_filters;         /* there are filters, and they are usable */
+    bool has_damaged_filters; /* there should be filters, but they are not usable */
     struct bb_fence_index fences;
 
-    const uint32_t *block_ends; /* of each block, from base_offset on */
+    const uint32_t *block_ends; /* end of each block, relative to base_offset */
     uint64_t base_offset;
     uint32_t block_count;
     uint32_t group_count;
@@ -68,10 +68,10 @@ struct bb_index_page {
 static_assert(offsetof(struct bb_index_page, fences) % BB_CACHE_LINE_SIZE +
                       offsetof(struct bb_fence_index, common) <=
                   BB_CACHE_LINE_SIZE,
-              "what a negative takes is in one line");
+              "a negative answer reads one line");
 
-/* Begins to load the lines that a search will touch: the fields above, and the numbers and
- * descriptors that stand first behind them. The binary search would miss on one after the other.
+/* Prefetches the lines that a search touches: the fields above, and the first numbers and
+ * descriptors after them. Without this the binary search would miss on one line after the other.
  * (Measured over 2,285 pages in a shared third-level cache: a third less time per absent key.) */
 static inline void bb_index_page_prefetch(const struct bb_index_page *page)
 {
@@ -80,17 +80,19 @@ static inline void bb_index_page_prefetch(const struct bb_index_page *page)
         __builtin_prefetch(line + i * BB_CACHE_LINE_SIZE);
 }
 
-/* What a page is read with. */
+/* The context for reading a page. */
 struct bb_index_page_reading {
     const struct bb_comparator *comparator;
     const struct bb_block_filter_format *filter_format; /* NULL: filters are not used */
     uint32_t granularity;
     struct bb_table_id table;
-    struct bb_place place;         /* of the page */
-    struct bb_large_pages *memory; /* for the page, must live longer; NULL: the allocator */
+    struct bb_place place; /* of the page */
+    /* Memory for the page, must outlive it. NULL: the allocator. */
+    struct bb_large_pages *memory;
 };
 
-/* Reads a stored page: one reference, owned. BB_CORRUPT for damage outside of the filter area. */
+/* Reads a stored page. One reference, owned. Errors: BB_CORRUPT for damage outside the filter
+ * area. */
 BB_MUST_CHECK enum bb_status bb_index_page_decode(const struct bb_index_page_reading *reading,
                                                   struct bb_bytes stored,
                                                   struct bb_index_page **ret_page);
@@ -100,7 +102,7 @@ static inline void bb_index_page_unref(struct bb_index_page *page)
         bb_cache_item_unref(&page->item);
 }
 
-/* Ordinal of the block that (key, sequence) belongs to. */
+/* The ordinal of the block for the position (key, sequence). */
 static inline uint32_t bb_index_page_find(const struct bb_index_page *page,
                                           const struct bb_comparator *comparator,
                                           struct bb_bytes key, uint64_t sequence)
@@ -125,7 +127,7 @@ static inline uint32_t bb_index_page_group(const struct bb_index_page *page, uin
     return page->granularity == 1 ? ordinal : ordinal / page->granularity;
 }
 
-/* Shards of a group: the first and how many. REQUIRES: has_filters. */
+/* The first shard of a group. *ret_count is the number of its shards. REQUIRES: has_filters. */
 static inline uint32_t bb_index_page_group_shards(const struct bb_index_page *page, uint32_t group,
                                                   uint32_t *ret_count)
 {
@@ -137,7 +139,7 @@ static inline uint32_t bb_index_page_group_shards(const struct bb_index_page *pa
     return page->group_shards[group];
 }
 
-/* May the block's filter contain the key? True when there is no filter that could be asked. */
+/* Probes the block's filter. True when it returns maybe, or when no usable filter exists. */
 bool bb_index_page_may_contain(const struct bb_index_page *page,
                                const struct bb_block_filter_format *format, uint32_t ordinal,
                                struct bb_block_filter_key key);

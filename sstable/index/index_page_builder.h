@@ -1,8 +1,8 @@
-/* Builds one index page: fences, sizes and filters of consecutive blocks. The picture of the bytes
- * is in index_page.h.
+/* Builds one index page: fences, sizes and filters of consecutive blocks. index_page.h draws its
+ * bytes.
  *
- * Call order: init (start add_block (add_fence add_block)* finish)* deinit, and after the last
- * block of each filter group add_group. One thread.
+ * Call order: init (start add_block (add_fence add_block)* finish)* deinit, and add_group after the
+ * last block of each filter group. One thread.
  */
 #ifndef BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
 #define BB_SSTABLE_INDEX_INDEX_PAGE_BUILDER_H
@@ -12,7 +12,7 @@
 #include "sstable/index/fence_builder.h"
 
 struct bb_index_page_builder {
-    struct bb_fence_builder fences; /* of all blocks but the first */
+    struct bb_fence_builder fences; /* of all blocks except the first */
     struct bb_buf sizes;            /* varint stored size of each block */
     uint64_t base_offset;           /* of the first block */
     uint64_t data_size;             /* of all blocks */
@@ -28,25 +28,25 @@ struct bb_index_page_builder {
 void bb_index_page_builder_init(struct bb_index_page_builder *builder,
                                 const struct bb_comparator *comparator);
 void bb_index_page_builder_deinit(struct bb_index_page_builder *builder);
-/* Begins a page whose first block will stand at base_offset. */
+/* Begins a page whose first block is at base_offset. */
 void bb_index_page_builder_start(struct bb_index_page_builder *builder, uint64_t base_offset);
 
-/* The fence in front of the next block; not for the first of a page. */
+/* Adds the fence before the next block; not for the first block of a page. */
 BB_MUST_CHECK enum bb_status bb_index_page_builder_add_fence(struct bb_index_page_builder *builder,
                                                              const struct bb_fence *fence);
-/* The next block, stored_size bytes behind the last. */
+/* Adds the next block, which follows the last one and takes stored_size bytes. */
 BB_MUST_CHECK enum bb_status bb_index_page_builder_add_block(struct bb_index_page_builder *builder,
                                                              uint32_t stored_size);
-/* Ends a filter group: what the filter builder holds becomes the filters of the blocks since the
- * last group. */
+/* Ends a filter group: the content of the filter builder becomes the filters of the blocks since
+ * the last group. */
 BB_MUST_CHECK enum bb_status
 bb_index_page_builder_add_group(struct bb_index_page_builder *builder,
                                 struct bb_block_filter_builder *filters);
 
-/* Bytes of the page as it stands, roughly; filters of an open group not included. */
+/* The approximate size of the page if it ended now, without filters of an open group. */
 size_t bb_index_page_builder_size_estimate(const struct bb_index_page_builder *builder);
-/* The page as it is stored at page_offset, behind its blocks, into *ret_page (replaced).
- * *ret_filter_size is how much of it is filter area with its checksum. */
+/* Makes the page as it is stored at page_offset, after its blocks, in *ret_page (replaced).
+ * *ret_filter_size is the size of its filter area, including the checksum. */
 BB_MUST_CHECK enum bb_status bb_index_page_builder_finish(struct bb_index_page_builder *builder,
                                                           struct bb_table_id table,
                                                           uint64_t page_offset,

@@ -1,13 +1,13 @@
-/* A guide to where numbers stand among others: what a search of them begins with, so that it is at its
- * end at once where they are spread somewhat evenly.
+/* An interpolation table over sorted numbers. A search starts here, and usually ends here if the
+ * numbers are spread somewhat evenly.
  *
  *     numbers     |  0    1  2         3     4  |          `count` of them, ascending
- *     buckets     |0|0|0|1|2|3|3|3|3|3|4|4|4|5|5|          equal ranges from `low` on: how many
- *                                                          numbers are below each
+ *     buckets     |0|0|0|1|2|3|3|3|3|3|4|4|4|5|5|          equal ranges from `low` on; each holds
+ *                                                          the number of elements below it
  *
- * A bucket has BB_PREFIX_GUIDE_STEPS numbers at most, mostly: so many comparisons, which do not wait
- * for each other, tell the rest. A binary search of nine numbers is five loads, each of which waits
- * for the one before.
+ * Most buckets have at most BB_PREFIX_GUIDE_STEPS numbers. That many independent comparisons finish
+ * the search. A binary search of nine numbers takes five loads, each of which waits for the
+ * previous one.
  *
  * Threads: constant after init.
  */
@@ -24,21 +24,21 @@
 struct bb_prefix_guide {
     uint64_t low;
     uint32_t shift;        /* a bucket is 2^shift wide */
-    uint32_t bucket_count; /* 0: there is none, and nothing is found */
+    uint32_t bucket_count; /* 0: there is no guide, and find returns false */
     uint16_t *belows;      /* owned */
 };
 
-/* For looking between low and the last number. There is none, too, when a quarter of the numbers
- * stand so close together that they would be guessed wrong, and when there are too many.
- * BB_NO_MEMORY. */
+/* Builds a guide for searches between low and the last number. Builds none when a quarter of the
+ * numbers are so close together that the guess would be wrong, or when there are too many numbers.
+ * Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_prefix_guide_init(struct bb_prefix_guide *guide,
                                                   const uint64_t *numbers, size_t count,
                                                   uint64_t low);
 void bb_prefix_guide_deinit(struct bb_prefix_guide *guide);
 
-/* About how many of the numbers are below `number`: 0 ... count, for a number that is not below `low`
- * never more than there are. False outside of the buckets. REQUIRES: BB_PREFIX_GUIDE_STEPS times
- * UINT64_MAX behind the numbers. */
+/* Estimates how many of the numbers are below `number`: 0 ... count. For a number not below `low`
+ * the estimate is never too high. False outside the buckets. REQUIRES: BB_PREFIX_GUIDE_STEPS times
+ * UINT64_MAX after the numbers. */
 static inline bool bb_prefix_guide_find(const struct bb_prefix_guide *guide,
                                         const uint64_t *numbers, uint64_t number, size_t *ret_below)
 {

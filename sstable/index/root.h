@@ -1,12 +1,12 @@
-/* The root: the fences and places of all index pages. In memory while the table is open.
+/* The root: fences and places of all index pages. In memory while the table is open.
  *
  *     section := varint pages | (varint data size | varint page size | varint blocks) per page
  *                | fence list of pages 1 ...
  *
- * Data size is that of the page's blocks together. Blocks and pages fill the file from offset 0
- * without a gap: the blocks of page 0, page 0, the blocks of page 1, page 1, ...; so that places
- * are sums of sizes, and the last sum is where the sections start. The fence of page 0 is not
- * stored: nothing comes before it.
+ * Data size is the size of the page's blocks together. Blocks and pages fill the file from offset 0
+ * without a gap: the blocks of page 0, page 0, the blocks of page 1, page 1, ... Places are
+ * therefore sums of sizes, and the last sum is where the sections start. The fence of page 0 is not
+ * stored, because page 0 is the first.
  * Threads: constant after init.
  */
 #ifndef BB_SSTABLE_INDEX_ROOT_H
@@ -26,21 +26,21 @@ struct bb_root_page {
 struct bb_root {
     uint32_t page_count;
     uint64_t block_count;
-    uint64_t data_end; /* behind the last page */
+    uint64_t data_end; /* end of the last page */
     struct bb_root_page *pages;
     struct bb_fence_index fences;
-    void *memory;       /* owned: of pages and fences */
+    void *memory;       /* owned: pages and fences */
     struct bb_buf text; /* owned: the stored section */
     uint64_t memory_size;
 };
 
-/* Takes over the stored section, on failure too. BB_CORRUPT. */
+/* Takes ownership of the stored section, also on failure. Errors: BB_CORRUPT. */
 BB_MUST_CHECK enum bb_status bb_root_init(struct bb_root *root,
                                           const struct bb_comparator *comparator,
                                           struct bb_buf *section, struct bb_place place);
 void bb_root_deinit(struct bb_root *root);
 
-/* Number of the page that (key, sequence) belongs to. */
+/* The number of the page for the position (key, sequence). */
 static inline uint32_t bb_root_find(const struct bb_root *root,
                                     const struct bb_comparator *comparator, struct bb_bytes key,
                                     uint64_t sequence)
@@ -48,7 +48,7 @@ static inline uint32_t bb_root_find(const struct bb_root *root,
     return bb_fence_index_find(&root->fences, comparator, key, sequence);
 }
 
-/* Writing: init (add_page (add_fence add_page)* encode) deinit. */
+/* Call order: init (add_page (add_fence add_page)* encode) deinit. */
 struct bb_root_builder {
     struct bb_fence_builder fences;
     struct bb_buf pages;

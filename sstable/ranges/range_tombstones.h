@@ -1,23 +1,24 @@
-/* Range tombstones, cut into fragments: each says "every key from low, inclusive, to high,
- * exclusive, is gone as of these sequences".
+/* Range tombstones, cut into fragments. Each means "every key from low, inclusive, to high,
+ * exclusive, is deleted as of these sequences".
  *
  *     written       [a ........ f)@5                fragments    [a, c) 5
  *                         [c .......... m)@9                     [c, f) 9 5
  *                                                                [f, m) 9
  *
- * Fragments ascend and do not overlap, so that one binary search finds all that covers a key; the
- * sequences of each descend. A tombstone of sequence s hides what is older than s: versions with
- * sequences below s. So a tombstone of sequence 0 hides nothing, and where only hiding counts a
- * covering sequence of 0 stands for "none".
+ * Fragments ascend and do not overlap, so that one binary search finds everything that covers a
+ * key. The sequences of each descend. A tombstone of sequence s hides versions with sequences below
+ * s. A tombstone of sequence 0 therefore hides nothing, and where only hiding counts a covering
+ * sequence of 0 means "none".
  *
- * Threads: a list is constant once made.
+ * Threads: a list is constant after it is made.
  */
 #ifndef BB_SSTABLE_RANGES_RANGE_TOMBSTONES_H
 #define BB_SSTABLE_RANGES_RANGE_TOMBSTONES_H
 
 #include "base/bytes.h"
 
-/* One, as it was written. REQUIRES, wherever one is handed over: low is below high. */
+/* One tombstone in its original form. REQUIRES, for every function that takes one: low is below
+ * high. */
 struct bb_range_tombstone {
     struct bb_bytes low;
     struct bb_bytes high;
@@ -28,7 +29,7 @@ struct bb_range_fragment {
     struct bb_bytes low;
     struct bb_bytes high;
     const uint64_t *sequences; /* newest first */
-    size_t count;              /* of them, at least 1 */
+    size_t count;              /* number of sequences, at least 1 */
 };
 
 struct bb_range_tombstones {
@@ -39,8 +40,8 @@ struct bb_range_tombstones {
     size_t memory_size;    /* bytes of the whole list */
 };
 
-/* Cuts tombstones, in any order, into fragments. Everything is copied; owned. Where touching
- * fragments have the same sequences they become one. BB_TOO_LARGE when there would be more than
+/* Cuts tombstones, given in any order, into fragments. Everything is copied; owned. Adjacent
+ * fragments with the same sequences become one. Errors: BB_TOO_LARGE when there would be more than
  * sequence_count_max sequences: tombstones that all overlap have as many as the square of their
  * number. */
 BB_MUST_CHECK enum bb_status bb_range_tombstones_create(const struct bb_range_tombstone *tombstones,
@@ -48,9 +49,9 @@ BB_MUST_CHECK enum bb_status bb_range_tombstones_create(const struct bb_range_to
                                                         const struct bb_comparator *comparator,
                                                         size_t sequence_count_max,
                                                         struct bb_range_tombstones **ret_list);
-/* The same of what somebody can see: of each fragment the newest sequence of each interval that the
- * snapshots (ascending) make, as compaction/retain.h draws it. Tombstones that all overlap have no more
- * than their number then, for each interval. */
+/* The same, limited to visible sequences: of each fragment, the newest sequence of each interval
+ * between snapshots (ascending), as drawn in compaction/retain.h. Tombstones that all overlap then
+ * have at most their number of sequences per interval. */
 BB_MUST_CHECK enum bb_status
 bb_range_tombstones_create_seen(const struct bb_range_tombstone *tombstones, size_t count,
                                 const struct bb_comparator *comparator, const uint64_t *snapshots,
@@ -58,49 +59,50 @@ bb_range_tombstones_create_seen(const struct bb_range_tombstone *tombstones, siz
 /* NULL is allowed. */
 void bb_range_tombstones_destroy(struct bb_range_tombstones *list);
 
-/* Index of the first fragment that ends behind the key; count if there is none. */
+/* The index of the first fragment that ends after the key; count if none exists. */
 size_t bb_range_tombstones_find(const struct bb_range_tombstones *list, struct bb_bytes key);
 
-/* The greatest sequence of at most `sequence` of a fragment; 0 if there is none. */
+/* The highest sequence of a fragment that is at most `sequence`; 0 if none exists. */
 uint64_t bb_range_fragment_newest(const struct bb_range_fragment *fragment, uint64_t sequence);
 
-/* The greatest sequence of at most `sequence` that covers the key; 0: none. */
+/* The highest sequence of at most `sequence` that covers the key; 0 if none. */
 uint64_t bb_range_tombstones_covering(const struct bb_range_tombstones *list, struct bb_bytes key,
                                       uint64_t sequence);
 
-/* The same, and whether there is one: a tombstone may have sequence 0. */
+/* The same, and true when there is one: a tombstone may have sequence 0. */
 bool bb_range_tombstones_cover(const struct bb_range_tombstones *list, struct bb_bytes key,
                                uint64_t sequence, uint64_t *ret_covering);
 
-/* Those of an open table, borrowed; NULL: it has none. (sstable/table.c) */
+/* The range tombstones of an open table, borrowed; NULL without any. (sstable/table.c) */
 struct bb_table;
 const struct bb_range_tombstones *bb_table_range_tombstones(const struct bb_table *table);
 
-/* ---- a list in the making, fragment by fragment in order ---- */
+/* ---- building a list, fragment by fragment in order ---- */
 
-/* Empty when zeroed, but for comparator and sequence_count_max. Keys are borrowed until finish. */
+/* Empty when zeroed, except for comparator and sequence_count_max. Keys are borrowed until
+ * finish. */
 struct bb_range_list {
     const struct bb_comparator *comparator;
     size_t sequence_count_max;
     struct bb_buf pieces; /* private from here on */
     struct bb_buf sequences;
-    size_t taken; /* sequences that belong to fragments already */
+    size_t taken; /* sequences that already belong to fragments */
 };
 
 void bb_range_list_deinit(struct bb_range_list *list);
-/* One more sequence of the next fragment, newest first. BB_TOO_LARGE beyond the maximum. */
+/* Adds a sequence to the next fragment, newest first. Errors: BB_TOO_LARGE beyond the maximum. */
 BB_MUST_CHECK enum bb_status bb_range_list_add_sequence(struct bb_range_list *list,
                                                         uint64_t sequence);
-/* The fragment of the sequences added since the last one; it becomes one with that if they touch
- * and have the same sequences. REQUIRES: at least one sequence, low below high, not before the end
- * of the last fragment. */
+/* Makes a fragment of the sequences added since the last one. It is joined to the last one if they
+ * are adjacent and have the same sequences. REQUIRES: at least one sequence, low below high, not
+ * before the end of the last fragment. */
 BB_MUST_CHECK enum bb_status bb_range_list_add_fragment(struct bb_range_list *list,
                                                         struct bb_bytes low, struct bb_bytes high);
-/* Copies everything; the list in the making stays the caller's. */
+/* Copies everything. The caller keeps the list that it built from. */
 BB_MUST_CHECK enum bb_status bb_range_list_finish(const struct bb_range_list *list,
                                                   struct bb_range_tombstones **ret_list);
 
-/* ---- tombstones, being gathered in any order ---- */
+/* ---- tombstones collected in any order ---- */
 
 /* Empty when zeroed. Keys are borrowed. */
 struct bb_range_array {
@@ -112,7 +114,7 @@ struct bb_range_array {
 void bb_range_array_deinit(struct bb_range_array *array);
 BB_MUST_CHECK enum bb_status bb_range_array_add(struct bb_range_array *array, struct bb_bytes low,
                                                 struct bb_bytes high, uint64_t sequence);
-/* Every sequence of every fragment. */
+/* Adds every sequence of every fragment. */
 BB_MUST_CHECK enum bb_status bb_range_array_add_list(struct bb_range_array *array,
                                                      const struct bb_range_tombstones *list);
 

@@ -1,11 +1,10 @@
-/* What can still be read of a damaged table, block by block.
+/* Reads the intact parts of a damaged table, block by block.
  *
- * Footer, directory, root, properties, filters and index pages may all be gone: a block is believed
- * when its checksum fits this table and this place (block_places.h), and nothing else is asked for.
- * Range tombstones need the section directory besides (range_salvage.h).
- * What is needed is the table's id, which the checksums are bound to. It stands in the store's
- * manifest, in the footer and in the properties; when all three are gone nothing can be told from
- * accident, and nothing is given out.
+ * Footer, directory, root, properties, filters and index pages may all be gone: a block is accepted
+ * when its checksum fits this table and this place (block_places.h). Range tombstones also need the
+ * section directory (range_salvage.h). Salvage needs the table's id, which the checksums are bound
+ * to. The id is in the store's manifest, in the footer and in the properties. When all three are
+ * gone, blocks cannot be distinguished from accidental bytes, and salvage returns nothing.
  *
  * Memory: the whole file, and one block. Threads: one per call.
  */
@@ -16,16 +15,16 @@
 #include "sstable/salvage/range_salvage.h"
 
 struct bb_salvage_visitor {
-    /* Each entry in order; borrowed for the call. May be NULL. */
+    /* Receives each entry in order; borrowed for the call. May be NULL. */
     enum bb_status (*entry)(void *context, const struct bb_entry *entry);
-    /* Each block at its beginning. May be NULL. */
+    /* Receives each block before its entries. May be NULL. */
     enum bb_status (*block)(void *context, const struct bb_block_place *place,
                             enum bb_compression compression, uint32_t raw_size);
-    /* A stretch of the file, between the entries before and those behind, that blocks may have
-     * stood in and that cannot be read. May be NULL. */
+    /* Receives each unreadable part of the file that may have held blocks, in order with the
+     * entries. May be NULL. */
     enum bb_status (*lost)(void *context, uint64_t offset, uint64_t size);
-    /* Behind all entries: the range tombstones, if there are any and they can be read; borrowed for
-     * the call. May be NULL. */
+    /* Receives the range tombstones, after all entries, if there are any and they can be read;
+     * borrowed for the call. May be NULL. */
     enum bb_status (*ranges)(void *context, const struct bb_range_tombstones *list);
     void *context;
 };
@@ -34,25 +33,28 @@ struct bb_salvage_report {
     uint8_t table_id[BB_TABLE_ID_SIZE];
     uint64_t file_size;
     uint64_t pages;  /* whole index pages */
-    uint64_t blocks; /* that were read */
+    uint64_t blocks; /* blocks read */
     uint64_t entries;
-    uint64_t blocks_lost; /* that a whole page tells of and that cannot be read, in whole or part */
-    uint64_t bytes_lost;  /* of these, and of stretches without any whole page or block; of the
-                             latter some may have been pages */
-    uint64_t tail_bytes;  /* behind the last whole page or block: of an undamaged table what is not
-                             entries; of a cut one perhaps part of a block */
+    /* Blocks that a whole page lists and that cannot be read, in whole or in part. */
+    uint64_t blocks_lost;
+    /* Bytes of the lost blocks, and of stretches without any whole page or block, which may have
+     * held pages too. */
+    uint64_t bytes_lost;
+    /* Bytes after the last whole page or block. In an undamaged table these are the sections and
+     * the footer; in a truncated one they may be part of a block. */
+    uint64_t tail_bytes;
     enum bb_range_salvage ranges;
     uint64_t range_tombstones; /* sequences of all fragments */
 };
 
-/* The id that the file itself names, where there is a block or a directory to prove it: from the
- * footer, else from the properties. BB_CORRUPT: there is none. */
+/* The id that the file itself names, if a block or a directory proves it: from the footer, else
+ * from the properties. Errors: BB_CORRUPT if none exists. */
 BB_MUST_CHECK enum bb_status bb_table_id_salvage(struct bb_bytes file, const char *path,
                                                  uint8_t ret_id[BB_TABLE_ID_SIZE]);
 
-/* Hands all that can be read to the visitor, whose failure ends the salvage. table_id NULL: the one
- * that the file names. comparator NULL: bytewise. BB_CORRUPT: no id. A file without any whole block
- * is BB_OK with no blocks. */
+/* Passes everything that can be read to the visitor; a failure of the visitor ends the salvage.
+ * table_id NULL: the id that the file names. comparator NULL: bytewise. Errors: BB_CORRUPT without
+ * an id. A file without any whole block gives BB_OK and no blocks. */
 BB_MUST_CHECK enum bb_status bb_table_salvage(struct bb_file_system *fs, const char *path,
                                               const struct bb_comparator *comparator,
                                               const uint8_t table_id[BB_TABLE_ID_SIZE],
