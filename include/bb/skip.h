@@ -33,8 +33,8 @@ extern "C" {
 enum bb_skip_kind {
     BB_SKIP_MIN_MAX = 1, /* min_max(a): bounds of each granule. Ranges, =, IN, prefixes */
     BB_SKIP_SET = 2,     /* set(a, values=100): every distinct value. All comparisons, exactly */
-    BB_SKIP_VALUES = 3,  /* values(a, rate=0.01): =, IN of bytes and numbers */
-    BB_SKIP_TOKENS = 4,  /* tokens(a, rate=0.001, fold=none): words of text */
+    BB_SKIP_VALUES = 3,  /* values(a, rate=0.001): =, IN of bytes and numbers */
+    BB_SKIP_TOKENS = 4,  /* tokens(a, rate=0.0001, fold=none): words of text */
     BB_SKIP_NGRAMS = 5,  /* ngrams(a, n=3, rate=0.1, fold=none): substrings from n bytes on */
     BB_SKIP_COLUMN = 6,  /* column(a): the values themselves. Any condition, record by record */
 };

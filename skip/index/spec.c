@@ -29,9 +29,10 @@ static bool has_fold(enum bb_skip_kind kind)
     return kind == BB_SKIP_TOKENS || kind == BB_SKIP_NGRAMS;
 }
 
+/* A granule that is read in vain costs 30 us, and ten times fewer of them a tenth of the index. */
 static double default_rate(enum bb_skip_kind kind)
 {
-    return kind == BB_SKIP_VALUES ? 0.01 : kind == BB_SKIP_TOKENS ? 0.001 : 0.1;
+    return kind == BB_SKIP_VALUES ? 0.001 : kind == BB_SKIP_TOKENS ? 0.0001 : 0.1;
 }
 
 struct bb_skip_spec bb_spec_default(enum bb_skip_kind kind, uint32_t attribute)

@@ -27,7 +27,7 @@ class IndexFiles(LogTest):
         self.assertLess(sum(index["size_bytes"] for index in document["indexes"]), document["index_file_bytes"])
         text = self.ok("stat", self.store).text
         self.assertIn("index files: ", text)
-        self.assertIn("tokens(agent, rate=0.001, fold=none)", text)
+        self.assertIn("tokens(agent, rate=0.0001, fold=none)", text)
 
     def test_stat_of_a_store_without_indexes_is_silent_of_them(self):
         other = self.path("other")
@@ -60,8 +60,8 @@ class IndexFiles(LogTest):
         self.assertNotIn("granules", document)
         by_kind = {index["kind"]: index for index in document["indexes"]}
         self.assertEqual(sorted(by_kind), ["min_max", "set", "tokens", "values"])
-        self.assertEqual(by_kind["values"]["target_rate"], 0.01)
-        self.assertLessEqual(by_kind["values"]["predicted_rate"], 0.01)
+        self.assertEqual(by_kind["values"]["target_rate"], 0.001)
+        self.assertLessEqual(by_kind["values"]["predicted_rate"], 0.001)
         self.assertEqual(by_kind["min_max"]["pairs"], document["granule_count"])
         for index in by_kind.values():
             self.assertAlmostEqual(index["bits_per_pair"], 8 * index["size_bytes"] / index["pairs"])

@@ -327,7 +327,7 @@ class Indexes(LogTest):
         self.assertEqual(row["tables_built"], row["tables"])
         self.assertGreater(row["pairs"], 0)
         self.assertAlmostEqual(row["share_of_data"], row["size_bytes"] / document["raw_bytes"])
-        self.assertIn("values(host, rate=0.01)", self.ok("index", "list", self.store).text)
+        self.assertIn("values(host, rate=0.001)", self.ok("index", "list", self.store).text)
 
     def test_what_is_not_acceptable_is_named(self):
         self.load_log(self.rows[:10])
