@@ -12,6 +12,7 @@
 #include "kv/indexes/index_check.h"
 #include "kv/manifest/manifest.h"
 #include "kv/options.h"
+#include "kv/recovery/dropped.h"
 #include "kv/recovery/replay.h"
 #include "kv/store_verify.h"
 #include "kv/table_check.h"
@@ -27,6 +28,8 @@ struct verification {
     struct bb_manifest_report manifest;
     uint64_t last_sequence; /* of manifest and logs */
     struct bb_db_verify_report report;
+    struct bb_dropped dropped;      /* what an opening would drop */
+    struct bb_db_recovery recovery; /* and what it would find */
 };
 
 static enum bb_status verify_table(struct verification *v, const struct bb_edit_table *table)
@@ -107,17 +110,60 @@ static enum bb_status verify_log(struct verification *v, uint64_t number,
     return status;
 }
 
+/* What an opening would drop of it, as kv/recovery/replay.c counts it. */
+static enum bb_status count_dropped(struct verification *v, uint64_t number, uint64_t bytes,
+                                    const struct bb_log_check *check)
+{
+    if (bytes == 0 && !check->is_gap && !check->is_damaged)
+        return BB_OK;
+    return bb_dropped_count_log(v->fs, v->path, v->state.identity.store_id, number, bytes,
+                                check->expected_sequence, &v->dropped);
+}
+
+/* Logs behind a gap are not part of the state. */
+static enum bb_status verify_each_log(struct verification *v, const uint64_t *numbers, size_t count,
+                                      struct bb_log_check *check)
+{
+    enum bb_status status = BB_OK;
+    for (size_t i = 0; i < count && status == BB_OK; i++) {
+        uint64_t before = check->dropped_bytes;
+        v->report.logs += !check->is_gap;
+        if (!check->is_gap)
+            status = verify_log(v, numbers[i], check);
+        if (v->options.recovery == BB_RECOVERY_POINT_IN_TIME)
+            v->recovery.files_set_aside += check->is_damaged; /* copied: kv/recovery/replay.c */
+        if (status == BB_OK)
+            status = count_dropped(v, numbers[i], check->dropped_bytes - before, check);
+    }
+    return status;
+}
+
+static void describe_recovery(struct verification *v, const struct bb_log_check *check,
+                              size_t log_count)
+{
+    bool is_empty = check->record_count == 0;
+    v->recovery.logs = log_count;
+    v->recovery.records = check->record_count;
+    v->recovery.sequence_first = is_empty ? 0 : v->state.last_sequence + 1;
+    v->recovery.sequence_last = is_empty ? 0 : check->expected_sequence - 1;
+    v->recovery.dropped_bytes = v->dropped.bytes;
+    v->recovery.dropped_logs = v->dropped.logs;
+    v->recovery.dropped_records = v->dropped.records;
+    v->recovery.dropped_sequence_first = v->dropped.sequence_first;
+    v->recovery.dropped_sequence_last = v->dropped.sequence_last;
+    v->recovery.is_damaged = check->is_damaged;
+}
+
 static enum bb_status verify_logs(struct verification *v)
 {
     struct bb_log_check check = bb_log_check_from(&v->state);
     uint64_t *numbers = NULL;
     size_t count = 0;
     enum bb_status status = bb_directory_logs(&v->directory, &v->state, &numbers, &count);
-    for (size_t i = 0; i < count && status == BB_OK && !check.is_gap; i++) {
-        status = verify_log(v, numbers[i], &check);
-        v->report.logs++;
-    }
+    if (status == BB_OK)
+        status = verify_each_log(v, numbers, count, &check);
     bb_free(numbers);
+    describe_recovery(v, &check, count);
     v->last_sequence = check.expected_sequence - 1;
     v->report.log_records = check.record_count;
     v->report.log_bytes_dropped = check.dropped_bytes;
@@ -132,6 +178,8 @@ static enum bb_status judge_unnamed(struct verification *v, const struct bb_unna
     v->report.tables_unnamed = list->count;
     if (v->manifest.is_marked || first == list->count)
         return BB_OK;
+    v->recovery.files_set_aside = list->count - first;
+    v->recovery.is_damaged = true;
     return bb_unnamed_fail(v->path, &list->tables[first], v->last_sequence, &v->manifest);
 }
 
@@ -295,6 +343,9 @@ enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *o
     if (status == BB_OK)
         status = lock_and_verify(&v);
     struct bb_error failure = *bb_error_last();
+    v.recovery.dropped_manifest_bytes = v.manifest.dropped_bytes;
+    if (v.options.recovery_report != NULL)
+        *v.options.recovery_report = v.recovery;
     release(&v);
     if (v.options.file_system == NULL)
         bb_file_system_posix_destroy(v.fs);

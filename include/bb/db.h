@@ -267,7 +267,8 @@ struct bb_db_options {
      * 12. In deterministic mode only bb_db_wait_idle ends the busy state. */
     uint32_t level0_run_count_busy;
 
-    /* Filled in by bb_db_open, also if it fails: it then tells how much is readable. NULL: no
+    /* Filled in by bb_db_open, also if it fails: it then tells how much is readable. bb_db_verify
+     * fills in what an opening with the same `recovery` would drop, without a repair. NULL: no
      * report. Borrowed for the call. Ignored if its struct_size is 0. All 0 with read_only. */
     struct bb_db_recovery *recovery_report;
 

@@ -31,16 +31,17 @@ static enum bb_status count_record(void *context, struct bb_bytes payload, uint6
     return BB_OK;
 }
 
-enum bb_status bb_dropped_count_log(struct bb_db *db, uint64_t number, uint64_t bytes,
+enum bb_status bb_dropped_count_log(struct bb_file_system *fs, const char *directory,
+                                    const uint8_t store_id[16], uint64_t number, uint64_t bytes,
                                     uint64_t expected_sequence, struct bb_dropped *dropped)
 {
     struct count count = {.dropped = dropped, .expected_sequence = expected_sequence};
     struct bb_wal_salvage_report report = {0};
     struct bb_buf path = {0};
-    enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, number, &path);
+    enum bb_status status = bb_filename_path(directory, BB_FILE_LOG, number, &path);
     if (status == BB_OK)
-        status = bb_wal_salvage(db->system, (const char *)path.data, number, db->store_id,
-                                count_record, &count, &report);
+        status = bb_wal_salvage(fs, (const char *)path.data, number, store_id, count_record, &count,
+                                &report);
     bb_buf_deinit(&path);
     if (status != BB_OK)
         return status;

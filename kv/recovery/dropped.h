@@ -16,8 +16,9 @@ struct bb_dropped {
 
 /* Adds the records of a log from expected_sequence on, or the bytes that its reader dropped, if
  * that is more. Reads the whole log again. */
-BB_MUST_CHECK enum bb_status bb_dropped_count_log(struct bb_db *db, uint64_t number, uint64_t bytes,
-                                                  uint64_t expected_sequence,
+BB_MUST_CHECK enum bb_status bb_dropped_count_log(struct bb_file_system *fs, const char *directory,
+                                                  const uint8_t store_id[16], uint64_t number,
+                                                  uint64_t bytes, uint64_t expected_sequence,
                                                   struct bb_dropped *dropped);
 
 #endif

@@ -408,8 +408,8 @@ static enum bb_status replay_each(struct replay *replay, const uint64_t *numbers
         if (is_cut)
             report->cut[report->cut_count++] = numbers[i];
         if (status == BB_OK && (dropped > 0 || check->is_gap || check->is_damaged))
-            status = bb_dropped_count_log(db, numbers[i], dropped, check->expected_sequence,
-                                          &report->dropped);
+            status = bb_dropped_count_log(db->system, db->directory, db->store_id, numbers[i],
+                                          dropped, check->expected_sequence, &report->dropped);
     }
     return status;
 }
