@@ -184,7 +184,7 @@ static enum bb_status decode_style(const char *text, enum bb_compaction_style *r
     return bb_fail(BB_INVALID, "option --style: \"%s\" is not leveled, tiered or lazy", text);
 }
 
-static enum bb_status decode_recovery(const char *text, enum bb_recovery *ret)
+enum bb_status store_recovery_decode(const char *text, enum bb_recovery *ret_recovery)
 {
     static const char *const names[] = {[BB_RECOVERY_SYNCED] = "synced",
                                         [BB_RECOVERY_STRICT] = "strict",
@@ -192,7 +192,7 @@ static enum bb_status decode_recovery(const char *text, enum bb_recovery *ret)
                                         [BB_RECOVERY_SALVAGE] = "salvage"};
     for (size_t i = 0; i < BB_ARRAY_LENGTH(names); i++)
         if (strcmp(text, names[i]) == 0) {
-            *ret = (enum bb_recovery)i;
+            *ret_recovery = (enum bb_recovery)i;
             return BB_OK;
         }
     return bb_fail(BB_INVALID,
@@ -213,7 +213,7 @@ static enum bb_status decode_texts(struct store_options *store)
     if (status == BB_OK && store->style != NULL)
         status = decode_style(store->style, &db->compaction_style);
     if (status == BB_OK && store->recovery != NULL)
-        status = decode_recovery(store->recovery, &db->recovery);
+        status = store_recovery_decode(store->recovery, &db->recovery);
     return status;
 }
 

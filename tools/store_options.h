@@ -40,6 +40,10 @@ BB_MUST_CHECK enum bb_status store_open(struct store_options *store, const char 
 BB_MUST_CHECK enum bb_status store_open_to_read(struct store_options *store, const char *directory,
                                                 struct bb_db **ret_db);
 
+/* "synced", "strict", "point-in-time" or "salvage"; BB_INVALID for other texts. */
+BB_MUST_CHECK enum bb_status store_recovery_decode(const char *text,
+                                                   enum bb_recovery *ret_recovery);
+
 /* Closes; the exit code is code, unless nothing had failed before and closing fails, or the opening
  * has dropped what had been synced. db may be NULL. */
 enum exit_code store_close(const struct store_options *store, struct bb_db *db,

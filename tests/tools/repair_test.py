@@ -225,21 +225,34 @@ class Repair(ToolTest):
     def test_recovery_modes(self):
         copy = self.damaged_log()
         for mode in ("synced", "strict"):
+            self.assertEqual(run("verify", self.store, "--recovery", mode).code, CORRUPT)
             refused = run("stat", self.store, "--recovery", mode)
             self.assertEqual(refused.code, CORRUPT)
             self.assertIn(".wal: at offset", refused.err)
         for mode in ("point-in-time", "salvage"):
             shutil.rmtree(self.store)
             shutil.copytree(copy, self.store)
+            before = files(self.store)
+            foreseen = run("verify", self.store, "--json", "--recovery", mode)
+            self.assertEqual(foreseen.code, RECOVERED)
+            self.assertIn("--recovery " + mode, run("verify", self.store, "--recovery", mode).text)
+            self.assertEqual(files(self.store), before)
             opened = run("stat", self.store, "--json", "--recovery", mode)
             self.assertEqual(opened.code, RECOVERED)
             found = opened.json["recovery"]
+            same = ("damaged", "repaired", "dropped_bytes", "dropped_logs", "deletions_may_return")
+            for name in same if mode == "salvage" else found:
+                self.assertEqual(foreseen.json["recovery"][name], found[name], name)
             self.assertTrue(found["damaged"] and found["dropped_bytes"] > 0 and found["files_set_aside"] > 0)
             self.assertEqual(found["repaired"], mode == "salvage")
             self.assertIn("had been synced", opened.err)
             self.assertEqual(run("stat", self.store).code, FOUND)
             self.assertEqual(self.count() == 9, mode == "salvage")
         self.assertEqual(run("stat", self.store, "--recovery", "lenient").code, USAGE)
+        self.assertEqual(run("verify", self.store, "--recovery", "lenient").code, USAGE)
+        whole = run("verify", self.store, "--recovery", "strict")
+        self.assertEqual(whole.code, FOUND)
+        self.assertIn("drop nothing", whole.text)
 
     def test_what_is_no_store(self):
         self.expect(IO, "repair", os.path.join(self.directory, "none"))
@@ -255,6 +268,28 @@ class Repair(ToolTest):
         before = files(empty)
         self.expect(CORRUPT, "repair", empty)
         self.assertEqual(files(empty), before)
+
+
+class Running(ToolTest):
+    def test_verify_names_each_damaged_table_of_an_open_store(self):
+        for first in (0, 1000):
+            self.load(words(first + 1000)[first:])
+        tables = sorted(glob.glob(os.path.join(self.store, "*.bbt")))
+        self.assertGreater(len(tables), 1)
+        sound = self.ok("verify", self.store, "--running", "--rate", "100M", "--json").json
+        self.assertEqual((sound["tables"], sound["damaged"], sound["complete"]), (len(tables), 0, True))
+        for table in tables[:2]:
+            spoil(table, 200)
+        result = run("verify", self.store, "--running")
+        self.assertEqual(result.code, CORRUPT)
+        for table in tables[:2]:
+            self.assertIn(os.path.basename(table) + ": at offset", result.err)
+        self.assertIn("2 damaged", result.text)
+
+    def test_what_excludes_each_other(self):
+        self.load(words(10))
+        self.expect(USAGE, "verify", self.store, "--running", "--recovery", "strict")
+        self.expect(USAGE, "verify", glob.glob(os.path.join(self.store, "*.bbt"))[0], "--running")
 
 
 if __name__ == "__main__":

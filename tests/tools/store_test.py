@@ -346,8 +346,11 @@ class Locked(ToolTest):
                 result = self.expect(IO, *command_on(opener, self.store))
                 self.assertIn(str(holder.pid), result.err)
                 self.assertEqual("--read-only" in result.err, opener[0] in ("get", "scan", "stat", "export", "explain"))
-            self.assertIn(str(holder.pid), self.expect(IO, "verify", self.store).err)
+            busy = self.expect(IO, "verify", self.store)
+            self.assertIn(str(holder.pid), busy.err)
+            self.assertIn("--running", busy.err)
             before = self.store_files()
+            self.assertTrue(self.ok("verify", self.store, "--running", "--json").json["complete"])
             for reader in (["get", "first"], ["scan"], ["stat"]):
                 self.ok(*command_on(reader, self.store), "--read-only")
             self.ok("measure", self.store, "--keys", self.write("keys", "first\n"), "--read-only")

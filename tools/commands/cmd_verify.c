@@ -5,10 +5,13 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "bb/db_files.h"
+#include "tools/interrupt.h"
 #include "tools/number_text.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/progress.h"
+#include "tools/recovery_report.h"
+#include "tools/store_options.h"
 
 static void report_table(struct output *out, const struct bb_table_verify_report *report)
 {
@@ -43,7 +46,9 @@ static void report_table(struct output *out, const struct bb_table_verify_report
     output_json(out, document);
 }
 
-static void report_store(struct output *out, const struct bb_db_verify_report *report)
+/* recovery: a reference that is taken; NULL: none is reported. */
+static void report_store(struct output *out, const struct bb_db_verify_report *report,
+                         json_t *recovery)
 {
     if (!out->is_json) {
         output_print(out, "store is sound: %s tables, %s, %s entries; %s logs with %s records",
@@ -78,10 +83,13 @@ static void report_store(struct output *out, const struct bb_db_verify_report *r
     json_set_count(document, "foreign", report->foreign);
     json_set_count(document, "tables_unnamed", report->tables_unnamed);
     json_set_count(document, "logs_unnamed", report->logs_unnamed);
+    if (recovery != NULL)
+        json_object_set_new(document, "recovery", recovery);
     output_json(out, document);
 }
 
-static void report_damage(struct output *out, const char *kind, enum bb_status status)
+static void report_damage(struct output *out, const char *kind, enum bb_status status,
+                          json_t *recovery)
 {
     if (!out->is_json)
         return;
@@ -90,32 +98,191 @@ static void report_damage(struct output *out, const char *kind, enum bb_status s
     json_set_bool(document, "sound", false);
     json_set_text(document, "status", bb_status_name(status));
     json_set_text(document, "message", bb_error_last()->message);
+    if (recovery != NULL)
+        json_object_set_new(document, "recovery", recovery);
     output_json(out, document);
 }
 
-static enum bb_status verify_store(const char *path, struct output *out)
+/* ---- recovery ---- */
+
+/* What the command was told, and what it found. */
+struct verify {
+    struct output out;
+    const char *recovery_name; /* NULL: not given */
+    enum bb_recovery recovery;
+    bool is_running;           /* the store is open, in another process */
+    uint64_t bytes_per_second; /* 0: no limit */
+    struct bb_db_recovery found;
+};
+
+static void report_recovery_text(struct verify *verify)
+{
+    const struct bb_db_recovery *found = &verify->found;
+    if (found->dropped_bytes + found->dropped_manifest_bytes + found->dropped_records == 0 &&
+        !found->is_damaged) {
+        output_print(&verify->out,
+                     "opening with --recovery %s would read %s batches and drop nothing\n",
+                     verify->recovery_name, number_grouped(found->records).text);
+        return;
+    }
+    output_print(&verify->out,
+                 "opening with --recovery %s would read %s batches and drop %s of %s logs, with %s "
+                 "whole batches, and %s of the manifest",
+                 verify->recovery_name, number_grouped(found->records).text,
+                 number_bytes(found->dropped_bytes).text, number_grouped(found->dropped_logs).text,
+                 number_grouped(found->dropped_records).text,
+                 number_bytes(found->dropped_manifest_bytes).text);
+    if (found->dropped_records > 0)
+        output_print(&verify->out, "; sequences %s to %s",
+                     number_grouped(found->dropped_sequence_first).text,
+                     number_grouped(found->dropped_sequence_last).text);
+    output_print(&verify->out, "%s\n",
+                 found->is_damaged ? "; some of it was synced" : "; nothing of it was synced");
+}
+
+/* NULL where it goes to no JSON document. */
+static json_t *take_recovery_json(const struct verify *verify)
+{
+    bool is_wanted = verify->out.is_json && verify->recovery_name != NULL;
+    return is_wanted ? recovery_json(&verify->found) : NULL;
+}
+
+/* An opening with salvage repairs the store where it is damaged: a dry run tells what that would
+ * take. */
+static void foresee_repair(struct verify *verify, const char *path)
+{
+    const struct bb_db_repair_options how = {.struct_size = sizeof(how), .dry_run = true};
+    struct bb_error damage = *bb_error_last();
+    struct bb_db_repair_report report = {0};
+    if (bb_db_repair(path, NULL, &how, &report) == BB_OK) {
+        verify->found =
+            (struct bb_db_recovery){.records = report.log_records,
+                                    .dropped_bytes = report.log_bytes_lost + report.bytes_lost,
+                                    .dropped_logs = report.logs_lost,
+                                    .is_damaged = true,
+                                    .is_repaired = true,
+                                    .deletions_may_return = report.deletions_may_return};
+    }
+    (void)bb_error_restore(&damage);
+}
+
+static void report_verified(struct verify *verify, enum bb_status status,
+                            const struct bb_db_verify_report *report)
+{
+    if (status == BB_OK)
+        report_store(&verify->out, report, take_recovery_json(verify));
+    else
+        report_damage(&verify->out, "store", status, take_recovery_json(verify));
+    bool is_opened = status == BB_OK || verify->found.is_repaired;
+    if (is_opened && verify->recovery_name != NULL && !verify->out.is_json)
+        report_recovery_text(verify);
+}
+
+static enum bb_status verify_store(struct verify *verify, const char *path)
 {
     struct bb_db_verify_report report = {0};
-    enum bb_status status = bb_db_verify(path, NULL, &report);
-    if (status == BB_OK)
-        report_store(out, &report);
-    else
-        report_damage(out, "store", status);
-    return status;
+    const struct bb_db_options options = {.struct_size = sizeof(options),
+                                          .recovery = verify->recovery,
+                                          .recovery_report = &verify->found};
+    enum bb_status status = bb_db_verify(path, &options, &report);
+    if (status == BB_CORRUPT && verify->recovery == BB_RECOVERY_SALVAGE)
+        foresee_repair(verify, path);
+    report_verified(verify, status, &report);
+    if (verify->found.is_repaired)
+        command_warn(&command_verify, bb_error_last()->message);
+    struct bb_error error = *bb_error_last();
+    if (status == BB_BUSY)
+        return bb_fail(status, "%s; --running verifies its tables", error.message);
+    return verify->found.is_repaired ? BB_OK : status;
 }
 
-static enum bb_status verify_table(const char *path, struct output *out)
+/* ---- a store that is open ---- */
+
+static void report_scrub(struct output *out, const struct bb_db_scrub_report *report)
+{
+    if (!out->is_json) {
+        output_print(out,
+                     "%s tables and %s index files of an open store: %s damaged; %s read, %s "
+                     "entries; %s\n",
+                     number_grouped(report->tables).text, number_grouped(report->indexes).text,
+                     number_grouped(report->damaged).text, number_bytes(report->read_bytes).text,
+                     number_grouped(report->entries).text,
+                     report->next_table == 0 ? "logs and the manifest were not read"
+                                             : "interrupted before the last table");
+        return;
+    }
+    json_t *document = json_object();
+    json_set_text(document, "kind", "running");
+    json_set_bool(document, "sound", report->damaged == 0);
+    json_set_bool(document, "complete", report->next_table == 0);
+    json_set_count(document, "tables", report->tables);
+    json_set_count(document, "indexes", report->indexes);
+    json_set_count(document, "entries", report->entries);
+    json_set_count(document, "damaged", report->damaged);
+    json_set_count(document, "read_bytes", report->read_bytes);
+    json_set_count(document, "bytes_left", report->bytes_left);
+    output_json(out, document);
+}
+
+static void on_event(void *context, const struct bb_event *event)
+{
+    if (event->kind == BB_EVENT_DAMAGE)
+        command_warn(context, event->message);
+}
+
+static bool on_progress(void *context, const struct bb_db_scrub_report *so_far)
+{
+    (void)context, (void)so_far;
+    return !interrupt_is_wanted();
+}
+
+static enum bb_status verify_running(struct verify *verify, const char *path)
+{
+    struct bb_db *db = NULL;
+    struct bb_db_scrub_report report = {0};
+    const struct bb_db_options options = {.struct_size = sizeof(options),
+                                          .read_only = true,
+                                          .on_event = on_event,
+                                          .event_context = (void *)(uintptr_t)&command_verify};
+    const struct bb_db_scrub_options how = {.struct_size = sizeof(how),
+                                            .bytes_per_second = verify->bytes_per_second,
+                                            .on_progress = on_progress};
+    enum bb_status status = bb_db_open(path, &options, &db);
+    if (status != BB_OK)
+        return status;
+    status = bb_db_scrub(db, &how, &report);
+    struct bb_error error = *bb_error_last();
+    report_scrub(&verify->out, &report);
+    enum bb_status closed = bb_db_close(db);
+    return status == BB_OK ? closed : bb_error_restore(&error);
+}
+
+/* ---- the command ---- */
+
+static enum bb_status verify_table(struct verify *verify, const char *path)
 {
     struct bb_table_verify_report report = {0};
+    if (verify->recovery_name != NULL || verify->is_running)
+        return bb_fail(BB_INVALID, "%s: is a file; --recovery and --running are for stores", path);
     enum bb_status status = bb_table_verify(path, NULL, &report);
     if (status == BB_OK)
-        report_table(out, &report);
+        report_table(&verify->out, &report);
     else
-        report_damage(out, "table", status);
+        report_damage(&verify->out, "table", status, NULL);
     return status;
 }
 
-static enum bb_status verify(const char *path, struct output *out)
+static enum bb_status verify_directory(struct verify *verify, const char *path)
+{
+    if (!verify->is_running)
+        return verify_store(verify, path);
+    if (verify->recovery_name != NULL)
+        return bb_fail(BB_INVALID, "options --running and --recovery exclude each other: the logs "
+                                   "of an open store are not verified");
+    return verify_running(verify, path);
+}
+
+static enum bb_status verify_path(struct verify *verify, const char *path)
 {
     struct stat file;
     if (stat(path, &file) != 0)
@@ -123,24 +290,46 @@ static enum bb_status verify(const char *path, struct output *out)
     struct progress progress;
     progress_start(&progress, "verifying", 0, true);
     enum bb_status status =
-        S_ISDIR(file.st_mode) ? verify_store(path, out) : verify_table(path, out);
+        S_ISDIR(file.st_mode) ? verify_directory(verify, path) : verify_table(verify, path);
     progress_stop(&progress);
     return status;
 }
 
+static enum exit_code code_of(const struct verify *verify, const struct command *command,
+                              enum bb_status status)
+{
+    if (status != BB_OK)
+        return command_fail(command, status);
+    if (interrupt_is_wanted())
+        return EXIT_INTERRUPTED;
+    return verify->found.is_damaged ? EXIT_RECOVERED : EXIT_FOUND;
+}
+
 static enum exit_code run(const struct command *command, int argc, char **argv)
 {
-    struct output out = {0};
-    const struct option own[] = {{"json", NULL, OPTION_FLAG, &out.is_json, "report as JSON"}};
+    struct verify verify = {0};
+    const struct option own[] = {
+        {"recovery", "MODE", OPTION_TEXT, &verify.recovery_name,
+         "verify the logs as an opening in this mode, and report what it would drop"},
+        {"running", NULL, OPTION_FLAG, &verify.is_running,
+         "verify the tables of a store that another process has open"},
+        {"rate", "SIZE", OPTION_SIZE, &verify.bytes_per_second,
+         "with --running: read at most this much per second"},
+        {"json", NULL, OPTION_FLAG, &verify.out.is_json, "report as JSON"},
+    };
     const struct option_group group = {"Options", own, BB_ARRAY_LENGTH(own)};
     struct arguments arguments = {0};
     enum exit_code code = EXIT_FOUND;
     if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))
         return code;
-    enum bb_status status = verify(arguments.values[0], &out);
-    if (status != BB_OK)
-        code = command_fail(command, status);
-    return output_finish(&out, command, code);
+    enum bb_status status = BB_OK;
+    if (verify.recovery_name != NULL)
+        status = store_recovery_decode(verify.recovery_name, &verify.recovery);
+    if (status == BB_OK && verify.is_running)
+        interrupt_watch();
+    if (status == BB_OK)
+        status = verify_path(&verify, arguments.values[0]);
+    return output_finish(&verify.out, command, code_of(&verify, command, status));
 }
 
 const struct command command_verify = {
@@ -148,17 +337,24 @@ const struct command command_verify = {
     .summary = "read and check every byte of a table or a store",
     .arguments = "PATH",
     .description =
-        "PATH is a table file or the directory of a store that nobody has open. Reads every byte; "
+        "PATH is a table file or the directory of a store that is not open. Reads every byte; "
         "checks every\n"
         "checksum, order and count; asks every filter for every key of its block, and rebuilds and "
         "compares\n"
         "the filters that this version wrote. Stops at the first defect and names file and "
         "offset.\n"
         "Exit code 0: sound, 4: damaged, 5: written by a newer version. Changes nothing.\n"
+        "With --recovery (strict, synced, point-in-time, salvage) the logs are judged as by an "
+        "opening in that\n"
+        "mode: 0 if it drops nothing that was synced, 8 if it does, 4 if it refuses.\n"
+        "With --running the store may be open elsewhere: its tables and index files are verified, "
+        "all of them\n"
+        "even if one is damaged; logs and the manifest are not.\n"
         "\n"
         "Examples:\n"
         "  bloomblock verify /tmp/words\n"
-        "  bloomblock verify /tmp/words/000005.bbt --json\n",
+        "  bloomblock verify /tmp/words/000005.bbt --json\n"
+        "  bloomblock verify /tmp/words --running --rate 10M\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run,
