@@ -125,6 +125,8 @@ struct bb_db {
     _Atomic uint64_t write_bytes;
     _Atomic uint64_t commit_count;
     _Atomic uint64_t wal_bytes;
+    _Atomic bool indexes_are_wanted; /* by a selection since the latest flush began:
+                                        kv/indexes/index_demand.h */
 
     /* Guarded by mutex. */
     struct bb_mutex mutex;
@@ -174,7 +176,8 @@ struct bb_db {
     struct bb_compaction *compaction;   /* in progress, or NULL */
     uint64_t compaction_begin;          /* its start, by the clock */
     struct bb_index_build *index_build; /* of its outputs; owned, or NULL */
-    uint64_t compact_ticket;            /* the request that it serves, or 0 */
+    bool has_deferred;       /* level 0 has tables without index files, at its last look */
+    uint64_t compact_ticket; /* the request that it serves, or 0 */
     /* The latest compaction was a piece of a requested range. */
     bool was_range;
 };

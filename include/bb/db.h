@@ -508,8 +508,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_compact(struct bb_db *db);
  * rates keep the target. A range with high <= low is empty. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low, const struct bb_bytes *high);
-/* Waits until no flush or compaction is due, and ends the busy state of level 0 (see
- * level0_run_count_busy). With a steady writer this may take until the writer stops. */
+/* Waits until no flush, compaction or deferred index build (bb/select.h) is due, and ends the busy
+ * state of level 0 (see level0_run_count_busy). With a steady writer this may take until the writer
+ * stops. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_wait_idle(struct bb_db *db);
 
 /* Statistics since open; all 0 in a child made by fork. Reading them does not block other

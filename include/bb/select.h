@@ -12,9 +12,16 @@
  *     bb_select_destroy(select);
  *
  * Every value of the store is a record; a schema (bb/record.h) says how attributes are found in it. The
- * store keeps a schema of its own and a list of indexes, its catalog. An index is built by every flush
- * and compaction from the moment it is created; bb_db_index_materialize builds it for the tables of
- * before, without rewriting them.
+ * store keeps a schema of its own and a list of indexes, its catalog. From the moment an index is created
+ * compactions build it; bb_db_index_materialize builds it for the tables of before, without rewriting
+ * them.
+ *
+ * A flush defers its index file, because the compaction of its table builds one soon. A table of level
+ * 0 gets a deferred index file as soon as no compaction is due and either no flush has ended for 5
+ * seconds, bb_db_wait_idle waits, or a selection can use indexes. A flush builds its index file at once
+ * if a selection that can use indexes was made after the previous flush began. In deterministic mode
+ * bb_db_wait_idle builds deferred index files, and so do writes after such a selection. Until then a
+ * selection reads the whole table.
  *
  * Results are exact, in key order, as of one state of the store: they are the records for which the
  * condition is true, whatever indexes say, have lost or lack. An index only spares reading.
@@ -43,7 +50,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_create(struct bb_db *db,
 /* BB_NOT_FOUND; BB_INVALID: an index is over it, which the message names. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_drop(struct bb_db *db, const char *name);
 
-/* Adds an index: tables that are begun from now on have it. name: 1 ... 64 bytes without control
+/* Adds an index: tables that are begun from now on get it. name: 1 ... 64 bytes without control
  * characters. spec: its kind, attribute and parameters, "tokens(agent, rate=0.001)" (bb/skip.h).
  * BB_INVALID with what is wrong with them; BB_EXISTS: the name is taken. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_create(struct bb_db *db, const char *name,
@@ -59,13 +66,14 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_granule_set(struct bb_db *db, uint64_t
 /* An index of the store. */
 struct bb_db_index {
     char *name;
-    char *spec;            /* canonical text */
-    char *definition;      /* of its attribute */
-    uint64_t tables;       /* of the store, of now */
-    uint64_t tables_built; /* of them, that have the index */
-    uint64_t size_bytes;   /* in their index files */
-    uint64_t pairs;        /* members of granules, each granule's counted */
-    uint64_t granules;     /* of these tables */
+    char *spec;              /* canonical text */
+    char *definition;        /* of its attribute */
+    uint64_t tables;         /* of the store, of now */
+    uint64_t tables_built;   /* of them, that have the index */
+    uint64_t tables_pending; /* of them, whose index file is deferred: the store builds it */
+    uint64_t size_bytes;     /* in their index files */
+    uint64_t pairs;          /* members of granules, each granule's counted */
+    uint64_t granules;       /* of these tables */
 };
 struct bb_db_index_list {
     struct bb_db_index *indexes;

@@ -2,12 +2,14 @@
 #include "kv/background/compaction_work.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "compaction/compact.h"
 #include "compaction/pick_covered.h"
 #include "compaction/plan_rates.h"
 #include "kv/background/flush.h"
 #include "kv/background/install.h"
+#include "kv/indexes/deferred.h"
 #include "kv/indexes/index_build.h"
 #include "kv/file_number.h"
 #include "kv/options.h"
@@ -101,6 +103,8 @@ static enum bb_status describe_move(const struct bb_plan *plan, struct bb_edit *
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < plan->input_count && status == BB_OK; i++) {
         struct bb_table_file *file = plan->inputs[i];
+        /* Only there tables may lack an index file: kv/indexes/deferred.h. */
+        BB_ASSERT(plan->input_levels[i] > 0);
         status = bb_edit_remove_table(edit, file->number);
         if (status == BB_OK)
             status = bb_edit_add_run_table(edit, plan->output_level, plan->output_run, file->number,
@@ -269,13 +273,18 @@ static void set_horizon(struct bb_db *db, struct bb_pick_options *options)
 }
 
 /* What waits to be flushed will be there soon. */
-static void set_pace(struct bb_db *db, struct bb_pick_options *options)
+static bool is_quiet(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    bool is_quiet = bb_pace_is_quiet(&db->pace) && db->view->frozen_count == 0;
+    bool has_ceased = bb_pace_is_quiet(&db->pace) && db->view->frozen_count == 0;
     bb_mutex_unlock(&db->mutex);
+    return has_ceased;
+}
+
+static void set_pace(struct bb_db *db, struct bb_pick_options *options)
+{
     options->level0_run_count_due =
-        is_quiet ? db->options.level0_run_count_compact : db->options.level0_run_count_busy;
+        is_quiet(db) ? db->options.level0_run_count_compact : db->options.level0_run_count_busy;
 }
 
 static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
@@ -413,7 +422,7 @@ static enum bb_status compact_some(struct bb_db *db, bool *ret_did)
     *ret_did = true;
     status = plan_next(db, &levels, &plan, &table);
     if (status == BB_OK && plan.reason == BB_PLAN_NOTHING)
-        *ret_did = false;
+        status = bb_deferred_build_some(db, is_quiet(db), ret_did);
     else if (status == BB_OK)
         status = carry_out(db, levels, &plan, &table);
     bb_levels_unref(levels);

@@ -8,6 +8,7 @@
 #include "kv/manifest/filename.h"
 #include "kv/background/install.h"
 #include "kv/indexes/index_build.h"
+#include "kv/indexes/index_demand.h"
 #include "kv/manifest/manifest.h"
 #include "kv/memtable/memtable.h"
 #include "kv/options.h"
@@ -169,7 +170,8 @@ static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buf
     struct bb_index_build indexes = {0};
     enum bb_status status = BB_OK;
     if (!bb_memtable_is_empty(buffer->memtable)) {
-        bb_index_build_init(&indexes, db, bb_store_files_of(db, BB_WORK_FLUSH));
+        if (bb_index_demand_take(db))
+            bb_index_build_init(&indexes, db, bb_store_files_of(db, BB_WORK_FLUSH));
         status = describe_table(db, buffer->memtable, &indexes, edit);
         bb_index_build_deinit(&indexes);
     }

@@ -111,11 +111,14 @@ enum bb_status bb_store_work_all(struct bb_db *db, enum bb_work wanted)
     return status;
 }
 
-/* Level 0 gathers runs that are to be merged when no more come. The mutex is held. */
+/* Level 0 gathers runs that are to be merged, or to get their indexes, when no more come. The mutex is
+ * held. */
 static bool gathers(const struct bb_worker *worker)
 {
     const struct bb_db *db = worker->db;
-    return worker->work == BB_WORK_COMPACTION && !bb_pace_is_quiet(&db->pace) &&
+    if (worker->work != BB_WORK_COMPACTION || bb_pace_is_quiet(&db->pace))
+        return false;
+    return db->has_deferred ||
            bb_levels_table_count(db->view->levels, 0) >= db->options.level0_run_count_compact;
 }
 

@@ -68,13 +68,15 @@ static void count_file(const struct bb_skip_file *file, const struct bb_catalog 
     }
 }
 
-static enum bb_status count_table(struct bb_table_file *table, const struct bb_catalog *catalog,
-                                  struct bb_db_index_list *list)
+static enum bb_status count_table(struct bb_table_file *table, int level,
+                                  const struct bb_catalog *catalog, struct bb_db_index_list *list)
 {
     struct bb_skip_file *file = NULL;
     struct bb_companion *index = bb_table_file_companion(table);
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
         list->indexes[i].tables++;
+        list->indexes[i].tables_pending += index == NULL && level == 0;
+    }
     enum bb_status status = index == NULL ? BB_NOT_FOUND : bb_index_file_open(index, &file);
     if (status == BB_OK)
         count_file(file, catalog, list);
@@ -88,7 +90,7 @@ static enum bb_status count_tables(const struct bb_levels *levels, const struct 
     enum bb_status status = BB_OK;
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         for (size_t i = 0; i < bb_levels_table_count(levels, level) && status == BB_OK; i++)
-            status = count_table(bb_levels_table(levels, level, i), catalog, list);
+            status = count_table(bb_levels_table(levels, level, i), level, catalog, list);
     }
     return status;
 }

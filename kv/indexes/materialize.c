@@ -7,7 +7,6 @@
 #include "base/sized_struct.h"
 #include "base/status.h"
 #include "bb/select.h"
-#include "kv/background/flush.h"
 #include "kv/background/install.h"
 #include "kv/indexes/index_build.h"
 #include "kv/indexes/index_file.h"
@@ -23,11 +22,6 @@ struct materialization {
     uint64_t table_count;
     uint64_t done;
     bool was_overtaken; /* tables of the view were replaced before they were done */
-    /* The table at hand. */
-    struct bb_table_file *file; /* borrowed from the view */
-    struct bb_index_build build;
-    struct bb_companion *index; /* one reference */
-    bool is_replaced;           /* a compaction has replaced the table */
 };
 
 /* ---- what is there ---- */
@@ -53,91 +47,21 @@ static enum bb_status look_at(struct bb_table_file *table, const struct bb_catal
     return bb_index_file_is_lost(status) ? BB_OK : status;
 }
 
-/* ---- installing ---- */
-
-/* Where the table is by now. False: a compaction has replaced it. */
-static bool find_table(const struct bb_levels *levels, const struct bb_table_file *file,
-                       int *ret_level, uint64_t *ret_run)
-{
-    for (size_t i = 0; i < levels->turn_count; i++) {
-        const struct bb_run_turn *turn = &levels->turns[i];
-        for (size_t j = 0; j < turn->run->count; j++) {
-            if (turn->run->files[j] != file)
-                continue;
-            *ret_level = turn->level;
-            *ret_run = turn->level == 0 ? 0 : turn->run->number;
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum bb_status place(void *context, struct bb_levels *levels, struct bb_edit *edit)
-{
-    struct materialization *m = context;
-    int level = 0;
-    uint64_t run = 0;
-    m->is_replaced = !find_table(levels, m->file, &level, &run);
-    if (m->is_replaced)
-        return bb_fail(BB_NOT_FOUND, "%s: the table was replaced", m->db->directory);
-    enum bb_status status = bb_edit_remove_table(edit, m->file->number);
-    if (status == BB_OK)
-        status = bb_edit_add_run_table(edit, level, run, m->file->number, &m->file->meta);
-    if (status == BB_OK)
-        bb_edit_set_index(edit, m->index->number);
-    return status;
-}
-
-static void put_in_force(void *context)
-{
-    struct materialization *m = context;
-    bb_table_file_set_companion(m->file, m->index);
-    m->index = NULL;
-}
-
-/* From the record on the file is the manifest's, or in doubt (kv/orphans.h). */
-static enum bb_status install(struct materialization *m)
-{
-    struct bb_edit edit;
-    struct bb_placing placing = {.place = place, .placed = put_in_force, .context = m};
-    bb_edit_init(&edit);
-    enum bb_status status = bb_store_mend_manifest(m->db);
-    if (status == BB_OK)
-        status = bb_store_install_placed(m->db, &edit, &placing);
-    if (edit.added_count > 0)
-        bb_index_build_commit(&m->build);
-    bb_edit_deinit(&edit);
-    m->was_overtaken |= m->is_replaced;
-    return m->is_replaced ? BB_OK : status;
-}
-
-static enum bb_status build_and_install(struct materialization *m)
-{
-    enum bb_status status = bb_table_index_build(&m->build, m->file);
-    if (status == BB_OK)
-        status = bb_index_file_create(m->db, m->build.built[0].number, m->file->meta.table_id,
-                                      &m->index);
-    if (status == BB_OK)
-        status = install(m);
-    bb_companion_unref(m->index);
-    m->index = NULL;
-    return status;
-}
-
 static enum bb_status do_table(struct materialization *m, struct bb_table_file *file)
 {
-    m->file = file;
-    m->is_replaced = false;
     bool is_complete = false;
+    bool is_replaced = false;
+    struct bb_index_build build;
     enum bb_status status = BB_OK;
-    bb_index_build_init(&m->build, m->db, bb_store_files_of(m->db, BB_WORK_COMPACTION));
-    if (m->build.catalog == NULL)
+    bb_index_build_init(&build, m->db, bb_store_files_of(m->db, BB_WORK_COMPACTION));
+    if (build.catalog == NULL)
         is_complete = true;
     else if (!m->options.rebuild)
-        status = look_at(file, m->build.catalog, &is_complete);
+        status = look_at(file, build.catalog, &is_complete);
     if (status == BB_OK && !is_complete)
-        status = build_and_install(m);
-    bb_index_build_deinit(&m->build);
+        status = bb_table_index_bring(&build, file, &is_replaced);
+    m->was_overtaken |= is_replaced;
+    bb_index_build_deinit(&build);
     m->done++;
     if (status == BB_OK && m->options.progress != NULL &&
         !m->options.progress(m->options.progress_context, m->done, m->table_count))

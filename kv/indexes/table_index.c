@@ -2,7 +2,9 @@
 #include "kv/indexes/table_index.h"
 
 #include "base/status.h"
+#include "kv/background/flush.h"
 #include "kv/background/install.h"
+#include "kv/indexes/index_file.h"
 #include "sstable/table_blocks.h"
 
 /* WHY a look at the store with each block: closing waits for whoever builds. */
@@ -32,5 +34,84 @@ enum bb_status bb_table_index_build(struct bb_index_build *build, struct bb_tabl
     if (status == BB_OK)
         status = bb_index_build_finish(build);
     bb_table_blocks_deinit(&blocks);
+    return status;
+}
+
+/* ---- putting it in force ---- */
+
+struct bringing {
+    struct bb_table_file *file;
+    struct bb_companion *index; /* one reference, until it is in force */
+    bool is_replaced;
+};
+
+/* Where the table is by now. False: a compaction has replaced it. */
+static bool find_table(const struct bb_levels *levels, const struct bb_table_file *file,
+                       int *ret_level, uint64_t *ret_run)
+{
+    for (size_t i = 0; i < levels->turn_count; i++) {
+        const struct bb_run_turn *turn = &levels->turns[i];
+        for (size_t j = 0; j < turn->run->count; j++) {
+            if (turn->run->files[j] != file)
+                continue;
+            *ret_level = turn->level;
+            *ret_run = turn->level == 0 ? 0 : turn->run->number;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum bb_status place(void *context, struct bb_levels *levels, struct bb_edit *edit)
+{
+    struct bringing *bringing = context;
+    struct bb_table_file *file = bringing->file;
+    int level = 0;
+    uint64_t run = 0;
+    bringing->is_replaced = !find_table(levels, file, &level, &run);
+    if (bringing->is_replaced)
+        return bb_fail(BB_NOT_FOUND, "the table was replaced");
+    enum bb_status status = bb_edit_remove_table(edit, file->number);
+    if (status == BB_OK)
+        status = bb_edit_add_run_table(edit, level, run, file->number, &file->meta);
+    if (status == BB_OK)
+        bb_edit_set_index(edit, bringing->index->number);
+    return status;
+}
+
+static void put_in_force(void *context)
+{
+    struct bringing *bringing = context;
+    bb_table_file_set_companion(bringing->file, bringing->index);
+    bringing->index = NULL;
+}
+
+/* From the record on the file is the manifest's, or in doubt (kv/orphans.h). */
+static enum bb_status install(struct bb_index_build *build, struct bringing *bringing)
+{
+    struct bb_edit edit;
+    struct bb_placing placing = {.place = place, .placed = put_in_force, .context = bringing};
+    bb_edit_init(&edit);
+    enum bb_status status = bb_store_mend_manifest(build->db);
+    if (status == BB_OK)
+        status = bb_store_install_placed(build->db, &edit, &placing);
+    if (edit.added_count > 0)
+        bb_index_build_commit(build);
+    bb_edit_deinit(&edit);
+    return bringing->is_replaced ? BB_OK : status;
+}
+
+enum bb_status bb_table_index_bring(struct bb_index_build *build, struct bb_table_file *file,
+                                    bool *ret_is_replaced)
+{
+    struct bringing bringing = {.file = file};
+    enum bb_status status = bb_table_index_build(build, file);
+    if (status == BB_OK)
+        status = bb_index_file_create(build->db, build->built[0].number, file->meta.table_id,
+                                      &bringing.index);
+    if (status == BB_OK)
+        status = install(build, &bringing);
+    bb_companion_unref(bringing.index);
+    *ret_is_replaced = bringing.is_replaced;
     return status;
 }

@@ -11,4 +11,11 @@
 BB_MUST_CHECK enum bb_status bb_table_index_build(struct bb_index_build *build,
                                                   struct bb_table_file *file);
 
+/* The same, and it is put in force: one record of the manifest names it in the place of the one before.
+ * *ret_is_replaced: a compaction has replaced the table meanwhile, and nothing is left of it. The mutex
+ * is not held. */
+BB_MUST_CHECK enum bb_status bb_table_index_bring(struct bb_index_build *build,
+                                                  struct bb_table_file *file,
+                                                  bool *ret_is_replaced);
+
 #endif

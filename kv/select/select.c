@@ -10,6 +10,7 @@
 #include "base/sized_struct.h"
 #include "base/status.h"
 #include "kv/background/install.h"
+#include "kv/indexes/index_demand.h"
 #include "kv/indexes/store_catalog.h"
 #include "kv/inherited.h"
 #include "kv/select/streams.h"
@@ -151,6 +152,9 @@ static enum bb_status fill(struct bb_select *select, const struct bb_select_opti
     source->progress = options->progress;
     source->progress_context = options->progress_context;
     select->limit = options->limit;
+    if (select->source.matcher.condition != NULL && !options->ignore_indexes &&
+        select->catalog->index_count > 0)
+        bb_index_demand_add(select->db);
     pin(select, options);
     return bb_select_streams_init(&select->streams, source, select->view, options->backward);
 }

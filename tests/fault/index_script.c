@@ -203,6 +203,13 @@ static void flush(struct index_script *script)
         (void)is_ok(script, bb_db_flush(script->db));
 }
 
+/* Builds what flushes put off. */
+static void wait(struct index_script *script)
+{
+    if (script->db != NULL)
+        (void)is_ok(script, bb_db_wait_idle(script->db));
+}
+
 static void list(struct index_script *script)
 {
     struct bb_db_index_list list = {0};
@@ -253,7 +260,12 @@ static void second_part(struct index_script *script)
 {
     index_script_open(script);
     index_script_select(script);
+    put_rows(script, 15, 10, 3, false);
+    flush(script);
     put_rows(script, 40, 10, 4, true);
+    flush(script);
+    wait(script);
+    put_rows(script, 45, 10, 4, true);
     if (script->db != NULL)
         (void)is_ok(script, bb_db_compact(script->db));
     ingest(script);

@@ -50,7 +50,7 @@ static inline void indexed_put_rows(struct store *store, uint64_t first, uint64_
     }
 }
 
-/* Indexes from the beginning, and some tables in more than one level. */
+/* Indexes from the beginning, and some tables in more than one level, all with index files. */
 static inline void indexed_fill(struct store *store)
 {
     indexed_create_attributes(store);
@@ -59,6 +59,7 @@ static inline void indexed_fill(struct store *store)
     assert_ok(bb_db_compact(store->db));
     indexed_put_rows(store, 500, 300, 2);
     assert_ok(bb_db_flush(store->db));
+    assert_ok(bb_db_wait_idle(store->db));
 }
 
 static inline struct bb_select_account indexed_account(struct bb_db *db, const char *where,

@@ -1,6 +1,8 @@
 /* See index_report.h. */
 #include "tools/records/index_report.h"
 
+#include <stdio.h>
+
 #include "base/assert.h"
 #include "tools/number_text.h"
 #include "tools/text_table.h"
@@ -42,6 +44,16 @@ void index_report_write_files(const struct index_report *report, struct output *
                                : 100 * (double)report->list.file_bytes / (double)report->raw_bytes);
 }
 
+static void add_tables(struct text_table *table, const struct bb_db_index *index)
+{
+    char pending[64] = "";
+    if (index->tables_pending > 0)
+        snprintf(pending, sizeof(pending), ", %s pending",
+                 number_grouped(index->tables_pending).text);
+    text_table_add(table, "%s of %s%s", number_grouped(index->tables_built).text,
+                   number_grouped(index->tables).text, pending);
+}
+
 void index_report_write(const struct index_report *report, struct output *out)
 {
     static const char *const headers[] = {"index",   "spec",  "tables",  "size",
@@ -53,8 +65,7 @@ void index_report_write(const struct index_report *report, struct output *out)
         const struct bb_db_index *index = &report->list.indexes[i];
         text_table_add(&table, "%s", index->name);
         text_table_add(&table, "%s", index->spec);
-        text_table_add(&table, "%s of %s", number_grouped(index->tables_built).text,
-                       number_grouped(index->tables).text);
+        add_tables(&table, index);
         text_table_add(&table, "%s", number_bytes(index->size_bytes).text);
         text_table_add(&table, "%.2f %%", 100 * share_of(report, index));
         text_table_add(&table, "%s", number_grouped(index->pairs).text);
@@ -75,6 +86,7 @@ json_t *index_report_json(const struct index_report *report)
         json_set_text(row, "definition", index->definition);
         json_set_count(row, "tables", index->tables);
         json_set_count(row, "tables_built", index->tables_built);
+        json_set_count(row, "tables_pending", index->tables_pending);
         json_set_count(row, "size_bytes", index->size_bytes);
         json_set_real(row, "share_of_data", share_of(report, index));
         json_set_count(row, "pairs", index->pairs);

@@ -27,6 +27,7 @@ static void make_store(struct store *store)
     store_put(store, UNIQUE_KEY, UNIQUE_ROW);
     indexed_put_rows(store, UNIQUE + 1, ROWS - UNIQUE - 1, 1);
     assert_ok(bb_db_flush(store->db));
+    assert_ok(bb_db_wait_idle(store->db));
     store_close(store);
     struct bb_file_system *fs = bb_file_memory_system(store->memory);
     assert_int_equal(indexed_count_files(fs, STORE_PATH, ".bbi"), 1);
@@ -325,6 +326,7 @@ static void index_verify__a_repair_renumbers_tables_with_index_files(void **stat
     for (uint64_t run = 0; run < 3; run++) {
         indexed_put_rows(&store, run * 30, 100, run);
         assert_ok(bb_db_flush(store.db));
+        assert_ok(bb_db_wait_idle(store.db));
     }
     store_close(&store);
     assert_int_equal(store_verify(&store).indexes, 3);

@@ -1,0 +1,321 @@
+/* Goal: flushes put index files off, so that what is loaded is indexed once: compactions build them, and
+ * what is left the store builds by itself, once flushes have ceased, somebody waits or selections ask for
+ * indexes. Selections find the same meanwhile; closing does not wait for it; what fails is told, stands
+ * in nobody's way and is made up for.
+ * Method: stores of rows with all kinds of indexes on a file system in memory, whose created files are
+ * counted; calls of the file system that fail; a store with threads whose clock is put ahead. */
+#include "tests/support/indexed_store.h"
+
+#include "base/status.h"
+#include "base/sync.h"
+#include "kv/store.h"
+#include "kv/write/pace.h"
+
+static void open_indexed(struct store *store)
+{
+    store_init(store);
+    store->options.level0_run_count_compact = 3;
+    store->options.level0_run_count_busy = 6;
+    store_open(store);
+    indexed_create_attributes(store);
+    indexed_create_indexes(store);
+}
+
+static void flush_rows(struct store *store, uint64_t first, uint64_t round)
+{
+    indexed_put_rows(store, first, 100, round);
+    assert_ok(bb_db_flush(store->db));
+}
+
+static size_t index_files(struct store *store)
+{
+    return indexed_count_files(bb_file_memory_system(store->memory), STORE_PATH, ".bbi");
+}
+
+static size_t tables(struct store *store)
+{
+    return indexed_count_files(bb_file_memory_system(store->memory), STORE_PATH, ".bbt");
+}
+
+static void assert_listed(struct bb_db *db, uint64_t built, uint64_t pending)
+{
+    struct bb_db_index_list list = {0};
+    assert_ok(bb_db_index_list(db, &list));
+    assert_true(list.count > 0);
+    for (size_t i = 0; i < list.count; i++) {
+        assert_int_equal(list.indexes[i].tables_built, built);
+        assert_int_equal(list.indexes[i].tables_pending, pending);
+    }
+    bb_db_index_list_deinit(&list);
+}
+
+static void deferred_indexes__wait_for_somebody_who_waits(void **state)
+{
+    (void)state;
+    struct store store;
+    struct bb_db *reader = NULL;
+    open_indexed(&store);
+    flush_rows(&store, 0, 1);
+    flush_rows(&store, 50, 2);
+    assert_int_equal(index_files(&store), 0);
+    assert_listed(store.db, 0, 2);
+    struct bb_db_options options = store.options;
+    options.create_if_missing = false;
+    options.read_only = true;
+    assert_ok(bb_db_open(STORE_PATH, &options, &reader));
+    assert_listed(reader, 0, 2);
+    indexed_check(reader);
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_int_equal(index_files(&store), 2);
+    assert_listed(store.db, 2, 0);
+    indexed_check_all_built(store.db);
+    assert_ok(bb_db_refresh(reader));
+    indexed_check_all_built(reader);
+    assert_ok(bb_db_close(reader));
+    store_deinit(&store);
+}
+
+/* Tables of before an index was created are no work of the store's own, but for those of level 0. */
+static void deferred_indexes__are_those_of_level_0(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    store_open(&store);
+    indexed_create_attributes(&store);
+    indexed_put_rows(&store, 0, 100, 1);
+    assert_ok(bb_db_compact(store.db));
+    indexed_create_indexes(&store);
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_listed(store.db, 0, 0);
+    flush_rows(&store, 50, 2);
+    assert_listed(store.db, 0, 1);
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_listed(store.db, 1, 0);
+    store_deinit(&store);
+}
+
+static enum bb_status count_created(void *context, struct bb_file_memory *memory, uint64_t number,
+                                    enum bb_file_call call, const char *path)
+{
+    (void)memory;
+    (void)number;
+    *(uint64_t *)context += call == BB_FILE_CALL_CREATE && strstr(path, ".bbi") != NULL;
+    return BB_OK;
+}
+
+/* Five flushes gather in level 0, the sixth has them merged. */
+static void deferred_indexes__are_built_once_in_a_load(void **state)
+{
+    (void)state;
+    struct store store;
+    uint64_t created = 0;
+    open_indexed(&store);
+    bb_file_memory_set_hook(store.memory, count_created, &created);
+    for (uint64_t i = 0; i < 6; i++)
+        flush_rows(&store, 100 * i, 1);
+    assert_int_equal(created, tables(&store));
+    assert_int_equal(created, index_files(&store));
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_int_equal(created, index_files(&store));
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    indexed_check_all_built(store.db);
+    store_deinit(&store);
+}
+
+static void deferred_indexes__are_wanted_by_selections(void **state)
+{
+    (void)state;
+    struct store store;
+    open_indexed(&store);
+    flush_rows(&store, 0, 1);
+    /* Neither asks an index. */
+    (void)indexed_count(store.db, "status = 200", true);
+    (void)indexed_count(store.db, NULL, false);
+    flush_rows(&store, 100, 1);
+    assert_listed(store.db, 0, 2);
+    (void)indexed_count(store.db, "status = 200", false);
+    flush_rows(&store, 200, 1);
+    assert_listed(store.db, 1, 2);
+    flush_rows(&store, 300, 1);
+    assert_listed(store.db, 1, 3);
+    store_deinit(&store);
+}
+
+static void deferred_indexes__outlive_a_close(void **state)
+{
+    (void)state;
+    struct store store;
+    open_indexed(&store);
+    flush_rows(&store, 0, 1);
+    store_reopen(&store);
+    assert_listed(store.db, 0, 1);
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_listed(store.db, 1, 0);
+    store_deinit(&store);
+}
+
+/* ---- failures ---- */
+
+struct refusal {
+    enum bb_file_call call;
+    const char *part; /* of the path */
+    enum bb_status status;
+    uint64_t met;
+};
+
+static enum bb_status refuse(void *context, struct bb_file_memory *memory, uint64_t number,
+                             enum bb_file_call call, const char *path)
+{
+    struct refusal *refusal = context;
+    (void)memory;
+    (void)number;
+    if (call != refusal->call || strstr(path, refusal->part) == NULL)
+        return BB_OK;
+    refusal->met++;
+    return bb_fail(refusal->status, "%s of %s is refused", bb_file_call_name(call), path);
+}
+
+static void deferred_indexes__that_fail_are_told_and_made_up_for(void **state)
+{
+    static const struct refusal refusals[] = {
+        {.call = BB_FILE_CALL_CREATE, .part = ".bbi", .status = BB_IO},
+        {.call = BB_FILE_CALL_APPEND, .part = ".bbi", .status = BB_NO_SPACE},
+        {.call = BB_FILE_CALL_SYNC, .part = ".bbi", .status = BB_IO},
+        {.call = BB_FILE_CALL_SYNC_DIRECTORY, .part = STORE_PATH, .status = BB_IO},
+        {.call = BB_FILE_CALL_SYNC, .part = "MANIFEST", .status = BB_IO},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        struct store store;
+        struct refusal refusal = refusals[i];
+        open_indexed(&store);
+        flush_rows(&store, 0, 1);
+        bb_file_memory_set_hook(store.memory, refuse, &refusal);
+        assert_status(bb_db_wait_idle(store.db), refusal.status);
+        bb_file_memory_set_hook(store.memory, NULL, NULL);
+        assert_true(refusal.met > 0);
+        assert_listed(store.db, 0, 1);
+        indexed_check(store.db);
+        flush_rows(&store, 50, 2);
+        assert_ok(bb_db_wait_idle(store.db));
+        assert_int_equal(index_files(&store), tables(&store));
+        indexed_check_all_built(store.db);
+        store_deinit(&store);
+    }
+}
+
+/* Flushes and compactions of level 0 go on without it. */
+static void deferred_indexes__that_fail_refuse_no_write(void **state)
+{
+    (void)state;
+    struct store store;
+    struct refusal refusal = {.call = BB_FILE_CALL_CREATE, .part = ".bbi", .status = BB_IO};
+    open_indexed(&store);
+    bb_file_memory_set_hook(store.memory, refuse, &refusal);
+    for (uint64_t i = 0; i < 5; i++)
+        flush_rows(&store, 100 * i, 1);
+    assert_int_equal(refusal.met, 0);
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    store_deinit(&store);
+}
+
+/* ---- threads ---- */
+
+static uint64_t pending(struct bb_db *db)
+{
+    struct bb_db_index_list list = {0};
+    assert_ok(bb_db_index_list(db, &list));
+    uint64_t count = list.indexes[0].tables_pending;
+    bb_db_index_list_deinit(&list);
+    return count;
+}
+
+/* The worker has all of it built. */
+static void await_built(struct store *store)
+{
+    bb_mutex_lock(&store->db->mutex);
+    for (;;) {
+        bb_mutex_unlock(&store->db->mutex);
+        uint64_t left = pending(store->db);
+        bb_mutex_lock(&store->db->mutex);
+        if (left == 0)
+            break;
+        (void)bb_condvar_wait_for(&store->db->work_is_done, &store->db->mutex, 10000000);
+    }
+    bb_mutex_unlock(&store->db->mutex);
+}
+
+static void open_threaded(struct store *store)
+{
+    store_init(store);
+    store->options.deterministic = false;
+    store_open(store);
+    indexed_create_attributes(store);
+    indexed_create_indexes(store);
+}
+
+static void deferred_indexes__are_built_when_flushes_cease(void **state)
+{
+    (void)state;
+    struct store store;
+    open_threaded(&store);
+    flush_rows(&store, 0, 1);
+    flush_rows(&store, 50, 2);
+    bb_file_memory_advance(store.memory, 2 * BB_PACE_NANOSECONDS);
+    bb_mutex_lock(&store.db->mutex);
+    bb_condvar_signal(&store.db->workers[BB_WORK_COMPACTION].is_due);
+    bb_mutex_unlock(&store.db->mutex);
+    await_built(&store);
+    indexed_check_all_built(store.db);
+    store_deinit(&store);
+}
+
+static void deferred_indexes__are_built_after_a_selection(void **state)
+{
+    (void)state;
+    struct store store;
+    open_threaded(&store);
+    flush_rows(&store, 0, 1);
+    flush_rows(&store, 50, 2);
+    (void)indexed_count(store.db, "status = 200", false);
+    await_built(&store);
+    indexed_check_all_built(store.db);
+    store_deinit(&store);
+}
+
+/* Closing at any moment of the worker's: it ends without an error, and nothing is left over. */
+static void deferred_indexes__do_not_keep_a_store_open(void **state)
+{
+    (void)state;
+    struct store store;
+    open_threaded(&store);
+    for (uint64_t i = 0; i < 20; i++) {
+        flush_rows(&store, 100 * i, i);
+        (void)indexed_count(store.db, "status = 200", false);
+        store_close(&store);
+        struct bb_db_verify_report report = store_verify(&store);
+        assert_int_equal(report.orphans, 0);
+        store_open(&store);
+    }
+    assert_ok(bb_db_wait_idle(store.db));
+    assert_int_equal(pending(store.db), 0);
+    store_deinit(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deferred_indexes__wait_for_somebody_who_waits),
+        cmocka_unit_test(deferred_indexes__are_those_of_level_0),
+        cmocka_unit_test(deferred_indexes__are_built_once_in_a_load),
+        cmocka_unit_test(deferred_indexes__are_wanted_by_selections),
+        cmocka_unit_test(deferred_indexes__outlive_a_close),
+        cmocka_unit_test(deferred_indexes__that_fail_are_told_and_made_up_for),
+        cmocka_unit_test(deferred_indexes__that_fail_refuse_no_write),
+        cmocka_unit_test(deferred_indexes__are_built_when_flushes_cease),
+        cmocka_unit_test(deferred_indexes__are_built_after_a_selection),
+        cmocka_unit_test(deferred_indexes__do_not_keep_a_store_open),
+    };
+    return cmocka_run_group_tests_name("deferred_indexes", tests, NULL, NULL);
+}
