@@ -226,7 +226,7 @@ static enum bb_status open_tables(struct bb_opening *opening)
 }
 
 /* Was the store closed with nothing to recover, and nothing to clean up? Then there is nothing to be
- * written before the first write: docs/durability.md, "A store at rest". */
+ * written before the first write: docs/durability.md, "A cleanly closed store". */
 static bool is_at_rest(const struct bb_opening *opening)
 {
     const struct bb_manifest_state *state = &opening->state;

@@ -42,7 +42,7 @@ IDIOMS = {
                 r"with|apart)",
     "goes on": r"(?:goes|go|went|going)\s+(?:on|by|along)(?!\s+top)",
     "says": r"says?|said|told",
-    "is left": r"(?:is|are|was|were)\s+left(?!\s+(?:unchanged|shift|child|open))|left\s+(?:over|out|alone|as)",
+    "is left": r"(?:is|are|was|were)\s+left(?!\s+(?:unchanged|shift|child|open|by)\b)|left\s+(?:over|out|alone|as)",
     "let through": r"(?:let|lets|letting)\s+(?:through|go|in|out|pass)",
     "passed over": r"pass(?:es|ed|ing)?\s+(?:over|by)(?!\s+(?:value|reference|pointer|the\s+caller))",
     "gives way": r"(?:gives?|gave|given)\s+(?:way|back|rise|out)",
@@ -60,7 +60,7 @@ IDIOMS = {
     "those of": r"those\s+(?:of|that|in|with|before|whose|are)|(?:is|as|to|than|and|by|with|from)\s+that\s+of",
     "alone": r"alone",
     "of its own": r"of\s+(?:its|their|one's|his|your)\s+own|by\s+itself|by\s+themselves|in\s+itself",
-    "of it": r"all\s+of\s+it|the\s+whole\s+of|part\s+of\s+it|of\s+it\s+(?:is|are|that)",
+    "of it": r"the\s+whole\s+of|of\s+it\s+(?:is|are|that)",
     "the one": r"the\s+one\s+(?:that|before|behind|after|who|of)|one\s+that|such\s+(?:a\s+one|ones)|"
                r"(?:one|ones)\s+to\s+be",
     "the least": r"(?<!at )the\s+(?:least|greatest)|the\s+most\s+of|the\s+like",
