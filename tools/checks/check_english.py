@@ -151,8 +151,10 @@ def group_of(path):
 
 def hits_in(prose):
     """(line, the words as they are) of each idiom."""
-    found = [(match.start(), match.group(0)) for pattern in _PATTERNS.values() for match in pattern.finditer(prose)]
-    return [(c_source.line_of(prose, start), " ".join(words.split())) for start, words in sorted(found)]
+    numbered = [(number, line.strip()) for number, line in enumerate(prose.split("\n"), 1) if line.strip()]
+    text = "\n".join(line for _, line in numbered)
+    found = [(match.start(), match.group(0)) for pattern in _PATTERNS.values() for match in pattern.finditer(text)]
+    return [(numbered[text.count("\n", 0, start)][0], " ".join(words.split())) for start, words in sorted(found)]
 
 
 def long_lines(path, text, prose):
@@ -183,11 +185,11 @@ class Count:
         return 1000 * len(self.hits) / max(self.words, 1)
 
 
-def count(tree):
-    """{folder or page: Count}."""
+def count(tree, names=("*",)):
+    """{folder or page: Count}, of the groups with these names."""
     counts = {}
     for path in tree.paths:
-        if not is_read(path):
+        if not is_read(path) or not is_held(group_of(path), names):
             continue
         text = tree.text(path)
         prose = prose_of(path, text)
@@ -216,7 +218,7 @@ def problems_of(counts, held):
 
 
 def check(tree):
-    return problems_of(count(tree), HELD)
+    return problems_of(count(tree, HELD), HELD)
 
 
 def print_table(counts):
@@ -227,12 +229,11 @@ def print_table(counts):
 
 
 def list_groups(tree, names):
-    counts = count(tree)
-    for group, entry in sorted(counts.items()):
-        if is_held(group, names):
-            for path, line, words in entry.hits:
-                print(f"{path}:{line}: {words}")
-    print_table({group: entry for group, entry in counts.items() if is_held(group, names)})
+    counts = count(tree, names)
+    for _, entry in sorted(counts.items()):
+        for path, line, words in entry.hits:
+            print(f"{path}:{line}: {words}")
+    print_table(counts)
     problems = problems_of(counts, names)
     print("\n".join(problems))
     sys.exit(1 if problems else 0)
