@@ -2,23 +2,23 @@
  *
  *     status = 404 AND (has_token(agent, "sqlmap") OR path LIKE '/admin/%') AND NOT bytes < 1e6
  *
- * A condition is a tree of AND, OR and NOT over predicates of one attribute each. It is made from
+ * A condition is a tree of AND, OR and NOT over predicates of one attribute each. It is built from
  * text or by calls, and is constant: any number of threads may use one at the same time.
  *
  * Text
  *     attribute = != <> < <= > >= literal
  *     attribute [NOT] BETWEEN literal AND literal     both included
- *     attribute [NOT] IN (literal, ...)               IN () is false of every value
+ *     attribute [NOT] IN (literal, ...)               IN () is false for every value
  *     attribute IS [NOT] NULL
- *     attribute [NOT] LIKE 'pattern'                  ILIKE: ASCII letters without their case
+ *     attribute [NOT] LIKE 'pattern'                  ILIKE: ignores the case of ASCII letters
  *     starts_with(attribute, 'x')   ends_with(attribute, 'x')   contains(attribute, 'x')
  *     has_token(attribute, 'x')
  *     has_all_tokens(attribute, 'x y', ...)   has_any_token(attribute, 'x y', ...)
  *     matches(attribute, 'regular expression')
  *     NOT condition, condition AND condition, condition OR condition, (condition)
- *     TRUE, FALSE, NULL                               NULL is unknown of every record
- * NOT binds tighter than AND, and AND tighter than OR. Keywords and functions have no case,
- * attributes do.
+ *     TRUE, FALSE, NULL                               NULL is unknown for every record
+ * NOT binds tighter than AND, and AND tighter than OR. Keywords and functions ignore case,
+ * attributes do not.
  *
  * Literals
  *     strings   'it''s' or "it""s": any bytes. `Backquotes` hold the name of an attribute
@@ -30,18 +30,19 @@
  * A literal that cannot be compared with the attribute's type is an error, with its offset.
  *
  * Meaning
- *     - An attribute that is NULL, missing or malformed makes every predicate unknown but IS NULL,
- *       which is true of all three. NOT unknown is unknown.
+ *     - An attribute that is NULL, missing or malformed makes every predicate unknown except IS
+ *     NULL,
+ *       which is true for all three. NOT unknown is unknown.
  *     - != is NOT over =, NOT IN is NOT over IN, and so on.
- *     - NaN satisfies no comparison, so that NOT of one is true. -0 equals 0.
+ *     - NaN satisfies no comparison, so that NOT of a comparison is true. -0 equals 0.
  *     - Strings are bytes and ordered as bytes. LIKE: % is any bytes, _ one character (a valid
- *       UTF-8 sequence, or one byte that belongs to none). A backslash before %, _ or \ makes that
- *       mean itself, any other backslash is one.
+ *       UTF-8 sequence, or one byte outside such a sequence). A backslash before %, _ or \ makes it
+ *       literal; any other backslash is literal too.
  *     - A token is a maximal run of ASCII letters, digits and bytes from 0x80 on. has_token takes
- *       exactly one; the other two take texts, and all tokens in them.
+ *       exactly one token; the other two take texts and use all tokens in them.
  *     - matches asks whether some part matches, as pcre2 does without UTF: patterns and values are
- *       bytes, case is that of ASCII letters, $ is the very end. A match that takes too many steps
- *       is an error.
+ *       bytes, only ASCII letters have case, $ matches only at the end. A match that takes too
+ *       many steps is an error.
  */
 #ifndef BB_PUBLIC_CONDITION_H
 #define BB_PUBLIC_CONDITION_H
@@ -59,12 +60,12 @@ extern "C" {
 /* Characters of a number in a condition's text. */
 #define BB_CONDITION_NUMBER_SIZE_MAX 1000
 
-/* What a condition is of a record. */
+/* The result of a condition for a record. */
 enum bb_truth {
     BB_TRUTH_FALSE = 0,
     BB_TRUTH_TRUE = 1,
-    BB_TRUTH_UNKNOWN =
-        2, /* SQL's NULL: a record of which the condition is unknown is not selected */
+    /* SQL's NULL. A record for which the condition is unknown is not selected. */
+    BB_TRUTH_UNKNOWN = 2,
 };
 
 enum bb_comparison {
@@ -90,15 +91,15 @@ enum bb_predicate {
 
 struct bb_condition;
 
-/* Conditions are owned: bb_condition_destroy. The schema, text and literals are borrowed for the
- * call; a condition does without them. BB_INVALID says what is wrong, of a text with the offset and
- * what was expected there; BB_TOO_LARGE names the limit; BB_NO_MEMORY. */
+/* Parses a condition. Conditions are owned: bb_condition_destroy. The schema, text and literals are
+ * borrowed only for the call. BB_INVALID describes the error; in a text, with the offset and the
+ * expected input. BB_TOO_LARGE names the limit; BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_parse(const struct bb_schema *schema,
                                                        struct bb_bytes text,
                                                        struct bb_condition **ret_condition);
 
-/* The same by calls. attribute: a number in the schema; another one is BB_INVALID. Literals are
- * PRESENT; numbers need not be of the attribute's type, times are TIME or a text. */
+/* The same by calls. attribute: a number in the schema; any other number is BB_INVALID. Literals
+ * are PRESENT; numbers need not have the attribute's type, times are TIME or a text. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_compare(const struct bb_schema *schema,
                                                          size_t attribute,
                                                          enum bb_comparison comparison,
@@ -117,18 +118,18 @@ BB_API BB_MUST_CHECK enum bb_status bb_condition_in(const struct bb_schema *sche
 BB_API BB_MUST_CHECK enum bb_status bb_condition_is_null(const struct bb_schema *schema,
                                                          size_t attribute,
                                                          struct bb_condition **ret_condition);
-/* operands: one, of HAS_ALL_TOKENS and HAS_ANY_TOKEN one or more. */
+/* operands: exactly one; HAS_ALL_TOKENS and HAS_ANY_TOKEN take one or more. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_text(const struct bb_schema *schema,
                                                       size_t attribute, enum bb_predicate predicate,
                                                       const struct bb_bytes *operands, size_t count,
                                                       struct bb_condition **ret_condition);
-/* The same for every record. */
+/* A condition with the same result for every record. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_constant(enum bb_truth truth,
                                                           struct bb_condition **ret_condition);
 
-/* One condition of others, which it owns from then on; the array is borrowed. After a failure they
- * are still the caller's. Of one condition AND and OR give that one; of none they are BB_INVALID.
- * BB_TOO_LARGE for more than BB_CONDITION_DEPTH_MAX levels. */
+/* Combines conditions into one, which then owns them; the array is borrowed. After a failure the
+ * caller still owns them. AND and OR of one condition return that condition; of no conditions they
+ * are BB_INVALID. BB_TOO_LARGE for more than BB_CONDITION_DEPTH_MAX levels. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_and(struct bb_condition *const *conditions,
                                                      size_t count,
                                                      struct bb_condition **ret_condition);
@@ -138,19 +139,19 @@ BB_API BB_MUST_CHECK enum bb_status bb_condition_or(struct bb_condition *const *
 BB_API BB_MUST_CHECK enum bb_status bb_condition_not(struct bb_condition *condition,
                                                      struct bb_condition **ret_condition);
 
-/* Appends the condition's canonical text: it parses to the same condition, and two conditions that
- * are the same tree have the same text. BB_NO_MEMORY. */
+/* Appends the canonical text of the condition. It parses to the same condition, and equal trees
+ * have equal texts. BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_print(const struct bb_condition *condition,
                                                        struct bb_buf *buf);
 
-/* Whether the condition asks for the attribute of this number. */
+/* Whether the condition uses the attribute with this number. */
 BB_API bool bb_condition_uses(const struct bb_condition *condition, size_t attribute);
 
-/* Releases a condition and all that it is made of. NULL is allowed. */
+/* Releases a condition and all its parts. NULL is allowed. */
 BB_API void bb_condition_destroy(struct bb_condition *condition);
 
-/* What a thread needs to test records with a condition. Threads: one at a time; a run per thread.
- */
+/* The state that a thread needs to test records with a condition. Threads: one at a time; create a
+ * run per thread. */
 struct bb_condition_run;
 
 /* The condition is borrowed until the run is destroyed. BB_NO_MEMORY. Owned:
@@ -159,10 +160,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_condition_run_create(const struct bb_cond
                                                             struct bb_condition_run **ret_run);
 BB_API void bb_condition_run_destroy(struct bb_condition_run *run);
 
-/* attributes[i] is the schema's attribute i; those that the condition does not use are not read.
- * Parts of the condition that cannot change the result are not asked. BB_TOO_LARGE when a regular
- * expression gives up: the record neither matches nor does it not. BB_INVALID when an attribute is
- * not of the schema's type. */
+/* attributes[i] is attribute i of the schema; attributes that the condition does not use are not
+ * read. Parts of the condition that cannot change the result are skipped. BB_TOO_LARGE if a regular
+ * expression exceeds its step limit: the result is then undetermined. BB_INVALID if an attribute
+ * does not have the schema's type. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_test(struct bb_condition_run *run,
                                                       const struct bb_attribute *attributes,
                                                       enum bb_truth *ret_truth);

@@ -90,7 +90,7 @@ struct bb_filter_options {
      * envelope. */
     uint64_t salt;
     /* Bloom kinds: size and number of probes, from a plan or from a filter that will be united with
-     * this one. They apply whatever the number of keys; target_rate is then only recorded. 0:
+     * this one. They apply to any number of keys; target_rate is then only recorded. 0:
      * parameters that meet target_rate for the keys added. */
     uint64_t parameters[2];
 };
