@@ -2,7 +2,8 @@
  * declares the store.
  *
  * Threads. bb_db_scrub, bb_db_checkpoint and bb_db_ingest run on an open store, concurrently with
- * all other calls. The other functions require that the store is not open, and otherwise fail with BB_BUSY.
+ * all other calls. The other functions require that the store is not open, and otherwise fail with
+ * BB_BUSY.
  *
  * NULL. Options and reports may be NULL. Paths may not: BB_INVALID. */
 #ifndef BB_PUBLIC_DB_FILES_H
@@ -60,8 +61,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
  *     Damage      Each damaged file is reported (BB_EVENT_DAMAGE), counted in the report and in
  *                 damaged_files of the statistics, and flagged in bb_db_tables until a verification
  *                 succeeds or the file is replaced. The call continues and finally returns
- *                 BB_CORRUPT with the message of the first damaged file, or BB_IO if that file could
- *                 not be read
+ *                 BB_CORRUPT with the message of the first damaged file, or BB_IO if that file
+ *                 could not be read
  *     Slices      After every 256 KiB and after every table the call waits as long as
  *                 bytes_per_second requires, calls on_progress, and returns BB_BUSY if the store is
  *                 being closed

@@ -11,17 +11,17 @@
  *         use(bb_select_key(select), bb_select_value(select));
  *     bb_select_destroy(select);
  *
- * Every value of the store is a record; a schema (bb/record.h) says how attributes are found in it. The
- * store keeps a schema of its own and a list of indexes, its catalog. From the moment an index is created
- * compactions build it; bb_db_index_materialize builds it for the tables of before, without rewriting
- * them.
+ * Every value of the store is a record; a schema (bb/record.h) says how attributes are found in
+ * it. The store keeps a schema of its own and a list of indexes, its catalog. From the moment an
+ * index is created compactions build it; bb_db_index_materialize builds it for the tables of
+ * before, without rewriting them.
  *
- * A flush defers its index file, because the compaction of its table builds one soon. A table of level
- * 0 gets a deferred index file as soon as no compaction is due and either no flush has ended for 5
- * seconds, bb_db_wait_idle waits, or a selection can use indexes. A flush builds its index file at once
- * if a selection that can use indexes was made after the previous flush began. In deterministic mode
- * bb_db_wait_idle builds deferred index files, and so do writes after such a selection. Until then a
- * selection reads the whole table.
+ * A flush defers its index file, because the compaction of its table builds one soon. A table of
+ * level 0 gets a deferred index file as soon as no compaction is due and either no flush has ended
+ * for 5 seconds, bb_db_wait_idle waits, or a selection can use indexes. A flush builds its index
+ * file at once if a selection that can use indexes was made after the previous flush began. In
+ * deterministic mode bb_db_wait_idle builds deferred index files, and so do writes after such a
+ * selection. Until then a selection reads the whole table.
  *
  * Results are exact, in key order, as of one state of the store: they are the records for which the
  * condition is true, whatever indexes say, have lost or lack. An index only spares reading.
@@ -55,8 +55,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_drop(struct bb_db *db, const
  * BB_INVALID with what is wrong with them; BB_EXISTS: the name is taken. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_create(struct bb_db *db, const char *name,
                                                        const char *spec);
-/* Tables that are written from now on do not have it. Index files that have it serve selections until
- * they are replaced. BB_NOT_FOUND. */
+/* Tables that are written from now on do not have it. Index files that have it serve selections
+ * until they are replaced. BB_NOT_FOUND. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_drop(struct bb_db *db, const char *name);
 
 /* The size of granules (BB_GRANULE_BYTES_DEFAULT), as whole data blocks. Of tables that are written
@@ -91,16 +91,17 @@ struct bb_materialize_options {
     size_t struct_size; /* sizeof of it, or 0: bb/base.h */
     /* Build index files anew for tables that have every index too. */
     bool rebuild;
-    /* After each table: false ends the work with BB_BUSY; tables that are done stay done. NULL: never.
+    /* After each table: false ends the work with BB_BUSY; tables that are done stay done. NULL:
+     * never.
      */
     bool (*progress)(void *context, uint64_t tables_done, uint64_t tables);
     void *progress_context;
 };
 
 /* Builds all indexes of the catalog for the tables that lack one: their data is read once, and not
- * written. Others may read and write meanwhile. Tables that a compaction has put in the place of others
- * are looked at too; one that had begun before an index was created, and ends after this call, leaves
- * tables without it. After a failure tables that are done stay done. */
+ * written. Others may read and write meanwhile. Tables that a compaction has put in the place of
+ * others are looked at too; one that had begun before an index was created, and ends after this
+ * call, leaves tables without it. After a failure tables that are done stay done. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_index_materialize(struct bb_db *db, const struct bb_materialize_options *options);
 
@@ -143,7 +144,8 @@ bb_db_index_estimate(struct bb_db *db, const struct bb_index_estimate_options *o
  * bb_schema_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_schema(struct bb_db *db, struct bb_schema **ret_schema);
 
-/* What was selected, and at what cost. Counts are sums; a field that the library does not know is 0.
+/* What was selected, and at what cost. Counts are sums; a field that the library does not know is
+ * 0.
  */
 struct bb_select_account {
     uint64_t tables;            /* that the key range meets */
@@ -177,15 +179,16 @@ struct bb_select_options {
     /* The condition, as text or as made by calls; at most one of them. Neither: every record. */
     const char *where;                    /* borrowed for the call */
     const struct bb_condition *condition; /* over `schema`; borrowed until the selection ends */
-    /* NULL: the store's. Another one must outlive the selection; indexes serve those of its attributes
-     * that the store defines alike, by whatever name. */
+    /* NULL: the store's. Another one must outlive the selection; indexes serve those of its
+     * attributes that the store defines alike, by whatever name. */
     const struct bb_schema *schema;
     const struct bb_key_range *range;   /* NULL: all keys; copied */
     const struct bb_snapshot *snapshot; /* NULL: the newest state */
     bool backward;                      /* from the last key to the first */
     bool ignore_indexes;
     uint64_t limit; /* records at most; 0: no limit */
-    /* Asked now and then, at least once for some megabytes: false cancels with BB_BUSY. NULL: never. */
+    /* Asked now and then, at least once for some megabytes: false cancels with BB_BUSY. NULL:
+     * never. */
     bool (*progress)(void *context, const struct bb_select_account *account);
     void *progress_context;
 };
@@ -208,8 +211,9 @@ BB_API struct bb_bytes bb_select_value(const struct bb_select *select);
 /* All attributes of the schema, as many as it has: borrowed as above. BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_select_attributes(struct bb_select *select, const struct bb_attribute **ret_attributes);
-/* The indexes of the catalog, and what each did for the selection so far: *ret_count of them, borrowed
- * until the selection moves or ends. An index that the condition cannot use was not asked. */
+/* The indexes of the catalog, and what each did for the selection so far: *ret_count of them,
+ * borrowed until the selection moves or ends. An index that the condition cannot use was not
+ * asked. */
 struct bb_select_index_account {
     const char *name;
     struct bb_skip_account account;

@@ -3,8 +3,8 @@
  *
  * A granule is what an index can exclude: consecutive records that the caller keeps together, some
  * blocks of a table or a range of a file. To the index it is a number, counted from 0, with a place
- * that the caller chooses. An index never changes a result: a granule that it excludes holds no match,
- * any other is read and checked record by record.
+ * that the caller chooses. An index never changes a result: a granule that it excludes holds no
+ * match, any other is read and checked record by record.
  *
  * Write: bb_skip_builder_create, for each granule bb_skip_builder_add for its records and
  *        bb_skip_builder_end_granule, then bb_skip_builder_finish.
@@ -12,7 +12,8 @@
  *
  * The format is drawn in docs/format-skip.md. Version 0 is read by its own development only.
  *
- * Threads: a builder is for one thread at a time; an open file may be asked by any number of threads.
+ * Threads: a builder is for one thread at a time; an open file may be asked by any number of
+ * threads.
  */
 #ifndef BB_PUBLIC_SKIP_H
 #define BB_PUBLIC_SKIP_H
@@ -23,8 +24,8 @@
 extern "C" {
 #endif
 
-/* Bytes of records in a granule, about. Smaller granules answer selective conditions quicker and make
- * larger indexes. */
+/* Bytes of records in a granule, about. Smaller granules answer selective conditions quicker and
+ * make larger indexes. */
 #define BB_GRANULE_BYTES_MIN     (8 * 1024)
 #define BB_GRANULE_BYTES_MAX     (1024 * 1024)
 #define BB_GRANULE_BYTES_DEFAULT (64 * 1024)
@@ -59,8 +60,8 @@ struct bb_skip_spec {
     uint64_t reserved[4];    /* 0 */
 };
 
-/* Reads a spec from text: "tokens(agent, rate=0.001, fold=lower)". BB_INVALID says what is wrong with
- * it, and at which byte. */
+/* Reads a spec from text: "tokens(agent, rate=0.001, fold=lower)". BB_INVALID says what is wrong
+ * with it, and at which byte. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_skip_spec_parse(const char *text, const struct bb_schema *schema, struct bb_skip_spec *ret_spec);
 /* The canonical text of a spec: appended, with no terminator. */
@@ -79,17 +80,17 @@ struct bb_skip_options {
     struct bb_file_system *file_system;
     /* What the index is of: a table's id. Every checksum is bound to it. */
     uint8_t id[BB_SKIP_ID_SIZE];
-    /* Key of the members' hash, written into the file. NULL: drawn from the operating system. Borrowed
-     * for the call. */
+    /* Key of the members' hash, written into the file. NULL: drawn from the operating system.
+     * Borrowed for the call. */
     const struct bb_hash_secret *secret;
 };
 
 struct bb_skip_builder;
 
-/* Creates the file. The schema is borrowed until the builder is destroyed; specs are copied. An index
- * is known by the canonical definition of its attribute: a changed extractor under an old name finds
- * no index. BB_EXISTS when the path is taken; BB_INVALID for specs that make no sense. Memory: at most
- * 32 MiB, but for the dictionaries of set indexes. */
+/* Creates the file. The schema is borrowed until the builder is destroyed; specs are copied. An
+ * index is known by the canonical definition of its attribute: a changed extractor under an old
+ * name finds no index. BB_EXISTS when the path is taken; BB_INVALID for specs that make no sense.
+ * Memory: at most 32 MiB, but for the dictionaries of set indexes. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_skip_builder_create(const char *path, const struct bb_skip_options *options,
                        const struct bb_schema *schema, const struct bb_skip_spec *specs,
@@ -100,22 +101,22 @@ BB_API void bb_skip_builder_destroy(struct bb_skip_builder *builder);
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add_record(struct bb_skip_builder *builder,
                                                                struct bb_bytes key,
                                                                struct bb_bytes value);
-/* The same for attributes that the caller has: bb_schema_count of them, of which those of no index are
- * not looked at. */
+/* The same for attributes that the caller has: bb_schema_count of them, of which those of no index
+ * are not looked at. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add(struct bb_skip_builder *builder,
                                                         const struct bb_attribute *attributes);
 /* Ends the granule. place: where it begins, not below that of the granule before. Does nothing when
  * the granule has no records. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_granule(struct bb_skip_builder *builder,
                                                                 uint64_t place);
-/* What the caller keeps in the file of what the indexes are of, to know it again; checked as the rest
- * of the file is, and not looked at. Copied; the last call counts. BB_TOO_LARGE above
+/* What the caller keeps in the file of what the indexes are of, to know it again; checked as the
+ * rest of the file is, and not looked at. Copied; the last call counts. BB_TOO_LARGE above
  * BB_SKIP_SOURCE_MAX bytes. */
 #define BB_SKIP_SOURCE_MAX (16u * 1024 * 1024)
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_set_source(struct bb_skip_builder *builder,
                                                                struct bb_bytes source);
-/* Writes the rest, syncs and closes the file; its name is for the caller to sync. BB_INVALID when the
- * last granule was not ended. */
+/* Writes the rest, syncs and closes the file; its name is for the caller to sync. BB_INVALID when
+ * the last granule was not ended. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_finish(struct bb_skip_builder *builder);
 
 /* --- Reading --- */
@@ -132,8 +133,9 @@ struct bb_skip_file_options {
 
 struct bb_skip_file;
 
-/* BB_NOT_FOUND, BB_CORRUPT, BB_UNSUPPORTED (a newer version): there is no index then, and every granule
- * has to be read. A damaged or unknown index in a good file is no failure: it rules nothing out. */
+/* BB_NOT_FOUND, BB_CORRUPT, BB_UNSUPPORTED (a newer version): there is no index then, and every
+ * granule has to be read. A damaged or unknown index in a good file is no failure: it rules
+ * nothing out. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_file_open(const char *path,
                                                       const struct bb_skip_file_options *options,
                                                       struct bb_skip_file **ret_file);
@@ -188,8 +190,8 @@ struct bb_skip_account {
     uint64_t reserved[4];
 };
 
-/* What a condition may be of the records of each granule, a bit for each: word g / 64, bit g % 64. A
- * granule without may_be_true holds no match; one with that alone holds matches only. Owned:
+/* What a condition may be of the records of each granule, a bit for each: word g / 64, bit g % 64.
+ * A granule without may_be_true holds no match; one with that alone holds matches only. Owned:
  * bb_skip_verdicts_deinit. */
 struct bb_skip_verdicts {
     uint64_t *may_be_true;
@@ -201,18 +203,18 @@ struct bb_skip_verdicts {
 
 BB_API void bb_skip_verdicts_deinit(struct bb_skip_verdicts *verdicts);
 
-/* Asks all indexes that know something of the condition, and no others. schema: that the condition was
- * made for; an index is used where the definitions of its attribute are equal, but for its name.
- * accounts: one for each index of the file, or NULL. Damage is no failure: it is counted, and rules
- * nothing out. BB_NO_MEMORY alone. Owned: bb_skip_verdicts_deinit. */
+/* Asks all indexes that know something of the condition, and no others. schema: that the condition
+ * was made for; an index is used where the definitions of its attribute are equal, but for its
+ * name. accounts: one for each index of the file, or NULL. Damage is no failure: it is counted,
+ * and rules nothing out. BB_NO_MEMORY alone. Owned: bb_skip_verdicts_deinit. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_file_evaluate(struct bb_skip_file *file,
                                                           const struct bb_condition *condition,
                                                           const struct bb_schema *schema,
                                                           struct bb_skip_account *accounts,
                                                           struct bb_skip_verdicts *ret_verdicts);
 
-/* The same for many files: an evaluator keeps its memory and what it asks for, so that a small file is
- * asked in a microsecond. Threads: one; any number of evaluators may ask one file. */
+/* The same for many files: an evaluator keeps its memory and what it asks for, so that a small
+ * file is asked in a microsecond. Threads: one; any number of evaluators may ask one file. */
 struct bb_skip_evaluator;
 
 /* condition and schema are borrowed until the evaluator is destroyed. BB_NO_MEMORY. */
@@ -229,12 +231,12 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_evaluator_ask(struct bb_skip_evaluat
 
 /* --- Single records, by columns alone --- */
 
-/* Decides a condition for each record of a granule, where every attribute of it has a column: exact, and
- * no record is read. Threads: one; any number of these over one file. */
+/* Decides a condition for each record of a granule, where every attribute of it has a column:
+ * exact, and no record is read. Threads: one; any number of these over one file. */
 struct bb_skip_rows;
 
-/* What a condition is of the records of a granule, in the order in which they were added: bit i % 64 of
- * word i / 64. Borrowed until the next call. */
+/* What a condition is of the records of a granule, in the order in which they were added: bit i %
+ * 64 of word i / 64. Borrowed until the next call. */
 struct bb_skip_row_bits {
     const uint64_t *is_true;
     const uint64_t *is_null; /* unknown; a record that is neither fails the condition */
@@ -242,16 +244,16 @@ struct bb_skip_row_bits {
     uint64_t true_count;
 };
 
-/* BB_NOT_FOUND, without a message: an attribute of the condition has no column here. file, condition and
- * schema are borrowed until bb_skip_rows_destroy. */
+/* BB_NOT_FOUND, without a message: an attribute of the condition has no column here. file,
+ * condition and schema are borrowed until bb_skip_rows_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_create(struct bb_skip_file *file,
                                                         const struct bb_condition *condition,
                                                         const struct bb_schema *schema,
                                                         struct bb_skip_rows **ret_rows);
 BB_API void bb_skip_rows_destroy(struct bb_skip_rows *rows);
-/* BB_NOT_FOUND, without a message: the granule is too large, its values are not stored. BB_CORRUPT: they
- * are damaged. BB_TOO_LARGE: a regular expression gives up. Then its records have to be read.
- * accounts: as for bb_skip_file_evaluate. */
+/* BB_NOT_FOUND, without a message: the granule is too large, its values are not stored.
+ * BB_CORRUPT: they are damaged. BB_TOO_LARGE: a regular expression gives up. Then its records have
+ * to be read. accounts: as for bb_skip_file_evaluate. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
                                                       struct bb_skip_account *accounts,
                                                       struct bb_skip_row_bits *ret_bits);
@@ -262,22 +264,22 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_file_verify(struct bb_skip_file *fil
 /* --- Proving --- */
 
 /* Sound bytes may lie: an index of other records excludes granules that hold a match. A proof shows
- * every record to every index: each of its values and members must be told of its granule, and counts
- * must be right. Then no question loses a record. About the cost of building.
+ * every record to every index: each of its values and members must be told of its granule, and
+ * counts must be right. Then no question loses a record. About the cost of building.
  *
  *     for each record, in order of granules: bb_skip_proof_add
  *     bb_skip_proof_finish
  */
 struct bb_skip_proof;
 
-/* The file is borrowed until the proof is destroyed. schema: has the file's attributes, and is borrowed
- * too; NULL: made from the definitions in the file, which cannot be callbacks then (BB_INVALID).
- * Indexes of unknown kinds are passed over. BB_CORRUPT, BB_NO_MEMORY. */
+/* The file is borrowed until the proof is destroyed. schema: has the file's attributes, and is
+ * borrowed too; NULL: made from the definitions in the file, which cannot be callbacks then
+ * (BB_INVALID). Indexes of unknown kinds are passed over. BB_CORRUPT, BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_create(struct bb_skip_file *file,
                                                          const struct bb_schema *schema,
                                                          struct bb_skip_proof **ret_proof);
-/* A record of a granule, which is not below that of the record before. BB_CORRUPT: the file lies, as
- * far as can be told by now. After a failure the proof is only destroyed. */
+/* A record of a granule, which is not below that of the record before. BB_CORRUPT: the file lies,
+ * as far as can be told by now. After a failure the proof is only destroyed. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_add(struct bb_skip_proof *proof, size_t granule,
                                                       struct bb_bytes key, struct bb_bytes value);
 /* There are no more records. BB_CORRUPT: the file lies. */
