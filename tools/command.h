@@ -1,9 +1,8 @@
-/* One sub-command of `bloomblock`.
+/* One subcommand of `bloomblock`.
  *
- * Names of the tool carry no prefix: what starts with bb_ is the library, everything else in this
- * folder is the tool. The tool uses the library like anybody else, through include/bb; only `dump`
- * and `filters` look behind it.
- */
+ * Names of the tool have no prefix; names that start with bb_ belong to the library. The tool uses
+ * the library through include/bb. The commands that read single tables (`dump`, `filters`) also use
+ * the few inner headers that tools/checks/check_layers.py lists. */
 #ifndef BB_TOOLS_COMMAND_H
 #define BB_TOOLS_COMMAND_H
 
