@@ -1,4 +1,4 @@
-/* Which entries may be stored: the limits of include/bb/table.h. Any thread. */
+/* Checks entries against the limits of include/bb/table.h. Any thread. */
 #include "sstable/entry.h"
 
 #include <inttypes.h>

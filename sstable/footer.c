@@ -81,11 +81,11 @@ enum bb_status bb_footer_decode(const uint8_t bytes[BB_FOOTER_SIZE], struct bb_p
     if (status == BB_OK)
         status = check_reserved(bytes, place);
     if (status == BB_OK && footer.directory_size > place.offset)
-        status = bb_corrupt(place, 24, "a directory of %u bytes in front of a footer at %" PRIu64,
+        status = bb_corrupt(place, 24, "a directory of %u bytes before a footer at %" PRIu64,
                             footer.directory_size, place.offset);
     if (status == BB_OK && footer.directory_offset != place.offset - footer.directory_size)
         status = bb_corrupt(place, 16,
-                            "a directory of %u bytes at %" PRIu64 ", the footer stands at %" PRIu64,
+                            "a directory of %u bytes at %" PRIu64 ", the footer is at %" PRIu64,
                             footer.directory_size, footer.directory_offset, place.offset);
     if (status == BB_OK)
         *ret_footer = footer;
@@ -157,7 +157,7 @@ const struct bb_section *bb_directory_find(const struct bb_directory *directory,
     return NULL;
 }
 
-/* One more entry of the directory; the ones before it are there already. */
+/* Appends an entry to the directory. */
 static enum bb_status add_section(struct bb_directory *directory, const struct bb_section *section,
                                   struct bb_place place)
 {
@@ -168,7 +168,7 @@ static enum bb_status add_section(struct bb_directory *directory, const struct b
             BB_UNSUPPORTED, "%s: section %u (%s) must be understood, and this version does not",
             place.file == NULL ? "table" : place.file, section->id, bb_section_name(section->id));
     if (bb_directory_find(directory, (enum bb_section_id)section->id) != NULL)
-        return bb_corrupt(place, at, "section %u (%s) stands twice", section->id,
+        return bb_corrupt(place, at, "section %u (%s) appears twice", section->id,
                           bb_section_name(section->id));
     if (section->offset > place.offset || section->size > place.offset - section->offset)
         return bb_corrupt(
@@ -180,7 +180,7 @@ static enum bb_status add_section(struct bb_directory *directory, const struct b
         previous = &directory->sections[directory->count - 1];
     if (previous != section && section->offset != previous->offset + previous->size)
         return bb_corrupt(place, at,
-                          "section %u (%s) at %" PRIu64 ", the one before ends at %" PRIu64,
+                          "section %u (%s) at %" PRIu64 ", the previous one ends at %" PRIu64,
                           section->id, bb_section_name(section->id), section->offset,
                           previous->offset + previous->size);
     directory->sections[directory->count++] = *section;

@@ -123,7 +123,7 @@ static enum bb_status decode_number(const struct bb_property_field *field, struc
         return bb_corrupt(place, 0, "property %s is no number in its %zu bytes", field->name,
                           value.size);
     if (field->is_optional && number == 0)
-        return bb_corrupt(place, 0, "property %s is 0, expected it to be left out", field->name);
+        return bb_corrupt(place, 0, "property %s is 0, expected it to be omitted", field->name);
     memcpy(member, &number, sizeof(number));
     return BB_OK;
 }
@@ -148,7 +148,7 @@ static enum bb_status unknown_property(uint16_t id, struct bb_place place)
                    place.file == NULL ? "table" : place.file, id);
 }
 
-/* The first field from `next` on that has this id or must be there. */
+/* The first field from `next` on that has this id or is required. */
 static size_t pass_optional(size_t next, uint32_t id)
 {
     while (next < BB_ARRAY_LENGTH(fields) && fields[next].is_optional && fields[next].id < id)
@@ -156,7 +156,7 @@ static size_t pass_optional(size_t next, uint32_t id)
     return next;
 }
 
-/* Ids ascend, in the section as in the list: both are walked side by side. */
+/* Ids ascend both in the section and in the list, so both are walked in parallel. */
 static enum bb_status decode_fields(struct bb_cursor *cursor, struct bb_place place,
                                     struct bb_properties *properties)
 {
@@ -166,7 +166,7 @@ static enum bb_status decode_fields(struct bb_cursor *cursor, struct bb_place pl
         uint16_t id = 0;
         struct bb_bytes value = {0};
         if (!bb_decode_u16(cursor, &id) || !bb_decode_bytes(cursor, &value))
-            return bb_corrupt(place, 0, "the property behind id %" PRId64 " cannot be read",
+            return bb_corrupt(place, 0, "the property after id %" PRId64 " cannot be read",
                               last_id);
         if (id <= last_id)
             return bb_corrupt(place, 0, "property %u behind %" PRId64 ": ids must ascend", id,
@@ -202,7 +202,7 @@ static enum bb_status check_range(struct bb_place place, const char *name, uint6
                       name, value, low, high);
 }
 
-/* 0 stands for "none, or not told". */
+/* 0 means "none, or unknown". */
 static enum bb_status check_oldest_tombstone(const struct bb_properties *p, struct bb_place place)
 {
     bool has_any = p->tombstone_count > 0 || p->range_tombstone_count > 0;
@@ -214,7 +214,7 @@ static enum bb_status check_oldest_tombstone(const struct bb_properties *p, stru
 
 static enum bb_status check_counts(const struct bb_properties *p, struct bb_place place)
 {
-    /* What has range tombstones need not have entries. */
+    /* A table with range tombstones need not have entries. */
     uint64_t least = p->range_tombstone_count == 0;
     enum bb_status status = check_range(place, "entry_count", p->entry_count, least, UINT64_MAX);
     if (status == BB_OK)
@@ -237,7 +237,7 @@ static enum bb_status check_counts(const struct bb_properties *p, struct bb_plac
     return status;
 }
 
-/* 1 stands for "no filter". */
+/* 1 means "no filter". */
 static bool is_rate(double rate)
 {
     return rate == 1 || (rate >= BB_FILTER_RATE_MIN && rate <= BB_FILTER_RATE_MAX);
@@ -276,7 +276,7 @@ static enum bb_status check_properties(const struct bb_properties *p, struct bb_
                        BB_FORMAT_VERSION);
     if (p->hash_id != BB_HASH_ID_XXH3)
         return bb_fail(BB_UNSUPPORTED,
-                       "%s: filters take hash %" PRIu64 ", this version reads %d alone",
+                       "%s: filters take hash %" PRIu64 ", this version reads only %d",
                        place.file == NULL ? "table" : place.file, p->hash_id, BB_HASH_ID_XXH3);
     enum bb_status status = check_counts(p, place);
     if (status == BB_OK)
@@ -307,7 +307,7 @@ static enum bb_status print_hexadecimal(const struct bb_buf *value, struct bb_bu
     return status;
 }
 
-/* A key may be long and hold anything. */
+/* Keys may be long and may contain any bytes. */
 static enum bb_status print_escaped(const struct bb_buf *value, struct bb_buf *buf)
 {
     char text[1024];

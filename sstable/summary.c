@@ -1,4 +1,4 @@
-/* The summary of a table, read. See the header. Threads: constant after load. */
+/* Reads the table filter. See the header. Threads: constant after load. */
 #include "sstable/summary.h"
 
 #include <stdalign.h>
@@ -34,7 +34,7 @@ enum bb_status bb_summary_format_init(struct bb_block_filter_format *format, dou
 
 /* ---- list ---- */
 
-/* What is known of the list before memory is asked for. */
+/* The header of the list, read before memory is allocated. */
 struct list_head {
     uint32_t chunk_shift;
     uint32_t part_count;
@@ -62,8 +62,8 @@ static enum bb_status bad_list(const struct bb_summary_reading *reading, struct 
                       "the list of a summary with %s", what);
 }
 
-/* Reads up to the parts, and counts what they add up to. The cursor is left in front of them. Each
- * part has a chunk, and each chunk is there: so their number is bounded by chunks_size. */
+/* Reads the list up to the parts, and sums them up. The cursor stays before the parts. Each part
+ * has a chunk, and all chunks are in the section, so chunks_size bounds their number. */
 static bool read_head(struct bb_cursor *cursor, uint64_t chunks_size, struct list_head *ret_head,
                       const char **ret_what)
 {
@@ -93,7 +93,7 @@ static bool read_head(struct bb_cursor *cursor, uint64_t chunks_size, struct lis
     return true;
 }
 
-/* The parts of the one allocation, behind the struct. */
+/* The arrays of the allocation, after the struct. */
 struct list_parts {
     struct bb_summary_part *parts;
     uint64_t *chunk_ends;
@@ -102,7 +102,7 @@ struct list_parts {
     uint8_t *text;
 };
 
-/* Bytes of the whole allocation. memory may be NULL: then only the size is found. */
+/* The size of the whole allocation. memory may be NULL to compute only the size. */
 static size_t lay_out(const struct list_head *head, size_t text_size, uint8_t *memory,
                       struct list_parts *ret_parts)
 {
@@ -151,7 +151,7 @@ static uint32_t chunks_of(const struct bb_summary *summary, uint32_t shard_count
     return ((shard_count - 1) >> summary->chunk_shift) + 1;
 }
 
-/* read_head has read them once. */
+/* read_head has checked them. */
 static void read_parts(const struct bb_summary *summary, struct bb_cursor *cursor,
                        struct bb_summary_part *parts)
 {
@@ -189,8 +189,8 @@ uint32_t bb_summary_chunk_shards(const struct bb_summary *summary, uint32_t chun
     return left < full ? left : full;
 }
 
-/* The chunks fill the section up to the list, and each is large enough for its directory: so the
- * number of shards is bounded by the bytes there are. */
+/* The chunks fill the section up to the list, and each has space for its directory. The size of the
+ * section therefore bounds the number of shards. */
 static bool read_chunk_sizes(const struct bb_summary *summary, struct bb_cursor *cursor,
                              uint64_t chunks_size, uint64_t *chunk_ends)
 {
@@ -226,7 +226,7 @@ static enum bb_status read_list(const struct bb_summary_reading *reading, struct
     if (!is_read)
         return bad_list(reading, list, &cursor, problem);
     if (bb_cursor_left(&copy) > 0)
-        return bad_list(reading, list, &cursor, "bytes behind its fences");
+        return bad_list(reading, list, &cursor, "bytes after its fences");
     return BB_OK;
 }
 
@@ -299,7 +299,7 @@ enum bb_status bb_summary_chunk_check(const struct bb_summary *summary,
                       defect.shard, shards, size);
 }
 
-/* One allocation: places, then the chunks, then bytes that probes may read. */
+/* One allocation: places, then the chunks, then padding that probes may read. */
 enum bb_status bb_summary_pin(struct bb_summary *summary, struct bb_large_pages *pages)
 {
     size_t chunks = (size_t)summary->chunk_ends[summary->chunk_count - 1];

@@ -1,4 +1,4 @@
-/* Builds the summary of a table. See the header. One thread. */
+/* Builds the table filter. See the header. One thread. */
 #include "sstable/summary_builder.h"
 
 #include "base/alloc.h"
@@ -12,20 +12,21 @@
 struct bb_summary_builder {
     struct bb_block_filter_format format;
     struct bb_shard_builder *shards; /* owned */
-    uint64_t *hashes;                /* owned; domain hashes of the part at hand */
+    uint64_t *hashes;                /* owned; domain hashes of the current part */
     size_t count;
     size_t capacity;
 
     uint32_t chunk_shift;
-    uint32_t part_count; /* finished ones */
+    uint32_t part_count; /* finished parts */
     uint32_t chunk_count;
-    struct bb_buf section;     /* chunks, with room for their checksums; at the end the list */
+    /* Chunks, with space for their checksums; finally also the list. */
+    struct bb_buf section;
     struct bb_buf parts;       /* varint keys, varint shards of each */
-    struct bb_buf chunk_sizes; /* varint each */
+    struct bb_buf chunk_sizes; /* one varint per chunk */
     struct bb_fence_builder fences;
 };
 
-/* As many shards as make about BB_SUMMARY_CHUNK_SIZE. */
+/* The number of shards that make about BB_SUMMARY_CHUNK_SIZE. */
 static uint32_t choose_shift(uint32_t rank)
 {
     uint32_t shift = 0;
@@ -143,7 +144,7 @@ enum bb_status bb_summary_builder_cut(struct bb_summary_builder *builder,
 
 /* ---- the section ---- */
 
-/* Where the section stands is known only now, and it is in the checksums. */
+/* Sets the checksums, which include the place of the section. It is known only now. */
 static void seal_chunks(struct bb_summary_builder *builder, struct bb_table_id table,
                         uint64_t offset)
 {

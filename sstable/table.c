@@ -1,9 +1,8 @@
-/* Opening and closing a table. See the header.
+/* Opens and closes a table. See the header.
  *
- * The end of the file is read in one piece: footer, directory, properties and, for all but large
- * tables, the root are in it. Each part is believed only after the one that vouches for it: the
- * footer for the directory, the directory for the sections, and the sections together for the
- * file's layout.
+ * The end of the file is read in one piece: it has the footer, directory, properties and, except in
+ * large tables, the root. Each part is used only after another has verified it: the footer verifies
+ * the directory, the directory the sections, and the sections together the file's layout.
  */
 #include "sstable/table.h"
 
@@ -31,14 +30,14 @@ static enum bb_status read_tail(struct bb_table *table, struct tail *tail)
 {
     if (table->file_size < BB_FOOTER_SIZE)
         return bb_corrupt(bb_table_place(table, 0), 0,
-                          "not a table: %" PRIu64 " bytes, a footer alone has %d", table->file_size,
+                          "not a table: %" PRIu64 " bytes, a footer has %d", table->file_size,
                           BB_FOOTER_SIZE);
     tail->size = table->file_size < TAIL_SIZE ? (size_t)table->file_size : TAIL_SIZE;
     tail->offset = table->file_size - tail->size;
     return bb_file_read_exactly(table->file, tail->offset, tail->bytes, tail->size);
 }
 
-/* Any range of the file; from the tail when it is there. */
+/* Reads any range of the file; from the tail if it is there. */
 static enum bb_status read_range(struct bb_table *table, const struct tail *tail, uint64_t offset,
                                  size_t size, struct bb_buf *ret_bytes)
 {
@@ -76,7 +75,7 @@ static enum bb_status load_directory(struct bb_table *table, const struct tail *
     return status;
 }
 
-/* The bytes of a section, checked; owned by the caller. */
+/* Reads a section and verifies it. The caller owns the bytes. */
 static enum bb_status load_section(struct bb_table *table, const struct tail *tail,
                                    enum bb_section_id id, struct bb_buf *ret_bytes,
                                    struct bb_place *ret_place)
@@ -156,13 +155,13 @@ static enum bb_status load_root(struct bb_table *table, const struct tail *tail)
     return BB_OK;
 }
 
-/* The bounds include them. */
+/* Checks that the table's bounds include them. */
 static enum bb_status check_range_tombstones(const struct bb_table *table, struct bb_place place)
 {
     const struct bb_properties *p = &table->properties;
     const struct bb_range_tombstones *list = table->range_tombstones;
     if (list->sequence_count != p->range_tombstone_count)
-        return bb_corrupt(place, 0, "%zu range tombstones, the properties say %" PRIu64,
+        return bb_corrupt(place, 0, "%zu range tombstones, the properties have %" PRIu64,
                           list->sequence_count, p->range_tombstone_count);
     struct bb_bytes low = list->fragments[0].low;
     struct bb_bytes high = list->fragments[list->count - 1].high;
@@ -178,7 +177,7 @@ static enum bb_status load_range_tombstones(struct bb_table *table, const struct
     struct bb_place place = bb_table_place(table, table->footer.directory_offset);
     bool is_there = bb_directory_find(&table->directory, BB_SECTION_RANGE_TOMBSTONES) != NULL;
     if (is_there != (table->properties.range_tombstone_count > 0))
-        return bb_corrupt(place, 0, "%s section of range tombstones, the properties say %" PRIu64,
+        return bb_corrupt(place, 0, "%s section of range tombstones, the properties have %" PRIu64,
                           is_there ? "a" : "no", table->properties.range_tombstone_count);
     if (!is_there)
         return BB_OK;
@@ -190,7 +189,7 @@ static enum bb_status load_range_tombstones(struct bb_table *table, const struct
     return status == BB_OK ? check_range_tombstones(table, place) : status;
 }
 
-/* A table may have lost its summary: nothing else needs it. */
+/* A table may be without its table filter: reads stay correct. */
 static void set_up_summary(struct bb_table *table, const struct bb_table_options *options)
 {
     const struct bb_properties *p = &table->properties;
@@ -213,7 +212,7 @@ static void set_up_summary(struct bb_table *table, const struct bb_table_options
                                     .size = section->size};
 }
 
-/* Filters of a kind that we do not know are as good as none: they are counted, never believed. */
+/* Filters of an unknown kind are counted, but never used. */
 static void set_up_filters(struct bb_table *table, const struct bb_table_options *options)
 {
     const struct bb_properties *p = &table->properties;
@@ -252,7 +251,7 @@ static enum bb_status load_parts(struct bb_table *table, struct tail *tail)
     return status;
 }
 
-/* Twice, if need be: damage on the way from the disk is not damage on it. */
+/* Tries twice if necessary: the data may be damaged on the way from the disk instead of on it. */
 static enum bb_status load_table(struct bb_table *table)
 {
     struct tail *tail = bb_alloc(sizeof(*tail));
@@ -353,7 +352,7 @@ void bb_table_close(struct bb_table *table)
     bb_range_tombstones_destroy(table->range_tombstones);
     bb_properties_deinit(&table->properties);
     bb_root_deinit(&table->root);
-    /* Nothing was written: the system has no failure to report that could matter. */
+    /* The file was only read, so a failure to close it has no effect. */
     enum bb_status status = bb_file_close(table->file);
     (void)status;
     if (table->own_fs != NULL)

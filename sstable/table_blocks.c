@@ -45,7 +45,7 @@ static enum bb_status enter_page(struct bb_table_blocks *blocks, uint32_t index)
     return bb_table_page_acquire(blocks->table, index, &blocks->stats, &blocks->page);
 }
 
-/* The page that has the block. */
+/* The page of a block. */
 static uint32_t page_of(const struct bb_table_blocks *blocks, uint64_t number)
 {
     uint32_t low = 0;
@@ -72,7 +72,7 @@ struct piece {
     size_t size;
 };
 
-/* The block, and those that follow it in its page before block `end`. */
+/* The block and the following ones of its page, up to block `end`. */
 static struct piece piece_from(const struct bb_table_blocks *blocks, uint32_t ordinal, uint64_t end)
 {
     uint64_t left = end - blocks->first_blocks[blocks->page_index];
@@ -88,7 +88,7 @@ static struct piece piece_from(const struct bb_table_blocks *blocks, uint32_t or
     return piece;
 }
 
-/* The block, and those in front of it in its page from block `begin` on. */
+/* The block and the preceding ones of its page, from block `begin` on. */
 static struct piece piece_up_to(const struct bb_table_blocks *blocks, uint32_t ordinal,
                                 uint64_t begin)
 {
@@ -132,8 +132,8 @@ static enum bb_status check(const struct bb_table_blocks *blocks, uint32_t size,
     return bb_stored_block_check(stored, size, blocks->table->id, place);
 }
 
-/* The bytes of the block are in `stored`, and sound. Damage may have happened on the way: what does
- * not fit its checksum is read a second time, alone. */
+/* Makes sure that `stored` has the block's bytes, verified. The data may be damaged on the way from
+ * the disk, so a block with a wrong checksum is read again separately. */
 static enum bb_status have_stored(struct bb_table_blocks *blocks, uint32_t ordinal,
                                   struct piece piece, struct bb_place place)
 {
@@ -161,7 +161,7 @@ static enum bb_status decode(struct bb_table_blocks *blocks, uint32_t ordinal,
                                 blocks->table->comparator, place, &blocks->block);
 }
 
-/* The block at hand of the page at hand, by way of the piece. */
+/* Loads a block of the current page from the piece. */
 static enum bb_status load(struct bb_table_blocks *blocks, uint32_t ordinal, struct piece piece,
                            const struct bb_block **ret_block, struct bb_place *ret_place)
 {

@@ -4,8 +4,8 @@
  *     entry -> [first of a block: its fence; is the page cut?] -> filter -> block
  *           -> [block full: written -> group full: its filters built]
  *
- * Whether a page ends is decided when the next block begins, because only then its fence is known,
- * and the fence belongs to the page or to the root. One thread.
+ * The end of a page is decided when the next block begins. Only then its fence is known, which
+ * belongs either to the page or to the root. One thread.
  */
 #include "sstable/table_builder.h"
 
@@ -96,8 +96,8 @@ static enum bb_status fill_properties(struct bb_table_builder *builder)
     return status;
 }
 
-/* Table id and, unless it was given, the secret: from the file system, so that a test can fix them.
- */
+/* Draws the table id and, unless it was given, the secret. The file system provides the randomness,
+ * so that a test can fix both. */
 static enum bb_status draw_random(struct bb_table_builder *builder, struct bb_file_system *fs)
 {
     uint8_t id[BB_TABLE_ID_SIZE];
@@ -182,14 +182,14 @@ static enum bb_status finish_group(struct bb_table_builder *builder)
     return bb_index_page_builder_add_group(&builder->page, builder->filters);
 }
 
-/* The room that a large value took while it was packed does not stay. */
+/* Releases the memory that a large value needed during compression. */
 static void release_large(struct bb_buf *buf)
 {
     if (buf->capacity > BB_BLOCK_BUFFER_KEPT_MAX)
         bb_buf_deinit(buf);
 }
 
-/* A block of so many bytes was written. */
+/* Notes that a block of this size was written. */
 static enum bb_status note_block(struct bb_table_builder *builder, size_t size)
 {
     enum bb_status status = bb_index_page_builder_add_block(&builder->page, (uint32_t)size);
@@ -221,7 +221,7 @@ static enum bb_status write_block(struct bb_table_builder *builder)
     return BB_OK;
 }
 
-/* The same bytes with the checksum of their new place. */
+/* Writes the same bytes with the checksum for their new place. */
 static enum bb_status write_stored_block(struct bb_table_builder *builder, struct bb_bytes stored)
 {
     uint8_t checksum[BB_CHECKSUM_SIZE];
@@ -257,7 +257,7 @@ static enum bb_status write_page(struct bb_table_builder *builder)
     return BB_OK;
 }
 
-/* Does the page end in front of a block with this fence? */
+/* True when the page ends before a block with this fence. */
 static bool is_page_cut(const struct bb_table_builder *builder, const struct bb_fence *fence)
 {
     const struct bb_index_page_builder *page = &builder->page;
@@ -274,13 +274,13 @@ static bool is_page_cut(const struct bb_table_builder *builder, const struct bb_
         return true;
     if (page->block_count < BB_PAGE_CUT_BLOCK_COUNT || size < BB_PAGE_CUT_SIZE)
         return false;
-    /* The next block is expected to take what the others took. */
+    /* The next block is expected to take as much space as the others. */
     bool is_full = page->block_count >= BB_PAGE_FULL_BLOCK_COUNT &&
                    size + size / page->block_count > options->index_page_size_bytes;
     return is_full || bb_fence_builder_collapses(&page->fences, fence);
 }
 
-/* The first entry of a block has come. */
+/* Starts a block with its first entry. */
 static enum bb_status start_block(struct bb_table_builder *builder, const struct bb_entry *entry)
 {
     if (builder->properties.entry_count == 0)
@@ -317,7 +317,7 @@ static enum bb_status check_order(const struct bb_table_builder *builder,
     return BB_OK;
 }
 
-/* A key goes once into each group that holds one of its versions: one that runs on into a new group
+/* Adds a key once to each group that has one of its versions: a key that continues in a new group
  * is added again. */
 static enum bb_status add_to_filter(struct bb_table_builder *builder, bool is_new_key)
 {
@@ -328,8 +328,8 @@ static enum bb_status add_to_filter(struct bb_table_builder *builder, bool is_ne
     return bb_block_filter_builder_add(builder->filters, builder->last_hash);
 }
 
-/* A key goes once into the summary; where there are too many, the summary goes on with a part for
- * the keys from this one on. */
+/* Adds a key once to the table filter. When the part has too many keys, a new part starts with this
+ * key. */
 static enum bb_status add_to_summary(struct bb_table_builder *builder, struct bb_bytes key)
 {
     enum bb_status status = BB_OK;
@@ -373,13 +373,13 @@ static void count_entry(struct bb_table_builder *builder, const struct bb_entry 
     builder->last_sequence = entry->sequence;
 }
 
-/* What is as large as a block gets one of its own, so that its neighbours stay cheap to read. */
+/* An entry as large as a block gets a separate one, so that its neighbours stay cheap to read. */
 static bool stands_alone(const struct bb_table_builder *builder, const struct bb_entry *entry)
 {
     return entry->key.size + entry->value.size >= builder->options.block_size_bytes;
 }
 
-/* All that comes before its bytes. */
+/* Everything before the bytes of the entry. */
 static enum bb_status begin_entry(struct bb_table_builder *builder, const struct bb_entry *entry,
                                   bool *ret_is_new_key)
 {
@@ -487,7 +487,7 @@ enum bb_status bb_table_builder_add_range_tombstone(struct bb_table_builder *bui
 
 /* ---- finishing ---- */
 
-/* Range tombstones alone: no blocks, no pages, and no keys for filters. */
+/* For a table with only range tombstones: it has no blocks, no pages, and no keys for filters. */
 static void forget_filters(struct bb_table_builder *builder)
 {
     struct bb_properties *p = &builder->properties;
@@ -535,7 +535,7 @@ enum bb_status bb_table_builder_finish(struct bb_table_builder *builder,
         return bb_error_restore(&builder->failure);
     if (builder->is_finished)
         return bb_fail(BB_INVALID, "a table that is finished already");
-    /* Memory for the meta first: behind the close nothing may fail any more. */
+    /* Allocates the meta first: after the close no step may fail. */
     struct bb_table_meta meta = {0};
     enum bb_status status = finish_table(builder);
     if (status == BB_OK)

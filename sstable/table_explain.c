@@ -1,4 +1,5 @@
-/* One look-up with a report: the two steps of a visit, and what the statistics gained in each. */
+/* Explains one lookup: runs the two steps of a visit, and reports the change of the statistics in
+ * each. */
 #include "bb/table_explain.h"
 
 #include "bloomblock/block_filter.h"
@@ -25,7 +26,7 @@ static enum bb_source source_of(uint64_t requests, uint64_t reads)
     return reads > 0 ? BB_SOURCE_FILE : BB_SOURCE_MEMORY;
 }
 
-/* Damage that is counted is the summary's unless it is the block's filter's. */
+/* Counted damage is the table filter's, unless it is the block filter's. */
 static enum bb_verdict verdict_of_summary(const struct bb_table *table,
                                           const struct bb_read_options *options,
                                           const struct bb_table_explain *explain)
@@ -37,7 +38,7 @@ static enum bb_verdict verdict_of_summary(const struct bb_table *table,
     if (!table->asks_summary)
         return table->has_summary ? BB_VERDICT_NOT_ASKED : BB_VERDICT_NONE;
     if (explain->visit == BB_VISIT_TOMBSTONE && explain->page == BB_SOURCE_NOT_ASKED &&
-        explain->stats.avoided_requests == 0) /* range tombstones had the last word */
+        explain->stats.avoided_requests == 0) /* a range tombstone decided */
         return BB_VERDICT_NOT_ASKED;
     if (explain->page == BB_SOURCE_NOT_ASKED && explain->stats.avoided_requests > 0)
         return BB_VERDICT_NEGATIVE;
@@ -59,7 +60,7 @@ static void describe_summary(const struct bb_table *table, const struct bb_read_
     summary->rate = table->meta.summary_rate;
 }
 
-/* The shard of the group of the block's filter that the key belongs to. */
+/* Finds the shard of the block filter's group for the key. */
 static void describe_filter_bits(const struct bb_table *table, const struct bb_index_page *page,
                                  uint32_t ordinal, uint64_t key_hash,
                                  struct bb_filter_explain *filter)
@@ -84,7 +85,7 @@ static void describe_filter_bits(const struct bb_table *table, const struct bb_i
     filter->rate = info.predicted_rate;
 }
 
-/* The index page was asked: what it says of the block and its filter. */
+/* After a probe through the index page: describes the block and its filter. */
 static void describe_page(const struct bb_table *table, const struct bb_read_options *options,
                           const struct bb_index_page *page, uint32_t ordinal, uint64_t key_hash,
                           struct bb_table_explain *explain)
@@ -104,7 +105,7 @@ static void describe_page(const struct bb_table *table, const struct bb_read_opt
     filter->verdict = is_damaged ? BB_VERDICT_DAMAGED : BB_VERDICT_NONE;
 }
 
-/* Where the visit led to; of a page that it has given back, if that is still in memory. */
+/* Describes the path of the visit. If its page was released, only when it is still in memory. */
 static void describe_path(const struct bb_table_visit *visit, const struct bb_read_options *options,
                           struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
                           struct bb_table_explain *explain)

@@ -1,4 +1,5 @@
-/* The end of a table: summary, range tombstones, root, properties, directory, footer. One thread. */
+/* Writes the end of a table: table filter, range tombstones, root, properties, directory, footer.
+ * One thread. */
 #include "sstable/footer.h"
 #include "sstable/ranges/range_tombstones_coding.h"
 #include "sstable/table_builder.h"
@@ -18,7 +19,7 @@ static enum bb_status write_bytes(struct bb_table_builder *builder, struct bb_di
     return bb_table_writer_append(&builder->writer, bytes);
 }
 
-/* The same of what stands in builder->stored, and must be understood. */
+/* The same for the contents of builder->stored, as a section that readers must understand. */
 static enum bb_status write_section(struct bb_table_builder *builder,
                                     struct bb_directory *directory, enum bb_section_id id)
 {
@@ -26,7 +27,7 @@ static enum bb_status write_section(struct bb_table_builder *builder,
                        bb_buf_bytes(&builder->stored));
 }
 
-/* In front of root and properties, which are read at once with what stands behind them. */
+/* Written before root and properties, which are read in one piece with the rest of the file. */
 static enum bb_status write_summary(struct bb_table_builder *builder,
                                     struct bb_directory *directory)
 {

@@ -1,6 +1,6 @@
-/* One look-up in one table: bounds -> range tombstones -> summary -> root -> index page -> filter ->
- * block. Range tombstones come before all filters: these speak of entries, and say no where a
- * deleted range has none. Any thread. */
+/* One lookup in one table: bounds -> range tombstones -> table filter -> root -> index page ->
+ * filter -> block. Range tombstones are checked before all filters: filters only have keys of
+ * entries, and return no for a deleted range without entries. Any thread. */
 #include "sstable/table.h"
 
 #include "base/assert.h"
@@ -15,15 +15,15 @@ struct lookup {
     struct bb_bytes key;
     uint64_t key_hash; /* under the table's secret */
     uint64_t sequence;
-    bool is_covered;   /* a range tombstone is over the key, */
-    uint64_t covering; /* and this is the greatest sequence of any; else 0 */
+    bool is_covered;   /* a range tombstone covers the key */
+    uint64_t covering; /* the highest covering sequence, else 0 */
     struct bb_read_stats *stats;
-    struct bb_buf *value;     /* takes a copy, */
-    struct bb_pinned *pinned; /* or, when not NULL, the value stays in its block */
-    bool is_let_through;      /* bounds, range tombstones and summary were asked */
+    struct bb_buf *value;     /* receives a copy */
+    struct bb_pinned *pinned; /* if not NULL, the value stays in its block */
+    bool is_let_through;      /* bounds, range tombstones and table filter were checked */
 };
 
-/* May the block hold the key, as far as its filter knows? */
+/* Probes the block's filter. True: the block may have the key. */
 static bool ask_filter(const struct lookup *lookup, const struct bb_index_page *page,
                        uint32_t ordinal)
 {
@@ -48,7 +48,7 @@ static bool is_block_cached(const struct lookup *lookup, const struct bb_index_p
                                    bb_index_page_block_offset(page, ordinal));
 }
 
-/* A request for a block that is not made; and, if the caller wants to know, a read. */
+/* Counts a request for a block that was avoided; and, if the caller wants to know, a read. */
 static void account_avoided(const struct lookup *lookup, const struct bb_index_page *page,
                             uint32_t ordinal)
 {
@@ -58,8 +58,8 @@ static void account_avoided(const struct lookup *lookup, const struct bb_index_p
             lookup->table->cache == NULL || !is_block_cached(lookup, page, ordinal);
 }
 
-/* Is the block cached that the search would have come to? The search is made up for. But no index
- * page is read: where it is not in memory, its blocks are hardly. */
+/* True when the block that the search would have found is cached. This runs the search that was
+ * skipped, but reads no index page: if the page is not in memory, its blocks rarely are. */
 static bool is_unsearched_cached(const struct lookup *lookup)
 {
     struct bb_table *table = lookup->table;
@@ -73,7 +73,7 @@ static bool is_unsearched_cached(const struct lookup *lookup)
     return is_cached;
 }
 
-/* The same account where nothing was searched yet. */
+/* The same statistics when the search was skipped. */
 static void account_summary(const struct lookup *lookup)
 {
     lookup->stats->avoided_requests++;
@@ -82,7 +82,7 @@ static void account_summary(const struct lookup *lookup)
             lookup->table->cache == NULL || !is_unsearched_cached(lookup);
 }
 
-/* May the table hold the key, as far as its summary knows? */
+/* Probes the table filter. True: the table may have the key. */
 static bool ask_summary(const struct lookup *lookup)
 {
     struct bb_table *table = lookup->table;
@@ -97,9 +97,9 @@ static bool ask_summary(const struct lookup *lookup)
     return bb_table_summary_may_contain(table, lookup->key, lookup->key_hash, lookup->stats);
 }
 
-/* Asks the range tombstones; true when they have the last word: there are no entries. WHY not also
- * where the newest sequence of the table is the tombstone's: an entry may have the same one, as all
- * have that came in together, and is not hidden then. */
+/* Checks the range tombstones; true when they decide, because there are no entries. WHY this
+ * excludes a tombstone with the newest sequence of the table: an entry may have the same sequence,
+ * as in an ingest, and is not hidden then. */
 static bool ask_range_tombstones(struct lookup *lookup)
 {
     const struct bb_table *table = lookup->table;
@@ -110,19 +110,19 @@ static bool ask_range_tombstones(struct lookup *lookup)
     return table->root.page_count == 0;
 }
 
-/* How a visit ends when the entries have nothing to say. */
+/* The result of a visit when the entries do not decide. */
 static enum bb_visit end_with(const struct lookup *lookup, enum bb_visit visit)
 {
     return lookup->is_covered ? BB_VISIT_TOMBSTONE : visit;
 }
 
-/* The same where nothing was asked but the range tombstones. */
+/* The same when only the range tombstones were checked. */
 static enum bb_visit end_uncovered(const struct lookup *lookup)
 {
     return end_with(lookup, BB_VISIT_OUT_OF_BOUNDS);
 }
 
-/* What a range tombstone covers is as good as not there. */
+/* Treats a match that a range tombstone covers as absent. */
 static void hide_covered(const struct lookup *lookup, struct bb_block_match *match)
 {
     match->is_found = match->is_found && match->sequence >= lookup->covering;
@@ -140,7 +140,7 @@ static void unref_block(void *block)
     bb_block_unref(block);
 }
 
-/* Hands over the value, and with it, if it is to be pinned, the block. */
+/* Returns the value and, if it is pinned, the block. */
 static enum bb_status deliver(const struct lookup *lookup, struct bb_block **block,
                               struct bb_bytes value)
 {
@@ -206,7 +206,7 @@ static enum bb_status visit_page(const struct lookup *lookup, uint32_t page_inde
     return status;
 }
 
-/* Finds the block, and asks its filter; the page is held while the block is to be searched. */
+/* Finds the block and probes its filter. The page is held while the block may be searched. */
 static enum bb_status find_block(const struct lookup *lookup, struct bb_table_visit *visit)
 {
     struct bb_table *table = lookup->table;
@@ -251,7 +251,7 @@ static enum bb_status begin_visit(struct lookup *lookup, struct bb_table_visit *
     return find_block(lookup, visit);
 }
 
-/* All that comes before the search; true when it has the last word. */
+/* Everything before the search; true when it decides. */
 static bool ask_before_search(struct lookup *lookup, uint64_t *ret_sequence,
                               enum bb_visit *ret_visit)
 {
@@ -325,9 +325,9 @@ const struct bb_summary *bb_table_ready_summary(const struct bb_table *table)
     return atomic_load(&table->ready_summary);
 }
 
-/* What becomes of most absent keys, apart from all else: the fewer instructions a question takes,
- * the more of the next ones the processor has under way while it waits for the memory of this one.
- * (Measured at 5 million keys: two thirds of the time.) False: it takes a whole look-up. */
+/* The fast path for most absent keys. It is separate, because a shorter path lets the processor
+ * start more of the next lookups while it waits for the memory of this one. (Measured at 5 million
+ * keys: two thirds of the time.) False: a full lookup is needed. */
 static inline bool is_denied_at_once(struct bb_table *table, const struct bb_read_options *options,
                                      struct bb_bytes key, uint64_t key_hash)
 {
@@ -429,7 +429,7 @@ enum bb_status bb_table_visit_begin(struct bb_table *table, const struct bb_read
     return BB_OK;
 }
 
-/* The lookup that a visit goes on with. */
+/* The lookup state that continues a visit. */
 static struct lookup lookup_of_visit(const struct bb_table_visit *visit,
                                      const struct bb_read_options *options, struct bb_bytes key,
                                      uint64_t sequence, struct bb_read_stats *stats,

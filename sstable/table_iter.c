@@ -1,13 +1,13 @@
-/* All entries of a table in order, in both directions.
+/* Iterates over all entries of a table in order, in both directions.
  *
- * The iterator holds one index page and one block, and in the block an iterator of its own. Filters
- * are not asked: a seek wants what follows the key too.
+ * The iterator holds one index page, one block, and an iterator over the block. It does not probe
+ * filters, because a seek also needs the keys after the target.
  *
- * The block's own iterator checks the order within a block. Between blocks the fences do: whenever a
- * move enters or leaves a block, the entry next to the border is compared with the fence there, and
- * at either end of the table with its bounds. A seek compares what it finds with the end of its
- * block. So two entries that are shown one after the other are in order, or the status says
- * BB_CORRUPT; it costs one comparison per block. One thread.
+ * The block's iterator checks the order within a block. Between blocks the fences are used:
+ * whenever a move enters or leaves a block, the entry next to the border is compared with the fence
+ * there, or with the table's bounds at either end. A seek compares its result with the end of the
+ * block. Any two consecutive entries are therefore in order, or the status is BB_CORRUPT, at the
+ * cost of one comparison per block. One thread.
  */
 #include "sstable/table_iter.h"
 
@@ -19,7 +19,7 @@
 #include "sstable/table.h"
 
 struct table_iter {
-    struct bb_iter base; /* first */
+    struct bb_iter base; /* must be first */
     struct bb_table *table;
     struct bb_read_options options;
     struct bb_key_range range;
@@ -27,9 +27,9 @@ struct table_iter {
     struct bb_read_stats own_stats;
     uint32_t page_index;
     uint32_t ordinal;
-    struct bb_index_page *page; /* acquired; NULL: none */
-    struct bb_block *block;     /* one reference; NULL: none */
-    struct bb_block *stored;    /* the same as it is stored, if that is kept; else NULL */
+    struct bb_index_page *page; /* acquired; NULL if none */
+    struct bb_block *block;     /* one reference; NULL if none */
+    struct bb_block *stored;    /* its stored form, if that is kept; else NULL */
     bool keeps_stored;
     struct bb_block_iter entries;
 };
@@ -71,7 +71,7 @@ static enum bb_status enter_page(struct table_iter *iter, uint32_t page_index)
     return bb_table_page_acquire(iter->table, page_index, iter->stats, &iter->page);
 }
 
-/* A block of several restarts holds several entries. */
+/* A block of several restarts has several entries. */
 static enum bb_status acquire_both(struct table_iter *iter, uint32_t ordinal)
 {
     enum bb_status status = bb_table_block_acquire_both(
@@ -83,8 +83,8 @@ static enum bb_status acquire_both(struct table_iter *iter, uint32_t ordinal)
     return status;
 }
 
-/* WHY small blocks are not kept as stored: they come through the scratch, and packing them is no
- * matter. */
+/* WHY the stored form of small blocks is not kept: they use the scratch, and compressing them again
+ * is cheap. */
 static enum bb_status acquire_block(struct table_iter *iter, uint32_t ordinal)
 {
     struct bb_block_scratch scratch;
@@ -110,7 +110,7 @@ static enum bb_status enter_block(struct table_iter *iter, uint32_t ordinal)
     return BB_OK;
 }
 
-/* The entry comes from the block iterator, or the reason why there is none. */
+/* Publishes the block iterator's entry, or its status. */
 static void publish(struct table_iter *iter)
 {
     iter->base.is_valid = iter->entries.is_valid;
@@ -118,7 +118,7 @@ static void publish(struct table_iter *iter)
     iter->base.entry = iter->entries.entry;
 }
 
-/* A place between two blocks: a fence of the page at hand or of the root. */
+/* A place between two blocks: a fence of the current page or of the root. */
 struct border {
     const struct bb_fence_index *fences; /* NULL: an end of the table */
     uint32_t fence;
@@ -142,7 +142,8 @@ static struct border border_behind(const struct table_iter *iter)
     return (struct border){0};
 }
 
-/* < 0, 0, > 0: the border before, at, after (key, sequence). REQUIRES: it is no end of the table. */
+/* < 0, 0, > 0: the border is before, at, after (key, sequence). REQUIRES: it is no end of the
+ * table. */
 static int compare_border(const struct table_iter *iter, struct border border, struct bb_bytes key,
                           uint64_t sequence)
 {
@@ -159,7 +160,8 @@ static enum bb_status fail_border(const struct table_iter *iter, const char *pro
                       iter->entries.offset, problem);
 }
 
-/* The first entry of a block, at hand or just left, against what is in front of the block. */
+/* Compares the first entry of the current block, on entering or leaving it, with the border before
+ * the block. */
 static enum bb_status check_begin(const struct table_iter *iter)
 {
     const struct bb_entry *entry = &iter->entries.entry;
@@ -167,13 +169,14 @@ static enum bb_status check_begin(const struct table_iter *iter)
     if (border.fences != NULL)
         return compare_border(iter, border, entry->key, entry->sequence) <= 0
                    ? BB_OK
-                   : fail_border(iter, "is in front of the fence of its block");
+                   : fail_border(iter, "is before the fence of its block");
     return bb_key_compare(iter->table->comparator, iter->table->bounds.smallest, entry->key) <= 0
                ? BB_OK
-               : fail_border(iter, "is below the smallest key that the table says it has");
+               : fail_border(iter, "is below the smallest key of the table's properties");
 }
 
-/* Any entry of a block, at hand or just left, against what is behind the block. */
+/* Compares any entry of the current block, on entering or leaving it, with the border after the
+ * block. */
 static enum bb_status check_end(const struct table_iter *iter)
 {
     const struct bb_entry *entry = &iter->entries.entry;
@@ -181,14 +184,14 @@ static enum bb_status check_end(const struct table_iter *iter)
     if (border.fences != NULL)
         return compare_border(iter, border, entry->key, entry->sequence) > 0
                    ? BB_OK
-                   : fail_border(iter, "belongs behind the fence of the next block");
+                   : fail_border(iter, "belongs after the fence of the next block");
     int order = bb_key_compare(iter->table->comparator, entry->key, iter->table->bounds.largest);
     return order < 0 || (order == 0 && !iter->table->bounds.largest_is_exclusive)
                ? BB_OK
-               : fail_border(iter, "is above the largest key that the table says it has");
+               : fail_border(iter, "is above the largest key of the table's properties");
 }
 
-/* What a move into a block, or within one, came to. */
+/* Publishes the result of a move into a block, or within one. */
 static void publish_checked(struct table_iter *iter,
                             enum bb_status (*check)(const struct table_iter *))
 {
@@ -199,7 +202,7 @@ static void publish_checked(struct table_iter *iter,
         stop(iter, status);
 }
 
-/* Is all that stands before the block at hand below the range? */
+/* True when everything before the current block is below the range. */
 static bool is_low_behind(const struct table_iter *iter)
 {
     struct border border = border_before(iter);
@@ -208,7 +211,7 @@ static bool is_low_behind(const struct table_iter *iter)
             compare_border(iter, border, *iter->range.low, BB_SEQUENCE_MAX) <= 0);
 }
 
-/* Is all behind that fence above the range? */
+/* True when everything after that fence is above the range. */
 static bool is_high_before(const struct table_iter *iter, const struct bb_fence_index *fences,
                            uint32_t fence)
 {
@@ -217,7 +220,7 @@ static bool is_high_before(const struct table_iter *iter, const struct bb_fence_
                                   BB_SEQUENCE_MAX) >= 0;
 }
 
-/* Is what follows the block at hand outside of the range, or nothing? */
+/* True when everything after the current block is outside the range, or the block is the last. */
 static bool is_last_block(const struct table_iter *iter)
 {
     if (iter->ordinal + 1 < iter->page->block_count)
@@ -226,7 +229,7 @@ static bool is_last_block(const struct table_iter *iter)
            is_high_before(iter, &iter->table->root.fences, iter->page_index);
 }
 
-/* To the block behind the one at hand, whose last entry was left. False at the end, and after a
+/* Moves to the next block, from the last entry of the current one. False at the end, and after a
  * failure. */
 static bool next_block(struct table_iter *iter)
 {
@@ -249,14 +252,14 @@ static bool next_block(struct table_iter *iter)
     return status == BB_OK;
 }
 
-/* Having left a block at its end, to the first entry of the next. Blocks are never empty. */
+/* At the end of a block, moves to the first entry of the next. Blocks are never empty. */
 static void go_forward(struct table_iter *iter)
 {
     if (next_block(iter))
         publish_checked(iter, check_begin);
 }
 
-/* To the block before the one at hand, whose first entry was left. */
+/* Moves to the previous block, from the first entry of the current one. */
 static bool previous_block(struct table_iter *iter)
 {
     enum bb_status status = check_begin(iter);
@@ -278,7 +281,7 @@ static bool previous_block(struct table_iter *iter)
     return status == BB_OK;
 }
 
-/* There is none in a table of range tombstones alone. */
+/* False for a table with only range tombstones. */
 static bool has_entries(struct table_iter *iter)
 {
     if (iter->table->root.page_count > 0)
@@ -287,7 +290,7 @@ static bool has_entries(struct table_iter *iter)
     return false;
 }
 
-/* To the block that (key, sequence) belongs to. */
+/* Moves to the block for (key, sequence). */
 static enum bb_status enter_block_of(struct table_iter *iter, struct bb_bytes key,
                                      uint64_t sequence)
 {
@@ -299,7 +302,7 @@ static enum bb_status enter_block_of(struct table_iter *iter, struct bb_bytes ke
                : status;
 }
 
-/* To the first entry of the table, the range left alone. */
+/* Moves to the first entry of the table, regardless of the range. */
 static void seek_begin(struct table_iter *iter)
 {
     if (!has_entries(iter))
@@ -315,8 +318,8 @@ static void seek_begin(struct table_iter *iter)
     publish_checked(iter, check_begin);
 }
 
-/* To the last block that is not above the range as a whole. A fence may stand where the range ends:
- * the block behind it has nothing to show. */
+/* Moves to the last block that is not entirely above the range. If a fence equals the end of the
+ * range, the block after it has no entries in the range. */
 static enum bb_status enter_last_block(struct table_iter *iter)
 {
     const struct bb_comparator *comparator = iter->table->comparator;
@@ -338,8 +341,7 @@ static enum bb_status enter_last_block(struct table_iter *iter)
     return enter_block(iter, ordinal);
 }
 
-/* To the last entry of the block at hand that is below the range's end; not valid if there is none.
- */
+/* Moves to the last entry of the current block below the range's end; not valid if none exists. */
 static void seek_last_in_block(struct table_iter *iter)
 {
     struct bb_block_iter *entries = &iter->entries;
@@ -392,8 +394,8 @@ static void seek(struct bb_iter *base, struct bb_bytes key, uint64_t sequence)
     }
     bb_block_iter_seek(&iter->entries, key, sequence);
     publish_checked(iter, check_end);
-    /* Everything in the block may be before the key: then the first entry behind the block is the
-     * one. */
+    /* All entries of the block may be before the key: then the result is the first entry of the
+     * next block. */
     if (!iter->base.is_valid && iter->base.status == BB_OK)
         go_forward(iter);
 }

@@ -1,4 +1,4 @@
-/* What is known of a table without opening it. Any thread. */
+/* Metadata of a table without opening it. Any thread. */
 #include "sstable/table_meta.h"
 
 #include <inttypes.h>
@@ -68,13 +68,13 @@ static enum bb_status check_counts(const char *path, const struct bb_table_meta 
     for (size_t i = 0; i < BB_ARRAY_LENGTH(counts); i++) {
         if (counts[i].wanted != counts[i].found)
             return bb_corrupt((struct bb_place){.file = path}, 0,
-                              "the table has %" PRIu64 " %s, the manifest says %" PRIu64,
+                              "the table has %" PRIu64 " %s, the manifest has %" PRIu64,
                               counts[i].found, counts[i].name, counts[i].wanted);
     }
     return BB_OK;
 }
 
-/* Tables of before tombstones' ages were kept have 0, in the manifest or in themselves. */
+/* Tables older than the ages of tombstones have 0, in the manifest or in the table. */
 static bool is_age_other(const struct bb_table_meta *wanted, const struct bb_table_meta *found)
 {
     return wanted->tombstone_sequence_min != 0 && found->tombstone_sequence_min != 0 &&
@@ -94,10 +94,10 @@ enum bb_status bb_table_meta_check(const char *path, const struct bb_table_meta 
         wanted->sequence_max != found->sequence_max || is_age_other(wanted, found))
         return bb_corrupt(
             place, 0,
-            "sequences %" PRIu64 " to %" PRIu64 ", the manifest says %" PRIu64 " to %" PRIu64,
+            "sequences %" PRIu64 " to %" PRIu64 ", the manifest has %" PRIu64 " to %" PRIu64,
             found->sequence_min, found->sequence_max, wanted->sequence_min, wanted->sequence_max);
     if (wanted->filter_rate != found->filter_rate || wanted->summary_rate != found->summary_rate)
-        return bb_corrupt(place, 0, "filters of rate %.9g (%.9g), the manifest says %.9g (%.9g)",
+        return bb_corrupt(place, 0, "filters of rate %.9g (%.9g), the manifest has %.9g (%.9g)",
                           found->filter_rate, found->summary_rate, wanted->filter_rate,
                           wanted->summary_rate);
     if (!bb_bytes_equal(bb_buf_bytes(&wanted->smallest), bb_buf_bytes(&found->smallest)) ||

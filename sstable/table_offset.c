@@ -1,7 +1,8 @@
-/* Where in a table's file a key stands, to the block: bounds -> root -> index page. Any thread. */
+/* The position of a key in a table's file, to the block: bounds -> root -> index page. Any
+ * thread. */
 #include "sstable/table.h"
 
-/* Bytes of blocks and index pages before the block that the first entry of key belongs to. */
+/* The size of all blocks and index pages before the block for the first entry of key. */
 static enum bb_status find_block(struct bb_table *table, struct bb_bytes key,
                                  struct bb_read_stats *stats, uint64_t *ret_offset)
 {
@@ -38,7 +39,7 @@ enum bb_status bb_table_offset(struct bb_table *table, struct bb_bytes key,
     enum bb_status status = find_block(table, key, stats == NULL ? &unwanted : stats, &offset);
     if (status != BB_OK)
         return status;
-    /* The sections behind the pages belong to all blocks alike. */
+    /* The sections after the pages are shared by all blocks in proportion. */
     double share = (double)offset / (double)table->root.data_end;
     uint64_t sections = table->file_size - table->root.data_end;
     *ret_offset = offset + (uint64_t)(share * (double)sections);

@@ -91,14 +91,14 @@ static enum bb_status check_options(const struct bb_table_options *options)
         status = check_range("index_residency", (uint64_t)options->index_residency, BB_INDEX_PINNED,
                              BB_INDEX_CACHED);
     if (status == BB_OK && options->index_residency == BB_INDEX_CACHED && options->cache == NULL)
-        status = bb_fail(BB_INVALID, "option index_residency asks for a cache, and there is none");
+        status = bb_fail(BB_INVALID, "option index_residency needs a cache, but there is no cache");
     if (status == BB_OK)
         status = check_range("summary_residency", (uint64_t)options->summary_residency,
                              BB_SUMMARY_PINNED, BB_SUMMARY_UNUSED);
     if (status == BB_OK && options->summary_residency == BB_SUMMARY_CACHED &&
         options->cache == NULL)
         status =
-            bb_fail(BB_INVALID, "option summary_residency asks for a cache, and there is none");
+            bb_fail(BB_INVALID, "option summary_residency needs a cache, but there is no cache");
     if (status == BB_OK)
         status = check_filters(options);
     return status;

@@ -1,8 +1,8 @@
 /* Index pages and data blocks of an open table: from memory, cache or file.
  *
- * What is read from the file is believed only after its checksum. One that does not fit is read a
- * second time, because the damage may have happened on the way; then it is BB_CORRUPT. Nothing
- * unverified reaches slot or cache.
+ * Data from the file is used only after its checksum was verified. If the checksum is wrong, the
+ * data is read a second time, because it may be damaged on the way from the disk; a second mismatch
+ * is BB_CORRUPT. Unverified data never gets into slot or cache.
  * Threads: any.
  */
 #include "sstable/table.h"
@@ -15,17 +15,17 @@
 
 /* ---- index pages ---- */
 
-/* Does the page stand where the root says, with as much in it? */
+/* Checks that the page is where the root expects it, and has the expected contents. */
 static enum bb_status check_page(const struct bb_index_page *page,
                                  const struct bb_root_page *expected, struct bb_place place)
 {
     uint64_t end = page->base_offset + page->block_ends[page->block_count - 1];
     if (page->block_count != expected->block_count)
-        return bb_corrupt(place, 16, "an index page of %u blocks, the root says %u",
+        return bb_corrupt(place, 16, "an index page of %u blocks, the root has %u",
                           page->block_count, expected->block_count);
     if (page->base_offset != expected->data_offset || end != expected->page_offset)
         return bb_corrupt(place, 8,
-                          "the blocks of an index page stand at %" PRIu64 " ... %" PRIu64
+                          "the blocks of an index page are at %" PRIu64 " ... %" PRIu64
                           ", the root says %" PRIu64 " ... %" PRIu64,
                           page->base_offset, end, expected->data_offset, expected->page_offset);
     return BB_OK;
@@ -87,7 +87,7 @@ enum bb_status bb_table_page_load(struct bb_table *table, uint32_t index,
     return load_page(table, index, NULL, stats, ret_page);
 }
 
-/* Two threads may load the same page; the slower one takes the other's. */
+/* Two threads may load the same page; the slower one uses the other's. */
 static enum bb_status load_into_slot(struct bb_table *table, uint32_t index,
                                      struct bb_read_stats *stats, struct bb_index_page **ret_page)
 {
@@ -217,7 +217,7 @@ static enum bb_status load_through(struct bb_table *table, struct bb_block_scrat
                : status;
 }
 
-/* A block that is kept is read through the scratch only where what is stored is another thing. */
+/* A block that is kept is read through the scratch only if its stored form is different. */
 static enum bb_status load_block(struct bb_table *table, struct bb_block_scratch *scratch,
                                  bool is_kept, uint64_t offset, uint32_t size,
                                  struct bb_read_stats *stats, struct bb_block **ret_block)
@@ -228,7 +228,7 @@ static enum bb_status load_block(struct bb_table *table, struct bb_block_scratch
     return load_alone(table, offset, size, stats, ret_block);
 }
 
-/* Past the cache, or into it. */
+/* Returns the block, after inserting it into the cache if is_wanted. */
 static struct bb_block *keep(struct bb_table *table, bool is_wanted, uint64_t offset,
                              struct bb_block *block)
 {
@@ -250,7 +250,7 @@ static enum bb_status read_block(struct bb_table *table, struct bb_block_scratch
     return status;
 }
 
-/* The block from the cache, or NULL and whether it is wanted there. */
+/* The block from the cache; or NULL, and whether the cache accepts it. */
 static struct bb_block *find_cached(struct bb_table *table, const struct bb_read_options *options,
                                     uint64_t offset, struct bb_read_stats *stats,
                                     bool *ret_is_wanted)
@@ -309,13 +309,13 @@ enum bb_status bb_table_block_acquire_both(struct bb_table *table,
     return BB_OK;
 }
 
-/* ---- data blocks, many at once ---- */
+/* ---- data blocks, in batches ---- */
 
-/* No more of a block than this is fetched ahead. */
+/* Limit of the read-ahead for one block. */
 #define NEED_SIZE_MAX ((uint32_t)128 * 1024)
 
-/* Reads a small block into scratch->stored, if the system has it in memory and it is sound: what is
- * not is read again by who waits. */
+/* Reads a small block into scratch->stored, if the system has it in memory and its checksum is
+ * right. If not, the waiting caller reads it again. */
 static bool read_stored_now(struct bb_table *table, struct bb_block_scratch *scratch,
                             struct bb_place place, uint32_t size, struct bb_read_stats *stats)
 {

@@ -1,15 +1,15 @@
-/* The summary of an open table: from memory, cache or file.
+/* The table filter (`summary` in the code) of an open table: from memory, cache or file.
  *
- * Its list is read at the first question and kept. So are all chunks when the summary is pinned;
- * else each is a piece of the block cache. What does not have its checksum is read a second time,
- * then it counts as damaged: it says "may contain", and is not read again while the table is open
- * (or, in the cache, until it is evicted).
+ * Its list is read at the first probe and kept. If the table filter is pinned, all chunks are kept
+ * too; else each chunk is an item of the block cache. A chunk with a wrong checksum is read a
+ * second time. Then it counts as damaged: it returns maybe, and is not read again while the table
+ * is open (or, in the cache, until it is evicted).
  *
- * The same holds for a pinned chunk that cannot be read while others can. When nothing of a pinned
- * summary can be read, or a chunk for the cache cannot, or there is no memory, that may pass: it is
- * tried again, ever more rarely (sstable/backoff.h).
+ * The same holds for a pinned chunk that cannot be read while others can. If no part of a pinned
+ * table filter can be read, or a chunk for the cache cannot, or memory is short, the failure may be
+ * temporary: it is retried at growing intervals (sstable/backoff.h).
  *
- * A look-up never fails for its summary, and leaves bb_error_last() alone.
+ * A lookup never fails because of its table filter, and does not change bb_error_last().
  * Threads: any.
  */
 #include "sstable/table.h"
@@ -18,7 +18,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
-/* Most lists fit: one read instead of two. */
+/* Most lists fit, which saves a second read. */
 #define TAIL_SIZE 1024
 
 static enum bb_status read_bytes(struct bb_table *table, uint64_t offset, uint8_t *bytes,
@@ -32,7 +32,7 @@ static enum bb_status read_bytes(struct bb_table *table, uint64_t offset, uint8_
 
 /* ---- list ---- */
 
-/* The last `size` bytes of the section. */
+/* Reads the last `size` bytes of the section. */
 static enum bb_status read_end(struct bb_table *table, uint64_t size, struct bb_read_stats *stats,
                                struct bb_buf *ret_bytes)
 {
@@ -110,7 +110,7 @@ enum bb_status bb_table_summary_chunk_load(struct bb_table *table, const struct 
 
 /* ---- pinned ---- */
 
-/* One chunk: from the bytes that are there already, or read. */
+/* Pins one chunk: from bytes in memory, or by reading it. */
 static enum bb_status pin_chunk(struct bb_table *table, struct bb_summary *summary, uint32_t chunk,
                                 bool is_there, struct bb_read_stats *stats)
 {
@@ -124,9 +124,9 @@ static enum bb_status pin_chunk(struct bb_table *table, struct bb_summary *summa
     return status;
 }
 
-/* All chunks with one read; only what is damaged in it is read again. One sector that cannot be
- * read costs its chunk alone: then each is read by itself. Fails when none can be had, and not for
- * damage alone. */
+/* Pins all chunks with one read, and reads only damaged ones again. An unreadable sector costs only
+ * its chunk: then each chunk is read separately. Fails when no chunk can be read, but not for
+ * damage. */
 static enum bb_status pin_chunks(struct bb_table *table, struct bb_summary *summary,
                                  struct bb_read_stats *stats)
 {
@@ -169,7 +169,7 @@ static bool is_ready(const struct bb_table *table, const struct bb_summary *summ
            table->range_tombstones == NULL;
 }
 
-/* The first of two threads that read it keeps its own; the slower one takes that. */
+/* Publishes a table filter. If two threads read it, both use the one published first. */
 static struct bb_summary *publish(struct bb_table *table, struct bb_summary *summary)
 {
     struct bb_summary *winner = NULL;
@@ -181,7 +181,7 @@ static struct bb_summary *publish(struct bb_table *table, struct bb_summary *sum
         atomic_fetch_add_explicit(&table->pinned_bytes, summary->memory_size, memory_order_relaxed);
         if (is_at_hand)
             atomic_store(&table->ready_summary, summary);
-        if (atomic_load(&table->is_distrusted)) /* meanwhile */
+        if (atomic_load(&table->is_distrusted)) /* set by another thread during this function */
             atomic_store(&table->ready_summary, NULL);
         return summary;
     }
@@ -189,7 +189,7 @@ static struct bb_summary *publish(struct bb_table *table, struct bb_summary *sum
     return winner;
 }
 
-/* The summary, read at the first call. NULL when it cannot be read now. */
+/* The table filter, read at the first call. NULL when it cannot be read now. */
 static __attribute__((noinline)) struct bb_summary *load_once(struct bb_table *table,
                                                               struct bb_read_stats *stats)
 {
@@ -208,9 +208,9 @@ static __attribute__((noinline)) struct bb_summary *load_once(struct bb_table *t
 /* ---- cached ---- */
 
 struct cached_chunk {
-    struct bb_cache_item item; /* first */
+    struct bb_cache_item item; /* must be first */
     uint32_t shard_count;      /* 0: the chunk is damaged */
-    uint8_t payload[];         /* and BB_FILTER_PAD_BYTES */
+    uint8_t payload[];         /* followed by BB_FILTER_PAD_BYTES */
 };
 
 static void destroy_chunk(struct bb_cache_item *item)
@@ -243,7 +243,7 @@ static enum bb_status create_chunk(struct bb_table *table, const struct bb_summa
     return status;
 }
 
-/* Reads it into the cache. One reference; NULL when it cannot be read now. */
+/* Reads the chunk into the cache. One reference; NULL when it cannot be read now. */
 static __attribute__((noinline)) struct bb_cache_item *fill_chunk(struct bb_table *table,
                                                                   struct bb_summary *summary,
                                                                   uint32_t number, uint64_t offset,
@@ -293,14 +293,14 @@ static bool ask_cached(struct bb_table *table, struct bb_summary *summary,
     return may_contain;
 }
 
-/* Sequentially consistent, as who makes it ready looks at both in the other order. */
+/* Sequentially consistent, because make_ready reads both variables in the opposite order. */
 void bb_table_distrust_filters(struct bb_table *table)
 {
     atomic_store(&table->is_distrusted, true);
     atomic_store(&table->ready_summary, NULL);
 }
 
-/* ---- questions ---- */
+/* ---- probes ---- */
 
 bool bb_table_summary_may_contain(struct bb_table *table, struct bb_bytes key, uint64_t key_hash,
                                   struct bb_read_stats *stats)

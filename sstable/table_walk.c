@@ -1,4 +1,4 @@
-/* The parts of an open table in the order of the file. See the header. One thread. */
+/* The parts of an open table in file order. See the header. One thread. */
 #include "sstable/table_walk.h"
 
 #include "base/assert.h"
@@ -25,7 +25,7 @@ void bb_table_walk_deinit(struct bb_table_walk *walk)
     bb_buf_deinit(&walk->fence_key);
 }
 
-/* The whole key of the fence in front of the block at hand. */
+/* Assembles the key of the fence before the current block. */
 static enum bb_status read_fence(struct bb_table_walk *walk)
 {
     const struct bb_fence_index *fences = &walk->page->fences;
@@ -67,7 +67,7 @@ static enum bb_status read_block_place(struct bb_table_walk *walk)
     return read_fence(walk);
 }
 
-/* A page that cannot be read counts as passed: its blocks are skipped. */
+/* A page that cannot be read counts as visited: its blocks are skipped. */
 static enum bb_status next_page(struct bb_table_walk *walk)
 {
     const struct bb_root *root = &walk->table->root;

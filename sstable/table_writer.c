@@ -1,4 +1,4 @@
-/* A file written front to back through one buffer. See the header. One thread. */
+/* Writes a file sequentially through one buffer. See the header. One thread. */
 #include "sstable/table_writer.h"
 
 #include "base/alloc.h"
@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* What one system call writes: always a whole piece, and so at a multiple of its size. A page cache
- * that keeps what is written at once together (Linux with large folios) then has few large pieces
+/* The size of one write call: always a whole piece, so the offset is a multiple of it. A page cache
+ * that keeps the bytes of one write together (Linux with large folios) then has a few large pieces
  * of the file instead of many small ones, and later reads find and copy them in fewer steps. */
 #define BUFFER_SIZE (256u * 1024)
 
@@ -35,7 +35,7 @@ static enum bb_status flush(struct bb_table_writer *writer)
     return status;
 }
 
-/* Whole pieces of what has no need of the buffer, which is empty; moves behind them. */
+/* Writes whole pieces directly while the buffer is empty, and advances `data`. */
 static enum bb_status write_through(struct bb_table_writer *writer, struct bb_bytes *data)
 {
     size_t size = data->size - data->size % BUFFER_SIZE;
@@ -46,7 +46,7 @@ static enum bb_status write_through(struct bb_table_writer *writer, struct bb_by
     return status;
 }
 
-/* As much as fits; moves behind it. */
+/* Copies as much as fits into the buffer, and advances `data`. */
 static enum bb_status fill(struct bb_table_writer *writer, struct bb_bytes *data)
 {
     size_t room = BUFFER_SIZE - writer->buffer.size;
@@ -88,7 +88,7 @@ enum bb_status bb_table_writer_finish(struct bb_table_writer *writer)
     }
     writer->status = status;
     if (status == BB_OK) {
-        bb_free(writer->path); /* nothing left to remove */
+        bb_free(writer->path); /* the file stays */
         writer->path = NULL;
     }
     return status;
@@ -96,9 +96,9 @@ enum bb_status bb_table_writer_finish(struct bb_table_writer *writer)
 
 void bb_table_writer_abandon(struct bb_table_writer *writer)
 {
-    /* Without a file nothing was created here: the name may be somebody else's. */
+    /* Without an open file this writer created no file: the name may belong to another one. */
     bool is_ours = writer->file != NULL || writer->status != BB_OK;
-    enum bb_status ignored = bb_file_close(writer->file); /* there is nothing to be saved */
+    enum bb_status ignored = bb_file_close(writer->file); /* the file is removed anyway */
     if (is_ours && writer->path != NULL)
         ignored = writer->fs->ops->remove(writer->fs, writer->path);
     (void)ignored;

@@ -1,11 +1,10 @@
-/* Reads a whole table and holds everything it says against everything else it says.
+/* Reads a whole table and checks all of its parts against each other.
  *
- * Opening has checked that sections, pages and blocks fill the file without a gap, so that walking
- * all blocks and reading all sections reads every byte. On the way: the order of entries over all
- * borders, each fence between its neighbours, each filter asked for each of its keys; and, because
- * a filter that says yes to everything passes that too, each filter rebuilt and compared when this
- * builder wrote the table. At the end the counts.
- * One thread per call.
+ * Opening has checked that sections, pages and blocks fill the file without a gap, so walking all
+ * blocks and reading all sections reads every byte. The walk checks the order of entries over all
+ * borders, each fence against its neighbours, and each filter with each of its keys. A filter that
+ * always returns maybe would pass that, so each filter is also rebuilt and compared when this
+ * builder wrote the table. Finally the counts are compared. One thread per call.
  */
 #include <inttypes.h>
 
@@ -18,9 +17,9 @@
 struct verification {
     struct bb_table *table;
     struct bb_table_walk walk;
-    struct bb_properties counted;            /* what the entries add up to */
-    struct bb_block_filter_builder *rebuilt; /* NULL: nothing to compare with */
-    struct bb_summary_verifier *summary;     /* NULL: none */
+    struct bb_properties counted;            /* counts of the entries read */
+    struct bb_block_filter_builder *rebuilt; /* NULL: no comparison */
+    struct bb_summary_verifier *summary;     /* NULL if none */
     struct bb_buf descriptors;
     struct bb_buf payload;
     struct bb_buf last_key;
@@ -35,7 +34,7 @@ static struct bb_place place_of_block(const struct verification *v)
 
 /* ---- sections ---- */
 
-/* Those that opening had no need to read. */
+/* Verifies a section that opening did not read. */
 static enum bb_status verify_section(struct bb_table *table, const struct bb_section *section)
 {
     struct bb_buf bytes = {0};
@@ -49,7 +48,7 @@ static enum bb_status verify_section(struct bb_table *table, const struct bb_sec
     if (status == BB_OK && bb_checksum(table->id, BB_STORED_SECTION, section->offset, data,
                                        bytes.size) != section->checksum)
         status = bb_corrupt(bb_table_place(table, section->offset), 0,
-                            "section %u (%s) does not have the checksum that the directory says",
+                            "section %u (%s) does not have the checksum in the directory",
                             section->id, bb_section_name(section->id));
     bb_buf_deinit(&bytes);
     return status;
@@ -85,7 +84,7 @@ static enum bb_status check_filter_form(const struct verification *v)
                       p->filter_rank);
 }
 
-/* What this builder wrote can be built again. */
+/* True when this builder wrote the table and can rebuild its filters. */
 static bool is_our_own(const struct bb_table *table)
 {
     return bb_bytes_equal(bb_buf_bytes(&table->properties.builder),
@@ -112,7 +111,7 @@ static enum bb_status create_rebuilt(struct verification *v)
     return bb_block_filter_builder_create(&format, &v->rebuilt);
 }
 
-/* The keys of a block that the filter of its group must know. */
+/* Checks that the block's filter contains a key of the block. */
 static enum bb_status verify_member(struct verification *v, struct bb_bytes key, bool is_new_key)
 {
     if (!v->table->has_filters)
@@ -133,7 +132,7 @@ static enum bb_status verify_member(struct verification *v, struct bb_bytes key,
     return bb_block_filter_builder_add(v->rebuilt, bb_hash_key(&v->table->secret, key));
 }
 
-/* Are the group's filters those that were rebuilt? */
+/* True when the group's filters equal the rebuilt ones. */
 static bool is_group_as_rebuilt(const struct verification *v, uint32_t shard_count)
 {
     const struct bb_index_page *page = v->walk.page;
@@ -150,7 +149,7 @@ static bool is_group_as_rebuilt(const struct verification *v, uint32_t shard_cou
     return bb_bytes_equal(stored, bb_buf_bytes(&v->payload));
 }
 
-/* Behind the last block of a group. */
+/* Call after the last block of a group. */
 static enum bb_status verify_group(struct verification *v)
 {
     const struct bb_index_page *page = v->walk.page;
@@ -171,7 +170,7 @@ static enum bb_status verify_group(struct verification *v)
     if (!is_group_as_rebuilt(v, shards))
         return bb_corrupt(
             bb_table_place(v->table, v->table->root.pages[v->walk.page_index].page_offset), 0,
-            "the filters of group %u are not those that its keys give", v->walk.group);
+            "the filters of group %u differ from the filters rebuilt from its keys", v->walk.group);
     v->report.filters_compared += shards;
     return BB_OK;
 }
@@ -194,7 +193,8 @@ static void count_entry(struct bb_properties *counted, const struct bb_entry *en
         counted->sequence_max = entry->sequence;
 }
 
-/* The fence stands between the last entry of the block before and the first of this one. */
+/* Checks that the fence separates the last entry of the previous block from the first of this
+ * one. */
 static enum bb_status verify_fence(const struct verification *v, const struct bb_entry *first)
 {
     const struct bb_comparator *comparator = v->table->comparator;
@@ -205,13 +205,13 @@ static enum bb_status verify_fence(const struct verification *v, const struct bb
     if (bb_entry_compare(comparator, bb_buf_bytes(&v->last_key), v->last_sequence, fence,
                          sequence) >= 0)
         return bb_corrupt(place_of_block(v), 0,
-                          "the fence of the block is not behind the last entry before it");
+                          "the fence of the block is not after the last entry before it");
     if (bb_entry_compare(comparator, fence, sequence, first->key, first->sequence) > 0)
-        return bb_corrupt(place_of_block(v), 0, "the block starts in front of its fence");
+        return bb_corrupt(place_of_block(v), 0, "the block starts before its fence");
     return BB_OK;
 }
 
-/* The block's own iterator sees order inside the block; this sees it over the border. */
+/* The block's iterator checks the order inside the block; this checks it across the border. */
 static enum bb_status verify_order(const struct verification *v, const struct bb_entry *entry,
                                    bool *ret_is_new_key)
 {
@@ -221,7 +221,7 @@ static enum bb_status verify_order(const struct verification *v, const struct bb
     int order = bb_key_compare(v->table->comparator, bb_buf_bytes(&v->last_key), entry->key);
     if (order > 0 || (order == 0 && entry->sequence >= v->last_sequence))
         return bb_corrupt(place_of_block(v), v->walk.entries.offset,
-                          "an entry is not after the one before");
+                          "an entry is not after the previous one");
     *ret_is_new_key = order < 0;
     return BB_OK;
 }
@@ -318,7 +318,7 @@ static enum bb_status verify_bound(const struct verification *v, const char *nam
                       name, bb_bytes_escape(bb_buf_bytes(said), text, sizeof(text)));
 }
 
-/* What opening has read already, and what it adds to the counts. */
+/* Adds the range tombstones, which opening has read, to the counts. */
 static enum bb_status count_range_tombstones(struct verification *v)
 {
     enum bb_status status = bb_buf_assign(&v->counted.largest, bb_buf_bytes(&v->last_key));

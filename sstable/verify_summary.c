@@ -1,4 +1,4 @@
-/* The summary's part of a verification. See the header. One thread. */
+/* Verifies the table filter. See the header. One thread. */
 #include "sstable/verify_summary.h"
 
 #include <inttypes.h>
@@ -9,9 +9,9 @@
 struct bb_summary_verifier {
     struct bb_table *table;             /* borrowed */
     struct bb_summary *summary;         /* owned; all chunks pinned, none of them damaged */
-    struct bb_summary_builder *rebuilt; /* NULL: nothing to compare with */
+    struct bb_summary_builder *rebuilt; /* NULL: no comparison */
     uint32_t part;                      /* of the last key */
-    uint64_t part_keys;                 /* of it so far */
+    uint64_t part_keys;                 /* keys of that part so far */
 };
 
 static enum bb_status load_chunks(struct bb_summary_verifier *v)
@@ -76,7 +76,7 @@ void bb_summary_verifier_destroy(struct bb_summary_verifier *verifier)
     bb_free(verifier);
 }
 
-/* Behind the last key of the part at hand. */
+/* Call after the last key of the current part. */
 static enum bb_status check_part(const struct bb_summary_verifier *v)
 {
     uint64_t said = v->summary->parts[v->part].key_count;
@@ -131,7 +131,7 @@ enum bb_status bb_summary_verifier_add(struct bb_summary_verifier *v, struct bb_
     return status;
 }
 
-/* The section's checksum, which opening left to verification, covers the list too. */
+/* The section's checksum includes the list too; opening left it to verification. */
 static bool is_as_rebuilt(const struct bb_summary_verifier *v, struct bb_bytes section)
 {
     const struct bb_table *table = v->table;
@@ -152,7 +152,8 @@ static enum bb_status compare(struct bb_summary_verifier *v, struct bb_table_ver
     if (status != BB_OK)
         return status;
     if (!is_as_rebuilt(v, section))
-        return bb_corrupt(place, 0, "the summary is not the one that the table's keys give");
+        return bb_corrupt(place, 0,
+                          "the table filter differs from the one rebuilt from the table's keys");
     report->summary_chunks_compared = v->summary->chunk_count;
     return BB_OK;
 }

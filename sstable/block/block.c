@@ -7,8 +7,8 @@
 #include "sstable/block/block_record.h"
 #include "sstable/prefix_search.h"
 
-/* Restarts are counted only in the payload, which is read into place: so there is room for what
- * entries of 100 bytes and more take at the default interval. */
+/* The number of restarts is known only from the payload, which is read into its final place. The
+ * inline space therefore fits entries of at least 100 bytes at the default interval. */
 #define RESTART_SIZE     (sizeof(uint64_t) + sizeof(uint32_t))
 #define RESTART_ROOM_MIN 48u
 #define RESTART_ROOM_MAX 4096u
@@ -29,7 +29,7 @@ static void destroy_block(struct bb_cache_item *item)
         bb_free(block);
 }
 
-/* The memory is the caller's. */
+/* The caller owns the memory. */
 static void forget_block(struct bb_cache_item *item)
 {
     bb_free(((struct bb_block *)item)->restart_overflow);
@@ -78,7 +78,7 @@ enum bb_status bb_block_create_from(struct bb_block_spares *spares, uint32_t cap
     return BB_OK;
 }
 
-/* Finds out where the entries end and how many restarts there are. */
+/* Determines the end of the entries and the number of restarts. */
 static enum bb_status read_tail(struct bb_block *block, struct bb_place place, bool *ret_is_wide)
 {
     uint32_t size = block->raw_size;
@@ -92,7 +92,7 @@ static enum bb_status read_tail(struct bb_block *block, struct bb_place place, b
     uint32_t room = size - BB_BLOCK_TAIL_SIZE;
     if (count == 0 || count > room / width)
         return bb_corrupt(place, size - BB_BLOCK_TAIL_SIZE,
-                          "a block of %u raw bytes says it has %u restarts", size, count);
+                          "a block of %u raw bytes claims %u restarts", size, count);
     block->restart_count = count;
     block->entries_size = room - count * width;
     if (is_wide != (block->entries_size > BB_NARROW_OFFSETS_MAX))
@@ -133,7 +133,7 @@ static struct bb_block_record record_of_restart(const struct bb_block *block, ui
     return record;
 }
 
-/* Offsets start at 0, ascend, and each has an entry with its whole key. */
+/* Offsets start at 0 and ascend, and each has an entry with its whole key. */
 static enum bb_status read_restarts(struct bb_block *block, struct bb_place place, bool is_wide)
 {
     const uint8_t *stored = block->payload + block->entries_size;
@@ -168,7 +168,7 @@ static void compute_prefixes(struct bb_block *block)
     block->common_number = bb_bytes_prefix64(bb_bytes_of(first.suffix, common));
     for (uint32_t i = 0; i < block->restart_count; i++) {
         struct bb_block_record record = record_of_restart(block, i);
-        /* Keys between two that share a prefix share it too; one that is out of order may be
+        /* Keys between two keys with a shared prefix share it too. A key out of order may be
          * shorter. */
         uint32_t skipped =
             record.unshared < block->common_size ? record.unshared : block->common_size;
@@ -193,7 +193,7 @@ enum bb_status bb_block_index(struct bb_block *block, uint32_t raw_size,
     return status;
 }
 
-/* Restarts before (key, sequence) among from ... to, by whole comparisons. */
+/* The number of restarts before (key, sequence) among from ... to, by whole comparisons. */
 static uint32_t find_by_comparison(const struct bb_block *block,
                                    const struct bb_comparator *comparator, struct bb_bytes key,
                                    uint64_t sequence, uint32_t from, uint32_t to)
@@ -210,8 +210,8 @@ static uint32_t find_by_comparison(const struct bb_block *block,
     return from;
 }
 
-/* < 0, 0, > 0: the common prefix before the key, a prefix of it, behind it. A short one is compared
- * as a number: the first entry would be one more cache line to wait for. */
+/* < 0, 0, > 0: the common prefix sorts before the key, is a prefix of it, sorts after it. A short
+ * prefix is compared as a number: the first entry would cost another cache miss. */
 static int compare_common(const struct bb_block *block, struct bb_bytes key)
 {
     if (block->common_size <= sizeof(uint64_t))

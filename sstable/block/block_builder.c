@@ -3,8 +3,8 @@
 
 #include "base/assert.h"
 
-/* So that the end of a block with a large value fits behind it, and the value is not moved: a
- * restart, the tail, the trailer. */
+/* Reserved space, so that the end of a block fits after a large value without moving it: a restart,
+ * the tail, the trailer. */
 #define END_ROOM (4 + BB_BLOCK_TAIL_SIZE + BB_BLOCK_TRAILER_SIZE)
 
 void bb_block_builder_init(struct bb_block_builder *builder, uint32_t restart_interval)
@@ -51,7 +51,7 @@ static enum bb_status append_entry(struct bb_buf *payload, const struct bb_entry
     return BB_OK;
 }
 
-/* The last key becomes this one; its first shared bytes are there already. */
+/* Makes this the last key. Its first `shared` bytes are in place. */
 static enum bb_status keep_key(struct bb_buf *last_key, struct bb_bytes key, size_t shared)
 {
     last_key->size = shared;

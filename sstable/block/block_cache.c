@@ -1,19 +1,21 @@
 /* See block_cache.h.
  *
  *     shard   mutex | buckets: chain through items | ring: newest .. oldest, unpinned items only |
- *             misses: marks of what was not there lately | counters
+ *             misses: marks of recent misses | counters
  *
- * An item that the cache holds has one reference of the cache's and one per pin; it stands in the
- * ring exactly when only the cache's is left. Both steps between "pinned" and "in the ring" happen
- * under the shard's mutex. An item that left the cache while pinned (drop_owner) is chained to
- * itself and lives until its last pin goes. Items are destroyed after the mutex is released:
- * freeing a block takes longer than everything else here. What is counted is the items' charge; the
- * buckets are 16 to 32 bytes per item, the marks of misses 4 bytes for each 4 KiB, and are not.
+ * A cached item has one reference of the cache and one per pin. It is in the ring exactly when only
+ * the cache's reference remains. Both steps between "pinned" and "in the ring" happen under the
+ * shard's mutex. An item that left the cache while pinned (drop_owner) is chained to itself and
+ * lives until its last pin is released. Items are destroyed after the mutex is released, because
+ * freeing a block takes longer than everything else here. The capacity counts the items' charge.
+ * The buckets (16 to 32 bytes per item) and the marks of misses (4 bytes for each 4 KiB) are not
+ * counted.
  *
- * In a child made by fork a shard may be held for ever by a thread that the child does not have. What
- * the child cannot lock at once it passes by: nothing is found there, nothing enters, and pins stay.
+ * In a forked child, a thread that exists only in the parent may hold a shard's mutex forever. A
+ * shard that the child cannot lock immediately is skipped: lookups miss, inserts are dropped, and
+ * pins stay.
  *
- * A miss costs no memory that an item is in: a bucket says with 64 bits which hashes its chain has.
+ * A miss touches no item: each bucket has 64 bits that show which hashes its chain may have.
  */
 #include "sstable/block/block_cache.h"
 
@@ -34,7 +36,7 @@
 #define MISS_COUNT_MIN  64
 /* The part of a shard that a single item may take. */
 #define LARGEST_PART 2
-/* drop_owner holds a shard's mutex over so many chains at a time. */
+/* The number of chains that drop_owner handles per hold of a shard's mutex. */
 #define DROP_STEP 1024
 
 struct bucket {
@@ -43,13 +45,15 @@ struct bucket {
 };
 
 struct shard {
-    alignas(64) struct bb_mutex mutex; /* neighbours do not share a line */
+    alignas(64) struct bb_mutex mutex; /* on a separate cache line */
     struct bucket *buckets;
     size_t bucket_count; /* a power of two */
-    uint32_t *misses;    /* upper halves of the hashes, each where its lower half says; 0: none */
-    size_t miss_count;   /* a power of two */
+    /* Upper halves of the hashes, indexed by the lower halves; 0 if empty. */
+    uint32_t *misses;
+    size_t miss_count; /* a power of two */
     size_t item_count;
-    struct bb_cache_item ring; /* newer: the oldest item, older: the newest; itself when empty */
+    /* newer: the oldest item, older: the newest; points to itself when empty. */
+    struct bb_cache_item ring;
     uint64_t share_bytes;
     uint64_t used_bytes;
     uint64_t pinned_bytes;
@@ -66,7 +70,7 @@ struct bb_block_cache {
     struct bb_block_spares spares;
 };
 
-/* Where an item belongs: the shard by the upper half of the hash, the chain by the lower. */
+/* The place of an item: the upper half of the hash selects the shard, the lower half the chain. */
 struct place {
     struct shard *shard;
     uint64_t hash;
@@ -136,7 +140,7 @@ static void chain_add(struct shard *shard, uint64_t hash, struct bb_cache_item *
     bucket->hashes |= hash_bit(hash);
 }
 
-/* The item at link, which is in the bucket's chain, leaves it. */
+/* Removes the item at link from the bucket's chain. */
 static void chain_remove(struct bucket *bucket, struct bb_cache_item **link)
 {
     struct bb_cache_item *item = *link;
@@ -147,7 +151,7 @@ static void chain_remove(struct bucket *bucket, struct bb_cache_item **link)
         bucket->hashes |= hash_bit(hash_of(left->owner, left->offset));
 }
 
-/* Without memory for more buckets the chains grow longer: slower, and still right. */
+/* Without memory for more buckets the chains grow longer, which is slower but correct. */
 static void grow_if_full(struct shard *shard)
 {
     if (shard->item_count < shard->bucket_count)
@@ -174,8 +178,8 @@ static bool is_detached(const struct bb_cache_item *item)
     return item->chain == item;
 }
 
-/* Takes the item at link out of the cache and gives back the cache's reference. When no pin is left
- * it is put on the list of those to destroy. */
+/* Removes the item at link from the cache and drops the cache's reference. Without pins, the item
+ * goes to the list to destroy. */
 static void detach(struct shard *shard, struct bucket *bucket, struct bb_cache_item **link,
                    struct bb_cache_item **dead)
 {
@@ -240,7 +244,7 @@ static void pin(struct shard *shard, struct bb_cache_item *item)
     shard->pinned_bytes += item->charge;
 }
 
-/* The cache's reference and one of at least two pins: the pin goes without the mutex. */
+/* Drops a pin without the mutex while the cache's reference and at least two pins exist. */
 static bool unpin_one_of_many(struct bb_cache_item *item)
 {
     uint32_t references = atomic_load_explicit(&item->references, memory_order_relaxed);
@@ -252,8 +256,8 @@ static bool unpin_one_of_many(struct bb_cache_item *item)
     return false;
 }
 
-/* The mutex is held. A detached item goes when its last pin does, an attached one becomes the
- * newest to evict. */
+/* The mutex is held. A detached item is destroyed with its last pin; an attached one becomes the
+ * newest for eviction. */
 static void unpin(struct shard *shard, struct bb_cache_item *item, struct bb_cache_item **dead)
 {
     uint32_t before = atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel);
@@ -291,8 +295,8 @@ void bb_cache_item_unref(struct bb_cache_item *item)
 
 /* ---- the cache ---- */
 
-/* A share of a few blocks would evict by chance rather than by age: small caches have fewer shards.
- */
+/* A shard with space for only a few blocks would evict by chance rather than by age, so small
+ * caches have fewer shards. */
 static size_t shard_count_for(uint64_t capacity_bytes)
 {
     size_t count = 1;
@@ -327,7 +331,7 @@ static bool shard_init(struct shard *shard, uint64_t share_bytes)
     return true;
 }
 
-/* False: it could not be locked. */
+/* False when the shard could not be locked. */
 static bool shard_clear(struct shard *shard)
 {
     struct bb_cache_item *dead = NULL;
@@ -344,7 +348,8 @@ static void shard_deinit(struct shard *shard)
 {
     if (!shard_clear(shard))
         return;
-    /* Else an item is still pinned: a leak of its user, or of a child's that could not unpin it. */
+    /* Otherwise an item is still pinned: its user leaked it, or a forked child could not unpin
+     * it. */
     BB_ASSERT(shard->item_count == 0 || bb_mutex_is_inherited(&shard->mutex));
     bb_mutex_deinit(&shard->mutex);
     bb_free(shard->buckets);
@@ -397,19 +402,19 @@ uint64_t bb_block_cache_new_owner(struct bb_block_cache *cache)
     return atomic_fetch_add_explicit(&cache->last_owner, 1, memory_order_relaxed) + 1;
 }
 
-/* Was the same missed lately? It is now. The mutex is held. */
+/* Marks a miss, and returns whether the same was missed recently. The mutex is held. */
 static bool mark_miss(struct place place)
 {
     uint32_t mark = (uint32_t)(place.hash >> 32) | 1;
-    /* The lower bits choose the bucket too, and the next ones the shard: nothing depends on it. */
+    /* The lower bits also select the bucket, and the next ones the shard; this does no harm. */
     uint32_t *at = &place.shard->misses[place.hash & (place.shard->miss_count - 1)];
     bool was_marked = *at == mark;
     *at = mark;
     return was_marked;
 }
 
-/* For one more of the usual size: what an eviction left over is none, or blocks that are larger than
- * that would enter with each miss. The mutex is held. */
+/* True when one more block of the usual size fits. The space that an eviction leaves must not
+ * count, or a larger block would be inserted on each miss. The mutex is held. */
 static bool has_room(const struct shard *shard)
 {
     uint64_t usual = shard->item_count == 0 ? 0 : shard->used_bytes / shard->item_count;
@@ -478,7 +483,7 @@ bool bb_block_cache_contains(struct bb_block_cache *cache, uint64_t owner, uint6
     return is_there;
 }
 
-/* The mutex is held; the item is not yet seen by anybody else. */
+/* The mutex is held; no other thread sees the item yet. */
 static void attach(struct bb_block_cache *cache, struct place place, struct bb_cache_item *item)
 {
     struct shard *shard = place.shard;
@@ -529,9 +534,9 @@ static void drop_from_chain(struct shard *shard, size_t bucket, uint64_t owner,
     }
 }
 
-/* In steps, so that readers of other tables do not wait for the whole walk. Growth between two
- * steps moves items from chain i to chain i + the old count: never from what is still to come to
- * what is done. */
+/* Works in steps, so that readers of other tables do not wait for the whole walk. Growth between
+ * two steps moves items from chain i to chain i + the old count, never from a pending chain to a
+ * finished one. */
 static void shard_drop_owner(struct shard *shard, uint64_t owner)
 {
     struct bb_cache_item *dead = NULL;

@@ -1,13 +1,12 @@
-/* A look-up in one block: no iterator, no copy of a key.
+/* A lookup in one block, without an iterator and without copying a key.
  *
- * While entries are passed, `matched` is how many bytes of the wanted key the current entry's key
- * agrees with. Its own `shared` then says most of what there is to know about the next entry,
- * because it is the longest prefix it has in common with the current one, and the current one is
- * before the wanted:
- *     shared > matched   it agrees with the current one where that fell behind: still before
- *     shared < matched   it left, upwards, where the current one still agreed: behind the wanted
+ * During the scan, `matched` is the length of the prefix that the current entry's key shares with
+ * the target key. The next entry's `shared` field then usually decides its order, because it is the
+ * longest prefix shared with the current key, and the current key is before the target:
+ *     shared > matched   same as the current key where that was smaller: still before the target
+ *     shared < matched   greater than the current key where that still matched: after the target
  *     shared = matched   the bytes from there on decide
- * Only restarts stand whole, so that for them the comparison starts over. Any thread.
+ * Only restarts store whole keys, so the comparison starts over there. Any thread.
  */
 #include "sstable/block/block_iter.h"
 #include "sstable/block/block_record.h"
@@ -22,7 +21,7 @@ struct scan {
 
 enum scan_order { SCAN_BEFORE, SCAN_NEWER, SCAN_FOUND, SCAN_BEHIND };
 
-/* Where the record at hand stands, relative to (key, sequence). */
+/* The order of the current record, relative to (key, sequence). */
 static enum scan_order classify(struct scan *scan)
 {
     const struct bb_block_record *record = &scan->record;
@@ -52,7 +51,7 @@ static void fill_match(struct bb_block_match *match, const struct bb_block_recor
     match->value = bb_block_record_value(record);
 }
 
-/* From the last restart before the key, or the first, to the entry that decides. */
+/* Scans from the last restart before the key, or the first, to the deciding entry. */
 static enum bb_status scan_interval(const struct bb_block *block, struct bb_place place,
                                     struct scan *scan, struct bb_block_match *match)
 {
@@ -77,7 +76,7 @@ static enum bb_status scan_interval(const struct bb_block *block, struct bb_plac
     return BB_OK;
 }
 
-/* The same by an iterator, for an order in which bytes say nothing. */
+/* The same with an iterator, for an order that is not bytewise. */
 static enum bb_status find_by_iterator(const struct bb_block *block,
                                        const struct bb_comparator *comparator,
                                        struct bb_place place, struct bb_bytes key,

@@ -65,9 +65,9 @@ static bool is_at_restart(const struct bb_block_iter *iter)
     return next < iter->block->restart_count && iter->next_offset == iter->block->restarts[next];
 }
 
-/* Is the record after the current entry? Its first shared bytes are the current key's, so that only
- * the rest of both has to be looked at. Between restarts shared must also be the longest it can be:
- * bb_block_find relies on it. */
+/* True when the record sorts after the current entry. Its first `shared` bytes are the current
+ * key's, so only the rest of both is compared. Between restarts `shared` must also be maximal,
+ * because bb_block_find relies on it. */
 static inline bool is_after_current(const struct bb_block_iter *iter,
                                     const struct bb_block_record *record)
 {
@@ -99,8 +99,8 @@ static enum bb_status fail_entry(const struct bb_block_iter *iter, const char *p
                       iter->next_offset, iter->block->entries_size, problem);
 }
 
-/* Under another order whole keys have to be compared, while the current one is about to be
- * overwritten by the next: the next is put together elsewhere. */
+/* Another order must compare whole keys. The next key will overwrite the current one, so it is
+ * assembled in another buffer. */
 static enum bb_status check_order_by_comparison(struct bb_block_iter *iter,
                                                 const struct bb_block_record *record)
 {
@@ -113,7 +113,7 @@ static enum bb_status check_order_by_comparison(struct bb_block_iter *iter,
         return status;
     bool is_after = bb_entry_compare(iter->comparator, iter->entry.key, iter->entry.sequence,
                                      bb_buf_bytes(next), record->sequence) < 0;
-    return is_after ? BB_OK : fail_entry(iter, "is not after the one before");
+    return is_after ? BB_OK : fail_entry(iter, "is not after the previous one");
 }
 
 static inline enum bb_status check_order(struct bb_block_iter *iter,
@@ -123,10 +123,11 @@ static inline enum bb_status check_order(struct bb_block_iter *iter,
         return BB_OK;
     if (iter->comparator != NULL)
         return check_order_by_comparison(iter, record);
-    return is_after_current(iter, record) ? BB_OK : fail_entry(iter, "is not after the one before");
+    return is_after_current(iter, record) ? BB_OK
+                                          : fail_entry(iter, "is not after the previous one");
 }
 
-/* Restarts stand at entries; one that points into an entry would be met by searches alone. */
+/* Restarts must be at entries. Only searches would notice a restart inside an entry. */
 static bool is_past_restart(const struct bb_block_iter *iter)
 {
     uint32_t next = iter->restart + 1;
@@ -138,8 +139,9 @@ static inline enum bb_status decode_next(const struct bb_block_iter *iter, struc
 {
     if (!bb_block_record_decode(cursor, record) || record->shared > iter->key_size)
         return fail_entry(iter, "cannot be read");
-    return is_past_restart(iter) ? fail_entry(iter, "stands behind a restart inside of the last")
-                                 : BB_OK;
+    return is_past_restart(iter)
+               ? fail_entry(iter, "begins after a restart inside the previous entry")
+               : BB_OK;
 }
 
 static enum bb_status read_next(struct bb_block_iter *iter)
@@ -206,8 +208,9 @@ void bb_block_iter_seek_last(struct bb_block_iter *iter)
         bb_block_iter_next(iter);
 }
 
-/* Do the restarts in front of the place where a search ended number as many as the search over the
- * restarts said? Else these are not in order, and the search may have missed what it looked for. */
+/* Checks that the number of restarts before the result equals the number that the search over the
+ * restarts found. If not, the restarts are out of order, and the search may have missed its
+ * target. */
 static void check_search(struct bb_block_iter *iter, uint32_t below)
 {
     uint32_t passed = iter->block->restart_count;
@@ -232,7 +235,7 @@ void bb_block_iter_seek(struct bb_block_iter *iter, struct bb_bytes key, uint64_
     check_search(iter, below);
 }
 
-/* The entry at hand against the one that was there before prev, which follows it. */
+/* Checks the current entry against the entry before the call of prev, which follows it. */
 static void check_next(struct bb_block_iter *iter, uint32_t following)
 {
     const struct bb_block *block = iter->block;
@@ -243,15 +246,15 @@ static void check_next(struct bb_block_iter *iter, uint32_t following)
     struct bb_block_record record = {0};
     enum bb_status status = iter->next_offset == following
                                 ? decode_next(iter, &cursor, &record)
-                                : fail_entry(iter, "stands behind an entry inside of the last");
+                                : fail_entry(iter, "does not end where the next entry begins");
     if (status == BB_OK)
         status = check_order(iter, &record);
     if (status != BB_OK)
         stop(iter, status);
 }
 
-/* Entries know only what follows them: back to a restart before, and forward again. In the interval of
- * the entry at hand all order up to it was checked on the way to it, and is not checked again. */
+/* Entries can only be decoded forward: go back to an earlier restart, and forward again. The order
+ * up to the current entry was checked before and is not checked again. */
 void bb_block_iter_prev(struct bb_block_iter *iter)
 {
     uint32_t current = iter->offset;

@@ -24,14 +24,14 @@ void bb_block_spares_deinit(struct bb_block_spares *spares)
 
 #define SIZE_STEP 128
 
-/* Threads are told apart by the address of a thread-local byte. */
+/* Distinguishes threads by the address of a thread-local byte. */
 static _Atomic(void *) *own_cells(struct bb_block_spares *spares)
 {
     static _Thread_local char identity;
     return spares->lines[bb_hash_mix((uint64_t)(uintptr_t)&identity) % BB_SPARE_LINES].cells;
 }
 
-/* Of a spare the first word says how much it is. */
+/* The first word of a spare is its size. */
 static size_t size_of(const void *spare)
 {
     size_t size = 0;
@@ -51,7 +51,7 @@ static void *take_last(_Atomic(void *) *cells)
     return NULL;
 }
 
-/* So that blocks of nearly one size may have each other's memory. */
+/* Rounds sizes, so that blocks of similar size can share memory. */
 static size_t rounded(size_t size)
 {
     return (size + SIZE_STEP - 1) / SIZE_STEP * SIZE_STEP;
@@ -67,7 +67,7 @@ void *bb_block_spares_take(struct bb_block_spares *spares, size_t size, size_t *
             *ret_size = found;
             return spare;
         }
-        bb_free(spare); /* or one that fits nobody would stay */
+        bb_free(spare); /* otherwise a spare that fits no request would stay */
     }
     *ret_size = is_kept ? rounded(size) : size;
     return bb_alloc(*ret_size);

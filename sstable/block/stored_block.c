@@ -1,11 +1,11 @@
-/* A data block as it stands in the file. See the header. Any thread. */
+/* The stored form of a data block. See the header. Any thread. */
 #include "sstable/block/stored_block.h"
 
 #include <lz4.h>
 
 #include "base/assert.h"
 
-/* Compresses into *packed if that saves an eighth; says whether it did. */
+/* Compresses into *packed if that saves an eighth; *ret_saves reports it. */
 static enum bb_status try_lz4(const struct bb_buf *payload, struct bb_buf *packed, bool *ret_saves)
 {
     size_t limit = payload->size - payload->size / 8;
@@ -17,7 +17,7 @@ static enum bb_status try_lz4(const struct bb_buf *payload, struct bb_buf *packe
     enum bb_status status = bb_buf_reserve(packed, limit + BB_BLOCK_TRAILER_SIZE);
     if (status != BB_OK)
         return status;
-    /* Given no more room than would be worth it, LZ4 stops early on what does not compress. */
+    /* With a buffer only as large as is worthwhile, LZ4 stops early on incompressible data. */
     int size = LZ4_compress_default((const char *)payload->data, (char *)packed->data,
                                     (int)payload->size, (int)limit);
     packed->size = size > 0 ? (size_t)size : 0;
@@ -79,12 +79,11 @@ enum bb_status bb_stored_block_info(const uint8_t *stored, size_t size, struct b
         return bb_corrupt(place, payload_size + 1, "a data block of %u raw bytes: the limit is %u",
                           raw_size, BB_BLOCK_RAW_SIZE_MAX);
     if (compression == BB_COMPRESSION_NONE && raw_size != payload_size)
-        return bb_corrupt(place, payload_size + 1,
-                          "a data block of %zu bytes stored raw says it has %u", payload_size,
-                          raw_size);
+        return bb_corrupt(place, payload_size + 1, "a data block of %zu bytes stored raw claims %u",
+                          payload_size, raw_size);
     if (compression == BB_COMPRESSION_LZ4 &&
         raw_size > BB_LZ4_RATIO_MAX * (uint64_t)payload_size + BB_LZ4_SLACK)
-        return bb_corrupt(place, payload_size + 1, "%zu bytes of LZ4 say they hold %u",
+        return bb_corrupt(place, payload_size + 1, "%zu bytes of LZ4 claim to hold %u",
                           payload_size, raw_size);
     *ret_info = (struct bb_stored_block_info){.compression = (enum bb_compression)compression,
                                               .raw_size = raw_size};
@@ -102,7 +101,7 @@ static enum bb_status decompress(const uint8_t *stored, size_t payload_size, uin
     return BB_OK;
 }
 
-/* The raw payload of stored bytes in a block of its own. */
+/* Copies or decompresses the payload of stored bytes into a block. */
 static enum bb_status unpack(const uint8_t *stored, const struct bb_stored_block_info *info,
                              size_t payload_size, struct bb_place place, struct bb_block *block)
 {
@@ -139,8 +138,7 @@ enum bb_status bb_stored_block_decode(struct bb_block **block, uint32_t size,
     return status;
 }
 
-/* The raw payload of stored bytes in *block (NULL: in one of its own), readied for searching. Takes
- * the block. */
+/* Makes a searchable block from stored bytes, in *block (NULL: in a new one). Takes the block. */
 static enum bb_status fill(const uint8_t *stored, uint32_t size,
                            const struct bb_stored_block_info *info, struct bb_block *block,
                            struct bb_block_spares *spares, const struct bb_comparator *comparator,

@@ -1,4 +1,4 @@
-/* Fences: how they are chosen and stored. See the header. Any thread. */
+/* Chooses and stores fences. See the header. Any thread. */
 #include "sstable/index/fence.h"
 
 #include "base/assert.h"
@@ -11,8 +11,8 @@ struct bb_fence bb_fence_between(const struct bb_comparator *comparator, struct 
         return (struct bb_fence){.key = first_key, .sequence = last_sequence - 1};
     }
     struct bb_fence fence = {.key = first_key, .sequence = BB_SEQUENCE_MAX};
-    /* Whatever is shorter is a prefix of both keys, or below the second at the byte where it leaves
-     * it and so below the first as well. */
+    /* A shorter string is either a prefix of both keys, or it is below the second key at the byte
+     * where the two differ, and then also below the first. */
     if (comparator == NULL)
         fence.key.size = bb_bytes_shared_prefix(last_key, first_key) + 1;
     return fence;

@@ -1,6 +1,5 @@
-/* Collects fences. They are kept whole and stripped of their common prefix when they are written:
- * only then is it known.
- * One thread. */
+/* Collects fences. They are kept whole, and stripped of their common prefix when they are written,
+ * because only then is the prefix known. One thread. */
 #include "sstable/index/fence_builder.h"
 
 #include "base/assert.h"
@@ -31,7 +30,7 @@ static struct bb_fence next_fence(struct bb_cursor *cursor)
     return fence;
 }
 
-/* The common prefix if the fence were added. */
+/* The common prefix after adding the fence. */
 static size_t common_with(const struct bb_fence_builder *builder, const struct bb_fence *fence)
 {
     if (!builder->is_bytewise)
@@ -60,7 +59,7 @@ size_t bb_fence_builder_size_estimate(const struct bb_fence_builder *builder)
     return builder->text.size - stripped + builder->common_size + BB_VARINT32_SIZE_MAX;
 }
 
-/* Neighbours whose eight bytes behind the common prefix are equal. */
+/* The number of neighbours with equal eight bytes after the common prefix. */
 static size_t ties(const struct bb_fence_builder *builder, size_t common_size)
 {
     struct bb_cursor cursor = bb_cursor_of(bb_buf_bytes(&builder->text));

@@ -1,4 +1,4 @@
-/* Fences ready to be searched. See the header. Threads: constant after init. */
+/* Searchable fences. See the header. Threads: constant after init. */
 #include "sstable/index/fence_index.h"
 
 #include "base/assert.h"
@@ -15,12 +15,12 @@ struct bb_fence bb_fence_index_get(const struct bb_fence_index *index, uint32_t 
     struct bb_cursor cursor = {.position = index->text + index->offsets[i], .end = index->text_end};
     struct bb_fence fence = {0};
     bool is_fence = bb_fence_decode(&cursor, &fence);
-    BB_DEBUG_ASSERT(is_fence); /* init has read it */
+    BB_DEBUG_ASSERT(is_fence); /* init has decoded it before */
     (void)is_fence;
     return fence;
 }
 
-/* A fence against (suffix, sequence), where suffix is the key behind the common prefix. */
+/* Compares a fence with (suffix, sequence), where suffix is the key after the common prefix. */
 static int compare_suffix(const struct bb_fence_index *index, uint32_t i,
                           const struct bb_comparator *comparator, struct bb_bytes suffix,
                           uint64_t sequence)
@@ -29,8 +29,9 @@ static int compare_suffix(const struct bb_fence_index *index, uint32_t i,
     return bb_entry_compare(comparator, fence.key, fence.sequence, suffix, sequence);
 }
 
-/* < 0, 0, > 0: the common prefix before the key, a prefix of it, behind it. Short prefixes, the
- * usual ones, are compared as numbers: the stored bytes would be a cache line of their own. */
+/* < 0, 0, > 0: the common prefix sorts before the key, is a prefix of it, sorts after it. Short
+ * prefixes, the usual ones, are compared as numbers: the stored bytes would cost another cache
+ * line. */
 static int compare_common(const struct bb_fence_index *index, struct bb_bytes key)
 {
     uint32_t size = index->common_size;
@@ -62,7 +63,8 @@ int bb_fence_index_compare(const struct bb_fence_index *index, uint32_t i,
     return compare_suffix(index, i, comparator, suffix, sequence);
 }
 
-/* Fences at or before (suffix, sequence) by whole comparisons; those below `from` are. */
+/* The number of fences at or before (suffix, sequence), by whole comparisons. REQUIRES: the fences
+ * below `from` are. */
 static uint32_t find_by_comparison(const struct bb_fence_index *index,
                                    const struct bb_comparator *comparator, struct bb_bytes suffix,
                                    uint64_t sequence, uint32_t from, uint32_t to)
@@ -96,7 +98,7 @@ uint32_t bb_fence_index_find(const struct bb_fence_index *index,
     return find_by_comparison(index, NULL, suffix, sequence, below, below + ties);
 }
 
-/* Reads one fence into the arrays; tells whether it comes after the one before. */
+/* Adds one fence to the arrays; true when it sorts after the previous one. */
 static bool add_fence(struct bb_fence_index *index, const struct bb_comparator *comparator,
                       uint64_t *prefixes, const struct bb_fence *previous,
                       const struct bb_fence *fence, uint32_t i)
@@ -124,7 +126,7 @@ static bool read_fences(struct bb_fence_index *index, const struct bb_comparator
         offsets[i] = (uint32_t)(start.position - index->text);
         if (!add_fence(index, comparator, prefixes, &previous, &fence, i)) {
             *cursor = start;
-            *ret_problem = "a fence that is too long, or not after the one before";
+            *ret_problem = "a fence that is too long, or not after the previous one";
             return false;
         }
         previous = fence;

@@ -1,5 +1,4 @@
-/* An index page: reading it and asking its filters. See the header. Threads: constant after load.
- */
+/* Reads an index page and probes its filters. See the header. Threads: constant after load. */
 #include "sstable/index/index_page.h"
 
 #include "base/alloc.h"
@@ -28,8 +27,8 @@ static void load_header(const uint8_t *p, struct page_header *ret_header)
     };
 }
 
-/* Do the sizes add up to the bytes there are? Before any checksum, because they say where the
- * checksum is. */
+/* Checks that the sizes add up to the available bytes. This precedes any checksum, because the
+ * sizes determine where the checksums are. */
 static enum bb_status read_sizes(struct bb_bytes stored, struct bb_place place,
                                  struct page_header *ret_header)
 {
@@ -41,12 +40,12 @@ static enum bb_status read_sizes(struct bb_bytes stored, struct bb_place place,
     if (ret_header->filter_size > 0)
         size += (uint64_t)ret_header->filter_size + BB_CHECKSUM_SIZE;
     if (size != stored.size)
-        return bb_corrupt(place, 0, "an index page of %zu bytes says it has %llu", stored.size,
+        return bb_corrupt(place, 0, "an index page of %zu bytes claims %llu", stored.size,
                           (unsigned long long)size);
     return BB_OK;
 }
 
-/* The rest of the header, once the checksum has proved it. */
+/* Checks the rest of the header, after its checksum. */
 static enum bb_status check_header(const struct page_header *header, const uint8_t *stored,
                                    uint32_t granularity, struct bb_place place)
 {
@@ -72,7 +71,7 @@ static enum bb_status check_header(const struct page_header *header, const uint8
     return BB_OK;
 }
 
-/* The parts of the one allocation, behind the struct. What a negative touches comes first: see
+/* The arrays of the allocation, after the struct. Arrays for a negative result are first: see
  * bb_index_page_prefetch. */
 struct page_parts {
     uint32_t *shard_offsets;
@@ -84,7 +83,7 @@ struct page_parts {
     uint8_t *filters;
 };
 
-/* Gives the next part its place; *end moves behind it. */
+/* Returns the place of the next part, and advances *end. */
 static size_t place_part(size_t *end, size_t size)
 {
     size_t start = *end;
@@ -92,7 +91,7 @@ static size_t place_part(size_t *end, size_t size)
     return start;
 }
 
-/* Bytes of the whole allocation. memory may be NULL: then only the size is found. */
+/* The size of the whole allocation. memory may be NULL to compute only the size. */
 static size_t lay_out(const struct page_header *header, uint8_t *memory,
                       struct page_parts *ret_parts)
 {
@@ -168,7 +167,7 @@ static enum bb_status read_block_sizes(struct bb_index_page *page, struct bb_cur
     return BB_OK;
 }
 
-/* Copies the fence area behind the arrays and reads it there. */
+/* Copies the fence area to its place after the arrays and parses it there. */
 static enum bb_status read_fence_area(const struct bb_index_page_reading *reading,
                                       struct bb_index_page *page, struct bb_bytes area,
                                       const struct page_parts *parts)
@@ -185,11 +184,11 @@ static enum bb_status read_fence_area(const struct bb_index_page_reading *readin
                           "an index page with %s", problem);
     if (bb_cursor_left(&cursor) > 0)
         return bb_corrupt(reading->place, BB_PAGE_HEADER_SIZE + (uint64_t)(cursor.position - copy),
-                          "%zu bytes behind the fences of an index page", bb_cursor_left(&cursor));
+                          "%zu bytes after the fences of an index page", bb_cursor_left(&cursor));
     return BB_OK;
 }
 
-/* First shard of each group from the stored counts. */
+/* Computes the first shard of each group from the stored counts. */
 static bool read_shard_counts(struct bb_index_page *page, struct bb_cursor *cursor,
                               uint16_t *group_shards)
 {
@@ -227,7 +226,7 @@ static bool read_descriptors(struct bb_index_page *page,
     return offset == bb_cursor_left(cursor);
 }
 
-/* False when the filters do not have the form that their numbers say. */
+/* False when the filters do not match their counts. */
 static bool read_filter_area(struct bb_index_page *page,
                              const struct bb_block_filter_format *format, struct bb_bytes area,
                              bool is_sharded, const struct page_parts *parts)
@@ -245,7 +244,7 @@ static bool read_filter_area(struct bb_index_page *page,
     return true;
 }
 
-/* The checksum is looked at in any case, so that damage is noticed by who reads every byte. */
+/* Always verifies the checksum, so that a reader of every byte notices damage. */
 static void read_filters(const struct bb_index_page_reading *reading, struct bb_index_page *page,
                          const struct page_header *header, struct bb_bytes stored,
                          const struct page_parts *parts)

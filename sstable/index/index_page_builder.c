@@ -1,4 +1,4 @@
-/* Builds one index page. The picture of the bytes is in index_page.h. One thread. */
+/* Builds one index page. index_page.h draws its bytes. One thread. */
 #include "sstable/index/index_page_builder.h"
 
 #include "base/assert.h"
@@ -102,7 +102,7 @@ static void encode_header(const struct bb_index_page_builder *builder, size_t fe
     header[23] = 0;
 }
 
-/* Header and fence area, with their checksum. */
+/* Appends header and fence area, with their checksum. */
 static enum bb_status append_fences(const struct bb_index_page_builder *builder,
                                     struct bb_table_id table, uint64_t page_offset,
                                     struct bb_buf *page)

@@ -3,10 +3,10 @@
 
 #include "base/alloc.h"
 
-/* Keys of decimal or hexadecimal digits fill a sixth or less of the ranges that bytes have. */
+/* Keys of decimal or hexadecimal digits use a sixth or less of the ranges of bytes. */
 #define BUCKETS_PER_NUMBER 32
 
-/* The first bucket that none of the numbers is below: as many as the last one needs. */
+/* Chooses the bucket width and count: the buckets end with the last number's. */
 static void lay_out(struct bb_prefix_guide *guide, uint64_t span, size_t count)
 {
     uint32_t buckets_max = BUCKETS_PER_NUMBER * (uint32_t)count;
@@ -15,7 +15,7 @@ static void lay_out(struct bb_prefix_guide *guide, uint64_t span, size_t count)
     guide->bucket_count = (uint32_t)(span >> guide->shift) + 1;
 }
 
-/* Fills in the buckets. How many numbers stand behind too many others of their bucket? */
+/* Fills in the buckets. Returns how many numbers have too many predecessors in their bucket. */
 static size_t count_belows(const struct bb_prefix_guide *guide, const uint64_t *numbers,
                            size_t count, uint16_t *belows)
 {

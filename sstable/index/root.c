@@ -1,11 +1,11 @@
-/* The root: writing and reading. See the header. Threads: constant after init. */
+/* Reads and writes the root. See the header. Threads: constant after init. */
 #include "sstable/index/root.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
 
-/* A page takes at least this many bytes of the section, which bounds the count before anything is
- * allocated by it. */
+/* The minimum size of a page's entry in the section. It bounds the count before memory is allocated
+ * for it. */
 #define PAGE_ENTRY_SIZE_MIN 3
 
 void bb_root_builder_init(struct bb_root_builder *builder, const struct bb_comparator *comparator)
@@ -68,7 +68,7 @@ static bool decode_page(struct bb_cursor *cursor, struct bb_root *root, struct b
     return true;
 }
 
-/* Page 0 has none; a table of range tombstones alone has no pages. */
+/* Page 0 has no fence; a table with only range tombstones has no pages. */
 static uint32_t fence_count(const struct bb_root *root)
 {
     return root->page_count == 0 ? 0 : root->page_count - 1;
@@ -111,7 +111,7 @@ static enum bb_status read_root(struct bb_root *root, const struct bb_comparator
     if (!is_list)
         return bb_corrupt(place, at, "a root with %s", problem);
     if (bb_cursor_left(&cursor) > 0)
-        return bb_corrupt(place, at, "%zu bytes behind the fences of the root",
+        return bb_corrupt(place, at, "%zu bytes after the fences of the root",
                           bb_cursor_left(&cursor));
     return BB_OK;
 }

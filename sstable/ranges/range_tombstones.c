@@ -1,7 +1,7 @@
-/* Cutting range tombstones into fragments, and finding in them. See the header.
+/* Cuts range tombstones into fragments, and searches them. See the header.
  *
- * A sweep over all ends in the order of keys: between two neighbouring ends the set of tombstones
- * that are open does not change, and is a fragment.
+ * The cut is a sweep over all ends in key order: between two neighbouring ends the set of open
+ * tombstones does not change, and makes a fragment.
  */
 #include "sstable/ranges/range_tombstones.h"
 
@@ -16,7 +16,7 @@
 struct end {
     struct bb_bytes key;
     uint64_t sequence;
-    const struct bb_comparator *comparator; /* the same in all: qsort has no context */
+    const struct bb_comparator *comparator; /* same for all: qsort has no context */
     bool is_low;
 };
 
@@ -26,7 +26,7 @@ struct sweep {
     size_t end_count;
     uint64_t *open; /* sequences of the open tombstones, oldest first; may repeat */
     size_t open_count;
-    bool is_seen; /* only what can be seen as of these, or now, is wanted */
+    bool is_seen; /* keep only sequences visible at these snapshots, or now */
     const uint64_t *snapshots;
     size_t snapshot_count;
 };
@@ -56,7 +56,7 @@ static enum bb_status sort_ends(struct sweep *sweep, const struct bb_range_tombs
     return BB_OK;
 }
 
-/* How many of the numbers, which ascend, are below one. */
+/* The number of elements below `number`. They ascend. */
 static size_t count_below(const uint64_t *numbers, size_t count, uint64_t number)
 {
     size_t low = 0;
@@ -86,7 +86,7 @@ static void pass_end(struct sweep *sweep, const struct end *end)
     }
 }
 
-/* How many of the open sequences are to be looked at behind this one: those that are older, or even
+/* The number of open sequences to check after this one: the older ones or, with snapshots, the ones
  * older than the snapshot before it. */
 static size_t count_older(const struct sweep *sweep, uint64_t sequence)
 {
@@ -98,7 +98,7 @@ static size_t count_older(const struct sweep *sweep, uint64_t sequence)
     return count_below(sweep->open, sweep->open_count, sweep->snapshots[older - 1] + 1);
 }
 
-/* A fragment of the open sequences, newest first, each once. */
+/* Adds a fragment of the open sequences, newest first, without duplicates. */
 static enum bb_status add_fragment(struct sweep *sweep, struct bb_bytes low, struct bb_bytes high)
 {
     enum bb_status status = BB_OK;
@@ -125,7 +125,7 @@ static enum bb_status run_sweep(struct sweep *sweep)
     return status;
 }
 
-/* ---- a list in the making ---- */
+/* ---- building a list ---- */
 
 struct bb_range_piece {
     struct bb_bytes low;
@@ -163,7 +163,7 @@ enum bb_status bb_range_list_add_sequence(struct bb_range_list *list, uint64_t s
     return bb_buf_append(&list->sequences, &sequence, sizeof(sequence));
 }
 
-/* Does the piece go on where the last one ends, with the same sequences? */
+/* True when the piece starts where the last one ends, with the same sequences. */
 static bool continues_last(const struct bb_range_list *list, const struct bb_range_piece *piece)
 {
     size_t count = piece_count(list);
@@ -211,8 +211,8 @@ static size_t key_bytes(const struct bb_range_piece *pieces, size_t count)
     return size;
 }
 
-/* One allocation: the list, its fragments, their sequences, their keys. A fragment that begins
- * where the one before ends shares its key. */
+/* One allocation: the list, its fragments, their sequences, their keys. A fragment that begins at
+ * the end of the previous one shares its key. */
 static void fill(struct bb_range_tombstones *list, const struct bb_range_piece *pieces,
                  const uint64_t *sequences)
 {
@@ -293,7 +293,7 @@ void bb_range_tombstones_destroy(struct bb_range_tombstones *list)
     bb_free(list);
 }
 
-/* ---- finding ---- */
+/* ---- searching ---- */
 
 size_t bb_range_tombstones_find(const struct bb_range_tombstones *list, struct bb_bytes key)
 {
@@ -309,7 +309,7 @@ size_t bb_range_tombstones_find(const struct bb_range_tombstones *list, struct b
     return low;
 }
 
-/* Index of the newest sequence of at most `sequence`; count if there is none. */
+/* The index of the newest sequence of at most `sequence`; count if none exists. */
 static size_t find_newest(const struct bb_range_fragment *fragment, uint64_t sequence)
 {
     size_t low = 0;
@@ -353,7 +353,7 @@ uint64_t bb_range_tombstones_covering(const struct bb_range_tombstones *list, st
     return covering;
 }
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
 void bb_range_array_deinit(struct bb_range_array *array)
 {

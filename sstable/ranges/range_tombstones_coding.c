@@ -1,4 +1,4 @@
-/* Writing and reading the section of range tombstones. See the header. Any thread. */
+/* Reads and writes the section of range tombstones. See the header. Any thread. */
 #include "sstable/ranges/range_tombstones_coding.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "sstable/format.h"
 
-/* Of a fragment: low, high of at least one byte or none, count, sequence. */
+/* A fragment has at least: low, high of one byte or an empty one, count, sequence. */
 #define FRAGMENT_SIZE_MIN 4
 
 static enum bb_status encode_low(const struct bb_range_tombstones *list, size_t index,
@@ -49,13 +49,13 @@ enum bb_status bb_range_tombstones_encode(const struct bb_range_tombstones *list
     return status;
 }
 
-/* A section on its way into a list. */
+/* State of decoding a section. */
 struct decoder {
     struct bb_place place;
     const uint8_t *start;
     struct bb_cursor cursor;
     struct bb_range_list list;
-    struct bb_bytes high; /* of the fragment before */
+    struct bb_bytes high; /* of the previous fragment */
 };
 
 static enum bb_status corrupt(const struct decoder *decoder, size_t fragment, const char *what)
@@ -106,7 +106,7 @@ static enum bb_status decode_fragment(struct decoder *decoder, size_t index)
     if (bb_key_compare(decoder->list.comparator, low, high) >= 0)
         return corrupt(decoder, index, "its high end is not above its low end");
     if (index > 0 && bb_key_compare(decoder->list.comparator, decoder->high, low) > 0)
-        return corrupt(decoder, index, "it begins before the one before it ends");
+        return corrupt(decoder, index, "it begins before the previous one ends");
     decoder->high = high;
     enum bb_status status = decode_sequences(decoder, index);
     return status == BB_OK ? bb_range_list_add_fragment(&decoder->list, low, high) : status;
@@ -122,7 +122,7 @@ static enum bb_status decode_fragments(struct decoder *decoder)
     for (uint64_t i = 0; i < count && status == BB_OK; i++)
         status = decode_fragment(decoder, (size_t)i);
     if (status == BB_OK && bb_cursor_left(&decoder->cursor) > 0)
-        status = corrupt(decoder, (size_t)count, "bytes behind the last one");
+        status = corrupt(decoder, (size_t)count, "bytes after the last one");
     return status;
 }
 

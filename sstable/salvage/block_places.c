@@ -5,9 +5,9 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* So many offsets at which a block may end are kept as beginnings of the one behind. */
+/* The number of possible block ends that are kept as starts for the next block. */
 #define BOUNDARY_COUNT 16
-/* Bytes hashed in vain per byte of the file; whole tables need none. */
+/* Limit of bytes hashed in vain per byte of the file; intact tables need none. */
 #define HASHED_IN_VAIN_FACTOR 16
 #define HASHED_IN_VAIN_FLOOR  ((uint64_t)64 << 20)
 
@@ -16,7 +16,7 @@ struct search {
     struct bb_table_id table;
     struct bb_block_places *places;
     uint64_t hash_budget;
-    uint64_t boundaries[BOUNDARY_COUNT]; /* of the gap at hand: a ring */
+    uint64_t boundaries[BOUNDARY_COUNT]; /* of the current gap: a ring */
     size_t boundary_count;
 };
 
@@ -42,7 +42,8 @@ static enum bb_status add_place(struct bb_block_places *places, struct bb_block_
     return BB_OK;
 }
 
-/* Bytes and the checksum behind them; what was hashed in vain is taken off the budget. */
+/* True when the checksum after the bytes matches. Bytes hashed in vain are subtracted from the
+ * budget. */
 static bool is_sound(struct search *search, enum bb_stored_type type, uint64_t offset, size_t size)
 {
     if (size > search->hash_budget)
@@ -57,12 +58,13 @@ static bool is_sound(struct search *search, enum bb_stored_type type, uint64_t o
 
 struct page {
     uint64_t first_block;
-    uint64_t end; /* behind the page, filters included */
+    uint64_t end; /* end of the page, including its filters */
     uint32_t block_count;
     uint32_t sizes[BB_PAGE_BLOCK_COUNT_MAX];
 };
 
-/* The sizes that the fence area begins with fill the file from the first block up to the page. */
+/* Checks that the block sizes in the fence area fill the file from the first block up to the
+ * page. */
 static bool read_sizes(struct bb_bytes fences, uint64_t data_size, struct page *page)
 {
     struct bb_cursor cursor = bb_cursor_of(fences);
@@ -76,7 +78,7 @@ static bool read_sizes(struct bb_bytes fences, uint64_t data_size, struct page *
     return sum == data_size;
 }
 
-/* Does a page begin at the offset, with its blocks at `floor` or behind? */
+/* True when a page begins at the offset, with its blocks at or after `floor`. */
 static bool read_page(struct search *search, uint64_t floor, uint64_t offset, struct page *page)
 {
     const uint8_t *header = search->file.data + offset;
@@ -102,7 +104,7 @@ static bool read_page(struct search *search, uint64_t floor, uint64_t offset, st
     return true;
 }
 
-/* gap: in front of its first block. */
+/* gap: the bytes before its first block. */
 static enum bb_status add_page(struct search *search, const struct page *page, uint64_t gap)
 {
     struct bb_block_place place = {.offset = page->first_block, .gap = gap};
@@ -124,8 +126,8 @@ static void add_boundary(struct search *search, uint64_t offset)
     search->boundaries[search->boundary_count++ % BOUNDARY_COUNT] = offset;
 }
 
-/* What a raw payload ends and begins with, before it is hashed: a list of restarts whose first is 0,
- * and a whole key. */
+/* Cheap checks of a raw payload before hashing: its restarts begin with 0, and it begins with a
+ * whole key. */
 static bool looks_raw(const uint8_t *payload, uint32_t size)
 {
     if (size < BB_BLOCK_TAIL_SIZE + 2)
@@ -158,8 +160,8 @@ static bool try_compressed(struct search *search, uint64_t start, uint64_t end, 
            try_block(search, start, end, ret_place);
 }
 
-/* A compressed block begins at the end of what is known, or at one of the boundaries behind: the
- * latest first. */
+/* A compressed block begins at the end of the known part, or at one of the later boundaries; tries
+ * the latest first. */
 static bool try_boundaries(struct search *search, uint64_t floor, uint64_t end, uint32_t raw_size,
                            struct bb_block_place *ret_place)
 {
@@ -174,7 +176,7 @@ static bool try_boundaries(struct search *search, uint64_t floor, uint64_t end, 
     return false;
 }
 
-/* Does a block end at `end`, that begins at `floor` or behind? */
+/* True when a block ends at `end` that begins at or after `floor`. */
 static bool find_block(struct search *search, uint64_t floor, uint64_t end,
                        struct bb_block_place *ret_place)
 {
@@ -195,14 +197,14 @@ static bool find_block(struct search *search, uint64_t floor, uint64_t end,
     return false;
 }
 
-/* One byte tells most offsets apart, so it is looked at alone. */
+/* One byte excludes most offsets, so it is checked first. */
 static bool may_end_here(const struct search *search, uint64_t end)
 {
     uint8_t compression = search->file.data[end - BB_BLOCK_TRAILER_SIZE];
     return compression == BB_COMPRESSION_NONE || compression == BB_COMPRESSION_LZ4;
 }
 
-/* The blocks from floor up to limit. *ret_end: behind the last one, floor without any. */
+/* Finds the blocks from floor up to limit. *ret_end: the end of the last one, or floor. */
 static enum bb_status search_gap(struct search *search, uint64_t floor, uint64_t limit,
                                  uint64_t *ret_end)
 {
@@ -218,7 +220,7 @@ static enum bb_status search_gap(struct search *search, uint64_t floor, uint64_t
         status = add_place(places, place);
         *ret_end = end;
         search->boundary_count = 0;
-        end += BB_BLOCK_TRAILER_SIZE - 1; /* the next one has a trailer of its own */
+        end += BB_BLOCK_TRAILER_SIZE - 1; /* the next block has at least a trailer */
     }
     return status;
 }

@@ -5,7 +5,8 @@
 #include "sstable/footer.h"
 #include "sstable/ranges/range_tombstones_coding.h"
 
-/* Sections stand back to back up to the directory: entries that say so, or 0. */
+/* The number of directory entries at the offset that are adjacent sections up to the directory, or
+ * 0. */
 static size_t count_sections(struct bb_bytes file, size_t offset)
 {
     uint64_t end = 0;
@@ -15,7 +16,8 @@ static size_t count_sections(struct bb_bytes file, size_t offset)
             return 0;
         uint64_t begin = bb_load64(file.data + at + 4);
         uint64_t size = bb_load64(file.data + at + 12);
-        bool has_id = bb_load16(file.data + at) != 0; /* in zeros each offset would be tried long */
+        /* rejects zeros early, where each offset would take long */
+        bool has_id = bb_load16(file.data + at) != 0;
         if (!has_id || (count > 1 && begin != end) || begin > offset || size > offset - begin)
             return 0;
         end = begin + size;
@@ -26,7 +28,7 @@ static size_t count_sections(struct bb_bytes file, size_t offset)
     return 0;
 }
 
-/* Does a whole directory stand at the offset? */
+/* True when a whole directory is at the offset. */
 static bool is_directory(struct bb_bytes file, struct bb_table_id table, size_t offset,
                          struct bb_bytes *ret_stored)
 {
@@ -38,7 +40,7 @@ static bool is_directory(struct bb_bytes file, struct bb_table_id table, size_t 
     return true;
 }
 
-/* From the end, where it stands in all that was not cut. */
+/* Searches from the end: there it is in every file that was not truncated. */
 static bool find_directory(struct bb_bytes file, struct bb_table_id table, size_t *ret_offset,
                            struct bb_bytes *ret_stored)
 {
@@ -61,7 +63,7 @@ bool bb_range_salvage_has_directory(struct bb_bytes file, struct bb_table_id tab
     return find_directory(file, table, &offset, &stored);
 }
 
-/* The directory's word that the section is inside of the file is checked. */
+/* Checks that the directory's section is inside the file. */
 static enum bb_status read_section(struct bb_bytes file, struct bb_place place,
                                    const struct bb_comparator *comparator, struct bb_table_id table,
                                    const struct bb_section *section,
@@ -89,7 +91,7 @@ enum bb_status bb_range_salvage(struct bb_bytes file, const char *path,
         return BB_OK;
     place.offset = offset;
     if (bb_directory_decode(stored, table, place, &directory) != BB_OK)
-        return BB_OK; /* it was written so, by a newer version or in bad faith */
+        return BB_OK; /* written by a newer version, or maliciously */
     const struct bb_section *section = bb_directory_find(&directory, BB_SECTION_RANGE_TOMBSTONES);
     *ret_found = BB_RANGE_SALVAGE_NONE;
     if (section == NULL)

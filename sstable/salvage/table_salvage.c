@@ -9,12 +9,12 @@
 #include "sstable/footer.h"
 #include "sstable/block/stored_block.h"
 
-/* ---- whose blocks ---- */
+/* ---- finding the id ---- */
 
-/* The properties begin with the version of the format, 0, and the id: docs/format.md, section 10. */
+/* The properties begin with the format version, 0, and the id: docs/format.md, section 10. */
 static const uint8_t id_mark[] = {1, 0, 1, 0, 2, 0, BB_TABLE_ID_SIZE};
 
-/* Has the file a block, a page or the directory of that table? */
+/* True when the file has a block, a page or the directory of that table. */
 static enum bb_status is_proven(struct bb_bytes file, const uint8_t *id, bool *ret_is_proven)
 {
     struct bb_block_places places = {0};
@@ -26,7 +26,7 @@ static enum bb_status is_proven(struct bb_bytes file, const uint8_t *id, bool *r
     return status;
 }
 
-/* Ids that were tried and proved nothing cost a search each: more than a few are an attack. */
+/* Each unproven id costs a search; more than a few indicate an attack. */
 #define CLAIMS_MAX 8
 
 struct claims {
@@ -46,7 +46,7 @@ static enum bb_status try_claim(struct claims *claims, const uint8_t *id)
     return status;
 }
 
-/* Where a footer may stand: in front of a magic number that ends at `end`. */
+/* Decodes a possible footer that ends with a magic number at `end`. */
 static bool is_footer(struct bb_bytes file, size_t end, const char *path, struct bb_footer *footer)
 {
     if (memcmp(file.data + end - BB_TABLE_MAGIC_SIZE, BB_TABLE_MAGIC, BB_TABLE_MAGIC_SIZE) != 0)
@@ -55,7 +55,8 @@ static bool is_footer(struct bb_bytes file, size_t end, const char *path, struct
     return bb_footer_decode(file.data + end - BB_FOOTER_SIZE, place, footer) == BB_OK;
 }
 
-/* From the end, because what is behind a table, or was written over it, is less than it. */
+/* Searches from the end, because bytes after a table, or written over it, are usually shorter than
+ * the table. */
 static enum bb_status try_footers(struct claims *claims, const char *path)
 {
     enum bb_status status = BB_OK;
@@ -90,12 +91,12 @@ enum bb_status bb_table_id_salvage(struct bb_bytes file, const char *path,
     if (status != BB_OK || claims.is_found)
         return status;
     return bb_fail(BB_CORRUPT,
-                   "%s: no id of a table is in it that any of its blocks belongs to: nothing can "
+                   "%s: it names no table id that matches any of its blocks: no entry can "
                    "be salvaged",
                    path);
 }
 
-/* ---- what they hold ---- */
+/* ---- reading blocks ---- */
 
 struct salvage {
     struct bb_bytes file;
@@ -116,7 +117,7 @@ static enum bb_status lose(struct salvage *salvage, uint64_t offset, uint64_t si
     return salvage->visitor->lost(salvage->visitor->context, offset, size);
 }
 
-/* Does the entry come behind the one that was given out last? */
+/* True when the entry sorts after the last one passed to the visitor. */
 static bool is_in_order(const struct salvage *salvage, const struct bb_entry *entry)
 {
     if (salvage->report.entries == 0)
@@ -137,8 +138,8 @@ static enum bb_status give_entry(struct salvage *salvage, const struct bb_entry 
     return salvage->visitor->entry(salvage->visitor->context, entry);
 }
 
-/* A block whose checksum fits and whose entries do not was written so: what is before the defect is
- * still the writer's word. */
+/* If the checksum of a block matches but its entries are invalid, the writer wrote it so. The
+ * entries before the defect are passed on. */
 static enum bb_status give_entries(struct salvage *salvage, const struct bb_block_place *where,
                                    const struct bb_block *block)
 {

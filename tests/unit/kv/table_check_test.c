@@ -78,11 +78,11 @@ static void table_check__every_field_is_compared(void **state)
         &wanted.block_count, &wanted.tombstone_count, &wanted.range_tombstone_count,
         &wanted.raw_bytes,   &wanted.filter_bytes,    &wanted.summary_bytes};
     static const char *const names[] = {
-        " bytes, the manifest says",         "26 entries, the manifest says 27",
-        "26 keys, the manifest says 27",     " blocks, the manifest says",
-        "0 tombstones, the manifest says 1", "0 range tombstones, the manifest says 1",
-        " raw bytes, the manifest says",     " filter bytes, the manifest says",
-        " summary bytes, the manifest says"};
+        " bytes, the manifest has",         "26 entries, the manifest has 27",
+        "26 keys, the manifest has 27",     " blocks, the manifest has",
+        "0 tombstones, the manifest has 1", "0 range tombstones, the manifest has 1",
+        " raw bytes, the manifest has",     " filter bytes, the manifest has",
+        " summary bytes, the manifest has"};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         wanted = scene.meta;
         ++*counts[i];
@@ -96,10 +96,10 @@ static void table_check__every_field_is_compared(void **state)
     refuse(&scene, &wanted, "filters of rate");
     wanted = scene.meta;
     wanted.sequence_min--;
-    refuse(&scene, &wanted, "sequences 10 to 35, the manifest says 9 to 35");
+    refuse(&scene, &wanted, "sequences 10 to 35, the manifest has 9 to 35");
     wanted = scene.meta;
     wanted.sequence_max++;
-    refuse(&scene, &wanted, "sequences 10 to 35, the manifest says 10 to 36");
+    refuse(&scene, &wanted, "sequences 10 to 35, the manifest has 10 to 36");
     scene_deinit(&scene);
 }
 

@@ -227,7 +227,7 @@ static void index_page__corrupt_sizes(void **state)
             struct sample sample;
             sample_init(&sample, 10, 1, 20);
             bb_store32(sample.bytes.data + at, sizes[i]);
-            assert_refused(&sample, "says it has");
+            assert_refused(&sample, "claims");
             sample_deinit(&sample);
         }
     }
@@ -350,7 +350,7 @@ static void index_page__corrupt_fences(void **state)
     assert_ok(bb_append_u8(&area, 'x'));
     check_fence_area(2, &area, NULL);
     assert_ok(bb_append_u8(&area, 'x'));
-    check_fence_area(2, &area, "behind the fences");
+    check_fence_area(2, &area, "after the fences");
     bb_buf_deinit(&area);
 }
 

@@ -273,8 +273,8 @@ static void properties__corrupt_ranges(void **state)
     check_range(huge_slack, BB_CORRUPT, "filter_slack is 0.26, expected 0 ... 0.25");
     check_range(not_a_slack, BB_CORRUPT, "filter_slack");
     check_range(newer_format, BB_UNSUPPORTED, "version 1, this version reads up to 0");
-    check_range(mixed_hash, BB_UNSUPPORTED, "hash 1, this version reads 2 alone");
-    check_range(other_hash, BB_UNSUPPORTED, "hash 3, this version reads 2 alone");
+    check_range(mixed_hash, BB_UNSUPPORTED, "hash 1, this version reads only 2");
+    check_range(other_hash, BB_UNSUPPORTED, "hash 3, this version reads only 2");
 }
 
 static void properties__corrupt_key_size(void **state)

@@ -126,7 +126,7 @@ static void root__corrupt_fences(void **state)
     (void)state;
     struct bb_buf trailing = sound_section(2);
     assert_ok(bb_append_u8(&trailing, 0));
-    assert_refused(&trailing, "behind the fences");
+    assert_refused(&trailing, "after the fences");
     struct bb_buf cut = sound_section(2);
     cut.size--;
     assert_refused(&cut, "fence");

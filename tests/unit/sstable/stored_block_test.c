@@ -208,7 +208,7 @@ static void stored_block__corrupt_ratio(void **state)
     sample(BB_COMPRESSION_LZ4, &stored);
     size_t payload_size = stored.size - BB_BLOCK_TRAILER_SIZE;
     bb_store32(stored.data + payload_size + 1, (uint32_t)(255 * payload_size + 65));
-    assert_refused(&stored, "say they hold");
+    assert_refused(&stored, "claim to hold");
     bb_store32(stored.data + payload_size + 1, (uint32_t)(255 * payload_size + 64));
     assert_refused(&stored, "expected");
     bb_buf_deinit(&stored);

@@ -64,9 +64,9 @@ static void note_error(struct hostile *hostile, enum bb_status status)
     const char *message = bb_error_last()->message;
     assert_status(status, BB_CORRUPT);
     assert_non_null(strstr(message, FIXTURE_PATH));
-    hostile->in_block += strstr(message, "is not after the one before") != NULL;
+    hostile->in_block += strstr(message, "is not after the previous one") != NULL;
     hostile->at_fence += strstr(message, "fence of") != NULL;
-    hostile->at_bound += strstr(message, "that the table says it has") != NULL;
+    hostile->at_bound += strstr(message, "key of the table's properties") != NULL;
     hostile->restarts += strstr(message, "the restarts of") != NULL;
 }
 

@@ -167,7 +167,7 @@ static void salvage__finds_the_id_where_it_is(void **state)
     /* Without either nobody knows; with the manifest's word all is there. */
     world.damaged.size = world.block_ends[world.block_count - 1];
     assert_status(salvage(&world, NULL), BB_CORRUPT);
-    assert_message("no id of a table");
+    assert_message("names no table id");
     assert_int_equal(world.given, 0);
     assert_ok(salvage(&world, world.id));
     assert_int_equal(world.given, world.list.count);

@@ -156,7 +156,7 @@ static void verify__filter_that_says_yes(void **state)
     uint8_t *area = parts_filter_area(&world.parts, world.page_offset, &size);
     memset(area + size - 5, 0xff, 5);
     parts_seal_page(&world.parts, world.page_offset);
-    assert_defect(&world, "not those that its keys give");
+    assert_defect(&world, "differ from the filters rebuilt from its keys");
 }
 
 /* Of another builder's filters only the answers count. */
@@ -261,7 +261,7 @@ static void verify__summary_that_says_yes(void **state)
     assert_ok(bb_append_u64(section, bb_checksum(world.parts.id, BB_STORED_CHUNKS, at + 16,
                                                  section->data + 16, section->size - 16)));
     parts_set_number(&world.parts, 26, section->size);
-    assert_defect(&world, "not the one that the table's keys give");
+    assert_defect(&world, "differs from the one rebuilt from the table's keys");
 }
 
 static void verify__summary_of_another_builder(void **state)
@@ -346,7 +346,7 @@ static void verify__another_slack(void **state)
     bb_store64(slack, bits);
     world_init(&world, BB_FILTER_RIBBON);
     parts_set_property(&world.parts, 71, bb_bytes_of(slack, sizeof(slack)));
-    assert_defect(&world, "not those that its keys give");
+    assert_defect(&world, "differ from the filters rebuilt from its keys");
 }
 
 static void verify__another_salt_or_secret(void **state)
@@ -418,7 +418,7 @@ static void check_last_fence(int change, const char *part)
 static void verify__fences_in_the_wrong_place(void **state)
 {
     (void)state;
-    check_last_fence(1, "in front of its fence");
+    check_last_fence(1, "starts before its fence");
     check_last_fence(-1, "");
 }
 
@@ -429,7 +429,7 @@ static void verify__fences_of_the_root(void **state)
     world_init(&world, BB_FILTER_NONE);
     struct bb_buf *root = parts_section(&world.parts, BB_SECTION_ROOT);
     root->data[root->size - 1]++;
-    assert_defect(&world, "in front of its fence");
+    assert_defect(&world, "starts before its fence");
     world_init(&world, BB_FILTER_NONE);
     root = parts_section(&world.parts, BB_SECTION_ROOT);
     root->data[root->size - 1] -= 5;
