@@ -12,8 +12,8 @@
 #include "sstable/block/stored_entry.h"
 #include "sstable/table_builder.h"
 
-/* An output that overlaps more than so many tables' worth below would make a dear compaction of
- * itself. */
+/* An output that overlaps more than this many tables below would make its next compaction
+ * expensive. */
 #define OVERLAP_TABLES_MAX 10
 
 struct bb_compaction {
@@ -24,15 +24,16 @@ struct bb_compaction {
     struct bb_iter *stream;
     struct bb_retain retain;
     struct bb_range_cutter ranges;
-    bool has_kept; /* a version of the key that was judged last */
+    bool has_kept; /* of the last judged key, a version was kept */
     struct bb_read_stats reads;
     struct bb_table_builder *builder; /* of the open output, or NULL */
     struct bb_buf path;               /* of the open output */
     struct bb_compact_output *outputs;
     size_t output_count;
     size_t output_capacity;
-    size_t below;           /* next table of the level below the output's */
-    size_t below_last;      /* the same as of the last entry of the open output */
+    size_t below; /* next table of the level below the output's */
+    /* The same at the last entry of the open output. */
+    size_t below_last;
     uint64_t overlap_bytes; /* of the open output with that level */
     struct bb_compact_counts counts;
     bool is_committed;
@@ -44,7 +45,7 @@ static bool is_same_run(const struct bb_plan *plan, size_t a, size_t b)
            plan->input_runs[a] == plan->input_runs[b];
 }
 
-/* The streams of the inputs: one for each run, newest first. */
+/* Opens the streams of the inputs: one for each run, newest first. */
 static enum bb_status open_streams(struct bb_compaction *c, struct bb_iter **streams, size_t *count)
 {
     static const struct bb_read_options options = {.bypass_fill = true};
@@ -133,7 +134,7 @@ enum bb_status bb_compaction_create(struct bb_plan *plan, struct bb_levels *leve
     return BB_OK;
 }
 
-/* The outputs belong to nobody: their files go. */
+/* Removes the files of outputs that were not committed. */
 static void remove_outputs(struct bb_compaction *c)
 {
     for (size_t i = 0; i < c->output_count; i++)
@@ -199,8 +200,8 @@ static enum bb_status open_output(struct bb_compaction *c)
         status = begin_hook(&c->options.hooks, c->builder);
     if (status != BB_OK)
         return status;
-    /* Counted as an output once it is finished; until then destroying the builder removes the file.
-     */
+    /* Counted as an output once it is finished. Until then destroying the builder removes the
+     * file. */
     c->outputs[c->output_count] = (struct bb_compact_output){.number = number};
     c->overlap_bytes = 0;
     return BB_OK;
@@ -223,8 +224,7 @@ static enum bb_status finish_output(struct bb_compaction *c)
     return BB_OK;
 }
 
-/* The range tombstones up to high (NULL: to the end) go to the open output, or to one of their own.
- */
+/* Writes the range tombstones up to high (NULL: to the end) to the open output, or to a new one. */
 static enum bb_status write_ranges(struct bb_compaction *c, const struct bb_bytes *high)
 {
     struct bb_range_array array = {0};
@@ -242,7 +242,7 @@ static enum bb_status write_ranges(struct bb_compaction *c, const struct bb_byte
     return status;
 }
 
-/* The level below that of the outputs, where it is one run; else NULL. */
+/* The level below the outputs if it is one run; else NULL. */
 static const struct bb_level *level_below(const struct bb_compaction *c)
 {
     int number = c->plan.output_level + 1;
@@ -250,7 +250,7 @@ static const struct bb_level *level_below(const struct bb_compaction *c)
     return is_one_run ? &c->levels->levels[number] : NULL;
 }
 
-/* Ends outputs where range tombstones behind the last entry, and before high, reach over too much of
+/* Ends outputs where range tombstones after the last entry, and before high, overlap too much of
  * the level below. */
 static enum bb_status cut_ranges(struct bb_compaction *c, const struct bb_bytes *high)
 {
@@ -276,8 +276,7 @@ static enum bb_status cut_ranges(struct bb_compaction *c, const struct bb_bytes 
     return BB_OK;
 }
 
-/* The open output, if there is one, ends before high (NULL: at the end), where the next one begins.
- */
+/* Ends the open output, if any, before high (NULL: at the end), where the next one begins. */
 static enum bb_status close_output(struct bb_compaction *c, const struct bb_bytes *high)
 {
     enum bb_status status = cut_ranges(c, high);
@@ -286,7 +285,7 @@ static enum bb_status close_output(struct bb_compaction *c, const struct bb_byte
     return status == BB_OK ? finish_output(c) : status;
 }
 
-/* Passes the tables of the level below that end before the key. */
+/* Skips the tables of the level below that end before the key. */
 static void pass_below(struct bb_compaction *c, struct bb_bytes key)
 {
     const struct bb_level *level = level_below(c);
@@ -297,7 +296,7 @@ static void pass_below(struct bb_compaction *c, struct bb_bytes key)
         c->overlap_bytes += level->files[c->below++]->meta.file_size;
 }
 
-/* The range tombstones up to the key are written when it is closed. */
+/* Includes the range tombstones up to the key, which are written when the output is closed. */
 static bool is_full(struct bb_compaction *c, struct bb_bytes key)
 {
     uint64_t ranges = bb_range_cutter_pass(&c->ranges, key);
@@ -305,8 +304,7 @@ static bool is_full(struct bb_compaction *c, struct bb_bytes key)
            c->overlap_bytes > OVERLAP_TABLES_MAX * c->options.table_size_bytes;
 }
 
-/* No run that is older than the output may hold the key: none of its level, none of a deeper one.
- */
+/* True when no run older than the output may have the key, in its level or a deeper one. */
 static bool is_bottom(const struct bb_compaction *c, struct bb_bytes key)
 {
     for (int number = c->plan.output_level; number < BB_LEVEL_COUNT; number++) {
@@ -321,7 +319,7 @@ static bool is_bottom(const struct bb_compaction *c, struct bb_bytes key)
     return true;
 }
 
-/* In its own block as it is stored, where the stream has that. */
+/* Reuses the entry's stored block if the stream has it. */
 static enum bb_status write_entry(struct bb_compaction *c, const struct bb_entry *entry)
 {
     struct bb_stored_entry stored;
@@ -339,7 +337,7 @@ static enum bb_status keep_entry(struct bb_compaction *c, const struct bb_entry 
     bool is_first = !c->has_kept; /* of its key, which may have newer versions that were dropped */
     if (is_first)
         pass_below(c, entry->key);
-    /* A table of level 0 is never cut: it stays one run. */
+    /* A table of level 0 is never cut: it remains one run. */
     if (c->builder != NULL && is_first && c->plan.output_level > 0 && is_full(c, entry->key))
         status = close_output(c, &entry->key);
     c->has_kept = true;
@@ -369,7 +367,7 @@ static enum bb_status merge_entry(struct bb_compaction *c)
     return BB_OK;
 }
 
-/* What went in was counted when the inputs were written. */
+/* Checks that the number of entries read equals the number recorded in the inputs. */
 static enum bb_status check_counts(const struct bb_compaction *c)
 {
     uint64_t expected = 0;
@@ -378,7 +376,7 @@ static enum bb_status check_counts(const struct bb_compaction *c)
     if (c->counts.entries_in == expected)
         return BB_OK;
     return bb_fail(BB_CORRUPT,
-                   "a compaction of %zu tables has read %llu entries, their properties say %llu",
+                   "a compaction of %zu tables has read %llu entries, their properties have %llu",
                    c->plan.input_count, (unsigned long long)c->counts.entries_in,
                    (unsigned long long)expected);
 }

@@ -1,8 +1,8 @@
 /* See filter_budget.h. */
 #include "compaction/filter_budget.h"
 
-/* Of bits per key, so that the store of a single run, which has them all in one place, has no more
- * than was asked for. Bytes have room where levels are not full. */
+/* For bits per key: leaves a margin, so that a store with a single run does not exceed the budget.
+ * A budget in bytes has a margin where levels are not full. */
 #define PLANNED_SHARE 0.99
 
 bool bb_filter_budget_is_given(const struct bb_filter_budget *budget)

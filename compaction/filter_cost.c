@@ -5,26 +5,27 @@
 
 #include "sstable/filter_split.h"
 
-/* Spare slots and rounding of ribbons grow a little with the bits. */
+/* Spare slots and rounding of ribbons grow slightly with the bits. */
 #define RIBBON_SLOPE 1.012
-/* Filters of some 50 keys, and summaries of some thousands, until there is a table to look at. */
+/* For filters of about 50 keys, and table filters of some thousands; used until tables exist. */
 #define RIBBON_OVERHEAD  0.4
 #define SUMMARY_OVERHEAD 0.15
-/* Halvings of the range of rates, on a scale of logarithms: to 1e-6 of it. */
+/* Number of halvings of the range of rates on a logarithmic scale: down to 1e-6 of it. */
 #define BISECTIONS 24
-/* What a filter has once: its descriptor, a slot too many, half a byte. */
+/* The fixed cost of a filter: its descriptor, a spare slot, half a byte. */
 #define BITS_PER_FILTER 21
-/* Bloom filters of best size: 1 / ln 2, and what small ones, or lines of 64 bytes, take more. */
+/* Bloom filters of optimal size take 1 / ln 2. Small filters, or lines of 64 bytes, take more. */
 #define BLOOM_SLOPE         1.48
 #define BLOCKED_BLOOM_SLOPE 1.6
 
-/* Bits that the rate needs at least, for filters of this kind with whole fingerprints. */
+/* The minimal bits for the rate, with filters of this kind and whole fingerprint bits. */
 static double ideal_bits(enum bb_filter_kind kind, double rate)
 {
     int exponent = 0;
     if (kind != BB_FILTER_RIBBON && kind != BB_FILTER_DEFAULT)
         return -log2(rate);
-    /* rate = fraction * 2^exponent, 1/2 <= fraction < 1: rank -exponent, mixed with the next. */
+    /* rate = fraction * 2^exponent, 1/2 <= fraction < 1: -exponent fingerprint bits, mixed with one
+     * more. */
     double fraction = frexp(rate, &exponent);
     return -exponent + 2 * (1 - fraction);
 }
@@ -49,7 +50,7 @@ static struct bb_filter_cost usual_cost(enum bb_filter_kind kind, double summary
     return cost;
 }
 
-/* What tables with filters have, in sum. */
+/* Sums over the tables with filters. */
 struct sample {
     double keys;
     double blocks;
@@ -88,8 +89,8 @@ static double overhead_of(const struct sample *sample, double slope)
     return fmax(0, (sample->bits - slope * sample->ideal) / sample->keys);
 }
 
-/* Of the two ways to store a rate one may not have been seen: it differs by what the filters of
- * blocks have once each. */
+/* If only one of the two ways to store a rate was seen, the other is estimated: it differs by the
+ * fixed cost of the block filters. */
 static void calibrate_overheads(struct bb_filter_cost *cost, const struct sample *alone,
                                 const struct sample *split)
 {

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-/* Halvings of the range of targets, on a scale of logarithms: to 1e-6 of it. */
+/* Number of halvings of the range of targets on a logarithmic scale: down to 1e-6 of it. */
 #define BISECTIONS 20
 
-/* Of several runs of a last level only the oldest one is the last. */
+/* In a last level of several runs, only the oldest counts as the last run. */
 static double mean_weight(const struct bb_rate_request *request, int level, int last, double runs)
 {
     double weight = bb_read_weights_planned(request->weights, level, last);
@@ -41,7 +41,7 @@ double bb_forecast_scale(const struct bb_forecast *forecast, int level, double r
                : rate * run_keys * forecast->runs[level] / forecast->keys[level];
 }
 
-/* Keys that the levels above the output can take now. */
+/* The number of keys that the levels above the output can still take. */
 static double room_above(const struct bb_rate_request *request)
 {
     double room = 0;
@@ -71,7 +71,7 @@ double bb_forecast_key_count(const struct bb_forecast *forecast)
     return keys;
 }
 
-/* The levels of a forecast as bb_filter_allocate takes them. */
+/* The levels of a forecast in the form for bb_filter_allocate. */
 struct entries {
     struct bb_filter_run runs[BB_LEVEL_COUNT];
     int levels[BB_LEVEL_COUNT];
@@ -80,8 +80,8 @@ struct entries {
     double weight_sum;
 };
 
-/* The equal runs of a level are one that is asked as often as all of them: its rate, its waste and
- * its memory are theirs. */
+/* The equal runs of a level are combined into one entry that is probed as often as all of them
+ * together. Its rate, waste and memory are theirs. */
 static void list_runs(const struct bb_forecast *forecast, struct entries *entries)
 {
     *entries = (struct entries){.count = 0};
@@ -109,7 +109,7 @@ void bb_forecast_rates(const struct bb_forecast *forecast, double target,
         ret_rates[level] = 1;
     if (target >= entries.weight_sum)
         return;
-    /* Weights are relative: the greatest is 1, so that any target below their sum is in range. */
+    /* Weights are relative: the highest is 1, so that any target below their sum is in range. */
     for (size_t i = 0; i < entries.count; i++)
         entries.runs[i].read_cost /= entries.weight_max;
     if (bb_filter_allocate(entries.runs, entries.count, target / entries.weight_max, &achieved) !=

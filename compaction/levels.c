@@ -74,13 +74,13 @@ static struct bb_bytes largest(const struct bb_table_file *file)
     return bb_buf_bytes(&file->meta.largest);
 }
 
-/* A table and the number of its run. */
+/* A table and its run number. */
 struct slot {
     uint64_t run;
     struct bb_table_file *file;
 };
 
-/* Run by run, the newest first; within a run by key. */
+/* Orders by run, newest first, and within a run by key. */
 static bool is_before(const struct bb_levels *levels, const struct slot *a, const struct slot *b)
 {
     if (a->run != b->run)
@@ -88,7 +88,7 @@ static bool is_before(const struct bb_levels *levels, const struct slot *a, cons
     return bb_key_compare(levels->comparator, smallest(a->file), smallest(b->file)) < 0;
 }
 
-/* Where a table belongs among those of its level that are already in place. */
+/* The position of a table among the tables of its level that are already in place. */
 static size_t find_place(const struct bb_levels *levels, const struct slot *slots, size_t count,
                          const struct slot *slot)
 {
@@ -104,7 +104,7 @@ static size_t find_place(const struct bb_levels *levels, const struct slot *slot
     return low;
 }
 
-/* The tables of the level as it will be, in order; gives their number. */
+/* Lists the tables of the new level in order; returns their number. */
 static size_t list_slots(const struct bb_levels *levels, int number, const struct change *change,
                          struct slot *slots)
 {
@@ -191,7 +191,7 @@ static enum bb_status check_removed(const struct change *change)
 {
     for (size_t i = 0; i < change->removed_count; i++) {
         if (bb_levels_find_number(change->old, change->removed[i]) == NULL)
-            return bb_fail(BB_CORRUPT, "table %" PRIu64 " is to be removed and is not live",
+            return bb_fail(BB_CORRUPT, "table %" PRIu64 " must be removed but is not live",
                            change->removed[i]);
     }
     return BB_OK;
@@ -206,11 +206,11 @@ static int compare_numbers(const void *a, const void *b)
 
 static enum bb_status fail_taken(uint64_t number)
 {
-    return bb_fail(BB_CORRUPT, "table %" PRIu64 " is to be added and is already live", number);
+    return bb_fail(BB_CORRUPT, "table %" PRIu64 " must be added but is already live", number);
 }
 
-/* No number is added twice, or stays live beside. Sorted, because opening adds all tables at once.
- */
+/* Checks that no number is added twice, or is also live. The numbers are sorted, because opening
+ * adds all tables in one call. */
 static enum bb_status check_added_numbers(const struct change *change)
 {
     enum bb_status status = BB_OK;
@@ -237,7 +237,7 @@ static enum bb_status check_added(const struct change *change)
         const struct bb_table_file *file = change->added[i].file;
         int level = change->added[i].level;
         if (level < 0 || level >= BB_LEVEL_COUNT)
-            return bb_fail(BB_CORRUPT, "table %" PRIu64 " is to be in level %d, the last one is %d",
+            return bb_fail(BB_CORRUPT, "table %" PRIu64 " has level %d, the last one is %d",
                            file->number, level, BB_LEVEL_COUNT - 1);
         if (bb_key_compare(change->old->comparator, smallest(file), largest(file)) > 0)
             return bb_fail(BB_CORRUPT, "table %" PRIu64 " has a smallest key above its largest",
@@ -254,7 +254,8 @@ static size_t count_runs(const struct bb_levels *levels)
     return count;
 }
 
-/* WHY beside the levels: a look-up that goes from level to level is as long at the empty ones. */
+/* WHY a separate array: a lookup that goes from level to level spends as much time on empty
+ * ones. */
 static enum bb_status list_turns(struct bb_levels *levels)
 {
     size_t count = count_runs(levels);
@@ -283,7 +284,8 @@ static enum bb_status fill(struct bb_levels *levels, const struct change *change
     return status;
 }
 
-/* Half of the newest run and half of what was: one that was flushed early says little. */
+/* The mean of the newest run and the previous value: a run that was flushed early is not
+ * typical. */
 static uint64_t run_keys_after(const struct bb_levels *old, const struct bb_levels *levels)
 {
     const struct bb_level *level0 = &levels->levels[0];

@@ -4,15 +4,15 @@
  *     node 2, 3                      node 1 ... count - 1: the loser of the match there
  *     ...                            a stream's leaf is node count + stream, and not stored
  *
- * A contestant carries its code beside its number, so that a match reads one node. Codes are
- * ordered as the entries are, in the direction of the merge: a smaller code comes first, equal
- * codes decide nothing. The code of a key is the eight bytes behind `shared` if it begins with
- * shared, else the least or the greatest number; so shared is a matter of speed alone, and is
- * chosen anew when there were many ties (URLs behind 38 common bytes: each match would be one).
+ * A contestant carries its code with its number, so that a match reads one node. Codes have the
+ * order of the entries in the merge's direction: a smaller code wins, equal codes decide nothing.
+ * The code of a key is the eight bytes after `shared` if it begins with shared, else the lowest or
+ * the highest number. shared therefore only affects speed. It is chosen again after many ties (URLs
+ * with 38 common bytes: each match would be a tie).
  *
- * WHY the exchange has no branch: who wins a match is as good as random. bench/merge_bench: 13 ns
- * per entry of 8 streams of random keys, 27 with branches; 21 and 43 for URLs, where the codes
- * behind the shared bytes save most comparisons of whole keys.
+ * WHY the exchange has no branch: the winner of a match is close to random. bench/merge_bench: 13
+ * ns per entry of 8 streams of random keys, 27 with branches; 21 and 43 for URLs, where the codes
+ * after the shared bytes save most comparisons of whole keys.
  */
 #include "compaction/merge.h"
 
@@ -25,12 +25,12 @@
 
 #define NOBODY     UINT32_MAX
 #define SHARED_MAX 256
-/* Fewer shared bytes are not worth comparing them each time. */
+/* Fewer shared bytes are not worth the comparison. */
 #define SHARED_MIN 8
 #define TIES_MAX   (1 << 16)
 
-/* WHY the number is shorter: two members of one size would be read as a vector, right after they
- * were written one by one, and wait for that. */
+/* WHY the number is smaller: the compiler would load two members of one size as a vector, right
+ * after they were stored separately, which stalls store forwarding. */
 struct contestant {
     uint64_t code;
     uint32_t stream;
@@ -42,11 +42,11 @@ struct merge {
     struct bb_iter **streams; /* owned */
     struct contestant *nodes;
     size_t count;
-    size_t ties;     /* since shared was chosen */
-    size_t ties_max; /* from so many on it is chosen anew */
+    size_t ties;     /* since shared was last chosen */
+    size_t ties_max; /* chosen again at this many */
     size_t shared_size;
     bool is_backward;
-    uint8_t shared[SHARED_MAX]; /* what keys begin with, at best all of those around */
+    uint8_t shared[SHARED_MAX]; /* prefix of the keys, ideally of all keys nearby */
 };
 
 static struct merge *merge_of(struct bb_iter *iter)
@@ -80,8 +80,8 @@ static uint64_t code_of(const struct merge *merge, uint32_t number)
     return merge->is_backward ? ~code : code;
 }
 
-/* What all the streams' keys begin with, as they stand; but eight bytes of each are left for the
- * codes, for streams that stand on versions of one key soon stand on others. */
+/* The shared prefix of the streams' current keys, shortened so that eight bytes of each remain for
+ * the codes: streams at versions of one key soon move to others. */
 static size_t shared_by_streams(const struct merge *merge, struct bb_bytes *ret_first)
 {
     const struct bb_entry *first = NULL;
@@ -107,7 +107,7 @@ static size_t ties_min(const struct merge *merge)
     return 4 * merge->count + 16;
 }
 
-/* When it turns out to be what it was, the ties are of equal keys, and the next look is put off. */
+/* If the prefix is unchanged, the ties come from equal keys, and the next check is postponed. */
 static void choose_shared(struct merge *merge)
 {
     struct bb_bytes first = {0};
@@ -126,7 +126,7 @@ static void choose_shared(struct merge *merge)
 
 /* ---- the tournament ---- */
 
-/* Does a come before b, where their codes do not tell? A stream at its end comes last. */
+/* True when a sorts before b, for equal codes. A stream at its end sorts last. */
 static bool comes_first(const struct merge *merge, uint32_t a, uint32_t b)
 {
     const struct bb_iter *x = merge->streams[a];
@@ -140,13 +140,14 @@ static bool comes_first(const struct merge *merge, uint32_t a, uint32_t b)
     return (order < 0) != merge->is_backward;
 }
 
-/* Leaves the loser of the match at the node and gives the winner. */
+/* Stores the loser of the match at the node and returns the winner. */
 static inline struct contestant play(struct merge *merge, struct contestant *node,
                                      struct contestant challenger)
 {
     const struct contestant holder = *node;
     if (__builtin_expect(holder.code == challenger.code, 0)) {
-        /* Mostly versions of one key, the newer one in the same stream each time: foreseen. */
+        /* Usually versions of one key, with the newer one always in the same stream: predicted
+         * well. */
         merge->ties++;
         if (!comes_first(merge, holder.stream, challenger.stream))
             return challenger;
@@ -162,7 +163,7 @@ static inline struct contestant play(struct merge *merge, struct contestant *nod
     return (struct contestant){challenger.code ^ code, challenger.stream ^ stream};
 }
 
-/* The stream that won has moved: it plays itself up again. */
+/* After the winner's stream has moved: replays its path to the root. */
 static void replay(struct merge *merge)
 {
     uint32_t number = merge->nodes[0].stream;
@@ -172,7 +173,7 @@ static void replay(struct merge *merge)
     merge->nodes[0] = winner;
 }
 
-/* The first to come to a node waits there for the other. */
+/* The first contestant at a node waits for the second. */
 static void enter(struct merge *merge, uint32_t number)
 {
     struct contestant winner = {code_of(merge, number), number};
@@ -211,7 +212,7 @@ static void show(struct merge *merge)
         merge->base.entry = winner->entry;
 }
 
-/* All streams have moved. One that has failed is no stream at its end: the merge fails with it. */
+/* After all streams have moved. A failed stream is not at its end: the merge fails with it. */
 static void begin(struct merge *merge)
 {
     merge->base.is_valid = false;
@@ -227,7 +228,7 @@ static void begin(struct merge *merge)
     show(merge);
 }
 
-/* The winner has moved. */
+/* After the winner has moved. */
 static void go_on(struct merge *merge)
 {
     const struct bb_iter *winner = winner_of(merge);
@@ -269,8 +270,8 @@ static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
     begin(merge);
 }
 
-/* Going forward, all streams but the winner's stand at their first entry behind the shown one, or
- * at the end: one step back brings each before it. Going backward likewise. */
+/* Going forward, all streams except the winner's are at their first entry after the current one, or
+ * at the end: one step back moves each before it. Going backward is symmetric. */
 static void turn(struct merge *merge)
 {
     merge->is_backward = !merge->is_backward;

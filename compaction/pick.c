@@ -9,13 +9,13 @@
 #include "compaction/plan_rates.h"
 #include "compaction/rates.h"
 
-/* A single run is left alone when its rate is this near to the promise. */
+/* A single run is not rewritten when its rate is this close to the target. */
 #define CLOSE 0.05
-/* So many tables of a level are looked at, those with the least overlap first, before the one that
- * breaks the promise least is taken. */
+/* The number of tables of a level that are considered, in order of overlap, smallest first, before
+ * the best of them is taken. */
 #define CANDIDATES_MAX 16
-/* From where on tables are rewritten for the budget's sake; what is between is for the flushes that
- * come before. */
+/* Above this factor tables are rewritten to meet the budget. The margin is for flushes in the
+ * meantime. */
 #define BUDGET_FILL 1.02
 
 static struct bb_bytes smallest(const struct bb_table_file *file)
@@ -28,9 +28,9 @@ static struct bb_bytes largest(const struct bb_table_file *file)
     return bb_buf_bytes(&file->meta.largest);
 }
 
-/* A level that takes several runs is judged by their number: its bytes come in runs of about a
- * unit. One that is to have a single run is due, too, as soon as it has more. The deepest level has
- * nowhere to go. */
+/* The score of a level of several runs uses their number, because its bytes come in runs of about a
+ * unit. A level that should have a single run is also due when it has more. The deepest level never
+ * moves down. */
 double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_options *options,
                      int number)
 {
@@ -65,8 +65,7 @@ double bb_pick_waste_added(const struct bb_levels *levels, const struct bb_pick_
 
 /* ---- a table of a level that is one run ---- */
 
-/* The tables of a level, those with the least overlap below for their size first; equals in the
- * order of keys. */
+/* The tables of a level in order of their overlap below for their size; equal ones in key order. */
 struct candidates {
     size_t tables[CANDIDATES_MAX];
     double ratios[CANDIDATES_MAX];
@@ -103,8 +102,7 @@ static void offer(struct candidates *candidates, size_t table, double ratio)
     candidates->count += candidates->count < CANDIDATES_MAX;
 }
 
-/* The table with the greatest rate lowers its level's mean when it leaves: it is the last resort.
- */
+/* The table with the highest rate lowers its level's mean when it leaves, so it is the fallback. */
 static size_t greatest_rate(const struct bb_level *level)
 {
     size_t greatest = 0;
@@ -126,7 +124,7 @@ static enum bb_status plan_table(const struct bb_levels *levels,
         return status;
     bb_plan_add(plan, number, run->number, file);
     bb_plan_aim(plan, levels, &options->shape, smallest(file), largest(file));
-    /* What range tombstones cover may end with a rewrite. */
+    /* A rewrite may drop data that range tombstones cover. */
     plan->is_move = plan->input_count == 1 && file->meta.range_tombstone_count == 0;
     *ret_waste = bb_plan_rates_waste(levels, options, plan);
     if (plan->is_move && (!bb_plan_rates_keep_promise(levels, options, number + 1, *ret_waste) ||
@@ -137,7 +135,8 @@ static enum bb_status plan_table(const struct bb_levels *levels,
     return BB_OK;
 }
 
-/* The first candidate whose plan keeps the promise, else the one that breaks it least. */
+/* Picks the first candidate whose plan keeps the target, else the candidate that exceeds it
+ * least. */
 static enum bb_status pick_candidate(const struct bb_levels *levels,
                                      const struct bb_pick_options *options, int number,
                                      const struct candidates *candidates, struct bb_plan *plan)
@@ -176,10 +175,9 @@ static enum bb_status pick_deeper(const struct bb_levels *levels,
     return pick_candidate(levels, options, number, &candidates, plan);
 }
 
-/* ---- what is due ---- */
+/* ---- due levels ---- */
 
-/* In a store that was written with another style, levels may have more runs than they are to have.
- */
+/* In a store that was written with another style, levels may have too many runs. */
 static enum bb_status pick_level(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, int number,
                                  struct bb_plan *plan)
@@ -194,7 +192,7 @@ static enum bb_status pick_level(const struct bb_levels *levels,
     return pick_deeper(levels, options, number, plan);
 }
 
-/* The level with the greatest score. */
+/* The level with the highest score. */
 static int greatest_score(const struct bb_levels *levels, const struct bb_pick_options *options,
                           double *ret_score)
 {
@@ -222,8 +220,8 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
         return bb_pick_level0(levels, options, BB_PLAN_LEVEL0_RUNS, ret_plan);
     enum bb_status status = BB_OK;
     bool is_due = score >= 1;
-    /* With weights a last level that overflows is made ready before the next one is opened, and
-     * one that is thinned out counts many times. */
+    /* With weights, an overflowing last level is rewritten before the next one opens, and a
+     * thinned-out one has a large effect. */
     bool comes_first = !is_due || !bb_read_weights_are_plain(&options->weights);
     if (comes_first && bb_pick_excess_is_due(levels, options))
         status = bb_pick_excess(levels, options, ret_plan);
@@ -238,10 +236,10 @@ enum bb_status bb_pick(const struct bb_levels *levels, const struct bb_pick_opti
     return bb_pick_tombstones(levels, options, ret_plan);
 }
 
-/* ---- everything ---- */
+/* ---- all tables ---- */
 
-/* Has the single run about the rate that it would get? Where every wasted read counts 1 and half of
- * them are allowed, it may have any. */
+/* True when the single run's rate is close to the rate that a rewrite would give. If every wasted
+ * read counts 1 and half of them are allowed, any rate will do. */
 static bool is_close(const struct bb_levels *levels, const struct bb_pick_options *options,
                      int deepest)
 {
@@ -261,7 +259,7 @@ static bool is_close(const struct bb_levels *levels, const struct bb_pick_option
     return expected >= rate * (1 - CLOSE) && expected <= rate * (1 + CLOSE);
 }
 
-/* One run, nothing dead in it, and the promise kept closely. */
+/* True for a single run without dead entries and with a rate close to the target. */
 static bool is_compact(const struct bb_levels *levels, const struct bb_pick_options *options,
                        int deepest)
 {
@@ -277,8 +275,8 @@ static bool is_compact(const struct bb_levels *levels, const struct bb_pick_opti
            is_close(levels, options, deepest);
 }
 
-/* In a level that is too small for it, the run would move on at once, and two levels share the
- * promise meanwhile. */
+/* In a level that is too small the run would move down immediately, and until then two levels would
+ * share the target. */
 static int level_for_all(const struct bb_levels *levels, const struct bb_pick_options *options)
 {
     int level = bb_levels_deepest(levels) < 1 ? 1 : bb_levels_deepest(levels);

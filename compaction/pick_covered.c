@@ -7,11 +7,11 @@
 
 struct search {
     const struct bb_levels *levels;
-    struct bb_retain retain; /* who may see what */
+    struct bb_retain retain; /* the visibility of sequences */
     struct bb_plan *plan;
 };
 
-/* NULL: it has none, or is damaged. */
+/* *ret_list is NULL if the table has no range tombstones, or is damaged. */
 static enum bb_status ranges_of(struct bb_table_file *file,
                                 const struct bb_range_tombstones **ret_list)
 {
@@ -25,7 +25,7 @@ static enum bb_status ranges_of(struct bb_table_file *file,
     return BB_OK;
 }
 
-/* Of the sequences that are newer than the table the oldest leaves the least room for snapshots. */
+/* Uses the oldest sequence that is newer than the table: it has the fewest snapshots in between. */
 static bool hides(const struct search *search, const struct bb_range_fragment *fragment,
                   const struct bb_table_meta *meta)
 {
@@ -36,14 +36,14 @@ static bool hides(const struct search *search, const struct bb_range_fragment *f
                             bb_retain_interval(&search->retain, meta->sequence_min);
 }
 
-/* How far a run covers a table. */
+/* The part of a table that a run covers. */
 struct cover {
-    struct bb_bytes end; /* all of the table before it is covered */
+    struct bb_bytes end; /* the table is covered up to here */
     bool is_whole;
 };
 
-/* Follows the fragments from the end of the cover on, as long as they touch and hide the table.
- * False: there is nothing to go on with. */
+/* Extends the cover over the following fragments that are adjacent and hide the table. False: the
+ * cover cannot be extended. */
 static bool follow(const struct search *search, const struct bb_range_tombstones *list,
                    const struct bb_table_file *file, struct cover *cover)
 {
@@ -78,7 +78,7 @@ static enum bb_status is_covered_by(const struct search *search, const struct bb
     return BB_OK;
 }
 
-/* Newer runs: those of the levels above, and those before it in its own. */
+/* Newer runs: all runs of the levels above, and the earlier runs of its level. */
 static enum bb_status is_covered(const struct search *search, int level, size_t run_index,
                                  const struct bb_table_file *file, bool *ret_is_covered)
 {
@@ -124,7 +124,7 @@ enum bb_status bb_pick_covered(const struct bb_levels *levels, const uint64_t *s
 {
     struct search search = {.levels = levels, .plan = ret_plan};
     enum bb_status status = BB_OK;
-    bool has_ranges = false; /* in the runs passed by, and so above those that follow */
+    bool has_ranges = false; /* in the skipped runs, which are newer than the remaining ones */
     *ret_plan = (struct bb_plan){0};
     bb_retain_init(&search.retain, snapshots, snapshot_count, levels->comparator);
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {

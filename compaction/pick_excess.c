@@ -5,11 +5,11 @@
 #include "compaction/plan_rates.h"
 #include "compaction/rates.h"
 
-/* A rewrite for the sake of rates must lower the table's rate by this factor, or it would be done
- * again and again. */
+/* A rewrite for a better rate must lower the table's rate by this factor; otherwise it would repeat
+ * forever. */
 #define EXCESS_GAIN 0.95
 
-/* The rate that a table would get if it were rewritten in its place. */
+/* The rate that a table would get from a rewrite in place. */
 static double rewritten_rate(const struct bb_levels *levels, const struct bb_pick_options *options,
                              int level, const struct bb_run *run, struct bb_table_file *file)
 {
@@ -29,11 +29,11 @@ static double rewritten_rate(const struct bb_levels *levels, const struct bb_pic
     return bb_rates_for_run(&request);
 }
 
-/* The table that is worth most to be rewritten. */
+/* The table with the largest gain from a rewrite. */
 struct worst {
     int level;
     const struct bb_run *run;
-    struct bb_table_file *file; /* NULL: none */
+    struct bb_table_file *file; /* NULL if none */
     double gain;
 };
 
@@ -73,8 +73,7 @@ enum bb_status bb_pick_excess(const struct bb_levels *levels, const struct bb_pi
     }
     if (worst.file == NULL)
         return BB_OK;
-    /* A run of level 0 cannot be rewritten in its place: the new table would count as the newest.
-     */
+    /* A run of level 0 cannot be rewritten in place: the new table would count as the newest. */
     if (worst.level == 0)
         return bb_pick_level0(levels, options, BB_PLAN_RATE_EXCESS, plan);
     return rewrite_in_place(levels, &worst, plan);
@@ -94,8 +93,9 @@ bool bb_pick_excess_is_due(const struct bb_levels *levels, const struct bb_pick_
 static void look_for_saving(const struct bb_levels *levels, const struct bb_pick_options *options,
                             int level, const struct bb_run *run, struct worst *best)
 {
-    /* The same for all tables of the run, but for one without keys; only what the table itself would
-     * get tells whether rewriting it saves anything: else it would be done again and again. */
+    /* The rate is the same for all tables of the run, except one without keys. Only the new rate
+     * shows whether rewriting the table saves memory; otherwise the rewrite would repeat
+     * forever. */
     double rate = rewritten_rate(levels, options, level, run, run->files[0]);
     for (size_t i = 0; i < run->count; i++) {
         if (bb_plan_rates_saving(options, run->files[i], rate) <= best->gain)

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-/* Runs that have at least this part of a unit run of the next level in all are merged into one. */
+/* Runs whose total size is at least this part of a unit run of the next level move there. */
 #define UNIT_MIN 0.5
 
 static struct bb_bytes smallest(const struct bb_run *run)
@@ -18,7 +18,7 @@ static struct bb_bytes largest(const struct bb_run *run)
     return bb_buf_bytes(&run->files[run->count - 1]->meta.largest);
 }
 
-/* How many of the newest runs are taken. */
+/* The number of newest runs to take. */
 static size_t count_taken(const struct bb_level *level, uint64_t *ret_bytes)
 {
     size_t count = 0;
@@ -43,8 +43,8 @@ static bool are_disjoint(const struct bb_levels *levels, const struct bb_level *
     return true;
 }
 
-/* The newest runs of a level. Those that have no keys in common are one run as they are: their rates
- * added up, now their mean counts. */
+/* Takes the newest runs of a level. If they have no keys in common they form one run without a
+ * rewrite: their rates were summed before, now their mean counts. */
 static void take(const struct bb_levels *levels, int number, size_t count, struct bb_plan *plan)
 {
     const struct bb_level *level = &levels->levels[number];
@@ -78,7 +78,7 @@ static void hull_of(const struct bb_levels *levels, const struct bb_level *level
     *ret_high = high;
 }
 
-/* All runs of the level. */
+/* Merges all runs of the level. */
 static enum bb_status merge_down(const struct bb_levels *levels,
                                  const struct bb_pick_options *options, int number,
                                  struct bb_plan *plan)

@@ -4,13 +4,13 @@
 #include "base/buf.h"
 #include "compaction/pick_level0.h"
 
-/* A table, and the next older run that has keys between its bounds. */
+/* A table, and the next older run with keys between its bounds. */
 struct place {
     int level;
     const struct bb_run *run;
     struct bb_table_file *file;
     int older_level;
-    const struct bb_run *older; /* NULL: none, this is the bottom */
+    const struct bb_run *older; /* NULL: this is the bottom */
 };
 
 static bool overlaps(const struct bb_levels *levels, const struct bb_run *run,
@@ -45,7 +45,8 @@ static bool has_due_tombstone(const struct bb_pick_options *options,
     return oldest <= options->tombstone_horizon && oldest <= options->oldest_snapshot;
 }
 
-/* Versions that are hidden from all who may come: a rewrite leaves one of each key. */
+/* True when the table has versions that no possible reader sees: a rewrite keeps one version of
+ * each key. */
 static bool has_due_versions(const struct bb_pick_options *options,
                              const struct bb_table_meta *meta)
 {
@@ -102,8 +103,7 @@ enum bb_status bb_pick_tombstones(const struct bb_levels *levels,
     struct place place;
     if (options->tombstone_horizon == 0 || !find_due(levels, options, &place))
         return BB_OK;
-    /* A run of level 0 cannot be rewritten in its place: the new table would count as the newest.
-     */
+    /* A run of level 0 cannot be rewritten in place: the new table would count as the newest. */
     if (place.level == 0)
         return bb_pick_level0(levels, options, BB_PLAN_TOMBSTONES, plan);
     return sink(levels, &place, plan);

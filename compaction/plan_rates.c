@@ -4,7 +4,7 @@
 #include "compaction/rates.h"
 #include "compaction/summary_bits.h"
 
-/* A rewrite for the sake of the budget must save this part of the table's filters. */
+/* A rewrite for the budget must save this part of the table's filters. */
 #define BUDGET_GAIN 0.03
 
 const struct bb_filter_budget *bb_plan_rates_budget(const struct bb_pick_options *options)
@@ -20,8 +20,8 @@ int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pic
     return bb_rate_request_last_level(&request);
 }
 
-/* Each key of the largest input run stays, at least; the others may be versions of the same.
- * Deletions may leave fewer, which the excess takes care of. */
+/* At least each key of the largest input run remains; the others may be versions of the same keys.
+ * Deletions may leave fewer keys, and then the excess is corrected later. */
 static struct bb_rate_request request_for(const struct bb_levels *levels,
                                           const struct bb_pick_options *options,
                                           const struct bb_plan *plan)

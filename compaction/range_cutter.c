@@ -41,7 +41,7 @@ void bb_range_cutter_deinit(struct bb_range_cutter *cutter)
     *cutter = (struct bb_range_cutter){0};
 }
 
-/* No run that is older than the output has anything between the two. */
+/* True when no run older than the output has data between the two keys. */
 static bool is_bottom(const struct bb_levels *levels, const struct bb_plan *plan,
                       struct bb_bytes low, struct bb_bytes high)
 {
@@ -94,7 +94,7 @@ enum bb_status bb_range_cutter_take(const struct bb_range_cutter *cutter,
     return status;
 }
 
-/* Each of its tombstones is written with both ends. */
+/* Each tombstone of the fragment is written with both ends. */
 static uint64_t fragment_bytes(const struct bb_range_fragment *fragment)
 {
     return fragment->count * (fragment->low.size + fragment->high.size + sizeof(uint64_t));

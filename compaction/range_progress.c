@@ -49,7 +49,7 @@ static bool meets(const struct bb_range_progress *progress, const struct bb_leve
            bb_key_compare(comparator, smallest(file), bb_buf_bytes(&progress->high)) < 0;
 }
 
-/* The deepest level with tables that meet the range. */
+/* The deepest level with tables that overlap the range. */
 static int deepest_level(const struct bb_range_progress *progress, const struct bb_levels *levels)
 {
     for (int number = BB_LEVEL_COUNT - 1; number > 0; number--) {
@@ -62,7 +62,7 @@ static int deepest_level(const struct bb_range_progress *progress, const struct 
     return 0;
 }
 
-/* Bounds of what a plan has taken. */
+/* Bounds of the tables that a plan has taken. */
 struct hull {
     bool has_any;
     struct bb_bytes low;
@@ -88,8 +88,8 @@ static bool meets_hull(const struct bb_levels *levels, const struct bb_table_fil
            bb_key_compare(levels->comparator, hull->low, largest(file)) <= 0;
 }
 
-/* From the newest run to the oldest: what is taken must not sink below an older run that has the
- * same keys. progress NULL: what meets the hull alone. */
+/* Takes tables from the newest run to the oldest: a table must not move below an older run with the
+ * same keys. progress NULL: only tables that overlap the hull. */
 static void take_runs(const struct bb_range_progress *progress, const struct bb_levels *levels,
                       int number, struct bb_plan *plan, struct hull *hull)
 {
@@ -105,7 +105,7 @@ static void take_runs(const struct bb_range_progress *progress, const struct bb_
     }
 }
 
-/* What is done reaches to done_to; a table that begins there is not, if that is exclusive. */
+/* True for tables up to done_to; a table that begins there is not done if done_to is exclusive. */
 static bool is_done(const struct bb_range_progress *progress,
                     const struct bb_comparator *comparator, const struct bb_table_file *file)
 {
@@ -129,7 +129,8 @@ static bool is_due(const struct bb_range_progress *progress, const struct bb_lev
                            meta->entry_count != meta->key_count));
 }
 
-/* Neighbours that are due, up to bytes_max: an output must not reach over a table that stays. */
+/* Takes adjacent tables that are due, up to bytes_max: an output must not overlap a table that
+ * stays. */
 static void take_level(const struct bb_range_progress *progress, const struct bb_levels *levels,
                        bool is_bottom, struct bb_plan *plan, struct hull *hull)
 {
@@ -147,7 +148,7 @@ static void take_level(const struct bb_range_progress *progress, const struct bb
     }
 }
 
-/* Were tables there at the request that meet the range? */
+/* True when the level has tables from before the request that overlap the range. */
 static bool has_old(const struct bb_range_progress *progress, const struct bb_levels *levels)
 {
     const struct bb_level *level = &levels->levels[progress->level];
@@ -159,8 +160,8 @@ static bool has_old(const struct bb_range_progress *progress, const struct bb_le
     return false;
 }
 
-/* The next piece of the level whose turn it is: all of the range if it has several runs. The output
- * goes to the oldest run of its level. */
+/* Takes the next piece of the current level: all of the range if the level has several runs. The
+ * output goes to the oldest run of its level. */
 static void take_piece(struct bb_range_progress *progress, const struct bb_levels *levels,
                        bool is_bottom, struct bb_plan *plan)
 {

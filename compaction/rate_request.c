@@ -31,7 +31,7 @@ double bb_rate_run_weight(const struct bb_levels *levels, const struct bb_read_w
     return bb_read_weights_planned(weights, level, is_last ? level : level + 1);
 }
 
-/* What stays of a run. */
+/* The tables of a run that stay. */
 struct remainder {
     size_t tables;
     uint64_t keys;
@@ -72,7 +72,7 @@ struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, 
     for (size_t i = 0; i < level->run_count; i++) {
         const struct bb_run *run = &level->runs[i];
         struct remainder rest = remainder_of(request, number, run);
-        /* What rounding leaves of a difference is no rate. */
+        /* A difference due to rounding is not a rate. */
         if (rest.tables == 0)
             continue;
         part.keys += (double)rest.keys;
@@ -92,7 +92,7 @@ struct bb_rate_part bb_rate_request_part(const struct bb_rate_request *request, 
     return part;
 }
 
-/* Level 0 is packed otherwise: it counts only while there is nothing else. */
+/* Tables of level 0 have other densities, so they count only if there are no others. */
 static double keys_per_byte(const struct bb_levels *levels)
 {
     double bytes = 0;
@@ -109,9 +109,9 @@ static bool is_tiered(const struct bb_rate_request *request, int level)
     return bb_shape_is_tiered(request->shape, level, bb_rate_request_last_level(request));
 }
 
-/* Keys that newer runs of a level can still bring beside an output there. What is to come is taken
- * to be like the output, else like the last runs: the write buffer's size says little of the table
- * it becomes. */
+/* The number of keys that later runs of a level can add next to an output there. Later runs are
+ * assumed to be like the output, else like the latest runs: the size of the write buffer is a poor
+ * estimate of the resulting table. */
 static double room_for_runs(const struct bb_rate_request *request, int level,
                             const struct bb_rate_part *part)
 {

@@ -3,28 +3,33 @@
 
 #include "compaction/forecast.h"
 
-/* How far the rate of a part may be from the mean that its run is to have. Rates that differ within
- * a run are a debt: when the lower ones leave, the mean rises. */
+/* Limits for the rate of a part, as factors of the mean rate of its run. Different rates within a
+ * run are a debt: when tables with lower rates leave, the mean rises. */
 #define UNEVEN_MAX 1.5
 #define UNEVEN_MIN 0.5
 
-/* Part of the bits per key that a table gets at least when others have more. */
+/* The minimum share of the bits per key for a table when others have more. */
 #define BITS_LEFT_MIN 0.9
 
-/* Part of its share that a run gets at least when others have used up the promise. */
+/* The minimum part of its share for a run when others have used up the target. */
 #define SHARE_MIN (1.0 / 16)
 
-/* The store around the new tables. Waste is weighted: the rate of a run times what a wasted read of
- * it counts. */
+/* The store around the new tables. Waste is weighted: the rate of a run times the weight of a
+ * wasted read of it. */
 struct scene {
-    double weight;    /* of the output's run */
-    double waste;     /* of the runs other than the output's, and of what is written beside it */
-    double keys;      /* in those runs */
-    double run_waste; /* of the output run's tables that stay: sum of rate times keys */
-    double run_keys;  /* in these */
-    double room;      /* keys that the levels above the output's can take before they are full */
-    double rivals;    /* keys that share what is left of the promise with the output */
-    double reserve;   /* the least that runs will waste which are not there yet */
+    double weight; /* of the output's run */
+    /* Of the other runs, and of tables being written at the same time. */
+    double waste;
+    double keys; /* in those runs */
+    /* Of the tables of the output run that stay: sum of rate times keys. */
+    double run_waste;
+    double run_keys; /* in these tables */
+    /* Keys that the levels above the output can take until they are full. */
+    double room;
+    /* Keys that share the rest of the target with the output. */
+    double rivals;
+    /* The minimum waste of runs that do not exist yet. */
+    double reserve;
 };
 
 static double smaller(double a, double b)
@@ -74,7 +79,7 @@ double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_wei
     return sum;
 }
 
-/* Share of look-ups that ask a run in vain, below which there are so many keys. */
+/* The share of lookups that check a run in vain when older runs have this many keys. */
 static double visit_share(const struct bb_levels *levels, const struct bb_read_weights *weights,
                           double older_keys)
 {
@@ -118,8 +123,8 @@ double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weigh
     return sum;
 }
 
-/* Flushes may go on without a compaction: a run of a level that takes several never takes all that
- * is left, and beyond the planned count a third of it. */
+/* Flushes may continue without a compaction. A run of a level that takes several therefore never
+ * takes the whole rest of the target, and beyond the planned count only a third of it. */
 static double rivals_of(const struct bb_rate_request *request, const struct bb_rate_part *own,
                         double room)
 {
@@ -156,7 +161,7 @@ static struct scene look_around(const struct bb_rate_request *request)
     return scene;
 }
 
-/* The rate of new_keys keys with which their whole run has that mean. */
+/* The rate of new_keys keys that gives their whole run that mean. */
 static double balance(const struct scene *scene, double run_mean, double new_keys)
 {
     return run_mean + (run_mean * scene->run_keys - scene->run_waste) / new_keys;
@@ -167,14 +172,14 @@ static double keys_min(const struct bb_rate_request *request)
     return (double)(request->output_keys_min > 0 ? request->output_keys_min : request->output_keys);
 }
 
-/* The mean rate of the output's run that uses up what others leave of the promise. */
+/* The mean rate of the output's run that uses up the rest of the target. */
 static double left_by(const struct bb_rate_request *request, const struct scene *scene)
 {
     double fill = request->output_level == 0 ? BB_RATES_FILL_LEVEL0 : BB_RATES_FILL;
     return (fill * request->target - scene->waste - scene->reserve) / scene->weight;
 }
 
-/* The rate that brings the sum to BB_RATES_FILL, however many keys there will be. */
+/* The rate that brings the sum to BB_RATES_FILL for any number of keys. */
 static double limit_of(const struct bb_rate_request *request, const struct scene *scene)
 {
     double left = left_by(request, scene);
@@ -182,8 +187,9 @@ static double limit_of(const struct bb_rate_request *request, const struct scene
                    balance(scene, left, keys_min(request)));
 }
 
-/* When nothing is left, new tables get a small part of their share: more bits would not mend what
- * others break. Below BB_RATES_SLACK the promise holds, and is not broken for that. */
+/* If others have used up the target, new tables get a small part of their share: more bits would
+ * not make up for the others. Below BB_RATES_SLACK the target holds, and must not be exceeded by
+ * this. */
 static double least_of(const struct bb_rate_request *request, const struct scene *scene,
                        double ideal)
 {
@@ -191,9 +197,9 @@ static double least_of(const struct bb_rate_request *request, const struct scene
     return slack <= 0 ? ideal * SHARE_MIN : smaller(ideal * SHARE_MIN, slack / 4);
 }
 
-/* The rate of the output's run in a store that keeps the promise with the least memory. Where all
- * wasted reads count alike, and no promise is large enough to leave a run without filters, it is in
- * proportion to the keys. */
+/* The rate of the output's run in a store that keeps the target with minimal memory. If all wasted
+ * reads count the same, and the target is too low for a run without filters, it is proportional to
+ * the keys. */
 static double ideal_of(const struct bb_rate_request *request, const struct scene *scene)
 {
     struct bb_forecast forecast;
@@ -207,7 +213,7 @@ static double ideal_of(const struct bb_rate_request *request, const struct scene
     return bb_forecast_scale(&forecast, request->output_level, run_keys, rate);
 }
 
-/* The mean rate that the whole run of the output is to have. */
+/* The mean rate for the whole run of the output. */
 static double allowance_of(const struct bb_rate_request *request, const struct scene *scene)
 {
     double run_keys = scene->run_keys + (double)request->output_keys;
@@ -218,8 +224,8 @@ static double allowance_of(const struct bb_rate_request *request, const struct s
     return smaller(ideal, left * run_keys / (run_keys + scene->rivals));
 }
 
-/* No filter only where the promise allows a wasted request each time; a filter of half a bit is
- * worth its place. */
+/* No filter only if the target permits a wasted request each time; a filter of half a bit is
+ * worthwhile. */
 static double clamp(double rate)
 {
     if (rate >= 1)
@@ -231,7 +237,7 @@ static double clamp(double rate)
 
 /* ---- budgets ---- */
 
-/* The store as it will be during the life of the output. */
+/* The predicted store during the life of the output. */
 static struct bb_forecast forecast_of(const struct bb_rate_request *request)
 {
     struct bb_forecast forecast;
@@ -250,8 +256,8 @@ double bb_rates_target(const struct bb_rate_request *request)
     return bb_forecast_target(&forecast, &budget->cost, bb_filter_budget_planned(budget, keys));
 }
 
-/* Bits for each key of the output that the tables which stay leave of a budget of bits per key. When
- * they have more than theirs, those who come pay a little: the rest is up to rewriting. */
+/* The bits per key that the remaining tables leave for the output, from a budget in bits per key.
+ * If they have more than their share, new tables get slightly less; rewriting does the rest. */
 static double bits_left(const struct bb_rate_request *request)
 {
     const struct bb_filter_budget *budget = request->budget;
@@ -269,8 +275,8 @@ static double bits_left(const struct bb_rate_request *request)
     return larger(left, BITS_LEFT_MIN * budget->bits_per_key);
 }
 
-/* A budget of bytes is kept by what each table gets from it: there is no promise that others could
- * have used up. A part of a run gets what the whole run would. */
+/* Each table's share keeps a budget in bytes: there is no target that others could have used up. A
+ * part of a run gets the same as the whole run. */
 static double ideal_budget_rate(const struct bb_rate_request *request)
 {
     double rates[BB_LEVEL_COUNT];
@@ -287,8 +293,8 @@ static double ideal_budget_rate(const struct bb_rate_request *request)
     return clamp(smaller(scaled, BB_FILTER_RATE_MAX));
 }
 
-/* One that grows with the keys is never taken in advance: what levels that fill up will need comes
- * with their keys. */
+/* A budget that grows with the keys is never used in advance: levels that fill up later bring their
+ * share with their keys. */
 static double budget_rate(const struct bb_rate_request *request)
 {
     const struct bb_filter_budget *budget = request->budget;
@@ -300,8 +306,8 @@ static double budget_rate(const struct bb_rate_request *request)
 
 /* ---- runs ---- */
 
-/* The run is about to lose its place as the last one, and all of it is rewritten before: a part
- * need not make up for the others. */
+/* The run will soon no longer be the last one, and all of its tables are rewritten before that: a
+ * part need not compensate for the others. */
 static bool is_replaced(const struct bb_rate_request *request)
 {
     return !bb_read_weights_are_plain(request->weights) && request->shape != NULL &&

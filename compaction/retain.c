@@ -42,7 +42,7 @@ bool bb_retain_is_new_key(const struct bb_retain *retain, struct bb_bytes key)
            bb_key_compare(retain->comparator, bb_buf_bytes(&retain->key), key) != 0;
 }
 
-/* Is there a newer range tombstone over the entry, in its interval? */
+/* True when a newer range tombstone in the same interval covers the entry. */
 static bool is_covered(struct bb_retain *retain, const struct bb_entry *entry, size_t interval)
 {
     const struct bb_range_tombstones *ranges = retain->ranges;

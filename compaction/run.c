@@ -44,7 +44,7 @@ static void add_up(struct bb_run *run)
     }
 }
 
-/* What the two bounds at the ends begin with, all between them do. */
+/* The shared prefix of the first and last bound is shared by all bounds between them. */
 static size_t shared_by_all(const struct bb_run *run)
 {
     return bb_bytes_shared_prefix(smallest(run->files[0]), largest(run->files[run->count - 1]));
@@ -67,7 +67,7 @@ static void take_shared(struct bb_run *run)
     run->shared_mask = size == 0 ? 0 : UINT64_MAX >> (8 * (sizeof(head) - size));
 }
 
-/* By bytes: under another order what lies between two keys need not begin as they do. */
+/* Bytewise only: under another order, keys between two keys need not share their prefix. */
 static enum bb_status take_prefixes(struct bb_run *run)
 {
     run->largest_prefixes =
@@ -83,7 +83,7 @@ static enum bb_status take_prefixes(struct bb_run *run)
         run->places[i].smallest_prefix = bb_bytes_prefix64(low);
         atomic_init(&run->places[i].summary, NULL);
     }
-    /* Behind the last table nothing is found. */
+    /* After the last table no table is found. */
     for (size_t i = 0; i < BB_PREFIX_GUIDE_STEPS; i++)
         run->largest_prefixes[run->count + i] = UINT64_MAX;
     run->places[run->count].smallest_prefix = UINT64_MAX;
@@ -127,8 +127,8 @@ bool bb_run_find_by_prefix(const struct bb_run *run, uint64_t prefix, size_t *re
     return true;
 }
 
-/* Two threads write the same; whoever loads it sees the summary whole, as it was published by its
- * table. The run holds a reference to the file, which closes the table. */
+/* Two threads may store the same value. A reader of it sees the complete table filter, as published
+ * by its table. The run has a reference to the file, which closes the table. */
 const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t index)
 {
     const struct bb_table *table =
@@ -136,8 +136,8 @@ const struct bb_summary *bb_run_take_summary(const struct bb_run *run, size_t in
     const struct bb_summary *summary = table == NULL ? NULL : bb_table_ready_summary(table);
     if (summary == NULL)
         return NULL;
-    /* Sequentially consistent, like bb_run_forget_summary: who distrusts the table meanwhile takes
-     * back what is kept here, or is seen here. */
+    /* Sequentially consistent, like bb_run_forget_summary: a concurrent distrust of the table
+     * either clears this value or is seen here. */
     atomic_store(&run->places[index].summary, summary);
     if (bb_table_ready_summary(table) != NULL)
         return summary;

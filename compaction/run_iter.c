@@ -19,7 +19,7 @@ struct run_iter {
     struct bb_table_file **files; /* with references */
     size_t count;
     size_t current;       /* of the open table's iterator */
-    struct bb_iter *iter; /* NULL: none is open */
+    struct bb_iter *iter; /* NULL: no table is open */
     bool keeps_stored;
 };
 
@@ -34,7 +34,7 @@ static void leave_table(struct run_iter *run)
     run->iter = NULL;
 }
 
-/* The usual opener: all entries of the table. */
+/* The default opener: all entries of the table. */
 static enum bb_status open_table_iter(void *context, struct bb_table_file *file,
                                       struct bb_iter **ret_iter)
 {
@@ -48,7 +48,7 @@ static enum bb_status open_table_iter(void *context, struct bb_table_file *file,
     return status;
 }
 
-/* Stands on table `index`, or at the end when there is none. */
+/* Enters table `index`, or the end if there is no such table. */
 static bool enter_table(struct run_iter *run, size_t index)
 {
     if (run->iter != NULL && run->current == index)
@@ -70,7 +70,7 @@ static void show(struct run_iter *run)
         run->base.status = run->iter->status;
 }
 
-/* A table's end is not the run's. */
+/* The end of a table is not the end of the run. */
 static void skip_forward(struct run_iter *run)
 {
     while (run->iter != NULL && !run->iter->is_valid && run->iter->status == BB_OK &&

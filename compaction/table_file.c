@@ -97,7 +97,7 @@ static enum bb_status open_locked(struct bb_table_file *file, struct bb_table **
     if (status == BB_OK)
         status = bb_table_open_in((const char *)path.data, &file->env->options, &file->env->pages,
                                   &table);
-    /* Not "not found": to a look-up that would mean that the key is absent. */
+    /* Not BB_NOT_FOUND: for a lookup that would mean that the key is absent. */
     if (status == BB_NOT_FOUND)
         status = bb_corrupt((struct bb_place){.file = (const char *)path.data}, 0,
                             "the manifest names this table, and there is no such file");
@@ -144,7 +144,7 @@ uint64_t bb_table_file_companion_number(struct bb_table_file *file)
     return number;
 }
 
-/* Gives the one before, with its reference. */
+/* Returns the previous one with its reference. */
 static struct bb_companion *exchange_companion(struct bb_table_file *file,
                                                struct bb_companion *companion)
 {
