@@ -1,11 +1,12 @@
-/* Tables built elsewhere come into the store, all of one call at once.
+/* Adds tables built elsewhere to the store, all tables of a call together.
  *
- *     anybody     the inputs are written anew as tables of the store, beside writers; all entries
- *                 have a sequence that the writers have not reached yet
- *     leader      what is in memory goes to tables; then the new ones are put where they belong, with
- *                 one edit, and the store's sequence goes on behind theirs
+ *     any thread  rewrites the inputs as tables of the store, while writers continue; all entries
+ *                 have one sequence that the writers have not reached yet
+ *     leader      flushes the memory to tables, then installs the new ones with one edit; the
+ *                 store's sequence continues after theirs
  *
- * Why the sequence is set aside before, and why nothing is linked: docs/decisions/0008-ingest.md.
+ * docs/decisions/0008-ingest.md explains why the sequence is reserved first, and why files are not
+ * linked.
  */
 #include "bb/db_files.h"
 
@@ -28,18 +29,19 @@
 #include "kv/wal/wal_writer.h"
 #include "kv/background/worker.h"
 
-/* Sequences that are set aside for the writers: so many for each entry of the inputs, and at least.
- * One that writes an entry to the log and the memtable while less than a sixteenth of an entry is
- * copied here is quicker than any; then all begins again with more. */
+/* Sequences reserved for the writers: a number per entry of the inputs, and a minimum. A writer
+ * overtakes the ingest only if it writes an entry to log and memtable while less than a sixteenth
+ * of an entry is copied here. Then the ingest starts again with more. */
 #define WRITES_PER_ENTRY 16
 #define WRITES_MIN       (UINT64_C(1) << 20)
 #define ATTEMPTS_MAX     4
 
 struct ingest {
     struct bb_intake intake;
-    bool is_handed_over; /* the tables are the manifest's, or the orphans' */
+    bool is_handed_over; /* the manifest, or the orphans, own the tables */
     bool is_overtaken;
-    bool is_beyond; /* the promise, or what level 0 takes, had they been installed */
+    /* The tables would exceed the target, or the limit of level 0. */
+    bool is_beyond;
 };
 
 static enum bb_status read_sequence(struct bb_db *db, uint64_t *ret_sequence)
@@ -63,14 +65,14 @@ static enum bb_status set_sequence(struct ingest *ingest, int attempt)
     uint64_t distance = WRITES_PER_ENTRY * bb_intake_entry_count(intake) + WRITES_MIN;
     distance <<= 4 * attempt;
     if (distance > BB_SEQUENCE_MAX - last)
-        return bb_fail(BB_TOO_LARGE, "%s: too few sequences are left, %" PRIu64 " of %" PRIu64,
+        return bb_fail(BB_TOO_LARGE, "%s: too few sequences remain, %" PRIu64 " of %" PRIu64,
                        intake->db->directory, BB_SEQUENCE_MAX - last, (uint64_t)BB_SEQUENCE_MAX);
     intake->sequence = last + distance;
     return BB_OK;
 }
 
-/* The number says which run of level 0 is the newest: it has to be given out now, behind those of
- * all flushes. */
+/* The number determines the newest run of level 0, so it is allocated now, after the numbers of all
+ * flushes. */
 static enum bb_status renumber(struct bb_db *db, struct bb_intake_table *table)
 {
     struct bb_buf from = {0};
@@ -110,8 +112,8 @@ static enum bb_status describe(struct bb_intake *intake, const struct bb_levels 
     return status;
 }
 
-/* The levels may have changed since the filters were planned: where the tables come to stand now, the
- * same rates may add more. */
+/* The levels may have changed since the filters were planned. At the tables' final places the same
+ * rates may add more waste. */
 static enum bb_status check_promise(struct ingest *ingest, struct bb_levels *levels,
                                     const struct bb_edit *edit)
 {
@@ -128,9 +130,9 @@ static enum bb_status check_promise(struct ingest *ingest, struct bb_levels *lev
                : BB_OK;
 }
 
-/* Each table in level 0 is a run. Cut for a deeper level, where others have come between, they would be
- * more than flushes ever leave there, and writes would wait for all of them to be merged: then one
- * table is made of them. */
+/* Each table in level 0 is a run. Tables cut for a deeper level that has since become occupied
+ * would be more runs than flushes ever make, and writes would wait until all are merged. In that
+ * case the ingest makes one table instead. */
 static enum bb_status check_level0(struct ingest *ingest, const struct bb_levels *levels)
 {
     const struct bb_db *db = ingest->intake.db;
@@ -144,7 +146,7 @@ static enum bb_status check_level0(struct ingest *ingest, const struct bb_levels
                : BB_OK;
 }
 
-/* Installing is held: the levels are the ones that the tables join. */
+/* Installing is held: these are the levels that the tables join. */
 static enum bb_status place(void *context, struct bb_levels *levels, struct bb_edit *edit)
 {
     struct ingest *ingest = context;
@@ -153,16 +155,16 @@ static enum bb_status place(void *context, struct bb_levels *levels, struct bb_e
         status = check_level0(ingest, levels);
     if (status == BB_OK)
         status = describe(&ingest->intake, levels, edit);
-    /* In level 0 they add what was planned, whatever else has changed. */
+    /* In level 0 they add exactly the planned waste. */
     if (status == BB_OK && !ingest->intake.is_level0_only)
         status = check_promise(ingest, levels, edit);
     ingest->is_handed_over = status == BB_OK;
     return status;
 }
 
-/* The leader's. The record that failed may be durable all the same: then the next log must not begin
- * before its sequence, and else not behind it. So it begins after the manifest is mended: as after
- * a failed log. */
+/* Called by the leader. The failed record may still be durable. In that case the next log must not
+ * begin before its sequence, and otherwise not after it. The next log therefore begins after the
+ * manifest is repaired, as after a failed log. */
 static void leave_in_doubt(struct ingest *ingest)
 {
     struct bb_db *db = ingest->intake.db;
@@ -195,15 +197,15 @@ static enum bb_status install(struct ingest *ingest)
     return status;
 }
 
-/* Also a log alone: an empty range that is deleted leaves its record there and nothing in memory, and
- * that record has a sequence below those of the tables. */
+/* True also for a log without entries in memory: deleting an empty range leaves only a record in
+ * the log, with a sequence below the tables' sequence. */
 static bool has_content(const struct bb_write_buffer *active)
 {
     return !bb_memtable_is_empty(active->memtable) ||
            (active->log != NULL && bb_wal_writer_size(active->log) > BB_WAL_HEADER_SIZE);
 }
 
-/* The leader's: the log in use is empty afterwards, and the manifest begins with it. */
+/* Called by the leader. Afterwards the current log is empty, and the manifest begins with it. */
 static enum bb_status empty_memory(struct bb_db *db)
 {
     enum bb_status status = bb_store_make_room(db, &(struct bb_room){0});
@@ -217,18 +219,18 @@ static enum bb_status lead(struct ingest *ingest)
     struct bb_db *db = ingest->intake.db;
     enum bb_status status = empty_memory(db);
     ingest->is_overtaken = status == BB_OK && db->sequence_allocated >= ingest->intake.sequence;
-    /* What an earlier edit left in doubt is no reason to refuse this one. */
+    /* Doubt about an earlier edit does not prevent this one. */
     if (status == BB_OK && !ingest->is_overtaken)
         status = bb_store_mend_manifest(db);
     if (status == BB_OK && !ingest->is_overtaken)
         status = install(ingest);
-    /* How that goes is recorded in the store, and nothing to the tables. */
+    /* The store records a failure of this work; the tables do not depend on it. */
     if (status == BB_OK && db->options.deterministic)
         (void)!bb_store_work_all(db, BB_WORK_COMPACTION);
     return status;
 }
 
-/* Most of what is in memory is flushed before, while others write. */
+/* Flushes most of the memory first, while others write. */
 static enum bb_status try_once(struct ingest *ingest, int attempt)
 {
     struct bb_db *db = ingest->intake.db;
@@ -247,8 +249,8 @@ static enum bb_status try_once(struct ingest *ingest, int attempt)
     return status;
 }
 
-/* The tables are written once more for what others did meanwhile: for level 0, which makes no other
- * change of levels matter; under a sequence that is farther away. */
+/* Rewrites the tables if other threads interfered: now for level 0, which is independent of other
+ * changes of the levels, and under a sequence farther ahead. */
 static enum bb_status run(struct ingest *ingest)
 {
     for (int attempt = 0; attempt < ATTEMPTS_MAX;) {

@@ -62,7 +62,7 @@ uint64_t bb_intake_entry_count(const struct bb_intake *intake)
     return count;
 }
 
-/* ---- where they belong ---- */
+/* ---- choosing levels ---- */
 
 static bool overlaps(const struct bb_levels *levels, int level, const struct bb_table_meta *meta)
 {
@@ -84,7 +84,7 @@ uint64_t bb_intake_run(const struct bb_levels *levels, int level)
     return is_new ? 0 : bb_levels_run(levels, level, 0)->number;
 }
 
-/* The first level that is not above others, and has room. */
+/* The first level with enough space and no tables in levels above it. */
 static int deepest_with_room(const struct bb_intake *intake, const struct bb_levels *levels,
                              uint64_t file_bytes)
 {
@@ -96,9 +96,9 @@ static int deepest_with_room(const struct bb_intake *intake, const struct bb_lev
     return level;
 }
 
-/* WHY not beside a compaction's tables: the mean rate of the level changes as they come and go, and
- * what that adds to the waste was reckoned without others. Its outputs may also span what its inputs
- * left free. */
+/* WHY a compaction's levels are excluded: its tables change the mean rate of the level, and their
+ * effect on the waste was computed without other tables. Its outputs may also span keys between its
+ * inputs. */
 int bb_intake_level(const struct bb_intake *intake, const struct bb_levels *levels,
                     const struct bb_table_meta *meta)
 {

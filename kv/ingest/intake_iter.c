@@ -7,14 +7,14 @@
 #include "base/assert.h"
 #include "base/status.h"
 
-/* Hidden entries between two questions whether to go on. */
+/* Hidden entries between two calls of may_go_on. */
 #define STEP_HIDDEN_COUNT 4096
 
 struct intake_iter {
-    struct bb_iter iter; /* first: a bb_iter is an intake_iter */
+    struct bb_iter iter; /* must be first */
     struct bb_intake_source source;
-    uint64_t passed; /* entries before the one where the stream stands */
-    uint64_t hidden; /* of these */
+    uint64_t passed; /* entries before the current one */
+    uint64_t hidden; /* number of these */
 };
 
 static struct intake_iter *intake_of(struct bb_iter *iter)
@@ -41,11 +41,11 @@ static enum bb_status check_count(const struct intake_iter *intake)
     if (intake->passed == expected)
         return BB_OK;
     return bb_fail(BB_CORRUPT,
-                   "a table that is taken in has %" PRIu64 " entries, its properties say %" PRIu64,
+                   "an ingested table has %" PRIu64 " entries, its properties have %" PRIu64,
                    intake->passed, expected);
 }
 
-/* The stream stands on a hidden entry. */
+/* Counts the hidden entry at the stream's position. */
 static enum bb_status pass(struct intake_iter *intake)
 {
     const struct bb_intake_source *source = &intake->source;
@@ -55,7 +55,7 @@ static enum bb_status pass(struct intake_iter *intake)
     return is_due && source->may_go_on != NULL ? source->may_go_on(source->context) : BB_OK;
 }
 
-/* Shows the next entry that counts, from where the stream stands. */
+/* Moves to the next entry that is not hidden, from the stream's position. */
 static void show(struct intake_iter *intake)
 {
     struct bb_iter *stream = intake->source.stream;

@@ -1,4 +1,4 @@
-/* The tables of an intake are written. See intake.h. */
+/* Writes the tables of an intake. See intake.h. */
 #include "kv/ingest/intake.h"
 
 #include "base/alloc.h"
@@ -14,7 +14,7 @@
 #include "kv/options.h"
 #include "kv/background/target.h"
 
-/* Entries between two looks at whether the store is being closed. */
+/* Entries between two checks whether the store is being closed. */
 #define STEP_ENTRY_COUNT 4096
 
 /* ---- all inputs as one stream ---- */
@@ -40,8 +40,7 @@ static enum bb_status open_stream(const struct bb_intake *intake, size_t input,
     return status == BB_OK ? bb_intake_iter_create(&source, ret_stream) : status;
 }
 
-/* Of entries with equal keys and sequences a merge shows those of the stream first that was named
- * first. */
+/* Of entries with equal keys and sequences, the merge returns the earlier stream's first. */
 static enum bb_status open_merge(const struct bb_intake *intake, struct bb_iter **ret_merge)
 {
     size_t count = 0;
@@ -65,14 +64,14 @@ static enum bb_status open_merge(const struct bb_intake *intake, struct bb_iter 
 
 /* ---- tables ---- */
 
-/* The tables on their way. */
+/* The tables being written. */
 struct writing {
     struct bb_intake *intake;
     struct bb_table_options options;
-    bool is_cut; /* below level 0: into tables of the usual size */
+    bool is_cut; /* below level 0: cut into tables of the usual size */
     struct bb_retain retain;
     struct bb_range_cutter ranges;
-    uint64_t step_count; /* entries since the last look at the store */
+    uint64_t step_count; /* entries since the last check of the store */
     struct bb_table_builder *builder;
     struct bb_buf path;
     struct bb_output_hooks hooks; /* of the indexes */
@@ -94,7 +93,7 @@ static enum bb_status widen(struct bb_table_meta *sum, const struct bb_table_met
     return status;
 }
 
-/* All inputs as if they were one table. REQUIRES: there is an input. */
+/* Metadata of all inputs together. REQUIRES: there is an input. */
 static enum bb_status sum_up(const struct bb_intake *intake, struct bb_table_meta *sum)
 {
     enum bb_status status = BB_OK;
@@ -104,7 +103,7 @@ static enum bb_status sum_up(const struct bb_intake *intake, struct bb_table_met
     return status;
 }
 
-/* For the level that they would get now; they may get another one in the end. */
+/* Plans for the level that the tables would get now; the final level may differ. */
 static enum bb_status plan(struct writing *writing)
 {
     struct bb_db *db = writing->intake->db;
@@ -182,7 +181,7 @@ static enum bb_status finish_table(struct writing *writing)
     return BB_OK;
 }
 
-/* The range tombstones from the last cut up to high (NULL: to the end) go to the open table. */
+/* Writes the range tombstones from the last cut up to high (NULL: to the end) to the open table. */
 static enum bb_status write_ranges(struct writing *writing, const struct bb_bytes *high)
 {
     const struct bb_range_cutter *ranges = &writing->ranges;
@@ -201,7 +200,7 @@ static enum bb_status write_ranges(struct writing *writing, const struct bb_byte
     return status == BB_OK && high != NULL ? bb_range_cutter_cut(&writing->ranges, *high) : status;
 }
 
-/* The open table ends before high (NULL: at the end), where the next one begins. */
+/* Ends the open table before high (NULL: at the end), where the next one begins. */
 static enum bb_status close_table(struct writing *writing, const struct bb_bytes *high)
 {
     enum bb_status status = write_ranges(writing, high);
@@ -216,7 +215,7 @@ static bool is_full(struct writing *writing, struct bb_bytes key)
                                   writing->intake->db->options.table_size_bytes;
 }
 
-/* The first entry of a key is the one that counts; so no key stands in two tables. */
+/* Takes only the first entry of each key, so no key is in two tables. */
 static enum bb_status take_entry(struct writing *writing, const struct bb_entry *entry)
 {
     bool keep = false;
