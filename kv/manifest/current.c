@@ -1,4 +1,4 @@
-/* See current.h. The order of the calls is that of docs/durability.md, "Publishing a manifest". */
+/* See current.h. docs/durability.md, "Publishing a manifest", defines the order of calls. */
 #include "kv/manifest/current.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "kv/manifest/filename.h"
 
-/* Longer than any line that may stand in it. */
+/* Longer than any valid contents. */
 #define CURRENT_SIZE_MAX 64
 
 static enum bb_status decode_current(struct bb_bytes contents, const char *path,
@@ -23,10 +23,9 @@ static enum bb_status decode_current(struct bb_bytes contents, const char *path,
             return BB_OK;
         }
     }
-    return bb_corrupt(
-        (struct bb_place){.file = path}, 0,
-        "found \"%s\", expected the name of a manifest and a newline, and nothing else",
-        bb_bytes_escape(contents, found, sizeof(found)));
+    return bb_corrupt((struct bb_place){.file = path}, 0,
+                      "found \"%s\", expected exactly the name of a manifest and a newline",
+                      bb_bytes_escape(contents, found, sizeof(found)));
 }
 
 enum bb_status bb_current_read(struct bb_file_system *fs, const char *directory,

@@ -9,7 +9,7 @@
 #include "bb/db.h"
 #include "kv/manifest/filename.h"
 
-/* Of a key, in characters. */
+/* Maximum length of a printed key. */
 #define PRINTED_KEY_SIZE 65
 
 void bb_edit_init(struct bb_edit *edit)
@@ -28,7 +28,7 @@ void bb_edit_deinit(struct bb_edit *edit)
     *edit = (struct bb_edit){0};
 }
 
-/* Room for one more element; *array is only replaced on success. */
+/* Makes space for one more element; *array is only replaced on success. */
 static enum bb_status grow(void **array, size_t count, size_t *capacity, size_t element_size)
 {
     if (count < *capacity)

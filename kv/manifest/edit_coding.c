@@ -1,23 +1,23 @@
 /* The bytes of an edit.
  *
- *     edit     :=  u8 version (0) | field *              tags ascending; removed and added may repeat
+ *     edit     :=  u8 version (0) | field *              tags ascend; removed and added may repeat
  *     field    :=  varint tag | varint size | size bytes
- *                                      an odd tag may be passed over by who does not know it
+ *                                      readers may skip an unknown field with an odd tag
  *     identity :=  u32 format version | id 16 | secret 192
  *                | comparator's name, 1 ... 255 bytes, the rest
  *     close    :=  (varint log number | varint offset | u64 check) *    ascending by number
  *     table    :=  u8 level | varint number | id 16
  *                | varint of each: file size, entries, keys, tombstones, blocks, raw bytes,
- *                  filter bytes, summary bytes, least sequence, greatest sequence
+ *                  filter bytes, summary bytes, lowest sequence, highest sequence
  *                | u64 filter rate | u64 summary rate (IEEE 754)
  *                | varint size, smallest key | varint size, largest key | field *  (tags ascend)
- *                    2: varint, run; left out when it is 0
- *                    4: varint, range tombstones; left out when 0
- *                    6: nothing; the largest key is exclusive
- *                    8: varint, number of the index file; left out when 0
+ *                    2: varint, run; omitted when 0
+ *                    4: varint, range tombstones; omitted when 0
+ *                    6: empty; the largest key is exclusive
+ *                    8: varint, number of the index file; omitted when 0
  *
- * One edit has one encoding: numbers of 0 are left out, varints are as short as they can be, fields
- * stand in order. Threads: any, on different edits.
+ * One edit has exactly one encoding: numbers of 0 are omitted, varints are minimal, fields are in
+ * order. Threads: any, on different edits.
  */
 #include "kv/manifest/edit.h"
 
@@ -40,15 +40,15 @@ enum edit_tag {
     TAG_REMOVED = 12,
     TAG_ADDED = 14,
     TAG_CATALOG = 16,
-    TAG_CLOSE = 17, /* odd: who does not know it may do without */
+    TAG_CLOSE = 17, /* odd: readers may skip it */
 };
 
-/* Of the fields behind a table. */
+/* Tags of the fields after a table. */
 enum table_tag {
     TABLE_TAG_RUN = 2,
     TABLE_TAG_RANGE_TOMBSTONES = 4,
     TABLE_TAG_LARGEST_IS_EXCLUSIVE = 6,
-    TABLE_TAG_TOMBSTONE_SEQUENCE_MIN = 7, /* odd: who does not know it may do without */
+    TABLE_TAG_TOMBSTONE_SEQUENCE_MIN = 7, /* odd: readers may skip it */
     TABLE_TAG_INDEX = 8,
 };
 
@@ -83,7 +83,7 @@ static enum bb_status encode_identity(const struct bb_store_identity *identity, 
     return status == BB_OK ? bb_buf_append(buf, identity->comparator, name_size) : status;
 }
 
-/* The counts of a meta in their order in the file. */
+/* The counts of a meta in file order. */
 #define META_COUNTS 10
 
 static void list_counts(struct bb_table_meta *meta, uint64_t *ret_counts[META_COUNTS])
@@ -131,7 +131,7 @@ static enum bb_status encode_extensions(const struct bb_table_meta *meta, struct
     return status;
 }
 
-/* value is scratch: the size of a field stands before it. */
+/* value is scratch space, because a field's size precedes it. */
 static enum bb_status encode_table(const struct bb_edit_table *table, struct bb_buf *value,
                                    struct bb_buf *buf)
 {
@@ -231,9 +231,9 @@ enum bb_status bb_edit_encode(const struct bb_edit *edit, struct bb_buf *buf)
 /* ---- decoding ---- */
 
 struct decoder {
-    const uint8_t *begin; /* of the edit: offsets count from here */
+    const uint8_t *begin; /* start of the edit: offsets count from here */
     struct bb_place place;
-    struct bb_edit *edit; /* the one in the making */
+    struct bb_edit *edit; /* the edit being built */
 };
 
 struct field {
@@ -268,7 +268,7 @@ static enum bb_status pass_over(const struct decoder *decoder, const struct fiel
         return BB_OK;
     return bb_fail(BB_UNSUPPORTED,
                    "%s: at offset %" PRIu64 ": a field with tag %" PRIu64
-                   " that must not be passed over: the store was written by a newer version",
+                   ", which must not be skipped: the store was written by a newer version",
                    decoder->place.file == NULL ? "(memory)" : decoder->place.file,
                    decoder->place.offset + (uint64_t)(field->start - decoder->begin), field->tag);
 }
@@ -364,7 +364,7 @@ static enum bb_status decode_extension(const struct decoder *decoder, const stru
     }
 }
 
-/* Fields behind a table, and those of later versions. */
+/* Fields after a table, including later versions' fields. */
 static enum bb_status decode_extensions(const struct decoder *decoder, struct bb_cursor *cursor,
                                         struct bb_edit_table *table)
 {
@@ -399,7 +399,7 @@ static enum bb_status decode_table(struct decoder *decoder, const struct field *
     if (status != BB_OK)
         return status;
     table.level = level;
-    /* Borrowed for the moment: adding makes a copy, once there is nothing wrong with them. */
+    /* Borrowed temporarily: adding the table copies them after the checks. */
     table.meta.smallest =
         (struct bb_buf){.data = (uint8_t *)(uintptr_t)smallest.data, .size = smallest.size};
     table.meta.largest =
@@ -424,7 +424,7 @@ static enum bb_status decode_removed(struct decoder *decoder, const struct field
 static enum bb_status decode_log_is_absent(struct decoder *decoder, const struct field *field)
 {
     if (field->value.size != 0 || decoder->edit->log_number == 0)
-        return corrupt_at(decoder, field->start, "a log is said to be absent, but not which");
+        return corrupt_at(decoder, field->start, "a log is marked absent, but without its number");
     decoder->edit->log_is_absent = true;
     return BB_OK;
 }

@@ -48,7 +48,7 @@ const char *bb_file_kind_name(enum bb_file_kind kind)
     return form == NULL ? "foreign file" : form->noun;
 }
 
-/* 0 when the digits are not the one way to write a number in range. */
+/* 0 unless the digits are the canonical form of a number in range. */
 static uint64_t decode_number(struct bb_bytes digits)
 {
     uint64_t number = 0;
@@ -64,7 +64,7 @@ static uint64_t decode_number(struct bb_bytes digits)
     return number <= BB_FILE_NUMBER_MAX ? number : 0;
 }
 
-/* False when the name is not of that form. */
+/* False when the name does not have that form. */
 static bool decode_form(const struct form *form, struct bb_bytes name, uint64_t *ret_number)
 {
     struct bb_bytes prefix = bb_bytes_of_text(form->prefix);

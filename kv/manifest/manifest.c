@@ -1,4 +1,4 @@
-/* See manifest.h. Reading is in manifest_read.c. */
+/* See manifest.h. manifest_read.c has the reading. */
 #include "kv/manifest/manifest.h"
 
 #include <inttypes.h>
@@ -10,9 +10,9 @@
 #include "kv/manifest/filename.h"
 #include "kv/wal/wal_writer.h"
 
-/* A new manifest is due when the edits behind the snapshot have so many bytes and are so many times
- * larger than it: rewriting costs at most a quarter of what was appended, and reading at most five
- * times the snapshot. */
+/* A new manifest is due when the edits after the snapshot have more than ROTATE_BYTES and are
+ * ROTATE_SNAPSHOTS times larger than it. Rewriting then costs at most a quarter of the appended
+ * bytes, and reading at most five times the snapshot. */
 #define ROTATE_BYTES     ((uint64_t)256 * 1024)
 #define ROTATE_SNAPSHOTS 4
 
@@ -20,10 +20,10 @@ struct bb_manifest {
     struct bb_file_system *fs;
     char *directory; /* owned */
     uint64_t number;
-    struct bb_wal_writer *log; /* owned; NULL: another process's, which is not written */
-    uint64_t snapshot_size;    /* of the log when it held nothing else */
+    struct bb_wal_writer *log; /* owned; NULL: another process's, never written */
+    uint64_t snapshot_size;    /* of the log when it had only the snapshot */
     struct bb_manifest_state state;
-    struct bb_error poison; /* BB_OK: none */
+    struct bb_error poison; /* BB_OK if not poisoned */
 };
 
 enum bb_status bb_manifest_identity_new(struct bb_file_system *fs,
@@ -60,8 +60,8 @@ enum bb_status bb_manifest_check_comparator(const char *directory,
                    directory, identity->comparator, given);
 }
 
-/* Everything that the state says, as one edit; its tables and the catalog are borrowed from the
- * state, so only the array is to be freed. */
+/* The whole state as one edit. Its tables and the catalog are borrowed from the state, so only the
+ * array must be freed. */
 static enum bb_status make_snapshot(const struct bb_manifest_state *state,
                                     uint64_t next_file_number, struct bb_edit *ret_edit)
 {
@@ -97,7 +97,7 @@ static enum bb_status encode_snapshot(const struct bb_manifest_state *state,
     return status;
 }
 
-/* Closes a log whose end does not matter any more, and keeps the message that says why. */
+/* Closes a log whose end does not matter, and keeps the message with the reason. */
 static void abandon(struct bb_wal_writer *log)
 {
     struct bb_error first = *bb_error_last();
@@ -105,7 +105,7 @@ static void abandon(struct bb_wal_writer *log)
         (void)bb_error_restore(&first);
 }
 
-/* A new file that holds the snapshot, synced. */
+/* Creates a file with the snapshot, synced. */
 static enum bb_status write_snapshot(struct bb_file_system *fs, const char *directory,
                                      uint64_t number, struct bb_bytes snapshot,
                                      const struct bb_store_identity *identity,
@@ -131,7 +131,7 @@ static enum bb_status write_snapshot(struct bb_file_system *fs, const char *dire
     return status;
 }
 
-/* Writes the state to a new manifest and puts it in force; on success the state's next file number
+/* Writes the state to a new manifest and makes it current. On success the state's next file number
  * is above the manifest's. */
 static enum bb_status write_and_publish(struct bb_file_system *fs, const char *directory,
                                         uint64_t number, struct bb_manifest_state *state,
@@ -157,7 +157,7 @@ static enum bb_status write_and_publish(struct bb_file_system *fs, const char *d
     return BB_OK;
 }
 
-/* Without a state and without a log. */
+/* Creates a manifest object without a state and without a log. */
 static enum bb_status create_blank(struct bb_file_system *fs, const char *directory,
                                    uint64_t number, struct bb_manifest **ret_manifest)
 {
@@ -219,7 +219,7 @@ enum bb_status bb_manifest_close(struct bb_manifest *manifest)
         return BB_OK;
     enum bb_status status = BB_OK;
     if (bb_manifest_is_poisoned(manifest))
-        abandon(manifest->log); /* its failure was reported when it happened */
+        abandon(manifest->log); /* its failure was reported before */
     else
         status = bb_wal_writer_close(manifest->log);
     bb_manifest_state_deinit(&manifest->state);
@@ -255,13 +255,13 @@ static enum bb_status stage(struct bb_manifest *manifest, const struct bb_edit *
 {
     struct bb_place place = {.file = "a new edit"};
     enum bb_status status = bb_manifest_state_stage(&manifest->state, edit, place, ret_change);
-    if (status == BB_CORRUPT) /* nothing on disk is: the caller's edit is */
+    if (status == BB_CORRUPT) /* the disk is fine; the caller's edit is not */
         return bb_fail(BB_INVALID, "MANIFEST-%06" PRIu64 " refuses %s", manifest->number,
                        bb_error_last()->message);
     return status;
 }
 
-/* The mark tells damage of this record from one that was never synced. */
+/* The mark distinguishes damage of this record from a record that was never synced. */
 static enum bb_status append_durably(struct bb_wal_writer *log, struct bb_bytes record)
 {
     enum bb_status status = bb_wal_writer_append(log, &record, 1);
@@ -328,7 +328,7 @@ bool bb_manifest_is_due(const struct bb_manifest *manifest)
     return appended > ROTATE_BYTES && appended > ROTATE_SNAPSHOTS * manifest->snapshot_size;
 }
 
-/* A courtesy: what is left over is an orphan of the next opening. */
+/* Optional: the next opening removes an orphan that remains. */
 static void remove_file(struct bb_manifest *manifest, uint64_t number)
 {
     struct bb_buf path = {0};

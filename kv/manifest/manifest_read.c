@@ -1,4 +1,4 @@
-/* Reading a manifest: its framing is that of a log, its records are edits, and folded they are the
+/* Reads a manifest. It has the framing of a log; its records are edits, which together make the
  * state. See manifest.h. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "kv/manifest/manifest.h"
 #include "kv/wal/wal_reader.h"
 
-/* Where the id of the store stands in the header of a log. */
+/* The offset of the store's id in a log's header. */
 #define HEADER_STORE_ID 24
 
 _Static_assert(BB_STORE_ID_SIZE == BB_WAL_STORE_ID_SIZE, "one id for store and logs");
@@ -23,14 +23,13 @@ struct walk {
     enum bb_status (*visit)(void *context, const struct bb_edit *edit, uint64_t offset);
     void *context;
     struct bb_manifest_state *state;
-    bool is_salvage; /* ends at damage and contradictions instead of failing */
-    uint64_t folded; /* edits */
+    bool is_salvage; /* stops at damage and contradictions instead of failing */
+    uint64_t folded; /* number of edits */
     char contradiction[256];
 };
 
-/* The log's reader wants to be told which store's log it is to be; a manifest is where that is
- * found out. So the claim of the header is taken, and verified by the reader and by the first edit.
- */
+/* The log reader needs the store's id, which is only known from the manifest. It therefore gets the
+ * id in the header, and the reader and the first edit verify it. */
 static enum bb_status read_claim(struct bb_file_system *fs, struct walk *walk,
                                  uint64_t *ret_file_size)
 {
@@ -82,7 +81,7 @@ static enum bb_status fold_all(struct walk *walk)
     return BB_OK;
 }
 
-/* What holds for every manifest that was ever put in force. */
+/* Checks the requirements of every manifest that ever was current. */
 static enum bb_status check_whole(const struct walk *walk, const struct bb_wal_report *report)
 {
     struct bb_place place = {.file = walk->path};

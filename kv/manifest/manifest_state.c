@@ -1,7 +1,7 @@
 /* See manifest_state.h.
  *
- * The live tables are an array of pointers in order of their numbers: new tables have the greatest
- * numbers, so most edits append, and a look-up is a binary search.
+ * The live tables are an array of pointers in numerical order. New tables have the highest numbers,
+ * so most edits append, and a lookup is a binary search.
  */
 #include "kv/manifest/manifest_state.h"
 
@@ -27,7 +27,7 @@ void bb_manifest_state_deinit(struct bb_manifest_state *state)
     *state = (struct bb_manifest_state){0};
 }
 
-/* Index of the first table whose number is not below. */
+/* The index of the first table with this number or a higher one. */
 static size_t lower_bound(const struct bb_manifest_state *state, uint64_t number)
 {
     size_t low = 0;
@@ -152,7 +152,8 @@ static bool is_removed(const struct bb_manifest_change *change, uint64_t number)
                                               sizeof(*change->removed), compare_numbers) != NULL;
 }
 
-/* The number of a live table may come back in one case: the table itself goes to another level or run. */
+/* The number of a live table may be added again only if the same table moves to another level or
+ * run. */
 static bool is_move(const struct bb_manifest_change *change, const struct bb_edit_table *live,
                     const struct bb_edit_table *added)
 {
@@ -165,7 +166,7 @@ static bool are_bounds_reversed(const struct bb_manifest_state *state, const str
 {
     const char *comparator =
         edit->has_identity ? edit->identity.comparator : state->identity.comparator;
-    /* Another order is known to the store alone. */
+    /* Only the store knows other orders. */
     return strcmp(comparator, bb_comparator_name(NULL)) == 0 &&
            bb_bytes_compare(bb_buf_bytes(&meta->smallest), bb_buf_bytes(&meta->largest)) > 0;
 }
@@ -333,8 +334,7 @@ static void commit_removed(struct bb_manifest_state *state, const struct bb_mani
     state->table_count = kept;
 }
 
-/* Two sorted lists become one, from the back, so that nothing is overwritten before it was moved.
- */
+/* Merges two sorted lists from the back, so that each element is moved before it is overwritten. */
 static void commit_added(struct bb_manifest_state *state, struct bb_manifest_change *change)
 {
     size_t old = state->table_count;
@@ -345,7 +345,7 @@ static void commit_added(struct bb_manifest_state *state, struct bb_manifest_cha
         bool is_old = old > 0 && state->tables[old - 1]->number > change->added[added - 1]->number;
         state->tables[--end] = is_old ? state->tables[--old] : change->added[--added];
     }
-    change->added_count = 0; /* they are the state's now */
+    change->added_count = 0; /* the state owns them now */
 }
 
 static void commit_log_ends(struct bb_manifest_state *state, struct bb_manifest_change *change)
@@ -354,7 +354,7 @@ static void commit_log_ends(struct bb_manifest_state *state, struct bb_manifest_
     state->is_closed = change->edit->is_close;
     state->log_ends = change->log_ends;
     state->log_end_count = change->edit->log_end_count;
-    change->log_ends = NULL; /* they are the state's now */
+    change->log_ends = NULL; /* the state owns them now */
 }
 
 void bb_manifest_state_commit(struct bb_manifest_state *state, struct bb_manifest_change *change)

@@ -264,7 +264,7 @@ static void edit__unknown_fields_of_a_table(void **state)
     extended_table(1, &bytes);
     expect(&bytes, BB_OK, NULL);
     extended_table(10, &bytes);
-    expect(&bytes, BB_UNSUPPORTED, "a field with tag 10 that must not be passed over");
+    expect(&bytes, BB_UNSUPPORTED, "a field with tag 10, which must not be skipped");
     bb_buf_deinit(&bytes);
 }
 
@@ -283,10 +283,10 @@ static void edit__corrupt_order(void **state)
     add_number(&bytes, 0, 1);
     expect(&bytes, BB_CORRUPT, "a field out of order or twice");
     add_field(&bytes, 10, "", 0);
-    expect(&bytes, BB_CORRUPT, "absent, but not which");
+    expect(&bytes, BB_CORRUPT, "absent, but without its number");
     add_number(&bytes, 8, 4);
     add_field(&bytes, 10, "1", 1);
-    expect(&bytes, BB_CORRUPT, "absent, but not which");
+    expect(&bytes, BB_CORRUPT, "absent, but without its number");
     bb_buf_reset(&bytes);
     struct bb_edit edit;
     assert_status(bb_edit_decode(bb_buf_bytes(&bytes), here, &edit), BB_CORRUPT);
