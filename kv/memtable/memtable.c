@@ -1,19 +1,20 @@
-/* The memtable's life, its look-ups and its counts.
+/* Creation, lookups and counts of the memtable.
  *
- * A look-up of a key that is not there ends in the filter: one cache line, some 10 ns, where the
- * descent takes 80. */
+ * A lookup of an absent key ends at the filter: one cache line, about 10 ns, while the descent
+ * takes 80.
+ */
 #include "kv/memtable/memtable.h"
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "kv/memtable/memtable_node.h"
 
-/* The filter is made for so many bytes of capacity per key, at so many bits per key: about 1 % of
- * the capacity. */
+/* The filter is sized for one key per this many bytes of capacity, at this many bits per key: about
+ * 1 % of the capacity. */
 #define CAPACITY_PER_KEY    160
 #define FILTER_BITS_PER_KEY 12
 
-/* What a memtable is never smaller than: a few nodes and records. */
+/* The minimum capacity of a memtable: a few nodes and records. */
 #define CAPACITY_MIN 8192
 
 /* The tree of an empty memtable is one empty leaf without fences. */
@@ -50,7 +51,7 @@ static enum bb_status init(struct bb_memtable *memtable, const struct bb_compara
     if (status != BB_OK)
         return status;
     memtable->capacity = capacity - filter_bytes(memtable);
-    /* Beyond the capacity lies what the worst groups of entries may need: address space, seldom
+    /* The space beyond the capacity is for the worst groups of entries: address space, rarely
      * touched. */
     status = bb_arena_init(&memtable->arena, (size_t)(memtable->capacity + memtable->capacity / 4));
     if (status != BB_OK)
@@ -104,7 +105,7 @@ static uint64_t count_of(const _Atomic uint64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* The newest version in a chain with a sequence of at most `sequence`; NULL: there is none. */
+/* The newest version in a chain with a sequence of at most `sequence`; NULL if none. */
 static const struct bb_memtable_record *find_version(const struct bb_memtable *memtable,
                                                      uint32_t head, uint64_t sequence)
 {
@@ -117,7 +118,7 @@ static const struct bb_memtable_record *find_version(const struct bb_memtable *m
     return NULL;
 }
 
-/* As far as entries go. */
+/* Probes for entries only. */
 static inline bool tree_may_contain(const struct bb_memtable *memtable, uint64_t key_hash)
 {
     return count_of(&memtable->counts.entries) > 0 &&

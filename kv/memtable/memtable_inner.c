@@ -1,25 +1,25 @@
-/* Inner nodes of the memtable: sorted separators, never changed but for their children.
+/* Inner nodes of the memtable: sorted separators, which never change, and their children.
  *
- * The child of a key is the number of separators at or below it. They are counted without branches
- * over the prefixes; where prefixes are equal to the key's, full keys decide, by bisection.
+ * The index of a key's child is the number of separators at or below the key. They are counted over
+ * the prefixes without branches. Where prefixes equal the key's, full keys decide, by bisection.
  *
- * Fences tell what all keys below a node have in common, and the nodes at both edges of the tree
- * lack one. There the separators' own common prefix is skipped instead, if it helps; a key may then
- * differ within it and is checked first (must_check). Without that, keys with a long common head
- * would be compared in full at the root, each time.
+ * Fences show the shared prefix of all keys below a node, but the nodes at both edges of the tree
+ * lack one fence. There the separators' shared prefix is skipped instead, if that helps. A key may
+ * then differ within it, so that part is checked first (must_check). Otherwise keys with a long
+ * shared prefix would be compared in full at the root, each time.
  *
- * A node that gets one more separator is copied; the copy is published in its parent, or as the
- * root. A full one becomes two, and its parent gets one more separator.
+ * A node that gets one more separator is copied. The copy is published in its parent, or as the
+ * root. A full one is split into two, and its parent gets one more separator.
  *
- * Threads: the finders any, beside the writer; the rest is the writer's.
+ * Threads: the find functions any, concurrently with the writer; the rest is the writer's.
  */
 #include <string.h>
 
 #include "base/assert.h"
 #include "kv/memtable/memtable_node.h"
 
-/* How many of the separators in [from, to), whose prefixes are equal to the key's, are at or below
- * it (with below: are below it), plus from. */
+/* The number of separators at or below the key (with `below`: below the key), counting from 0.
+ * REQUIRES: the separators before `from` are, and the prefixes in [from, to) equal the key's. */
 static unsigned count_ties(const struct bb_memtable *memtable,
                            const struct bb_memtable_inner *inner, unsigned from, unsigned to,
                            struct bb_bytes key, bool below)
@@ -36,7 +36,7 @@ static unsigned count_ties(const struct bb_memtable *memtable,
     return from;
 }
 
-/* < 0, 0, > 0: the key's first bytes against those that all separators begin with. */
+/* < 0, 0, > 0: compares the key's first bytes with the shared prefix of all separators. */
 static int check_head(const struct bb_memtable *memtable, const struct bb_memtable_inner *inner,
                       struct bb_bytes key)
 {
@@ -72,8 +72,8 @@ static uint32_t child_at(const struct bb_memtable_inner *inner, unsigned child)
     return atomic_load_explicit(&inner->children[child], memory_order_acquire);
 }
 
-/* All lines of a node at once: which of them are needed is known only after the first, one cache
- * miss later. A fifth of an insert is saved. */
+/* Prefetches all lines of a node, because the first line determines which others are needed, one
+ * cache miss later. This saves a fifth of an insert. */
 static void prefetch(const struct bb_memtable *memtable, uint32_t node)
 {
     const uint8_t *lines = bb_memtable_at(memtable, node);
@@ -115,7 +115,7 @@ uint32_t bb_memtable_edge_leaf(const struct bb_memtable *memtable, bool last)
     return node;
 }
 
-/* An inner node in the making: one separator more than a node holds fits in. */
+/* An inner node under construction, with space for one separator more than a node. */
 struct branch {
     unsigned count; /* separators */
     bool must_check;
@@ -144,7 +144,7 @@ static void compute_prefixes(const struct bb_memtable *memtable, struct branch *
     }
 }
 
-/* What all separators, which are sorted, have in common. */
+/* The length of the shared prefix of all separators, which are sorted. */
 static uint32_t shared_head(const struct bb_memtable *memtable, const struct branch *branch)
 {
     if (!memtable->is_bytewise || branch->count < 2)
@@ -166,7 +166,7 @@ static void skip_shared_head(const struct bb_memtable *memtable, struct branch *
     compute_prefixes(memtable, branch);
 }
 
-/* Chooses skip and prefixes from nothing. */
+/* Computes skip and all prefixes. */
 static void settle(const struct bb_memtable *memtable, struct branch *branch)
 {
     branch->must_check = false;
@@ -206,7 +206,7 @@ static uint32_t store(struct bb_memtable *memtable, const struct branch *branch)
     return offset;
 }
 
-/* Two children, divided by a separator, in the place of one. */
+/* Replaces one child by two, divided by a separator. */
 static void insert(const struct bb_memtable *memtable, struct branch *branch, unsigned child,
                    uint32_t left, uint32_t separator, uint32_t right)
 {
@@ -231,7 +231,7 @@ static void insert(const struct bb_memtable *memtable, struct branch *branch, un
     skip_shared_head(memtable, branch);
 }
 
-/* The separators [from, to) of a branch, and the children around them, as a node. */
+/* Stores the separators [from, to) of a branch, and the children around them, as a node. */
 static uint32_t store_part(struct bb_memtable *memtable, const struct branch *branch, unsigned from,
                            unsigned to, uint32_t low, uint32_t high)
 {
@@ -242,7 +242,7 @@ static uint32_t store_part(struct bb_memtable *memtable, const struct branch *br
     return store(memtable, &part);
 }
 
-/* Readers come to see the node: in the parent that stays, or as the root. */
+/* Publishes the node for readers: in its parent, or as the root. */
 static void publish(struct bb_memtable *memtable, const struct bb_memtable_path *path,
                     unsigned level, uint32_t node, unsigned height)
 {

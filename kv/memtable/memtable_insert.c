@@ -1,10 +1,9 @@
-/* Adding to the memtable, and the question whether there is room.
+/* Adding to the memtable, and checking that there is space.
  *
- * A call first makes sure that the worst it can do fits into the arena; from there on it cannot
- * fail.
+ * An add first checks that its worst case fits the arena; after that it cannot fail.
  *
- * Keys that arrive in ascending order are common (time stamps, counters, recovery): a key above all
- * others goes to the last leaf without a descent, and when that leaf is full it stays full.
+ * Keys often arrive in ascending order (time stamps, counters, recovery). A key above all others
+ * goes to the last leaf without a descent, and when that leaf is full it stays full.
  *
  * Threads: the writer.
  */
@@ -16,12 +15,12 @@
 #include "kv/memtable/memtable_node.h"
 #include "sstable/entry.h"
 
-/* Between a record and a node behind it the arena may lose so much to alignment. */
+/* The maximum that alignment can waste in the arena between a record and a following node. */
 #define ALIGNMENT_WASTE 64
-/* From the division of a leaf, or an inner node, until one of its parts is divided again. */
+/* The number of keys or children that a half needs until it is split again. */
 #define KEYS_PER_SPLIT     (BB_MEMTABLE_SLOTS / 2)
 #define CHILDREN_PER_SPLIT (BB_MEMTABLE_CHILDREN / 2)
-/* Of nodes, replaced ones included, for each key that arrives in random order: measured 86. */
+/* Bytes of nodes, including replaced ones, per key that arrives in random order: measured 86. */
 #define NODE_BYTES_PER_KEY 96
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -34,10 +33,10 @@ static uint64_t records_bytes(uint64_t entry_count, uint64_t raw_bytes)
     return entry_count * (BB_MEMTABLE_RECORD_HEADER + BB_ARENA_UNIT - 1) + raw_bytes;
 }
 
-/* The most that nodes can take for so many new keys in a tree of so many nodes. Every key may
- * divide a leaf that happens to be full, but once those are divided it takes KEYS_PER_SPLIT more to
- * fill one again; one more for the last leaf, of which a full one is left behind. Each divided node
- * makes two, and a copy of its parent or two; then the same one level higher. */
+/* The maximum size of the nodes for this many new keys in a tree of this size. Every key may split
+ * a leaf that happens to be full, but a split leaf takes KEYS_PER_SPLIT more keys until it is full
+ * again. The last leaf counts twice, because a full one stays full there. Each split node makes two
+ * nodes and one or two copies of its parent; then the same happens one level higher. */
 static uint64_t nodes_bytes_max(uint64_t entry_count, uint64_t leaf_count, uint64_t inner_count,
                                 unsigned height)
 {
@@ -58,7 +57,7 @@ uint64_t bb_memtable_capacity_for(uint64_t entry_count, uint64_t raw_bytes)
     uint64_t likely = entry_count * NODE_BYTES_PER_KEY;
     uint64_t most = nodes_bytes_max(entry_count, 1, 0, 0);
     uint64_t needed = records_bytes(entry_count, raw_bytes) + (most > likely ? most : likely);
-    return needed + needed / 32 + 4096; /* and the filter's share, and the first leaf */
+    return needed + needed / 32 + 4096; /* plus the filter's share and the first leaf */
 }
 
 bool bb_memtable_fits(const struct bb_memtable *memtable, uint64_t entry_count, uint64_t raw_bytes)
@@ -75,7 +74,7 @@ bool bb_memtable_fits(const struct bb_memtable *memtable, uint64_t entry_count, 
            used + records + most <= memtable->arena.capacity;
 }
 
-/* The same for one entry, as add needs it for each. */
+/* The same for one entry; add calls it for each. */
 static bool fits_one(const struct bb_memtable *memtable, size_t record_size, unsigned height)
 {
     size_t nodes = 2 + 2 * (size_t)height + 1;
@@ -103,12 +102,12 @@ static uint32_t create_record(struct bb_memtable *memtable, const struct bb_entr
 
 static void add_to(_Atomic uint64_t *counter, uint64_t value)
 {
-    /* The only writer: no read-modify-write is needed. */
+    /* There is only one writer, so no read-modify-write is needed. */
     uint64_t sum = atomic_load_explicit(counter, memory_order_relaxed) + value;
     atomic_store_explicit(counter, sum, memory_order_relaxed);
 }
 
-/* What entries and range tombstones have in common. */
+/* Counts shared by entries and range tombstones. */
 static void count_write(struct bb_memtable *memtable, const struct bb_entry *entry)
 {
     struct bb_memtable_counts *counts = &memtable->counts;
@@ -151,7 +150,7 @@ static void add_key(struct bb_memtable *memtable, const struct bb_memtable_path 
     struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(memtable, path->leaf);
     uint32_t record = create_record(memtable, entry, 0);
     uint8_t tag = bb_memtable_tag(key_hash);
-    /* First the filter: nobody may be told "absent" about what the tree shows. */
+    /* First the filter: a reader must not rule out a key that the tree has. */
     if (memtable->is_hashed)
         bb_memory_filter_add(&memtable->filter, key_hash);
     if (atomic_load_explicit(&leaf->count, memory_order_relaxed) < BB_MEMTABLE_SLOTS)
@@ -170,8 +169,8 @@ static bool is_above_all(const struct bb_memtable *memtable, struct bb_bytes key
                                0) > 0;
 }
 
-/* The way to the leaf that takes the key. A key above all others needs none while there is a free
- * slot. */
+/* Finds the path to the leaf for the key. A key above all others needs no path while the last leaf
+ * has a free slot. */
 static void find_way(const struct bb_memtable *memtable, struct bb_bytes key,
                      struct bb_memtable_path *path)
 {

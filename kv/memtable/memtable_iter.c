@@ -1,20 +1,20 @@
-/* Iterator over all versions of a memtable, beside its writer.
+/* Iterates over all versions of a memtable while its writer continues.
  *
- * It takes the keys of one leaf at a time and sorts them. What comes next is found by a descent
- * with the leaf's upper fence, what came before by one with its lower fence: separators are never
- * taken away, so the leaf that is found begins, or ends, exactly there, however often the leaves in
- * between were divided. Hence nothing is shown twice, out of order or not at all. Links between
- * leaves would have to be kept up by a writer whom no reader waits for.
+ * It takes the keys of one leaf at a time and sorts them. A descent with the leaf's upper fence
+ * finds the next leaf, and one with its lower fence the previous leaf. Separators are never
+ * removed, so the found leaf begins, or ends, exactly there, however often the leaves in between
+ * were split. Every key is therefore returned exactly once and in order. Links between leaves would
+ * have to be maintained by a writer that readers do not wait for.
  *
  *     items     k0     k1     k2     ...        keys of the leaf, in order
  *               |      |
  *             newest  newest
  *             older
  *
- * Going back within a key means going from older to newer, against the chain: its versions are
- * collected when that is asked for, so that a key with n versions costs n steps and not n * n.
+ * Going back within a key means going from older to newer versions, against the chain. The versions
+ * are collected on the first such step, so that a key with n versions costs n steps and not n * n.
  *
- * Threads: one; the writer beside it.
+ * Threads: one, concurrently with the writer.
  */
 #include <string.h>
 
@@ -29,17 +29,17 @@ struct iter {
     uint32_t low; /* fences of the leaf */
     uint32_t high;
     uint32_t count;
-    uint32_t index;  /* of the key in items */
-    uint32_t record; /* the version of it */
+    uint32_t index;  /* of the current key in items */
+    uint32_t record; /* the current version */
     uint32_t skip;
-    uint32_t ahead;      /* the next leaf, once it was looked up; else 0 */
-    struct bb_buf chain; /* offsets of the key's versions, newest first; empty: not collected */
-    uint32_t place;      /* of record in the chain, when collected */
+    uint32_t ahead;      /* the next leaf if it was prefetched; else 0 */
+    struct bb_buf chain; /* offsets of the key's versions, newest first; may be empty */
+    uint32_t place;      /* of record in the chain, if collected */
     struct bb_memtable_item items[BB_MEMTABLE_SLOTS];
 };
 
-/* The records of a leaf lie anywhere: they are fetched side by side instead of one after the other,
- * each with the line behind its first, where most values go on. */
+/* The records of a leaf are scattered: prefetches them in parallel, each with the next line, where
+ * most values continue. */
 static void prefetch_records(const struct iter *iter, uint32_t offset)
 {
     const struct bb_memtable_leaf *leaf = bb_memtable_leaf_at(iter->memtable, offset);
@@ -79,7 +79,7 @@ static void show(struct iter *iter, uint32_t offset)
     };
 }
 
-/* To another key of the leaf. */
+/* Moves to another key of the leaf. */
 static void move_to(struct iter *iter, uint32_t index)
 {
     iter->index = index;
@@ -92,9 +92,9 @@ static uint32_t find_next_leaf(const struct iter *iter)
     return bb_memtable_find_leaf(iter->memtable, fence, false, NULL);
 }
 
-/* Going forward, the next leaf is fetched from half of this one on, and then its records: a walk
- * would wait for them during half of its time. A leaf that was looked up early is as good as any:
- * it begins where this one ends, and holds what was added before. */
+/* Going forward, prefetches the next leaf from half of this one on, and then its records. A walk
+ * would otherwise wait for them half of its time. A leaf that was found early is still valid: it
+ * begins at the end of this one, and has everything added before. */
 static void look_ahead(struct iter *iter)
 {
     if (iter->index == iter->count / 2 && iter->high != 0)
@@ -103,7 +103,7 @@ static void look_ahead(struct iter *iter)
         prefetch_records(iter, iter->ahead);
 }
 
-/* The newest version of the key at index, or of the first one of the next leaf. */
+/* Moves to the newest version of the key at index, or of the first key of the next leaf. */
 static void show_newest(struct iter *iter, uint32_t index)
 {
     iter->base.is_valid = false;
@@ -130,8 +130,8 @@ static size_t chain_count(const struct iter *iter)
     return iter->chain.size / sizeof(uint32_t);
 }
 
-/* Collects the versions of the key from the newest to one of them; 0: to the oldest. Its place is
- * behind all others. False when there is no memory: the iterator is at its end then. */
+/* Collects the versions of the key from the newest to `last`; 0: to the oldest. `place` becomes the
+ * last one's. False without memory: the iterator is at its end then. */
 static bool collect(struct iter *iter, uint32_t last)
 {
     bb_buf_reset(&iter->chain);
@@ -151,7 +151,7 @@ static bool collect(struct iter *iter, uint32_t last)
     return true;
 }
 
-/* The oldest version of the key before index, or of the last one of the leaf before. */
+/* Moves to the oldest version of the key before index, or of the last key of the previous leaf. */
 static void show_oldest_before(struct iter *iter, uint32_t index)
 {
     iter->base.is_valid = false;
@@ -220,7 +220,8 @@ static void iter_seek_last(struct bb_iter *base)
         show_oldest_before(iter, iter->count);
 }
 
-/* The first key of the leaf that is not below key; *ret_is_equal: it is the key. */
+/* The index of the first key of the leaf that is not below key; *ret_is_equal: it equals the
+ * key. */
 static uint32_t find_index(const struct iter *iter, struct bb_bytes key, bool *ret_is_equal)
 {
     uint32_t low = 0;

@@ -1,11 +1,11 @@
 /* Leaves of the memtable: slots in order of arrival, found by hash tags.
  *
- * A search compares one byte of the hash with the tags of all slots, eight at a time, which all lie
- * in the leaf's first line; the key itself is compared with one record, seldom two. Order is made
- * only where it is asked for: by iterators and when a full leaf is divided. A leaf begins with what
- * it inherited in order, so insertion sort has little to do.
+ * A search compares one byte of the hash with the tags of all slots, eight at a time; all tags are
+ * in the leaf's first line. It compares the key with one record, rarely two. Keys are sorted only
+ * by iterators and when a full leaf is split. A leaf starts with the sorted keys of the leaf it
+ * came from, so insertion sort has little to do.
  *
- * Threads: find and sort any, beside the writer; the rest is the writer's.
+ * Threads: find and sort any, concurrently with the writer; the rest is the writer's.
  */
 #include <string.h>
 
@@ -50,8 +50,8 @@ void bb_memtable_leaf_append(struct bb_memtable_leaf *leaf, uint64_t prefix, uin
     atomic_store_explicit(&leaf->count, slot + 1, memory_order_release);
 }
 
-/* A high bit for each byte of the word that is equal to the tag; above the first true one there may
- * be false ones. */
+/* Sets the high bit of each byte of the word that equals the tag. Bits above the first correct one
+ * may be wrong. */
 static uint64_t match(uint64_t word, uint64_t tags)
 {
     uint64_t difference = word ^ tags;
@@ -71,7 +71,7 @@ static bool is_key(const struct bb_memtable *memtable, const struct bb_memtable_
     return bb_memtable_compare(memtable, found, key, 0) == 0;
 }
 
-/* For comparators that equate different bytes: tags say nothing. */
+/* For comparators that treat different bytes as equal: tags cannot be used. */
 static uint32_t find_untagged(const struct bb_memtable *memtable,
                               const struct bb_memtable_leaf *leaf, uint32_t count,
                               struct bb_bytes key)
@@ -149,9 +149,9 @@ static bool has_ties(const struct bb_memtable_item *items, uint32_t count)
     return false;
 }
 
-/* A leaf of sorted items. Its fences may allow to skip more than the old leaf did, but to make use
- * of that every record has to be visited, which is a cache miss for each: only worth it where
- * prefixes do not decide. */
+/* Makes a leaf of sorted items. Its fences may permit a longer skip than the old leaf's, but using
+ * it means reading every record, with a cache miss each. That is only worthwhile when prefixes do
+ * not decide. */
 static uint32_t build(struct bb_memtable *memtable, struct bb_memtable_item *items, uint32_t count,
                       uint32_t skip, uint32_t low, uint32_t high)
 {

@@ -5,27 +5,27 @@
 #include "base/status.h"
 #include "kv/memtable/memtable_node.h"
 
-/* So many records are walked before there is an index of them: a look-up compares a key with each.
- */
+/* The number of records that are walked before they are indexed: a lookup compares a key with
+ * each. */
 #define UNINDEXED_MAX 16
-/* Where no index can be made, so many until the memtable is called full. */
+/* The number of unindexed records at which the memtable counts as full, if no index can be made. */
 #define UNINDEXED_FULL 1024
-/* Lists double in size: there are never more. */
+/* Lists double in size, so there are never more. */
 #define LISTS_MAX 32
-/* Of the memtable's capacity, what indexes may take until it is called full. */
+/* The part of the memtable's capacity that indexes may take before it counts as full. */
 #define INDEX_SHARE 4
 
 struct range_list {
     struct bb_range_tombstones *fragments; /* owned by the index that made it */
-    uint64_t count;                        /* tombstones in it, as written */
+    uint64_t count;                        /* number of original tombstones */
 };
 
 struct bb_memtable_range_index {
-    struct bb_memtable_range_index *older; /* the writer's chain of all */
+    struct bb_memtable_range_index *older; /* the writer's chain of all indexes */
     uint64_t sequence_max;                 /* of the tombstones in it */
     size_t list_count;
     struct range_list lists[LISTS_MAX]; /* oldest and longest first */
-    struct bb_range_tombstones *made;   /* the last list, which is this index's own */
+    struct bb_range_tombstones *made;   /* the last list, which this index owns */
 };
 
 static struct bb_range_tombstone tombstone_of(const struct bb_memtable_record *record)
@@ -58,8 +58,8 @@ bool bb_memtable_ranges_fit(const struct bb_memtable *memtable)
            memtable->ranges.unindexed < UNINDEXED_FULL;
 }
 
-/* The records that no index has yet, and the lists that are not longer than what goes before them:
- * all that the next list is made of. */
+/* Collects the input of the next list: the records without an index, and the lists that are not
+ * longer than all later data. */
 static enum bb_status gather(const struct bb_memtable *memtable,
                              struct bb_memtable_range_index *next, struct bb_range_array *array,
                              uint64_t *ret_count)
@@ -84,7 +84,7 @@ static enum bb_status gather(const struct bb_memtable *memtable,
     return status;
 }
 
-/* Makes the last list of the next index, of the records and lists it takes in. */
+/* Makes the last list of the next index from its records and lists. */
 static enum bb_status make_list(const struct bb_memtable *memtable,
                                 struct bb_memtable_range_index *next)
 {
@@ -103,8 +103,8 @@ static enum bb_status make_list(const struct bb_memtable *memtable,
     return status;
 }
 
-/* An index that cannot be made is made up for by walking, and tried again when there are twice as
- * many to walk. */
+/* Without memory for an index, lookups walk the records instead; it is tried again when there are
+ * twice as many. */
 static void extend_index(struct bb_memtable *memtable)
 {
     struct bb_memtable_ranges *ranges = &memtable->ranges;
@@ -143,13 +143,13 @@ void bb_memtable_ranges_add(struct bb_memtable *memtable, uint32_t record)
 
 /* ---- readers ---- */
 
-/* What a reader goes through: first the records before the index, then the index. */
+/* Iterates over the tombstones: first the records newer than the index, then the index. */
 struct walk {
-    uint32_t record; /* 0: none is left */
+    uint32_t record; /* 0 at the end */
     const struct bb_memtable_range_index *index;
 };
 
-/* The index is loaded last: it may be newer than the chain as it was found, never older. */
+/* The index is loaded last: it may be newer than the loaded chain, but never older. */
 static struct walk begin_walk(const struct bb_memtable *memtable)
 {
     struct walk walk = {.record =

@@ -1,15 +1,15 @@
-/* About where in a memtable a key stands: see memtable.h. The way to its leaf tells: the children
- * of a node are taken to hold equally much. */
+/* Estimates the rank of a key in a memtable: see memtable.h. It uses the path to the key's leaf and
+ * assumes that the children of a node have equally many keys. */
 #include "kv/memtable/memtable_node.h"
 
-/* Keys of the leaf below key, as a part of all of them. */
+/* The share of the leaf's keys that are below key. */
 static double rank_in_leaf(const struct bb_memtable *memtable, const struct bb_memtable_leaf *leaf,
                            struct bb_bytes key)
 {
     uint32_t count = atomic_load_explicit(&leaf->count, memory_order_acquire);
     uint32_t below = 0;
     for (uint32_t slot = 0; slot < count; slot++) {
-        /* The writer may have published a newer version just now. */
+        /* The writer may just have published a newer version. */
         uint32_t record = atomic_load_explicit(&leaf->records[slot], memory_order_acquire);
         below += bb_memtable_compare(memtable, bb_memtable_key_at(memtable, record), key, 0) < 0;
     }
