@@ -5,7 +5,7 @@
 
 _Static_assert(BB_DENIALS_KEYS <= BB_RIBBON_BATCH, "a run's questions are one batch");
 
-/* The questions of a run. */
+/* The probes of a run. */
 struct batch {
     struct bb_ribbon_batch ribbons;
     const struct bb_summary *summaries[BB_DENIALS_KEYS];
@@ -24,7 +24,7 @@ static uint64_t all_of(size_t count)
     return count == 64 ? UINT64_MAX : bit_of(count) - 1;
 }
 
-/* Finds the shards that the keys' answers are in, and returns the keys that no table may have. */
+/* Finds the shards for the keys, and returns the keys outside all tables' bounds. */
 static uint64_t find_shards(const struct bb_run *run, const struct bb_bytes *keys,
                             const uint64_t *hashes, size_t count, struct batch *batch)
 {
@@ -49,7 +49,7 @@ static uint64_t find_shards(const struct bb_run *run, const struct bb_bytes *key
     return outside;
 }
 
-/* Asks them; turns of a batch's questions into bits of keys. */
+/* Probes them, and converts results of the batch into bits of keys. */
 static void ask_shards(struct batch *batch, uint64_t *ret_denied, uint64_t *ret_let_through)
 {
     uint64_t sound = 0;
@@ -60,7 +60,7 @@ static void ask_shards(struct batch *batch, uint64_t *ret_denied, uint64_t *ret_
             bb_summary_batch_find(batch->summaries[i], *batch->places[i], &batch->ribbons, i);
         sound |= (uint64_t)is_sound << i;
     }
-    /* Any summary's: a processor has one way for batches, of all ranks. */
+    /* Any table filter's function: a processor has one for batches, for all fingerprint sizes. */
     uint64_t maybe = batch->summaries[0]->shards.probes->many(&batch->ribbons, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
         uint64_t bit = bit_of(batch->keys[i]);

@@ -1,5 +1,5 @@
-/* A get with a report: asks what lookup.c asks, in the same order, and writes down what it is told.
- */
+/* A get with a report: does the same steps as lookup.c, in the same order, and records the
+ * results. */
 #include "bb/db_explain.h"
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@
 #include "kv/store.h"
 #include "sstable/entry.h"
 
-/* One look-up on its way. */
+/* State of one lookup. */
 struct explaining {
     struct bb_db *db;
     struct bb_get_call options;
@@ -25,7 +25,7 @@ struct explaining {
     size_t step_capacity;
 };
 
-/* Room for a step is made here, so that nothing can fail once it was asked. */
+/* Allocates the step first, so that no failure can follow the lookup in it. */
 static enum bb_status next_step(struct explaining *e, enum bb_explain_kind kind, int level,
                                 struct bb_explain_step **ret_step)
 {
@@ -146,7 +146,7 @@ static enum bb_status ask_level0(struct explaining *e, const struct bb_levels *l
     return status;
 }
 
-/* Each run, newest first, until one decides. */
+/* Checks each run, newest first, until one decides. */
 static enum bb_status ask_level(struct explaining *e, const struct bb_levels *levels, int level)
 {
     enum bb_status status = BB_OK;
@@ -166,7 +166,7 @@ static enum bb_status run(struct explaining *e)
     struct bb_view *view = NULL;
     const struct bb_snapshot *snapshot = e->options.snapshot;
     e->reader = bb_readers_enter(&e->db->readers, &view);
-    /* The view before the sequence: see lookup.c. */
+    /* The view must be loaded before the sequence: see lookup.c. */
     e->explain->sequence =
         snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &e->db->last_sequence);
     enum bb_status status = ask_memtables(e, view);

@@ -1,5 +1,5 @@
-/* The get: hash once, pin the view, and ask what may hold the key, newest first. Nothing is
- * allocated when the value buffer has room and the block is cached. */
+/* A get: hashes the key once, pins the view, and searches every part that may have the key, newest
+ * first. Allocates nothing when the value buffer has enough space and the block is cached. */
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/pinned.h"
@@ -12,20 +12,20 @@
 #include "sstable/entry.h"
 #include "sstable/table_visit.h"
 
-/* One look-up on its way. */
+/* State of one lookup. */
 struct lookup {
     struct bb_db *db;
     const struct bb_get_call *options;
     struct bb_bytes key;
     uint64_t hash;
     uint64_t sequence;
-    struct bb_buf *value;     /* takes a copy, */
-    struct bb_pinned *pinned; /* or, when not NULL, the value stays where it is */
+    struct bb_buf *value;     /* receives a copy */
+    struct bb_pinned *pinned; /* if not NULL, the value stays in place */
     struct bb_reader *reader;
-    struct bb_shadow *shadow; /* NULL: filters are believed */
-    /* The table that passes_by came to, when its summary said "may contain"; else NULL. */
+    struct bb_shadow *shadow; /* NULL: filters are trusted */
+    /* The table that passes_by found, when its table filter returned maybe; else NULL. */
     struct bb_table_file *let_through;
-    bool is_plain;   /* nobody wants more than the answer */
+    bool is_plain;   /* only the value is needed */
     bool is_decided; /* a value or a tombstone was found */
     bool is_present;
 };
@@ -111,11 +111,11 @@ static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup,
     return BB_OK;
 }
 
-/* Has the run certainly nothing to say, as far as eight bytes of the key and the summary tell? That
- * is what becomes of nearly all runs an absent key is asked of, in as few instructions as there can
- * be, so that the processor begins with the next ones while it waits for memory. What is not passed
- * by takes the long way: from the search of the table on when its summary has let the key through,
- * else from the beginning. */
+/* True when eight bytes of the key and the table filter show that the run does not have the key.
+ * This is the result for nearly all runs in a lookup of an absent key. It takes as few instructions
+ * as possible, so that the processor starts the next ones while it waits for memory. Otherwise the
+ * normal lookup follows: it starts at the search of the table when the table filter returned maybe,
+ * else at the bounds. */
 static inline bool passes_by(struct lookup *lookup, const struct bb_run *run, int level)
 {
     size_t index = 0;
@@ -145,7 +145,7 @@ static enum bb_status ask_run(struct lookup *lookup, const struct bb_levels *lev
     return file == NULL ? BB_OK : ask_table(lookup, turn->level, file);
 }
 
-/* The runs of all levels, newest first. */
+/* Searches the runs of all levels, newest first. */
 static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *levels)
 {
     enum bb_status status = BB_OK;
@@ -166,8 +166,8 @@ static enum bb_status run(struct lookup *lookup)
     struct bb_shadow shadow;
     lookup->shadow = bb_shadow_begin(&shadow, lookup->db, lookup->reader, view->levels);
     lookup->is_plain &= lookup->shadow == NULL;
-    /* WHY the view first: a version that is older than last_sequence may be merged away between the
-     * two loads, but never out of a view that is already pinned. */
+    /* WHY the view is loaded first: a merge may drop a version older than last_sequence between the
+     * two loads, but never from a view that is already pinned. */
     lookup->sequence =
         snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &lookup->db->last_sequence);
     enum bb_status status = ask_memtables(lookup, view);

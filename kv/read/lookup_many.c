@@ -1,14 +1,14 @@
-/* Many gets at once: what waiting they have in common is done together.
+/* Many gets in one call, which wait together.
  *
- *     window of 64   memtables, for every key; then the ready summaries of all runs, fetched ahead
+ *     window of 64   memtables, for every key; then the ready table filters of all runs, prefetched
  *                    (denials.h). Nearly all absent keys end here
- *     group of 1024  for every key that is left, run by run, newest first:
- *                        index and filters -> the blocks that are asked for, sorted by file and
- *                        offset -> those in memory searched, the others announced to the system
- *                        -> these read and searched
+ *     group of 1024  for the remaining keys, run by run, newest first:
+ *                        index and filters -> the required blocks, sorted by file and offset
+ *                        -> blocks in memory are searched, the others are announced to the system
+ *                        -> these are read and searched
  *
- * A key that was found takes no part in what follows, so that each visit, request and count is that
- * of a single get; only what summaries not yet reached have answered ahead is not counted.
+ * A key that was found is skipped from then on, so that all visits, requests and counts equal those
+ * for single gets. Probes of table filters beyond that point are not counted.
  */
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -22,21 +22,21 @@
 #include "sstable/table_visit.h"
 
 #define GROUP_KEYS 1024
-/* Blocks that the system is to fetch at a time. */
+/* The number of blocks that the system reads ahead. */
 #define BLOCKS_AHEAD 128
 
-/* One key on its way through the tables. */
+/* State of one key during the lookup. */
 struct question {
     struct bb_bytes key;
     uint64_t hash;
-    /* Bit r: run r; see denials.h. */
+    /* Bit r is run r; see denials.h. */
     uint64_t outside;
     uint64_t denied;
     uint64_t let_through;
     struct bb_buf *value;
-    enum bb_status *status; /* once decided */
+    enum bb_status *status; /* set when decided */
     bool is_decided;
-    uint64_t table_number; /* of the run in hand: where the block is */
+    uint64_t table_number; /* in the current run: the place of the block */
     struct bb_table_visit visit;
 };
 
@@ -44,29 +44,29 @@ struct question {
 struct window {
     struct bb_bytes keys[BB_DENIALS_KEYS];
     uint64_t hashes[BB_DENIALS_KEYS];
-    size_t indexes[BB_DENIALS_KEYS]; /* among the call's keys */
+    size_t indexes[BB_DENIALS_KEYS]; /* indexes in the call's arrays */
     size_t count;
 };
 
-/* One call. */
+/* State of one call. */
 struct lookup {
     struct bb_db *db;
     const struct bb_get_call *options;
     const struct bb_bytes *keys;
     size_t count;
-    struct bb_buf *values; /* NULL: nobody wants them */
+    struct bb_buf *values; /* NULL: values are not needed */
     enum bb_status *statuses;
     uint64_t sequence;
     struct bb_reader *reader;
     const struct bb_levels *levels;
-    struct bb_shadow *shadow;   /* NULL: filters are believed */
+    struct bb_shadow *shadow;   /* NULL: filters are trusted */
     struct question *questions; /* of the group */
     size_t question_count;
-    struct question **pending; /* those whose blocks are to be read */
+    struct question **pending; /* questions whose blocks must be read */
     size_t pending_count;
     struct bb_read_stats reads[BB_LEVEL_COUNT];
-    struct bb_buf scratch;   /* for values that nobody wants */
-    struct bb_error failure; /* the first; BB_OK: none */
+    struct bb_buf scratch;   /* for unneeded values */
+    struct bb_error failure; /* the first failure; BB_OK until then */
 };
 
 static struct bb_buf *value_of(struct lookup *lookup, size_t index)
@@ -94,7 +94,7 @@ static void fail(struct lookup *lookup, struct question *question, enum bb_statu
 
 /* ---- memtables ---- */
 
-/* True when it has the last word on the key, which *status then is. */
+/* True when the memtable decides the key; *status is the result. */
 static bool ask_memtable(struct lookup *lookup, const struct bb_write_buffer *buffer, size_t index,
                          uint64_t hash, enum bb_status *status)
 {
@@ -146,13 +146,14 @@ static void add_key(struct lookup *lookup, const struct bb_view *view, size_t in
     window->indexes[window->count++] = index;
 }
 
-/* As passes_by of the single get: filters are to be asked, and what they avoid is not looked at. */
+/* The same condition as in passes_by of the single get: filters are in use, and avoided work is not
+ * counted. */
 static bool may_deny(const struct bb_get_call *options)
 {
     return !options->read.ignore_filters && !options->read.account_avoided;
 }
 
-/* Keys that every run denies or leaves out are not found, and their visits over. */
+/* For keys that every run rules out: sets the result to not found, and counts the visits. */
 static void count_denied(struct lookup *lookup, const struct bb_denials *denials)
 {
     for (size_t run = 0; run < lookup->levels->turn_count && run < BB_DENIALS_RUNS; run++) {
@@ -255,7 +256,7 @@ static void ask_index(struct lookup *lookup, struct question *question, size_t r
                                  lookup->sequence, question->value, NULL, &question->visit.result);
     if (status == BB_OK && !question->visit.has_ended)
         lookup->pending[lookup->pending_count++] = question;
-    else /* a range's tombstone, or the filters have an answer */
+    else /* a range tombstone or the filters decided */
         take_visit(lookup, question, status);
 }
 
@@ -293,8 +294,8 @@ static bool is_same_block(const struct question *a, const struct question *b)
     return a->table_number == b->table_number && a->visit.block_offset == b->visit.block_offset;
 }
 
-/* What has to wait stands at the front of the same list, in its order, [first, end). Who asks for
- * the block that the last of them waits for waits behind it: there it may come from the cache. */
+/* Reads the pending blocks. They are at the front of the same list, in order, [first, end). A key
+ * that needs the block just requested queues after it, so that it hits the cache. */
 static void read_blocks(struct lookup *lookup, struct bb_read_stats *stats)
 {
     struct question **pending = lookup->pending;
@@ -371,7 +372,7 @@ static void run(struct lookup *lookup)
     lookup->levels = view->levels;
     struct bb_shadow shadow;
     lookup->shadow = bb_shadow_begin(&shadow, lookup->db, lookup->reader, view->levels);
-    /* The view before the sequence: see lookup.c. */
+    /* The view must be loaded before the sequence: see lookup.c. */
     lookup->sequence =
         snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &lookup->db->last_sequence);
     for (size_t first = 0; first < lookup->count; first += GROUP_KEYS) {
@@ -415,7 +416,7 @@ enum bb_status bb_db_get_many(struct bb_db *db, const struct bb_get_options *opt
     if (lookup.questions != NULL && lookup.pending != NULL)
         run(&lookup);
     else
-        status = refuse(bb_fail(BB_NO_MEMORY, "no memory for %zu look-ups at once", count), count,
+        status = refuse(bb_fail(BB_NO_MEMORY, "no memory for a batch of %zu lookups", count), count,
                         statuses);
     bb_buf_deinit(&lookup.scratch);
     bb_free(lookup.questions);

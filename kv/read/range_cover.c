@@ -14,7 +14,7 @@ void bb_range_cover_init(struct bb_range_cover *cover, const struct bb_view *vie
 
 /* ---- the runs of a view by number ---- */
 
-/* NULL when the run is no memtable. */
+/* NULL when the run is not a memtable. */
 static const struct bb_memtable *memtable_of(const struct bb_view *view, size_t run)
 {
     if (run == 0)
@@ -22,7 +22,7 @@ static const struct bb_memtable *memtable_of(const struct bb_view *view, size_t 
     return run <= view->frozen_count ? view->frozen[run - 1]->memtable : NULL;
 }
 
-/* The run of a level. */
+/* The run of a level. REQUIRES: it is not a memtable. */
 static const struct bb_run *run_of(const struct bb_view *view, size_t run)
 {
     size_t number = run - 1 - view->frozen_count;
@@ -62,14 +62,14 @@ static enum bb_status take_table(const struct bb_range_cover *cover, struct bb_t
     return status;
 }
 
-/* The table that holds the key counts: from the end of the one before, or its own beginning, up to
+/* Only the table for the key matters: from the end of the previous one, or from its start, up to
  * the next one. */
 static enum bb_status take_files(const struct bb_range_cover *cover, const struct bb_run *run,
                                  struct bb_bytes key, struct bb_range_region *region)
 {
     size_t index = bb_run_find_index(run, cover->comparator, key);
     if (index > 0) {
-        /* Inclusive or not: the range tombstones of that table end there at the latest. */
+        /* Inclusive or not: the range tombstones of that table end here or earlier. */
         struct bb_bytes low = bb_buf_bytes(&run->files[index - 1]->meta.largest);
         bb_range_region_clip(region, cover->comparator, &low, NULL);
     }

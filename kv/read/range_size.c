@@ -1,7 +1,9 @@
-/* About how many bytes ranges of keys take: sums over the memtables and tables of a view.
+/* Estimates the sizes of key ranges: sums over the memtables and tables of a view.
  *
- * Each part is the difference of two positions, which are monotone in the key: so the sizes of
- * neighbouring ranges add up to that of both together, and no error grows with the range. */
+ * Each part is the difference of two positions, which are monotone in the key. The sizes of
+ * adjacent ranges therefore add up to the size of both together, and errors do not grow with the
+ * range.
+ */
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/status.h"
@@ -11,7 +13,7 @@
 #include "kv/store.h"
 #include "sstable/entry.h"
 
-/* One range, being measured. */
+/* State of measuring one range. */
 struct measuring {
     const struct bb_comparator *comparator;
     const struct bb_key_range *range;
@@ -31,7 +33,7 @@ static void add_memtable(struct measuring *m, const struct bb_memtable *memtable
 {
     double low = m->range->low == NULL ? 0 : bb_memtable_rank(memtable, *m->range->low);
     double high = m->range->high == NULL ? 1 : bb_memtable_rank(memtable, *m->range->high);
-    /* A writer may have divided nodes between the two. */
+    /* The writer may have split nodes between the two calls. */
     if (high > low)
         m->size.memtable_bytes +=
             (uint64_t)((high - low) * (double)bb_memtable_raw_bytes(memtable) + 0.5);
@@ -51,7 +53,7 @@ static bool ends_behind(const struct measuring *m, const struct bb_table_file *f
            bb_table_file_ends_before(file, m->comparator, *m->range->high);
 }
 
-/* Bytes of the file before a key; it is opened if need be. */
+/* The offset of a key in the file; opens the table if necessary. */
 static enum bb_status position(struct measuring *m, struct bb_table_file *file, struct bb_bytes key,
                                uint64_t *ret_offset)
 {
@@ -81,7 +83,7 @@ static enum bb_status add_table(struct measuring *m, struct bb_table_file *file)
     return BB_OK;
 }
 
-/* The tables of a run are in order: those that meet the range. */
+/* The tables of a run are sorted: adds the ones that overlap the range. */
 static enum bb_status add_run(struct measuring *m, const struct bb_run *run)
 {
     enum bb_status status = BB_OK;

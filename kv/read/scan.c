@@ -1,5 +1,4 @@
-/* Iterators and snapshots of the store: a merge over the view that is never written down, seen as
- * of a sequence. */
+/* Iterators and snapshots of the store: an iterator is a merge over the view, as of a sequence. */
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/buf.h"
@@ -16,13 +15,13 @@ struct bb_db_iter {
     struct bb_db *db;
     struct bb_view *view; /* with a reference */
     struct bb_visible visible;
-    struct bb_key_range range; /* of the bytes below */
+    struct bb_key_range range; /* borrows from bounds */
     struct bb_bytes low;
     struct bb_bytes high;
-    struct bb_buf bounds; /* both, one after the other */
+    struct bb_buf bounds; /* low, then high */
     struct bb_read_stats stats;
-    struct bb_read_stats *caller_stats; /* or NULL */
-    /* For a child made by fork: was a thread of its parent moving the iterator? */
+    struct bb_read_stats *caller_stats; /* may be NULL */
+    /* For a forked child: true while a thread moves the iterator. */
     _Atomic bool is_moving;
 };
 
@@ -44,7 +43,7 @@ void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
         return;
     uint64_t oldest = bb_snapshots_oldest(&db->snapshots);
     bb_snapshots_remove(&db->snapshots, snapshot);
-    /* What only this one needed may go now. */
+    /* Some data may have been kept only for this snapshot. */
     bool may_go =
         db->options.tombstone_age_max > 0 || bb_levels_have_range_tombstones(db->view->levels);
     if (may_go && bb_snapshots_oldest(&db->snapshots) != oldest && !bb_store_is_inherited(db))
@@ -52,7 +51,7 @@ void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot)
     bb_mutex_unlock(&db->mutex);
 }
 
-/* Takes a copy of the range. */
+/* Copies the range. */
 static enum bb_status keep_range(struct bb_db_iter *iter, const struct bb_key_range *range)
 {
     struct bb_bytes low = range->low != NULL ? *range->low : (struct bb_bytes){0};
@@ -74,7 +73,7 @@ static enum bb_status open_iter(struct bb_db_iter *iter, const struct bb_get_cal
 {
     struct bb_db *db = iter->db;
     struct bb_iter *stream = NULL;
-    /* The view before the sequence: see lookup.c. */
+    /* The view must be loaded before the sequence: see lookup.c. */
     iter->view = bb_store_pin_view(db);
     uint64_t sequence = call->snapshot != NULL ? call->snapshot->sequence
                                                : bb_view_sequence(iter->view, &db->last_sequence);
@@ -129,8 +128,8 @@ enum bb_status bb_db_iter_create(struct bb_db *db, const struct bb_get_options *
     return bb_db_iter_create_range(db, options, NULL, ret_iter);
 }
 
-/* The least key above all that begin with the prefix: its last byte that can be raised is, and what
- * follows goes. Empty: there is no such key. */
+/* Makes the lowest key above all keys with the prefix: increments the last byte that is not 255 and
+ * drops the following ones. Empty: no such key exists. */
 static void raise_prefix(struct bb_buf *prefix)
 {
     while (prefix->size > 0 && prefix->data[prefix->size - 1] == UINT8_MAX)
@@ -145,7 +144,7 @@ enum bb_status bb_db_iter_create_prefix(struct bb_db *db, const struct bb_get_op
     struct bb_buf raised = {0};
     if (db->options.comparator != NULL)
         return bb_fail(BB_INVALID,
-                       "the keys of a prefix need not stand together in the order \"%s\"; give the "
+                       "the keys of a prefix need not be adjacent in the order \"%s\"; give the "
                        "bounds of the range",
                        db->options.comparator->name);
     enum bb_status status = bb_buf_assign(&raised, prefix);
@@ -159,8 +158,8 @@ enum bb_status bb_db_iter_create_prefix(struct bb_db *db, const struct bb_get_op
     return status;
 }
 
-/* In a child made by fork: nothing is counted, and nothing waited for. One that a thread of the parent
- * was moving stays as it is, and so does a view while the mutex is held. */
+/* In a forked child this neither counts nor waits. An iterator that a thread of the parent was
+ * moving is not freed, and a view is not freed while the mutex is held. */
 static void leave_iter(struct bb_db_iter *iter)
 {
     struct bb_db *db = iter->db;
@@ -193,7 +192,7 @@ void bb_db_iter_destroy(struct bb_db_iter *iter)
     bb_store_release_view(db, iter->view);
     bb_buf_deinit(&iter->bounds);
     bb_free(iter);
-    /* Last: whoever sees the count without this one may close the store. */
+    /* This must be last: a thread that sees the lower count may close the store. */
     atomic_fetch_sub(&db->iterator_count, 1);
 }
 
@@ -202,7 +201,8 @@ bool bb_db_iter_valid(const struct bb_db_iter *iter)
     return iter->visible.is_valid;
 }
 
-/* May it move? In a child made by fork it is nowhere, for that reason, from its first move on. */
+/* True when the iterator may move. In a forked child every move fails, and the iterator becomes
+ * invalid. */
 static bool begin_move(struct bb_db_iter *iter)
 {
     if (bb_store_is_inherited(iter->db)) {

@@ -6,7 +6,7 @@
 #include "kv/manifest/filename.h"
 #include "sstable/table_visit.h"
 
-/* Other views may have the summary at hand until their readers have left. */
+/* Readers of other views may use the table filter until they leave. */
 static void distrust(struct bb_shadow *shadow, struct bb_table_file *file, struct bb_table *table)
 {
     bb_table_distrust_filters(table);
@@ -54,8 +54,8 @@ void bb_shadow_end(const struct bb_shadow *shadow)
     if (bb_filename_path(db->directory, BB_FILE_TABLE, shadow->liar, &path) == BB_OK) {
         struct bb_place place = {.file = (const char *)path.data};
         (void)!bb_corrupt(place, 0,
-                          "its filters deny a key that it has; they are not asked any more until "
-                          "the store is opened again. A compaction writes them anew");
+                          "its filters deny a key that it has; they are not probed any more until "
+                          "the store is opened again. A compaction rebuilds them");
         struct bb_error damage = *bb_error_last();
         struct bb_event event = {.kind = BB_EVENT_DAMAGE, .level = -1, .message = damage.message};
         bb_store_event(db, &event);

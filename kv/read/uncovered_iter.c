@@ -4,12 +4,12 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-/* So many hidden entries are passed before a seek is worth it: one costs as much as some dozen
- * steps. */
+/* The number of hidden entries that are skipped one by one before a seek, which costs as much as a
+ * few dozen steps. */
 #define STEPS_MAX 16
 
 struct uncovered_iter {
-    struct bb_iter base; /* first */
+    struct bb_iter base; /* must be first */
     struct bb_iter *stream;
     struct bb_range_cover cover;
 };
@@ -19,7 +19,7 @@ static struct uncovered_iter *iter_of(struct bb_iter *base)
     return (struct uncovered_iter *)base;
 }
 
-/* Shows where the stream stands, or the reason why there is nothing. */
+/* Publishes the stream's entry, or its status. */
 static void show(struct uncovered_iter *iter, enum bb_status status)
 {
     iter->base.is_valid = status == BB_OK && iter->stream->is_valid;
@@ -27,7 +27,7 @@ static void show(struct uncovered_iter *iter, enum bb_status status)
     iter->base.entry = iter->stream->entry;
 }
 
-/* Is all of the run hidden where the stream stands, or only this entry? */
+/* True when the whole run is hidden at the stream's position, not only this entry. */
 static bool is_region_hidden(const struct uncovered_iter *iter)
 {
     return iter->cover.region.covering > 0;
@@ -38,7 +38,7 @@ static bool is_entry_hidden(const struct uncovered_iter *iter)
     return is_region_hidden(iter) || iter->cover.own > iter->stream->entry.sequence;
 }
 
-/* Behind the region, which is hidden. */
+/* Moves past the hidden region. */
 static void leave_forward(struct uncovered_iter *iter)
 {
     struct bb_iter *stream = iter->stream;
@@ -65,7 +65,7 @@ static void leave_backward(struct uncovered_iter *iter)
     }
     if (!stream->is_valid)
         return;
-    /* A stream over a range shows nothing behind it, where low may be. */
+    /* A stream over a range ends there, and low may be later. */
     bb_iter_seek(stream, region->low, BB_SEQUENCE_MAX);
     if (stream->is_valid)
         bb_iter_prev(stream);
@@ -154,7 +154,7 @@ enum bb_status bb_uncovered_iter_create(struct bb_iter *stream, const struct bb_
     struct uncovered_iter *iter = bb_alloc_zeroed(1, sizeof(*iter));
     if (iter == NULL) {
         bb_iter_destroy(stream);
-        return bb_fail(BB_NO_MEMORY, "no memory for a stream beside range tombstones");
+        return bb_fail(BB_NO_MEMORY, "no memory for a stream with range tombstones");
     }
     iter->base.ops = &ops;
     iter->stream = stream;

@@ -10,7 +10,7 @@
 #include "kv/read/uncovered_iter.h"
 #include "kv/view.h"
 
-/* Streams that are being gathered; on failure they are destroyed. */
+/* Streams collected so far; destroyed on failure. */
 struct streams {
     struct bb_iter **iters;
     size_t count;
@@ -20,11 +20,11 @@ struct streams {
     struct bb_read_stats *stats;
     const struct bb_view *view;
     uint64_t sequence;
-    size_t run; /* of the view, that the next stream is over */
+    size_t run; /* number in the view, of the next stream's run */
 };
 
-/* Takes the stream over the next run. Where there are range tombstones it is one without what they
- * hide. */
+/* Adds the stream over the next run. If there are range tombstones, it is wrapped to skip hidden
+ * entries. */
 static enum bb_status add(struct streams *streams, struct bb_iter *iter)
 {
     struct bb_range_cover cover;

@@ -27,7 +27,7 @@ static bool is_current_key(const struct bb_visible *visible, struct bb_bytes key
     return bb_key_compare(visible->comparator, key, bb_buf_bytes(&visible->key)) == 0;
 }
 
-/* Copies into a buffer; a failure ends the iteration with its status. */
+/* Copies into a buffer. A failure ends the iteration with its status. */
 static bool keep(struct bb_visible *visible, struct bb_buf *buf, struct bb_bytes bytes)
 {
     visible->status = bb_buf_assign(buf, bytes);
@@ -46,9 +46,8 @@ static bool is_above(const struct bb_visible *visible, struct bb_bytes key)
            bb_key_compare(visible->comparator, key, *visible->range.high) >= 0;
 }
 
-/* Forward from the stream's entry to the first version that is visible and a put. When skipping,
- * versions of the kept key are passed over: they are older than the one that was shown, or hidden
- * by a tombstone. */
+/* Moves forward from the stream's entry to the first visible put. is_skipping: versions of the kept
+ * key are skipped, because they are older than the current one, or hidden by a tombstone. */
 static void find_forward(struct bb_visible *visible, bool is_skipping)
 {
     struct bb_iter *stream = visible->stream;
@@ -70,8 +69,8 @@ static void find_forward(struct bb_visible *visible, bool is_skipping)
     }
 }
 
-/* The version that is shown unless a newer one follows. Where a comparator equates different bytes,
- * its key is spelled its own way. */
+/* Keeps a version, which becomes the result unless a newer one follows. Where a comparator treats
+ * different bytes as equal, the key has the version's spelling. */
 static bool keep_backward(struct bb_visible *visible, const struct bb_entry *entry)
 {
     bool is_spelled_alike =
@@ -80,8 +79,8 @@ static bool keep_backward(struct bb_visible *visible, const struct bb_entry *ent
            keep(visible, &visible->value, entry->value);
 }
 
-/* The stream stands on the last version of some key: takes in all versions of that key going
- * backward, newest visible one last. True when that one is a put, which is then kept. */
+/* The stream is at the last version of a key: reads all versions of the key backward, the newest
+ * visible one last. True when that one is a put, which is then kept. */
 static bool take_key_backward(struct bb_visible *visible)
 {
     struct bb_iter *stream = visible->stream;
@@ -119,7 +118,7 @@ void bb_visible_seek_first(struct bb_visible *visible)
     find_forward(visible, false);
 }
 
-/* To the last entry before all of a key's. */
+/* Moves to the last entry before all versions of a key. */
 static void seek_before(struct bb_iter *stream, struct bb_bytes key)
 {
     bb_iter_seek(stream, key, BB_SEQUENCE_MAX);
@@ -156,8 +155,8 @@ void bb_visible_refuse(struct bb_visible *visible, enum bb_status status)
 
 void bb_visible_next(struct bb_visible *visible)
 {
-    /* Backward, the stream stands before the shown key's versions: it goes to the oldest possible
-     * one instead, and what is left of the key is skipped. */
+    /* Backward, the stream is before the current key's versions. It moves to the oldest possible
+     * version, and the remaining ones are skipped. */
     if (visible->is_backward)
         bb_iter_seek(visible->stream, bb_buf_bytes(&visible->key), 0);
     else
@@ -165,7 +164,7 @@ void bb_visible_next(struct bb_visible *visible)
     find_forward(visible, true);
 }
 
-/* Forward, the stream stands among the shown key's versions: it goes back before all of them. */
+/* Forward, the stream is among the current key's versions: it moves back before all of them. */
 static void leave_key_backward(struct bb_visible *visible)
 {
     struct bb_iter *stream = visible->stream;
