@@ -1,4 +1,4 @@
-/* Closing a store; the order of calls is that of docs/durability.md. */
+/* Closes a store. docs/durability.md defines the order of calls. */
 #include "kv/recovery/close.h"
 
 #include "base/alloc.h"
@@ -17,11 +17,11 @@
 #include "kv/recovery/close_note.h"
 #include "kv/write/commit.h"
 
-/* Closing leaves at most so many bytes of keys and values to be replayed: some 10 ms. */
+/* After a close at most this many bytes of keys and values must be replayed: about 10 ms. */
 #define REPLAY_BYTES_MAX (UINT64_C(1) << 20)
 
-/* The current view is nobody's any more, and there is no other thread: all views, buffers and
- * levels go. */
+/* The current view is unused, and no other thread exists: releases all views, buffers and
+ * levels. */
 static void release_views(struct bb_db *db)
 {
     if (db->view != NULL) {
@@ -79,7 +79,7 @@ static enum bb_status check_unused(struct bb_db *db)
                    db->directory, iterators, snapshots, values);
 }
 
-/* Calls that wait for workers are told, and leave. */
+/* Notifies calls that wait for workers, and waits until they have returned. */
 static void wait_for_calls(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
@@ -88,7 +88,7 @@ static void wait_for_calls(struct bb_db *db)
     bb_mutex_unlock(&db->mutex);
 }
 
-/* What the next opening would have to replay. */
+/* The size of the data that the next opening would replay. */
 static uint64_t memtable_bytes(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
@@ -108,17 +108,17 @@ static enum bb_status flush_at_close(struct bb_db *db)
     if (status != BB_OK)
         return status;
     bb_file_limit_lift(db->limit);
-    /* What no log can make durable goes to a table: logging is off, the log has failed, or was
-     * removed. */
+    /* Flushes to a table when no log can make the data durable: logging is off, or the log has
+     * failed or was removed. */
     if (db->options.wal_off || db->is_log_failed || !is_log_there)
         return bb_store_flush_led(db);
-    /* Else it is for the next opening's sake, and the logs hold it all the same. */
+    /* Otherwise the flush only saves the next opening work; the logs have the data too. */
     if (memtable_bytes(db) > REPLAY_BYTES_MAX)
         (void)!bb_store_flush_led(db);
     return BB_OK;
 }
 
-/* The leader's, and nobody leads after it: writes before this one are done, later ones refused. */
+/* Called by the last leader: earlier writes are done, later ones are refused. */
 static enum bb_status close_led(struct bb_db *db, struct bb_commit *commit)
 {
     bb_commit_queue_close(&db->commits, commit);
@@ -134,13 +134,13 @@ static enum bb_status close_led(struct bb_db *db, struct bb_commit *commit)
     return status == BB_OK ? bb_close_note_write(db) : status;
 }
 
-/* The store is its opener's: nothing is written, synced, unlocked, joined or waited for. Where a thread
- * of the opener was in the middle of something, or anything is still open, all of it stays for the
- * end of the process. */
+/* The store belongs to the opening process: do not write, sync, unlock, join or wait. If a thread
+ * of that process was inside the store, or anything is still open, its memory is kept until the
+ * process ends. */
 static enum bb_status leave_inherited(struct bb_db *db)
 {
     if (bb_store_was_still(db))
-        (void)!bb_store_release(db); /* what an inherited file refuses to do is meant to be left */
+        (void)!bb_store_release(db); /* an inherited file refuses some work by design */
     return BB_OK;
 }
 

@@ -8,7 +8,7 @@
 #include "kv/wal/wal_writer.h"
 #include "kv/write/write_buffer.h"
 
-/* Of the memtables that are not in tables, ascending by number. */
+/* The ends of the logs of all memtables that are not in tables, ascending by number. */
 struct log_ends {
     struct bb_wal_end ends[BB_FROZEN_MAX + 1];
     size_t count;
@@ -20,7 +20,7 @@ static void add_end(struct log_ends *list, const struct bb_write_buffer *buffer)
         list->ends[list->count++] = bb_wal_writer_end(buffer->log);
 }
 
-/* There is no other thread that could change the view. */
+/* No other thread can change the view. */
 static struct log_ends list_ends(const struct bb_db *db)
 {
     struct log_ends list = {.count = 0};
@@ -30,7 +30,7 @@ static struct log_ends list_ends(const struct bb_db *db)
     return list;
 }
 
-/* The manifest of the process before is not written (R4). */
+/* Replaces the manifest of the previous process, which must not be written (R4). */
 static enum bb_status take_over(struct bb_db *db)
 {
     uint64_t number = 0;

@@ -9,7 +9,7 @@
 struct count {
     struct bb_dropped *dropped;
     uint64_t expected_sequence;
-    uint64_t offset; /* of the first record that is dropped; 0: none was met */
+    uint64_t offset; /* of the first dropped record; 0 if none */
 };
 
 static enum bb_status count_record(void *context, struct bb_bytes payload, uint64_t offset)

@@ -1,9 +1,10 @@
 /* See log_run.h.
  *
- * Keys are compared by eight bytes at a time, which the items carry, so that sorting touches no key:
- * items are sorted by the bytes at some depth, and those that are equal there again by the bytes
- * behind what they have in common. Each key is looked at once per depth, not once per comparison,
- * which would be a cache miss each. */
+ * Keys are compared by eight bytes at a time. The items carry these bytes, so that sorting reads no
+ * key: items are sorted by the bytes at some depth, and equal ones are sorted again by the bytes
+ * after their shared prefix. Each key is read once per depth, instead of once per comparison with a
+ * cache miss each.
+ */
 #include "kv/recovery/log_run.h"
 
 #include "base/alloc.h"
@@ -13,27 +14,29 @@
 #include "base/status.h"
 
 #define CAPACITY_MAX (UINT64_C(24) << 30)
-/* Equal keys are found equal this often at most before they are compared whole: keys whose common
- * parts end one by one would else go 8,192 calls deep. */
+/* Equal items are sorted at this many depths before whole keys are compared. Keys that share ever
+ * longer prefixes would otherwise recurse 8,192 calls deep. */
 #define DEPTH_MAX 64
-/* Runs of so many are sorted by insertion. */
+/* Runs of up to this size are sorted by insertion. */
 #define INSERTION_MAX 12
-/* Records that are asked for ahead of the one shown. */
+/* The number of records to prefetch. */
 #define PREFETCH_AHEAD 8
 
 struct record {
-    uint64_t sequence_and_kind; /* and whether the value is IN_PLACE */
+    uint64_t sequence_and_kind; /* and a flag: the value is IN_PLACE */
     uint32_t key_size;
     uint32_t value_size;
-    uint8_t bytes[]; /* key, value or its address */
+    uint8_t bytes[]; /* key, then the value or its address */
 };
 #define IN_PLACE  UINT64_C(0x80)
 #define KIND_MASK UINT64_C(0x7f)
 
 struct item {
-    uint64_t prefix; /* of the key, behind its first `skip` bytes; zeros behind its end */
+    /* Eight bytes of the key after its first `skip` bytes, padded with zeros. */
+    uint64_t prefix;
     uint32_t record; /* place in the arena */
-    uint32_t rest;   /* bytes of the key behind skip; LONGER_REST: more than the prefix shows */
+    /* Bytes of the key after skip; LONGER_REST: more than the prefix has. */
+    uint32_t rest;
 };
 #define PREFIX_SIZE 8
 #define LONGER_REST (PREFIX_SIZE + 1)
@@ -47,11 +50,11 @@ struct bb_log_run {
     size_t count;            /* of items */
     struct bb_range_array ranges;
     uint64_t capacity;
-    uint64_t twice; /* items whose key another one has, too */
+    uint64_t twice; /* items that share their key with another one */
 };
 
-/* What an operation takes besides its bytes: its head, rounding, an address, and its item with a place to be
- * sorted into; or its range. */
+/* The overhead of an operation: its head, rounding, an address, and its item twice, because sorting
+ * needs a second place; or its range. */
 #define OPERATION_BYTES                                                                            \
     (sizeof(struct record) + BB_ARENA_UNIT + sizeof(void *) + 2 * sizeof(struct item))
 
@@ -68,7 +71,7 @@ enum bb_status bb_log_run_create(const struct bb_comparator *comparator, uint64_
         return bb_fail(BB_NO_MEMORY, "no memory for a run of logs");
     run->comparator = comparator;
     run->capacity = capacity;
-    /* Address space: what items take is not touched here. */
+    /* Address space: memory for items is allocated separately. */
     enum bb_status status = bb_arena_init(&run->arena, (size_t)capacity);
     if (status != BB_OK) {
         bb_free(run);
@@ -143,7 +146,7 @@ static void copy_bytes(uint8_t *to, struct bb_bytes bytes)
         memcpy(to, bytes.data, bytes.size);
 }
 
-/* Head and key, with room for so much behind them, which *ret_rest is. */
+/* Adds head and key, and reserves `rest` bytes after them, at *ret_rest. */
 static enum bb_status add_record(struct bb_log_run *run, const struct bb_entry *entry, size_t rest,
                                  uint32_t *ret_place, uint8_t **ret_rest)
 {
@@ -244,14 +247,14 @@ static inline void insertion_sort(const struct bb_log_run *run, struct item *ite
     }
 }
 
-/* left and right, both sorted and one behind the other, into the items themselves; of equal ones
- * those on the left come first. Who is next is as good as random, so it is no branch. */
+/* Merges left and right, both sorted and adjacent, into the items. Equal items keep their order:
+ * left first. The next one is close to random, so the choice has no branch. */
 static inline void merge_halves(const struct bb_log_run *run, struct item *items,
                                 struct item *scratch, size_t half, size_t count,
                                 before_fn *is_before)
 {
     if (!is_before(run, &items[half], &items[half - 1]))
-        return; /* in order already, as keys often arrive */
+        return; /* sorted already, as keys often arrive */
     memcpy(scratch, items, half * sizeof(*items));
     const struct item *left = scratch;
     const struct item *left_end = scratch + half;
@@ -266,7 +269,7 @@ static inline void merge_halves(const struct bb_log_run *run, struct item *items
     memcpy(items, left, (size_t)(left_end - left) * sizeof(*items));
 }
 
-/* Stable. Goes from short runs to long ones; scratch has room for half of the items. */
+/* A stable merge sort from short runs to long ones; scratch has space for half of the items. */
 static inline void merge_sort(const struct bb_log_run *run, struct item *items,
                               struct item *scratch, size_t count, before_fn *is_before)
 {
@@ -281,7 +284,7 @@ static inline void merge_sort(const struct bb_log_run *run, struct item *items,
     }
 }
 
-/* The versions of one key, oldest first, become newest first. */
+/* Reverses the versions of each key to newest first. */
 static void reverse_versions(struct bb_log_run *run, struct item *items, size_t count)
 {
     run->twice += count - 1;
@@ -303,8 +306,8 @@ static void sort_by_key(struct bb_log_run *run, struct item *items, struct item 
     }
 }
 
-/* Has the items show what is behind the bytes that all of them begin with; they have skip in
- * common. Gives the number of bytes in common. */
+/* Moves the items' prefixes past their shared bytes; they share `skip` bytes already. Returns the
+ * number of shared bytes. */
 static size_t skip_common(const struct bb_log_run *run, struct item *items, size_t count,
                           size_t skip)
 {
@@ -321,7 +324,7 @@ static size_t skip_common(const struct bb_log_run *run, struct item *items, size
     return skip + common;
 }
 
-/* The items have skip bytes of their keys in common and show those behind. */
+/* Sorts items that share skip bytes of their keys by the prefixes after them. */
 static void sort_by_prefix(struct bb_log_run *run, struct item *items, struct item *scratch,
                            size_t count, size_t skip, unsigned depth)
 {
@@ -363,10 +366,10 @@ uint64_t bb_log_run_key_count(const struct bb_log_run *run)
     return run->count - run->twice;
 }
 
-/* ---- in order ---- */
+/* ---- iteration ---- */
 
 struct log_run_iter {
-    struct bb_iter iter; /* first: a bb_iter is a log_run_iter */
+    struct bb_iter iter; /* must be first */
     const struct bb_log_run *run;
     const struct item *items;
     size_t position;

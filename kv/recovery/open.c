@@ -1,4 +1,4 @@
-/* Opening and creating a store; the order of calls is that of docs/durability.md. */
+/* Opens and creates a store. docs/durability.md defines the order of calls. */
 #include <inttypes.h>
 
 #include "bb/db_files.h"
@@ -71,7 +71,8 @@ static enum bb_status rescan(struct bb_opening *opening)
     return bb_directory_scan(db->system, db->directory, &opening->directory);
 }
 
-/* For a directory without CURRENT: nothing in it forbids to create a store, and it is wanted. */
+/* For a directory without CURRENT: checks that its contents and the options permit creating a
+ * store. */
 static enum bb_status check_may_create(const struct bb_opening *opening)
 {
     const struct bb_db *db = opening->db;
@@ -83,7 +84,7 @@ static enum bb_status check_may_create(const struct bb_opening *opening)
                    db->directory);
 }
 
-/* There is a store, and there must not be one. */
+/* Fails if a store exists but must not. */
 static enum bb_status check_exists(const struct bb_opening *opening)
 {
     const struct bb_db *db = opening->db;
@@ -92,9 +93,9 @@ static enum bb_status check_exists(const struct bb_opening *opening)
     return bb_fail(BB_EXISTS, "%s: is a store already, and error_if_exists is set", db->directory);
 }
 
-/* Before the lock: what exists exists whoever has it open, and a directory that is no store, and is
- * not to become one, gets no lock file. No more than names is looked at: one who has it open may
- * just be making the store, or removing it, which would pass for damage. */
+/* Runs before the lock is taken. An existing store exists whether it is open or not, and a
+ * directory that is not and will not become a store gets no lock file. Only names are checked:
+ * another process may be creating or removing the store, which would look like damage. */
 static enum bb_status check_is_store(struct bb_opening *opening)
 {
     enum bb_status status = rescan(opening);
@@ -106,7 +107,7 @@ static enum bb_status check_is_store(struct bb_opening *opening)
     return status == BB_OK && !may_be_store ? check_may_create(opening) : status;
 }
 
-/* A new store: its identity in a first manifest, and nothing else. */
+/* Creates a store: its identity in a first manifest. */
 static enum bb_status create_store(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
@@ -117,9 +118,9 @@ static enum bb_status create_store(struct bb_opening *opening)
     if (status != BB_OK)
         return status;
     status = sync_parent(db);
-    /* A parent that may not be opened can only matter if the directory is new in it. One that was
-     * opened and could not be synced may have lost it: an attempt that was killed may have made it
-     * just now. */
+    /* A parent directory that cannot be opened matters only if the directory is new in it. If it
+     * can be opened but not synced, the new name may be lost: an attempt that was killed may have
+     * made the directory recently. */
     if (status == BB_READ_ONLY && !opening->made_directory)
         status = BB_OK;
     if (status == BB_OK)
@@ -167,7 +168,7 @@ static enum bb_status read_manifest(struct bb_opening *opening)
             bb_directory_next_number(db->directory, &opening->directory, &opening->state, &next);
     if (status != BB_OK)
         return status;
-    /* Numbers that an earlier attempt has tried are used up. */
+    /* Numbers that an earlier attempt used are not used again. */
     if (next < atomic_load(&db->next_file_number))
         next = atomic_load(&db->next_file_number);
     atomic_store(&db->next_file_number, next);
@@ -183,7 +184,7 @@ static void remove_table_file(void *context, uint64_t number)
 {
     struct bb_db *db = context;
     struct bb_buf path = {0};
-    /* A table that stays behind is an orphan for the next opening. */
+    /* A table that remains is an orphan for the next opening. */
     if (bb_filename_path(db->directory, BB_FILE_TABLE, number, &path) == BB_OK)
         (void)!db->system->ops->remove(db->system, (const char *)path.data);
     bb_buf_deinit(&path);
@@ -205,7 +206,7 @@ static enum bb_status open_tables(struct bb_opening *opening)
     struct bb_db *db = opening->db;
     struct bb_levels *empty = NULL;
     struct bb_edit all = {0};
-    if (db->view != NULL) { /* waiting for space: nobody has changed the store since */
+    if (db->view != NULL) { /* waiting for space: the store is unchanged since */
         opening->levels = bb_store_ref_levels(db);
         return BB_OK;
     }
@@ -225,7 +226,7 @@ static enum bb_status open_tables(struct bb_opening *opening)
     return status;
 }
 
-/* Was the store closed with nothing to recover, and nothing to clean up? Then there is nothing to be
+/* True when the store was cleanly closed, with nothing to recover or clean up. Then no file is
  * written before the first write: docs/durability.md, "A cleanly closed store". */
 static bool is_at_rest(const struct bb_opening *opening)
 {
@@ -250,7 +251,7 @@ static enum bb_status create_buffer(struct bb_opening *opening)
                                      db, (size_t)db->options.write_buffer_bytes, &opening->buffer);
 }
 
-/* The state as it is now, in a manifest of our own. */
+/* Writes the present state to a new manifest. */
 static enum bb_status publish_manifest(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
@@ -273,7 +274,7 @@ static enum bb_status publish_manifest(struct bb_opening *opening)
     return status;
 }
 
-/* What was found is in force and stays so until there is something to change. */
+/* The old manifest stays current until the first change. */
 static enum bb_status put_manifest_in_place(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
@@ -283,7 +284,7 @@ static enum bb_status put_manifest_in_place(struct bb_opening *opening)
                : publish_manifest(opening);
 }
 
-/* Counts of 0 are left out. */
+/* Counts of 0 are omitted. */
 static enum bb_status append_count(struct bb_buf *text, uint64_t count, const char *of_files)
 {
     const char *separator = text->data[text->size - 1] == ':' ? "" : ";";
@@ -306,8 +307,7 @@ static enum bb_status print_orphans(struct bb_buf *text, const char *directory, 
     return status == BB_OK ? bb_buf_append(text, "", 1) : status;
 }
 
-/* The manifest before this one and the logs that were replayed always go; whatever else went or
- * stayed is news. */
+/* The previous manifest and the replayed logs are always removed; reports everything else. */
 static void tell_orphans(const struct bb_opening *opening, const struct bb_directory_report *report)
 {
     struct bb_db *db = opening->db;
@@ -334,7 +334,8 @@ static void remove_orphans(struct bb_opening *opening)
     tell_orphans(opening, &report);
 }
 
-/* All is in force: shows it. Look-ups load the view before the sequence (kv/read/lookup.c). */
+/* Publishes the recovered state, which is current now. Lookups load the view before the sequence
+ * (kv/read/lookup.c). */
 static void take_over(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
@@ -449,7 +450,7 @@ static struct bb_db *create_db(const char *directory, const struct bb_db_options
     return db;
 }
 
-/* For who wants to know; what a repair before has said stays. */
+/* Fills in the recovery report, without overwriting an earlier repair's report. */
 static void report_recovery(const struct bb_opening *opening)
 {
     struct bb_db_recovery *report = opening->db->options.recovery_report;
@@ -514,12 +515,12 @@ static enum bb_status open_resolved(const char *directory, const struct bb_db_op
         (void)!bb_store_release(db);
         return bb_error_restore(&failure);
     }
-    db->options.recovery_report = NULL; /* the caller's for this call */
+    db->options.recovery_report = NULL; /* belongs to the caller, for this call only */
     *ret_db = db;
     return BB_OK;
 }
 
-/* What a repair did, in the words of an opening. */
+/* Converts a repair's report to an opening's. */
 static void report_repair(const struct bb_db_repair_report *repair, struct bb_db_recovery *report)
 {
     if (report == NULL)
@@ -532,7 +533,7 @@ static void report_repair(const struct bb_db_repair_report *repair, struct bb_db
                                       .deletions_may_return = repair->deletions_may_return};
 }
 
-/* options: as the caller gave them. */
+/* options: the caller's original. */
 static enum bb_status repair_and_open(const char *directory, const struct bb_db_options *options,
                                       const struct bb_db_options *resolved, struct bb_db **ret_db)
 {

@@ -15,7 +15,7 @@
 #include "kv/background/target.h"
 #include "kv/wal/wal_reader.h"
 
-/* Values from this size on stay in the record that they were read in, if that holds little else. */
+/* Values of at least this size stay in the record's buffer, if the record is mostly that value. */
 #define IN_PLACE_MIN ((size_t)64 * 1024)
 
 struct bb_log_check bb_log_check_from(const struct bb_manifest_state *state)
@@ -25,7 +25,7 @@ struct bb_log_check bb_log_check_from(const struct bb_manifest_state *state)
                                  .end_count = state->log_end_count};
 }
 
-/* Goes through one log and hands each new operation to `visit`. */
+/* Walks one log and passes each new operation to `visit`. */
 struct log_walk {
     const char *path;
     uint64_t number;
@@ -33,10 +33,10 @@ struct log_walk {
     enum bb_recovery recovery;
     struct bb_log_check *check;
     enum bb_status (*visit)(void *context, const struct bb_entry *entry);
-    enum bb_status (*end_record)(void *context); /* NULL: nothing is done */
+    enum bb_status (*end_record)(void *context); /* may be NULL */
     void *context;
-    bool has_record;    /* one of the log was taken */
-    size_t record_size; /* of the record at hand */
+    bool has_record;    /* a record of the log was used */
+    size_t record_size; /* of the current record */
 };
 
 static bool tolerates_damage(const struct log_walk *walk)
@@ -56,7 +56,7 @@ static enum bb_status visit_operations(struct log_walk *walk, struct bb_batch_cu
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
-/* What other modes drop. */
+/* In strict mode: fails where other modes drop records. */
 static enum bb_status fail_strict(const struct log_walk *walk, uint64_t offset, const char *reason)
 {
     const struct bb_log_check *check = walk->check;
@@ -66,8 +66,8 @@ static enum bb_status fail_strict(const struct log_walk *walk, uint64_t offset, 
                       reason, check->record_count, check->expected_sequence - 1);
 }
 
-/* A gap before the record that begins at `sequence`: an end of the state, or damage. Within a log it
- * is damage in any case, since all that precedes this record could be read. */
+/* Handles a gap before the record that begins at `sequence`: an end of the state, or damage. Within
+ * a log it is always damage, since everything before this record was readable. */
 static enum bb_status meet_gap(struct log_walk *walk, uint64_t sequence)
 {
     uint64_t durable = 0;
@@ -123,7 +123,7 @@ static const struct bb_wal_end *find_end(const struct bb_log_check *check, uint6
     return NULL;
 }
 
-/* A log of a store that was closed has the records that it had then. */
+/* Checks a log of a closed store against the end recorded at the close. */
 static enum bb_status check_end(struct log_walk *walk)
 {
     const struct bb_wal_end *wanted = find_end(walk->check, walk->number);
@@ -194,15 +194,15 @@ enum bb_status bb_replay_visit_log(
     return open_and_walk(fs, store_id, &walk);
 }
 
-/* The logs on their way into tables. */
+/* State of writing logs to tables. */
 struct replay {
     struct bb_db *db;
     struct bb_manifest_state *state;
     struct bb_levels **levels;
-    struct bb_log_run *run; /* NULL: nothing is gathered */
+    struct bb_log_run *run; /* NULL: no operations are collected */
     uint64_t capacity_bytes;
-    const struct log_walk *walk; /* through the log at hand */
-    bool keeps_record;           /* values of the record at hand stay in it */
+    const struct log_walk *walk; /* the walk of the current log */
+    bool keeps_record;           /* values of the current record stay in it */
 };
 
 static enum bb_status add_table(struct replay *replay, uint64_t number,
@@ -279,7 +279,7 @@ static enum bb_status write_content(struct replay *replay)
     return status;
 }
 
-/* There is no run afterwards, also if it was empty: empty ranges leave nothing in it. */
+/* Writes a table and destroys the run, even an empty one: empty ranges leave no operation in it. */
 static enum bb_status write_table(struct replay *replay)
 {
     enum bb_status status = BB_OK;
@@ -321,8 +321,8 @@ static enum bb_status replay_operation(void *context, const struct bb_entry *ent
     return bb_log_run_add_in_place(replay->run, entry);
 }
 
-/* The run keeps the record whose values it has in place; one that was written in between needs it no
- * more. A full run is written before the next record is read: that may be as large. */
+/* Keeps the record in the run if its values are in place, unless the run was written in between. A
+ * full run is written before the next record is read, which may be just as large. */
 static enum bb_status end_record(void *context)
 {
     struct replay *replay = context;
@@ -337,8 +337,8 @@ static enum bb_status end_record(void *context)
     return status;
 }
 
-/* An operation that changes nothing, an empty range, leaves no trace but its sequence: nobody may get
- * that again. */
+/* An operation without effect, an empty range, leaves only its sequence, which must not be used
+ * again. */
 static enum bb_status note_sequence(struct replay *replay, uint64_t last_sequence)
 {
     struct bb_edit edit;
@@ -394,7 +394,7 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
     return status;
 }
 
-/* Logs behind a gap are not read any more, and count as cut where that is damage. */
+/* Logs after a gap are not read. They count as cut if the gap is damage. */
 static enum bb_status replay_each(struct replay *replay, const uint64_t *numbers, size_t count,
                                   struct bb_log_check *check, struct bb_replay_report *report)
 {
@@ -431,7 +431,7 @@ static enum bb_status replay_all(struct replay *replay, const uint64_t *numbers,
     struct bb_log_check check = bb_log_check_from(replay->state);
     uint64_t begin = check.expected_sequence;
     struct bb_wal_end *ends = replay->state->log_ends;
-    replay->state->log_ends = NULL; /* the tables that are made of the logs change the state */
+    replay->state->log_ends = NULL; /* the new tables change the state */
     replay->state->log_end_count = 0;
     enum bb_status status = replay_each(replay, numbers, count, &check, report);
     fill_report(&check, begin, count, report);
@@ -497,7 +497,7 @@ static enum bb_status keep_log(struct bb_db *db, uint64_t number)
     enum bb_status status = bb_filename_path(db->directory, BB_FILE_LOG, number, &from);
     if (status == BB_OK)
         status = bb_buf_print(&to, "%s.damaged%c", (const char *)from.data, 0);
-    /* What has this name already is an earlier attempt's copy of the same log, perhaps of a part. */
+    /* A file with this name is a copy of the same log by an earlier attempt, perhaps incomplete. */
     if (status == BB_OK)
         status = db->system->ops->remove(db->system, (const char *)to.data);
     if (status == BB_OK || status == BB_NOT_FOUND)

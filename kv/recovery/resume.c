@@ -10,8 +10,8 @@
 #include "kv/recovery/opening.h"
 #include "kv/write/commit.h"
 
-/* Is the manifest that the attempt has read still the one in force? Else the attempt has come as far
- * as the name, and its files may be needed. */
+/* True when the manifest that the attempt read is still current. Otherwise the attempt has
+ * published, and its files may be needed. */
 static bool is_undone(const struct bb_opening *opening)
 {
     const struct bb_db *db = opening->db;
@@ -21,7 +21,7 @@ static bool is_undone(const struct bb_opening *opening)
            number == opening->manifest.number;
 }
 
-/* The files of an attempt that has failed take space, and nothing refers to them. */
+/* The unreferenced files of a failed attempt take up space. */
 static void remove_attempt(struct bb_opening *opening)
 {
     struct bb_db *db = opening->db;
@@ -74,12 +74,12 @@ static enum bb_status try_again(struct bb_db *db)
         return BB_OK;
     }
     bb_mutex_lock(&db->mutex);
-    db->is_closing = false; /* they were stopped: the next call starts them */
+    db->is_closing = false; /* they were stopped; the next call starts them */
     bb_mutex_unlock(&db->mutex);
     return status;
 }
 
-/* The caller does not lead the commit queue. */
+/* REQUIRES: the caller does not lead the commit queue. */
 static enum bb_status resume(struct bb_db *db)
 {
     struct bb_commit commit;
@@ -101,8 +101,8 @@ enum bb_status bb_store_wait_for_space(struct bb_db *db)
     if (status != BB_OK)
         return bb_error_restore(&failure);
     atomic_store_explicit(&db->resume, resume, memory_order_release);
-    (void)!bb_fail(BB_NO_SPACE, "%s: open for reading alone until there is space: %s",
-                   db->directory, failure.message);
+    (void)!bb_fail(BB_NO_SPACE, "%s: open only for reading until there is space: %s", db->directory,
+                   failure.message);
     event.message = bb_error_last()->message;
     bb_store_event(db, &event);
     return BB_OK;

@@ -7,7 +7,7 @@
 #include "kv/background/install.h"
 #include "kv/unnamed.h"
 
-/* Of names "FILE.lost", "FILE.lost2", ... */
+/* Names are "FILE.lost", "FILE.lost2", ... */
 #define LOST_NAMES_MAX 1000
 
 static void tell(struct bb_db *db, const char *from, const char *to)
@@ -24,7 +24,7 @@ static void tell(struct bb_db *db, const char *from, const char *to)
     bb_buf_deinit(&text);
 }
 
-/* A rename replaces what has the name: the first one that is free. */
+/* Finds the first free name, because a rename replaces an existing file. */
 static enum bb_status name_lost(struct bb_db *db, const char *from, struct bb_buf *to)
 {
     bool is_directory = false;
