@@ -1,4 +1,4 @@
-/* See repair.h: what the steps of a repair share. */
+/* State shared by the steps of a repair. See repair.h. */
 #include "kv/repair/repair.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
-/* The catalog and the index files of a store that is repaired. See repair.h.
+/* The catalog and the index files of a repaired store. See repair.h.
  *
- *     sound, of a table that is kept     stays, whatever number the table gets: it is bound to the id
- *     all others                         removed: they hold nothing that their tables do not have
+ *     sound, of a kept table     kept for any number of the table: it is bound to the table's id
+ *     all others                 removed: they have no data that is not in their tables
  */
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-/* See repair.h: second names for files. */
+/* Hard links for repaired files. See repair.h. */
 #include "base/status.h"
 #include "kv/repair/repair.h"
 

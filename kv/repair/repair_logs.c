@@ -1,8 +1,8 @@
-/* What becomes of the logs in a repair. See repair.h.
+/* The logs in a repair. See repair.h.
  *
- * Logs that an opening can replay are left to it. Else every whole batch of them is written to
- * tables of level 0, and the logs are obsolete: those behind a hole too, unless what precedes the
- * first hole is all that is wanted.
+ * Logs that an opening can replay are kept. Otherwise every complete batch is written to tables of
+ * level 0, and the logs become obsolete. That includes batches after a hole, unless the caller only
+ * wants data before the first hole.
  */
 #include <inttypes.h>
 
@@ -21,11 +21,11 @@ struct reading {
     const char *name;
     struct bb_memtable *memtable;
     uint64_t expected_sequence; /* 0: any */
-    uint64_t tables_sequence;   /* what comes up to there may be in tables */
-    bool is_ended;              /* by a hole, where nothing behind one is wanted */
+    uint64_t tables_sequence;   /* operations up to here may be in tables */
+    bool is_ended;              /* by a hole, if later data is not requested */
 };
 
-/* ---- can they be replayed? ---- */
+/* ---- checking for replay ---- */
 
 static enum bb_status check_logs(struct bb_repair *repair, const uint64_t *numbers, size_t count,
                                  struct bb_log_check *check)
@@ -50,7 +50,7 @@ static bool is_first_log_there(const struct bb_repair *repair)
            bb_repair_find(repair, BB_FILE_LOG, state->log_number) != NULL;
 }
 
-/* A state that is not the last one may end before the logs begin, which is no end of theirs. */
+/* An older state may end before the logs begin, which is no gap in the logs. */
 static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *numbers,
                                       size_t count, bool *ret_is_replayable)
 {
@@ -70,12 +70,12 @@ static enum bb_status find_replayable(struct bb_repair *repair, const uint64_t *
         return BB_OK;
     }
     if (status == BB_OK && bb_repair_has_newer(repair, check.expected_sequence - 1))
-        return BB_OK; /* which come after what the logs hold */
+        return BB_OK; /* which follow the operations in the logs */
     *ret_is_replayable = status == BB_OK && (repair->is_current || !check.is_gap);
     return status;
 }
 
-/* ---- reading what is whole ---- */
+/* ---- reading complete batches ---- */
 
 static enum bb_status write_ranges(const struct bb_memtable *memtable,
                                    struct bb_repair_table *table)
@@ -112,7 +112,8 @@ static enum bb_status write_content(struct reading *reading)
     return status;
 }
 
-/* There is no memtable afterwards, also if it was empty: empty ranges leave nothing in it. */
+/* Writes a table and destroys the memtable, even an empty one: empty ranges leave no entry in
+ * it. */
 static enum bb_status write_table(struct reading *reading)
 {
     enum bb_status status = BB_OK;
@@ -147,8 +148,8 @@ static enum bb_status add_operation(struct reading *reading, const struct bb_ent
                : status;
 }
 
-/* All operations, or BB_CORRUPT before any is added: a batch whose check fits and whose bytes do
- * not was written so. */
+/* Checks all operations before any is added. Errors: BB_CORRUPT: a batch with a correct checksum
+ * and invalid bytes was written that way. */
 static enum bb_status check_batch(struct bb_batch_cursor cursor)
 {
     struct bb_entry entry;
@@ -170,8 +171,8 @@ static enum bb_status add_batch(struct reading *reading, struct bb_batch_cursor 
     return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
-/* Sequences go up by one. What begins later shows a hole, unless it is in tables: of a log that was
- * removed since, or sequences that an ingest passed over. What begins earlier was there already. */
+/* Sequences increase by one. A later start is a hole, unless the gap is in tables: from a log that
+ * was removed, or from sequences that an ingest skipped. An earlier start was seen already. */
 static bool follows(struct reading *reading, const struct bb_batch_cursor *cursor)
 {
     struct bb_repair *repair = reading->repair;
@@ -222,7 +223,7 @@ static void count_log(struct bb_repair *repair, const char *name,
     repair->report.deletions_may_return = true;
 }
 
-/* What the manifest of a store that was closed says of the log, and the log has no more. */
+/* Counts bytes that are missing in the log according to the manifest of a closed store. */
 static void count_cut(struct bb_repair *repair, const struct bb_directory_file *file,
                       const struct bb_wal_salvage_report *report)
 {
@@ -266,7 +267,7 @@ static enum bb_status read_logs(struct bb_repair *repair, const uint64_t *number
 {
     struct reading reading = {.repair = repair};
     enum bb_status status = BB_OK;
-    /* Without a manifest, or behind an old one, what precedes the logs may be in tables. */
+    /* Without a manifest, or with an old one, data before the logs may be in tables. */
     if (repair->has_manifest && !repair->is_outdated)
         reading.expected_sequence = repair->state.last_sequence + 1;
     else
@@ -281,8 +282,8 @@ static enum bb_status read_logs(struct bb_repair *repair, const uint64_t *number
 
 enum bb_status bb_repair_logs(struct bb_repair *repair)
 {
-    /* An outdated state may be one that was never in force: of an opening that died, and lost the
-     * tables that it had made of the logs before. */
+    /* An outdated state may never have been current: it may come from an opening that crashed, and
+     * lost the tables that it had made of the logs. */
     static const struct bb_manifest_state nothing;
     const struct bb_manifest_state *state = repair->is_outdated ? &nothing : &repair->state;
     uint64_t *numbers = NULL;

@@ -1,12 +1,12 @@
-/* Tables whose levels are unknown become one run. See repair.h.
+/* Merges tables whose levels are unknown into one run. See repair.h.
  *
  *     by smallest key   |--a--|    |---c---|
  *                          |--b--|            |-d-|
  *     groups            \--merged--/ \kept/   kept
  *
- * An order of whole tables by age would not do: of two tables either may have the newer version of
- * one key and the older one of another. So tables that overlap are merged, entry by entry, and every
- * version is kept; sequences say which is newest. What overlaps no other is kept as it is.
+ * Whole tables cannot be ordered by age: each of two tables may have the newer version of some key.
+ * Overlapping tables are therefore merged entry by entry, and every version is kept; the sequences
+ * determine which is newest. A table without overlap is kept unchanged.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 struct merging {
     struct bb_repair *repair;
-    struct bb_edit inputs; /* the tables that there were */
+    struct bb_edit inputs; /* the original tables */
     size_t *order;         /* of the inputs, by smallest key; owned */
     int level;
     struct bb_file_pool *pool;
@@ -29,7 +29,8 @@ struct merging {
     struct bb_buf last_key;
     uint64_t last_sequence;
     bool has_last_key;
-    bool is_whole; /* the group has range tombstones, which are not cut: its output neither */
+    /* The group has range tombstones, which are not cut: nor is its output. */
+    bool is_whole;
 };
 
 static const struct bb_edit_table *input_at(const struct merging *merging, size_t position)
@@ -63,7 +64,7 @@ static enum bb_status sort_inputs(struct merging *merging)
     return BB_OK;
 }
 
-/* The first level that is not full of them. */
+/* The first level with enough space for all tables. */
 static int choose_level(const struct merging *merging)
 {
     const struct bb_db_options *options = &merging->repair->options;
@@ -79,8 +80,8 @@ static int choose_level(const struct merging *merging)
     return level;
 }
 
-/* Behind the last table of the group that begins at `first`. A range tombstone may end at the key
- * that the next table begins with. */
+/* The end of the group of overlapping tables that begins at `first`. A range tombstone may end at
+ * the key where the next table begins. */
 static size_t group_end(const struct merging *merging, size_t first)
 {
     const struct bb_comparator *comparator = merging->repair->options.comparator;
@@ -106,7 +107,8 @@ struct group {
     size_t count;
 };
 
-/* Whether the entry is of another key than the last one; whether it is the last one once more. */
+/* True when the entry has another key than the last one; also detects a duplicate of the last
+ * entry. */
 static bool is_new_key(const struct merging *merging, const struct bb_entry *entry)
 {
     return !merging->has_last_key ||
@@ -119,7 +121,7 @@ static enum bb_status write_entry(struct merging *merging, const struct bb_entry
     struct bb_repair_table *output = &merging->output;
     bool is_new = is_new_key(merging, entry);
     if (!is_new && entry->sequence == merging->last_sequence)
-        return BB_OK; /* a log and the table that it was flushed to, or a copy */
+        return BB_OK; /* from a log and its flushed table, or from a copy */
     enum bb_status status = BB_OK;
     if (is_new && output->builder != NULL && !merging->is_whole &&
         bb_table_builder_size_estimate(output->builder) >=
@@ -211,7 +213,8 @@ static enum bb_status merge_group(struct merging *merging, size_t first, size_t 
     if (status == BB_OK) {
         status = bb_merge_create(group.streams, group.count, merging->repair->options.comparator,
                                  &merge);
-        memset(group.streams, 0, group.count * sizeof(struct bb_iter *)); /* taken in any case */
+        /* the merge owns them in any case */
+        memset(group.streams, 0, group.count * sizeof(struct bb_iter *));
     }
     if (status == BB_OK)
         status = write_ranges(merging, &group);
@@ -252,9 +255,9 @@ static enum bb_status take_group(struct merging *merging, size_t first, size_t e
     return merge_group(merging, first, end);
 }
 
-/* ---- the whole ---- */
+/* ---- merging ---- */
 
-/* The edit's tables become the inputs; the rest of it stays. */
+/* Moves the edit's tables to the inputs; the rest of the edit stays. */
 static void take_inputs(struct merging *merging)
 {
     struct bb_edit *edit = &merging->repair->edit;

@@ -1,7 +1,8 @@
-/* Tables that no manifest names and that are newer than all that is named: an edit at the end of the
- * manifest that cannot be read has added them. See repair.h and kv/unnamed.h.
+/* Unnamed tables that are newer than all named ones: an unreadable edit at the end of the manifest
+ * has added them. See repair.h and kv/unnamed.h.
  *
- * They become the newest runs of level 0, in the order of their sequences. */
+ * They become the newest runs of level 0, in the order of their sequences.
+ */
 #include <inttypes.h>
 
 #include "base/status.h"

@@ -1,13 +1,13 @@
-/* The end of a repair: what is not part of the store any more gets a second name outside of the
- * grammar, then the new manifest is put in force, then the first names go. See repair.h.
+/* The end of a repair. Files that no longer belong to the store get a second name outside the
+ * grammar, then the new manifest is made current, then the first names are removed. See repair.h.
  *
  *     000007.bbt ------------------+------------------- removed
  *     000007.bbt.lost      S20: durable with S3         stays
  *     000012.bbt  S20              |
  *     MANIFEST-000013      S2  S3  | CURRENT  S4 S5
  *
- * Whatever call fails, or is the last one: up to CURRENT's rename the store is as it was, and from
- * then on it is repaired.
+ * Until CURRENT is renamed the store is unchanged; after that it is repaired. This holds if any
+ * call fails or the process stops.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,12 +15,12 @@
 #include "base/status.h"
 #include "kv/repair/repair.h"
 
-/* Of names "FILE.lost", "FILE.lost2", ...: a file that was repaired so often was not repaired. */
+/* Names are "FILE.lost", "FILE.lost2", ...; the limit is more than enough repairs. */
 #define LOST_NAMES_MAX 1000
 
 /* ---- second names ---- */
 
-/* The first free one of the names. */
+/* Finds the first free name. */
 static enum bb_status name_lost(struct bb_repair *repair, const char *from, struct bb_buf *to)
 {
     enum bb_status status = BB_EXISTS;
@@ -38,7 +38,7 @@ static enum bb_status put_aside(struct bb_repair *repair, const struct bb_direct
 {
     struct bb_buf from = {0};
     struct bb_buf to = {0};
-    /* Room first: a name that was given is one that can be taken back. */
+    /* Reserves space first, so that every new name can be undone. */
     enum bb_status status = bb_path_join(repair->path, file->name, &from);
     if (status == BB_OK)
         status = bb_buf_reserve(&repair->lost_paths, from.size + BB_FILENAME_SIZE_MAX);
@@ -58,7 +58,7 @@ static bool is_state_file(const struct bb_directory_file *file)
     return file->is.kind == BB_FILE_CURRENT || file->is.kind == BB_FILE_MANIFEST;
 }
 
-/* A directory cannot be replaced by a file. */
+/* A file cannot replace a directory. */
 static enum bb_status move_current(struct bb_repair *repair)
 {
     struct bb_buf from = {0};
@@ -99,9 +99,9 @@ static enum bb_status put_all_aside(struct bb_repair *repair)
     return status;
 }
 
-/* ---- in force ---- */
+/* ---- publishing ---- */
 
-/* Logs that are kept are replayed behind the last sequence of the state as it was. */
+/* Kept logs are replayed after the last sequence of the old state. */
 static enum bb_status set_counters(struct bb_repair *repair)
 {
     struct bb_edit *edit = &repair->edit;
@@ -145,7 +145,7 @@ static enum bb_status put_in_force(struct bb_repair *repair)
     return status;
 }
 
-/* The next opening removes what this does not. */
+/* The next opening removes the rest. */
 static void remove_first_names(struct bb_repair *repair)
 {
     struct bb_buf path = {0};
@@ -170,7 +170,7 @@ enum bb_status bb_repair_publish(struct bb_repair *repair)
     return status;
 }
 
-/* ---- or not ---- */
+/* ---- undoing ---- */
 
 static void remove_new_tables(struct bb_repair *repair)
 {

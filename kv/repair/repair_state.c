@@ -1,13 +1,13 @@
-/* Which state a repair starts from. See repair.h.
+/* Finds the state from which a repair starts. See repair.h.
  *
  *     CURRENT names a whole manifest            that one: it is certain
  *     else, of the manifests, newest first      the first with a readable snapshot, up to its first
  *                                               damage
- *     none                                      an identity alone, from what logs and tables say;
- *                                               all tables are taken
+ *     without manifests                         only an identity, from logs and tables; all tables
+ *                                               are included
  *
- * A higher number is a later state: an opening that died before its CURRENT was there has written
- * down all that was before.
+ * A higher number is a later state: an opening that crashed before it wrote CURRENT has stored the
+ * whole previous state.
  */
 #include <inttypes.h>
 
@@ -47,7 +47,7 @@ static enum bb_status try_current(struct bb_repair *repair)
     return BB_OK;
 }
 
-/* Creations that were interrupted leave manifests that name nothing. */
+/* Interrupted creations leave manifests that name no files. */
 static bool says_something(const struct bb_manifest_state *state)
 {
     return state->table_count > 0 || state->log_number != 0;
@@ -71,7 +71,7 @@ static enum bb_status try_manifest(struct bb_repair *repair, const struct bb_dir
     if (status == BB_OK && says_something(&state)) {
         take_state(repair, &state, &report);
         repair->is_cut = report.is_damaged;
-        bb_repair_tell(repair, "%s is taken for the state of the store%s%s", file->name,
+        bb_repair_tell(repair, "%s is used as the state of the store%s%s", file->name,
                        report.is_whole ? "" : " before its damage: ", report.dropped);
     }
     bb_manifest_state_deinit(&state);
@@ -90,10 +90,10 @@ static enum bb_status try_manifests(struct bb_repair *repair)
     return status;
 }
 
-/* ---- without any ---- */
+/* ---- without a manifest ---- */
 
-/* The secrets that tables were written with, and how many have each: the store's own is that of
- * most. */
+/* The secrets of the tables, with the number of tables for each: the most frequent one is the
+ * store's. */
 struct secrets {
     struct bb_hash_secret *secrets;
     size_t *counts;
@@ -162,7 +162,7 @@ static enum bb_status find_secret(struct bb_repair *repair, struct bb_hash_secre
     return status;
 }
 
-/* The newest log that says so tells which store it is. */
+/* Takes the store's id from the newest log with a readable header. */
 static enum bb_status find_store_id(struct bb_repair *repair, uint8_t store_id[BB_STORE_ID_SIZE])
 {
     struct bb_buf path = {0};
@@ -208,9 +208,10 @@ static bool is_missing_something(const struct bb_repair *repair)
            bb_repair_find(repair, BB_FILE_LOG, state->log_number) == NULL;
 }
 
-/* Is there a table that the state does not name? Edits behind damage may have added it and removed
- * nothing, as an ingest does. (Its number tells nothing: it is drawn long before the edit.) A torn
- * record at the end was never acted upon: what it added is left, as an opening leaves it. */
+/* True when there is a table that the state does not name. Edits in a damaged part may have added
+ * it without removing any, as an ingest does. (Its number proves nothing: it is allocated long
+ * before the edit.) A torn record at the end never took effect: its tables are ignored, as in an
+ * opening. */
 static bool has_unnamed_table(const struct bb_repair *repair)
 {
     for (size_t i = 0; i < repair->directory.file_count; i++) {
@@ -229,41 +230,43 @@ static void take_unnamed(struct bb_repair *repair)
     repair->report.deletions_may_return = true;
 }
 
-/* Which tables are taken. A state that may not be the last one, and of which files are gone, was
- * replaced by a later one that cannot be read: what that one had is among the tables that nobody
- * names. So it may be where the manifest is damaged and there are tables that it does not name. */
+/* Chooses the tables to include. If the state may not be the last one and some of its files are
+ * missing, a later unreadable state replaced it, and that state's tables are among the unnamed
+ * ones. The same holds if the manifest is damaged and unnamed tables exist. */
 static void judge_state(struct bb_repair *repair)
 {
     if (!repair->has_manifest) {
         take_unnamed(repair);
-        bb_repair_tell(repair, "no manifest can be read: all tables are taken, and what was "
-                               "deleted and compacted away may be among them");
+        bb_repair_tell(repair,
+                       "no manifest can be read: all tables are included, and data that was "
+                       "deleted and compacted away may be among them");
         return;
     }
     repair->is_outdated = (!repair->is_current && is_missing_something(repair)) ||
                           (repair->is_cut && has_unnamed_table(repair));
     if (repair->is_outdated)
-        bb_repair_tell(repair, "the manifest's last changes cannot be read: tables that it does "
-                               "not name are taken too, and what was deleted and compacted away "
-                               "may be among them");
+        bb_repair_tell(repair,
+                       "the manifest's last changes cannot be read: tables that it does "
+                       "not name are included too, and data that was deleted and compacted away "
+                       "may be among them");
     if (repair->is_outdated || repair->how.take_unnamed_tables)
         take_unnamed(repair);
 }
 
-/* What the store cannot have written is not looked at. */
+/* Ignores files that the store cannot have written. */
 static void leave_unreachable(struct bb_repair *repair)
 {
     for (size_t i = 0; i < repair->directory.file_count; i++) {
         struct bb_directory_file *file = &repair->directory.files[i];
         if (bb_directory_is_reachable(&repair->state, file->is.number))
             continue;
-        bb_repair_tell(repair, "%s: this store cannot have given out such a number: left alone",
+        bb_repair_tell(repair, "%s: this store cannot have used such a number: ignored",
                        file->name);
         file->is = (struct bb_filename){.kind = BB_FILE_FOREIGN};
     }
 }
 
-/* What an edit at the manifest's end named that cannot be read. */
+/* Finds the tables of an unreadable edit at the manifest's end. */
 static enum bb_status find_unnamed(struct bb_repair *repair)
 {
     if (repair->takes_unnamed || repair->is_marked)

@@ -1,4 +1,4 @@
-/* The tables that a repair writes. See repair.h. */
+/* Writes the tables of a repair. See repair.h. */
 #include "base/status.h"
 #include "kv/options.h"
 #include "kv/repair/repair.h"

@@ -1,9 +1,9 @@
-/* Which tables become part of a repaired store. See repair.h.
+/* Chooses the tables of a repaired store. See repair.h.
  *
- *     named by the manifest     sound: as it is. Damaged: what is whole in it, in the same level.
+ *     named by the manifest     sound: kept. Damaged: its intact data, in the same level.
  *                               Missing: lost.
- *     not named                 what compactions have replaced: taken only on request
- *     without a manifest, or    all that have the store's secret
+ *     not named                 replaced by compactions: included only on request
+ *     without a manifest, or    all tables with the store's secret
  *     with an outdated one
  */
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "sstable/table_meta.h"
 #include "sstable/salvage/table_salvage.h"
 
-/* ---- what is damaged ---- */
+/* ---- damaged tables ---- */
 
 #define KEY_TEXT_SIZE 64
 
@@ -26,7 +26,7 @@ struct mending {
     struct bb_repair_table table;
     struct bb_buf last_key;
     bool has_last_key;
-    bool is_behind_loss; /* something was lost since the last entry */
+    bool is_behind_loss; /* data was lost since the last entry */
 };
 
 static enum bb_status on_lost(void *context, uint64_t offset, uint64_t size)
@@ -38,7 +38,7 @@ static enum bb_status on_lost(void *context, uint64_t offset, uint64_t size)
     return BB_OK;
 }
 
-/* next NULL: to the end of the table. */
+/* Reports a loss. next NULL: to the end of the table. */
 static void tell_loss(const struct mending *mending, const struct bb_bytes *next)
 {
     char before[KEY_TEXT_SIZE];
@@ -49,8 +49,8 @@ static void tell_loss(const struct mending *mending, const struct bb_bytes *next
         from = bb_bytes_escape(bb_buf_bytes(&mending->last_key), before, sizeof(before));
     if (next != NULL)
         to = bb_bytes_escape(*next, behind, sizeof(behind));
-    bb_repair_tell(mending->repair, "%s: what was between %s and %s may be lost", mending->name,
-                   from, to);
+    bb_repair_tell(mending->repair, "%s: data between %s and %s may be lost", mending->name, from,
+                   to);
 }
 
 static enum bb_status on_entry(void *context, const struct bb_entry *entry)
@@ -91,7 +91,7 @@ static void tell_ranges(struct bb_repair *repair, const char *name,
     char largest[KEY_TEXT_SIZE];
     if (wanted == NULL) {
         bb_repair_tell(repair,
-                       "%s: range tombstones that it may have had are lost: what they "
+                       "%s: range tombstones that it may have had are lost: data that they "
                        "deleted may return",
                        name);
         return;
@@ -99,12 +99,14 @@ static void tell_ranges(struct bb_repair *repair, const char *name,
     bb_bytes_escape(bb_buf_bytes(&wanted->meta.smallest), smallest, sizeof(smallest));
     bb_bytes_escape(bb_buf_bytes(&wanted->meta.largest), largest, sizeof(largest));
     bb_repair_tell(repair,
-                   "%s: %" PRIu64 " range tombstones are lost: what they deleted between %s and %s "
+                   "%s: %" PRIu64
+                   " range tombstones are lost: data that they deleted between %s and %s "
                    "may return",
                    name, wanted->meta.range_tombstone_count, smallest, largest);
 }
 
-/* What they deleted is kept: of two mistakes the one that can be mended. */
+/* Keys deleted by lost range tombstones reappear: of the two possible mistakes, this one can be
+ * corrected. */
 static void lose_ranges(struct bb_repair *repair, const char *name,
                         const struct bb_edit_table *wanted)
 {
@@ -113,7 +115,7 @@ static void lose_ranges(struct bb_repair *repair, const char *name,
     repair->report.deletions_may_return = true;
 }
 
-/* Without a manifest the table's directory alone tells whether there were any. */
+/* Without a manifest, only the table's directory shows whether there were any. */
 static bool has_lost_ranges(const struct bb_salvage_report *found,
                             const struct bb_edit_table *wanted)
 {
@@ -146,7 +148,7 @@ static enum bb_status on_ranges(void *context, const struct bb_range_tombstones 
     return status;
 }
 
-/* wanted NULL: no manifest speaks of it. */
+/* `wanted` NULL: no manifest describes the table. */
 static enum bb_status mend(struct bb_repair *repair, const struct bb_directory_file *file,
                            const char *path, const struct bb_edit_table *wanted)
 {
@@ -165,7 +167,7 @@ static enum bb_status mend(struct bb_repair *repair, const struct bb_directory_f
     enum bb_status status =
         bb_table_salvage(repair->fs, path, repair->options.comparator,
                          wanted == NULL ? NULL : wanted->meta.table_id, &visitor, &found);
-    if (status == BB_CORRUPT) /* no id: nothing can be believed */
+    if (status == BB_CORRUPT) /* without an id no data is trusted */
         status = BB_OK;
     if (status == BB_OK && mending.is_behind_loss)
         tell_loss(&mending, NULL);
@@ -182,7 +184,7 @@ static enum bb_status mend(struct bb_repair *repair, const struct bb_directory_f
     return status;
 }
 
-/* ---- named ---- */
+/* ---- named tables ---- */
 
 static enum bb_status keep(struct bb_repair *repair, int level, uint64_t run, uint64_t number,
                            const struct bb_table_meta *meta)
@@ -210,8 +212,8 @@ static void lose(struct bb_repair *repair, const struct bb_edit_table *table)
     }
 }
 
-/* Runs of level 0 are told apart by their numbers, newest last. When one was written anew, with a
- * number above all, those that are newer than it need greater ones: second names do. */
+/* Runs of level 0 are ordered by their numbers, newest last. If one was rewritten, with a number
+ * above all others, the runs newer than it need higher numbers too: they get new names. */
 static enum bb_status keep_renumbered(struct bb_repair *repair, const struct bb_edit_table *table)
 {
     uint64_t number = 0;
@@ -258,13 +260,13 @@ static enum bb_status judge_named(struct bb_repair *repair, const struct bb_edit
         status = bb_table_check((const char *)path.data, &options, &table->meta, &report);
     if (status == BB_OK)
         status = keep_named(repair, table);
-    else if (status == BB_CORRUPT || status == BB_INVALID) /* invalid: of another comparator */
+    else if (status == BB_CORRUPT || status == BB_INVALID) /* BB_INVALID: of another comparator */
         status = mend(repair, file, (const char *)path.data, table);
     bb_buf_deinit(&path);
     return status;
 }
 
-/* ---- not named ---- */
+/* ---- unnamed tables ---- */
 
 static void leave(struct bb_repair *repair, const struct bb_directory_file *file, const char *why)
 {
@@ -273,8 +275,8 @@ static void leave(struct bb_repair *repair, const struct bb_directory_file *file
     bb_repair_set_aside(repair, file);
 }
 
-/* Another secret: another store's, whose sequences say nothing about ours. What an ingest takes in is
- * written anew, with the store's secret. */
+/* A table with another secret belongs to another store, and its sequences do not fit ours. (An
+ * ingest rewrites its inputs with the store's secret.) */
 static bool has_our_secret(const struct bb_repair *repair, const struct bb_table *table)
 {
     return memcmp(bb_table_secret(table)->bytes, repair->state.identity.secret.bytes,
@@ -325,7 +327,7 @@ static enum bb_status judge_unnamed(struct bb_repair *repair, const struct bb_di
     return status;
 }
 
-/* Then bb_repair_newer judges it. */
+/* If so, bb_repair_newer decides about it. */
 static bool may_be_newer(const struct bb_repair *repair, uint64_t number)
 {
     const struct bb_unnamed *list = &repair->unnamed;

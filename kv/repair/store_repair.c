@@ -1,4 +1,4 @@
-/* Repair of a store that nobody has open. The manual is in bb/db_files.h, the steps in repair.h. */
+/* Repairs a store that is not open. bb/db_files.h has the manual, repair.h the steps. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -9,9 +9,9 @@
 #include "kv/repair/repair.h"
 #include "kv/store_verify.h"
 
-/* ---- what is there ---- */
+/* ---- scanning ---- */
 
-/* What has one of our names and is no file (a pipe, a link to nothing) is nobody's data. */
+/* An entry with one of our names that is not a file (a pipe, a dangling link) contains no data. */
 static enum bb_status check_file(struct bb_repair *repair, struct bb_directory_file *file)
 {
     struct bb_buf path = {0};
@@ -61,7 +61,7 @@ static enum bb_status examine(struct bb_repair *repair)
     return BB_OK;
 }
 
-/* ---- is there anything to do? ---- */
+/* ---- checking whether a repair is needed ---- */
 
 static enum bb_status find_whole(struct bb_repair *repair, bool *ret_is_whole)
 {
@@ -69,14 +69,15 @@ static enum bb_status find_whole(struct bb_repair *repair, bool *ret_is_whole)
     enum bb_status status =
         bb_store_verify_locked(repair->fs, repair->path, &repair->options, &report);
     *ret_is_whole = status == BB_OK && (report.orphans == 0 || !repair->how.take_unnamed_tables);
-    /* BB_INVALID: something that is no file, or another comparator, which comes out again. */
+    /* BB_INVALID: something that is not a file, or another comparator, which a later step reports
+     * again. */
     if (status != BB_CORRUPT && status != BB_NOT_FOUND && status != BB_INVALID)
         return status;
     bb_repair_tell(repair, "%s", bb_error_last()->message);
     return BB_OK;
 }
 
-/* ---- what there will be ---- */
+/* ---- the result ---- */
 
 static bool overlaps(const struct bb_repair *repair, const struct bb_edit_table *a,
                      const struct bb_edit_table *b)
@@ -86,7 +87,7 @@ static bool overlaps(const struct bb_repair *repair, const struct bb_edit_table 
            !bb_repair_ends_before(repair, &b->meta, &a->meta);
 }
 
-/* A run whose tables overlap is none. */
+/* Tables of one run must not overlap. */
 static bool has_broken_run(const struct bb_repair *repair)
 {
     for (size_t i = 0; i < repair->state.table_count; i++) {
@@ -116,7 +117,7 @@ static enum bb_status begin(struct bb_repair *repair)
     return BB_OK;
 }
 
-/* Another program's directory may have names like ours, but nothing that can be read. */
+/* Another program's directory may have names like ours, but has no readable file of ours. */
 static enum bb_status check_found(struct bb_repair *repair)
 {
     const struct bb_db_repair_report *report = &repair->report;
@@ -158,7 +159,7 @@ static enum bb_status repair_locked(struct bb_repair *repair)
     return status == BB_OK ? repair_damaged(repair) : status;
 }
 
-/* A dry run changes nothing, the lock file included. */
+/* A dry run changes nothing, including the lock file. */
 static enum bb_status take_lock(struct bb_repair *repair, const char *path,
                                 struct bb_file **ret_lock)
 {
@@ -170,7 +171,7 @@ static enum bb_status lock_and_repair(struct bb_repair *repair)
 {
     struct bb_buf path = {0};
     struct bb_file *lock = NULL;
-    enum bb_status status = scan(repair); /* what is no store gets no lock file */
+    enum bb_status status = scan(repair); /* a directory without a store gets no lock file */
     if (status == BB_OK)
         status = bb_filename_path(repair->path, BB_FILE_LOCK, 0, &path);
     if (status == BB_OK)
