@@ -8,8 +8,8 @@ uint64_t bb_wal_seed(const struct bb_wal_identity *identity)
     return bb_hash_mix(seed ^ bb_load64(identity->store_id + 8));
 }
 
-/* Every step is a bijection of what it adds, so a change of one of identity, offset, type and
- * length alone always changes the check. */
+/* Every step is a bijection of its input, so a change of only the identity, offset, type or length
+ * always changes the check. */
 uint64_t bb_wal_check(uint64_t seed, uint64_t offset, enum bb_wal_fragment_type type,
                       struct bb_bytes body)
 {

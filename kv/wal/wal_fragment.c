@@ -1,4 +1,4 @@
-/* Decodes one fragment of a log. Cheap tests come first: the search behind damage (wal_search.h)
+/* Decodes one fragment of a log. Cheap checks are first: the search after damage (wal_search.h)
  * calls this for every offset. Any thread. */
 #include "kv/wal/wal_fragment.h"
 
@@ -28,7 +28,7 @@ const char *bb_wal_fragment_header_defect(struct bb_bytes rest)
     return NULL;
 }
 
-/* REQUIRES: rest has no defect of the header. */
+/* REQUIRES: bb_wal_fragment_header_defect(rest) is NULL. */
 static uint64_t decode(uint64_t seed, struct bb_bytes rest, struct bb_wal_fragment *ret_fragment)
 {
     *ret_fragment = (struct bb_wal_fragment){

@@ -1,10 +1,9 @@
 /* Reads a log.
  *
- * The file is read block by block; a record of one fragment is handed out where it lies in the
- * block, a longer one is put together in a buffer. After the first defect there is one question
- * left: was that place known to be durable? The records before it cannot tell, for a record only
- * speaks of what was appended before it. Those behind it can, so the rest of the file is searched
- * for a fragment that does (wal_tail.h).
+ * The file is read block by block. A record of one fragment is returned in place in the block; a
+ * longer one is assembled in a buffer. After the first defect one question remains: was that place
+ * durable? Earlier records cannot answer it, because a record only describes the log before it.
+ * Later records can, so the rest of the file is searched for a fragment that does (wal_tail.h).
  */
 #include "kv/wal/wal_reader.h"
 
@@ -19,15 +18,17 @@
 
 struct bb_wal_reader {
     struct bb_wal_source source;
-    uint64_t position;      /* where the next fragment is looked for */
-    uint64_t record_start;  /* of the record that is being read, or was read last */
+    uint64_t position;      /* offset of the next fragment */
+    uint64_t record_start;  /* of the current record */
     uint64_t running_check; /* of all fragments before the position */
-    struct bb_wal_end end;  /* of the record that was read last; behind the header: none was */
-    bool is_within_record;  /* its first fragment was read, its last one was not */
+    /* Of the last record read; the end of the header before the first. */
+    struct bb_wal_end end;
+    bool is_within_record; /* its first fragment was read, its last one was not */
     bool tolerate_damage;
     struct bb_buf record;
     struct bb_wal_report report;
-    struct bb_error final; /* what every further call gives; BB_OK: the log goes on */
+    /* Status of every later call; BB_OK while the log continues. */
+    struct bb_error final;
 };
 
 static enum bb_status finish(struct bb_wal_reader *reader, enum bb_status status)
@@ -39,18 +40,18 @@ static enum bb_status finish(struct bb_wal_reader *reader, enum bb_status status
     return status;
 }
 
-/* A loss of power takes bytes and moves none. */
+/* A power failure loses bytes, but moves none. */
 static enum bb_status fail_displaced(const struct bb_wal_reader *reader, uint64_t offset,
                                      const char *reason, uint64_t displaced_offset)
 {
     return bb_corrupt((struct bb_place){.file = reader->source.file->path}, offset,
                       "%s, and at offset %" PRIu64
-                      " stands a record that was written for another offset of this log: "
+                      " is a record that was written for another offset of this log: "
                       "another process has written to it",
                       reason, displaced_offset);
 }
 
-/* The log ends before its file does: at `end`, because of what is wrong at `offset`. */
+/* Ends the log before the file's end: at `end`, because of a defect at `offset`. */
 static enum bb_status end_early(struct bb_wal_reader *reader, uint64_t end, uint64_t offset,
                                 const char *reason)
 {
@@ -100,9 +101,9 @@ static bool is_zero(struct bb_bytes bytes)
     return true;
 }
 
-/* Decodes what stands at the position, and steps over the zeros at the end of a block. *ret_reason
- * NULL: *ret_fragment is a whole fragment at the position, or the position is the end of the file.
- */
+/* Decodes the fragment at the position, and skips the zeros at the end of a block. *ret_reason
+ * NULL: *ret_fragment is a whole fragment at the position, or the position is the end of the
+ * file. */
 static enum bb_status look(struct bb_wal_reader *reader, struct bb_wal_fragment *ret_fragment,
                            const char **ret_reason)
 {
@@ -136,7 +137,7 @@ static enum bb_status next_fragment(struct bb_wal_reader *reader,
     const char *reason = NULL;
     enum bb_status status = look(reader, ret_fragment, &reason);
     if (status == BB_OK && reason != NULL) {
-        /* Once more from the file: the defect may be one of memory or of the transfer. */
+        /* Reads the file again: the defect may be in memory or in the transfer. */
         bb_wal_source_forget(&reader->source);
         status = look(reader, ret_fragment, &reason);
     }
@@ -152,8 +153,8 @@ static bool may_follow(const struct bb_wal_reader *reader, enum bb_wal_fragment_
     return reader->is_within_record == (type == BB_WAL_MIDDLE || type == BB_WAL_LAST);
 }
 
-/* Takes the fragment at the position into the record; *ret_payload is set when that makes it whole,
- * else empty of address. */
+/* Adds the fragment at the position to the record. *ret_payload is set when the record is complete,
+ * else its address is NULL. */
 static enum bb_status take(struct bb_wal_reader *reader, const struct bb_wal_fragment *fragment,
                            struct bb_bytes *ret_payload)
 {
@@ -177,7 +178,7 @@ static enum bb_status take(struct bb_wal_reader *reader, const struct bb_wal_fra
     return BB_OK;
 }
 
-/* Behind a whole record, or behind a mark, which may tell of it. */
+/* Call after a whole record, or after a mark, which may describe it. */
 static void note_end(struct bb_wal_reader *reader, const struct bb_wal_fragment *fragment)
 {
     if (fragment->type == BB_WAL_MARK) {
@@ -220,7 +221,7 @@ enum bb_status bb_wal_reader_next(struct bb_wal_reader *reader, struct bb_bytes 
     }
 }
 
-/* A sound header of another log is no damage: somebody has put a wrong file here. */
+/* A sound header of another log is not damage: the wrong file was put here. */
 static enum bb_status check_identity(const struct bb_wal_reader *reader, const uint8_t *header,
                                      const struct bb_wal_identity *identity)
 {

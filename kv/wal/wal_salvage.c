@@ -13,13 +13,12 @@ struct salvage {
     struct bb_wal_source source;
     struct bb_wal_search search;
     uint64_t position;
-    struct bb_buf record; /* of fragments that follow one another without a gap */
+    struct bb_buf record; /* of consecutive fragments */
     uint64_t record_start;
     bool is_within_record;
-    bool is_noted; /* the content of the block at the position */
-    uint64_t
-        whole_end; /* behind the last whole record or mark, and the zeros that fill its block */
-    uint64_t content_end; /* behind the last byte that is not zero */
+    bool is_noted;        /* the block at the position was scanned */
+    uint64_t whole_end;   /* end of the last whole record or mark, and its zero padding */
+    uint64_t content_end; /* end of the last byte that is not zero */
     enum bb_status (*visit)(void *context, struct bb_bytes payload, uint64_t offset);
     void *context;
     struct bb_wal_salvage_report report;
@@ -34,7 +33,8 @@ static bool is_zero(struct bb_bytes bytes)
     return true;
 }
 
-/* Bytes up to `end` are whole; what stands between them and those before is lost. */
+/* Marks the bytes from begin to end as whole; bytes between the previous whole part and begin are
+ * lost. */
 static void reach(struct salvage *salvage, uint64_t begin, uint64_t end)
 {
     salvage->report.holes += begin > salvage->whole_end;
@@ -93,14 +93,14 @@ static enum bb_status take(struct salvage *salvage, const struct bb_wal_fragment
     return status;
 }
 
-/* What is at the position is no fragment. */
+/* Skips the position: there is no fragment. */
 static void pass_over(struct salvage *salvage, struct bb_bytes rest)
 {
     salvage->is_within_record = false;
     salvage->position = bb_wal_search_next(&salvage->search, salvage->position, rest);
 }
 
-/* The end of a block is too short for a fragment, and filled with zeros. */
+/* Skips the end of a block that is too short for a fragment and filled with zeros. */
 static void skip_fill(struct salvage *salvage, struct bb_bytes rest)
 {
     if (!is_zero(rest))
@@ -121,8 +121,8 @@ static void note_content(struct salvage *salvage, struct bb_bytes rest)
         salvage->content_end = salvage->position + size;
 }
 
-/* From here on fragments stand so many bytes behind their places, because something was written
- * between them. */
+/* From here on fragments are displaced by this many bytes, because other bytes were written between
+ * them. */
 static void displace(struct salvage *salvage, uint64_t shift)
 {
     salvage->source.shift = shift;
@@ -178,7 +178,7 @@ static enum bb_status read_all(struct salvage *salvage)
     return status;
 }
 
-/* A sound header of another log is no damage. */
+/* A sound header of another log is not damage. */
 static enum bb_status check_identity(struct bb_file_system *fs, const char *path,
                                      const struct bb_wal_identity *identity)
 {

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "kv/wal/wal_fragment.h"
 
-/* Of bodies whose check was wrong, per block. Random bytes come to less than 2 MiB. */
+/* Limit per block, for bodies with a wrong check. Random bytes need less than 2 MiB. */
 #define HASHED_IN_VAIN_MAX ((size_t)8 << 20)
 
 static uint64_t stated_end(uint64_t offset, struct bb_bytes rest)

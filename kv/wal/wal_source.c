@@ -1,5 +1,5 @@
-/* The blocks of a log file. Exactly the bytes that the file had when it was opened are read: a read
- * that gives fewer is a failure of the system and not the end of the log. */
+/* Reads the blocks of a log file, exactly up to the file's size at opening. A shorter read is a
+ * failure of the system, not the end of the log. */
 #include "kv/wal/wal_source.h"
 
 #include "base/alloc.h"
@@ -22,7 +22,7 @@ enum bb_status bb_wal_source_open(struct bb_wal_source *source, struct bb_file_s
 void bb_wal_source_close(struct bb_wal_source *source)
 {
     enum bb_status ignored = bb_file_close(source->file);
-    (void)ignored; /* nothing was written that could be lost */
+    (void)ignored; /* only read, so no data can be lost */
     bb_free(source->block);
     *source = (struct bb_wal_source){0};
 }

@@ -1,7 +1,7 @@
-/* The search behind damage.
+/* Searches for fragments after damage.
  *
  * A block begins with a fragment, so a damaged block hides nothing of the next one. Inside a block
- * wal_search.h says where the next one may begin.
+ * wal_search.h finds the next possible place.
  */
 #include "kv/wal/wal_tail.h"
 
@@ -23,7 +23,7 @@ static void take(struct bb_wal_tail *tail, const struct bb_wal_fragment *fragmen
         tail->durable = bb_wal_fragment_durable(fragment);
 }
 
-/* A copy of what stands at its place is no sign of anything. */
+/* A copy of a fragment that is also at its place proves nothing. */
 static enum bb_status note_displaced(const struct bb_wal_source *source, uint64_t offset,
                                      uint64_t place, uint64_t check, struct bb_wal_tail *tail)
 {

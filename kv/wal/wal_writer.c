@@ -1,9 +1,9 @@
 /* Appends records to a log.
  *
- * A call's records are framed into one buffer, which is then appended to the file as a whole: an
- * acknowledged record costs one write(2), and a group of them too. The copy is some 20 ns where the
- * system call is 400. Large records go to the file in pieces, so that the buffer stays small: a
- * value of 1 GiB is not there once more, and the copy stays in the processor's cache.
+ * The records of a call are framed into one buffer, which is then written to the file in one piece:
+ * an acknowledged record costs one write(2), and so does a group. The copy takes about 20 ns, the
+ * system call 400. Large records are written in pieces, so that the buffer stays small: a value of
+ * 1 GiB is not duplicated, and the copy stays in the processor's cache.
  */
 #include "kv/wal/wal_writer.h"
 
@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* What is gathered beyond buffer_bytes before a piece of a large record is written. */
+/* Bytes buffered beyond buffer_bytes before a piece of a large record is written. */
 #define PIECE_BYTES ((size_t)1 << 20)
 
 struct bb_wal_writer {
@@ -20,14 +20,15 @@ struct bb_wal_writer {
     uint64_t number;
     uint64_t seed;
     uint64_t running_check; /* of all fragments */
-    uint64_t record_check;  /* of those up to record_end */
-    uint64_t size;          /* of the log; the last frames.size bytes of it are not written yet */
+    uint64_t record_check;  /* of the fragments up to record_end */
+    uint64_t size;          /* of the log; the last frames.size bytes are not written yet */
     uint64_t durable;       /* synced so far */
-    uint64_t told;          /* the latest durable offset that stands in the log */
-    uint64_t record_end;    /* of the last record; behind the header: there is none */
+    uint64_t told;          /* the latest durable offset recorded in the log */
+    /* Of the last record; the end of the header before the first. */
+    uint64_t record_end;
     size_t buffer_bytes;
     struct bb_buf frames;
-    struct bb_error error; /* the failure that sticks; BB_OK: none */
+    struct bb_error error; /* the sticky failure; BB_OK if none */
 };
 
 static enum bb_status stick(struct bb_wal_writer *writer, enum bb_status status)
@@ -76,16 +77,16 @@ enum bb_status bb_wal_writer_create(struct bb_file_system *fs, const char *path,
     if (status == BB_OK)
         status = stick(writer, bb_file_append(writer->file, bb_bytes_of(header, sizeof(header))));
     if (status != BB_OK) {
-        /* Nothing names it yet; on a full disk each attempt would leave one. */
+        /* The file is unreferenced; on a full disk each attempt would leave one. */
         if (writer->file != NULL)
             (void)!fs->ops->remove(fs, path);
-        return bb_wal_writer_close(writer); /* gives the failure that stuck */
+        return bb_wal_writer_close(writer); /* returns the sticky failure */
     }
     *ret_writer = writer;
     return BB_OK;
 }
 
-/* Where the next fragment goes: zeros fill a block's end that is too small for one. */
+/* Pads a block whose end is too small for a fragment with zeros. */
 static void pad_block(struct bb_wal_writer *writer)
 {
     size_t left = bb_wal_block_left(writer->size);
@@ -96,10 +97,10 @@ static void pad_block(struct bb_wal_writer *writer)
     writer->size += left;
 }
 
-/* What the body of a record is made of, piece by piece. */
+/* The body of a record, in pieces. */
 struct body {
     struct bb_bytes parts[3];
-    size_t size; /* of what is left of them */
+    size_t size; /* remaining bytes */
 };
 
 static void take(struct body *body, uint8_t *to, size_t size)
@@ -117,7 +118,7 @@ static void take(struct body *body, uint8_t *to, size_t size)
     }
 }
 
-/* One fragment with the next size bytes. REQUIRES: room in frames and in the block. */
+/* Frames the next `size` bytes as one fragment. REQUIRES: frames and the block have space. */
 static void frame(struct bb_wal_writer *writer, enum bb_wal_fragment_type type, struct body *body,
                   size_t size)
 {
@@ -168,7 +169,7 @@ static enum bb_status frame_record(struct bb_wal_writer *writer, struct bb_bytes
     return status;
 }
 
-/* What a record's frames may take: its bytes, and a header and padding for each block that it
+/* The maximum size of a record's frames: its bytes, and a header and padding for each block that it
  * touches. */
 static size_t frames_size_max(size_t payload_size)
 {
@@ -186,7 +187,7 @@ static enum bb_status check_size(struct bb_bytes head, struct bb_bytes tail)
                    BB_WAL_PAYLOAD_SIZE_MAX);
 }
 
-/* Room for so many bytes more, or for what is gathered at a time and one fragment more. */
+/* Makes space for this many more bytes, or for one buffer and one more fragment. */
 static enum bb_status make_room(struct bb_wal_writer *writer, size_t size)
 {
     size_t most = gathered_max(writer) + 2 * BB_WAL_BLOCK_SIZE;
@@ -292,7 +293,7 @@ enum bb_status bb_wal_writer_close(struct bb_wal_writer *writer)
         return BB_OK;
     enum bb_status status = usable(writer);
     if (status == BB_OK) {
-        /* Without memory for the mark, what was gathered is still to be written. */
+        /* Even without memory for the mark, buffered records are still written. */
         status = frame_mark(writer);
         enum bb_status written = write_frames(writer);
         status = status == BB_OK ? written : status;
