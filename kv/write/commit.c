@@ -1,7 +1,7 @@
-/* See commit.h. Order of a group, and why: the log first, so that what is acknowledged survives the
- * process; then the memtable; then last_sequence, which makes all of the group visible at once.
- * After a failed append or sync the log is never written again: the sequences of the group are
- * burnt, and the next write first brings what was acknowledged into a table under a new log
+/* See commit.h. The order for a group: first the log, so that acknowledged writes survive the
+ * process; then the memtable; then last_sequence, which makes the whole group visible atomically.
+ * After a failed append or sync the log is never written again: the group's sequences are lost, and
+ * the next write first moves acknowledged writes into a table under a new log
  * (kv/write/freeze.c). */
 #include "kv/write/commit.h"
 
@@ -16,14 +16,14 @@
 #include "kv/read_only.h"
 #include "kv/wal/wal_writer.h"
 
-/* A leader takes others along up to here; small groups keep the latency of small writes small. */
+/* The size limit of a group; small groups keep the latency of small writes small. */
 #define GROUP_SIZE_MAX_BYTES ((size_t)1 << 20)
 
 enum bb_status bb_store_become_leader(struct bb_db *db, struct bb_commit *commit)
 {
     commit->batch = NULL;
     commit->sync = false;
-    /* Nobody does an exclusive commit for another: it leads, or is refused. */
+    /* An exclusive commit is never part of another's group: it leads, or is refused. */
     return bb_commit_queue_enter(&db->commits, commit) ? BB_OK : bb_commit_result(commit);
 }
 
@@ -32,12 +32,12 @@ void bb_store_release_leader(struct bb_db *db, struct bb_commit *commit)
     bb_commit_queue_leave(&db->commits, commit, BB_OK);
 }
 
-/* A group in the leader's hands: the commits from the leader to the last. */
+/* The leader's group: the commits from the leader to the last. */
 struct group {
     const struct bb_commit *leader;
     const struct bb_commit *last;
     struct bb_room room;
-    size_t batch_count; /* that are not empty */
+    size_t batch_count; /* non-empty batches */
 };
 
 static struct group measure_group(const struct bb_commit *leader, const struct bb_commit *last)
@@ -52,7 +52,7 @@ static struct group measure_group(const struct bb_commit *leader, const struct b
     }
 }
 
-/* The records of a group, one for each batch, each numbered behind the one before. */
+/* Numbers the records of a group consecutively, one for each batch. */
 static size_t stamp_group(const struct group *group, uint64_t sequence, struct bb_bytes *records)
 {
     size_t count = 0;
@@ -66,7 +66,7 @@ static size_t stamp_group(const struct group *group, uint64_t sequence, struct b
     }
 }
 
-/* Frozen buffers whose logs may not be durable yet, oldest first, each with a reference. */
+/* The frozen buffers whose logs may not be durable yet, oldest first, each with a reference. */
 static size_t ref_frozen(struct bb_db *db, struct bb_write_buffer **buffers)
 {
     size_t count = 0;
@@ -93,18 +93,19 @@ enum bb_status bb_store_sync_logs(struct bb_db *db)
     status = bb_wal_writer_sync(db->active->log); /* sync S8 */
     if (status == BB_OK)
         status = bb_wal_writer_mark(db->active->log);
-    /* Only this log: one of a frozen memtable may go at any time, when that is in a table. */
+    /* Only the current log is checked: the log of a frozen memtable is removed once that is in a
+     * table. */
     return status == BB_OK ? bb_store_check_log_present(db) : status;
 }
 
-/* The leader alone counts: no read-modify-write is needed. */
+/* Only the leader counts, so no read-modify-write is needed. */
 static void count_up(_Atomic uint64_t *counter, uint64_t value)
 {
     uint64_t sum = atomic_load_explicit(counter, memory_order_relaxed) + value;
     atomic_store_explicit(counter, sum, memory_order_relaxed);
 }
 
-/* tail: behind the only record; or empty. */
+/* tail follows the only record; may be empty. */
 static enum bb_status append_log(struct bb_db *db, const struct bb_bytes *records, size_t count,
                                  struct bb_bytes tail)
 {
@@ -116,7 +117,7 @@ static enum bb_status append_log(struct bb_db *db, const struct bb_bytes *record
                          : bb_wal_writer_append(db->active->log, records, count);
 }
 
-/* One operation more is known to be in the log: into the memtable with it. */
+/* Adds a batch that is in the log to the memtable. */
 static enum bb_status add_batch(struct bb_db *db, struct bb_bytes record)
 {
     struct bb_batch_cursor cursor;
@@ -141,8 +142,8 @@ static enum bb_status log_group(struct bb_db *db, const struct group *group,
     return status == BB_OK && group->leader->sync ? bb_store_sync_logs(db) : status;
 }
 
-/* A single operation, as most groups are. Its way into the memtable is looked up before the log is
- * written: what it needs of memory arrives during the system call. */
+/* A group of a single operation, the most common one. Its path in the memtable is found before the
+ * log is written, so that the memory is prefetched during the system call. */
 static enum bb_status log_and_add_one(struct bb_db *db, const struct group *group,
                                       const struct bb_bytes *record)
 {
@@ -190,7 +191,7 @@ static enum bb_status commit_records(struct bb_db *db, const struct group *group
         return bb_fail(BB_TOO_LARGE, "all %llu sequences are used up",
                        (unsigned long long)BB_SEQUENCE_MAX);
     stamp_group(group, db->sequence_allocated + 1, records);
-    /* Given out before the log is touched: what failed may still have reached the disk. */
+    /* Allocated before the log is written: a failed append may still have reached the disk. */
     db->sequence_allocated += group->room.entry_count;
     enum bb_status status = log_and_add(db, group, records);
     if (status != BB_OK) {
@@ -202,7 +203,7 @@ static enum bb_status commit_records(struct bb_db *db, const struct group *group
     return BB_OK;
 }
 
-/* The leader's whole work for its group. */
+/* All of the leader's work for its group. */
 static enum bb_status write_group(struct bb_db *db, const struct bb_commit *leader,
                                   const struct bb_commit *last)
 {
@@ -238,20 +239,20 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
         allowed = bb_read_only_check(db, "a write");
     if (allowed != BB_OK)
         return allowed;
-    /* Before the queue: those who would be taken along are not refused. */
+    /* Checked before the queue, so that the other commits of a group are not refused. */
     if (commit.sync && db->options.wal_off)
         return bb_fail(
             BB_INVALID,
             "%s: a write with sync needs the log, and the store was opened with wal_off: "
-            "write without sync, and call bb_db_flush for what is to be durable",
+            "write without sync, and call bb_db_flush to make data durable",
             db->directory);
     if (!bb_commit_queue_enter(&db->commits, &commit))
         return bb_commit_result(&commit);
-    /* A group fits into a write buffer as it is meant to be. */
+    /* A group fits a write buffer of normal size. */
     size_t size_max = GROUP_SIZE_MAX_BYTES;
     if (size_max > db->options.write_buffer_bytes / 4)
         size_max = (size_t)db->options.write_buffer_bytes / 4;
-    /* Alone just now: another look at the queue would cost more than it finds. */
+    /* The queue was just empty: checking again would cost more than it gains. */
     struct bb_commit *last =
         commit.is_alone ? &commit : bb_commit_queue_take(&db->commits, &commit, size_max);
     enum bb_status status = write_group(db, &commit, last);
@@ -264,7 +265,7 @@ enum bb_status bb_db_put(struct bb_db *db, const struct bb_write_options *option
 {
     struct bb_batch batch;
     bb_batch_init(&batch);
-    /* What is larger than a group is alone in its own, and is not copied into a batch. */
+    /* A value larger than a group is not copied, and forms its own group. */
     enum bb_status status = value.size > GROUP_SIZE_MAX_BYTES
                                 ? bb_batch_put_borrowed(&batch, key, value)
                                 : bb_batch_put(&batch, key, value);

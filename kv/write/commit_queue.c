@@ -107,8 +107,7 @@ void bb_commit_queue_leave(struct bb_commit_queue *queue, struct bb_commit *last
     bb_mutex_lock(&queue->mutex);
     struct bb_commit *end = last->next;
     for (struct bb_commit *commit = queue->head; commit != end;) {
-        /* A commit is gone from its thread's stack as soon as the mutex is free and it is marked.
-         */
+        /* Once marked and with the mutex free, a commit may disappear from its thread's stack. */
         struct bb_commit *next = commit->next;
         if (status != BB_OK) {
             commit->error = *bb_error_last();

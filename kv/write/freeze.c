@@ -11,11 +11,12 @@
 #include "kv/background/work_wait.h"
 #include "kv/background/worker.h"
 
-/* A log may take so many times the bytes of its memtable: small entries take more there than here, so
- * that this is reached by what leaves nothing in the memtable, the deletion of empty ranges. */
+/* The size of a log is limited to this many times its memtable's. Small entries are larger in the
+ * memtable than in the log, so only operations without entries in the memtable, deletions of empty
+ * ranges, reach this limit. */
 #define LOG_FACTOR 4
 
-/* A freeze waits at most so long for each run of level 0 above the mark. */
+/* A freeze waits at most this long for each run of level 0 above the threshold. */
 #define SLOWDOWN_NANOSECONDS UINT64_C(20000000)
 
 static enum bb_status create_log(struct bb_db *db, uint64_t number, struct bb_wal_writer **ret_log)
@@ -32,7 +33,7 @@ static enum bb_status create_log(struct bb_db *db, uint64_t number, struct bb_wa
     return status;
 }
 
-/* The spare one if it has the capacity. */
+/* Takes the spare memtable if it has the capacity. */
 static enum bb_status take_memtable(struct bb_db *db, size_t capacity_bytes,
                                     struct bb_memtable **ret_memtable)
 {
@@ -109,7 +110,7 @@ static enum bb_work work_of(enum bb_stall reason)
     return reason == BB_STALL_MEMTABLES ? BB_WORK_FLUSH : BB_WORK_COMPACTION;
 }
 
-/* Until the reason is gone, or the work that would remove it has failed. */
+/* Waits until the reason is gone, or the work that would remove it has failed. */
 static enum bb_status wait_for_worker(struct bb_db *db, enum bb_stall reason)
 {
     enum bb_work work = work_of(reason);
@@ -133,7 +134,7 @@ static enum bb_status stall(struct bb_db *db, enum bb_stall reason)
     return status;
 }
 
-/* Until flushes succeed again, or fail once more. */
+/* Waits until flushes succeed again, or another one fails. */
 static enum bb_status await_flush(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
@@ -145,8 +146,8 @@ static enum bb_status await_flush(struct bb_db *db)
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
 
-/* Writes are refused while flushes fail: but only once another attempt has failed as well. In
- * deterministic mode that is made here, because there is nobody else to do it. */
+/* Refuses writes while flushes fail, but only after one more attempt has failed too. In
+ * deterministic mode this call makes the attempt. */
 static enum bb_status check_failure(struct bb_db *db)
 {
     if (!atomic_load_explicit(&db->workers[BB_WORK_FLUSH].is_failing, memory_order_acquire))
@@ -154,7 +155,7 @@ static enum bb_status check_failure(struct bb_db *db)
     return db->options.deterministic ? bb_store_work_all(db, BB_WORK_FLUSH) : await_flush(db);
 }
 
-/* The active buffer in front of the frozen ones, and a new one in its place. */
+/* Moves the active buffer to the frozen ones, and replaces it by a new one. */
 static void swap_active(struct bb_db *db, struct bb_view *blank, struct bb_write_buffer *buffer)
 {
     struct bb_write_buffer *frozen[BB_FROZEN_MAX] = {db->active};
@@ -173,7 +174,7 @@ static void swap_active(struct bb_db *db, struct bb_view *blank, struct bb_write
     db->is_log_failed = false;
 }
 
-/* What a buffered log holds back goes to the system before a newer log takes records. */
+/* Writes a buffered log to the system before a newer log takes records. */
 static enum bb_status flush_log(struct bb_db *db)
 {
     if (db->active->log == NULL || db->is_log_failed)
@@ -224,21 +225,21 @@ enum bb_status bb_store_drain(struct bb_db *db)
     return failure.status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
 
-/* The log has failed: what it acknowledged is brought into a table before anything new is taken, so
- * that the log with its unknown end is never replayed beside a newer one. */
+/* The log has failed: its acknowledged writes are moved into a table before new ones are accepted,
+ * so that the log with its unknown end is never replayed together with a newer one. */
 static enum bb_status replace_log(struct bb_db *db)
 {
     enum bb_status status = bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
     if (status != BB_OK)
         return status;
     status = bb_store_drain(db);
-    /* Should the flush have failed, then the new log is not to be used either. */
+    /* If the flush fails, the new log must not be used either. */
     if (status != BB_OK)
         db->is_log_failed = true;
     return status;
 }
 
-/* Half-way to the stop, each freeze waits a little, so that no later one has to wait for a whole
+/* Halfway to the stop, each freeze waits briefly, so that no later one has to wait for a whole
  * compaction. */
 static void slow_down(struct bb_db *db)
 {
@@ -284,7 +285,7 @@ static bool is_resting(const struct bb_db *db)
     return db->active->log == NULL && !db->options.wal_off;
 }
 
-/* The first write to a store that was at rest. */
+/* The first write to a store that was cleanly closed. */
 static enum bb_status begin_log(struct bb_db *db)
 {
     struct bb_wal_writer *log = NULL;

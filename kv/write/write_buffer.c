@@ -32,7 +32,7 @@ struct bb_memtable *bb_spare_memtable_take(struct bb_spare_memtable *spare, uint
     return memtable;
 }
 
-/* Takes the memtable if it is worth keeping and there is none. */
+/* Keeps the memtable if it has the right capacity and no other one is kept. */
 static bool keep(struct bb_spare_memtable *spare, struct bb_memtable *memtable)
 {
     if (bb_memtable_capacity(memtable) != spare->capacity_bytes)
@@ -73,8 +73,8 @@ void bb_write_buffer_unref(struct bb_write_buffer *buffer)
     BB_ASSERT(before > 0);
     if (before > 1)
         return;
-    /* Whatever the log still held is in a table by now, or was closed with its status by the store.
-     */
+    /* The contents of the log are in a table by now, or the store has closed it and noted the
+     * status. */
     if (buffer->log != NULL)
         (void)!bb_wal_writer_close(buffer->log);
     if (!keep(buffer->spare, buffer->memtable))
