@@ -1,4 +1,4 @@
-/* A batch is its own log payload while it grows, so that a commit copies nothing:
+/* A growing batch already has the form of its log payload, so that a commit copies nothing:
  *
  *     +--------------+-----------+-------------------------------------------------------------+
  *     | sequence u64 | count u32 | count times:                                                |
@@ -7,9 +7,9 @@
  *     |              |           |   only for a range: size varint of its high key, that key   |
  *     +--------------+-----------+-------------------------------------------------------------+
  *
- * Numbers are little-endian, varints canonical. kind is enum bb_entry_kind; the key of a range is its
- * low one. The i-th operation has
- * the sequence sequence + i, hence later operations on the same key win.
+ * Numbers are little-endian, varints canonical. kind is enum bb_entry_kind; the key of a range is
+ * its low one. The i-th operation has sequence `sequence` + i, so later operations on the same key
+ * win.
  *
  * Threads: see batch.h.
  */
@@ -60,7 +60,7 @@ void bb_batch_reset(struct bb_batch *batch)
     batch->tail = (struct bb_bytes){0};
 }
 
-/* Room for the header, if there is none yet, and one more operation. */
+/* Reserves space for one more operation, and for the header if it is missing. */
 static enum bb_status make_room(struct bb_batch *batch, const struct bb_entry *entry)
 {
     size_t size =
@@ -78,7 +78,7 @@ static uint8_t *store_bytes(uint8_t *p, struct bb_bytes bytes)
     return p + bytes.size;
 }
 
-/* Of a range, low stands in the place of the key and high in that of the value. */
+/* For a range, low is the key and high is the value. */
 static enum bb_status check(const struct bb_entry *entry)
 {
     return entry->kind == BB_ENTRY_DELETE_RANGE
@@ -86,7 +86,7 @@ static enum bb_status check(const struct bb_entry *entry)
                : bb_entry_check(entry);
 }
 
-/* The operation up to its value. REQUIRES: room. */
+/* Stores the operation up to its value. REQUIRES: the space is reserved. */
 static uint8_t *store_operation(struct bb_batch *batch, const struct bb_entry *entry)
 {
     if (batch->payload.size == 0)
@@ -247,7 +247,7 @@ enum bb_status bb_batch_cursor_next(struct bb_batch_cursor *cursor, struct bb_en
 {
     if (cursor->position == cursor->count) {
         if (bb_cursor_left(&cursor->bytes) > 0)
-            return corrupt(cursor, "bytes behind the last one");
+            return corrupt(cursor, "bytes after the last one");
         return BB_NOT_FOUND;
     }
 

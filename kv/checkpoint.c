@@ -1,12 +1,12 @@
-/* A second store from the tables of this one, while it is written to.
+/* Makes a second store from the tables of this one, while this one is in use.
  *
- *     flush                    what was written before the call is in tables
- *     a view of the tables     held to the end: none of their files goes away
+ *     flush                    earlier writes get into tables
+ *     a view of the tables     held to the end: none of their files is removed
  *     directory, links         each table under its number (a copy where files cannot be linked)
- *     manifest, CURRENT        last: until then the directory is no store that could be opened
+ *     manifest, CURRENT        last: before that the directory cannot be opened as a store
  *
- * Tables never change, so that both stores may have them. All else is the new store's own:
- * manifest, logs, and its id, lest a log of the one is taken for the other's. Threads: any.
+ * Tables never change, so both stores can share them. The manifest, logs and id are separate; the
+ * id differs, so that a log of one store is never used for the other. Threads: any.
  */
 #include "bb/db_files.h"
 #include "base/alloc.h"
@@ -26,9 +26,11 @@ struct checkpoint {
     struct bb_file_system *fs;
     const char *directory; /* the new store's */
     const struct bb_levels *levels;
-    uint64_t log_number;      /* of a log that is never begun; 0: not given out yet */
-    uint64_t manifest_number; /* above those of all tables; 0: not given out yet */
-    uint64_t *index_numbers;  /* of the index files that were added, perhaps in part; owned */
+    /* Of a log that is never begun; 0: not allocated yet. */
+    uint64_t log_number;
+    /* Above the numbers of all tables; 0: not allocated yet. */
+    uint64_t manifest_number;
+    uint64_t *index_numbers; /* of the index files added, perhaps partly; owned */
     size_t index_count;
 };
 
@@ -77,15 +79,15 @@ static enum bb_status add_file(struct checkpoint *c, enum bb_file_kind kind, uin
     return status;
 }
 
-/* The index file that the table has now: held for as long as the directory is filled, so that it is
- * there under its name. A missing one is left out, as it would be there. */
+/* Adds the table's present index file. It is held while the directory is filled, so that its name
+ * exists. A missing one is omitted, as in the original store. */
 static enum bb_status add_index(struct checkpoint *c, struct bb_table_file *table,
                                 struct bb_edit *edit)
 {
     struct bb_companion *index = bb_table_file_companion(table);
     if (index == NULL)
         return BB_OK;
-    /* Listed first: a copy that fails leaves a part of the file. */
+    /* Listed first, because a failed copy leaves part of the file. */
     c->index_numbers[c->index_count++] = index->number;
     enum bb_status status = add_file(c, BB_FILE_INDEX, index->number);
     if (status == BB_OK)
@@ -106,7 +108,7 @@ static enum bb_status add_tables(struct checkpoint *c)
 
 /* ---- manifest ---- */
 
-/* At least that of every entry in the tables. */
+/* At least the sequence of every entry in the tables. */
 static uint64_t last_sequence(struct checkpoint *c)
 {
     bb_mutex_lock(&c->db->mutex);
@@ -194,7 +196,7 @@ static enum bb_status write_manifest(struct checkpoint *c)
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the checkpoint ---- */
 
 static enum bb_status sync_parent(struct checkpoint *c)
 {
@@ -215,7 +217,7 @@ static void remove_file(struct checkpoint *c, enum bb_file_kind kind, uint64_t n
     bb_buf_deinit(&path);
 }
 
-/* What was begun goes again, as far as that is possible; the latest failure stays. */
+/* Removes the created files, if possible; the latest failure is kept. */
 static enum bb_status clear_away(struct checkpoint *c)
 {
     struct bb_error failure = *bb_error_last();
@@ -275,7 +277,8 @@ static enum bb_status flush_and_fill(struct bb_db *db, const char *directory)
     return fill_directory(&c);
 }
 
-/* WHY a call around the flush, which is one itself: closing waits for all of it. */
+/* WHY this counts as a call around the flush, which is also one: closing waits for the whole
+ * checkpoint. */
 enum bb_status bb_db_checkpoint(struct bb_db *db, const char *directory)
 {
     enum bb_status status = bb_path_check(directory, "the checkpoint's directory");

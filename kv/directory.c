@@ -8,16 +8,16 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* Files that a message lists by name. */
+/* Maximum number of files that a message lists. */
 #define LISTED_MAX 8
-/* A manifest that was never put in force holds a header and an identity: anything larger has been
- * more than a creation. */
+/* A manifest that never became current has only a header and an identity. A larger one belongs to a
+ * real store. */
 #define UNBORN_MANIFEST_SIZE_MAX 1024
-/* Numbers beyond what the manifest knows that names are believed. Every flush tells the manifest, so a
- * store never comes near it: at a thousand files a second it takes 34 years. */
+/* How far above the manifest's numbers a number in a name may be. Every flush updates the manifest,
+ * so a store never gets near this limit: at a thousand files a second it would take 34 years. */
 #define NUMBERS_AHEAD_MAX (UINT64_C(1) << 40)
 
-/* ---- looking ---- */
+/* ---- scanning ---- */
 
 static int compare_files(const void *a, const void *b)
 {
@@ -30,14 +30,14 @@ static int compare_files(const void *a, const void *b)
     return strcmp(first->name, second->name);
 }
 
-/* False when the file went away meanwhile. */
+/* *ret_is_there is false when the file has disappeared. */
 static enum bb_status look_at(struct bb_file_system *fs, const char *path,
                               struct bb_directory_file *file, bool *ret_is_there)
 {
     struct bb_buf file_path = {0};
     *ret_is_there = true;
     if (file->is.kind == BB_FILE_FOREIGN)
-        return BB_OK; /* not ours to look at */
+        return BB_OK; /* not ours, so it is not examined */
     enum bb_status status = bb_path_join(path, file->name, &file_path);
     if (status == BB_OK)
         status =
@@ -121,7 +121,7 @@ static const struct bb_directory_file *find_file(const struct bb_directory *dire
 
 /* ---- judging ---- */
 
-/* Does a manifest without a CURRENT show that there was a store? */
+/* True when a manifest without a CURRENT proves that there was a store. */
 static enum bb_status is_evidence(struct bb_file_system *fs, const char *path,
                                   const struct bb_directory_file *file, bool *ret_is_evidence)
 {
@@ -202,7 +202,7 @@ static enum bb_status check_table(const char *path, const struct bb_directory *d
                        "%s/%06" PRIu64 ".bbt: missing, and the manifest has it in level %d", path,
                        table->number, table->level);
     if (file->size != table->meta.file_size)
-        return bb_fail(BB_CORRUPT, "%s/%s: has %" PRIu64 " bytes, the manifest says %" PRIu64, path,
+        return bb_fail(BB_CORRUPT, "%s/%s: has %" PRIu64 " bytes, the manifest has %" PRIu64, path,
                        file->name, file->size, table->meta.file_size);
     return BB_OK;
 }
@@ -219,7 +219,7 @@ enum bb_status bb_directory_check_complete(const char *path, const struct bb_dir
     if (is_log_needed && find_file(directory, BB_FILE_LOG, state->log_number) == NULL)
         return bb_fail(BB_CORRUPT,
                        "%s/%06" PRIu64
-                       ".wal: missing, and the manifest says that recovery begins with it",
+                       ".wal: missing, but the manifest requires recovery to begin with it",
                        path, state->log_number);
     return BB_OK;
 }
@@ -266,8 +266,8 @@ enum bb_status bb_directory_next_number(const char *path, const struct bb_direct
                                         const struct bb_manifest_state *state, uint64_t *ret_number)
 {
     uint64_t next = state->next_file_number > 0 ? state->next_file_number : 1;
-    /* By names, not by files: even a directory, or a link to nothing, that has one of our names takes
-     * its number out of use. */
+    /* Uses all names, not only files: even a directory or a dangling link with one of our names
+     * blocks its number. */
     for (size_t i = 0; i < directory->names.count; i++) {
         uint64_t number = bb_filename_decode(bb_bytes_of_text(directory->names.names[i])).number;
         if (number >= next && bb_directory_is_reachable(state, number))
@@ -283,7 +283,7 @@ enum bb_status bb_directory_fail_used_up(const char *path)
 {
     return bb_fail(BB_TOO_LARGE,
                    "%s: all file numbers up to %" PRIu64 " are used up: it can be read, with "
-                   "read_only, and what it holds be copied to a new store",
+                   "read_only, and its contents be copied to a new store",
                    path, BB_FILE_NUMBER_MAX);
 }
 

@@ -15,15 +15,15 @@
 #include "kv/memtable/memtable.h"
 #include "kv/recovery/replay.h"
 
-/* A writer that changes the store more often while it is looked at is given up. Each attempt has
- * less to open than the one before. */
+/* Gives up if the writer changes the store during this many attempts. Each attempt has less to open
+ * than the previous one. */
 #define ATTEMPTS_MAX 100
 
-/* Which manifest is in force, and how far it has come: while that is the same, nothing that the
- * manifest names was removed. */
+/* The current manifest and its size: while both are unchanged, no file that the manifest names was
+ * removed. */
 struct mark {
     uint64_t number;
-    uint64_t size; /* 0: the manifest is gone, hence CURRENT names another one by now */
+    uint64_t size; /* 0: the manifest was removed, so CURRENT names another one */
 };
 
 /* One attempt. */
@@ -35,11 +35,13 @@ struct attempt {
     uint64_t *logs;
     size_t log_count;
     struct bb_log_check check; /* where the logs end */
-    bool is_gap;               /* a log is missing, or its end is */
-    /* The logs' operations, counted and then added. */
-    struct bb_memtable *memtable; /* NULL while they are counted */
-    uint64_t sequence_begin;      /* operations up to here are in the memtable already */
-    uint64_t sequence_end;        /* later ones came after counting */
+    bool is_gap;               /* a log, or its end, is missing */
+    /* The operations of the logs: they are counted first, then added. */
+    struct bb_memtable *memtable; /* NULL while counting */
+    /* Operations up to here are in the memtable already. */
+    uint64_t sequence_begin;
+    /* Later ones were written after the counting. */
+    uint64_t sequence_end;
     uint64_t entry_count;
     uint64_t raw_bytes;
 };
@@ -81,7 +83,7 @@ static enum bb_status take_mark(struct bb_db *db, struct mark *ret_mark)
     return status;
 }
 
-/* There is no CURRENT. */
+/* Fails because there is no CURRENT. */
 static enum bb_status fail_no_store(struct attempt *attempt)
 {
     struct bb_db *db = attempt->db;
@@ -111,8 +113,7 @@ static enum bb_status read_manifest(struct attempt *attempt)
         db->secret = identity->secret;
     }
     if (memcmp(db->store_id, identity->store_id, sizeof(db->store_id)) != 0)
-        return bb_fail(BB_BUSY, "%s: another store has taken the place of the one that was opened",
-                       db->directory);
+        return bb_fail(BB_BUSY, "%s: another store has replaced the opened one", db->directory);
     return bb_store_load_catalog(db, &attempt->state.catalog);
 }
 
@@ -186,7 +187,7 @@ static enum bb_status add_new(const struct bb_levels *levels, const struct bb_ma
     return status;
 }
 
-/* The levels of the state; *levels (replaced) gives the files that are known already. */
+/* Makes the levels of the state; *levels (replaced) provides the files that are open already. */
 static enum bb_status update_levels(struct attempt *attempt, struct bb_levels **levels)
 {
     struct bb_edit edit;
@@ -205,7 +206,7 @@ static enum bb_status update_levels(struct attempt *attempt, struct bb_levels **
     return BB_OK;
 }
 
-/* Known tables may have got another index file. */
+/* Known tables may have a new index file. */
 static enum bb_status update_index(struct attempt *attempt, struct bb_table_file *file,
                                    const struct bb_edit_table *table)
 {
@@ -233,7 +234,7 @@ static enum bb_status update_indexes(struct attempt *attempt, const struct bb_le
     return status;
 }
 
-/* One that cannot be opened costs reads, and is counted by the selections that miss it. */
+/* An index that cannot be opened costs reads; selections count it as missing. */
 static void open_index(struct bb_table_file *table)
 {
     struct bb_skip_file *file = NULL;
@@ -243,7 +244,7 @@ static void open_index(struct bb_table_file *table)
     bb_companion_unref(index);
 }
 
-/* All at once: the writer may remove their names at any time. */
+/* Opens all tables immediately, because the writer may remove their names at any time. */
 static enum bb_status open_tables(const struct bb_levels *levels)
 {
     enum bb_status status = BB_OK;
@@ -273,14 +274,14 @@ static enum bb_status visit_operation(void *context, const struct bb_entry *entr
     return BB_OK;
 }
 
-/* Nothing is repaired here, and what may be written just now is no damage. */
+/* This store repairs nothing, and a record being written is no damage. */
 static enum bb_recovery recovery_of(const struct bb_db *db)
 {
     return db->options.recovery == BB_RECOVERY_POINT_IN_TIME ? BB_RECOVERY_POINT_IN_TIME
                                                              : BB_RECOVERY_SYNCED;
 }
 
-/* What stands at the end of the newest log and is no whole record is being written. */
+/* An incomplete record at the end of the newest log is being written. */
 static enum bb_status walk_log(struct attempt *attempt, uint64_t number)
 {
     struct bb_db *db = attempt->db;
@@ -306,8 +307,8 @@ static enum bb_status walk_logs(struct attempt *attempt)
     return status;
 }
 
-/* A buffer for what was counted. The second one of a kind is made for more than it has to take,
- * because there will be a third. */
+/* Creates a buffer for the counted operations. A second one is larger than necessary, because a
+ * third is likely. */
 static enum bb_status create_buffer(struct attempt *attempt, bool is_first,
                                     struct bb_write_buffer **ret_buffer)
 {
@@ -325,7 +326,7 @@ static enum bb_status create_buffer(struct attempt *attempt, bool is_first,
     return status;
 }
 
-/* Does the buffer hold a front part of the same logs, with room for the rest? */
+/* True when the buffer has a prefix of the same logs, and space for the rest. */
 static bool may_continue(const struct attempt *attempt, const struct bb_write_buffer *buffer)
 {
     return bb_memtable_fits(buffer->memtable, attempt->entry_count, attempt->raw_bytes);
@@ -343,7 +344,7 @@ static enum bb_status count_logs(struct attempt *attempt, uint64_t sequence_begi
     return status;
 }
 
-/* The logs are read twice: so the memtable is as large as it has to be, and no larger. */
+/* Reads the logs twice, so that the memtable gets exactly the required size. */
 static enum bb_status read_logs(struct attempt *attempt, const struct bb_glimpse *before,
                                 struct bb_glimpse *glimpse)
 {
@@ -392,8 +393,8 @@ static enum bb_status try_once(struct attempt *attempt, const struct bb_glimpse 
     return BB_OK;
 }
 
-/* Has the writer changed the store since the mark was taken, or made it, when there was none to take
- * (NULL)? Where that cannot be told, the failure that was there before stands. */
+/* True when the writer has changed the store since the mark was taken, or created it (mark NULL).
+ * If that is unknown, the earlier failure remains the result. */
 static bool has_changed(struct bb_db *db, const struct mark *mark)
 {
     struct mark now = {0};
@@ -417,8 +418,8 @@ static enum bb_status attempt_one(struct bb_db *db, const struct bb_glimpse *bef
 {
     struct attempt attempt = {.db = db};
     struct mark mark = {0};
-    /* No CURRENT is for read_manifest to judge, and a CURRENT that appears makes it judge again; one
-     * that names nothing has no size. */
+    /* A missing CURRENT is for read_manifest to judge; if one appears, it judges again. A CURRENT
+     * that names no manifest has no size. */
     bool is_marked = take_mark(db, &mark) == BB_OK;
     enum bb_status status = try_once(&attempt, before, levels, ret_glimpse);
     bool is_doubtful = is_explained_by_change(status) || (status == BB_OK && attempt.is_gap);

@@ -1,4 +1,4 @@
-/* Work on request: flush, compact, wait until nothing is due. */
+/* Requested work: flush, compact, wait until no work is due. */
 #include "kv/maintain.h"
 
 #include "base/bytes.h"
@@ -14,7 +14,7 @@
 #include "kv/background/worker.h"
 #include "sstable/entry.h"
 
-/* The end of a wait; the mutex is held, and released. */
+/* Ends a wait. REQUIRES: the mutex is held; it is released. */
 static enum bb_status end_wait(struct bb_db *db, bool is_done, const struct bb_error *failure)
 {
     struct bb_error why_not = {.status = BB_OK};
@@ -24,8 +24,8 @@ static enum bb_status end_wait(struct bb_db *db, bool is_done, const struct bb_e
     return is_done ? BB_OK : bb_error_restore(&why_not);
 }
 
-/* Waits until *done reaches target, or the work that brings it there fails. A compaction that fails
- * may be one that was chosen before the request, so that a second attempt is waited for. */
+/* Waits until *done reaches target, or the work fails. A failed compaction may have been chosen
+ * before the request, so the wait includes a second attempt. */
 static enum bb_status wait_until(struct bb_db *db, enum bb_work work, const uint64_t *done,
                                  uint64_t target)
 {
@@ -36,9 +36,9 @@ static enum bb_status wait_until(struct bb_db *db, enum bb_work work, const uint
     return end_wait(db, *done >= target, &db->workers[work].failure);
 }
 
-/* The leader's: freezes what there is. *ret_target: flushed_sequence to wait for. The memtable of a
- * log that has failed is in a table before this returns: whoever leads next must not write behind
- * it. */
+/* Called by the leader: freezes the memtable. *ret_target: the flushed_sequence to wait for. If the
+ * log has failed, its memtable is in a table before this returns, because the next leader must not
+ * append to that log. */
 static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
 {
     if (db->is_log_failed) {
@@ -49,7 +49,7 @@ static enum bb_status freeze_all(struct bb_db *db, uint64_t *ret_target)
     *ret_target = db->sequence_allocated;
     if (!bb_memtable_is_empty(db->active->memtable))
         return bb_store_freeze(db, (size_t)db->options.write_buffer_bytes);
-    /* Nothing to write, but what was frozen before is waited for. */
+    /* No writes are pending, but waits for earlier frozen memtables. */
     bb_mutex_lock(&db->mutex);
     *ret_target = db->view->frozen_count > 0 ? db->view->frozen[0]->sequence_end : 0;
     bb_mutex_unlock(&db->mutex);
@@ -103,7 +103,7 @@ static uint64_t request_compaction(struct bb_db *db)
     return ticket;
 }
 
-/* In deterministic mode: the work is done here. */
+/* In deterministic mode this call does the work. */
 static enum bb_status work_as_leader(struct bb_db *db)
 {
     struct bb_commit commit;
@@ -150,7 +150,7 @@ static enum bb_status compact_range(struct bb_db *db, const struct bb_bytes *low
     bb_mutex_lock(&db->mutex);
     bb_store_signal_work(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
-    /* A failure is the store's, where the wait finds it. */
+    /* The store records a failure, and the wait finds it. */
     if (db->options.deterministic)
         (void)!work_as_leader(db);
     return bb_range_request_wait(db, request);
@@ -174,7 +174,7 @@ enum bb_status bb_db_compact_range(struct bb_db *db, const struct bb_bytes *low,
     return status;
 }
 
-/* The mutex is held. A flush asks for a compaction before it counts as answered, so that nothing is
+/* The mutex is held. A flush requests a compaction before it counts as handled, so that no work is
  * missed between the two. */
 static bool is_idle(const struct bb_db *db)
 {
@@ -188,7 +188,7 @@ static bool is_well(const struct bb_db *db)
     return is_idle(db) && bb_store_failure(db)->status == BB_OK;
 }
 
-/* Whoever waits has nothing more to write: level 0 need not gather. */
+/* The waiting thread writes no more, so level 0 need not collect runs. */
 static void begin_quiet(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);

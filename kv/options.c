@@ -96,13 +96,13 @@ static enum bb_status resolve_sizes(struct bb_db_options *o)
     return status;
 }
 
-/* What is known of the look-ups. */
+/* Resolves the weights of lookups. */
 static enum bb_status resolve_weights(struct bb_db_options *o)
 {
     if (o->absent_share == 0)
         o->absent_share = 1;
     if (!(o->absent_share > 0 && o->absent_share <= 1))
-        return bb_fail(BB_INVALID, "option absent_share is %g, allowed is what is above 0, to 1",
+        return bb_fail(BB_INVALID, "option absent_share is %g, must be above 0 and at most 1",
                        o->absent_share);
     for (int level = 0; level < BB_LEVEL_COUNT; level++) {
         double *cost = &o->level_read_costs[level];
@@ -115,7 +115,7 @@ static enum bb_status resolve_weights(struct bb_db_options *o)
     return BB_OK;
 }
 
-/* How filters are stored. */
+/* Resolves the storage of filters. */
 static enum bb_status resolve_summary(struct bb_db_options *o)
 {
     if (o->summary_bits == BB_SUMMARY_DEFAULT)
@@ -131,13 +131,13 @@ static enum bb_status resolve_summary(struct bb_db_options *o)
     if (!(o->filter_slack >= 0 && o->filter_slack <= BB_FILTER_SLACK_MAX))
         return bb_fail(BB_INVALID, "option filter_slack is %g, allowed are 0 to %g",
                        o->filter_slack, BB_FILTER_SLACK_MAX);
-    /* Bits that nobody would ask. */
+    /* These bits would never be used. */
     if (o->summary_residency == BB_SUMMARY_UNUSED)
         o->summary_bits = BB_SUMMARY_NONE;
     return BB_OK;
 }
 
-/* One of the three: the others follow from it. */
+/* At most one of the three may be given; it determines the others. */
 static enum bb_status check_one_target(const struct bb_db_options *o)
 {
     const char *given[3];
@@ -154,8 +154,8 @@ static enum bb_status check_one_target(const struct bb_db_options *o)
                        given[0], given[1]);
     if (count > 0 && o->filter_kind == BB_FILTER_NONE)
         return bb_fail(BB_INVALID,
-                       "option filter_kind is none, and %s is given: without filters nothing "
-                       "keeps it",
+                       "option filter_kind is none, and %s is given: without filters it has "
+                       "no effect",
                        given[0]);
     if (o->filter_bits_per_key != 0 && !(o->filter_bits_per_key >= BB_FILTER_BITS_PER_KEY_MIN &&
                                          o->filter_bits_per_key <= BB_FILTER_BITS_PER_KEY_MAX))
@@ -259,14 +259,14 @@ static enum bb_status check_residency(const struct bb_db_options *o)
     return BB_OK;
 }
 
-/* Without a cache what would be cached has no other place than memory of its own. */
+/* Without a cache, the default for cached data is pinned memory. */
 static enum bb_summary_residency summary_residency(const struct bb_db_options *o, bool has_cache)
 {
     return !has_cache && o->summary_residency == BB_SUMMARY_CACHED ? BB_SUMMARY_PINNED
                                                                    : o->summary_residency;
 }
 
-/* Level 1 has at least some eight tables, so that compactions move parts of it. */
+/* Level 1 has at least about eight tables, so that compactions move parts of it. */
 static uint64_t default_table_size(const struct bb_db_options *o)
 {
     uint64_t size = o->level1_size_bytes / 8;
@@ -275,7 +275,8 @@ static uint64_t default_table_size(const struct bb_db_options *o)
     return size < table_size.min ? table_size.min : size;
 }
 
-/* While flushes follow each other three times as many runs gather, as far as writes go on. */
+/* During a series of flushes three times as many runs are collected, within the limits for
+ * writes. */
 static enum bb_status resolve_level0(struct bb_db_options *o)
 {
     uint32_t most = BUSY_FACTOR * o->level0_run_count_compact;
@@ -283,7 +284,7 @@ static enum bb_status resolve_level0(struct bb_db_options *o)
         return bb_fail(BB_INVALID,
                        "option level0_run_count_stop is %" PRIu32
                        ", must be above level0_run_count_compact "
-                       "(%" PRIu32 "): writes would wait for ever",
+                       "(%" PRIu32 "): writes would wait forever",
                        o->level0_run_count_stop, o->level0_run_count_compact);
     if (o->level0_run_count_busy == 0)
         o->level0_run_count_busy =
@@ -358,8 +359,8 @@ void bb_options_for_table(const struct bb_db_options *options, int level,
     };
 }
 
-/* Half of what the process may open: new files of the store and the program's own need the others,
- * and for them no table gives up its descriptor. */
+/* Half of the process's limit. New files of the store and the program's files need the other half,
+ * and tables do not give up descriptors for them. */
 uint32_t bb_options_open_tables(const struct bb_db_options *options, struct bb_file_system *fs)
 {
     if (fs->ops->open_files_max == NULL)

@@ -24,8 +24,8 @@ static bool reserve(struct bb_orphans *orphans, size_t extra)
     return numbers != NULL && index_numbers != NULL;
 }
 
-/* A table that is live, for it moves or gets another index file, stays, and so does the index file
- * that it has. */
+/* A table that is live, because it moves or gets another index file, stays, together with its
+ * present index file. */
 static void add_table(struct bb_orphans *orphans, const struct bb_edit_table *added,
                       const struct bb_levels *levels)
 {

@@ -24,11 +24,12 @@ static enum bb_status check_file(struct bb_db *db, enum bb_file_kind kind, uint6
     if (status == BB_OK)
         status = find(db, (const char *)path.data, &is_there);
     if (status == BB_OK && !is_there)
-        status = bb_fail(BB_IO,
-                         "%s: was removed while the store was open, and what was written to it is "
-                         "gone with the process: bb_db_verify says what is left, bb_db_repair "
-                         "takes it",
-                         (const char *)path.data);
+        status =
+            bb_fail(BB_IO,
+                    "%s: was removed while the store was open, and the data written to it is "
+                    "lost with the process: bb_db_verify lists the remaining data, bb_db_repair "
+                    "takes it",
+                    (const char *)path.data);
     bb_buf_deinit(&path);
     return status;
 }
@@ -54,7 +55,7 @@ enum bb_status bb_store_check_log_present(struct bb_db *db)
 
 enum bb_status bb_store_check_present(struct bb_db *db)
 {
-    if (db->manifest == NULL) /* read_only: nothing was acknowledged */
+    if (db->manifest == NULL) /* read_only: no write was acknowledged */
         return BB_OK;
     enum bb_status status = check_file(db, BB_FILE_CURRENT, 0);
     return status == BB_OK ? check_file(db, BB_FILE_MANIFEST, bb_manifest_number(db->manifest))

@@ -21,8 +21,8 @@ enum bb_status bb_read_only_check(struct bb_db *db, const char *what)
                    db->directory, what);
 }
 
-/* A snapshot's sequence says nothing about a state that was not made with regard to it: the writer
- * knows of no reader's snapshots. The mutex is held. */
+/* A snapshot is only valid for the state in which it was taken: the writer does not know the
+ * readers' snapshots. The mutex is held. */
 static enum bb_status check_snapshots(const struct bb_db *db)
 {
     if (db->snapshots.count == 0)
@@ -33,15 +33,15 @@ static enum bb_status check_snapshots(const struct bb_db *db)
                    db->directory, db->snapshots.count);
 }
 
-/* WHY the sequence before the view: look-ups load the view first (kv/read/lookup.c). One that has the old
- * view sees the old state, for that view ends with it; one that has the new view, whose merges may
- * have dropped what the old sequence sees, has the new sequence. */
+/* WHY the sequence is set before the view: lookups load the view first (kv/read/lookup.c). A lookup
+ * with the old view sees the old state, because that view has an end. A lookup with the new view,
+ * whose merges may have dropped versions for the old sequence, has the new sequence. */
 static enum bb_status show(struct bb_db *db, struct bb_glimpse *glimpse, struct bb_view *blank)
 {
     bb_mutex_lock(&db->mutex);
     enum bb_status status = check_snapshots(db);
     if (status == BB_OK) {
-        bb_store_end_views(db); /* the buffer may be the old view's too */
+        bb_store_end_views(db); /* the old view may share the buffer */
         atomic_store_explicit(&db->last_sequence, glimpse->last_sequence, memory_order_release);
         db->sequence_allocated = glimpse->last_sequence;
         bb_store_publish(db, blank, glimpse->buffer, NULL, 0, glimpse->levels);
@@ -50,7 +50,7 @@ static enum bb_status show(struct bb_db *db, struct bb_glimpse *glimpse, struct 
     return status;
 }
 
-/* The glimpse as the store's view; takes it on success. */
+/* Installs the read-only snapshot as the store's view, and takes it on success. */
 static enum bb_status install(struct bb_db *db, struct bb_glimpse *glimpse)
 {
     struct bb_view *blank = NULL;
@@ -72,7 +72,7 @@ static enum bb_status install(struct bb_db *db, struct bb_glimpse *glimpse)
 
 static enum bb_status take_and_install(struct bb_db *db)
 {
-    /* Nobody but the caller replaces the view. */
+    /* Only the caller replaces the view. */
     struct bb_glimpse before = {.levels = db->view == NULL ? NULL : db->view->levels,
                                 .buffer = db->active};
     struct bb_glimpse glimpse = {0};
@@ -102,7 +102,7 @@ enum bb_status bb_db_refresh(struct bb_db *db)
     bb_mutex_unlock(&db->mutex);
     if (status != BB_OK)
         return status;
-    /* One refresh at a time: without a batch nobody takes it along. */
+    /* One refresh runs at a time; an exclusive commit is never part of another's group. */
     if (!bb_commit_queue_enter(&db->commits, &commit))
         return bb_commit_result(&commit);
     status = take_and_install(db);

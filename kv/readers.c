@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-/* Two lines each, because processors fetch them in pairs. */
+/* Two lines each, because processors prefetch pairs of lines. */
 _Static_assert(sizeof(struct bb_reader) % 128 == 0, "two slots share a cache line");
 
 enum bb_status bb_readers_init(struct bb_readers *readers)
@@ -41,7 +41,7 @@ static bool try_claim(struct bb_reader *slot)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-/* The first free one of the slots from `start` on. */
+/* The first free slot from `start` on. */
 static __attribute__((noinline)) struct bb_reader *search_free(struct bb_readers *readers,
                                                                size_t start)
 {
@@ -55,8 +55,8 @@ static __attribute__((noinline)) struct bb_reader *search_free(struct bb_readers
     }
 }
 
-/* A thread begins its search at a slot of its own, told apart by the address of a thread-local
- * byte: threads that do not meet in a slot share no cache line. */
+/* A thread starts its search at a preferred slot, chosen by the address of a thread-local byte.
+ * Threads with different slots share no cache line. */
 static inline struct bb_reader *claim(struct bb_readers *readers)
 {
     static _Thread_local char identity;
@@ -75,8 +75,8 @@ struct bb_reader *bb_readers_enter(struct bb_readers *readers, struct bb_view **
     struct bb_reader *slot = claim(readers);
     struct bb_view *view = atomic_load_explicit(&readers->current, memory_order_acquire);
     for (;;) {
-        /* WHY sequentially consistent: the announcement must be visible before the second look, or
-         * the store could see an empty slot and free the view in between. */
+        /* WHY sequentially consistent: the announcement must be visible before the view is checked
+         * again. Otherwise the store could see an empty slot and free the view in between. */
         atomic_store(&slot->view, view);
         struct bb_view *again = atomic_load(&readers->current);
         if (again == view)
@@ -125,7 +125,7 @@ int64_t bb_readers_pinned_values(const struct bb_readers *readers)
 
 void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part)
 {
-    /* All fields are counters of 64 bits, so that the struct is an array of them. */
+    /* All fields are 64-bit counters, so the struct can be treated as an array. */
     _Static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "a field is not a 64-bit counter");
     uint64_t *to = (uint64_t *)sum;
     const uint64_t *from = (const uint64_t *)part;

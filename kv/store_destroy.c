@@ -1,18 +1,18 @@
-/* Removal of a store that nobody has open.
+/* Removes a store that is not open.
  *
- * What is removed last has to show for as long as anything is left that a store was here, or a
- * second call could not tell the rest of a store from another program's files: LevelDB has a
- * CURRENT and manifests too. This file, the witness, begins or ends with a magic number of ours.
+ * While any file remains, the last one must show that a store was here. Otherwise a second call
+ * could not distinguish the rest of a store from another program's files: LevelDB has a CURRENT and
+ * manifests too. This file, the witness, begins or ends with one of our magic numbers.
  *
  *     CURRENT | everything else of the grammar | witness | LOCK, directory
  *             S14                              S15       S16               S19
  *
- * From S14 on an opening finds no CURRENT, and refuses as long as tables or logs are left.
+ * From S14 on an opening finds no CURRENT, and refuses while tables or logs remain.
  *
- * Where there is no witness, the directory may still be what is left of an attempt that died: of a
- * creation, a checkpoint or a removal. Such a rest has no CURRENT and no foreign file, and no file in it
- * can be another program's. An empty directory is one, and one with LOCK alone. It is removed too, or
- * its name could never be used again.
+ * Without a witness, the directory may still be the rest of an interrupted creation, checkpoint or
+ * removal. Such a rest has no CURRENT and no foreign file, and each of its files is certainly ours.
+ * An empty directory is such a rest, and so is one with only LOCK. The rest is removed too, because
+ * otherwise its name could never be used again.
  * Threads: any; the lock keeps other users of the directory out.
  */
 #include "bb/db_files.h"
@@ -25,24 +25,24 @@
 #include "kv/wal/wal_format.h"
 #include "sstable/format.h"
 
-/* Our lock file holds a number and a newline. */
+/* Our lock file has a number and a newline. */
 #define LOCK_SIZE_MAX 32
 
 struct destruction {
     const char *path;
     struct bb_file_system *fs;
     struct bb_directory directory;
-    const struct bb_directory_file *witness; /* NULL: nothing here is a store's for certain, but it
-                                                may be the rest of one */
-    struct bb_error unreadable;              /* why a file could not be judged; BB_OK: all could */
+    /* NULL: no file certainly belongs to a store, but the directory may be the rest of one. */
+    const struct bb_directory_file *witness;
+    struct bb_error unreadable; /* why a file could not be checked; BB_OK if none */
     struct bb_db_destroy_report report;
 };
 
-/* ---- what it is ---- */
+/* ---- identifying ---- */
 
 _Static_assert(BB_TABLE_MAGIC_SIZE == BB_WAL_MAGIC_SIZE, "one buffer is for both");
 
-/* Reads the bytes where a file of that kind has its magic number; all of it when it is shorter. */
+/* Reads the magic number of a file of that kind; a short file is read whole. */
 static enum bb_status read_mark(struct destruction *d, const struct bb_directory_file *file,
                                 uint8_t mark[BB_WAL_MAGIC_SIZE], size_t *ret_size)
 {
@@ -67,7 +67,7 @@ static enum bb_status read_mark(struct destruction *d, const struct bb_directory
     return status;
 }
 
-/* False: it cannot be read. */
+/* False when it cannot be read. */
 static bool look_at_mark(struct destruction *d, const struct bb_directory_file *file,
                          uint8_t mark[BB_WAL_MAGIC_SIZE], size_t *ret_size)
 {
@@ -78,7 +78,7 @@ static bool look_at_mark(struct destruction *d, const struct bb_directory_file *
     return false;
 }
 
-/* Is it certainly a file that this engine has written? */
+/* True when this engine certainly wrote the file. */
 static bool bears_mark(struct destruction *d, const struct bb_directory_file *file)
 {
     uint8_t mark[BB_WAL_MAGIC_SIZE];
@@ -90,7 +90,7 @@ static bool bears_mark(struct destruction *d, const struct bb_directory_file *fi
            memcmp(mark, is_table ? BB_TABLE_MAGIC : BB_WAL_MAGIC, BB_WAL_MAGIC_SIZE) == 0;
 }
 
-/* The newest manifest that is surely ours, else a log, else a table. */
+/* The newest manifest that is certainly ours, else a log, else a table. */
 static const struct bb_directory_file *find_witness(struct destruction *d)
 {
     static const enum bb_file_kind kinds[] = {BB_FILE_MANIFEST, BB_FILE_LOG, BB_FILE_TABLE};
@@ -104,7 +104,7 @@ static const struct bb_directory_file *find_witness(struct destruction *d)
     return NULL;
 }
 
-/* Does the file begin as one of ours that was cut off, or with the zeros that a loss of power leaves? */
+/* True when the file is a truncated form of ours, or has the zeros that a power failure leaves. */
 static bool begins_as(struct destruction *d, const struct bb_directory_file *file,
                       const char *beginning)
 {
@@ -115,7 +115,8 @@ static bool begins_as(struct destruction *d, const struct bb_directory_file *fil
            (memcmp(mark, beginning, size) == 0 || memcmp(mark, zeros, size) == 0);
 }
 
-/* Can the file be no other program's? No other program ends names in .bbt and .bbi. */
+/* True when no other program can have written the file. Other programs do not use the suffixes .bbt
+ * and .bbi. */
 static bool is_of_rest(struct destruction *d, const struct bb_directory_file *file)
 {
     switch (file->is.kind) {
@@ -160,11 +161,11 @@ static enum bb_status examine(struct destruction *d)
         return bb_error_restore(&d->unreadable);
     return bb_fail(BB_INVALID,
                    "%s: not a store: it has files, and no manifest, log or table among them that "
-                   "bloomblock wrote; nothing was removed",
+                   "bloomblock wrote; no file was removed",
                    d->path);
 }
 
-/* ---- its removal ---- */
+/* ---- removing ---- */
 
 static enum bb_status remove_file(struct destruction *d, const char *name, uint64_t size)
 {
@@ -172,7 +173,7 @@ static enum bb_status remove_file(struct destruction *d, const char *name, uint6
     enum bb_status status = bb_path_join(d->path, name, &path);
     if (status == BB_OK)
         status = d->fs->ops->remove(d->fs, (const char *)path.data);
-    if (status == BB_NOT_FOUND) /* gone is what it is to be */
+    if (status == BB_NOT_FOUND) /* it should be gone anyway */
         status = BB_OK;
     else if (status == BB_OK) {
         d->report.removed++;
@@ -233,12 +234,12 @@ static enum bb_status sync_parent(struct destruction *d)
     if (status == BB_OK)
         status = d->fs->ops->sync_directory(d->fs, (const char *)parent.data); /* sync S19 */
     bb_buf_deinit(&parent);
-    /* One that may not be opened cannot be synced by anybody. */
+    /* A directory that cannot be opened cannot be synced. */
     return status == BB_READ_ONLY ? BB_OK : status;
 }
 
-/* The lock's name goes while the lock is held, so that nobody's lock is removed but ours; from then
- * on the directory is anybody's, and goes only if it is empty. */
+/* Removes the lock's name while holding the lock, so that it is certainly our lock. After that
+ * others may use the directory, and it is removed only if it is empty. */
 static enum bb_status remove_rest(struct destruction *d, const char *lock_path)
 {
     enum bb_status status = d->fs->ops->remove(d->fs, lock_path);
@@ -256,7 +257,7 @@ static enum bb_status destroy_locked(struct destruction *d, const char *lock_pat
     return status == BB_OK ? remove_rest(d, lock_path) : status;
 }
 
-/* Looked at before the lock is taken: what is no store gets no lock file. */
+/* Checked before the lock is taken: a directory without a store gets no lock file. */
 static enum bb_status lock_and_destroy(struct destruction *d)
 {
     struct bb_buf path = {0};
@@ -268,7 +269,8 @@ static enum bb_status lock_and_destroy(struct destruction *d)
         status = bb_fail(BB_INVALID, "%s: not a directory", d->path);
     if (status == BB_OK) {
         status = examine(d);
-        /* A file that went away while it was judged: somebody is at work, and the lock says so. */
+        /* A file disappeared during the checks: another process is active, and the lock shows
+         * it. */
         if (status == BB_NOT_FOUND)
             status = BB_OK;
     }

@@ -60,7 +60,7 @@ static void describe_levels(const struct bb_db *db, const struct bb_view *view,
         ratio_of(8 * (double)stats->filter_bytes, (double)bb_levels_key_count(view->levels));
 }
 
-/* The view was pinned before last_sequence was read: no tombstone of it is newer. */
+/* The view was pinned before last_sequence was read, so none of its tombstones is newer. */
 static void describe_tombstones(const struct bb_levels *levels, struct bb_db_stats *stats)
 {
     uint64_t oldest = UINT64_MAX;

@@ -9,7 +9,7 @@
 #include "kv/options.h"
 #include "sstable/table_meta.h"
 
-/* Looks into one table; *ret_is_ours false: it is damaged, of another store, or gone. */
+/* Examines one table; *ret_is_ours false: it is damaged, of another store, or missing. */
 static enum bb_status look(const char *path, const struct bb_table_options *options,
                            const struct bb_hash_secret *secret, uint64_t *ret_sequence_max,
                            bool *ret_is_ours)

@@ -293,7 +293,7 @@ static void batch__corrupt_count(void **state)
 {
     (void)state;
     static const char too_few[] = HEADER("\1") "\x00\x01k\x00\x01l";
-    assert_corrupt(too_few, sizeof(too_few) - 1, "bytes behind the last one");
+    assert_corrupt(too_few, sizeof(too_few) - 1, "bytes after the last one");
     static const char too_many[] = HEADER("\2") "\x00\x02kl";
     assert_corrupt(too_many, sizeof(too_many) - 1, "missing");
     static const char absurd[] = "\x01\0\0\0\0\0\0\0\xff\xff\xff\xff\x00\x01k";

@@ -222,14 +222,14 @@ static void directory__incomplete(void **state)
                    "/db/000006.bbt: missing, and the manifest has it in level 1");
     put(memory, "000006.bbt", 1007);
     check_complete(memory, &known, BB_CORRUPT,
-                   "/db/000006.bbt: has 1007 bytes, the manifest says 1006");
+                   "/db/000006.bbt: has 1007 bytes, the manifest has 1006");
     put(memory, "000006.bbt", 1006);
     check_complete(memory, &known, BB_OK, NULL);
     assert_ok(bb_file_memory_system(memory)->ops->remove(bb_file_memory_system(memory),
                                                          "/db/000040.wal"));
     put(memory, "000041.wal", 0);
     check_complete(memory, &known, BB_CORRUPT,
-                   "/db/000040.wal: missing, and the manifest says that recovery begins with");
+                   "/db/000040.wal: missing, but the manifest requires recovery to begin with");
     known.log_is_absent = true;
     check_complete(memory, &known, BB_OK, NULL);
     known.log_is_absent = false;
