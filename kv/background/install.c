@@ -14,14 +14,14 @@ static void retire(struct bb_db *db, struct bb_view *view)
     db->retired = view;
 }
 
-/* Final for a retired view: announcements of it are taken back, and references are taken of the
- * current view alone. */
+/* Final for a retired view: its announcements are withdrawn, and new references go only to the
+ * current view. */
 static bool is_unused(struct bb_db *db, const struct bb_view *view)
 {
     return !bb_readers_is_used(&db->readers, view) && atomic_load(&view->references) == 0;
 }
 
-/* Unlinks the retired views that nobody reads any more; the mutex is held. */
+/* Unlinks the retired views without readers. The mutex is held. */
 static struct bb_view *take_unused(struct bb_db *db)
 {
     struct bb_view *unused = NULL;
@@ -198,7 +198,7 @@ void bb_store_event(struct bb_db *db, const struct bb_event *event)
         db->options.on_event(db->options.event_context, event);
 }
 
-/* With its index file, if it has one. */
+/* Includes the index file, if there is one. */
 static enum bb_status create_table_file(struct bb_db *db, const struct bb_edit_table *added,
                                         struct bb_table_file **ret_file)
 {
@@ -219,8 +219,7 @@ static enum bb_status create_table_file(struct bb_db *db, const struct bb_edit_t
     return BB_OK;
 }
 
-/* The table of an edit's addition: a new one, or the one that is moved. The caller has a reference.
- */
+/* The table for an edit's addition: a new one, or the moved one. The caller gets a reference. */
 static enum bb_status table_of(struct bb_db *db, struct bb_levels *levels,
                                const struct bb_edit_table *added, struct bb_table_file **ret_file)
 {

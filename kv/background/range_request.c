@@ -6,10 +6,10 @@
 #include "kv/background/install.h"
 #include "kv/background/work_wait.h"
 
-/* The upper level's part of one piece of work, in tables. */
+/* The tables of the upper level in one piece of work. */
 #define PIECE_TABLES 4
 
-/* The first one that fails may be of a piece of other work. */
+/* The first failure may belong to other work. */
 #define ATTEMPTS 2
 
 static void destroy(struct bb_range_request *request)

@@ -1,9 +1,8 @@
-/* Requests of bb_db_compact_range: a queue, first come first served. The worker takes pieces of the
- * first one in turn with other compactions, so that neither keeps the other from its end.
+/* Requests of bb_db_compact_range: a FIFO queue. The worker alternates between pieces of the first
+ * request and other compactions, so that neither starves the other.
  *
- * Ownership: the caller's, who waits. One who gives up leaves the request to the queue.
- * Threads: the queue is guarded by the store's mutex; the progress of the first request is the
- * worker's.
+ * Ownership: the waiting caller's. A caller that gives up leaves the request to the queue.
+ * Threads: the store's mutex guards the queue; the worker owns the progress of the first request.
  */
 #ifndef BB_KV_BACKGROUND_RANGE_REQUEST_H
 #define BB_KV_BACKGROUND_RANGE_REQUEST_H
@@ -15,23 +14,24 @@ struct bb_range_request {
     struct bb_range_request *next;
     struct bb_range_progress progress;
     bool is_done;
-    bool is_given_up; /* nobody waits: the queue's */
+    /* The caller has given up: the queue owns it. */
+    bool is_given_up;
 };
 
-/* Puts one at the end of the queue; bounds as of bb_range_progress_init. Signal the worker then,
- * and wait. */
+/* Appends a request to the queue; bounds as for bb_range_progress_init. Signal the worker
+ * afterwards, and wait. */
 BB_MUST_CHECK enum bb_status bb_range_request_add(struct bb_db *db, const struct bb_bytes *low,
                                                   const struct bb_bytes *high,
                                                   struct bb_range_request **ret_request);
-/* Until it is done, or background work fails: then it gives up. Releases the request. */
+/* Waits until the request is done; gives up when background work fails. Releases the request. */
 BB_MUST_CHECK enum bb_status bb_range_request_wait(struct bb_db *db,
                                                    struct bb_range_request *request);
 
-/* The worker's; NULL when the queue is empty. */
+/* Called by the worker; NULL when the queue is empty. */
 struct bb_range_request *bb_range_request_first(struct bb_db *db);
-/* The worker's: the first request is fulfilled. */
+/* Called by the worker: the first request is done. */
 void bb_range_request_finish(struct bb_db *db);
-/* All that nobody waits for. REQUIRES: there is no worker any more. */
+/* Releases all abandoned requests. REQUIRES: the worker has stopped. */
 void bb_range_requests_deinit(struct bb_db *db);
 
 #endif

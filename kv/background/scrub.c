@@ -18,7 +18,7 @@ static bool is_to_come(const struct bb_scrub *scrub, const struct bb_table_file 
     return (file->number >= scrub->next && file->number < scrub->end) || file->number < scrub->wrap;
 }
 
-/* After a wrap the lowest number is the next, before it the lowest behind the cursor. */
+/* Orders by number; after a wrap, numbers below the cursor sort last. */
 static bool comes_before(const struct bb_scrub *scrub, const struct bb_table_file *a,
                          const struct bb_table_file *b)
 {
@@ -29,12 +29,13 @@ static bool comes_before(const struct bb_scrub *scrub, const struct bb_table_fil
 
 static uint64_t work_of(struct bb_table_file *file)
 {
-    /* Its index file is shown the whole table, and is no larger as a rule. */
+    /* Checking an index file also reads the whole table, and the index file is usually no
+     * larger. */
     return file->meta.file_size * (bb_table_file_companion_number(file) == 0 ? 1 : 3);
 }
 
-/* The tables that are to come. *ret_next: the first of them, with a reference, or NULL. Gives the bytes
- * that are to be read. */
+/* The remaining tables. *ret_next: the first of them, with a reference, or NULL. Returns the number
+ * of bytes to read. */
 static uint64_t look_ahead(struct bb_scrub *scrub, struct bb_table_file **ret_next)
 {
     struct bb_levels *levels = bb_store_ref_levels(scrub->db);
@@ -65,7 +66,7 @@ uint64_t bb_scrub_work_left(struct bb_scrub *scrub)
     return work;
 }
 
-/* Behind this number. */
+/* Continues after this number. */
 static void advance(struct bb_scrub *scrub, uint64_t number)
 {
     if (number < scrub->next) { /* wrapped */
@@ -83,7 +84,7 @@ void bb_scrub_skip(struct bb_scrub *scrub)
 
 /* ---- slices ---- */
 
-/* A table that is not part of the store any more is not read to its end. */
+/* Stops reading a table that is no longer part of the store. */
 static enum bb_status check_wanted(struct bb_scrub *scrub)
 {
     enum bb_status status = bb_store_check_open(scrub->db);
@@ -135,7 +136,8 @@ static enum bb_status end_slice(void *context, uint64_t nanoseconds)
 
 /* ---- one table ---- */
 
-/* What the system has in memory was right when it was written or read: the device is meant. */
+/* Drops the file from the system's page cache, because the scrub checks the device: cached data was
+ * correct when it was written or read. */
 static void forget(struct bb_db *db, enum bb_file_kind kind, uint64_t number)
 {
     struct bb_error before = *bb_error_last();
@@ -176,7 +178,7 @@ static enum bb_status check_table(struct bb_scrub *scrub)
     return status;
 }
 
-/* In a store that is open for reading its writer may have replaced an index file. */
+/* In a read-only store the writer may have replaced an index file. */
 static bool is_taken_away(struct bb_db *db, uint64_t index_number)
 {
     struct bb_error before = *bb_error_last();
@@ -209,7 +211,7 @@ static bool is_damage(enum bb_status status)
     return status == BB_CORRUPT || status == BB_IO;
 }
 
-/* Notes how the check of a file has ended, and tells of damage, which is no failure. */
+/* Records the result of checking a file, and reports damage, which is not a failure. */
 static enum bb_status judge(struct bb_scrub *scrub, enum bb_status status, _Atomic bool *is_damaged)
 {
     if (status != BB_OK && !is_damage(status))
@@ -239,8 +241,8 @@ static enum bb_status check_file(struct bb_scrub *scrub)
     return status;
 }
 
-/* Was the check given up because the table is no part of the store any more? In a store that is open
- * for reading its writer may have removed the file. */
+/* True when the check was cancelled because the table is no longer part of the store. In a
+ * read-only store the writer may have removed the file. */
 static bool is_passed_over(const struct bb_scrub *scrub, enum bb_status status)
 {
     bool is_gone = status == BB_BUSY || status == BB_NOT_FOUND;
@@ -249,9 +251,9 @@ static bool is_passed_over(const struct bb_scrub *scrub, enum bb_status status)
            bb_store_check_open(scrub->db) == BB_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the scrub ---- */
 
-/* Above the numbers of all tables that there are. */
+/* Above the numbers of all existing tables. */
 static uint64_t end_of(struct bb_db *db)
 {
     struct bb_levels *levels = bb_store_ref_levels(db);

@@ -1,12 +1,12 @@
-/* Checks of the live tables of an open store, one after the other in the order of their numbers.
+/* Checks the live tables of an open store, one after the other in the order of their numbers.
  *
  *     numbers   3   7   8   12   15   21        40, 41: written since
  *                       ^ next        ^ end
  *
- * A compaction gives its outputs greater numbers than its inputs have, and a table that moves keeps
- * its own: so no table that there was at the beginning is met twice, and none is missed but those that
- * a compaction has read meanwhile. One reference to the table at hand keeps its file, and nothing else
- * is held. docs/durability.md, "Scrubbing".
+ * A compaction's outputs have higher numbers than its inputs, and a moved table keeps its number.
+ * No table that existed at the start is therefore checked twice, and only tables that a compaction
+ * has read in the meantime are skipped. The only reference is to the current table, whose file it
+ * keeps. See docs/durability.md, "Scrubbing".
  *
  * Threads: one per scrub, any number of scrubs.
  */
@@ -20,39 +20,41 @@
 struct bb_scrub {
     struct bb_db *db;
     struct bb_file_meter meter;
-    /* Both with the scrub's context. `rest` waits for about so much of the file system's clock; it may
-     * be less. False from `tell`: the scrub stops. */
+    /* Both get the scrub's context. `rest` waits for about this long by the file system's clock,
+     * possibly less. False from `tell` stops the scrub. */
     void (*rest)(void *context, uint64_t nanoseconds);
     bool (*tell)(void *context, const struct bb_db_scrub_report *so_far);
     void *context;
-    uint64_t next; /* the table to check next has this number or the one after it */
+    uint64_t next; /* the next table has this number or a higher one */
     uint64_t end;
-    uint64_t wrap; /* behind the end, those below this number are checked too; 0: none */
+    /* Number up to which tables are checked after the end; 0: no wrap. */
+    uint64_t wrap;
     bool is_stopped;
-    struct bb_table_file *file; /* at hand */
+    struct bb_table_file *file; /* current one */
     struct bb_db_scrub_report report;
-    struct bb_error damage; /* the first; BB_OK: none */
+    struct bb_error damage; /* the first damage; BB_OK if none */
 };
 
-/* Over all tables from this number on that there are now; with wraps, over those below it afterwards. */
+/* Over all present tables with this number or a higher one; with wraps, also over the tables below
+ * it afterwards. */
 void bb_scrub_init(struct bb_scrub *scrub, struct bb_db *db, uint64_t first, bool wraps);
 
-/* Checks the next table. *ret_has_table: there was one. Damage is recorded and told, and is no failure.
- * BB_BUSY: the store is being closed, or `tell` has stopped it (is_stopped). After a failure the same
- * table is still the next. */
+/* Checks the next table. *ret_has_table: one existed. Damage is recorded and reported, and is not a
+ * failure. After a failure the same table remains the next. Errors: BB_BUSY when the store is being
+ * closed, or when `tell` has stopped the scrub (is_stopped). */
 BB_MUST_CHECK enum bb_status bb_scrub_next(struct bb_scrub *scrub, bool *ret_has_table);
 
-/* Goes on behind the table that is next. */
+/* Skips the next table. */
 void bb_scrub_skip(struct bb_scrub *scrub);
 
-/* Bytes to be read from now on, in about; and the same in the report as sizes of tables, with the
- * number of the next one. */
+/* The approximate number of bytes still to read. Also updates the report: the sizes of the
+ * remaining tables and the number of the next one. */
 uint64_t bb_scrub_work_left(struct bb_scrub *scrub);
 
-/* Rests for so long. BB_BUSY: as above. */
+/* Rests for this long. Errors: BB_BUSY as above. */
 BB_MUST_CHECK enum bb_status bb_scrub_rest(struct bb_scrub *scrub, uint64_t nanoseconds);
 
-/* All tables were checked, or the scrub ends early: counts it. */
+/* Ends the scrub, early or after all tables, and counts it. */
 void bb_scrub_end(struct bb_scrub *scrub);
 
 #endif

@@ -6,14 +6,16 @@
 #include "kv/background/scrub.h"
 
 #define SECOND UINT64_C(1000000000)
-/* How often the thread looks at the file system's clock, which need not go as the waiting does. */
+/* How often the thread checks the file system's clock, which may differ from the clock of the
+ * wait. */
 #define REST_NANOSECONDS_MAX SECOND
 
 struct bb_scrubber {
     struct bb_db *db;
     struct bb_thread thread;
-    struct bb_condvar wake; /* with the store's mutex: it is being closed */
-    bool is_busy;           /* guarded by the mutex: the thread may hold something of the store */
+    struct bb_condvar wake; /* with the store's mutex: signalled when it is being closed */
+    /* Guarded by the mutex: the thread may use parts of the store. */
+    bool is_busy;
 };
 
 uint64_t bb_scrub_rate(uint64_t bytes, uint64_t nanoseconds)
@@ -47,7 +49,8 @@ static void set_busy(struct bb_scrubber *scrubber, bool is_busy)
 
 /* ---- an interval ---- */
 
-/* What is damaged was told already. Other failures may pass, and cost this table its turn. */
+/* Damage was reported before. Other failures may be temporary; this table waits for the next
+ * interval. */
 static void report_failure(struct bb_db *db)
 {
     struct bb_error failure = *bb_error_last();
@@ -71,7 +74,7 @@ static bool check_one(struct bb_scrubber *scrubber, struct bb_scrub *scrub, uint
     return true;
 }
 
-/* Any table alike. */
+/* Every table has the same chance. */
 static uint64_t draw_first(struct bb_db *db)
 {
     uint64_t drawn = 0;
@@ -95,7 +98,7 @@ static uint64_t draw_first(struct bb_db *db)
     return first;
 }
 
-/* False: the store is being closed. */
+/* False when the store is being closed. */
 static bool scrub_all(struct bb_scrubber *scrubber, uint64_t first)
 {
     struct bb_db *db = scrubber->db;
@@ -123,7 +126,7 @@ static void run(void *argument)
         first = 0;
 }
 
-/* ---- beginning and end ---- */
+/* ---- starting and stopping ---- */
 
 static void destroy(struct bb_scrubber *scrubber)
 {

@@ -13,8 +13,8 @@ static struct bb_read_weights weights_of(const struct bb_db *db)
     return weights;
 }
 
-/* Level 0 gathers more runs while flushes follow each other; bits that were kept back for these would
- * be idle most of the time. */
+/* Level 0 collects more runs during a series of flushes. Bits reserved for these runs would usually
+ * be unused. */
 static struct bb_filter_budget budget_given(const struct bb_db *db)
 {
     double bits_per_key = db->options.filter_bits_per_key;
@@ -67,7 +67,7 @@ double bb_target_flush(const struct bb_db *db, const struct bb_levels *levels, u
     return bb_target_run(db, levels, 0, 0, key_count, pending_waste, table);
 }
 
-/* Is the merge still under way? Its edit comes before the word of its end. */
+/* The running merge, if it still runs. Its edit is installed before its end is recorded. */
 static const struct bb_rate_merge *merge_of(const struct bb_db *db, const struct bb_levels *levels)
 {
     const struct bb_rate_merge *merge = &db->pending_merge;
@@ -75,7 +75,7 @@ static const struct bb_rate_merge *merge_of(const struct bb_db *db, const struct
     return db->options.filter_bits_per_key > 0 && is_there ? merge : NULL;
 }
 
-/* What the new tables add to the waste, weighted. */
+/* The weighted waste that the new tables add. */
 static double added_by(const struct bb_rate_request *request, double rate)
 {
     int last = bb_rate_request_last_level(request);

@@ -1,16 +1,16 @@
-/* Waiting for background work that may be failing.
+/* Waits for background work that may be failing.
  *
- * A failure of before says nothing of now: the disk may have space again. So who waits asks a worker
- * that rests after a failure to try again, and is told of failures alone whose attempt began after
- * the wait did. The worker rests a little before each attempt that it is asked for: who is refused
- * and asks again and again costs little.
+ * An earlier failure may be obsolete: the disk may have space again. A waiting call therefore makes
+ * a resting worker retry, and only counts failures of attempts that began after the wait. The
+ * worker rests briefly before each requested attempt, so that repeated requests cost little.
  *
  *     lock
  *     wait = bb_work_wait_begin(db, work, 1)
  *     while (!done && !db->is_closing && !bb_work_wait_has_failed(&wait))
  *         bb_condvar_wait(&db->work_is_done, &db->mutex)
  *
- * Threads: any but the worker's own, with the store's mutex. */
+ * Threads: any except the worker, with the store's mutex.
+ */
 #ifndef BB_KV_BACKGROUND_WORK_WAIT_H
 #define BB_KV_BACKGROUND_WORK_WAIT_H
 
@@ -18,14 +18,14 @@
 
 struct bb_work_wait {
     struct bb_worker *worker;
-    uint64_t seen; /* attempts up to this one do not count */
+    uint64_t seen; /* ignores attempts up to this one */
     unsigned attempts_left;
 };
 
-/* attempts: so many have to fail. More than one where the first may be of work that was chosen
- * before the wait. */
+/* attempts: the number of attempts that must fail. More than one if the first may belong to work
+ * that was chosen before the wait. */
 struct bb_work_wait bb_work_wait_begin(struct bb_db *db, enum bb_work work, unsigned attempts);
-/* Has the work failed since? As long as it has not, and is failing, another attempt is asked for. */
+/* True when the work has failed since. While it is failing, this also requests another attempt. */
 bool bb_work_wait_has_failed(struct bb_work_wait *wait);
 
 #endif

@@ -1,6 +1,6 @@
-/* Background work: one worker flushes, one compacts, each in a thread of its own. In deterministic
- * mode the leader of the commit queue does both, flush before compaction, and a compaction in steps
- * as the threads do it. */
+/* Background work: one worker flushes, another compacts, each in a separate thread. In
+ * deterministic mode the leader of the commit queue does both, flushes before compactions, and
+ * compacts in steps as the threads do. */
 #ifndef BB_KV_BACKGROUND_WORKER_H
 #define BB_KV_BACKGROUND_WORKER_H
 
@@ -9,13 +9,13 @@
 void bb_store_init_workers(struct bb_db *db);
 void bb_store_deinit_workers(struct bb_db *db);
 
-/* With the scrubbing thread, if there is a schedule. */
+/* Also starts the scrubbing thread, if there is a schedule. */
 BB_MUST_CHECK enum bb_status bb_store_start_workers(struct bb_db *db);
-/* Waits for the pieces of work in hand; a compaction in progress is abandoned. */
+/* Waits for the current pieces of work; cancels the current compaction. */
 void bb_store_stop_workers(struct bb_db *db);
 
-/* Deterministic mode, the leader's: does all work that is due. wanted BB_WORK_FLUSH: a compaction
- * that fails ends the work, and is no failure of the call; it is recorded in the store. */
+/* Deterministic mode, called by the leader: does all due work. With BB_WORK_FLUSH, a failed
+ * compaction ends the work, but is not a failure of the call; the store records it. */
 BB_MUST_CHECK enum bb_status bb_store_work_all(struct bb_db *db, enum bb_work wanted);
 
 #endif
