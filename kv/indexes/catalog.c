@@ -9,7 +9,7 @@
 #include "base/coding.h"
 #include "bb/select.h"
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 enum bb_status bb_catalog_create_empty(struct bb_catalog **ret_catalog)
 {
@@ -144,7 +144,7 @@ static enum bb_status copy_attributes(const struct bb_catalog *from,
     return status;
 }
 
-/* By its text, because the attributes may have other numbers. */
+/* Copies it by its text, because the attributes may have other numbers. */
 static enum bb_status copy_index(const struct bb_catalog *from, size_t index, struct bb_catalog *to)
 {
     struct bb_buf text = {0};
@@ -211,7 +211,7 @@ enum bb_status bb_catalog_without_indexes(const struct bb_catalog *catalog,
     return status;
 }
 
-/* ---- bytes ---- */
+/* ---- encoding ---- */
 
 static enum bb_status encode_index(const struct bb_catalog *catalog, size_t index,
                                    struct bb_buf *bytes)
@@ -244,7 +244,7 @@ enum bb_status bb_catalog_encode(const struct bb_catalog *catalog, struct bb_buf
     return status;
 }
 
-/* A terminated copy of bytes without a zero among them. */
+/* Reads a string as a terminated copy; it must not contain a zero. */
 static enum bb_status take_text(struct bb_cursor *cursor, struct bb_place place,
                                 struct bb_buf *ret_text)
 {
@@ -289,7 +289,7 @@ static enum bb_status decode_parts(struct bb_cursor *cursor, struct bb_place pla
     return status;
 }
 
-/* A sound manifest has what some version wrote: what this one does not know is a newer version's. */
+/* Some version wrote this sound manifest, so unknown definitions come from a newer version. */
 static enum bb_status explain(enum bb_status status, struct bb_place place)
 {
     if (status != BB_INVALID && status != BB_EXISTS)

@@ -1,12 +1,13 @@
 /* The catalog of a store: the attributes of its records, and the indexes over them. An immutable,
- * shared value; a change makes another one.
+ * shared value; a change makes a new one.
  *
- *     catalog := bytes schema | varint granule bytes | varint count | (bytes name | bytes spec) per index
+ *     catalog := bytes schema | varint granule bytes | varint count
+ *               | (bytes name | bytes spec) per index
  *
- * The schema is the text of bb_schema_encode, a spec that of bb_skip_spec_print; both are canonical.
- * The manifest keeps the bytes (kv/manifest/edit.h).
+ * The schema is the text from bb_schema_encode, a spec the text from bb_skip_spec_print; both are
+ * canonical. The manifest stores the bytes (kv/manifest/edit.h).
  *
- * Threads: any, once made.
+ * Threads: any, after it is made.
  */
 #ifndef BB_KV_INDEXES_CATALOG_H
 #define BB_KV_INDEXES_CATALOG_H
@@ -25,30 +26,31 @@ struct bb_catalog_index {
 
 struct bb_catalog {
     _Atomic uint32_t references;
-    uint64_t granule_bytes;   /* values of a granule: it ends with the block that brings so many */
-    struct bb_schema *schema; /* owned */
+    /* Size of a granule's values: it ends with the block that reaches this size. */
+    uint64_t granule_bytes;
+    struct bb_schema *schema;         /* owned */
     struct bb_catalog_index *indexes; /* owned */
-    struct bb_skip_spec *specs;       /* those of the indexes, in one array; owned */
+    struct bb_skip_spec *specs;       /* specs of the indexes in one array; owned */
     size_t index_count;
 };
 
-/* What is to be different. NULL: nothing of that kind. */
+/* The requested changes. NULL: no change of that kind. */
 struct bb_catalog_change {
     const char *add_attribute;  /* a definition */
     const char *drop_attribute; /* a name */
     const char *add_index;      /* a name, with add_spec */
     const char *add_spec;
     const char *drop_index; /* a name */
-    uint64_t granule_bytes; /* 0: as before */
+    uint64_t granule_bytes; /* 0: unchanged */
 };
 
-/* Nothing in it. One reference. BB_NO_MEMORY. */
+/* Creates an empty catalog. One reference. Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_catalog_create_empty(struct bb_catalog **ret_catalog);
-/* Of bytes of a manifest; no bytes are the empty catalog. BB_CORRUPT for what no catalog can be,
- * BB_UNSUPPORTED for definitions of a newer version. */
+/* Decodes a manifest's bytes; no bytes are the empty catalog. Errors: BB_CORRUPT for an invalid
+ * catalog, BB_UNSUPPORTED for definitions of a newer version. */
 BB_MUST_CHECK enum bb_status bb_catalog_decode(struct bb_bytes bytes, struct bb_place place,
                                                struct bb_catalog **ret_catalog);
-/* The catalog with the change. BB_EXISTS, BB_NOT_FOUND, BB_INVALID as bb/select.h says. */
+/* The catalog with the change. Errors: BB_EXISTS, BB_NOT_FOUND, BB_INVALID as in bb/select.h. */
 BB_MUST_CHECK enum bb_status bb_catalog_change(const struct bb_catalog *catalog,
                                                const struct bb_catalog_change *change,
                                                struct bb_catalog **ret_catalog);

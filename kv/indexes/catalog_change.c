@@ -1,4 +1,5 @@
-/* Changes of a store's catalog, each durable in the manifest before it is in force. See bb/select.h. */
+/* Changes of a store's catalog. Each is durable in the manifest before it takes effect. See
+ * bb/select.h. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -12,14 +13,14 @@
 
 /* ---- changes ---- */
 
-/* A change on its way through the manifest. */
+/* A change while it is written to the manifest. */
 struct change {
     struct bb_db *db;
     const struct bb_catalog_change *wanted;
     struct bb_catalog *made; /* one reference */
 };
 
-/* Under the lock on installing, so that each change is made on top of the one before. */
+/* Runs under the lock on installing, so that each change is based on the previous one. */
 static enum bb_status describe(void *context, struct bb_levels *levels, struct bb_edit *edit)
 {
     struct change *change = context;
@@ -76,7 +77,7 @@ static enum bb_status apply(struct bb_db *db, const struct bb_catalog_change *wa
     return status;
 }
 
-/* A function of this program cannot be called by the next one that opens the store. */
+/* Refuses callbacks: the next program that opens the store cannot call a function of this one. */
 static enum bb_status check_definition(const char *definition)
 {
     const char *extractor = strchr(definition, '=');
@@ -85,7 +86,7 @@ static enum bb_status check_definition(const char *definition)
     if (extractor != NULL && strncmp(extractor, "callback", strlen("callback")) == 0)
         return bb_fail(BB_UNSUPPORTED,
                        "a store keeps no callbacks: give an extractor that any process can call, "
-                       "or select with a schema of your own");
+                       "or select with another schema");
     return BB_OK;
 }
 
@@ -122,7 +123,7 @@ enum bb_status bb_db_granule_set(struct bb_db *db, uint64_t granule_bytes)
     return apply(db, &change);
 }
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 static enum bb_status copy_schema(const struct bb_catalog *catalog, struct bb_schema *schema)
 {

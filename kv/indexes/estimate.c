@@ -1,9 +1,10 @@
-/* What an index would cost and spare, measured on a sample. See bb/select.h.
+/* Estimates the cost and benefit of an index on a sample. See bb/select.h.
  *
- * The size is measured on stretches that are segments of the index, drawn with a chance in
- * proportion to their raw bytes: the mean of their bytes per raw byte is that of the store,
- * whatever sizes tables have. The condition is asked of single granules at equal distances.
- * docs/decisions/0023-hypothetical-indexes.md has what was measured. */
+ * The size is measured on stretches, each a segment of the index, drawn with a probability
+ * proportional to their raw bytes. The mean of their bytes per raw byte is then the store's mean,
+ * for any sizes of tables. The condition is evaluated on single granules at equal distances.
+ * docs/decisions/0023-hypothetical-indexes.md has the measurements.
+ */
 #include <math.h>
 
 #include "base/bytes.h"
@@ -26,18 +27,18 @@ struct estimation {
     struct bb_db *db;
     struct bb_index_estimate_options options;
     struct bb_catalog *store_catalog; /* one reference */
-    struct bb_catalog *catalog;       /* with this index alone; one reference */
+    struct bb_catalog *catalog;       /* with only this index; one reference */
     struct bb_condition *condition;
     struct bb_view *view;
     struct bb_index_sample sample;
-    double segment_bytes; /* raw bytes of the granules of a segment, about */
+    double segment_bytes; /* approximate raw bytes of the granules of a segment */
     double raw_bytes;     /* of all tables */
     double raw_bytes_sampled;
     double size_bytes;
     double granules;
     double granules_left;
     double granules_unindexed;
-    double segment_granules; /* mean, of what was drawn */
+    double segment_granules; /* mean over the drawn ones */
     struct bb_index_estimate estimate;
 };
 
@@ -85,7 +86,7 @@ struct stretch {
     uint64_t end;
 };
 
-/* The segment that has a byte of the table. */
+/* The segment with a byte of the table. */
 static struct stretch stretch_of(const struct estimation *e, struct bb_table_file *file,
                                  double place)
 {
@@ -98,7 +99,7 @@ static struct stretch stretch_of(const struct estimation *e, struct bb_table_fil
                             .end = (uint64_t)ceil(end / raw_bytes * blocks)};
 }
 
-/* The segment that has a byte of all tables: place < raw_bytes. */
+/* The segment with a byte of all tables: place < raw_bytes. */
 static struct stretch find_stretch(const struct estimation *e, double place)
 {
     const struct bb_levels *levels = e->view->levels;
@@ -114,8 +115,8 @@ static struct stretch find_stretch(const struct estimation *e, double place)
     return stretch;
 }
 
-/* The mean over what is drawn, with a chance in proportion to raw bytes, of something per raw byte.
- * A segment that is drawn twice counts twice. */
+/* Draws segments with a probability proportional to their raw bytes, and computes means per raw
+ * byte. A segment that is drawn twice counts twice. */
 static enum bb_status draw_stretches(struct estimation *e)
 {
     uint64_t count = e->options.segments;
@@ -141,8 +142,8 @@ static enum bb_status draw_stretches(struct estimation *e)
 /* ---- singles ---- */
 
 /* A set of a segment with too many values is not indexed. That depends on the segment, which
- * singles do not have: they are asked as if every set were, and the stretches have said how often
- * it is not. */
+ * singles do not have. Singles are therefore evaluated with every set indexed, and the stretches
+ * have measured how often a set is not. */
 static void index_all_sets(struct estimation *e)
 {
     struct bb_skip_spec *spec = &e->catalog->specs[0];
@@ -180,7 +181,7 @@ static uint64_t segments_of(const struct estimation *e, const struct bb_table_fi
     return (uint64_t)ceil((double)file->meta.raw_bytes / e->segment_bytes);
 }
 
-/* Counts what there is. Has the store so little that a sample would be most of it? */
+/* Sums up the store. True when it is so small that a sample would be most of it. */
 static bool is_small(struct estimation *e)
 {
     const struct bb_levels *levels = e->view->levels;
@@ -220,7 +221,7 @@ static void fill_estimate(struct estimation *e)
         estimate->granules_read = (uint64_t)llround(e->granules_left);
 }
 
-/* The store's attributes, and this index alone. */
+/* The store's attributes with only this index. */
 static enum bb_status make_catalog(struct estimation *e)
 {
     struct bb_catalog *made = NULL;
@@ -241,7 +242,7 @@ static bool is_same(const struct bb_skip_spec *a, const struct bb_skip_spec *b)
            a->ngram_size == b->ngram_size && a->folds_case == b->folds_case;
 }
 
-/* The indexes of the store that take memory of this one's, when all are built together. */
+/* The number of other indexes that share this one's memory when all are built together. */
 static size_t count_others(const struct estimation *e)
 {
     const struct bb_catalog *catalog = e->store_catalog;
@@ -299,7 +300,7 @@ enum bb_status bb_db_index_estimate(struct bb_db *db,
     if (status == BB_OK)
         status = bb_read_only_check(db, "measuring an index");
     if (status == BB_OK && e.options.spec == NULL)
-        status = bb_fail(BB_INVALID, "which index is to be measured? there is no spec");
+        status = bb_fail(BB_INVALID, "the index to measure has no spec");
     if (status == BB_OK)
         status = bb_store_begin_call(db);
     if (status != BB_OK)

@@ -28,7 +28,7 @@ void bb_index_build_init(struct bb_index_build *build, struct bb_db *db,
     bb_catalog_unref(catalog);
 }
 
-/* The open file is nobody's. */
+/* Abandons the open file. */
 static void abandon(struct bb_index_build *build)
 {
     if (build->builder == NULL)
@@ -93,7 +93,7 @@ enum bb_status bb_index_build_begin(struct bb_index_build *build, struct bb_byte
     return status == BB_OK ? create_builder(build, table_id) : status;
 }
 
-/* Would another block like the last one bring the granule further from its size? */
+/* True when another block like the last one would take the granule further from its size. */
 bool bb_index_build_is_full(const struct bb_index_build *build)
 {
     return build->granule_bytes + build->block_bytes / 2 >= build->catalog->granule_bytes;

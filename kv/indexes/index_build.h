@@ -1,13 +1,14 @@
-/* Building index files while tables are written: by flushes, compactions, recoveries, ingests, or for a
- * table that is there already.
+/* Builds index files while tables are written, by flushes, compactions, recoveries and ingests, or
+ * for an existing table.
  *
  *     table      | block 0 | block 1 | ... | block 17 | block 18 | ...
- *     granule    |  0: blocks 0 ... 17, some 64 KiB   |  1: ...
+ *     granule    |  0: blocks 0 ... 17, about 64 KiB  |  1: ...
  *
- * A granule is consecutive whole blocks; its place is the number of the first. Values of puts are its
- * records; deletions are none, so that a granule's records may be fewer than its entries.
+ * A granule is a series of whole blocks; its place is the number of the first. Its records are the
+ * values of puts. Deletions are not records, so a granule may have fewer records than entries.
  *
- * Call order: init, per table (begin add* finish), describe, commit or not, deinit. Threads: one.
+ * Call order: init, per table (begin add* finish), describe, optionally commit, deinit. Threads:
+ * one.
  */
 #ifndef BB_KV_INDEXES_INDEX_BUILD_H
 #define BB_KV_INDEXES_INDEX_BUILD_H
@@ -25,29 +26,29 @@ struct bb_built_index {
 
 struct bb_index_build {
     struct bb_db *db;                /* borrowed */
-    struct bb_file_system *files;    /* borrowed: where they are written */
+    struct bb_file_system *files;    /* borrowed: file system for the files */
     struct bb_catalog *catalog;      /* one reference; NULL: there are no indexes */
     struct bb_skip_builder *builder; /* of the open file, or NULL */
-    struct bb_built_index open;      /* the same */
+    struct bb_built_index open;      /* the open file */
     uint64_t granule_begin;          /* block */
     uint64_t granule_bytes;          /* of its values so far */
-    uint64_t block_bytes;            /* of the values of the block at hand */
-    uint64_t last_block;             /* of the entry before */
+    uint64_t block_bytes;            /* of the values of the current block */
+    uint64_t last_block;             /* of the previous entry */
     struct bb_built_index *built;    /* owned */
     size_t built_count;
     size_t built_capacity;
 };
 
-/* With the store's catalog of now. files: where they are written, borrowed. */
+/* With the store's present catalog. files: the file system for the files, borrowed. */
 void bb_index_build_init(struct bb_index_build *build, struct bb_db *db,
                          struct bb_file_system *files);
-/* With a catalog of the caller's, of which it takes a reference. */
+/* With the caller's catalog; takes a reference to it. */
 void bb_index_build_init_with(struct bb_index_build *build, struct bb_db *db,
                               struct bb_file_system *files, struct bb_catalog *catalog);
-/* Removes files that were not committed. A zeroed build is allowed. */
+/* Removes uncommitted files. A zeroed build is allowed. */
 void bb_index_build_deinit(struct bb_index_build *build);
 
-/* The hooks of a compaction, which the build must outlive. */
+/* The hooks of a compaction. The build must outlive it. */
 struct bb_output_hooks bb_index_build_hooks(struct bb_index_build *build);
 
 /* The same in single steps: the index file of the table with this id. */
@@ -58,14 +59,15 @@ BB_MUST_CHECK enum bb_status bb_index_build_add(struct bb_index_build *build,
                                                 uint64_t block_number);
 BB_MUST_CHECK enum bb_status bb_index_build_finish(struct bb_index_build *build);
 
-/* For samples, which leave blocks out: does the granule at hand end before the next block? */
+/* For samples, which skip blocks: true when the current granule ends before the next block. */
 bool bb_index_build_is_full(const struct bb_index_build *build);
-/* Ends it here, whatever its size. The next block has the next number. */
+/* Ends the granule at any size. The next block has the next number. */
 BB_MUST_CHECK enum bb_status bb_index_build_end_granule(struct bb_index_build *build);
 
 /* Names the index files in an edit, with the tables that it adds. */
 void bb_index_build_describe(const struct bb_index_build *build, struct bb_edit *edit);
-/* The files are the manifest's, or in doubt as the tables are (kv/orphans.h): deinit leaves them. */
+/* The manifest owns the files now, or they are in doubt like the tables (kv/orphans.h): deinit
+ * keeps them. */
 void bb_index_build_commit(struct bb_index_build *build);
 
 #endif

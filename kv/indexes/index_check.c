@@ -15,7 +15,7 @@ struct check {
     struct bb_skip_file *index;
     struct bb_table *table;
     struct bb_skip_proof *proof;
-    size_t granule; /* of the block at hand */
+    size_t granule; /* of the current block */
 };
 
 /* ---- places ---- */
@@ -27,7 +27,7 @@ static uint64_t place_of(const struct bb_skip_file *index, size_t granule)
     return info.place;
 }
 
-/* As selections want them (kv/select/granule_choice.c). */
+/* As required by selections (kv/select/granule_choice.c). */
 static enum bb_status check_places(const struct check *check)
 {
     uint64_t block_count = check->named->meta.block_count;
@@ -42,7 +42,7 @@ static enum bb_status check_places(const struct check *check)
     return BB_OK;
 }
 
-/* Blocks before the first granule count to it. */
+/* Blocks before the first granule belong to it. */
 static void find_granule(struct check *check, uint64_t block)
 {
     size_t count = bb_skip_file_granule_count(check->index);
@@ -104,7 +104,7 @@ static enum bb_status open_index(struct check *check)
         return status;
     return bb_corrupt((struct bb_place){.file = check->path}, 0,
                       "missing, and the manifest names it for table %" PRIu64
-                      ": selections read all of the table; build it anew",
+                      ": selections read the whole table; rebuild it",
                       check->named->number);
 }
 

@@ -1,5 +1,5 @@
-/* Is an index file whole, of its table, and true? For verification and repair; look-ups and selections
- * trust checksums.
+/* Checks that an index file is intact, belongs to its table, and is correct. For verification and
+ * repair; lookups and selections rely on checksums.
  *
  * Threads: one per call.
  */
@@ -8,10 +8,10 @@
 
 #include "kv/manifest/edit.h"
 
-/* Reads all of the index file that the table names, and shows it every record of the table.
- * BB_CORRUPT: it is missing, damaged, another table's, or lies. BB_UNSUPPORTED: of a newer version.
- * options: of the table, whose files are read through their file system.
- * REQUIRES: the table names one. */
+/* Reads the whole index file that the table names, and checks it with every record of the table.
+ * options: the table's; their file system is used. REQUIRES: the table names an index file. Errors:
+ * BB_CORRUPT when it is missing, damaged, another table's, or wrong. BB_UNSUPPORTED for a newer
+ * version. */
 BB_MUST_CHECK enum bb_status bb_index_check(const char *directory,
                                             const struct bb_edit_table *table,
                                             const struct bb_table_options *options);

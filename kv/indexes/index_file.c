@@ -9,12 +9,12 @@
 #include "kv/manifest/filename.h"
 
 struct index_file {
-    struct bb_companion base; /* first */
+    struct bb_companion base; /* must be first */
     struct bb_db *db;         /* borrowed: a store outlives its tables */
     uint8_t table_id[16];
     struct bb_mutex mutex;
     struct bb_skip_file *file; /* guarded by mutex; NULL: not open */
-    struct bb_error failure;   /* guarded by mutex; of the opening that failed */
+    struct bb_error failure;   /* guarded by mutex; from the failed opening */
 };
 
 static struct index_file *index_file_of(struct bb_companion *companion)
@@ -25,7 +25,7 @@ static struct index_file *index_file_of(struct bb_companion *companion)
 void bb_index_file_remove(struct bb_db *db, uint64_t number)
 {
     struct bb_buf path = {0};
-    /* What remains is an orphan for the next opening. */
+    /* A file that remains is an orphan for the next opening. */
     if (bb_filename_path(db->directory, BB_FILE_INDEX, number, &path) == BB_OK)
         (void)!db->system->ops->remove(db->system, (const char *)path.data);
     bb_buf_deinit(&path);

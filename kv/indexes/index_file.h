@@ -1,5 +1,5 @@
-/* The index file next to a table: the table file's companion. It is opened on first use; one that cannot
- * be opened costs reads and no answer.
+/* The index file of a table: the table file's companion. It is opened on first use. If that fails,
+ * selections read more, but stay correct.
  *
  * Threads: any.
  */
@@ -11,27 +11,31 @@
 #include "kv/indexes/catalog.h"
 #include "kv/store.h"
 
-/* The file is not touched. One reference, the caller's: bb_companion_unref. BB_NO_MEMORY. */
+/* Does not access the file. One reference for the caller: bb_companion_unref. Errors:
+ * BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_index_file_create(struct bb_db *db, uint64_t number,
                                                   const uint8_t table_id[16],
                                                   struct bb_companion **ret_file);
 
-/* The open file, borrowed as long as the caller has a reference to the companion. What
- * bb_skip_file_open says: that a file is missing, damaged or of a newer version is kept and given
- * again; after another failure the next call tries again. */
+/* The open file, borrowed as long as the caller has a reference to the companion. Errors as for
+ * bb_skip_file_open. The error for a missing, damaged or newer file is stored and returned again;
+ * after other errors the next call tries again. */
 BB_MUST_CHECK enum bb_status bb_index_file_open(struct bb_companion *companion,
                                                 struct bb_skip_file **ret_file);
 
-/* Is an index of a file this one of the catalog: of the same attribute, with the same definition? */
+/* True when an index of a file is this one of the catalog: the same attribute, with the same
+ * definition. */
 bool bb_index_file_is(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,
                       const struct bb_skip_spec *spec);
-/* Of opening one: it is missing, damaged or of a newer version, and will be at every other attempt. */
+/* For the status of opening one: true when it is missing, damaged or of a newer version, so that
+ * retrying is useless. */
 static inline bool bb_index_file_is_lost(enum bb_status status)
 {
     return status == BB_NOT_FOUND || status == BB_CORRUPT || status == BB_UNSUPPORTED;
 }
 
-/* Has the file this index, of the same attribute with the same definition? Then *ret_info is of it. */
+/* True when the file has this index, of the same attribute with the same definition. Then *ret_info
+ * describes it. */
 bool bb_index_file_has(const struct bb_skip_file *file, const struct bb_catalog *catalog,
                        const struct bb_skip_spec *spec, struct bb_skip_index_info *ret_info);
 

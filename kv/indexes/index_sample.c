@@ -8,11 +8,11 @@
 #include "skip/index/skip_builder.h"
 #include "sstable/table_blocks.h"
 
-/* The index at work. */
+/* The index being sampled. */
 struct sampling {
     const struct bb_index_sample *sample;
     struct bb_index_build build;
-    uint64_t shown; /* blocks so far: their number in the sample */
+    uint64_t shown; /* number of blocks so far, used as block numbers in the sample */
     struct bb_sample_facts facts;
 };
 
@@ -24,7 +24,7 @@ static enum bb_status add_entry(void *context, const struct bb_entry *entry, uin
     return bb_index_build_add(&sampling->build, entry, block_number);
 }
 
-/* WHY a look at the store with each block: closing waits for whoever builds. */
+/* WHY the store is checked with each block: closing waits for this build. */
 static enum bb_status add_block(struct sampling *sampling, struct bb_table_blocks *blocks,
                                 uint64_t number, uint64_t end)
 {
@@ -42,14 +42,15 @@ static enum bb_status open_blocks(struct bb_table_file *file, struct bb_table_bl
     return status == BB_OK ? bb_table_blocks_init(ret_blocks, table) : status;
 }
 
-/* ---- asking ---- */
+/* ---- querying ---- */
 
 static bool has_bit(const uint64_t *bits, size_t granule)
 {
     return (bits[granule / 64] >> (granule % 64) & 1) != 0;
 }
 
-/* Columns say of each record whether it matches. Where they do not, the granule is left. */
+/* Columns show for each record whether it matches. Without columns, the granule counts as one to
+ * read. */
 static bool has_match(struct bb_skip_rows *rows, size_t granule)
 {
     struct bb_skip_row_bits bits;
@@ -92,7 +93,7 @@ static enum bb_status look_at(struct sampling *sampling, struct bb_companion *co
 
 /* ---- an index ---- */
 
-static const uint8_t sample_id[BB_SKIP_ID_SIZE]; /* of no table */
+static const uint8_t sample_id[BB_SKIP_ID_SIZE]; /* belongs to no table */
 
 static enum bb_status begin(struct sampling *sampling, const struct bb_index_sample *sample)
 {
@@ -106,7 +107,7 @@ static enum bb_status begin(struct sampling *sampling, const struct bb_index_sam
     return status;
 }
 
-/* Also after a failure. */
+/* Also called after a failure. */
 static enum bb_status finish(struct sampling *sampling, enum bb_status status,
                              struct bb_sample_facts *ret_facts)
 {
@@ -160,8 +161,8 @@ struct singles {
     const struct bb_index_sample *sample;
     struct sampling sampling;
     uint64_t segment_granules; /* of each index */
-    uint64_t left;             /* of those, until the index at hand is full */
-    double distance;           /* raw bytes from one to the next */
+    uint64_t left;             /* of these, until the current index is full */
+    double distance;           /* raw bytes between two granules */
     uint64_t next;             /* number of the next one */
     struct bb_sample_facts facts;
 };
@@ -179,7 +180,7 @@ static enum bb_status finish_segment(struct singles *singles, enum bb_status sta
     return BB_OK;
 }
 
-/* The granule that begins with a block. It ends with the table, as the last of a table does. */
+/* Adds the granule that begins with a block. It ends with the table, if the table ends first. */
 static enum bb_status show_single(struct sampling *sampling, struct bb_table_blocks *blocks,
                                   uint64_t first)
 {
@@ -208,7 +209,8 @@ static enum bb_status add_single(struct singles *singles, struct bb_table_blocks
     return status == BB_OK ? show_single(&singles->sampling, blocks, first) : status;
 }
 
-/* Those that begin in a table: its raw bytes begin at `begin` of all tables. */
+/* Adds the granules that begin in a table. `begin`: the sum of raw bytes of the tables before
+ * it. */
 static enum bb_status add_singles_of(struct singles *singles, struct bb_table_file *file,
                                      double begin)
 {

@@ -1,16 +1,16 @@
-/* An index over a part of a store's tables, built to be asked and thrown away. Two ways to choose
- * the part, for two questions (docs/decisions/0023-hypothetical-indexes.md):
+/* A temporary index over part of a store's tables, built to be measured. The part is chosen in two
+ * ways, for two questions (docs/decisions/0023-hypothetical-indexes.md):
  *
  *     tables       | 7                   | 9               | 12                      |
  *     a stretch          [===========]                                                  its size
  *     singles        *     *     *     *     *     *     *     *     *     *     *      its answers
  *
- * A stretch is consecutive granules of one table, as a segment of the index has them: members that
- * many granules share are stored once for all of them, so that the size of a segment follows from
- * its neighbours. Singles are granules at equal distances over the whole store: what they say of a
- * condition is what the store says, also where matches come in bursts.
+ * A stretch is a series of granules of one table, like a segment of the index. Members that many
+ * granules share are stored once for all of them, so the size of a segment depends on neighbouring
+ * granules. Singles are granules at equal distances over the whole store. Their results for a
+ * condition represent the store, even when matches come in bursts.
  *
- * Nothing of the store changes: the files have no name in the manifest, and are removed. Threads:
+ * The store does not change: the manifest does not name the files, and they are removed. Threads:
  * one.
  */
 #ifndef BB_KV_INDEXES_INDEX_SAMPLE_H
@@ -24,27 +24,29 @@
 struct bb_index_sample {
     struct bb_db *db;           /* borrowed */
     struct bb_catalog *catalog; /* with one index; borrowed */
-    size_t others;              /* indexes of a kind with members that the store has besides */
-    const struct bb_condition *condition; /* over the catalog's schema; NULL: it is not asked */
+    size_t others;              /* number of the store's other indexes with members */
+    /* Over the catalog's schema; NULL: not evaluated. */
+    const struct bb_condition *condition;
 };
 
-/* What an index over a part is. */
+/* The measurements of an index over a part. */
 struct bb_sample_facts {
-    double raw_bytes; /* of keys and values; of singles 0 */
+    double raw_bytes; /* of keys and values; 0 for singles */
     uint64_t granules;
-    uint64_t granules_left;      /* of them, that the condition leaves to be read */
-    uint64_t granules_unindexed; /* of them, that the index says nothing of */
-    uint64_t size_bytes;         /* of the index, as bb_db_index_list counts */
+    uint64_t granules_left;      /* number of these that the condition does not rule out */
+    uint64_t granules_unindexed; /* number of these without information in the index */
+    uint64_t size_bytes;         /* of the index, as counted by bb_db_index_list */
 };
 
-/* Blocks first ... end - 1 of a table. BB_BUSY: the store is being closed; and what reading and
- * writing files gives. */
+/* Samples blocks first ... end - 1 of a table. Errors: BB_BUSY when the store is being closed;
+ * errors of reading and writing files. */
 BB_MUST_CHECK enum bb_status bb_index_sample_stretch(const struct bb_index_sample *sample,
                                                      struct bb_table_file *file, uint64_t first,
                                                      uint64_t end,
                                                      struct bb_sample_facts *ret_facts);
-/* So many granules of all tables, at equal distances of raw bytes, in indexes of segment_granules
- * each: a segment's real rate follows from their number, because its sizes are whole numbers. */
+/* Samples `count` granules over all tables, at equal distances of raw bytes, in indexes of
+ * segment_granules each. The real rate of a segment depends on their number, because its sizes are
+ * integers. */
 BB_MUST_CHECK enum bb_status bb_index_sample_singles(const struct bb_index_sample *sample,
                                                      const struct bb_levels *levels, uint64_t count,
                                                      uint64_t segment_granules,

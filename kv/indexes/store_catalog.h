@@ -1,4 +1,4 @@
-/* The catalog that a store has at the moment. Threads: any; the mutex is not held. */
+/* The present catalog of a store. Threads: any; the mutex is not held. */
 #ifndef BB_KV_INDEXES_STORE_CATALOG_H
 #define BB_KV_INDEXES_STORE_CATALOG_H
 
@@ -9,7 +9,7 @@
 struct bb_catalog *bb_store_ref_catalog(struct bb_db *db);
 /* Takes the caller's reference. */
 void bb_store_set_catalog(struct bb_db *db, struct bb_catalog *catalog);
-/* What a manifest says. */
+/* Loads the catalog from a manifest's bytes. */
 BB_MUST_CHECK enum bb_status bb_store_load_catalog(struct bb_db *db, const struct bb_buf *bytes);
 
 #endif
