@@ -1,4 +1,4 @@
-/* Candidates of a stream that has its entries in memory: each is looked at. See candidates.h. */
+/* Candidates of a stream over entries in memory: checks each entry. See candidates.h. */
 #include "kv/select/candidates.h"
 
 #include "base/alloc.h"
@@ -6,7 +6,7 @@
 #include "base/status.h"
 
 struct filtered {
-    struct bb_iter base; /* first */
+    struct bb_iter base; /* must be first */
     struct bb_candidate_source *source;
     struct bb_iter *stream; /* owned */
 };
@@ -65,7 +65,7 @@ static void seek_first(struct bb_iter *iter)
     settle(filtered, bb_iter_next);
 }
 
-/* The last entry before the end of the range. */
+/* Moves to the last entry before the end of the range. */
 static void seek_high(struct bb_iter *stream, struct bb_bytes high)
 {
     bb_iter_seek(stream, high, BB_SEQUENCE_MAX);

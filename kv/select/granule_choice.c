@@ -1,4 +1,5 @@
-/* Which granules of a table a condition leaves, by its index file. See table_granules.h. */
+/* Chooses the granules of a table to read for a condition, by its index file. See
+ * table_granules.h. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,9 +13,10 @@ struct choice {
     struct bb_candidate_source *source;
     struct bb_table_file *file;
     struct bb_skip_file *index;       /* open */
-    struct bb_skip_account *accounts; /* of the indexes of the file; the source's */
-    struct bb_skip_verdicts verdicts; /* the evaluator's */
-    struct bb_skip_rows *rows;        /* owned; NULL: none yet, or columns do not decide */
+    struct bb_skip_account *accounts; /* of the indexes of the file; the source owns them */
+    struct bb_skip_verdicts verdicts; /* the evaluator owns them */
+    /* Owned; NULL until needed, or if columns do not decide. */
+    struct bb_skip_rows *rows;
     bool has_asked_for_rows;
     bool is_countable;
 };
@@ -31,7 +33,7 @@ static void add_account(struct bb_skip_account *sum, const struct bb_skip_accoun
     sum->damaged_segments += part->damaged_segments;
 }
 
-/* The account of the catalog's index that this one of the file is; NULL: it was dropped since. */
+/* The account of the catalog's index for this index of the file; NULL if it was dropped. */
 static struct bb_skip_account *account_of(struct choice *choice, size_t index)
 {
     const struct bb_candidate_source *source = choice->source;
@@ -44,7 +46,7 @@ static struct bb_skip_account *account_of(struct choice *choice, size_t index)
     return NULL;
 }
 
-/* What all indexes of the file did. */
+/* Adds the work of all indexes of the file. */
 static void add_accounts(struct choice *choice)
 {
     struct bb_select_account *account = &choice->source->account;
@@ -59,7 +61,7 @@ static void add_accounts(struct choice *choice)
     }
 }
 
-/* Zeroed accounts of so many indexes, in memory that all tables share. */
+/* Zeroed accounts for this many indexes, in memory shared by all tables. */
 static enum bb_status reset_accounts(struct bb_candidate_source *source, size_t count)
 {
     if (count > source->file_account_capacity) {
@@ -89,7 +91,7 @@ static bool has_bit(const uint64_t *bits, size_t granule)
     return (bits[granule / 64] >> (granule % 64) & 1) != 0;
 }
 
-/* Which records of the granule match, where every attribute of the condition has a column. */
+/* Finds the matching records of the granule, if every attribute of the condition has a column. */
 static bool read_rows(struct choice *choice, size_t granule, struct bb_skip_row_bits *ret_bits)
 {
     const struct bb_matcher *matcher = &choice->source->matcher;
@@ -101,8 +103,8 @@ static bool read_rows(struct choice *choice, size_t granule, struct bb_skip_row_
            bb_skip_rows_read(choice->rows, granule, choice->accounts, ret_bits) == BB_OK;
 }
 
-/* How many of the granule's records match, where indexes know: all, or what columns say. Columns that
- * are damaged or do not have the granule leave it to be read. */
+/* Counts the matching records of the granule if indexes know: all, or the number from columns. If
+ * columns are damaged or lack the granule, it must be read. */
 static bool count_matches(struct choice *choice, size_t granule, uint64_t record_count,
                           uint64_t *ret_matches)
 {
@@ -118,7 +120,7 @@ static bool count_matches(struct choice *choice, size_t granule, uint64_t record
     return true;
 }
 
-/* Says of a granule that may have a match what becomes of it. True: it is read. */
+/* Decides about a granule that may have a match. True: it is read. */
 static bool judge(struct choice *choice, size_t granule, uint64_t record_count)
 {
     struct bb_select_account *account = &choice->source->account;
@@ -135,8 +137,8 @@ static bool judge(struct choice *choice, size_t granule, uint64_t record_count)
     return false;
 }
 
-/* Blocks before the first granule, and between two, have no records: they count to the one before. BB_CORRUPT
- * where the file is damaged in spite of its checksums. */
+/* Blocks before the first granule, and between two, have no records: they belong to the previous
+ * one. Errors: BB_CORRUPT when the file is damaged in spite of its checksums. */
 static enum bb_status set_ends(struct choice *choice, struct bb_table_granules *granules)
 {
     struct bb_skip_granule_info granule = {0};
@@ -151,7 +153,7 @@ static enum bb_status set_ends(struct choice *choice, struct bb_table_granules *
     return BB_OK;
 }
 
-/* All granules of which a bit is set in may_be_true, in turn. */
+/* Decides about all granules with a bit in may_be_true. */
 static size_t judge_all(struct choice *choice, struct bb_table_granules *granules)
 {
     struct bb_skip_granule_info granule = {0};
@@ -178,7 +180,7 @@ static size_t count_possible(const struct bb_skip_verdicts *verdicts)
     return count;
 }
 
-/* Most tables end at the first line: that they are asked at all is what an absent token costs. */
+/* Most tables return at the first line: this call is the cost of an absent token. */
 static enum bb_status fill(struct choice *choice, struct bb_table_granules *granules)
 {
     size_t count = bb_skip_file_granule_count(choice->index);
@@ -200,7 +202,7 @@ static enum bb_status fill(struct choice *choice, struct bb_table_granules *gran
     return status;
 }
 
-/* What cannot be used leaves every block to be read. */
+/* An unusable index means that every block is read. */
 static enum bb_status pass_over(struct choice *choice, struct bb_table_granules *granules)
 {
     choice->source->account.damaged_indexes++;

@@ -5,8 +5,8 @@
 #include "compaction/levels.h"
 #include "kv/memtable/memtable.h"
 
-/* What a run says of a key: of the newest version that the reader sees in it, or of the deletion of a
- * range that covers it. */
+/* A run's information about a key: the newest visible version in it, or the range deletion that
+ * covers it. */
 struct word {
     bool is_any;
     bool is_put;

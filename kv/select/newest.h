@@ -1,12 +1,13 @@
-/* Is an entry of one run the version of its key that a reader sees?
+/* Checks whether an entry of one run is the visible version of its key.
  *
  *     run 0       the active memtable       newest
  *     run 1 ...   frozen memtables
  *     then        the runs of the levels
  *
- * A record that matches a condition may be hidden by a newer version that does not, so that each match
- * is looked up in all that is newer than its run, and in its own run where that has several versions
- * of a key, or deleted ranges. The key filters make it cheap: nearly all runs are asked in memory.
+ * A newer version that does not match the condition may hide a matching record. Each match is
+ * therefore looked up in all runs newer than its run, and in its run if that has several versions
+ * of a key, or deleted ranges. The filters make this cheap: nearly all runs are ruled out in
+ * memory.
  *
  * Threads: one; the view is pinned.
  */
@@ -20,15 +21,16 @@ struct bb_newest {
     const struct bb_view *view;             /* borrowed */
     const struct bb_comparator *comparator; /* borrowed; NULL: bytewise */
     const struct bb_hash_secret *secret;    /* borrowed */
-    uint64_t sequence;                      /* that the reader reads as of */
-    struct bb_read_stats stats;             /* of tables asked */
-    uint64_t asked;                         /* memtables and tables asked */
+    uint64_t sequence;                      /* the reader's */
+    struct bb_read_stats stats;             /* of the tables checked */
+    uint64_t asked;                         /* number of memtables and tables checked */
 };
 
 /* An entry and where it was found. */
 struct bb_found {
     size_t run;
-    bool is_only_version; /* the run has no other version of any key, and no deleted ranges */
+    /* The run has no other version of any key, and no deleted ranges. */
+    bool is_only_version;
     struct bb_bytes key;
     uint64_t sequence; /* at most the reader's */
 };

@@ -37,7 +37,7 @@ static bool memtable_meets(const struct bb_write_buffer *buffer,
     struct bb_iter *iter = NULL;
     if (bb_memtable_is_empty(buffer->memtable))
         return false;
-    /* WHY any deleted range: it may begin below the table. */
+    /* WHY any deleted range counts: it may begin below the table. */
     if (bb_memtable_range_count(buffer->memtable) > 0 ||
         bb_memtable_iter_create(buffer->memtable, &iter) != BB_OK)
         return true;
@@ -48,7 +48,7 @@ static bool memtable_meets(const struct bb_write_buffer *buffer,
     return meets;
 }
 
-/* Has a newer run anything among the table's keys? */
+/* True when a newer run overlaps the table's keys. */
 static bool is_below_newer(const struct bb_select_opening *opening,
                            const struct bb_table_file *file)
 {
@@ -79,7 +79,7 @@ static bool is_inside_range(const struct bb_candidate_source *source,
            (range->high == NULL || bb_key_compare(source->comparator, largest, *range->high) < 0);
 }
 
-/* Is each put of the table what the reader sees of its key, and inside the range? */
+/* True when each put of the table is visible to the reader and inside the range. */
 static bool is_countable(const struct bb_select_opening *opening, const struct bb_table_file *file)
 {
     const struct bb_table_meta *meta = &file->meta;
@@ -97,7 +97,7 @@ static enum bb_status open_candidates(void *context, struct bb_table_file *file,
     return bb_table_candidates_create(opening->source, file, is_countable(opening, file), ret_iter);
 }
 
-/* No key has two versions, and no range is deleted. */
+/* True when no key has two versions, and no range is deleted. */
 static bool has_only_versions(struct bb_table_file *const *files, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -166,7 +166,7 @@ void bb_select_streams_deinit(struct bb_select_streams *streams)
     *streams = (struct bb_select_streams){0};
 }
 
-/* Does a's candidate come before b's in the direction? */
+/* True when a's candidate is before b's in the direction. */
 static bool precedes(const struct bb_select_streams *streams, const struct bb_select_stream *a,
                      const struct bb_select_stream *b)
 {
@@ -177,7 +177,7 @@ static bool precedes(const struct bb_select_streams *streams, const struct bb_se
     return streams->is_backward ? order > 0 : order < 0;
 }
 
-/* WHY a look at every stream: there are as many as runs, some ten, and candidates are few. */
+/* WHY every stream is checked: there are as many as runs, about ten, and candidates are few. */
 static enum bb_status choose(struct bb_select_streams *streams)
 {
     streams->current = NULL;

@@ -1,5 +1,5 @@
-/* The candidates of all runs of a view, merged in key order: one stream for each memtable and each run
- * of the levels. Each candidate is shown with its run, for newest.h.
+/* The candidates of all runs of a view, merged in key order: one stream for each memtable and each
+ * run of the levels. Each candidate is returned with its run, for newest.h.
  *
  * Call order: init (first next*)? deinit. Threads: one.
  */
@@ -15,7 +15,7 @@ struct bb_select_stream {
     bool is_only_version; /* as in struct bb_found */
 };
 
-/* What the stream of a run opens its tables with. */
+/* The context for opening the tables of a run. */
 struct bb_select_opening {
     struct bb_candidate_source *source;
     const struct bb_view *view;
@@ -28,17 +28,17 @@ struct bb_select_streams {
     struct bb_select_opening *openings; /* one for each; owned */
     size_t count;
     bool is_backward;
-    struct bb_select_stream *current; /* with the candidate at hand; NULL: none */
+    struct bb_select_stream *current; /* with the current candidate; NULL at the end */
 };
 
-/* Streams of what meets the source's range. The view must outlive them. */
+/* Opens streams over the source's range. The view must outlive them. */
 BB_MUST_CHECK enum bb_status bb_select_streams_init(struct bb_select_streams *streams,
                                                     struct bb_candidate_source *source,
                                                     const struct bb_view *view, bool is_backward);
 void bb_select_streams_deinit(struct bb_select_streams *streams);
 
-/* To the first candidate in the direction, and to the next one. With BB_OK `current` is the stream that
- * has it, or NULL at the end. */
+/* Moves to the first candidate in the direction, or to the next one. With BB_OK `current` is its
+ * stream, or NULL at the end. */
 BB_MUST_CHECK enum bb_status bb_select_streams_first(struct bb_select_streams *streams);
 BB_MUST_CHECK enum bb_status bb_select_streams_next(struct bb_select_streams *streams);
 

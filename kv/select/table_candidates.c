@@ -1,5 +1,5 @@
-/* Candidates of one table: granules that an index leaves, of them the blocks that hold the needle,
- * of them the records that match. See candidates.h.
+/* Candidates of one table: granules that an index does not rule out, in them the blocks with the
+ * needle, and in them the matching records. See candidates.h.
  *
  *     granules   [ no ][ yes: blocks 16 ... 31 ][ no ][ no ][ yes ]
  *     blocks            16: no needle  17: needle -> entries -> condition
@@ -14,20 +14,20 @@
 #include "sstable/table_blocks.h"
 
 struct table_candidates {
-    struct bb_iter base; /* first */
+    struct bb_iter base; /* must be first */
     struct bb_candidate_source *source;
     struct bb_table_granules granules;
     struct bb_table_blocks blocks;
     bool has_blocks;
-    uint64_t counted_reads; /* of blocks.read_count, in the account */
+    uint64_t counted_reads; /* part of blocks.read_count that the account has */
     uint64_t counted_bytes;
-    uint64_t run_begin; /* blocks around the granule that are wanted without a gap */
+    uint64_t run_begin; /* contiguous range of needed blocks around the granule */
     uint64_t run_end;
-    size_t granule;         /* of the block at hand */
-    size_t matched_granule; /* plus 1: the last one that was counted as matching */
-    uint64_t number;        /* of the block at hand */
+    size_t granule;         /* of the current block */
+    size_t matched_granule; /* plus 1: the last one counted as matching */
+    uint64_t number;        /* of the current block */
     struct bb_block_iter entries;
-    struct bb_needle_scan scan; /* over the entries of the block, where there are needles */
+    struct bb_needle_scan scan; /* over the entries of the block, if there are needles */
 };
 
 static struct table_candidates *candidates_of(struct bb_iter *iter)
@@ -57,7 +57,7 @@ static bool has_needles(const struct table_candidates *c)
     return !bb_needle_finder_is_empty(&c->source->matcher.finder);
 }
 
-/* Values are stored whole, so that a block without a needle has no record with one. */
+/* Values are stored whole, so a block without a needle has no record with one. */
 static bool may_match(struct table_candidates *c, struct bb_bytes entries)
 {
     size_t at = 0;
@@ -67,7 +67,7 @@ static bool may_match(struct table_candidates *c, struct bb_bytes entries)
     return bb_needle_scan_next(&c->scan, 0, &at);
 }
 
-/* Reads go over granules that follow one another, but a limit may end them at any block. */
+/* A read may extend over consecutive granules, but a limit may end it at any block. */
 static enum bb_status read_block(struct table_candidates *c, bool is_forward,
                                  const struct bb_block **ret_block, struct bb_place *ret_place)
 {
@@ -76,7 +76,7 @@ static enum bb_status read_block(struct table_candidates *c, bool is_forward,
     return bb_table_blocks_load_backward(&c->blocks, c->number, c->run_begin, ret_block, ret_place);
 }
 
-/* Loads the block at hand; without a match `entries` has no block. */
+/* Loads the current block; without a match `entries` has no block. */
 static enum bb_status load_block(struct table_candidates *c, bool is_forward)
 {
     const struct bb_block *block = NULL;
@@ -97,7 +97,7 @@ static enum bb_status load_block(struct table_candidates *c, bool is_forward)
     return BB_OK;
 }
 
-/* Goes on to this granule. False: there is none. */
+/* Moves to this granule. False if it does not exist. */
 static bool enter_granule(struct table_candidates *c, size_t granule)
 {
     if (granule >= c->granules.count)
@@ -151,7 +151,7 @@ static bool is_candidate(struct table_candidates *c)
     return matches;
 }
 
-/* Is the entry at hand, and all that follows in this direction, outside of the range? */
+/* True when the current entry, and all following ones in this direction, are outside the range. */
 static bool is_past_range(const struct table_candidates *c, bool is_forward)
 {
     const struct bb_candidate_source *source = c->source;
@@ -163,7 +163,7 @@ static bool is_past_range(const struct table_candidates *c, bool is_forward)
            bb_key_compare(source->comparator, key, *source->range->low) < 0;
 }
 
-/* The candidate at hand; none where the range has ended. */
+/* Publishes the current candidate; none beyond the range. */
 static void show(struct table_candidates *c, bool is_forward)
 {
     c->base.is_valid = !is_past_range(c, is_forward);
@@ -173,8 +173,8 @@ static void show(struct table_candidates *c, bool is_forward)
     c->matched_granule = c->granule + 1;
 }
 
-/* From the entry at hand on to the one that holds the next needle; not valid when there is none, or
- * reading fails. */
+/* Moves from the current entry to the one with the next needle; not valid if there is no such
+ * entry, or reading fails. */
 static void skip_to_needle(struct table_candidates *c)
 {
     size_t at = 0;
@@ -190,8 +190,8 @@ static void skip_to_needle(struct table_candidates *c)
         bb_block_iter_next(entries);
 }
 
-/* From the entry at hand on to a candidate of this block, or past the range; false: there is none.
- * Backward every value is searched; forward, only entries with a needle are looked at. */
+/* Moves from the current entry to a candidate of this block, or past the range; false without one.
+ * Backward every value is searched; forward, only entries with a needle are checked. */
 static bool settle_in_block(struct table_candidates *c, bool is_forward)
 {
     bool skips = is_forward && has_needles(c);
@@ -215,8 +215,8 @@ static bool settle_in_block(struct table_candidates *c, bool is_forward)
     return false;
 }
 
-/* Loads the block at hand and moves to its first entry in this direction. False: there is no reason to
- * go on. */
+/* Loads the current block and moves to its first entry in this direction. False when the search
+ * must stop. */
 static bool begin_block(struct table_candidates *c, bool is_forward)
 {
     enum bb_status status = load_block(c, is_forward);
@@ -233,7 +233,7 @@ static bool begin_block(struct table_candidates *c, bool is_forward)
     return !(c->entries.is_valid && is_past_range(c, is_forward));
 }
 
-/* From the entry at hand on, over blocks and granules. */
+/* Moves from the current entry to a candidate, across blocks and granules. */
 static void settle(struct table_candidates *c, bool is_forward)
 {
     c->base.is_valid = false;
@@ -247,7 +247,7 @@ static void settle(struct table_candidates *c, bool is_forward)
 
 /* ---- moving ---- */
 
-/* To the block `number`, or the next one in this direction that is wanted. False: there is none. */
+/* Moves to the block `number`, or the next needed one in this direction. False at the end. */
 static bool enter_block(struct table_candidates *c, uint64_t number, bool is_forward)
 {
     size_t granule = bb_table_granules_find(&c->granules, number);
@@ -264,7 +264,7 @@ static bool enter_block(struct table_candidates *c, uint64_t number, bool is_for
     return begin_block(c, is_forward);
 }
 
-/* The block where the key is, or would be. False when there is none, or reading fails. */
+/* Finds the block for the key. False if there is no such block, or reading fails. */
 static bool find_block(struct table_candidates *c, struct bb_bytes key, uint64_t *ret_number)
 {
     stop(c, BB_OK);
@@ -287,7 +287,7 @@ static void seek(struct bb_iter *iter, struct bb_bytes key, uint64_t sequence)
     settle(c, true);
 }
 
-/* To the first candidate of the range. */
+/* Moves to the first candidate of the range. */
 static void seek_first(struct bb_iter *iter)
 {
     struct table_candidates *c = candidates_of(iter);
@@ -300,7 +300,7 @@ static void seek_first(struct bb_iter *iter)
         settle(c, true);
 }
 
-/* The last entry before the end of the range. */
+/* Moves to the last entry before the end of the range. */
 static void seek_high(struct table_candidates *c, struct bb_bytes high)
 {
     bb_block_iter_seek(&c->entries, high, BB_SEQUENCE_MAX);
@@ -310,7 +310,7 @@ static void seek_high(struct table_candidates *c, struct bb_bytes high)
         bb_block_iter_seek_last(&c->entries);
 }
 
-/* To the last candidate of the range. */
+/* Moves to the last candidate of the range. */
 static void seek_last(struct bb_iter *iter)
 {
     struct table_candidates *c = candidates_of(iter);
