@@ -16,7 +16,7 @@ enum bb_status bb_store_fail_inherited(const struct bb_db *db)
         db->directory, db->process_id, bb_process_id(), db->process_id);
 }
 
-/* What a mutex guards is whole when the mutex is free. */
+/* The data that a mutex guards is consistent when the mutex is free. */
 static bool are_mutexes_free(struct bb_db *db)
 {
     return bb_mutex_is_free(&db->commits.mutex) && bb_mutex_is_free(&db->installing) &&
@@ -26,14 +26,15 @@ static bool are_mutexes_free(struct bb_db *db)
            (db->cache == NULL || bb_block_cache_is_free(db->cache));
 }
 
-/* Nothing is being written, and no call that may wait is under way. */
+/* True when no write and no waiting call is running. */
 static bool are_calls_done(const struct bb_db *db)
 {
     return db->commits.head == NULL && db->commits.waiting == 0 && !db->commits.is_closed &&
            db->call_count == 0 && !db->is_closing && db->range_requests == NULL;
 }
 
-/* A worker that has answered every signal waits for the next, or frees views: those are counted. */
+/* A worker that has handled every signal waits for the next one, or frees views, which are
+ * counted. */
 static bool are_workers_idle(const struct bb_db *db)
 {
     bool is_idle = db->compaction == NULL && db->going_views == 0 && bb_scrubber_is_idle(db);
@@ -44,7 +45,7 @@ static bool are_workers_idle(const struct bb_db *db)
     return is_idle;
 }
 
-/* The store alone has the current view, and no one an older one. */
+/* True when only the store has the current view, and no thread has an older one. */
 static bool are_views_unused(const struct bb_db *db)
 {
     bool are_unused = db->view != NULL && atomic_load(&db->view->references) == 1;
@@ -53,7 +54,7 @@ static bool are_views_unused(const struct bb_db *db)
     return are_unused;
 }
 
-/* Look-ups, iterators, snapshots, pinned values: what is released later would need the store. */
+/* Lookups, iterators, snapshots, pinned values: releasing them later would need the store. */
 static bool are_readers_gone(struct bb_db *db)
 {
     return bb_readers_are_gone(&db->readers) && bb_readers_pinned_values(&db->readers) == 0 &&

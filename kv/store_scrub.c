@@ -1,4 +1,4 @@
-/* Verification of an open store, on the caller's thread. */
+/* Verifies an open store on the caller's thread. */
 #include "bb/db_files.h"
 
 #include "base/status.h"
@@ -7,7 +7,7 @@
 #include "kv/call_options.h"
 #include "kv/inherited.h"
 
-/* A rest is cut into pieces, between which it is seen that the store is being closed. */
+/* A rest is divided into pieces; between them, closing the store is noticed. */
 #define REST_NANOSECONDS_MAX UINT64_C(20000000)
 
 struct scrub_call {
@@ -28,7 +28,7 @@ static bool tell(void *context, const struct bb_db_scrub_report *so_far)
     return options->on_progress == NULL || options->on_progress(options->progress_context, so_far);
 }
 
-/* What stopped it comes before what it found. */
+/* The reason for stopping has priority over the damage found. */
 static enum bb_status result_of(const struct bb_scrub *scrub, enum bb_status status)
 {
     if (status != BB_OK && !scrub->is_stopped)

@@ -1,5 +1,5 @@
-/* Verification of a store that nobody has open: everything is read, and nothing is created, written or
- * removed, the lock file included, so that a copy without permission to write can be verified. */
+/* Verifies a store that is not open. Reads everything and creates, writes or removes no file, not
+ * even the lock file, so that a copy without write permission can be verified. */
 #include <inttypes.h>
 
 #include "bb/db_files.h"
@@ -81,7 +81,7 @@ static enum bb_status verify_catalog(const struct verification *v)
     return status;
 }
 
-/* No two tables of a run may hold the same key. */
+/* No two tables of a run may have the same key. */
 static enum bb_status verify_levels(struct verification *v)
 {
     for (size_t i = 0; i < v->state.table_count; i++) {
@@ -170,8 +170,8 @@ static enum bb_status verify_logs(struct verification *v)
     return status;
 }
 
-/* What has a sequence above all others may have been acknowledged, unless the manifest's end says that
- * no edit is missing. */
+/* A table with a sequence above all others may have been acknowledged, unless the manifest's end
+ * proves that no edit is missing. */
 static enum bb_status judge_unnamed(struct verification *v, const struct bb_unnamed *list)
 {
     size_t first = bb_unnamed_first_above(list, v->last_sequence);
@@ -194,7 +194,7 @@ static enum bb_status verify_unnamed(struct verification *v)
     return status;
 }
 
-/* Logs that the manifest calls obsolete, and that are this store's. */
+/* Counts logs of this store that the manifest calls obsolete. */
 static enum bb_status count_obsolete_log(struct verification *v, uint64_t number)
 {
     struct bb_buf path = {0};
@@ -207,7 +207,7 @@ static enum bb_status count_obsolete_log(struct verification *v, uint64_t number
     if (status == BB_OK && is_told)
         v->report.logs_unnamed +=
             memcmp(store_id, v->state.identity.store_id, sizeof(store_id)) == 0;
-    return status == BB_INVALID || status == BB_NOT_FOUND ? BB_OK : status; /* it is no file */
+    return status == BB_INVALID || status == BB_NOT_FOUND ? BB_OK : status; /* not a file */
 }
 
 static enum bb_status count_obsolete_logs(struct verification *v)
@@ -294,8 +294,8 @@ enum bb_status bb_store_verify_locked(struct bb_file_system *fs, const char *pat
     return status;
 }
 
-/* No more than names is looked at without the lock: a writer at work may replace the manifest and remove
- * tables between two looks, which would pass for damage. */
+/* Without the lock only names are checked: an active writer may replace the manifest and remove
+ * tables between two reads, which would look like damage. */
 static enum bb_status check_is_store(struct verification *v)
 {
     bool is_directory = false;

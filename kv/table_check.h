@@ -1,12 +1,11 @@
-/* A table of a store that nobody has open, checked whole: itself, and against the manifest's word.
- */
+/* Checks a table of a store that is not open: its contents, and against the manifest. */
 #ifndef BB_KV_TABLE_CHECK_H
 #define BB_KV_TABLE_CHECK_H
 
 #include "bb/table.h"
 
-/* Reads all of the table (bb_table_verify), and compares it with what the manifest says of it.
- * BB_CORRUPT: damaged, or another table. */
+/* Reads the whole table (bb_table_verify), and compares it with the manifest's description. Errors:
+ * BB_CORRUPT when it is damaged, or another table. */
 BB_MUST_CHECK enum bb_status bb_table_check(const char *path,
                                             const struct bb_table_options *options,
                                             const struct bb_table_meta *wanted,
