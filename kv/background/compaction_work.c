@@ -16,8 +16,8 @@
 #include "kv/background/range_request.h"
 #include "kv/background/target.h"
 
-/* Entries between two looks at whether the store is closed or, in deterministic mode, a memtable
- * waits: about a millisecond of merging. */
+/* Entries between two checks whether the store is being closed or, in deterministic mode, a
+ * memtable waits: about a millisecond of merging. */
 #define STEP_ENTRY_COUNT 4096
 
 static enum bb_status new_number(void *context, uint64_t *ret_number)
@@ -25,7 +25,7 @@ static enum bb_status new_number(void *context, uint64_t *ret_number)
     return bb_store_new_file_number(context, ret_number);
 }
 
-/* The oldest request for a full compaction that is not served yet, 0 for none. */
+/* The oldest pending request for a full compaction; 0 if none. */
 static uint64_t requested(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
@@ -44,7 +44,7 @@ static void set_done(struct bb_db *db, uint64_t ticket)
     bb_mutex_unlock(&db->mutex);
 }
 
-/* The compaction that uses it is gone. */
+/* Call after the compaction that uses it is destroyed. */
 static void end_indexes(struct bb_db *db)
 {
     if (db->index_build == NULL)
@@ -103,7 +103,7 @@ static enum bb_status describe_move(const struct bb_plan *plan, struct bb_edit *
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < plan->input_count && status == BB_OK; i++) {
         struct bb_table_file *file = plan->inputs[i];
-        /* Only there tables may lack an index file: kv/indexes/deferred.h. */
+        /* Only level 0 may have tables without an index file: kv/indexes/deferred.h. */
         BB_ASSERT(plan->input_levels[i] > 0);
         status = bb_edit_remove_table(edit, file->number);
         if (status == BB_OK)
@@ -124,7 +124,7 @@ static enum bb_status move_tables(struct bb_db *db, const struct bb_plan *plan)
     return status;
 }
 
-/* ---- what is hidden altogether ---- */
+/* ---- hidden tables ---- */
 
 static void count_covered(struct bb_db *db, const struct bb_plan *plan)
 {
@@ -150,8 +150,8 @@ static enum bb_status remove_tables(struct bb_db *db, const struct bb_plan *plan
     return status;
 }
 
-/* Comes first: it costs no reading, and saves that of a merge. Whatever else is installed meanwhile
- * is newer than the levels that are looked at, and hides no less. */
+/* Runs before other compactions, because it reads no table and can save the reading of a merge.
+ * Edits installed in the meantime are newer than these levels, and hide at least as much. */
 static enum bb_status remove_covered(struct bb_db *db, bool *ret_did)
 {
     struct bb_plan plan = {0};
@@ -202,7 +202,7 @@ static enum bb_status describe_result(const struct bb_compaction *compaction, st
     return status;
 }
 
-/* A piece of the first requested range is done. */
+/* Records that a piece of the first requested range is done. */
 static void finish_range(struct bb_db *db)
 {
     const struct bb_plan *plan = bb_compaction_plan(db->compaction);
@@ -211,7 +211,7 @@ static void finish_range(struct bb_db *db)
         bb_range_progress_finish(&request->progress, plan);
 }
 
-/* An edit that failed may still turn out durable: its outputs are not the compaction's to remove
+/* A failed edit may still prove durable, so the compaction must not remove its outputs
  * (kv/orphans.h). */
 static enum bb_status finish(struct bb_db *db)
 {
@@ -245,7 +245,7 @@ static enum bb_status step(struct bb_db *db)
     return status == BB_OK && is_done ? finish(db) : status;
 }
 
-/* The next piece of the first requested range that has one. */
+/* The next piece of the first requested range that has pieces. */
 static enum bb_status pick_range(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     enum bb_status status = BB_OK;
@@ -260,8 +260,8 @@ static enum bb_status pick_range(struct bb_db *db, struct bb_levels *levels, str
     return status;
 }
 
-/* Operations count, and no clock: the same calls bring about the same compactions. What is in tables
- * is older than any snapshot that is still to come. */
+/* The horizon counts operations instead of time, so that the same calls cause the same compactions.
+ * Data in tables is older than any future snapshot. */
 static void set_horizon(struct bb_db *db, struct bb_pick_options *options)
 {
     uint64_t now = atomic_load_explicit(&db->last_sequence, memory_order_acquire);
@@ -272,7 +272,7 @@ static void set_horizon(struct bb_db *db, struct bb_pick_options *options)
     bb_mutex_unlock(&db->mutex);
 }
 
-/* What waits to be flushed will be there soon. */
+/* Memtables waiting for a flush mean that one ends soon. */
 static bool is_quiet(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
@@ -306,7 +306,7 @@ static enum bb_status pick_due(struct bb_db *db, struct bb_levels *levels, struc
     return status;
 }
 
-/* Requested ranges and all else take turns. */
+/* Requested ranges alternate with other compactions. */
 static enum bb_status pick(struct bb_db *db, struct bb_levels *levels, struct bb_plan *plan)
 {
     bool is_range_first = !db->was_range;
@@ -319,7 +319,7 @@ static enum bb_status pick(struct bb_db *db, struct bb_levels *levels, struct bb
     return status;
 }
 
-/* As pending_levels. */
+/* A bit for each level, as in pending_levels. */
 static uint32_t levels_of(const struct bb_plan *plan)
 {
     uint32_t levels = UINT32_C(1) << plan->output_level;
@@ -328,7 +328,7 @@ static uint32_t levels_of(const struct bb_plan *plan)
     return levels & ~UINT32_C(1);
 }
 
-/* The filters of a plan's tables, and what they take of the promise. */
+/* Sets the filters of a plan's tables, and their share of the target. */
 static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
                         const struct bb_plan *plan, struct bb_table_options *ret_table)
 {
@@ -344,7 +344,7 @@ static void plan_tables(struct bb_db *db, const struct bb_levels *levels,
                        bb_pick_waste_added(levels, &options, plan, rate));
 }
 
-/* Under one lock, so that a flush is planned before all of this, or after it. */
+/* Holds one lock, so that a flush is planned entirely before or after this. */
 static enum bb_status plan_next(struct bb_db *db, struct bb_levels **ret_levels,
                                 struct bb_plan *plan, struct bb_table_options *ret_table)
 {
@@ -369,7 +369,7 @@ static enum bb_status carry_out(struct bb_db *db, struct bb_levels *levels, stru
     return status;
 }
 
-/* ---- giving way to flushes, where space is short ---- */
+/* ---- yielding to flushes when space is short ---- */
 
 static bool begin_merging(struct bb_db *db)
 {

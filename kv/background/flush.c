@@ -23,7 +23,7 @@ enum bb_status bb_store_list_snapshots(struct bb_db *db, uint64_t **ret_snapshot
     return status;
 }
 
-/* What can be seen of the memtable's range tombstones, as a list, owned; NULL when there are none. */
+/* The visible range tombstones of the memtable, as an owned list; NULL if none exist. */
 static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtable *memtable,
                                   const uint64_t *snapshots, size_t snapshot_count,
                                   struct bb_range_tombstones **ret_ranges)
@@ -40,8 +40,8 @@ static enum bb_status list_ranges(const struct bb_db *db, const struct bb_memtab
     return status;
 }
 
-/* Writes a memtable, which is not empty, to a new table of level 0, synced, its name not yet.
- * *ret_meta is owned by the caller. options: with filters by bb_target_flush. */
+/* Writes a non-empty memtable to a new table of level 0. The file is synced, but not its directory
+ * entry. The caller owns *ret_meta. options: with filters by bb_target_flush. */
 static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable,
                                   const struct bb_table_options *options,
                                   struct bb_index_build *indexes, uint64_t *ret_number,
@@ -78,14 +78,13 @@ static enum bb_status write_table(struct bb_db *db, struct bb_memtable *memtable
 static void remove_log(struct bb_db *db, uint64_t number)
 {
     struct bb_buf path = {0};
-    /* A log that stays behind is an orphan for the next opening. */
+    /* A log that remains is an orphan for the next opening. */
     if (number != 0 && bb_filename_path(db->directory, BB_FILE_LOG, number, &path) == BB_OK)
         (void)!db->system->ops->remove(db->system, (const char *)path.data);
     bb_buf_deinit(&path);
 }
 
-/* The log that recovery has to begin with once `flushed` is in a table: that of the next younger
- * buffer. */
+/* Sets the first log for recovery once `flushed` is in a table: the next younger buffer's. */
 static enum bb_status set_log(struct bb_db *db, const struct bb_write_buffer *flushed,
                               struct bb_edit *edit)
 {
@@ -115,7 +114,7 @@ static void count_flush(struct bb_db *db, uint64_t bytes, uint64_t nanoseconds)
     bb_store_event(db, &event);
 }
 
-/* The options of the table that a memtable becomes. */
+/* The options for the table of a memtable. */
 static void plan_table(struct bb_db *db, const struct bb_memtable *memtable,
                        struct bb_table_options *ret_options)
 {
@@ -218,7 +217,7 @@ enum bb_status bb_store_mend_manifest(struct bb_db *db)
     bb_mutex_lock(&db->installing);
     if (bb_manifest_is_poisoned(db->manifest)) {
         status = rotate_manifest(db);
-        /* The new manifest is in force, and has no record of them. */
+        /* The new manifest is current, and has no record of them. */
         if (status == BB_OK)
             bb_orphans_remove(&db->orphans, &db->table_env);
     }
@@ -231,7 +230,7 @@ static enum bb_status append_edit(struct bb_db *db, struct bb_edit *edit)
     enum bb_status status = bb_manifest_is_due(db->manifest) ? rotate_manifest(db) : BB_OK;
     if (status != BB_OK)
         return status;
-    /* Looked at last: a rotation takes a number too. */
+    /* Read last, because a rotation also takes a number. */
     edit->next_file_number = atomic_load(&db->next_file_number);
     return bb_manifest_append(db->manifest, edit);
 }
@@ -254,8 +253,8 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
     if (sequence != 0)
         bb_store_end_views(db);
     bb_store_publish(db, blank, db->view->active, frozen, count, levels);
-    /* Under the mutex together with the view: a snapshot has both of before or both of now. And
-     * behind it: see kv/read/lookup.c. */
+    /* Set under the mutex together with the view, so that a snapshot gets both old or both new
+     * values. Set after the view: see kv/read/lookup.c. */
     if (sequence != 0) {
         atomic_store_explicit(&db->last_sequence, sequence, memory_order_release);
         bb_store_signal_work(db, BB_WORK_COMPACTION);
@@ -264,7 +263,7 @@ static void show(struct bb_db *db, struct bb_view *blank, struct bb_levels *leve
     bb_mutex_unlock(&db->mutex);
 }
 
-/* The edit has failed. Unless its record was begun, its tables are certainly nobody's. */
+/* Handles a failed edit. Unless its record was begun, its tables are certainly unreferenced. */
 static void disown(struct bb_db *db, const struct bb_edit *edit, const struct bb_levels *levels)
 {
     bb_orphans_add(&db->orphans, edit, levels);
@@ -272,7 +271,7 @@ static void disown(struct bb_db *db, const struct bb_edit *edit, const struct bb
         bb_orphans_remove(&db->orphans, &db->table_env);
 }
 
-/* A table that moves keeps its index file, which may have been replaced since the move was planned. */
+/* A moved table keeps its index file, which may have been replaced since the move was planned. */
 static void keep_indexes(const struct bb_levels *levels, struct bb_edit *edit)
 {
     for (size_t i = 0; i < edit->added_count; i++) {
@@ -282,7 +281,7 @@ static void keep_indexes(const struct bb_levels *levels, struct bb_edit *edit)
     }
 }
 
-/* The levels are those of the current view. */
+/* REQUIRES: the levels are the current view's. */
 static enum bb_status install_on(struct bb_db *db, struct bb_levels *old, struct bb_edit *edit,
                                  struct bb_write_buffer *flushed, uint64_t sequence)
 {

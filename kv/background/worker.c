@@ -9,14 +9,14 @@
 #include "kv/background/install.h"
 #include "kv/background/scrubber.h"
 
-/* After a failure the work is tried again, first soon, then less often. */
+/* After a failure the work is retried, first soon, then less often. */
 #define RETRY_NANOSECONDS_MIN UINT64_C(100000000)
 #define RETRY_NANOSECONDS_MAX UINT64_C(10000000000)
 
-/* But when somebody asks for it, after this rest. */
+/* If a thread requests a retry, it happens after this rest. */
 #define RETRY_NANOSECONDS_ASKED UINT64_C(20000000)
 
-/* While nothing is due but old views are still read: how often they are looked at. */
+/* How often old views are checked while no work is due but readers still use them. */
 #define RECLAIM_NANOSECONDS_MIN UINT64_C(1000000)
 #define RECLAIM_NANOSECONDS_MAX UINT64_C(10000000000)
 
@@ -28,7 +28,7 @@ void bb_store_init_workers(struct bb_db *db)
         worker->work = work;
         bb_condvar_init(&worker->is_due);
     }
-    /* What an opening finds may be due for compaction. */
+    /* The recovered levels may be due for compaction. */
     db->workers[BB_WORK_COMPACTION].signals = 1;
 }
 
@@ -49,14 +49,14 @@ static bool has_frozen(struct bb_db *db)
 
 static enum bb_status flush_some(struct bb_db *db, bool *ret_did)
 {
-    /* Writes are not refused for a manifest that no flush needs yet. */
+    /* A manifest that no flush needs yet is no reason to refuse writes. */
     *ret_did = has_frozen(db);
     enum bb_status status = *ret_did ? bb_store_mend_manifest(db) : BB_OK;
     return *ret_did && status == BB_OK ? bb_store_flush_oldest(db) : status;
 }
 
-/* Where space is short, a flush has all of what there is: writes wait for it, and a merge that takes
- * the space for its outputs can be done again. */
+/* When space is short, a flush gets all of it: writes wait for the flush, and a merge that needs
+ * the space for its outputs can be repeated. */
 static enum bb_status flush_first(struct bb_db *db, bool *ret_did)
 {
     enum bb_status status = flush_some(db, ret_did);
@@ -73,7 +73,7 @@ static enum bb_status compact_some(struct bb_db *db, bool *ret_did)
     return status == BB_OK ? bb_store_compact_some(db, ret_did) : status;
 }
 
-/* One piece of such work. *ret_did: there was one. How it went is recorded in the store. */
+/* Does one piece of such work. *ret_did: there was one. The store records the result. */
 static enum bb_status work_once(struct bb_db *db, enum bb_work work, bool *ret_did)
 {
     enum bb_status status =
@@ -89,7 +89,7 @@ static enum bb_status work_once(struct bb_db *db, enum bb_work work, bool *ret_d
     return bb_error_restore(&failure);
 }
 
-/* The most urgent piece of all work. A compaction that fails is no failure of flushes. */
+/* Does the most urgent piece of all work. A failed compaction is not a failure of flushes. */
 static enum bb_status work_some(struct bb_db *db, enum bb_work wanted, bool *ret_did)
 {
     enum bb_status status = work_once(db, BB_WORK_FLUSH, ret_did);
@@ -111,8 +111,8 @@ enum bb_status bb_store_work_all(struct bb_db *db, enum bb_work wanted)
     return status;
 }
 
-/* Level 0 gathers runs that are to be merged, or to get their indexes, when no more come. The mutex is
- * held. */
+/* True while level 0 collects runs, which are merged or indexed after the series of flushes. The
+ * mutex is held. */
 static bool gathers(const struct bb_worker *worker)
 {
     const struct bb_db *db = worker->db;
@@ -122,8 +122,8 @@ static bool gathers(const struct bb_worker *worker)
            bb_levels_table_count(db->view->levels, 0) >= db->options.level0_run_count_compact;
 }
 
-/* For a signal, but only for a while as long as a look-up may still keep an old view: false when it
- * is over. Flushes that have ceased are a signal too. The mutex is held. */
+/* Waits for a signal. While a lookup may still use an old view, the wait is limited: returns false
+ * at its end. The end of a series of flushes is a signal too. The mutex is held. */
 static bool wait_once(struct bb_worker *worker, uint64_t nanoseconds)
 {
     struct bb_db *db = worker->db;
@@ -144,8 +144,7 @@ static bool wait_once(struct bb_worker *worker, uint64_t nanoseconds)
     return true;
 }
 
-/* Waits for a signal that came after `seen`, or for the end; false: it is time to look at old views
- * again. */
+/* Waits for a signal later than `seen`, or for the end; false: old views must be checked again. */
 static bool wait_idly(struct bb_worker *worker, uint64_t seen, uint64_t nanoseconds)
 {
     struct bb_db *db = worker->db;
@@ -159,8 +158,8 @@ static bool wait_idly(struct bb_worker *worker, uint64_t seen, uint64_t nanoseco
     return is_due;
 }
 
-/* Nothing is due: what old views keep in memory and on disk goes as soon as nobody reads them, and
- * not only with the next write. */
+/* No work is due: releases the memory and files of old views as soon as no reader uses them, not
+ * only with the next write. */
 static void wait_for_work(struct bb_worker *worker, uint64_t seen)
 {
     uint64_t pause = RECLAIM_NANOSECONDS_MIN;
@@ -171,7 +170,7 @@ static void wait_for_work(struct bb_worker *worker, uint64_t seen)
     }
 }
 
-/* Until it is time, or somebody asks; then a short rest. */
+/* Waits until it is time for a retry, or until one is requested; then rests briefly. */
 static bool wait_for_retry(struct bb_worker *worker, uint64_t nanoseconds)
 {
     struct bb_db *db = worker->db;
@@ -185,7 +184,7 @@ static bool wait_for_retry(struct bb_worker *worker, uint64_t nanoseconds)
     return goes_on;
 }
 
-/* The next attempt begins. */
+/* Begins the next attempt. */
 static uint64_t begin_attempt(struct bb_worker *worker, bool *ret_goes_on)
 {
     struct bb_db *db = worker->db;
@@ -226,7 +225,7 @@ static enum bb_status start(struct bb_worker *worker)
     return status;
 }
 
-/* When only one could be started, it is stopped here: a failed opening takes the store apart. */
+/* If only one worker could be started, stops it: a failed opening dismantles the store. */
 enum bb_status bb_store_start_workers(struct bb_db *db)
 {
     enum bb_status status = BB_OK;
