@@ -7,7 +7,7 @@
 #include "kv/indexes/store_catalog.h"
 #include "kv/indexes/table_index.h"
 
-/* The oldest table of level 0 without an index file, borrowed from the levels; NULL: none. */
+/* The oldest table of level 0 without an index file, borrowed from the levels; NULL if none. */
 static struct bb_table_file *find_table(const struct bb_levels *levels)
 {
     for (size_t i = bb_levels_table_count(levels, 0); i > 0; i--) {
@@ -18,7 +18,7 @@ static struct bb_table_file *find_table(const struct bb_levels *levels)
     return NULL;
 }
 
-/* Closing ends it, and that is no failure. */
+/* Closing the store ends the build, which is not a failure. */
 static enum bb_status build_table(struct bb_db *db, struct bb_table_file *file, bool *ret_did)
 {
     bool is_replaced = false;

@@ -1,14 +1,14 @@
-/* Index files that flushes have put off.
+/* Index files that flushes have deferred.
  *
- *     flush         writes its table without an index file, unless selections ask for indexes
- *     compaction    builds those of its outputs, and so of what comes from level 0
- *     at last       the compacting worker builds those of level 0 that are still without one
+ *     flush         writes its table without an index file, unless selections use indexes
+ *     compaction    builds the files of its outputs, which include the data from level 0
+ *     finally       the compacting worker builds the files that level 0 still lacks
  *
- * Tables of level 0 are rewritten soon, and their index files with them: whatever is loaded would be
- * indexed twice. The worker's turn comes when it has no table to rewrite, and either flushes have
- * ceased (kv/write/pace.h) or selections ask (index_demand.h). No table leaves level 0 but by being
- * rewritten; so deeper tables without an index file are those of before an index was created, which
- * bb_db_index_materialize is for.
+ * Tables of level 0 are soon rewritten, with their index files, so new data would be indexed twice.
+ * The worker builds them when it has no table to rewrite, and either the series of flushes has
+ * ended (kv/write/pace.h) or selections use indexes (index_demand.h). A table leaves level 0 only
+ * by being rewritten. Deeper tables without an index file are therefore older than the index;
+ * bb_db_index_materialize builds their files.
  *
  * Threads: the compacting worker's.
  */
@@ -17,8 +17,8 @@
 
 #include "kv/store.h"
 
-/* Builds the index file of the oldest such table, if its turn has come. is_quiet: flushes have ceased.
- * *ret_did: it did. Sets db->has_deferred. */
+/* Builds the index file of the oldest such table, if it is due. is_quiet: the series of flushes has
+ * ended. *ret_did: a file was built. Sets db->has_deferred. */
 BB_MUST_CHECK enum bb_status bb_deferred_build_some(struct bb_db *db, bool is_quiet, bool *ret_did);
 
 #endif

@@ -1,4 +1,4 @@
-/* Do selections ask for indexes? Flushes put their index files off as long as they do not
+/* Tracks whether selections use indexes. While they do not, flushes defer their index files
  * (deferred.h).
  *
  * Threads: any; the mutex is not held.
@@ -8,9 +8,9 @@
 
 #include "kv/store.h"
 
-/* A selection asks for the indexes of the store. */
+/* Notes that a selection uses the store's indexes. */
 void bb_index_demand_add(struct bb_db *db);
-/* Has any asked since the latest flush began? */
+/* True when a selection has used them since the latest flush began. */
 bool bb_index_demand_is_there(const struct bb_db *db);
 /* The same for a flush that begins now. */
 bool bb_index_demand_take(struct bb_db *db);

@@ -1,4 +1,4 @@
-/* What indexes a store has, and what they take. See bb/select.h. */
+/* Lists a store's indexes and their sizes. See bb/select.h. */
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/status.h"

@@ -1,9 +1,10 @@
-/* Index files for tables that are there already. See bb/select.h.
+/* Builds index files for existing tables. See bb/select.h.
  *
- * Each table is read once, in large pieces and past the cache; its index file is written next to it, and
- * one record of the manifest puts it in the place of the one before. A table that a compaction has
- * replaced in the meantime is passed over, and its outputs are looked at afterwards: a compaction that
- * had begun before an index was created does not build it. */
+ * Each table is read once, in large pieces and bypassing the cache. Its index file is written, and
+ * one record of the manifest replaces the previous one. A table that a compaction has replaced in
+ * the meantime is skipped, and its outputs are checked afterwards: a compaction that started before
+ * an index was created does not build it.
+ */
 #include "base/sized_struct.h"
 #include "base/status.h"
 #include "bb/select.h"
@@ -18,13 +19,13 @@
 struct materialization {
     struct bb_db *db;
     struct bb_materialize_options options;
-    struct bb_view *view; /* with a reference: the tables to look at */
+    struct bb_view *view; /* with a reference: the tables to check */
     uint64_t table_count;
     uint64_t done;
     bool was_overtaken; /* tables of the view were replaced before they were done */
 };
 
-/* ---- what is there ---- */
+/* ---- checking ---- */
 
 static bool has_all(const struct bb_skip_file *file, const struct bb_catalog *catalog)
 {
@@ -35,7 +36,8 @@ static bool has_all(const struct bb_skip_file *file, const struct bb_catalog *ca
     return has_all;
 }
 
-/* Has the table's index file all indexes of the catalog? One that is missing or damaged has none. */
+/* Checks that the table's index file has all indexes of the catalog. A missing or damaged file has
+ * no indexes. */
 static enum bb_status look_at(struct bb_table_file *table, const struct bb_catalog *catalog,
                               bool *ret_is_complete)
 {
@@ -83,7 +85,7 @@ static enum bb_status do_tables(struct materialization *m)
     return status;
 }
 
-/* Tables that came in the place of others have been written since, and are not built anew. */
+/* Tables that replaced others were written during this call, and need no rebuild. */
 static enum bb_status do_views(struct materialization *m)
 {
     enum bb_status status = BB_OK;

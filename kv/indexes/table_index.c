@@ -7,7 +7,7 @@
 #include "kv/indexes/index_file.h"
 #include "sstable/table_blocks.h"
 
-/* WHY a look at the store with each block: closing waits for whoever builds. */
+/* WHY the store is checked with each block: closing waits for this build. */
 static enum bb_status add_entry(void *context, const struct bb_entry *entry, uint64_t block_number)
 {
     struct bb_index_build *build = context;
@@ -37,15 +37,15 @@ enum bb_status bb_table_index_build(struct bb_index_build *build, struct bb_tabl
     return status;
 }
 
-/* ---- putting it in force ---- */
+/* ---- installing ---- */
 
 struct bringing {
     struct bb_table_file *file;
-    struct bb_companion *index; /* one reference, until it is in force */
+    struct bb_companion *index; /* one reference, until it is installed */
     bool is_replaced;
 };
 
-/* Where the table is by now. False: a compaction has replaced it. */
+/* Finds the table's present place. False: a compaction has replaced it. */
 static bool find_table(const struct bb_levels *levels, const struct bb_table_file *file,
                        int *ret_level, uint64_t *ret_run)
 {
@@ -86,7 +86,7 @@ static void put_in_force(void *context)
     bringing->index = NULL;
 }
 
-/* From the record on the file is the manifest's, or in doubt (kv/orphans.h). */
+/* Once the record is written, the manifest owns the file, or it is in doubt (kv/orphans.h). */
 static enum bb_status install(struct bb_index_build *build, struct bringing *bringing)
 {
     struct bb_edit edit;
