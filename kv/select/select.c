@@ -1,5 +1,4 @@
-/* Selections: candidates of all runs, of which those are shown that no newer version hides. See
- * bb/select.h. */
+/* Selections: returns the candidates of all runs that no newer version hides. See bb/select.h. */
 #include "bb/select.h"
 
 #include <string.h>
@@ -22,10 +21,10 @@ struct bb_select {
     struct bb_view *view;           /* with a reference */
     struct bb_catalog *catalog;     /* one reference */
     struct bb_condition *condition; /* parsed here, or NULL */
-    struct bb_key_range range;      /* of the bytes below */
+    struct bb_key_range range;      /* borrows from bounds */
     struct bb_bytes low;
     struct bb_bytes high;
-    struct bb_buf bounds; /* both, one after the other */
+    struct bb_buf bounds; /* low, then high */
     struct bb_candidate_source source;
     struct bb_select_streams streams;
     struct bb_newest newest;
@@ -33,7 +32,7 @@ struct bb_select {
     uint64_t begin; /* by the clock */
     bool is_started;
     bool has_record;
-    struct bb_error failure; /* that ended the selection */
+    struct bb_error failure; /* ended the selection */
 };
 
 /* ---- options ---- */
@@ -56,7 +55,7 @@ static enum bb_status take_options(const struct bb_select_options *options,
     return status;
 }
 
-/* A copy of the range. */
+/* Copies the range. */
 static enum bb_status keep_range(struct bb_select *select, const struct bb_key_range *range)
 {
     struct bb_bytes low = range->low != NULL ? *range->low : (struct bb_bytes){0};
@@ -96,7 +95,7 @@ static void pin(struct bb_select *select, const struct bb_select_options *option
 {
     struct bb_db *db = select->db;
     select->view = bb_store_pin_view(db);
-    /* The view before the sequence: see kv/read/lookup.c. */
+    /* The view must be loaded before the sequence: see kv/read/lookup.c. */
     uint64_t sequence = options->snapshot != NULL
                             ? options->snapshot->sequence
                             : bb_view_sequence(select->view, &db->last_sequence);
@@ -121,7 +120,7 @@ static enum bb_status name_accounts(struct bb_select *select)
     return BB_OK;
 }
 
-/* A selection without a condition has nothing to ask indexes. */
+/* A selection without a condition does not use indexes. */
 static enum bb_status make_evaluator(struct bb_select *select,
                                      const struct bb_select_options *options)
 {
@@ -187,7 +186,7 @@ enum bb_status bb_db_select(struct bb_db *db, const struct bb_select_options *op
 
 void bb_select_destroy(struct bb_select *select)
 {
-    /* WHY a child made by fork releases nothing: the selection may be in the middle of a move. */
+    /* WHY a forked child releases nothing: the selection may be in the middle of a move. */
     if (select == NULL || bb_store_is_inherited(select->db))
         return;
     struct bb_db *db = select->db;
@@ -203,7 +202,7 @@ void bb_select_destroy(struct bb_select *select)
     bb_catalog_unref(select->catalog);
     bb_buf_deinit(&select->bounds);
     bb_free(select);
-    /* Last: whoever sees the count without this one may close the store. */
+    /* This must be last: a thread that sees the lower count may close the store. */
     atomic_fetch_sub(&db->iterator_count, 1);
 }
 
@@ -235,7 +234,7 @@ static enum bb_status move(struct bb_select *select)
                     : bb_select_streams_next(&select->streams);
 }
 
-/* To the next candidate that is not hidden. */
+/* Moves to the next candidate that is not hidden. */
 static enum bb_status advance(struct bb_select *select)
 {
     bool is_shown = false;
