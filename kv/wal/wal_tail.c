@@ -1,6 +1,6 @@
 /* Searches for fragments after damage.
  *
- * A block begins with a fragment, so a damaged block hides nothing of the next one. Inside a block
+ * A block begins with a fragment, so a damaged block does not affect the next one. Inside a block
  * wal_search.h finds the next possible place.
  */
 #include "kv/wal/wal_tail.h"
