@@ -1,6 +1,6 @@
 /* A store in a process that did not open it. A forked child has the handle, but must not change the
- * store: it has none of the opener's threads, mutexes may be held forever, and the files belong to
- * the opener.
+ * store: the opener's threads do not exist there, mutexes may be held forever, and the files belong
+ * to the opener.
  *
  *     close, destroy, release     release memory and descriptors, at most
  *     everything else             BB_INVALID, before any mutex is touched

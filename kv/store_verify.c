@@ -28,8 +28,8 @@ struct verification {
     struct bb_manifest_report manifest;
     uint64_t last_sequence; /* of manifest and logs */
     struct bb_db_verify_report report;
-    struct bb_dropped dropped;      /* what an opening would drop */
-    struct bb_db_recovery recovery; /* and what it would find */
+    struct bb_dropped dropped;      /* data that an opening would drop */
+    struct bb_db_recovery recovery; /* and the rest of its report */
 };
 
 static enum bb_status verify_table(struct verification *v, const struct bb_edit_table *table)
@@ -110,7 +110,7 @@ static enum bb_status verify_log(struct verification *v, uint64_t number,
     return status;
 }
 
-/* What an opening would drop of it, as kv/recovery/replay.c counts it. */
+/* Counts the operations of the log that an opening would drop, as kv/recovery/replay.c does. */
 static enum bb_status count_dropped(struct verification *v, uint64_t number, uint64_t bytes,
                                     const struct bb_log_check *check)
 {
@@ -120,7 +120,7 @@ static enum bb_status count_dropped(struct verification *v, uint64_t number, uin
                                 check->expected_sequence, &v->dropped);
 }
 
-/* Logs behind a gap are not part of the state. */
+/* Logs after a gap are not part of the state. */
 static enum bb_status verify_each_log(struct verification *v, const uint64_t *numbers, size_t count,
                                       struct bb_log_check *check)
 {
