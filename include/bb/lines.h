@@ -136,7 +136,7 @@ BB_API struct bb_skip_file *bb_lines_index(const struct bb_lines *lines);
 struct bb_lines_account {
     uint64_t granules;
     uint64_t granules_excluded; /* an index shows that none of their lines match */
-    uint64_t granules_counted;  /* an index shows that all of their lines match: counted without
+    uint64_t granules_counted;  /* an index shows how many of their lines match: counted without
                                  * reading */
     uint64_t granules_read;
     uint64_t granules_matching; /* granules read that have a matching line */
@@ -197,6 +197,15 @@ BB_API const struct bb_line *bb_lines_select_line(const struct bb_lines_select *
 BB_API BB_MUST_CHECK enum bb_status
 bb_lines_select_attributes(struct bb_lines_select *select,
                            const struct bb_attribute **ret_attributes);
+/* What each index of bb_lines_index did so far, in their order; 0 accounts if no index was asked.
+ * Borrowed until the selection ends. */
+BB_API void bb_lines_select_index_accounts(const struct bb_lines_select *select,
+                                           const struct bb_skip_account **ret_accounts,
+                                           size_t *ret_count);
+/* Counts the matching lines, instead of bb_lines_select_next. It does not read granules if the
+ * indexes show how many of their lines match. REQUIRES: the selection has not moved. */
+BB_API BB_MUST_CHECK enum bb_status bb_lines_select_count(struct bb_lines_select *select,
+                                                          uint64_t *ret_count);
 /* The counts so far. */
 BB_API void bb_lines_select_account(const struct bb_lines_select *select,
                                     struct bb_lines_account *ret_account);

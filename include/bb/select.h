@@ -216,11 +216,15 @@ bb_select_attributes(struct bb_select *select, const struct bb_attribute **ret_a
  * asked. */
 struct bb_select_index_account {
     const char *name;
+    double rate; /* that it is made for; 0 for kinds that are exact */
     struct bb_skip_account account;
 };
 BB_API void bb_select_index_accounts(const struct bb_select *select,
                                      const struct bb_select_index_account **ret_accounts,
                                      size_t *ret_count);
+/* Counts the matching records, instead of bb_select_next. It does not read granules if the indexes
+ * show how many of their records match. REQUIRES: the selection has not moved. */
+BB_API BB_MUST_CHECK enum bb_status bb_select_count(struct bb_select *select, uint64_t *ret_count);
 /* So far. */
 BB_API void bb_select_account(const struct bb_select *select,
                               struct bb_select_account *ret_account);

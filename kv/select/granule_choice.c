@@ -52,7 +52,8 @@ static void add_accounts(struct choice *choice)
     struct bb_select_account *account = &choice->source->account;
     for (size_t i = 0; i < bb_skip_file_index_count(choice->index); i++) {
         const struct bb_skip_account *part = &choice->accounts[i];
-        struct bb_skip_account *of_index = part->leaves > 0 ? account_of(choice, i) : NULL;
+        struct bb_skip_account *of_index =
+            part->leaves > 0 || part->reads > 0 ? account_of(choice, i) : NULL;
         if (of_index != NULL)
             add_account(of_index, part);
         account->index_reads += part->reads;

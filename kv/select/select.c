@@ -115,7 +115,8 @@ static enum bb_status name_accounts(struct bb_select *select)
         return bb_fail(BB_NO_MEMORY, "no memory for the accounts of %zu indexes",
                        catalog->index_count);
     for (size_t i = 0; i < catalog->index_count; i++)
-        accounts[i].name = catalog->indexes[i].name;
+        accounts[i] = (struct bb_select_index_account){.name = catalog->indexes[i].name,
+                                                       .rate = catalog->specs[i].rate};
     select->source.index_accounts = accounts;
     return BB_OK;
 }
@@ -309,25 +310,30 @@ void bb_select_account(const struct bb_select *select, struct bb_select_account 
     ret_account->nanoseconds = bb_file_elapsed(db->system, select->begin);
 }
 
-enum bb_status bb_db_select_count(struct bb_db *db, const struct bb_select_options *options,
-                                  uint64_t *ret_count, struct bb_select_account *account)
+enum bb_status bb_select_count(struct bb_select *select, uint64_t *ret_count)
 {
-    struct bb_select *select = NULL;
     uint64_t count = 0;
     bool has_record = true;
-    enum bb_status status = bb_db_select(db, options, &select);
-    if (status == BB_OK)
-        select->source.counts_unread = select->limit == 0;
+    enum bb_status status = BB_OK;
+    select->source.counts_unread = select->limit == 0;
     while (status == BB_OK && has_record) {
         status = bb_select_next(select, &has_record);
         count += status == BB_OK && has_record;
     }
-    if (select != NULL)
-        count += select->source.counted_records;
+    if (status == BB_OK)
+        *ret_count = count + select->source.counted_records;
+    return status;
+}
+
+enum bb_status bb_db_select_count(struct bb_db *db, const struct bb_select_options *options,
+                                  uint64_t *ret_count, struct bb_select_account *account)
+{
+    struct bb_select *select = NULL;
+    enum bb_status status = bb_db_select(db, options, &select);
+    if (status == BB_OK)
+        status = bb_select_count(select, ret_count);
     if (select != NULL && account != NULL)
         bb_select_account(select, account);
     bb_select_destroy(select);
-    if (status == BB_OK)
-        *ret_count = count;
     return status;
 }

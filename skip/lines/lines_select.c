@@ -14,12 +14,24 @@
 #include "skip/lines/line_window.h"
 #include "skip/lines/lines.h"
 
+enum choice { CHOICE_EXCLUDED, CHOICE_COUNTED, CHOICE_READ };
+
+/* What becomes of a granule. */
+struct judgement {
+    enum choice choice;
+    uint64_t matches; /* of one that is counted */
+};
+
 struct bb_lines_select {
     const struct bb_lines *lines;   /* borrowed */
     struct bb_schema *no_schema;    /* owned: of selections that need none */
     struct bb_condition *condition; /* parsed here, or NULL */
     struct bb_matcher matcher;
     struct bb_skip_verdicts verdicts; /* with no words: all granules are read */
+    struct bb_skip_rows *rows;        /* owned; NULL: columns do not decide the condition */
+    struct bb_skip_account *accounts; /* owned: one for each index; NULL: none was asked */
+    size_t judged;                    /* the granule of the latest judgement, plus 1 */
+    struct judgement judgement;
     size_t granule_count;
     size_t granule;      /* the next one to choose */
     size_t reached;      /* the one that the latest match is in */
@@ -81,34 +93,22 @@ static enum bb_status find_schema(struct bb_lines_select *select, bool has_condi
     return status;
 }
 
-static void sum_accounts(struct bb_lines_account *account, const struct bb_skip_account *accounts,
-                         const struct bb_skip_file *index)
-{
-    for (size_t i = 0; i < bb_skip_file_index_count(index); i++) {
-        struct bb_skip_index_info info;
-        bb_skip_file_index(index, i, &info);
-        account->index_reads += accounts[i].reads;
-        account->index_read_bytes += accounts[i].read_bytes;
-        account->damaged_indexes += !info.is_known || accounts[i].damaged_segments > 0;
-    }
-}
-
 static enum bb_status ask_index(struct bb_lines_select *select,
                                 const struct bb_condition *condition,
                                 const struct bb_schema *schema)
 {
     struct bb_skip_file *index = select->lines->index;
-    struct bb_skip_account *accounts =
-        bb_alloc_zeroed(bb_skip_file_index_count(index) + 1, sizeof(*accounts));
-    if (accounts == NULL)
+    select->accounts =
+        bb_alloc_zeroed(bb_skip_file_index_count(index) + 1, sizeof(select->accounts[0]));
+    if (select->accounts == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for asking an index");
     uint64_t begin = select->lines->fs->ops->now(select->lines->fs);
     enum bb_status status =
-        bb_skip_file_evaluate(index, condition, schema, accounts, &select->verdicts);
+        bb_skip_file_evaluate(index, condition, schema, select->accounts, &select->verdicts);
+    if (status == BB_OK)
+        status = bb_skip_rows_create(index, condition, schema, &select->rows);
     select->account.index_nanoseconds = bb_file_elapsed(select->lines->fs, begin);
-    sum_accounts(&select->account, accounts, index);
-    bb_free(accounts);
-    return status;
+    return status == BB_NOT_FOUND ? BB_OK : status;
 }
 
 /* Asks the index, if there is one to ask. */
@@ -174,6 +174,8 @@ void bb_lines_select_destroy(struct bb_lines_select *select)
 {
     if (select == NULL)
         return;
+    bb_skip_rows_destroy(select->rows);
+    bb_free(select->accounts);
     bb_skip_verdicts_deinit(&select->verdicts);
     bb_line_window_deinit(&select->window);
     bb_matcher_deinit(&select->matcher);
@@ -189,18 +191,53 @@ static bool has_bit(const uint64_t *words, size_t granule)
     return (words[granule / 64] >> granule % 64 & 1) != 0;
 }
 
-enum choice { CHOICE_EXCLUDED, CHOICE_COUNTED, CHOICE_READ };
-
-static enum choice choose(const struct bb_lines_select *select, size_t granule)
+/* How many lines of the granule match, where the index knows: none, all, or what columns say. Columns
+ * that are damaged or lack the granule leave it to be read. */
+static bool count_matches(struct bb_lines_select *select, size_t granule, uint64_t *ret_matches)
 {
     const struct bb_skip_verdicts *verdicts = &select->verdicts;
     bool knows = verdicts->word_count > 0;
+    struct bb_skip_granule_info info;
+    struct bb_skip_row_bits bits;
+    *ret_matches = 0;
     if (knows && !has_bit(verdicts->may_be_true, granule))
-        return CHOICE_EXCLUDED;
+        return true;
     bool is_whole = knows ? !has_bit(verdicts->may_be_false, granule) &&
                                 !has_bit(verdicts->may_be_null, granule)
                           : select->matcher.condition == NULL;
-    return is_whole && select->counts_unread ? CHOICE_COUNTED : CHOICE_READ;
+    if (is_whole) {
+        bb_skip_file_granule(select->lines->index, granule, &info);
+        *ret_matches = info.record_count;
+        return true;
+    }
+    if (select->rows == NULL ||
+        bb_skip_rows_read(select->rows, granule, select->accounts, &bits) != BB_OK)
+        return false;
+    *ret_matches = bits.true_count;
+    return true;
+}
+
+static struct judgement judge(struct bb_lines_select *select, size_t granule)
+{
+    uint64_t begin = select->lines->fs->ops->now(select->lines->fs);
+    struct judgement judgement = {.choice = CHOICE_READ};
+    bool is_known = count_matches(select, granule, &judgement.matches);
+    if (is_known && judgement.matches == 0)
+        judgement.choice = CHOICE_EXCLUDED;
+    else if (is_known && select->counts_unread)
+        judgement.choice = CHOICE_COUNTED;
+    if (select->rows != NULL)
+        select->account.index_nanoseconds += bb_file_elapsed(select->lines->fs, begin);
+    return judgement;
+}
+
+/* A granule is looked at twice where a run of granules ends with it. */
+static enum choice choose(struct bb_lines_select *select, size_t granule)
+{
+    if (select->judged != granule + 1)
+        select->judgement = judge(select, granule);
+    select->judged = granule + 1;
+    return select->judgement.choice;
 }
 
 /* Granules from the next one on that need not be read. */
@@ -208,12 +245,10 @@ static void pass_granules(struct bb_lines_select *select)
 {
     for (; select->granule < select->granule_count; select->granule++) {
         enum choice choice = choose(select, select->granule);
-        struct bb_skip_granule_info info;
         if (choice == CHOICE_READ)
             return;
-        bb_skip_file_granule(select->lines->index, select->granule, &info);
         if (choice == CHOICE_COUNTED)
-            select->counted_records += info.record_count;
+            select->counted_records += select->judgement.matches;
         select->account.granules_counted += choice == CHOICE_COUNTED;
         select->account.granules_excluded += choice == CHOICE_EXCLUDED;
     }
@@ -361,10 +396,31 @@ enum bb_status bb_lines_select_attributes(struct bb_lines_select *select,
                            ret_attributes);
 }
 
+static void add_accounts(const struct bb_lines_select *select, struct bb_lines_account *account)
+{
+    const struct bb_skip_file *index = select->lines->index;
+    size_t count = select->accounts == NULL ? 0 : bb_skip_file_index_count(index);
+    for (size_t i = 0; i < count; i++) {
+        struct bb_skip_index_info info;
+        bb_skip_file_index(index, i, &info);
+        account->index_reads += select->accounts[i].reads;
+        account->index_read_bytes += select->accounts[i].read_bytes;
+        account->damaged_indexes += !info.is_known || select->accounts[i].damaged_segments > 0;
+    }
+}
+
+void bb_lines_select_index_accounts(const struct bb_lines_select *select,
+                                    const struct bb_skip_account **ret_accounts, size_t *ret_count)
+{
+    *ret_accounts = select->accounts;
+    *ret_count = select->accounts == NULL ? 0 : bb_skip_file_index_count(select->lines->index);
+}
+
 void bb_lines_select_account(const struct bb_lines_select *select,
                              struct bb_lines_account *ret_account)
 {
     *ret_account = select->account;
+    add_accounts(select, ret_account);
     ret_account->data_reads = select->window.reads;
     ret_account->data_read_bytes = select->window.read_bytes;
     ret_account->records_examined = select->matcher.examined;
@@ -372,26 +428,31 @@ void bb_lines_select_account(const struct bb_lines_select *select,
     ret_account->nanoseconds = bb_file_elapsed(select->lines->fs, select->begin);
 }
 
+enum bb_status bb_lines_select_count(struct bb_lines_select *select, uint64_t *ret_count)
+{
+    uint64_t count = 0;
+    bool has_line = true;
+    enum bb_status status = BB_OK;
+    select->counts_unread = select->limit == 0;
+    while (status == BB_OK && has_line) {
+        status = bb_lines_select_next(select, &has_line);
+        count += status == BB_OK && has_line;
+    }
+    if (status == BB_OK)
+        *ret_count = count + select->counted_records;
+    return status;
+}
+
 enum bb_status bb_lines_count(const struct bb_lines *lines,
                               const struct bb_lines_select_options *options, uint64_t *ret_count,
                               struct bb_lines_account *account)
 {
     struct bb_lines_select *select = NULL;
-    uint64_t count = 0;
-    bool has_line = true;
     enum bb_status status = bb_lines_select(lines, options, &select);
     if (status == BB_OK)
-        select->counts_unread = select->limit == 0;
-    while (status == BB_OK && has_line) {
-        status = bb_lines_select_next(select, &has_line);
-        count += status == BB_OK && has_line;
-    }
-    if (select != NULL)
-        count += select->counted_records;
+        status = bb_lines_select_count(select, ret_count);
     if (select != NULL && account != NULL)
         bb_lines_select_account(select, account);
     bb_lines_select_destroy(select);
-    if (status == BB_OK)
-        *ret_count = count;
     return status;
 }

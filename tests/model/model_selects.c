@@ -286,9 +286,17 @@ static void compare_count(struct model *model, const struct selection *selection
                           bool may_lack_indexes)
 {
     struct bb_select_account account = {0};
+    struct bb_select *select = NULL;
     uint64_t count = 0;
-    model_must(model, bb_db_select_count(selection->db, &selection->options, &count, &account),
-               "count");
+    if (bb_rng_one_in(&model->rng, 2)) {
+        model_must(model, bb_db_select_count(selection->db, &selection->options, &count, &account),
+                   "count");
+    } else {
+        model_must(model, bb_db_select(selection->db, &selection->options, &select), "select");
+        model_must(model, bb_select_count(select, &count), "count of a selection");
+        bb_select_account(select, &account);
+        bb_select_destroy(select);
+    }
     if (count != expected)
         differ(model, selection, "a count is another one");
     if (account.damaged_indexes > 0 && !may_lack_indexes)

@@ -138,6 +138,30 @@ class SelectFile(LogTest):
         self.assertEqual([row["offset"] for row in document["records"]], offsets[:2])
         self.assertEqual(document["count"], min(2, len(offsets)))
 
+    def test_columns_decide_lines_and_indexes_account_for_granules(self):
+        self.create("--index", "column(status)", "--index", "column(host)")
+        where = "status IN (404, 500) AND host != '10.1.2.3'"
+        everything = self.select(where, "--count", "--no-index", "--json", "--explain").json
+        self.assertEqual(everything["account"]["indexes"], [])
+        counted = self.select(where, "--count", "--json", "--explain").json
+        account = counted["account"]
+        self.assertEqual(counted["count"], everything["count"])
+        self.assertEqual((account["data_reads"], account["records_examined"], account["granules_read"]), (0, 0, 0))
+        self.assertGreater(account["granules_counted"], 0)
+        shown = self.select(where, "--json", "--explain").json
+        self.assertEqual(shown["count"], everything["count"])
+        self.assertEqual(shown["account"]["granules_read"], shown["account"]["granules_matching"])
+        for account in (counted["account"], shown["account"]):
+            names = {index["name"] for index in account["indexes"]}
+            self.assertLessEqual({"set(status)", "column(status)", "column(host)"}, names)
+            self.assertEqual(sum(index["reads"] for index in account["indexes"]), account["index_reads"])
+            self.assertEqual(sum(index["read_bytes"] for index in account["indexes"]), account["index_read_bytes"])
+        rare = self.select("has_token(agent, 'sqlmap')", "--json", "--explain").json["account"]
+        (tokens,) = rare["indexes"]
+        self.assertEqual(tokens["granules_excluded"], rare["granules_excluded"])
+        self.assertEqual(tokens["false_share"], rare["false_share"])
+        self.assertIn("index     tokens(agent): 1 segments", self.select("has_token(agent, 'sqlmap')", "--explain").err)
+
     def test_what_is_no_file(self):
         os.mkdir(self.path("directory"))
         os.mkfifo(self.path("fifo"))

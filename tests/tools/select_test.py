@@ -183,6 +183,10 @@ class Select(LogTest):
         account = self.select("has_token(agent, 'sqlmap')", "--json", "--explain").json["account"]
         self.assertGreater(account["granules_excluded"], account["granules"] / 2)
         self.assertEqual(account["damaged_indexes"], 0)
+        (index,) = account["indexes"]
+        self.assertEqual(index["granules_excluded"], account["granules_excluded"])
+        self.assertEqual((index["reads"], index["read_bytes"]), (account["index_reads"], account["index_read_bytes"]))
+        self.assertEqual(index["false_share"], account["false_share"])
         text = self.select("has_token(agent, 'sqlmap')", "--explain")
         for word in ("granules", "excluded", "preads", "records", "time"):
             self.assertIn(word, text.err)

@@ -43,7 +43,7 @@ struct select {
     bool is_terminal;
     bool is_interrupted;
     uint64_t count;
-    struct bb_select_account account;
+    struct account_report account;
 };
 
 /* ---- a record ---- */
@@ -110,13 +110,10 @@ static enum bb_status next(struct bb_select *records, bool *ret_has_record)
     return bb_select_next(records, ret_has_record);
 }
 
-static enum bb_status print_records(struct select *select, const struct bb_select_options *options)
+static enum bb_status print_records(struct select *select, struct bb_select *records)
 {
-    struct bb_select *records = NULL;
     bool has_record = true;
-    enum bb_status status = bb_db_select(select->db, options, &records);
-    if (status == BB_OK)
-        status = next(records, &has_record);
+    enum bb_status status = next(records, &has_record);
     while (status == BB_OK && has_record && !select->out.has_failed) {
         status = write_record(select, records);
         if (status != BB_OK)
@@ -124,21 +121,32 @@ static enum bb_status print_records(struct select *select, const struct bb_selec
         select->count++;
         status = next(records, &has_record);
     }
-    if (records != NULL)
-        bb_select_account(records, &select->account);
-    struct bb_error failure = *bb_error_last();
-    bb_select_destroy(records);
-    return status == BB_OK ? BB_OK : bb_error_restore(&failure);
+    return status;
 }
 
 /* Cancelled, there are at least as many as were returned. */
-static enum bb_status count_records(struct select *select, const struct bb_select_options *options)
+static enum bb_status count_records(struct select *select, struct bb_select *records)
 {
-    enum bb_status status =
-        bb_db_select_count(select->db, options, &select->count, &select->account);
+    struct bb_select_account account;
+    enum bb_status status = bb_select_count(records, &select->count);
+    bb_select_account(records, &account);
     if (status != BB_OK)
-        select->count = select->account.records_returned;
+        select->count = account.records_returned;
     return status;
+}
+
+static enum bb_status run_selection(struct select *select, const struct bb_select_options *options)
+{
+    struct bb_select *records = NULL;
+    enum bb_status status = bb_db_select(select->db, options, &records);
+    if (status != BB_OK)
+        return status;
+    status =
+        select->is_count_only ? count_records(select, records) : print_records(select, records);
+    struct bb_error failure = *bb_error_last();
+    enum bb_status reported = account_report_of_store(records, &select->account);
+    bb_select_destroy(records);
+    return status == BB_OK ? reported : bb_error_restore(&failure);
 }
 
 static enum bb_status execute(struct select *select)
@@ -157,8 +165,7 @@ static enum bb_status execute(struct select *select)
                                         .progress = go_on,
                                         .progress_context = select};
     progress_start(&select->progress, "reading", 0, true);
-    enum bb_status status =
-        select->is_count_only ? count_records(select, &options) : print_records(select, &options);
+    enum bb_status status = run_selection(select, &options);
     progress_stop(&select->progress);
     select->is_interrupted = status == BB_BUSY && interrupt_is_wanted();
     return status;
@@ -206,7 +213,7 @@ static void end_output(struct select *select, bool is_complete)
                  (unsigned long long)select->count, is_complete ? "true" : "false");
     if (select->with_account) {
         output_print(out, ", \"account\": ");
-        output_json_compact(out, account_json(&select->account));
+        output_json_compact(out, account_report_json(&select->account));
     }
     output_print(out, "}\n");
 }
@@ -223,12 +230,13 @@ static enum exit_code select_and_print(struct select *select, const struct comma
     end_output(select, status == BB_OK);
     output_flush(&select->out);
     if (select->with_account && !select->out.is_json)
-        account_write(&select->account, stderr);
+        account_report_write(&select->account, stderr);
     return select->is_interrupted ? EXIT_INTERRUPTED : code;
 }
 
 static void release(struct select *select)
 {
+    account_report_deinit(&select->account);
     columns_deinit(&select->columns);
     bb_condition_destroy(select->condition);
     bb_schema_destroy(select->schema);

@@ -9,9 +9,9 @@
 #include "base/status.h"
 #include "tools/commands/cmd_select.h"
 #include "tools/interrupt.h"
-#include "tools/number_text.h"
 #include "tools/output.h"
 #include "tools/progress.h"
+#include "tools/records/account_report.h"
 #include "tools/records/attribute_text.h"
 #include "tools/records/caret.h"
 #include "tools/records/columns.h"
@@ -40,7 +40,7 @@ struct select_file {
     bool is_terminal;
     bool is_interrupted;
     uint64_t count;
-    struct bb_lines_account account;
+    struct account_report account;
 };
 
 /* ---- a line ---- */
@@ -102,57 +102,6 @@ static enum bb_status write_line(struct select_file *self, struct bb_lines_selec
     return BB_OK;
 }
 
-/* ---- the account ---- */
-
-static void write_account(const struct bb_lines_account *a, FILE *file)
-{
-    fprintf(file,
-            "granules  %s: %s excluded, %s counted unread, %s read, %s of these with a match\n",
-            number_grouped(a->granules).text, number_grouped(a->granules_excluded).text,
-            number_grouped(a->granules_counted).text, number_grouped(a->granules_read).text,
-            number_grouped(a->granules_matching).text);
-    fprintf(file, "unindexed %s\n", number_bytes(a->unindexed_bytes).text);
-    fprintf(file, "preads    %s of the file, %s; %s of indexes, %s\n",
-            number_grouped(a->data_reads).text, number_bytes(a->data_read_bytes).text,
-            number_grouped(a->index_reads).text, number_bytes(a->index_read_bytes).text);
-    fprintf(file, "lines     %s examined, %s returned\n", number_grouped(a->records_examined).text,
-            number_grouped(a->records_returned).text);
-    if (a->damaged_indexes > 0)
-        fprintf(file, "damaged   %s indexes were passed over\n",
-                number_grouped(a->damaged_indexes).text);
-    fprintf(file, "time      %s, of it %s to ask indexes\n", number_duration(a->nanoseconds).text,
-            number_duration(a->index_nanoseconds).text);
-}
-
-static json_t *account_document(const struct bb_lines_account *a)
-{
-    const struct {
-        const char *name;
-        uint64_t value;
-    } counts[] = {
-        {"granules", a->granules},
-        {"granules_excluded", a->granules_excluded},
-        {"granules_counted", a->granules_counted},
-        {"granules_read", a->granules_read},
-        {"granules_matching", a->granules_matching},
-        {"unindexed_bytes", a->unindexed_bytes},
-        {"data_reads", a->data_reads},
-        {"data_read_bytes", a->data_read_bytes},
-        {"index_reads", a->index_reads},
-        {"index_read_bytes", a->index_read_bytes},
-        {"damaged_indexes", a->damaged_indexes},
-        {"records_examined", a->records_examined},
-        {"records_matching", a->records_matching},
-        {"records_returned", a->records_returned},
-        {"index_nanoseconds", a->index_nanoseconds},
-        {"nanoseconds", a->nanoseconds},
-    };
-    json_t *object = json_object();
-    for (size_t i = 0; i < BB_ARRAY_LENGTH(counts); i++)
-        json_set_count(object, counts[i].name, counts[i].value);
-    return object;
-}
-
 /* ---- selecting ---- */
 
 static bool go_on(void *context, const struct bb_lines_account *account)
@@ -162,12 +111,10 @@ static bool go_on(void *context, const struct bb_lines_account *account)
     return !interrupt_is_wanted();
 }
 
-static enum bb_status print_lines(struct select_file *self,
-                                  const struct bb_lines_select_options *options)
+static enum bb_status print_lines(struct select_file *self, struct bb_lines_select *select)
 {
-    struct bb_lines_select *select = NULL;
     bool has_line = true;
-    enum bb_status status = bb_lines_select(self->lines, options, &select);
+    enum bb_status status = BB_OK;
     while (status == BB_OK && has_line && !self->out.has_failed) {
         status = interrupt_is_wanted() ? bb_fail(BB_BUSY, "the selection was cancelled")
                                        : bb_lines_select_next(select, &has_line);
@@ -175,10 +122,32 @@ static enum bb_status print_lines(struct select_file *self,
             status = write_line(self, select);
         self->count += status == BB_OK && has_line;
     }
-    if (select != NULL)
-        bb_lines_select_account(select, &self->account);
-    bb_lines_select_destroy(select);
     return status;
+}
+
+/* Cancelled, there are at least as many as were returned. */
+static enum bb_status count_lines(struct select_file *self, struct bb_lines_select *select)
+{
+    struct bb_lines_account account;
+    enum bb_status status = bb_lines_select_count(select, &self->count);
+    bb_lines_select_account(select, &account);
+    if (status != BB_OK)
+        self->count = account.records_returned;
+    return status;
+}
+
+static enum bb_status run_selection(struct select_file *self,
+                                    const struct bb_lines_select_options *options)
+{
+    struct bb_lines_select *select = NULL;
+    enum bb_status status = bb_lines_select(self->lines, options, &select);
+    if (status != BB_OK)
+        return status;
+    status = self->is_count_only ? count_lines(self, select) : print_lines(self, select);
+    struct bb_error failure = *bb_error_last();
+    enum bb_status reported = account_report_of_file(self->lines, select, &self->account);
+    bb_lines_select_destroy(select);
+    return status == BB_OK ? reported : bb_error_restore(&failure);
 }
 
 static enum bb_status execute(struct select_file *self)
@@ -191,12 +160,8 @@ static enum bb_status execute(struct select_file *self)
                                               .progress = go_on,
                                               .progress_context = self};
     progress_start(&self->progress, "reading", 0, true);
-    enum bb_status status =
-        self->is_count_only ? bb_lines_count(self->lines, &options, &self->count, &self->account)
-                            : print_lines(self, &options);
+    enum bb_status status = run_selection(self, &options);
     progress_stop(&self->progress);
-    if (status != BB_OK && self->is_count_only)
-        self->count = self->account.records_returned;
     self->is_interrupted = status == BB_BUSY && interrupt_is_wanted();
     return status;
 }
@@ -264,7 +229,7 @@ static void end_output(struct select_file *self, bool is_complete)
                  count, is_complete ? "true" : "false");
     if (self->with_account) {
         output_print(out, ", \"account\": ");
-        output_json_compact(out, account_document(&self->account));
+        output_json_compact(out, account_report_json(&self->account));
     }
     output_print(out, "}\n");
 }
@@ -282,12 +247,13 @@ static enum exit_code select_and_print(struct select_file *self)
     end_output(self, status == BB_OK);
     output_flush(&self->out);
     if (self->with_account && !self->out.is_json)
-        write_account(&self->account, stderr);
+        account_report_write(&self->account, stderr);
     return self->is_interrupted ? EXIT_INTERRUPTED : code;
 }
 
 static void release(struct select_file *self)
 {
+    account_report_deinit(&self->account);
     columns_deinit(&self->columns);
     bb_condition_destroy(self->condition);
     bb_schema_destroy(self->schema);
