@@ -36,6 +36,9 @@ static inline uint64_t bb_process_number(void)
     return __builtin_expect(number != 0, 1) ? number : bb_process_number_first();
 }
 
+/* For tests: as where the kernel cannot wipe a page. Before this process opens anything. */
+void bb_process_use_id(void);
+
 /* The process id, for messages. */
 long bb_process_id(void);
 

@@ -60,6 +60,12 @@ uint64_t bb_process_number_first(void)
     return atomic_compare_exchange_strong(place, &before, number) ? number : before;
 }
 
+void bb_process_use_id(void)
+{
+    atomic_store(&cannot_wipe, true);
+    atomic_store(&bb_process_place, &nowhere);
+}
+
 long bb_process_id(void)
 {
     return (long)getpid();

@@ -32,6 +32,7 @@ struct bb_select {
     uint64_t begin; /* by the clock */
     bool is_started;
     bool has_record;
+    _Atomic bool is_moving;  /* for a forked child: a thread was inside bb_select_next */
     struct bb_error failure; /* ended the selection */
 };
 
@@ -185,24 +186,50 @@ enum bb_status bb_db_select(struct bb_db *db, const struct bb_select_options *op
     return BB_OK;
 }
 
-void bb_select_destroy(struct bb_select *select)
+/* Releases everything except the view. */
+static void release_memory(struct bb_select *select)
 {
-    /* WHY a forked child releases nothing: the selection may be in the middle of a move. */
-    if (select == NULL || bb_store_is_inherited(select->db))
-        return;
-    struct bb_db *db = select->db;
     bb_select_streams_deinit(&select->streams);
     bb_skip_evaluator_destroy(select->source.evaluator);
     bb_matcher_deinit(&select->source.matcher);
     bb_free(select->source.file_accounts);
     bb_free(select->source.index_accounts);
     bb_condition_destroy(select->condition);
-    if (select->view != NULL)
-        bb_store_release_view(db, select->view);
-    bb_readers_add_scan(&db->readers, &select->newest.stats);
     bb_catalog_unref(select->catalog);
     bb_buf_deinit(&select->bounds);
     bb_free(select);
+}
+
+/* In a forked child, as kv/read/scan.c releases an iterator. Never waits: keeps a selection that a
+ * thread of the parent was moving, and the view while the mutex is held. */
+static void leave(struct bb_select *select)
+{
+    struct bb_db *db = select->db;
+    struct bb_view *view = select->view;
+    if (atomic_load_explicit(&select->is_moving, memory_order_relaxed))
+        return;
+    release_memory(select);
+    if (!bb_mutex_enter(&db->mutex))
+        return;
+    atomic_fetch_sub(&view->references, 1);
+    bb_mutex_unlock(&db->mutex);
+    atomic_fetch_sub(&db->iterator_count, 1);
+}
+
+void bb_select_destroy(struct bb_select *select)
+{
+    if (select == NULL)
+        return;
+    if (bb_store_is_inherited(select->db)) {
+        leave(select);
+        return;
+    }
+    struct bb_db *db = select->db;
+    struct bb_view *view = select->view;
+    bb_readers_add_scan(&db->readers, &select->newest.stats);
+    release_memory(select);
+    if (view != NULL)
+        bb_store_release_view(db, view);
     /* This must be last: a thread that sees the lower count may close the store. */
     atomic_fetch_sub(&db->iterator_count, 1);
 }
@@ -264,7 +291,9 @@ enum bb_status bb_select_next(struct bb_select *select, bool *ret_has_record)
         return bb_error_restore(&select->failure);
     bool is_over = is_at_limit(select) || (select->is_started && !select->has_record);
     select->has_record = false;
+    atomic_store_explicit(&select->is_moving, true, memory_order_relaxed);
     enum bb_status status = is_over ? BB_OK : advance(select);
+    atomic_store_explicit(&select->is_moving, false, memory_order_release);
     if (status != BB_OK) {
         select->failure = *bb_error_last();
         return status;

@@ -19,6 +19,7 @@ enum bb_status fork_handles_close(struct fork_handles *handles)
     bb_pinned_release(&handles->fresh);
     bb_pinned_release(&handles->value);
     bb_db_iter_destroy(handles->iter);
+    bb_select_destroy(handles->select);
     bb_snapshot_release(handles->db, handles->snapshot);
     enum bb_status status = bb_db_close(handles->db);
     *handles = (struct fork_handles){0};
@@ -85,6 +86,9 @@ static void use_open(struct fork_handles *handles)
         return;
     FORK_CHECK(handles->fresh.bytes.size > 0 && handles->fresh.bytes.data[0] != 0);
     FORK_CHECK(bb_db_iter_valid(handles->iter) && bb_db_iter_key(handles->iter).size > 0);
+    bool has_record = true;
+    FORK_CHECK(bb_select_key(handles->select).size > 0);
+    FORK_CHECK(is_refused(bb_select_next(handles->select, &has_record)));
     bb_db_iter_next(handles->iter);
     FORK_CHECK(!bb_db_iter_valid(handles->iter));
     FORK_CHECK(is_refused(bb_db_iter_status(handles->iter)));

@@ -2,12 +2,14 @@
 #ifndef BB_TESTS_FORK_CHILD_H
 #define BB_TESTS_FORK_CHILD_H
 
+#include "bb/select.h"
 #include "tests/fork/opener.h"
 
 /* What the opener has open when it forks. NULL, or without a holder: not that. */
 struct fork_handles {
     struct bb_db *db;
     struct bb_db_iter *iter;
+    struct bb_select *select;
     struct bb_snapshot *snapshot;
     struct bb_pinned fresh; /* of a memtable */
     struct bb_pinned value; /* of a table */

@@ -53,6 +53,7 @@ void fork_plan_draw(struct fork_plan *plan, uint64_t seed)
     plan->is_open = bb_rng_one_in(&rng, 2);
     plan->is_killed = bb_rng_one_in(&rng, 2);
     draw_children(plan, &rng);
+    plan->by_process_id = bb_rng_one_in(&rng, 4);
 }
 
 static bool complain(const struct fork_plan *plan, const char *what)

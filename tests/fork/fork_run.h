@@ -37,7 +37,9 @@ struct fork_plan {
     bool wal_buffered;    /* some commits are gathered in the process; synced ones are not */
     unsigned puts_before; /* of the first thread, before each fork, */
     unsigned puts_behind; /* and at the end */
-    bool is_open;         /* an iterator, a snapshot and a pinned value are open at the fork */
+    /* An iterator, a selection, a snapshot and pinned values are open at the fork. */
+    bool is_open;
+    bool by_process_id; /* as where the kernel cannot wipe a page in a child */
     enum fork_child children[FORK_CHILDREN];
     bool is_killed; /* the opener; else it closes */
 };

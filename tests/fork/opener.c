@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/process.h"
 #include "tests/fork/child.h"
 
 void fork_check(bool condition, const char *what, const char *file, int line)
@@ -101,6 +102,11 @@ static void open_handles(struct opener *opener)
     FORK_CHECK(bb_db_iter_create(handles->db, &options, &handles->iter) == BB_OK);
     bb_db_iter_seek_first(handles->iter);
     FORK_CHECK(bb_db_iter_valid(handles->iter));
+    bool has_record = false;
+    const struct bb_select_options everything = {.struct_size = sizeof(everything),
+                                                 .snapshot = handles->snapshot};
+    FORK_CHECK(bb_db_select(handles->db, &everything, &handles->select) == BB_OK);
+    FORK_CHECK(bb_select_next(handles->select, &has_record) == BB_OK && has_record);
 }
 
 static bool outlives(enum fork_child child)
@@ -164,6 +170,8 @@ _Noreturn void fork_opener_run(const struct fork_stage *stage)
     uint64_t outliving = 0;
     alarm(FORK_TIMEOUT_SECONDS);
     opener.stage = stage;
+    if (plan->by_process_id)
+        bb_process_use_id();
     FORK_CHECK(bb_db_open(stage->directory, &options, &opener.handles.db) == BB_OK);
     start_writers(&opener);
     for (int i = 0; i < FORK_CHILDREN; i++) {

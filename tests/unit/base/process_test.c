@@ -80,12 +80,23 @@ static void process__child_waits_for_no_mutex_and_no_condition(void **state)
     bb_mutex_deinit(&held);
 }
 
+/* The last: it stays so. */
+static void process__the_same_by_process_ids(void **state)
+{
+    bb_process_use_id();
+    assert_int_equal(bb_process_number(), (uint64_t)getpid());
+    process__same_number_until_a_fork(state);
+    process__no_way_to_fork_goes_unnoticed(state);
+    process__child_waits_for_no_mutex_and_no_condition(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(process__same_number_until_a_fork),
         cmocka_unit_test(process__no_way_to_fork_goes_unnoticed),
         cmocka_unit_test(process__child_waits_for_no_mutex_and_no_condition),
+        cmocka_unit_test(process__the_same_by_process_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
