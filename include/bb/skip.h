@@ -10,7 +10,7 @@
  *        bb_skip_builder_end_granule, then bb_skip_builder_finish.
  * Read:  bb_skip_file_open, bb_skip_file_evaluate; of many files, bb_skip_evaluator_ask.
  *
- * The format is drawn in docs/format-skip.md. Version 0 is read by its own development only.
+ * The format is drawn in docs/format-skip.md. Version 1 is read by its own development only.
  *
  * Threads: a builder is for one thread at a time; an open file may be asked by any number of
  * threads.
@@ -105,6 +105,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add_record(struct bb_skip_bu
  * are not looked at. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add(struct bb_skip_builder *builder,
                                                         const struct bb_attribute *attributes);
+/* Ends a part of the granule at hand, a data block for instance, which may have no record. Columns keep
+ * how many records each part has, so that the records that they find lead to parts. The records after
+ * the last call are a part too. Nothing is kept of granules without a call. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_part(struct bb_skip_builder *builder);
 /* Ends the granule. place: where it begins, not below that of the granule before. Does nothing when
  * the granule has no records. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_granule(struct bb_skip_builder *builder,
@@ -242,6 +246,9 @@ struct bb_skip_row_bits {
     const uint64_t *is_null; /* unknown; a record that is neither fails the condition */
     uint64_t record_count;
     uint64_t true_count;
+    /* Records of each part of the granule (bb_skip_builder_end_part), in order; 0 parts: not known. */
+    const uint32_t *part_records;
+    size_t part_count;
 };
 
 /* BB_NOT_FOUND, without a message: an attribute of the condition has no column here. file,
@@ -278,6 +285,9 @@ struct bb_skip_proof;
 BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_create(struct bb_skip_file *file,
                                                          const struct bb_schema *schema,
                                                          struct bb_skip_proof **ret_proof);
+/* The part of its granule (bb_skip_builder_end_part), counted from 0, of the records that are added
+ * next. */
+BB_API void bb_skip_proof_set_part(struct bb_skip_proof *proof, size_t part);
 /* A record of a granule, which is not below that of the record before. BB_CORRUPT: the file lies,
  * as far as can be told by now. After a failure the proof is only destroyed. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_add(struct bb_skip_proof *proof, size_t granule,

@@ -216,12 +216,23 @@ static enum bb_status write_values(struct bb_column_builder *builder, size_t cou
     return status;
 }
 
-static enum bb_status write_granule(struct bb_column_builder *builder)
+static enum bb_status write_parts(struct bb_column_builder *builder, struct bb_bytes parts)
+{
+    size_t count = parts.size / sizeof(uint32_t);
+    enum bb_status status = bb_append_varint(&builder->data, count);
+    for (size_t i = 0; i < count && status == BB_OK; i++)
+        status = bb_append_varint(&builder->data, bb_load32(parts.data + i * sizeof(uint32_t)));
+    return status;
+}
+
+static enum bb_status write_granule(struct bb_column_builder *builder, struct bb_bytes parts)
 {
     size_t value_count = 0;
     enum bb_status status = find_distinct(builder, &value_count);
     if (status == BB_OK)
         status = bb_append_varint(&builder->data, builder->record_count);
+    if (status == BB_OK)
+        status = write_parts(builder, parts);
     if (status == BB_OK)
         status = write_states(builder);
     if (status == BB_OK)
@@ -262,11 +273,11 @@ static enum bb_status end_chunk(struct bb_column_builder *builder, struct bb_seg
 }
 
 enum bb_status bb_column_builder_end_granule(struct bb_column_builder *builder,
-                                             struct bb_segment_sink *sink)
+                                             struct bb_bytes parts, struct bb_segment_sink *sink)
 {
     enum bb_status status = builder->status;
     if (status == BB_OK && !builder->is_too_large)
-        status = write_granule(builder);
+        status = write_granule(builder, parts);
     sink->unindexed_granules += builder->is_too_large;
     sink->pair_count += builder->is_too_large ? 0 : builder->record_count;
     if (status == BB_OK)

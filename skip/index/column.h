@@ -5,12 +5,14 @@
  *                                        varint size of a data unit
  *     unit    := u32 end of each granule, counted from the first one's begin | granule*
  *     granule := nothing                                 its values are not stored
- *              | varint records | u8 has states | with 1: 2 bits for each record, its state
+ *              | varint records | varint parts | for each: varint records
+ *                | u8 has states | with 1: 2 bits for each record, its state
  *                | varint values | value* | bits: the number of each record's value
  *     value   := of bytes: varint bytes shared with the value before, varint size of the rest, the rest
  *              | of f64: 8 bytes
  *              | of others: varint; of the first one the value (i64, time: zigzag), then the difference
  *
+ * Parts are data blocks, in order: a record that a condition finds leads to its block.
  * The values of a granule are distinct and ascend, NaN last; records without one have the number 0. A
  * number has as many bits as the greatest one needs.
  *
@@ -54,7 +56,9 @@ void bb_column_builder_init(struct bb_column_builder *builder, enum bb_attribute
 void bb_column_builder_deinit(struct bb_column_builder *builder);
 /* Of every record, whatever its state. */
 void bb_column_builder_add(struct bb_column_builder *builder, const struct bb_attribute *attribute);
+/* parts: u32 records of each part of the granule, or nothing. */
 BB_MUST_CHECK enum bb_status bb_column_builder_end_granule(struct bb_column_builder *builder,
+                                                           struct bb_bytes parts,
                                                            struct bb_segment_sink *sink);
 BB_MUST_CHECK enum bb_status bb_column_builder_end_segment(struct bb_column_builder *builder,
                                                            struct bb_segment_sink *sink);
@@ -62,6 +66,9 @@ BB_MUST_CHECK enum bb_status bb_column_builder_end_segment(struct bb_column_buil
 /* A granule's values, as they are read. Zeroed it is valid; owned: bb_column_granule_deinit. */
 struct bb_column_granule {
     uint32_t record_count;
+    uint32_t *part_records; /* owned: of each part; together, all records */
+    size_t part_count;
+    size_t part_capacity;
     const uint8_t *states; /* borrowed from the unit; NULL: all are present */
     struct bb_attribute *values;
     size_t value_count;

@@ -8,6 +8,7 @@
 void bb_column_granule_deinit(struct bb_column_granule *granule)
 {
     bb_free(granule->values);
+    bb_free(granule->part_records);
     bb_buf_deinit(&granule->bytes);
     *granule = (struct bb_column_granule){0};
 }
@@ -27,14 +28,45 @@ static bool find_granule(struct bb_bytes unit, uint32_t granules, uint32_t at,
     return true;
 }
 
+static enum bb_status make_room_for_parts(struct bb_column_granule *granule, size_t count)
+{
+    if (count <= granule->part_capacity)
+        return BB_OK;
+    uint32_t *records = bb_realloc(granule->part_records, count * sizeof(records[0]));
+    if (records == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %zu parts of a granule", count);
+    granule->part_records = records;
+    granule->part_capacity = count;
+    return BB_OK;
+}
+
+/* A part takes a byte at least: their number is bounded by the bytes there are. */
+static enum bb_status read_parts(struct bb_column_granule *granule, struct bb_cursor *cursor)
+{
+    uint32_t count = 0;
+    uint64_t sum = 0;
+    if (!bb_decode_varint32(cursor, &granule->record_count) ||
+        granule->record_count > BB_COLUMN_RECORDS_MAX || !bb_decode_varint32(cursor, &count) ||
+        count > bb_cursor_left(cursor))
+        return BB_CORRUPT;
+    enum bb_status status = make_room_for_parts(granule, count);
+    if (status != BB_OK)
+        return status;
+    granule->part_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!bb_decode_varint32(cursor, &granule->part_records[i]))
+            return BB_CORRUPT;
+        sum += granule->part_records[i];
+    }
+    return count == 0 || sum == granule->record_count ? BB_OK : BB_CORRUPT;
+}
+
 static bool read_front(struct bb_column_granule *granule, struct bb_cursor *cursor)
 {
     uint8_t has_states = 0;
     uint32_t value_count = 0;
     struct bb_bytes states = {0};
-    if (!bb_decode_varint32(cursor, &granule->record_count) ||
-        granule->record_count > BB_COLUMN_RECORDS_MAX || !bb_decode_u8(cursor, &has_states) ||
-        has_states > 1)
+    if (!bb_decode_u8(cursor, &has_states) || has_states > 1)
         return false;
     if (has_states == 1 && !bb_decode_raw(cursor, ((size_t)granule->record_count + 3) / 4, &states))
         return false;
@@ -140,9 +172,11 @@ enum bb_status bb_column_granule_read(struct bb_column_granule *granule,
     if (bytes.size == 0)
         return BB_NOT_FOUND;
     struct bb_cursor cursor = bb_cursor_of(bytes);
-    if (!read_front(granule, &cursor))
-        return BB_CORRUPT;
-    enum bb_status status = read_values(granule, type, &cursor);
+    enum bb_status status = read_parts(granule, &cursor);
+    if (status == BB_OK && !read_front(granule, &cursor))
+        status = BB_CORRUPT;
+    if (status == BB_OK)
+        status = read_values(granule, type, &cursor);
     if (status != BB_OK)
         return status;
     granule->number_bits = bb_bit_width(granule->value_count);

@@ -15,7 +15,7 @@
 
 /* ON DISK: all values below never change within a format version. */
 
-#define BB_SKIP_VERSION UINT32_C(0)
+#define BB_SKIP_VERSION UINT32_C(1)
 
 /* The last eight bytes of an index file. */
 #define BB_SKIP_MAGIC                                                                              \

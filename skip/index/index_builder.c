@@ -83,7 +83,8 @@ static enum bb_status end_segment(struct bb_index_builder *builder, struct bb_bu
     return bb_member_index_builder_end_segment(&builder->as.members, spare, &builder->sink);
 }
 
-static enum bb_status end_granule(struct bb_index_builder *builder, bool *ret_is_full)
+static enum bb_status end_granule(struct bb_index_builder *builder, struct bb_bytes parts,
+                                  bool *ret_is_full)
 {
     *ret_is_full = false;
     switch (builder->spec.kind) {
@@ -92,7 +93,7 @@ static enum bb_status end_granule(struct bb_index_builder *builder, bool *ret_is
     case BB_SKIP_SET:
         return bb_value_set_builder_end_granule(&builder->as.set);
     case BB_SKIP_COLUMN:
-        return bb_column_builder_end_granule(&builder->as.column, &builder->sink);
+        return bb_column_builder_end_granule(&builder->as.column, parts, &builder->sink);
     case BB_SKIP_VALUES:
     case BB_SKIP_TOKENS:
     case BB_SKIP_NGRAMS:
@@ -101,10 +102,11 @@ static enum bb_status end_granule(struct bb_index_builder *builder, bool *ret_is
     return bb_member_index_builder_end_granule(&builder->as.members, ret_is_full);
 }
 
-enum bb_status bb_index_builder_end_granule(struct bb_index_builder *builder, struct bb_buf *spare)
+enum bb_status bb_index_builder_end_granule(struct bb_index_builder *builder, struct bb_bytes parts,
+                                            struct bb_buf *spare)
 {
     bool is_full = false;
-    enum bb_status status = end_granule(builder, &is_full);
+    enum bb_status status = end_granule(builder, parts, &is_full);
     builder->granule_count++;
     if (status == BB_OK && (is_full || builder->granule_count == BB_SEGMENT_GRANULES_MAX))
         status = end_segment(builder, spare);

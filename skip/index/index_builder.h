@@ -34,8 +34,10 @@ BB_MUST_CHECK enum bb_status bb_index_builder_init(struct bb_index_builder *buil
 void bb_index_builder_deinit(struct bb_index_builder *builder);
 /* attribute: of the index's attribute, in any state. */
 void bb_index_builder_add(struct bb_index_builder *builder, const struct bb_attribute *attribute);
-/* spare: bb_member_index_builder_end_segment. */
+/* parts: u32 records of each part of the granule, or nothing. spare:
+ * bb_member_index_builder_end_segment. */
 BB_MUST_CHECK enum bb_status bb_index_builder_end_granule(struct bb_index_builder *builder,
+                                                          struct bb_bytes parts,
                                                           struct bb_buf *spare);
 /* Ends the last segment and writes the head. */
 BB_MUST_CHECK enum bb_status bb_index_builder_finish(struct bb_index_builder *builder,

@@ -213,6 +213,7 @@ void bb_skip_builder_destroy(struct bb_skip_builder *builder)
     bb_record_reader_destroy(builder->reader);
     bb_granule_table_builder_deinit(&builder->granules);
     bb_index_directory_deinit(&builder->directory);
+    bb_buf_deinit(&builder->parts);
     bb_buf_deinit(&builder->spare);
     bb_unit_writer_deinit(&builder->writer);
     bb_file_system_posix_destroy(builder->own_fs);
@@ -282,6 +283,27 @@ enum bb_status bb_skip_builder_add_record(struct bb_skip_builder *builder, struc
     return keep_failure(builder, status);
 }
 
+static enum bb_status end_part(struct bb_skip_builder *builder)
+{
+    uint32_t records = (uint32_t)(builder->record_count - builder->part_records);
+    builder->part_records = builder->record_count;
+    return bb_append_u32(&builder->parts, records);
+}
+
+enum bb_status bb_skip_builder_end_part(struct bb_skip_builder *builder)
+{
+    enum bb_status status = refuse_more(builder);
+    if (status == BB_OK)
+        status = end_part(builder);
+    return keep_failure(builder, status);
+}
+
+/* A granule with parts ends its last one. */
+static enum bb_status end_last_part(struct bb_skip_builder *builder)
+{
+    return builder->parts.size > 0 ? end_part(builder) : BB_OK;
+}
+
 static enum bb_status end_granule(struct bb_skip_builder *builder, uint64_t place)
 {
     struct bb_index_directory *directory = &builder->directory;
@@ -289,10 +311,11 @@ static enum bb_status end_granule(struct bb_skip_builder *builder, uint64_t plac
         return bb_fail(BB_INVALID, "a granule of an index begins before the one before it");
     if (directory->granule_count == BB_SKIP_GRANULES_MAX)
         return bb_fail(BB_TOO_LARGE, "an index file has at most %u granules", BB_SKIP_GRANULES_MAX);
-    enum bb_status status = BB_OK;
+    enum bb_status status = end_last_part(builder);
     for (size_t i = 0; i < builder->index_count && status == BB_OK; i++)
         if (!is_taken(builder, &builder->indexes[i]))
-            status = bb_index_builder_end_granule(&builder->indexes[i], &builder->spare);
+            status = bb_index_builder_end_granule(&builder->indexes[i],
+                                                  bb_buf_bytes(&builder->parts), &builder->spare);
     if (status == BB_OK)
         status = bb_granule_table_builder_add(&builder->granules, place, builder->record_count,
                                               builder->counts);
@@ -301,6 +324,8 @@ static enum bb_status end_granule(struct bb_skip_builder *builder, uint64_t plac
     directory->granule_count++;
     directory->record_count += builder->record_count;
     builder->record_count = 0;
+    builder->part_records = 0;
+    bb_buf_reset(&builder->parts);
     return status;
 }
 

@@ -19,6 +19,9 @@ struct bb_skip_builder {
     uint32_t *numbers;               /* owned: in the schema, of the file's attributes */
     uint32_t *counts;      /* owned: of the granule at hand, BB_GRANULE_STATES for each attribute */
     uint64_t record_count; /* of the granule at hand */
+    struct bb_buf
+        parts; /* owned: of the granule at hand, u32 records of each part that has ended */
+    uint64_t part_records; /* of those, all together */
     struct bb_granule_table_builder granules;
     struct bb_buf spare; /* owned: for sorting, and for the last sections */
 };

@@ -32,6 +32,8 @@ struct proof_index {
     uint32_t chunk;               /* of the column */
     bool is_stored;               /* the granule's column is */
     struct bb_column_granule column;
+    size_t part;                  /* of the column's granule, with the record at hand */
+    uint64_t part_end;            /* records up to its end */
     struct bb_bit_reader numbers; /* of the column's records that are to come */
     struct bb_value_set_builder set;
     struct bb_member_index_builder members;
@@ -48,6 +50,7 @@ struct bb_skip_proof {
     struct proof_index *indexes;     /* owned */
     size_t index_count;
     size_t granule; /* at hand */
+    size_t part;    /* of that granule, at hand */
     bool is_begun;  /* the granule at hand was begun in all indexes */
     uint64_t record_count;
     struct bb_buf scratch; /* owned: units, and room for sorting */
@@ -152,6 +155,8 @@ static enum bb_status begin_column(struct bb_skip_proof *proof, struct proof_ind
     status = bb_column_granule_read(&index->column, index->type, kept_unit(index),
                                     chunk->granule_count, index->granule - chunk->first_granule);
     index->is_stored = status == BB_OK;
+    index->part = 0;
+    index->part_end = index->column.part_count > 0 ? index->column.part_records[0] : 0;
     if (status == BB_CORRUPT)
         return refuse(proof, index, proof->granule, "has a malformed column of");
     if (index->is_stored)
@@ -175,12 +180,23 @@ static bool is_same(const struct bb_attribute *a, const struct bb_attribute *b)
     return bb_canonical_word(a) == bb_canonical_word(b);
 }
 
+/* Does the column have the record in the part where it is? */
+static bool is_in_its_part(const struct bb_skip_proof *proof, struct proof_index *index)
+{
+    const struct bb_column_granule *column = &index->column;
+    if (column->part_count == 0)
+        return true;
+    while (proof->record_count >= index->part_end && index->part + 1 < column->part_count)
+        index->part_end += column->part_records[++index->part];
+    return index->part == proof->part;
+}
+
 /* Is this what the column says of the record? */
 static bool is_in_column(struct bb_skip_proof *proof, struct proof_index *index,
                          const struct bb_attribute *value)
 {
     const struct bb_column_granule *column = &index->column;
-    if (proof->record_count >= column->record_count)
+    if (proof->record_count >= column->record_count || !is_in_its_part(proof, index))
         return false;
     uint64_t number = bb_bit_reader_take(&index->numbers, column->number_bits);
     if (bb_column_state(column, (uint32_t)proof->record_count) != value->state)
@@ -555,6 +571,11 @@ enum bb_status bb_skip_proof_create(struct bb_skip_file *file, const struct bb_s
     else
         bb_skip_proof_destroy(proof);
     return status;
+}
+
+void bb_skip_proof_set_part(struct bb_skip_proof *proof, size_t part)
+{
+    proof->part = part;
 }
 
 void bb_skip_proof_destroy(struct bb_skip_proof *proof)

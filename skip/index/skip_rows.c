@@ -396,5 +396,9 @@ enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
                                           .is_null = bits.is_null,
                                           .record_count = records,
                                           .true_count = count};
+    if (rows->leaf_count > 0) {
+        ret_bits->part_records = rows->leaves[0].granule.part_records;
+        ret_bits->part_count = rows->leaves[0].granule.part_count;
+    }
     return BB_OK;
 }

@@ -198,6 +198,8 @@ def column_granule(data, kind):
         return None
     cursor = Cursor(data)
     records = cursor.varint()
+    parts = [cursor.varint() for _ in range(cursor.varint())]
+    check(not parts or sum(parts) == records, "parts of a granule")
     states = [0] * records
     if cursor.number("B"):
         packed = cursor.raw((records + 3) // 4)
@@ -273,7 +275,7 @@ class SkipFile:
         check(len(data) >= 64 and data[-8:] == b"\x89BBI\r\n\x1a\n", "magic")
         footer = len(data) - 64
         directory, size, version = struct.unpack_from("<QQI", data, footer)
-        check(version == 0, "version")
+        check(version == 1, "version")
         self.id = data[footer + 20:footer + 36]
         self.id_low, self.id_high = struct.unpack("<QQ", self.id)
         self.unit(FOOTER, footer, 56)

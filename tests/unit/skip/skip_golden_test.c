@@ -64,8 +64,11 @@ static void index_file__is_its_golden(void **state)
         assert_ok(bb_skip_spec_parse(specs[i], schema, &parsed[i]));
     assert_ok(bb_skip_builder_create("skip.bbi", &options, schema, parsed, SPECS, &builder));
     for (int granule = 0; granule < 40; granule++) {
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < 5; i++) {
             add_row(builder, granule * 5 + i);
+            if (granule % 3 == 0 && i % 2 == 0)
+                assert_ok(bb_skip_builder_end_part(builder));
+        }
         assert_ok(bb_skip_builder_end_granule(builder, (uint64_t)granule * 100));
     }
     assert_ok(bb_skip_builder_finish(builder));
