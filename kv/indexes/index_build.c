@@ -105,11 +105,14 @@ static enum bb_status end_full_granule(struct bb_index_build *build, uint64_t bl
     if (block_number == build->last_block)
         return BB_OK;
     bool ends = bb_index_build_is_full(build);
+    enum bb_status status = BB_OK;
+    for (; !ends && build->last_block < block_number && status == BB_OK; build->last_block++)
+        status = bb_skip_builder_end_part(build->builder);
     build->last_block = block_number;
     build->block_bytes = 0;
-    if (!ends)
-        return BB_OK;
-    enum bb_status status = bb_skip_builder_end_granule(build->builder, build->granule_begin);
+    if (!ends || status != BB_OK)
+        return status;
+    status = bb_skip_builder_end_granule(build->builder, build->granule_begin);
     build->granule_begin = block_number;
     build->granule_bytes = 0;
     return status;

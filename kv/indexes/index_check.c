@@ -62,6 +62,7 @@ static enum bb_status show_record(void *context, const struct bb_entry *entry,
         return bb_corrupt((struct bb_place){.file = check->path}, 0,
                           "it has no granules, and its table has records");
     find_granule(check, block_number);
+    bb_skip_proof_set_part(check->proof, block_number - place_of(check->index, check->granule));
     return bb_skip_proof_add(check->proof, check->granule, entry->key, entry->value);
 }
 

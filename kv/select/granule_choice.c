@@ -8,6 +8,7 @@
 #include "kv/indexes/index_file.h"
 #include "kv/select/candidates.h"
 #include "kv/select/table_granules.h"
+#include "skip/index/truth_bits.h"
 
 struct choice {
     struct bb_candidate_source *source;
@@ -104,38 +105,55 @@ static bool read_rows(struct choice *choice, size_t granule, struct bb_skip_row_
            bb_skip_rows_read(choice->rows, granule, choice->accounts, ret_bits) == BB_OK;
 }
 
-/* Counts the matching records of the granule if indexes know: all, or the number from columns. If
- * columns are damaged or lack the granule, it must be read. */
-static bool count_matches(struct choice *choice, size_t granule, uint64_t record_count,
-                          uint64_t *ret_matches)
+/* Wants the blocks that have matches, where the column knows the blocks of the granule. */
+static void want_matches(struct bb_table_granules *granules, uint64_t begin, uint64_t end,
+                         const struct bb_skip_row_bits *bits)
 {
-    const struct bb_skip_verdicts *verdicts = &choice->verdicts;
-    struct bb_skip_row_bits bits;
-    if (!has_bit(verdicts->may_be_false, granule) && !has_bit(verdicts->may_be_null, granule)) {
-        *ret_matches = record_count;
-        return true;
+    if (bits->part_count != end - begin) {
+        bb_table_granules_want(granules, begin, end);
+        return;
     }
-    if (!read_rows(choice, granule, &bits))
-        return false;
-    *ret_matches = bits.true_count;
-    return true;
+    uint32_t first = 0;
+    for (size_t part = 0; part < bits->part_count; part++) {
+        if (bb_bits_any(bits->is_true, first, bits->part_records[part]))
+            bb_table_granules_want(granules, begin + part, begin + part + 1);
+        first += bits->part_records[part];
+    }
 }
 
-/* Decides about a granule that may have a match. True: it is read. */
-static bool judge(struct choice *choice, size_t granule, uint64_t record_count)
+static void count(struct choice *choice, uint64_t matches)
 {
-    struct bb_select_account *account = &choice->source->account;
-    uint64_t matches = 0;
-    bool is_known = count_matches(choice, granule, record_count, &matches);
-    if (is_known && matches == 0) {
-        account->granules_excluded++;
+    choice->source->account.granules_counted++;
+    choice->source->counted_records += matches;
+}
+
+/* Says of a granule that may have a match what becomes of it: its matches are counted, or blocks of it
+ * are wanted. Columns that are damaged or do not have the granule leave it to be read. True: a block
+ * is wanted. */
+static bool judge(struct choice *choice, struct bb_table_granules *granules, size_t granule)
+{
+    const struct bb_skip_verdicts *verdicts = &choice->verdicts;
+    struct bb_skip_granule_info info = {0};
+    struct bb_skip_row_bits bits;
+    bb_skip_file_granule(choice->index, granule, &info);
+    bool counts = choice->is_countable && choice->source->counts_unread;
+    bool all_match =
+        !has_bit(verdicts->may_be_false, granule) && !has_bit(verdicts->may_be_null, granule);
+    if (all_match && counts) {
+        count(choice, info.record_count);
         return false;
     }
-    if (!is_known || !choice->is_countable || !choice->source->counts_unread)
+    if (all_match || !read_rows(choice, granule, &bits)) {
+        bb_table_granules_want(granules, info.place, granules->ends[granule]);
         return true;
-    account->granules_counted++;
-    choice->source->counted_records += matches;
-    return false;
+    }
+    if (bits.true_count == 0)
+        choice->source->account.granules_excluded++;
+    else if (counts)
+        count(choice, bits.true_count);
+    else
+        want_matches(granules, info.place, granules->ends[granule], &bits);
+    return bits.true_count > 0 && !counts;
 }
 
 /* Blocks before the first granule, and between two, have no records: they belong to the previous
@@ -154,20 +172,15 @@ static enum bb_status set_ends(struct choice *choice, struct bb_table_granules *
     return BB_OK;
 }
 
-/* Decides about all granules with a bit in may_be_true. */
+/* All granules of which a bit is set in may_be_true, in turn. Gives how many are read. */
 static size_t judge_all(struct choice *choice, struct bb_table_granules *granules)
 {
-    struct bb_skip_granule_info granule = {0};
     size_t wanted = 0;
     for (size_t word = 0; word < choice->verdicts.word_count; word++) {
         uint64_t left = choice->verdicts.may_be_true[word];
         for (; left != 0; left &= left - 1) {
             size_t i = word * 64 + (size_t)__builtin_ctzll(left);
-            bb_skip_file_granule(choice->index, i, &granule);
-            if (judge(choice, i, granule.record_count)) {
-                bb_table_granules_want(granules, i);
-                wanted++;
-            }
+            wanted += judge(choice, granules, i);
         }
     }
     return wanted;
@@ -192,7 +205,7 @@ static enum bb_status fill(struct choice *choice, struct bb_table_granules *gran
     *granules = (struct bb_table_granules){.is_indexed = true};
     if (possible == 0)
         return BB_OK;
-    enum bb_status status = bb_table_granules_init(granules, count);
+    enum bb_status status = bb_table_granules_init(granules, count, choice->file->meta.block_count);
     if (status == BB_OK)
         status = set_ends(choice, granules);
     if (status == BB_OK && judge_all(choice, granules) > 0) {

@@ -21,11 +21,13 @@ struct table_candidates {
     bool has_blocks;
     uint64_t counted_reads; /* part of blocks.read_count that the account has */
     uint64_t counted_bytes;
-    uint64_t run_begin; /* contiguous range of needed blocks around the granule */
+    uint64_t run_begin; /* blocks around the one at hand that are wanted without a gap */
     uint64_t run_end;
-    size_t granule;         /* of the current block */
-    size_t matched_granule; /* plus 1: the last one counted as matching */
-    uint64_t number;        /* of the current block */
+    size_t granule;         /* of the block at hand */
+    uint64_t granule_begin; /* its blocks; as long as no granule was entered, none */
+    uint64_t granule_end;
+    size_t matched_granule; /* plus 1: the last one that was counted as matching */
+    uint64_t number;        /* of the block at hand */
     struct bb_block_iter entries;
     struct bb_needle_scan scan; /* over the entries of the block, if there are needles */
 };
@@ -97,45 +99,38 @@ static enum bb_status load_block(struct table_candidates *c, bool is_forward)
     return BB_OK;
 }
 
-/* Moves to this granule. False if it does not exist. */
-static bool enter_granule(struct table_candidates *c, size_t granule)
+static void enter_granule(struct table_candidates *c)
 {
-    if (granule >= c->granules.count)
-        return false;
-    uint64_t begin = bb_table_granules_begin(&c->granules, granule);
-    if (begin < c->run_begin || begin >= c->run_end) {
-        c->run_begin = bb_table_granules_run_begin(&c->granules, granule);
-        c->run_end = bb_table_granules_run_end(&c->granules, granule);
-    }
-    c->granule = granule;
+    c->granule = bb_table_granules_find(&c->granules, c->number);
+    c->granule_begin = bb_table_granules_begin(&c->granules, c->granule);
+    c->granule_end = c->granules.ends[c->granule];
     c->source->account.granules_read += c->granules.is_indexed;
+}
+
+/* Goes on to a wanted block. False: there is none. */
+static bool enter_number(struct table_candidates *c, uint64_t number)
+{
+    if (number >= c->granules.block_count)
+        return false;
+    c->number = number;
+    if (number < c->run_begin || number >= c->run_end) {
+        c->run_begin = bb_table_granules_run_begin(&c->granules, number);
+        c->run_end = bb_table_granules_run_end(&c->granules, number);
+    }
+    if (number < c->granule_begin || number >= c->granule_end)
+        enter_granule(c);
     return true;
 }
 
 static bool next_number(struct table_candidates *c)
 {
-    if (c->number + 1 < c->granules.ends[c->granule]) {
-        c->number++;
-        return true;
-    }
-    if (!enter_granule(c, bb_table_granules_next(&c->granules, c->granule + 1)))
-        return false;
-    c->number = bb_table_granules_begin(&c->granules, c->granule);
-    return true;
+    return enter_number(c, bb_table_granules_next(&c->granules, c->number + 1));
 }
 
 static bool previous_number(struct table_candidates *c)
 {
-    if (c->number > bb_table_granules_begin(&c->granules, c->granule)) {
-        c->number--;
-        return true;
-    }
-    size_t granule = c->granule == 0 ? c->granules.count
-                                     : bb_table_granules_previous(&c->granules, c->granule - 1);
-    if (!enter_granule(c, granule))
-        return false;
-    c->number = c->granules.ends[c->granule] - 1;
-    return true;
+    return c->number > 0 &&
+           enter_number(c, bb_table_granules_previous(&c->granules, c->number - 1));
 }
 
 /* ---- entries ---- */
@@ -250,18 +245,9 @@ static void settle(struct table_candidates *c, bool is_forward)
 /* Moves to the block `number`, or the next needed one in this direction. False at the end. */
 static bool enter_block(struct table_candidates *c, uint64_t number, bool is_forward)
 {
-    size_t granule = bb_table_granules_find(&c->granules, number);
-    if (bb_table_granules_wants(&c->granules, granule)) {
-        c->number = number;
-        return enter_granule(c, granule) && begin_block(c, is_forward);
-    }
-    size_t other = is_forward ? bb_table_granules_next(&c->granules, granule)
-                              : bb_table_granules_previous(&c->granules, granule);
-    if (!enter_granule(c, other))
-        return false;
-    c->number =
-        is_forward ? bb_table_granules_begin(&c->granules, other) : c->granules.ends[other] - 1;
-    return begin_block(c, is_forward);
+    uint64_t wanted = is_forward ? bb_table_granules_next(&c->granules, number)
+                                 : bb_table_granules_previous(&c->granules, number);
+    return enter_number(c, wanted) && begin_block(c, is_forward);
 }
 
 /* Finds the block for the key. False if there is no such block, or reading fails. */

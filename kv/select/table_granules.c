@@ -4,11 +4,12 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-enum bb_status bb_table_granules_init(struct bb_table_granules *granules, size_t count)
+enum bb_status bb_table_granules_init(struct bb_table_granules *granules, size_t count,
+                                      uint64_t block_count)
 {
-    *granules = (struct bb_table_granules){.count = count};
+    *granules = (struct bb_table_granules){.count = count, .block_count = block_count};
     granules->ends = bb_alloc_zeroed(count + 1, sizeof(*granules->ends));
-    granules->wants = bb_alloc_zeroed(count / 64 + 1, sizeof(*granules->wants));
+    granules->wants = bb_alloc_zeroed(block_count / 64 + 1, sizeof(*granules->wants));
     if (granules->ends != NULL && granules->wants != NULL)
         return BB_OK;
     bb_table_granules_deinit(granules);
@@ -17,11 +18,11 @@ enum bb_status bb_table_granules_init(struct bb_table_granules *granules, size_t
 
 enum bb_status bb_table_granules_init_all(struct bb_table_granules *granules, uint64_t block_count)
 {
-    enum bb_status status = bb_table_granules_init(granules, block_count > 0 ? 1 : 0);
+    enum bb_status status = bb_table_granules_init(granules, block_count > 0 ? 1 : 0, block_count);
     if (status != BB_OK || block_count == 0)
         return status;
     granules->ends[0] = block_count;
-    bb_table_granules_want(granules, 0);
+    bb_table_granules_want(granules, 0, block_count);
     return BB_OK;
 }
 
@@ -30,6 +31,16 @@ void bb_table_granules_deinit(struct bb_table_granules *granules)
     bb_free(granules->ends);
     bb_free(granules->wants);
     *granules = (struct bb_table_granules){0};
+}
+
+void bb_table_granules_want(struct bb_table_granules *granules, uint64_t begin, uint64_t end)
+{
+    while (begin < end) {
+        uint64_t left = 64 - begin % 64;
+        uint64_t count = end - begin < left ? end - begin : left;
+        granules->wants[begin / 64] |= UINT64_MAX >> (64 - count) << begin % 64;
+        begin += count;
+    }
 }
 
 size_t bb_table_granules_find(const struct bb_table_granules *granules, uint64_t block)
@@ -46,38 +57,51 @@ size_t bb_table_granules_find(const struct bb_table_granules *granules, uint64_t
     return low;
 }
 
-size_t bb_table_granules_next(const struct bb_table_granules *granules, size_t granule)
+/* The first block from this one on that is wanted, or that is not; block_count if there is none. */
+static uint64_t find_from(const struct bb_table_granules *granules, uint64_t block, bool is_wanted)
 {
-    while (granule < granules->count) {
-        uint64_t left = granules->wants[granule / 64] >> (granule % 64);
+    while (block < granules->block_count) {
+        uint64_t word = granules->wants[block / 64] ^ (is_wanted ? 0 : UINT64_MAX);
+        uint64_t left = word >> block % 64;
         if (left != 0) {
-            size_t found = granule + (size_t)__builtin_ctzll(left);
-            return found < granules->count ? found : granules->count;
+            uint64_t found = block + (uint64_t)__builtin_ctzll(left);
+            return found < granules->block_count ? found : granules->block_count;
         }
-        granule = (granule / 64 + 1) * 64;
+        block = (block / 64 + 1) * 64;
     }
-    return granules->count;
+    return granules->block_count;
 }
 
-size_t bb_table_granules_previous(const struct bb_table_granules *granules, size_t granule)
+/* The last block up to this one that is wanted, or that is not; block_count if there is none. */
+static uint64_t find_back(const struct bb_table_granules *granules, uint64_t block, bool is_wanted)
 {
-    for (size_t end = granule + 1; end > 0; end--) {
-        if (bb_table_granules_wants(granules, end - 1))
-            return end - 1;
+    for (uint64_t end = block + 1; end > 0; end = (end - 1) / 64 * 64) {
+        uint64_t last = end - 1;
+        uint64_t word = granules->wants[last / 64] ^ (is_wanted ? 0 : UINT64_MAX);
+        uint64_t left = word << (63 - last % 64);
+        if (left != 0)
+            return last - (uint64_t)__builtin_clzll(left);
     }
-    return granules->count;
+    return granules->block_count;
 }
 
-uint64_t bb_table_granules_run_begin(const struct bb_table_granules *granules, size_t granule)
+uint64_t bb_table_granules_next(const struct bb_table_granules *granules, uint64_t block)
 {
-    while (granule > 0 && bb_table_granules_wants(granules, granule - 1))
-        granule--;
-    return bb_table_granules_begin(granules, granule);
+    return find_from(granules, block, true);
 }
 
-uint64_t bb_table_granules_run_end(const struct bb_table_granules *granules, size_t granule)
+uint64_t bb_table_granules_previous(const struct bb_table_granules *granules, uint64_t block)
 {
-    while (granule + 1 < granules->count && bb_table_granules_wants(granules, granule + 1))
-        granule++;
-    return granules->ends[granule];
+    return find_back(granules, block, true);
+}
+
+uint64_t bb_table_granules_run_end(const struct bb_table_granules *granules, uint64_t block)
+{
+    return find_from(granules, block, false);
+}
+
+uint64_t bb_table_granules_run_begin(const struct bb_table_granules *granules, uint64_t block)
+{
+    uint64_t gap = find_back(granules, block, false);
+    return gap == granules->block_count ? 0 : gap + 1;
 }

@@ -1,10 +1,11 @@
-/* The blocks of a table that a selection reads: granules of consecutive blocks, with a bit for
- * each.
+/* Which blocks of a table a selection reads: granules of consecutive blocks, and a bit for each block.
  *
  *     granule     0            1         2
  *     blocks      0 1 2 3 4    5 6 7 8   9 ...      ends[0] = 5, ends[1] = 9
+ *     wants       1 1 1 1 1    0 0 0 0   0 1 ...
  *
- * Without an index the table is one granule.
+ * An index leaves whole granules; a column leaves single blocks of them. Without an index the table is
+ * one granule.
  */
 #ifndef BB_KV_SELECT_TABLE_GRANULES_H
 #define BB_KV_SELECT_TABLE_GRANULES_H
@@ -17,35 +18,33 @@ struct bb_table_file;
 struct bb_table_granules {
     bool is_indexed; /* the granules come from an index file */
     size_t count;
-    uint64_t *ends;  /* number of the block after each granule's last; ascending; owned */
-    uint64_t *wants; /* one bit each: it must be read; owned */
+    uint64_t *ends; /* number of the block after each granule's last; ascending; owned */
+    uint64_t block_count;
+    uint64_t *wants; /* a bit for each block: it is to be read; owned */
 };
 
 /* All blocks, as one granule. Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_granules_init_all(struct bb_table_granules *granules,
                                                         uint64_t block_count);
-/* This many granules, with no bits set; the caller sets the ends. Errors: BB_NO_MEMORY. */
+/* So many granules, no block wanted; ends are to be set. BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_granules_init(struct bb_table_granules *granules,
-                                                    size_t count);
-/* The granules of a table that its indexes do not rule out; count is 0 if they rule out all. If
- * is_countable, and the source counts unread matches, granules with only matches are counted there
- * instead. Missing or damaged indexes rule out no granule, and are counted. Errors:
- * BB_NO_MEMORY. */
+                                                    size_t count, uint64_t block_count);
+/* Those of a table that its indexes leave to be read; none at all when they leave none. Granules that
+ * are matches alone are counted in the source instead, where it wants that and is_countable.
+ * Indexes that are missing or damaged leave everything, and are counted. BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
                                                       struct bb_candidate_source *source,
                                                       struct bb_table_file *file,
                                                       bool is_countable);
 void bb_table_granules_deinit(struct bb_table_granules *granules);
 
-static inline bool bb_table_granules_wants(const struct bb_table_granules *granules, size_t granule)
+static inline bool bb_table_granules_wants(const struct bb_table_granules *granules, uint64_t block)
 {
-    return (granules->wants[granule / 64] >> (granule % 64) & 1) != 0;
+    return (granules->wants[block / 64] >> block % 64 & 1) != 0;
 }
 
-static inline void bb_table_granules_want(struct bb_table_granules *granules, size_t granule)
-{
-    granules->wants[granule / 64] |= UINT64_C(1) << (granule % 64);
-}
+/* Wants the blocks begin ... end - 1. */
+void bb_table_granules_want(struct bb_table_granules *granules, uint64_t begin, uint64_t end);
 
 static inline uint64_t bb_table_granules_begin(const struct bb_table_granules *granules,
                                                size_t granule)
@@ -56,14 +55,14 @@ static inline uint64_t bb_table_granules_begin(const struct bb_table_granules *g
 /* The granule of a block. REQUIRES: block is below the last end. */
 size_t bb_table_granules_find(const struct bb_table_granules *granules, uint64_t block);
 
-/* The contiguous range of needed blocks around a needed granule: its first block, and the block
- * after its last. */
-uint64_t bb_table_granules_run_begin(const struct bb_table_granules *granules, size_t granule);
-uint64_t bb_table_granules_run_end(const struct bb_table_granules *granules, size_t granule);
+/* Blocks around a wanted one that are wanted without a gap: from the first one to the one after the
+ * last. */
+uint64_t bb_table_granules_run_begin(const struct bb_table_granules *granules, uint64_t block);
+uint64_t bb_table_granules_run_end(const struct bb_table_granules *granules, uint64_t block);
 
-/* The first needed granule from this one on; count if none. */
-size_t bb_table_granules_next(const struct bb_table_granules *granules, size_t granule);
-/* The last needed granule up to this one; count if none. */
-size_t bb_table_granules_previous(const struct bb_table_granules *granules, size_t granule);
+/* The first wanted block from this one on; block_count if there is none. */
+uint64_t bb_table_granules_next(const struct bb_table_granules *granules, uint64_t block);
+/* The last wanted block up to this one; block_count if there is none. */
+uint64_t bb_table_granules_previous(const struct bb_table_granules *granules, uint64_t block);
 
 #endif
