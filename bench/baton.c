@@ -22,7 +22,7 @@ static ssize_t receive(int socket, void *message, size_t size)
     }
 }
 
-/* Nobody at the other end is an answer here, not a signal. */
+/* A missing peer is reported as a result here, not as a signal. */
 static bool send_whole(int socket, const void *message, size_t size)
 {
     return send(socket, message, size, MSG_NOSIGNAL) == (ssize_t)size;

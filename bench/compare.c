@@ -1,8 +1,8 @@
 /* bloomblock-compare: one workload through bloomblock and its peers.
  *
- * Each engine runs in a process of its own, so that none inherits another's heap or threads, and
- * the system's counts are its own. They hand a baton round: one loads after the other, then each
- * phase of reading goes in slices, every turn beginning with another engine (run.h, turns.h).
+ * Each engine runs in a separate process, so that it inherits no other engine's heap or threads,
+ * and has separate system counts. They pass a baton around: one loads after the other, then each
+ * phase of reading runs in slices, and each turn begins with another engine (run.h, turns.h).
  */
 #include <errno.h>
 #include <limits.h>
@@ -109,7 +109,7 @@ static void run_round(const char *root, uint64_t round)
             hire(root, i);
     }
     size_t working = take_turn(round, 0);
-    note("all", round, "reading and compacting by turns");
+    note("all", round, "reading and compacting, alternating");
     for (size_t turn = 1; working > 0; turn++)
         working = take_turn(round, turn);
 }

@@ -12,7 +12,7 @@
 static const char usage[] =
     "usage: bloomblock-compare [OPTION...]\n"
     "\n"
-    "Runs one workload through bloomblock and through LevelDB, RocksDB, LMDB and SQLite as far as "
+    "Runs one workload through bloomblock and through LevelDB, RocksDB, LMDB and SQLite where "
     "this\n"
     "build found them, checks every answer, and prints time, reads, writes and sizes side by "
     "side.\n"
@@ -27,16 +27,16 @@ static const char usage[] =
     "  --write-buffer SIZE  memtable of each engine; for SQLite the log between checkpoints (64M)\n"
     "  --engines A,B,...  bloomblock, leveldb, rocksdb, lmdb, sqlite (all of these); "
     "rocksdb-guide;\n"
-    "                     bloomblock-default (a promise of 0.01), -leveled, -tiered, -lazy "
+    "                     bloomblock-default (a target of 0.01), -leveled, -tiered, -lazy "
     "(styles)\n"
     "  --dir FOLDER       where the stores are made and removed again ($TMPDIR, or /tmp)\n"
     "  --seed N           of keys, values and questions (1)\n"
     "  --rounds N         whole repetitions; medians are reported (1)\n"
-    "  --slices N         of each phase of reading, engines by turns (20); one should take "
+    "  --slices N         of each phase of reading, engines alternate (20); one should take "
     "milliseconds\n"
     "  --cold             before each phase of reading: store closed, page cache dropped, store "
     "opened\n"
-    "  --json FILE        all figures of all rounds as JSON too; - prints nothing else\n"
+    "  --json FILE        all figures of all rounds as JSON too; - prints only that\n"
     "  --quiet            no word of progress\n"
     "\n"
     "SIZE may end in K, M or G. Exit status: 0, 1 when an engine failed or gave a wrong answer, 2 "
@@ -76,7 +76,7 @@ static const struct bench_engine *find_engine(const char *name)
     refuse("no such engine", name);
 }
 
-/* Names that this build does not have are passed over: main says which. */
+/* Skips names that this build does not have; main lists them. */
 static void parse_engines(struct compare_options *options, const char *text)
 {
     char *names = strdup(text);
@@ -194,7 +194,7 @@ static void apply(struct compare_options *options, int choice, const char *text)
     case CHOICE_HELP:
         fputs(usage, stdout);
         exit(0);
-    case '?': /* getopt has said what is wrong */
+    case '?': /* getopt has printed the error */
         exit(2);
     default:
         apply_size(options, (enum choice)choice, text);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Goal: bloomblock-compare runs every engine of its build to the end, and its two outputs say the same.
-Method: small runs; the program itself checks each answer of each engine, this looks at what it prints. Engines that are
+"""Goal: bloomblock-compare runs every engine of its build to the end, and its two outputs agree.
+Method: small runs; the program itself checks each result of each engine, this checks its output. Engines that are
 killed in the middle, by a limit on the size of files.
 
     compare_test.py BINARY

@@ -1,10 +1,10 @@
-/* What a condition costs: nanoseconds of processor time per record whose attributes are read
- * already.
+/* The cost of a condition: nanoseconds of processor time per record whose attributes have been
+ * read.
  *
  *     condition_bench [rounds, default 300]
  *
- * Prints a line of JSON for each condition, on records such as a web server logs: the median of
- * seven runs over 4,096 records, and the share of records that match.
+ * Prints a line of JSON for each condition, on records like a web server's log: the median of seven
+ * runs over 4,096 records, and the share of matching records.
  */
 #include <inttypes.h>
 #include <stdio.h>

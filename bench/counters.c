@@ -11,10 +11,10 @@
 
 #include "bench/die.h"
 
-/* What an empty interval shows. */
+/* The counts of an empty interval. */
 static struct counters reading_cost;
 
-/* One open, one read, one close, whatever the size. */
+/* One open, one read, one close, for any size. */
 static void read_text(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -10,8 +10,8 @@
 
 /* Names of the fields, in order: the report walks them. */
 #define COUNTERS_FIELDS(X)                                                                         \
-    X(read_calls)     /* syscr: read, pread and the like; mapped files are read without them */    \
-    X(read_bytes)     /* rchar: what these returned, from the page cache or not */                 \
+    X(read_calls)     /* syscr: read, pread and similar calls; mapped files need none */           \
+    X(read_bytes)     /* rchar: bytes returned by them, from the page cache or not */              \
     X(write_calls)    /* syscw */                                                                  \
     X(written_bytes)  /* wchar; writes to mapped files are not in it */                            \
     X(device_read)    /* bytes fetched from the device */                                          \

@@ -1,15 +1,14 @@
-/* The end of a run that failed: its figures would be worth nothing, so nobody goes on without what
- * was asked for, and loops stay free of checks. */
+/* Ends a run after a failure. Its figures would be worthless, and loops stay free of checks. */
 #ifndef BB_BENCH_DIE_H
 #define BB_BENCH_DIE_H
 
 #include "bb/base.h"
 
-/* Says what failed, after the program's name, and ends the process with status 1. */
+/* Prints the failure, after the program's name, and ends the process with status 1. */
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* With the status and the message that explains it. */
 _Noreturn void bench_die_of(enum bb_status status);
-/* Zeroed; ends the process when there is none. Owned: free. */
+/* Zeroed memory; ends the process when memory is exhausted. Owned: free. */
 void *bench_allocate(size_t size);
 
 /* Ends the process unless status is BB_OK. */

@@ -1,17 +1,17 @@
-/* One storage engine as the comparison drives it.
+/* One storage engine as driven by the comparison.
  *
- * Each engine_<name>.c wraps one behind these functions and does nothing that its users would not
- * do. Adapters end the process on any failure (die.h): a run with a failure in it is worth
- * nothing, and loops stay free of checks. Threads: one calls; the engine may have its own.
+ * Each engine_<name>.c wraps an engine with these functions, and only in ways in which its users
+ * would use it. Adapters end the process on any failure (die.h): a run with a failure is worthless,
+ * and loops stay free of checks. Threads: one calls; the engine may have more.
  */
 #ifndef BB_BENCH_ENGINE_H
 #define BB_BENCH_ENGINE_H
 
 #include "bb/base.h"
 
-/* Puts that engines of pages and transactions (LMDB, SQLite) gather into one: a transaction for
- * each put would cost them two orders of magnitude. Engines with a log make each put a commit of
- * its own. */
+/* The number of puts that engines with pages and transactions (LMDB, SQLite) combine: a transaction
+ * for each put would cost them two orders of magnitude. Engines with a log commit each put
+ * separately. */
 #define BENCH_TRANSACTION_PUTS 1000
 
 struct bench_settings {
@@ -29,13 +29,13 @@ struct bench_visitor {
 struct bench_engine {
     const char *name;
     const char *version;
-    const char *options; /* what was set, for the report; the rest is the engine's default */
+    const char *options; /* the settings, for the report; the rest are the engine's defaults */
 
-    /* Opens what is in the directory, or creates it. */
+    /* Opens the store in the directory, or creates it. */
     void *(*open)(const struct bench_settings *settings);
     void (*close)(void *store);
     void (*put)(void *store, struct bb_bytes key, struct bb_bytes value);
-    /* Commits what put still gathers. NULL: each put is a commit. */
+    /* Commits pending puts. NULL: each put is a commit. */
     void (*commit)(void *store);
     /* *ret_value is valid until the next call into the store. */
     bool (*get)(void *store, struct bb_bytes key, struct bb_bytes *ret_value);
@@ -45,8 +45,8 @@ struct bench_engine {
      * entries from key on. */
     void (*seek)(void *store, struct bb_bytes key, uint64_t count_max,
                  struct bench_visitor *visitor);
-    /* Returns when the engine says that no background work is left. NULL: it has no way to say so,
-     * or none to do. */
+    /* Returns when the engine reports that no background work remains. NULL: it cannot report that,
+     * or has no background work. */
     void (*wait_idle)(void *store);
     /* Brings everything into the engine's densest form: one sorted run, a rebuilt tree. */
     void (*compact)(void *store);
@@ -55,7 +55,7 @@ struct bench_engine {
 /* The engines that were found when this was built, bloomblock first. */
 extern const struct bench_engine *const bench_engines[];
 extern const size_t bench_engine_count;
-/* Names of those that were not; ends with NULL. */
+/* Names of the engines missing in this build; ends with NULL. */
 extern const char *const bench_engines_absent[];
 
 extern const struct bench_engine bench_engine_bloomblock;

@@ -1,12 +1,12 @@
-/* bloomblock: defaults but for write buffer, cache and the filters' memory; one put is one commit is
- * one write(2). */
+/* bloomblock with its defaults, except write buffer, cache and the filters' memory. One put is one
+ * commit and one write(2). */
 #include <stdlib.h>
 
 #include "bb/db.h"
 #include "bench/die.h"
 #include "bench/engine.h"
 
-/* As the others' filters have; 0: bloomblock's default, a promise. */
+/* The same as the others' filters; 0: bloomblock's default, a target rate. */
 #define BITS_PER_KEY 10
 
 struct store {

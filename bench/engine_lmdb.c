@@ -1,4 +1,4 @@
-/* LMDB. It has no cache or write buffer of its own: pages are the page cache's, mapped. */
+/* LMDB. It has no cache or write buffer: pages are mapped from the page cache. */
 #include <limits.h>
 #include <lmdb.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ static void put(void *memory, struct bb_bytes key, struct bb_bytes value)
         commit(store);
 }
 
-/* Each read is a transaction of its own that sees the newest state, made by renewing a kept one, as
+/* Each read is a separate transaction that sees the newest state, made by renewing a kept one, as
  * its documentation advises. It ends with the next read, so that the value stays readable. */
 static void end_reading(struct store *store)
 {
@@ -184,7 +184,7 @@ const struct bench_engine bench_engine_lmdb = {
     .version = BENCH_LMDB_VERSION,
     .options = "MDB_NOSYNC | MDB_WRITEMAP | MDB_NORDAHEAD; transactions of 1000 puts; a read "
                "transaction renewed for each "
-               "get; no cache or write buffer of its own; compaction: mdb_env_copy2 with "
+               "get; no separate cache or write buffer; compaction: mdb_env_copy2 with "
                "MDB_CP_COMPACT; no checksums",
     .open = open_store,
     .close = close_store,

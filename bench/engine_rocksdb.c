@@ -2,9 +2,9 @@
  *
  * Both follow its tuning guide ("Setup Options and Basic Tuning"): dynamic level sizes, full Bloom
  * filters of 10 bits, LZ4, newest table format, bytes_per_sync of 1 MiB. "rocksdb" has blocks of 4
- * KiB and index and filters outside the block cache, its defaults and what LevelDB and bloomblock
- * do; "rocksdb-guide" has the guide's blocks of 16 KiB and index and filters in the cache, those of
- * level 0 pinned.
+ * KiB, and index and filters outside the block cache: its defaults, and the same as LevelDB and
+ * bloomblock. "rocksdb-guide" has the guide's blocks of 16 KiB, and index and filters in the cache,
+ * pinned for level 0.
  */
 #include <rocksdb/c.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
-/* Filters alone: bits per key, nanoseconds per key to build and per question, for every kind.
+/* Filters without a store: bits per key, nanoseconds per key to build and per probe, for every
+ * kind.
  *
- * The filters of one table of about half a megabyte, so that they stay in the second-level cache;
- * questions go to filters at random. "foreign" are absent keys, "member" present ones, "chain" is
- * the latency: which key comes next depends on the answer. The rows of kind none are what the
- * measurement itself costs. Thread CPU time; the median of 9 rounds.
+ * The filters of one table of about half a megabyte stay in the second-level cache; random filters
+ * are probed. "foreign" are absent keys, "member" present ones, "chain" is the latency: the next
+ * key depends on the result. Rows of kind `none` are the cost of the measurement. Thread CPU time;
+ * the median of 9 rounds.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* Building ribbons: nanoseconds and bits per key, over the number of keys and the slack.
  *
- * Single filters: sorted, solved and written, from hashes that come in any order (half a million
- * keys in all). Sets of a million keys: a filter that stands alone, adding included, cut into
- * shards of a thousand. "tries" is the mean number of seeds. Thread CPU time; the median of 9
- * rounds.
+ * Single filters: sorted, solved and written, from hashes in any order (half a million keys in
+ * total). Sets of a million keys: a standalone filter, adding included, cut into shards of a
+ * thousand. "tries" is the mean number of seeds. Thread CPU time; the median of 9 rounds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +38,7 @@ struct filters {
     uint64_t tries;
 };
 
-/* Nanoseconds per key of sorting alone, and of everything. */
+/* Nanoseconds per key of only sorting, and of everything. */
 static void build_filters(struct filters *filters, double *ret_sort, double *ret_all)
 {
     size_t n = filters->key_count;

@@ -29,7 +29,7 @@ static uint64_t member(const struct pool *pool, size_t filter, size_t i)
     return bb_hash_mix((pool->seed << 50) + filter * pool->key_count + i + 1);
 }
 
-/* --- Filters that stand alone --- */
+/* --- Standalone filters --- */
 
 static double planned_rate(const struct pool *pool, double target_rate)
 {

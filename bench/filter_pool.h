@@ -10,7 +10,7 @@
 
 #define POOL_FILTERS_MAX 64
 
-/* What a pool consists of: filters that stand alone, or the filters of the blocks of one table. */
+/* The contents of a pool: standalone filters, or the block filters of one table. */
 struct pool_kind {
     const char *name;
     enum bb_filter_kind kind;
@@ -34,7 +34,7 @@ struct pool {
     size_t descriptor_starts[POOL_FILTERS_MAX]; /* index of the filter's first descriptor */
     size_t payload_starts[POOL_FILTERS_MAX][8]; /* of its shards */
 
-    double planned;   /* the rate that the parameters promise; mean over the filters */
+    double planned;   /* the rate predicted for the parameters; mean over the filters */
     double predicted; /* from the bits that are set; mean over the filters */
     double bits_per_key;
 };
@@ -44,7 +44,7 @@ void pool_init(struct pool *pool, const struct pool_kind *kind, size_t key_count
                size_t filter_count, double target_rate, uint64_t seed);
 void pool_deinit(struct pool *pool);
 
-/* How many of so many foreign hashes pass, spread evenly over the filters. */
+/* The number of this many non-member hashes that pass, spread evenly over the filters. */
 uint64_t pool_count_foreign(const struct pool *pool, uint64_t question_count);
 /* How many members are denied: zero, or a filter is wrong. */
 uint64_t pool_count_denied(const struct pool *pool);

@@ -22,7 +22,7 @@ static void usage(void)
     fputs("usage: filter_tables [--seed N] [--positives N] [--large N] [rates] [probes] [formulas] "
           "[large]\n"
           "  --seed N       of the keys (1)\n"
-          "  --positives N  foreign keys that are to pass in each cell of rates (1200)\n"
+          "  --positives N  non-member keys expected to pass in each cell of rates (1200)\n"
           "  --large N      keys of the largest set (10000000)\n",
           stderr);
     exit(2);

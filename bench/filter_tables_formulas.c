@@ -1,5 +1,5 @@
-/* Formulas of the textbooks beside what holds, for small sets: the rate (1 - e^(-kn/m))^k, double
- * hashing modulo m, and counters of four bits. */
+/* Textbook formulas compared with the exact values, for small sets: the rate (1 - e^(-kn/m))^k,
+ * double hashing modulo m, and counters of four bits. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -98,8 +98,8 @@ static uint64_t passed_ours(uint64_t seed, uint64_t key_count, uint64_t filter_c
     return passed;
 }
 
-/* Ours is what was computed, by six standard deviations of its count; filters of few keys differ
- * among each other, which adds as much again. */
+/* Ours agrees with the computed rate, within six standard deviations of its count; filters of few
+ * keys differ among each other, which adds the same again. */
 static bool print_row(uint64_t seed, uint64_t key_count, uint64_t filter_count)
 {
     const uint64_t parameters[2] = {key_count * BITS_PER_KEY, PROBES};
@@ -117,7 +117,7 @@ static bool print_row(uint64_t seed, uint64_t key_count, uint64_t filter_count)
     return fabs(ours - expected) <= 12 * sqrt(expected);
 }
 
-/* Of a counter that holds what it was sized for: sixteen marks or more, ln 2 in the mean. */
+/* For a counter with its intended load: sixteen marks or more, with mean ln 2. */
 static double overflow_probability(void)
 {
     double mean = log(2), term = exp(-mean), sum = 0;

@@ -1,4 +1,4 @@
-/* How many bytes a large set takes at 0.01 %, and what that means for a billion URLs. */
+/* The size of a large set at 0.01 %, and the result for a billion URLs. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Bits per key and probes of a classic Bloom filter beside theory: the experiment that texts of the
- * nineties and their descendants print, at a size of theirs and with questions enough. */
+/* Bits per key and probes of a classic Bloom filter compared with theory: the experiment of texts
+ * of the nineties and their successors, at their size and with enough probes. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static uint64_t count_passed(const struct bb_filter_view *view, uint64_t base,
     return passed;
 }
 
-/* Within six standard deviations of what the bits predict. */
+/* Within six standard deviations of the rate predicted by the bits. */
 static bool is_near(uint64_t passed, double rate, uint64_t question_count)
 {
     double expected = rate * (double)question_count;

@@ -21,19 +21,20 @@ struct cell {
     bool fine;
 };
 
-/* Split-block filters draw their pattern from 32 bits of the hash, whatever their size. */
+/* Split-block filters draw their pattern from 32 bits of the hash, for any size. */
 #define PATTERN_FLOOR 5e-8
 
 static double band(const struct pool *pool, uint64_t question_count)
 {
     double p = pool->predicted;
     double binomial = Z_ALL_CELLS * sqrt(p * (1 - p) / (double)question_count);
-    /* Where next to nobody passes, one who does is no exception: Poisson's tail is longer. */
+    /* With very few expected passes, a single one is normal: Poisson's tail is longer. */
     double few = 12 / (double)question_count;
     return fmax(0.05 * p, binomial + few) + PATTERN_FLOOR;
 }
 
-/* Small filters may pass much less than their target; to see so many pass would take for ever. */
+/* Small filters may have a much lower rate than their target; that many passes would take
+ * forever. */
 static uint64_t questions_for(const struct pool *pool, double target, uint64_t positives)
 {
     return (uint64_t)((double)positives / fmax(pool->predicted, target));
@@ -88,7 +89,7 @@ static bool print_row(const struct pool_kind *kind, size_t key_count, uint64_t s
 bool filter_tables_rates(uint64_t seed, uint64_t positives)
 {
     bool fine = true;
-    printf("%d filters per cell, about %" PRIu64 " foreign keys that pass, seed %" PRIu64 ".\n",
+    printf("%d filters per cell, about %" PRIu64 " non-member keys that pass, seed %" PRIu64 ".\n",
            POOL_FILTERS_MAX, positives, seed);
     for (size_t kind = 0; kind < pool_kind_count; kind++) {
         print_head(&pool_kinds[kind]);

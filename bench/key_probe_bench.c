@@ -1,16 +1,17 @@
-/* Probes from the key on, hash included, beside RocksDB's readers of filters: nanoseconds per key
- * of 16 bytes, absent and present, bits per key and measured rate, and the ratio of the times.
+/* Probes starting from the key, hash included, compared with RocksDB's filter readers: nanoseconds
+ * per key of 16 bytes, absent and present, bits per key and measured rate, and the ratio of the
+ * times.
  *
  *     key_probe_bench [turns]
  *
- * Filters of 1000, 35,000 and a million keys, as many as make about 400 KiB, asked at random. All
- * are made for 1 %: RocksDB's Bloom with 10 bits per key, its Ribbon for the rate of that. Every
- * filter is asked for all its members, and the rate is measured, before the time is. RocksDB asks
- * in the instruction set that its library was compiled for, which is none beyond the architecture's
- * own in a distribution's package; the portable rows are the like of that.
+ * Filters of 1000, 35,000 and a million keys, as many as make about 400 KiB, probed at random. All
+ * are made for 1 %: RocksDB's Bloom with 10 bits per key, its Ribbon for the same rate. Before the
+ * time, every filter is probed for all its members, and the rate is measured. RocksDB probes with
+ * the instruction set of its library's build, which is the architecture's base in a distribution's
+ * package; compare that with the portable rows.
  *
- * Times are thread CPU time. Every filter is asked in every turn (turns.h): medians, the least, as at
- * the processor's best, and the median of the ratios within a turn.
+ * Times are thread CPU time. Every filter is probed in every turn (turns.h): medians, minima, for
+ * the processor's best case, and the median of the ratios within a turn.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ struct set {
     struct bb_hash_secret secret;
     size_t key_count; /* of each filter */
     size_t filter_count;
-    struct key_question absent[RATE_BATCHES][QUESTIONS]; /* the first is the one that is timed */
+    struct key_question absent[RATE_BATCHES][QUESTIONS]; /* the first is timed */
     struct key_question present[QUESTIONS];
 };
 
@@ -86,7 +87,7 @@ static inline uint64_t hash_of(const struct set *set, const uint8_t *key)
     return bb_hash_key(&set->secret, (struct bb_bytes){key, KEY_QUESTION_SIZE});
 }
 
-/* --- Filters that stand alone --- */
+/* --- Standalone filters --- */
 
 /* Filters of one kind over all members of a set. */
 struct filters {
@@ -362,7 +363,7 @@ static void ask_hashes(const void *subject)
 
 /* --- Turns --- */
 
-#define HASHES      (CONTENDERS * BB_CPU_COUNT * 2) /* behind the probes of all sides */
+#define HASHES      (CONTENDERS * BB_CPU_COUNT * 2) /* after the probes of all sides */
 #define PROBE_COUNT (HASHES + 1)
 
 struct bench {
@@ -450,7 +451,7 @@ static void bench_set(size_t key_count, size_t filter_count, size_t turn_count)
     struct bench *bench = bench_create(key_count, filter_count);
     turns_init(&bench->turns, PROBE_COUNT, turn_count);
     turns_take(&bench->turns, probe_slice, bench->probes);
-    printf("\n%zu filters of %zu keys; our hash alone takes %.1f ns, at least %.1f\n", filter_count,
+    printf("\n%zu filters of %zu keys; our hash takes %.1f ns, at least %.1f\n", filter_count,
            key_count, turns_median(&bench->turns, HASHES), turns_least(&bench->turns, HASHES));
     printf("%-30s %6s %9s %7s %7s | %7s %7s | %13s | %13s\n", "", "bits", "rate", "absent",
            "present", "least:", "", "/ its Ribbon", "/ its Bloom");

@@ -1,34 +1,34 @@
-/* Look-ups of a compacted store in ways that bloomblock-compare does not go: by one thread and by
- * two, one by one and many at once, warm and cold.
+/* Lookups in a compacted store that bloomblock-compare does not measure: with one and two threads,
+ * single and in batches, warm and cold.
  *
  *     lookup_bench DIRECTORY [keys, default 1000000]
  *
  * The store is made in a new folder of the directory, and removed. Keys of 16 bytes, values of 100,
- * defaults but for a cache of 64 MiB. Prints a line of JSON for each measurement:
+ * defaults except a cache of 64 MiB. Prints a line of JSON for each measurement:
  *
- *     readers   1 or 2 threads that ask for absent keys, each for its own; nanoseconds per look-up
- *               and thread, by the threads' processor time and by the clock; medians of rounds that
- *               take turns. stores 2: each thread has a store to itself, so that nothing of this
- *               program is shared. scaling: throughput of two by that of one, median of the ratios
- *               within a round. What two stores do not reach, the machine does not give (two
- *               processors of one core, other machines on the same one); what one store does not
- *               reach of that is this program's.
- *     many      1, or so many keys by one bb_db_get_many; page cache dropped before each (cold) or not
- *               (warm), bloomblock's own cache empty; nanoseconds per key by the clock and by processor
+ *     readers   1 or 2 threads that look up absent keys independently; nanoseconds per lookup
+ *               and thread, by the threads' processor time and by the clock; medians of alternating
+ *               rounds. stores 2: each thread has a separate store, so that no memory of this
+ *               program is shared. scaling: throughput of two by the throughput of one, median of
+ *               the ratios within a round. A shortfall of two stores comes from the machine (two
+ *               processors of one core, other machines on the same one); an additional shortfall of
+ *               one store comes from this program.
+ *     many      1, or that many keys per bb_db_get_many; page cache dropped before each (cold)
+ *               or not (warm), bloomblock's cache empty; nanoseconds per key by the clock and by processor
  *               time, and reads of the files per key
  *
  * Absent keys on two quiet processors, scaling by the clock of two readers of one store, and of two
  * stores: 50,000 keys 1.91 and 2.01; 3,000,000 keys 1.95 and 2.13; 1,000,000 keys 1.45 ... 1.73 and
- * 1.98 ... 2.22: there all that is asked just fits the second-level caches, and presumably what one
- * processor has in its own the other one fetches from it.
- * Present keys, per key, 1,000,000 keys on a busy machine, medians of four runs:
+ * 1.98 ... 2.22: in that case the data just fits the second-level caches, and presumably each
+ * processor fetches lines from the other one's cache. Present keys, per key, 1,000,000 keys on a
+ * busy machine, medians of four runs:
  *
- *     at once              1      10     100    1000
+ *     batch                1      10     100    1000
  *     cold, clock       38.5    27.1    18.7    16.3 us
  *     cold, processor   14.6    11.3    11.1    11.0 us
  *     warm, processor    8.1     7.7     7.2     6.7 us
  *
- * Many at once have their blocks fetched together (docs/decisions/0012-blocks-at-once.md).
+ * The blocks of a batch are fetched together (docs/decisions/0012-blocks-at-once.md).
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -103,7 +103,7 @@ static void load(struct bench *bench)
 
 /* ---- readers ---- */
 
-/* Each in cache lines of its own: the one writes its time while the other one asks. */
+/* Each in separate cache lines: one writes its time while the other one reads. */
 struct reader {
     _Alignas(128) struct bench *bench;
     struct bb_thread thread;
@@ -135,7 +135,7 @@ static void read_absent(void *argument)
     bb_buf_deinit(&value);
 }
 
-/* Reader i asks benches[i]. */
+/* Reader i uses benches[i]. */
 static struct time run_readers(struct bench *const *benches, size_t count)
 {
     struct reader readers[2];
@@ -199,9 +199,9 @@ static void measure_readers(struct bench *bench, struct bench *other)
     fflush(stdout);
 }
 
-/* ---- many at once ---- */
+/* ---- batches ---- */
 
-/* The store is opened anew: what it keeps of its own is gone too. */
+/* Reopens the store, which also empties its cache. */
 static void make_cold(struct bench *bench, bool is_cold)
 {
     bench_must(bb_db_close(bench->db));

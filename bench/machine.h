@@ -1,4 +1,4 @@
-/* Where figures were taken: nobody can read a time without it. */
+/* Describes the machine of the measurement: times are meaningless without it. */
 #ifndef BB_BENCH_MACHINE_H
 #define BB_BENCH_MACHINE_H
 

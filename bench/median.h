@@ -1,4 +1,4 @@
-/* The middle of repeated figures: what a disturbance of fewer than half of them does not move. */
+/* The median of repeated figures: disturbances of fewer than half of them do not affect it. */
 #ifndef BB_BENCH_MEDIAN_H
 #define BB_BENCH_MEDIAN_H
 

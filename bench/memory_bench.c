@@ -1,23 +1,23 @@
-/* The memory and the openings of a large store, each phase in a process of its own.
+/* The memory and the openings of a large store, each phase in a separate process.
  *
  *     memory_bench DIRECTORY [--keys N] [--value-size N] [--write-buffer MIB] [--cache MIB]
  *
  * Loads N keys (default 20,000,000) of 16 bytes in random order, reads, compacts, closes, opens the
- * store warm, fills a log and dies, and opens it again. Prints for each phase its time, its
- * processor time, and the most anonymous memory that it had (VmHWM less what files back), beside
- * the bound that follows from the options. Exit status 1: a phase took more memory than the bound,
- * or gave a wrong answer. Times are printed and not judged. The store is made in a new folder of
- * the directory, and removed when all was well.
+ * store warm, fills a log and crashes, and opens it again. Prints for each phase its time, its
+ * processor time, and its maximum anonymous memory (VmHWM minus file-backed memory), and the bound
+ * that follows from the options. Exit status 1: a phase exceeded the bound, or gave a wrong answer.
+ * Times are printed and not judged. The store is made in a new folder of the directory, and removed
+ * after success.
  *
  * The bound, in bytes:
  *     write buffers   (1 + BB_FROZEN_MAX) x write_buffer_bytes: one in use, the others frozen
  *     cache           cache_bytes
  *     tables          1.2 per key: filters and roots
- *     fences          48 for each data block: where it is and which keys it has, in the index pages,
+ *     fences          48 for each data block: its place and key range, in the index pages,
  *                     which are pinned by default (index_residency)
- *     builders        what bb/table.h states, for the table of a flush and for one of a compaction:
- *                     8 for each of the next power of two of its keys, and twice the summary
- *     the rest        8 MiB: blocks and pages in hand, stacks, what the allocator keeps
+ *     builders        as stated in bb/table.h, for the table of a flush and for a compaction's:
+ *                     8 for each of the next power of two of its keys, and twice the table filter
+ *     the rest        8 MiB: blocks and pages in use, stacks, memory kept by the allocator
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -43,7 +43,7 @@
 #define BLOCK_SIZE      4096.0
 #define REST_BYTES      (8 * MIB)
 #define LOOKUP_COUNT    200000
-/* A log that is full but for this stays one log. */
+/* A log with only this much free space stays one log. */
 #define LOG_FULL       0.98
 #define TABLE_SIZE_MAX (8 * MIB)
 
@@ -88,7 +88,7 @@ static uint64_t print_bound(const struct bench *bench)
     return sum;
 }
 
-/* ---- phases: each in a process of its own ---- */
+/* ---- phases, each in a separate process ---- */
 
 static uint64_t status_field(const char *name)
 {
@@ -104,8 +104,8 @@ static uint64_t status_field(const char *name)
     return value;
 }
 
-/* The workload is shared memory. What files back and what is shared only grows in a phase, but for
- * pages that the system takes back. */
+/* The workload is shared memory. File-backed and shared memory only grow in a phase, except for
+ * pages that the system reclaims. */
 static uint64_t anonymous_peak(void)
 {
     uint64_t peak = status_field("VmHWM:");
@@ -216,7 +216,7 @@ static void reopen_closed(const struct bench *bench)
     reopen(bench, "opening");
 }
 
-/* Overwrites keys until the write buffer is nearly full, and dies. */
+/* Overwrites keys until the write buffer is nearly full, and crashes. */
 static void fill_log(const struct bench *bench)
 {
     struct bb_db *db = open_store(bench);

@@ -1,12 +1,12 @@
-/* What the memtable costs: one thread, processor time, memory already touched (the memtable is
- * filled once and recycled before).
+/* The cost of the memtable: one thread, processor time, memory touched before (the memtable is
+ * filled once and recycled).
  *
  *     memtable_bench [capacity in MiB, default 64] [rounds, default 3]
  *
- * Prints a line of JSON for each shape of keys: median nanoseconds of an insert, of a get of a key
- * that is there, of one that is not (both with the hash of the key), and of a step of an iterator;
- * entries, and bytes of the budget for each entry beside its key and value. Keys are made and
- * values are taken outside of the measured intervals.
+ * Prints a line of JSON for each shape of keys: median nanoseconds of an insert, of a get of a
+ * present key, of a get of an absent key (both with the hash of the key), and of a step of an
+ * iterator; entries, and bytes of the budget for each entry in addition to its key and value. Keys
+ * and values are prepared outside the measured intervals.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@
 enum shape { SHAPE_RANDOM, SHAPE_SEQUENTIAL, SHAPE_URL, SHAPE_COUNT };
 static const char *const shape_names[] = {"random", "sequential", "url"};
 
-/* Keys one behind the other, so that the harness itself seldom misses the cache. */
+/* Keys in one array, so that the harness itself rarely misses the cache. */
 struct keys {
     size_t count;
     uint8_t *bytes;
@@ -51,7 +51,7 @@ static double now(void)
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* absent keys have the shape of the others and lie among them. */
+/* absent keys have the shape of the others and are between them. */
 static int make_key(enum shape shape, uint64_t i, bool absent, char *text)
 {
     unsigned long long mixed = bb_hash_mix((i << 1 | absent) + UINT64_C(0x9e3779b97f4a7c15));

@@ -1,10 +1,10 @@
-/* What merging costs: one thread, processor time, streams over arrays in memory (a step of one is
- * an addition and two copies), so that the merge itself is what is measured.
+/* The cost of merging: one thread, processor time, streams over arrays in memory (a step of one is
+ * an addition and two copies), so that the time is the merge's.
  *
- *     merge_bench [entries in all, default 2000000] [rounds, default 3]
+ *     merge_bench [total entries, default 2000000] [rounds, default 3]
  *
  * Prints a line of JSON for each shape of keys and number of streams: median nanoseconds per entry
- * of a whole walk. The order of the result is checked in a walk of its own.
+ * of a whole walk. A separate walk checks the order of the result.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -97,8 +97,8 @@ static int compare(const void *a, const void *b)
     return bb_entry_compare(NULL, x->key, x->sequence, y->key, y->sequence);
 }
 
-/* Keys stand in the order in which the streams show them, as in a block: the harness itself seldom
- * misses the cache. */
+/* Keys are in the order in which the streams return them, as in a block, so that the harness itself
+ * rarely misses the cache. */
 struct workload {
     struct bb_entry *entries;
     size_t count;

@@ -155,7 +155,7 @@ static void set_fields(struct planted_facts *facts, uint64_t row)
     facts->has_bytes = facts->status != 304 || planted_has(facts, PLANTED_LARGE);
 }
 
-/* A row has one host: the last of those that are planted there. */
+/* A row has one host: the last one planted there. */
 static uint32_t next_planted(struct planted_log *log)
 {
     uint32_t planted = 0;

@@ -1,11 +1,10 @@
-/* The Apache log of skip_log.h with rows planted in it, so that conditions of every selectivity have a
+/* The Apache log of skip_log.h with planted rows, so that conditions of every selectivity have a
  * match, and the generator knows how many.
  *
  *     host - user [time] "GET path?tag=qzten0&tag=... HTTP/1.1" status bytes "referer" "agent"
  *
- * Tokens, addresses, statuses and users are planted in as many rows as planted_row_count says, at
- * places drawn from the seed: everywhere, or in two or three bursts. A response of status 304 has no
- * bytes ("-").
+ * Tokens, addresses, statuses and users are planted in planted_row_count rows, at places drawn from
+ * the seed: everywhere, or in two or three bursts. A response of status 304 has no bytes ("-").
  */
 #ifndef BB_BENCH_PLANTED_LOG_H
 #define BB_BENCH_PLANTED_LOG_H
@@ -33,7 +32,7 @@ enum planted {
     PLANTED_COUNT
 };
 
-/* What is true of a row. */
+/* The properties of a row. */
 struct planted_facts {
     uint32_t planted; /* a bit each */
     uint32_t status;

@@ -14,9 +14,9 @@ struct probe {
     size_t question_count;
 };
 
-/* A turns_slice over an array of probes: nanoseconds of thread CPU time per question, the second
- * time that all are asked, since what was in the caches before is another probe's. 0 if the probe
- * or the processor's instructions are not there. */
+/* A turns_slice over an array of probes: nanoseconds of thread CPU time per probe. The second pass
+ * is timed, because the caches first hold another probe's data. 0 if the probe or the processor's
+ * instructions are not available. */
 double probe_slice(void *probes, size_t side, size_t turn);
 
 /* Keeps the optimiser from leaving an answer out. */

@@ -1,20 +1,19 @@
-/* Probes: nanoseconds per question of every layout, in every instruction set that the processor
- * has.
+/* Probes: nanoseconds per probe of every layout, in every instruction set of the processor.
  *
  *     probe_bench [turns]
  *
- * 1. Filters of one table, about 400 KiB of them, which stay in the second-level cache; questions
- *    go to filters at random. "foreign" are absent keys, "member" present ones, "chain" the latency:
- *    which question comes next depends on the answer. The hash is there already. The rows of kind
- *    none are what the measurement costs.
- * 2. One hash asked of six filters.
- * 3. Filters that stand alone, asked one by one and in batches, in the cache and out of it.
+ * 1. Filters of one table, about 400 KiB, which stay in the second-level cache; random filters are
+ *    probed. "foreign" are absent keys, "member" present ones, "chain" the latency: the next probe
+ *    depends on the result. The hash is given. Rows of kind `none` are the cost of the
+ *    measurement.
+ * 2. One hash probed in six filters.
+ * 3. Standalone filters, probed one by one and in batches, in the cache and out of it.
  *
- * From the key on, and beside RocksDB: key_probe_bench.
+ * key_probe_bench measures from the key on, in comparison with RocksDB.
  *
- * Times are thread CPU time. All probes of a section are asked in every turn (turns.h): medians,
- * the least, as at the processor's best, and medians of the ratios to the first figure of the row in
- * the same turn.
+ * Times are thread CPU time. All probes of a section run in every turn (turns.h): medians, minima,
+ * for the processor's best case, and medians of the ratios to the first figure of the row in the
+ * same turn.
  */
 #include <math.h>
 #include <stdio.h>
@@ -155,7 +154,7 @@ static void use_table(void *subject, enum bb_cpu cpu)
     bb_block_filter_format_use(&table->format, cpu);
 }
 
-/* Gives how many said yes. */
+/* Returns the number of positives. */
 static uint64_t ask_questions(const struct table *table, const struct question *questions)
 {
     uint64_t yes = 0;
@@ -241,7 +240,7 @@ static void bench_tables(size_t turn_count)
         table_destroy(tables[i]);
 }
 
-/* --- Filters that stand alone --- */
+/* --- Standalone filters --- */
 
 struct alone {
     struct bb_buf bytes;
@@ -264,7 +263,7 @@ static void alone_init(struct alone *alone, enum bb_filter_kind kind, double rat
         bb_filter_view_init(&alone->view, (struct bb_bytes){alone->bytes.data, alone->bytes.size}));
 }
 
-/* The sorts of sections 2 and 3; NULL: there is none. */
+/* The sorts of sections 2 and 3; NULL if there is no probe. */
 static void add_row(struct probe_grid *grid, size_t row, const char *label, struct probe probe,
                     void (*one_by_one)(const void *subject), void (*together)(const void *subject))
 {
@@ -354,8 +353,8 @@ static void six_tables_use(void *subject, enum bb_cpu cpu)
         bb_block_filter_format_use(&six->tables[i]->format, cpu);
 }
 
-/* As a look-up asks the filters of blocks in six tables: each has a salt, and thus a hash, of its
- * own. */
+/* Like a lookup that probes the block filters of six tables: each has a salt, and therefore another
+ * hash. */
 static void six_tables_ask(const void *subject)
 {
     const struct six_tables *six = subject;
@@ -371,7 +370,7 @@ static void six_tables_ask(const void *subject)
     }
 }
 
-/* What making up the hashes is of the other rows. */
+/* Measures the part of the other rows that computes hashes. */
 static void ask_nobody(const void *subject)
 {
     (void)subject;
@@ -410,7 +409,7 @@ static void bench_sixes(size_t turn_count)
             (struct probe){.subject = &tables, .use = six_tables_use}, six_tables_ask, NULL);
     add_row(&grid, SIX_KINDS + 1, "none: making up the hash", (struct probe){0}, ask_nobody, NULL);
     probe_grid_take(&grid, turn_count);
-    printf("\nOne hash asked of six ribbons, ns for all six: one by one, at once\n");
+    printf("\nOne hash probed in six ribbons, ns for all six: one by one, as a batch\n");
     probe_grid_print(&grid);
     probe_grid_deinit(&grid);
     six_tables_deinit(&tables);
@@ -478,9 +477,8 @@ static void bench_batches(size_t turn_count)
                 batch_ask_one_by_one, batch_ask_many);
     }
     probe_grid_take(&grid, turn_count);
-    printf(
-        "\nFilters that stand alone, 1 %%, absent keys, ns without the key's hash: one by one, in "
-        "batches\n");
+    printf("\nStandalone filters, 1 %%, absent keys, ns without the key's hash: one by one, in "
+           "batches\n");
     probe_grid_print(&grid);
     probe_grid_deinit(&grid);
     for (size_t i = 0; i < BATCH_KINDS; i++)

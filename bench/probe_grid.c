@@ -48,7 +48,7 @@ void probe_grid_take(struct probe_grid *grid, size_t turn_count)
     turns_take(&grid->turns, probe_slice, grid->probes);
 }
 
-/* Of a side; first is that of its row's first column. */
+/* For a side; first is the side of its row's first column. */
 typedef double figure_function(const struct turns *turns, size_t side, size_t first);
 
 static double median(const struct turns *turns, size_t side, size_t first)

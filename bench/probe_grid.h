@@ -1,5 +1,5 @@
-/* Probes in rows: each row is asked in every instruction set, in several sorts of questions, and all
- * of them by turns.
+/* Probes in rows: each row is measured in every instruction set, with several sorts of keys, and
+ * all of them take turns.
  *
  *                    | portable           | AVX2               | AVX-512
  *                    | sort 0    sort 1   | sort 0    sort 1   | ...
@@ -23,10 +23,12 @@ struct probe_grid {
 /* Owned: probe_grid_deinit. */
 void probe_grid_init(struct probe_grid *grid, size_t row_count, size_t sort_count);
 void probe_grid_deinit(struct probe_grid *grid);
-/* In every instruction set, which probe need not name; what is not added is not asked. */
+/* Adds the probe in every instruction set, which it need not name; cells without a probe stay
+ * empty. */
 void probe_grid_add(struct probe_grid *grid, size_t row, size_t sort, struct probe probe);
 void probe_grid_take(struct probe_grid *grid, size_t turn_count);
-/* Thrice: medians, the least, and medians of the ratios to the row's first figure in the same turn. */
+/* Prints three tables: medians, minima, and medians of the ratios to the row's first figure in the
+ * same turn. */
 void probe_grid_print(const struct probe_grid *grid);
 
 #endif

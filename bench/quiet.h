@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* Returns when this process has used hardly any processor time for so long; gives the monotonic
- * time at which that silence began. For engines that cannot say that they are idle, and as the same
- * last word for those that can. */
+/* Returns when this process has used hardly any processor time for this long; returns the monotonic
+ * time at which that silence began. For engines that cannot report that they are idle, and as the
+ * same final criterion for the others. */
 uint64_t quiet_wait(uint64_t silence_nanoseconds);
 
 #endif

@@ -24,7 +24,7 @@ struct records {
     struct bb_buf bytes;
 };
 
-/* What a record is made of. */
+/* The fields of a record. */
 struct visit {
     unsigned host;
     unsigned second;
@@ -169,7 +169,7 @@ static struct bb_record_reader *open_reader(const struct sample *sample, struct 
     return reader;
 }
 
-/* Nanoseconds per record. What was found is counted, so that a reader that finds nothing shows. */
+/* Nanoseconds per record. Attributes found are counted, to expose a reader that finds none. */
 static double read_all(struct bb_record_reader *reader, const struct records *records, size_t count,
                        size_t *ret_present)
 {

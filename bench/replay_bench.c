@@ -1,12 +1,13 @@
-/* What opening costs after a kill: the time until bb_db_open returns, when a log of some MiB has to be
- * replayed.
+/* The cost of opening after a kill: the time until bb_db_open returns when a log of some MiB must
+ * be replayed.
  *
- *     replay_bench DIRECTORY [--log MIB, default 64] [--value-size N, default 100] [--rounds N, default 5]
+ *     replay_bench DIRECTORY [--log MIB, default 64] [--value-size N, default 100]
+ *                            [--rounds N, default 5]
  *
- * A process writes a log of keys of 16 bytes in random order and dies; this one opens the store.
- * Prints a line of JSON per round and one of medians: milliseconds by the clock, writing the
- * table back included, and of processor time. The store is made in a new folder of the directory, and
- * removed.
+ * A process writes a log of keys of 16 bytes in random order and crashes; this one opens the store.
+ * Prints a line of JSON per round and one of medians: milliseconds by the clock, including the
+ * writing of the table, and of processor time. The store is made in a new folder of the directory,
+ * and removed.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -44,7 +45,7 @@ static struct bb_db *open_store(const struct bench *bench)
     return db;
 }
 
-/* The child's; dies with the log full. */
+/* The child's work; crashes when the log is full. */
 static _Noreturn void write_log(const struct bench *bench)
 {
     uint8_t key[KEY_SIZE];
@@ -144,7 +145,7 @@ int main(int argc, char **argv)
         .key_size = KEY_SIZE, .value_size = argument(argc, argv, "--value-size", 100), .seed = 1};
     if (options.value_size < WORKLOAD_VALUE_SIZE_MIN || options.value_size > WORKLOAD_SIZE_MAX)
         bench_die("values have %d to %d bytes", WORKLOAD_VALUE_SIZE_MIN, WORKLOAD_SIZE_MAX);
-    /* What the log adds to an entry: docs/format-wal.md. */
+    /* The log's overhead per entry: docs/format-wal.md. */
     options.key_count = bench.log_bytes / (KEY_SIZE + options.value_size + 11 + 8 + 12 + 3);
     workload_init(&bench.workload, &options);
     measure_all(&bench, (size_t)rounds);

@@ -17,12 +17,14 @@ struct report {
     bool is_failed[COMPARE_ENGINES_MAX];
 };
 
-/* Median over the rounds of each figure by itself. */
+/* The median over the rounds, separately for each figure. */
 void report_median(const struct report *report, size_t engine, struct run_result *ret_median);
 
-/* Engines as sides, slices of all rounds as turns, of a phase of reading: times of the processor, or
- * by the clock; what failed has none.
- * Owned: turns_deinit. */
+/* Engines as sides, slices of all rounds as turns, of a phase of reading: times of the processor,
+ * or by the clock; a failed run has no times.
+ *
+ * Owned: turns_deinit.
+ */
 void report_turns(const struct report *report, enum phase phase, bool of_processor,
                   struct turns *ret_turns);
 

@@ -14,13 +14,13 @@
  * first caches. */
 #define BATCH 128
 
-/* After the load the silence that counts as idle is long, since its beginning is a figure;
- * elsewhere nothing is due. */
+/* After the load, the silence that counts as idle is long, because its start is a figure; elsewhere
+ * no work is due. */
 #define SILENCE_AFTER_LOAD_NANOSECONDS  UINT64_C(500000000)
 #define SILENCE_NANOSECONDS             UINT64_C(100000000)
 #define SILENCE_AFTER_SLICE_NANOSECONDS UINT64_C(20000000)
 
-/* Follows what is read in order. */
+/* Checks the entries read in order. */
 struct tracer {
     struct bench_visitor visitor; /* first */
     struct workload_trace trace;
@@ -124,7 +124,7 @@ static void reopen_cold(struct run *run)
     }
 }
 
-/* Everybody begins a reading phase alike. */
+/* Every engine begins a reading phase in the same state. */
 static void prepare_reading(struct run *run)
 {
     settle(run, SILENCE_NANOSECONDS);
@@ -196,7 +196,7 @@ static void measure_settling(struct run *run)
         run->engine->wait_idle(run->store);
     uint64_t told = clock_nanoseconds();
     uint64_t silence = quiet_wait(SILENCE_AFTER_LOAD_NANOSECONDS);
-    /* A silence that was there from the first look on began when the engine said so. */
+    /* A silence that lasted from the first check on began when the engine reported it. */
     end_phase(run, PHASE_SETTLE, 1, (silence > told ? silence : told) - begin);
     run->result->size_loaded = store_files_size(run->options->settings.directory);
 }

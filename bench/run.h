@@ -1,13 +1,13 @@
-/* One engine through the whole workload, in a process of its own.
+/* One engine through the whole workload, in a separate process.
  *
- * Phases, in order; before each the engine is left alone until it is quiet, dirty pages are written
- * back, and the page cache is brought to one state (warm: every file read once; cold: dropped, the
- * engine reopened). Only calls into the engine and the comparison of answers are timed: keys and
- * expected values are made between batches.
+ * Phases run in order. Before each, the engine becomes quiet, dirty pages are written back, and the
+ * page cache is brought to one state (warm: every file read once; cold: dropped, the engine
+ * reopened). Only calls into the engine and the comparison of results are timed: keys and expected
+ * values are made between batches.
  *
- * Turns of the baton (baton.h): the load until quiet is one; each phase of reading is one to prepare
- * it and one for each slice; the compaction is one. Before an engine passes the baton on, it is
- * quiet, so that nobody works in another's turn.
+ * Turns of the baton (baton.h): the load until quiet is one; each phase of reading has one to
+ * prepare it and one for each slice; the compaction is one. Before an engine passes the baton, it
+ * is quiet, so that it does not work during another's turn.
  */
 #ifndef BB_BENCH_RUN_H
 #define BB_BENCH_RUN_H
@@ -35,9 +35,9 @@ const char *phase_name(enum phase phase);
 
 #define RUN_SLICES_MAX 64
 
-/* Nanoseconds of a slice: by the clock, and of the processor in the thread that asks. Where other
+/* Nanoseconds of a slice: by the clock, and of the processor in the reading thread. When other
  * programs take the processor, a short slice may escape them and a long one never does: then only
- * the second tells how two engines compare. It does not know of waiting for the device. */
+ * the second value compares two engines. It does not include waiting for the device. */
 struct slice_time {
     uint64_t clock;
     uint64_t processor;
@@ -67,8 +67,7 @@ struct run_options {
 /* Whether it is measured in slices. */
 bool phase_is_reading(enum phase phase);
 
-/* Ends the process on a wrong answer. The directory exists and is empty; the store is left in it.
- */
+/* Ends the process on a wrong result. The directory exists and is empty; the store stays in it. */
 void run_engine(const struct bench_engine *engine, const struct run_options *options,
                 const struct workload *workload, struct run_result *ret_result);
 

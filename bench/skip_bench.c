@@ -4,12 +4,13 @@
  *                          [--only TEXT] [--no-costs] [--no-overwritten] [--reuse]
  *                          [--table-mib N]
  *
- * Makes a log of N megabytes (default 200) in the directory, which must not exist, and three stores of
- * it: granules of 64 KiB, granules of 16 KiB, and one with 30 % of the rows overwritten and a tenth
- * deleted in six runs, which is compacted at the end. Each condition is counted in each store: rows are
- * compared with what the generator knows. Times are medians of N runs (default 15; fewer of what takes
- * long), of the clock and of the thread's processor time. Then what building costs, in processor
- * seconds of loads of 256 MB at most. The store reads through the page cache, and all is in it.
+ * Makes a log of N megabytes (default 200) in the directory, which must not exist, and three stores
+ * of it: granules of 64 KiB, granules of 16 KiB, and one with 30 % of the rows overwritten and a
+ * tenth deleted in six runs, which is compacted at the end. Each condition is counted in each
+ * store, and the rows are compared with the generator's. Times are medians of N runs (default 15;
+ * fewer for slow ones), of the clock and of the thread's processor time. Then the costs of
+ * building, in processor seconds of loads of at most 256 MB. The store reads through the page
+ * cache, which has all of the data.
  *
  * scripts/bench_skip runs it, and the same conditions in ClickHouse, ripgrep and grep.
  */
@@ -44,8 +45,7 @@ struct arguments {
     uint64_t table_mib; /* 0: default */
     bool has_no_costs;
     bool has_no_overwritten;
-    bool
-        is_reused; /* the directory has the stores of a run with --keep: the compacted two are asked */
+    bool is_reused; /* the directory has the stores of a run with --keep: uses the compacted two */
 };
 
 struct bench {
@@ -53,7 +53,7 @@ struct bench {
     struct skip_rows rows;
     FILE *json; /* NULL: none */
     bool has_wrong_count;
-    double scan_milliseconds; /* of the store at hand */
+    double scan_milliseconds; /* of the current store */
 };
 
 /* ---- one condition ---- */
@@ -148,7 +148,7 @@ static void run_condition(struct bench *bench, struct bb_db *db, const char *sto
 
 /* ---- a store ---- */
 
-/* What a frequent condition costs without an index. */
+/* The cost of a frequent condition without an index. */
 static void run_frequent_scan(struct bench *bench, struct bb_db *db)
 {
     struct bb_select_options options = {
@@ -168,7 +168,7 @@ static void run_scan(struct bench *bench, struct bb_db *db, const char *store)
     measure(bench, db, &options, &measured);
     bench->scan_milliseconds = measured.milliseconds;
     double bytes = (double)bench->rows.size;
-    printf("full scan, a literal that is nowhere: %.1f ms, %.2f GB/s of raw records; of the "
+    printf("full scan, a literal without a match: %.1f ms, %.2f GB/s of raw records; of the "
            "processor %.2f GB/s\n",
            measured.milliseconds, bytes / measured.milliseconds / 1e6,
            bytes / measured.processor_milliseconds / 1e6);

@@ -9,7 +9,7 @@ static bool none(const struct planted_facts *facts)
     return false;
 }
 
-/* A planted thing alone. */
+/* A condition with only one planted token. */
 #define HOLDS(name, what)                                                                          \
     static bool name(const struct planted_facts *facts)                                            \
     {                                                                                              \

@@ -1,5 +1,5 @@
-/* The conditions of skip_bench: as text of ours, as SQL of ClickHouse, as a literal for grep, and as
- * what the generator knows of a row. */
+/* The conditions of skip_bench: as our text, as SQL of ClickHouse, as a literal for grep, and as a
+ * predicate on the generator's rows. */
 #ifndef BB_BENCH_SKIP_CONDITIONS_H
 #define BB_BENCH_SKIP_CONDITIONS_H
 

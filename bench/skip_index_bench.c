@@ -1,10 +1,10 @@
-/* Building and asking skip indexes over generated logs: size, bits per pair, rate, nanoseconds.
+/* Building and querying skip indexes over generated logs: size, bits per pair, rate, nanoseconds.
  *
  *     skip_index_bench [MEBIBYTES [KIB_PER_GRANULE]]        default 256, 64
  *
- * The lines are in memory. Building counts the builder alone: lines go in as one attribute each, so
- * that no field is parsed. Asking: tokens that are nowhere, and the tokens of the first line. Thread
- * processor time.
+ * The lines are in memory. Building measures only the builder: lines are added as one attribute
+ * each, so that no field is parsed. Querying: tokens without matches, and the tokens of the first
+ * line. Thread processor time.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Logs for measuring skip indexes, drawn from a seed: the same on every machine.
  *
- * APACHE: combined log of a site. Visitors come and go; some are new, most have been there, robots
- * more often than people. Paths, agents and referers are drawn with the skew that real sites have, time
- * goes on. ZEEK: a log of DNS queries as tab-separated lines, in which most fields hardly repeat.
+ * APACHE: combined log of a site. Some visitors are new, most return, robots more often than
+ * people. Paths, agents and referers are drawn with the skew of real sites, and time advances.
+ * ZEEK: a log of DNS queries as tab-separated lines, in which most fields hardly repeat.
  */
 #ifndef BB_BENCH_SKIP_LOG_H
 #define BB_BENCH_SKIP_LOG_H

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "bench/die.h"
 
-#define PARTS 6 /* flushes of what is overwritten */
+#define PARTS 6 /* flushes of overwritten rows */
 
 static double processor_seconds(void)
 {
@@ -87,8 +87,8 @@ static bool is_deleted(uint64_t row)
     return bb_hash_mix(row ^ 0x5bd1e995) % 10 == 0;
 }
 
-/* The line of another row nearby, so that what is hidden satisfies conditions too, and has a time of then.
- */
+/* The line of another row nearby, so that hidden rows also satisfy conditions, with a plausible
+ * time. */
 static struct bb_bytes other_line(const struct skip_rows *rows, const struct skip_load *load,
                                   uint64_t row)
 {

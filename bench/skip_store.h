@@ -9,7 +9,7 @@
 enum skip_indexes {
     SKIP_INDEXES_NONE,
     SKIP_INDEXES_ONE,    /* bounds of the time, and values of the host */
-    SKIP_INDEXES_TOKENS, /* tokens of the line alone */
+    SKIP_INDEXES_TOKENS, /* only tokens of the line */
     SKIP_INDEXES_ALL
 };
 
@@ -18,14 +18,14 @@ struct skip_load {
     enum skip_indexes indexes;
     uint64_t granule_bytes;
     uint64_t table_bytes; /* 0: default */
-    /* Overwrites 30 % of the rows and deletes a tenth, in six flushes that are not merged: what is seen
-     * at the end is the log. */
+    /* Overwrites 30 % of the rows and deletes a tenth, in six flushes that are not merged: the
+     * visible rows at the end are the log's. */
     bool is_overwritten;
     uint64_t row_count; /* of the log's */
 };
 
 struct skip_load_cost {
-    double seconds;           /* of the processor, until nothing is left to do */
+    double seconds;           /* of the processor, until no work remains */
     double compacted_seconds; /* the same for a full compaction after it */
 };
 
@@ -33,7 +33,7 @@ struct skip_load_cost {
 struct bb_db *skip_store_load(const struct skip_load *load, const struct skip_rows *rows,
                               struct skip_load_cost *ret_cost);
 
-/* One that was loaded before. */
+/* Opens a store that was loaded before. */
 struct bb_db *skip_store_open(const char *path);
 
 #endif

@@ -49,7 +49,7 @@ static int open_to_read(const char *path)
     return fd;
 }
 
-/* Holes are skipped: the map of LMDB is far larger than what it holds. */
+/* Skips holes: the map of LMDB is far larger than its data. */
 static void read_data(int fd, off_t begin, off_t end)
 {
     static char buffer[1 << 20];

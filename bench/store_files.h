@@ -7,11 +7,11 @@
 
 /* Blocks that the files take, in bytes: holes do not count, space reserved ahead does. */
 uint64_t store_files_size(const char *directory);
-/* Writes back what is dirty, and reads every file once, so that all engines start from the same
- * warm page cache. */
+/* Writes back dirty pages, and reads every file once, so that all engines start from the same warm
+ * page cache. */
 void store_files_warm(const char *directory);
-/* Writes back, drops the files from the page cache, and checks that they are gone: ends the process
- * if not. Nobody may have them open or mapped. */
+/* Writes back, drops the files from the page cache, and checks the result; ends the process on
+ * failure. No process may have them open or mapped. */
 void store_files_drop(const char *directory);
 void store_files_make_directory(const char *directory);
 /* With all that is in it. */

@@ -1,22 +1,23 @@
-/* Absent keys asked of tables, for every way of splitting the filters' bits between summary and
- * blocks: what the default of summary_bits was taken from (docs/decisions/0006-summary-split.md).
+/* Lookups of absent keys in tables, for every way of splitting the filters' bits between table
+ * filter and block filters: the source of the default for summary_bits
+ * (docs/decisions/0006-summary-split.md).
  *
  *     table_bench [keys [directory [portable | avx2 | avx512]]]
  *
  * Random 16-byte keys, 35, 140 and 560 to a block (4, 16 and 64 KiB with entries of 117 bytes; here
  * with 8-byte values, so that the files are small), rate 0.01; once in one table, and once in a
  * level of tables of 576,000 keys (64 MiB of such entries), found by their fences. The absent keys
- * are inside the bounds. The hash of the key is part of every question.
+ * are inside the bounds. The hash of the key is part of every lookup.
  *
- * All splits of a shape are built first, and then asked by turns (turns.h).
+ * All splits of a shape are built first, and then take turns (turns.h).
  *
- *     memory    everything pinned: nanoseconds of thread CPU time per question, the median of 28
- *               slices of 65,536 questions and the least, each slice after 16,384 that bring the
- *               split's tables back into the processor's caches; x: relative to filters of blocks
- *               alone, the median of the ratios in the same turn
- *     disk      index pages in a block cache a tenth of their size, the summary pinned, the files
- *               dropped from the system's cache: index pages read per question, and elapsed time,
- *               the mean of 16 slices of 1024 questions; x as above
+ *     memory    everything pinned: nanoseconds of thread CPU time per lookup, the median of 28
+ *               slices of 65,536 lookups and the minimum, each slice after 16,384 that bring the
+ *               split's tables back into the processor's caches; x: relative to only block
+ *               filters, the median of the ratios in the same turn
+ *     disk      index pages in a block cache a tenth of their size, the table filter pinned, the
+ *               files dropped from the system's cache: index pages read per lookup, and elapsed
+ *               time, the mean of 16 slices of 1024 lookups; x as above
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,7 +58,7 @@
 
 struct bench {
     const char *directory;
-    enum bb_cpu cpu;   /* the instructions that filters are asked with */
+    enum bb_cpu cpu;   /* the instructions used for probes */
     uint64_t *numbers; /* sorted: the first eight bytes of each key */
     size_t key_count;
     struct bb_hash_secret secret;
@@ -78,7 +79,7 @@ struct level {
     uint64_t summary_bytes;
 };
 
-/* A way of splitting the bits, and what is measured of it. */
+/* A way of splitting the bits, and its measurements. */
 struct split {
     double summary_bits;
     struct bb_table_options options;
@@ -97,7 +98,7 @@ struct shape {
     uint32_t keys_per_block;
     size_t keys_per_table;
     const char *name;
-    struct split splits[SPLITS]; /* the first is the one that the others are compared with */
+    struct split splits[SPLITS]; /* the first is the reference for the others */
     struct turns memory;
     struct turns disk;
 };
@@ -235,7 +236,7 @@ static void drop_from_system_cache(const struct bench *bench, const struct level
 
 /* ---- questions ---- */
 
-/* What the short way leaves, of one table. */
+/* The rest of a lookup in one table, after the fast path. */
 static __attribute__((noinline)) void search(struct bb_table *table, struct bb_bytes key,
                                              uint64_t hash, bool is_let_through,
                                              struct bb_read_stats *stats, struct bb_buf *value)
@@ -250,16 +251,16 @@ static __attribute__((noinline)) void search(struct bb_table *table, struct bb_b
             bb_table_get(table, NULL, key, hash, BB_SEQUENCE_MAX, stats, value, &sequence, &visit));
 }
 
-/* What becomes of a key that a run is asked for, as a store finds it (kv/read/lookup.c). */
+/* The result of looking up a key in a run, as in a store (kv/read/lookup.c). */
 struct run_answer {
-    size_t index; /* of the table that may hold it; RUN_UNKNOWN: the fences are to be searched */
+    size_t index; /* of the table for the key; RUN_UNKNOWN: the fences must be searched */
     bool is_let_through;
 };
 
 #define RUN_UNKNOWN SIZE_MAX
 
-/* The fences tell that the key is within a table's bounds, so that its summary alone can deny it. In
- * line, as in a store. */
+/* The fences show that the key is within a table's bounds, so that its table filter can rule it
+ * out. Inline, as in a store. */
 static inline bool passes_by(const struct bb_run *run, struct bb_bytes key, uint64_t hash,
                              struct bb_read_stats *stats, struct run_answer *ret_answer)
 {
@@ -279,7 +280,7 @@ static inline bool passes_by(const struct bb_run *run, struct bb_bytes key, uint
     return false;
 }
 
-/* What is not passed by is searched for. */
+/* Searches for keys that were not ruled out. */
 static __attribute__((noinline)) void ask_run(const struct level *level, struct bb_bytes key,
                                               uint64_t hash, struct run_answer answer,
                                               struct bb_read_stats *stats, struct bb_buf *value)

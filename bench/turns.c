@@ -43,7 +43,7 @@ void turns_take(struct turns *turns, turns_slice *slice, void *context)
     }
 }
 
-/* The side's times, or, beside a reference, their ratios to its; gives how many there are. */
+/* The side's times, or, with a reference, their ratios to its times; returns the number of them. */
 static size_t gather(const struct turns *turns, size_t side, const size_t *reference,
                      double *figures)
 {
@@ -93,7 +93,7 @@ double turns_least(const struct turns *turns, size_t side)
     double least = NAN;
     for (size_t turn = 0; turn < turns->turn_count; turn++) {
         double time = time_of(turns, side, turn);
-        if (time > 0 && !(time >= least)) /* true beside NAN */
+        if (time > 0 && !(time >= least)) /* also true for NAN */
             least = time;
     }
     return least;

@@ -1,10 +1,10 @@
-/* What the log costs: nanoseconds of processor time, system calls included, per put of a 16-byte
+/* The cost of the log: nanoseconds of processor time, system calls included, per put of a 16-byte
  * key with a 100-byte value, without syncs.
  *
  *     wal_bench DIRECTORY [puts, default 500000]
  *
  * Prints a line of JSON for each way to write: one write(2) for each put, one for a group of 16 or
- * 100, and gathered in a buffer of 64 KiB; then one for reading the log back. The log is removed.
+ * 100, and with a buffer of 64 KiB; then one for reading the log back. The log is removed.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -48,7 +48,7 @@ static void fill(struct bb_batch *batch, uint64_t number)
     bench_must(bb_batch_put(batch, bb_bytes_of(key, 16), bb_bytes_of(value, sizeof(value))));
 }
 
-/* Leaves the log behind. */
+/* Keeps the log. */
 static void measure_write(struct bb_file_system *fs, const char *path, const char *what,
                           size_t group, size_t buffer_bytes, uint64_t puts)
 {

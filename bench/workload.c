@@ -18,7 +18,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Streams of draws: their counters begin far apart and far from those of the keys. */
+/* Streams of random draws: their counters begin far from each other and from the keys' counters. */
 enum stream { STREAM_PRESENT = 1, STREAM_SEEK, STREAM_NOISE, STREAM_VALUE };
 
 static uint64_t draw(const struct workload *workload, enum stream stream, uint64_t i)
@@ -122,7 +122,7 @@ static uint64_t lower_bound(const uint64_t *sorted, uint64_t count, uint64_t num
     return begin;
 }
 
-/* Adds what a reader sees from position on. */
+/* Adds the entries that a reader sees from position on. */
 static void trace_entries(const struct workload *workload, const uint64_t *sorted,
                           uint64_t position, uint64_t count_max, struct workload_trace *trace)
 {

@@ -1,12 +1,12 @@
-/* The keys, values and questions of a comparison: the same for every engine, in the same order.
+/* The keys, values and lookups of a comparison: the same for every engine, in the same order.
  *
- * A key is a 64-bit number in 16 hexadecimal digits, so that numbers and keys order alike, and more
- * digits that follow from the number where keys are longer. Numbers come from a bijection of a
+ * A key is a 64-bit number in 16 hexadecimal digits, so that numbers and keys have the same order,
+ * and more digits derived from the number where keys are longer. Numbers come from a bijection of a
  * counter: stored keys from even counts, absent ones from odd counts, so no absent key can be
  * stored, and all have one shape and one range.
  *
- * A value is half noise and then the same half again: what compresses it finds half of it. Its
- * first eight bytes follow from the number, so that values are told apart.
+ * A value is half noise and then the same half again, so compression halves it. Its first eight
+ * bytes are derived from the number, which distinguishes values.
  *
  * Memory: shared, so that a forked run neither copies nor counts it. Threads: read-only after init.
  */
@@ -29,7 +29,7 @@ struct workload_options {
     uint64_t seed;
 };
 
-/* What a reader of entries in order must have seen. */
+/* The expected result of reading entries in order. */
 struct workload_trace {
     uint64_t count;
     uint64_t checksum; /* of keys and values, depends on the order */
