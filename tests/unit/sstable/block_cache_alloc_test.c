@@ -1,5 +1,5 @@
-/* Goal: a cache that gets no memory says so and leaks nothing; one that gets no memory for growing
- * goes on with longer chains. Method: every allocation fails in turn. */
+/* Goal: a cache without memory reports it and leaks nothing; a cache that cannot grow continues
+ * with longer chains. Method: every allocation failsone by one. */
 #include "tests/support/assert_status.h"
 
 #include "sstable/block/block_cache.h"

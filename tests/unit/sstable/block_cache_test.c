@@ -1,7 +1,7 @@
-/* Goal: the block cache finds what was put in, evicts the least recently used unpinned item, never
- * frees a pinned one, and its sums are right. Method: small scenes; a random run beside a model
- * that is a plain list; four threads that hammer a cache smaller than their keys, each item checked
- * for being the right one and alive (the thread sanitizer's and the address sanitizer's builds see
+/* Goal: the block cache finds inserted items, evicts unpinned items in LRU order, never frees a
+ * pinned one, and its sums are right. Method: small scenes; a random run compared with a model that
+ * is a plain list; four threads that hammer a cache smaller than their keys and check that each
+ * item is the right one and alive (the thread sanitizer's and the address sanitizer's builds find
  * the rest). */
 #include "tests/support/assert_status.h"
 
@@ -15,7 +15,7 @@
 
 #define CHARGE 1000
 
-/* What is cached here: says who it is, and counts its deaths. */
+/* A cached item: identifies itself, and counts destructions. */
 struct thing {
     struct bb_cache_item item; /* first */
     uint64_t owner;
@@ -116,7 +116,7 @@ static void block_cache__evicts_the_least_recently_used(void **state)
     bb_block_cache_destroy(cache);
 }
 
-/* As a reader does: takes in only what the cache wants. */
+/* Like a reader: inserts only accepted blocks. */
 static bool ask_for(struct bb_block_cache *cache, uint64_t offset, uint64_t charge)
 {
     bool is_wanted = false;
@@ -160,7 +160,7 @@ static uint64_t count_held(struct bb_block_cache *cache, uint64_t count)
     return held;
 }
 
-/* Blocks of any size: those that are larger than a mark stands for leave larger gaps. */
+/* Blocks of any size: those larger than a mark's unit leave larger gaps. */
 static void block_cache__a_scan_evicts_next_to_nothing(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static void block_cache__grows_to_many_items(void **state)
     bb_block_cache_destroy(cache);
 }
 
-/* ---- beside a model ---- */
+/* ---- comparison with a model ---- */
 
 #define MODEL_SLOTS 24
 

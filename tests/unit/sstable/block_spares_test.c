@@ -1,5 +1,5 @@
-/* Goal: memory that was put comes back to who takes, as large as asked for, never to two at once,
- * and none is lost. Method: takes and puts of random sizes beside a list of what is out, each piece
+/* Goal: take returns memory from put, large enough, never to two users at the same time, and loses
+ * none. Method: takes and puts of random sizes compared with a list of the pieces in use, each
  * filled to its end; many threads on one set of spares. */
 #include "tests/support/assert_status.h"
 
@@ -31,7 +31,7 @@ static void take(struct bb_block_spares *spares, struct bb_rng *rng, struct piec
     memset(piece->memory, piece->fill, piece->size);
 }
 
-/* Nobody else has written to it. */
+/* Checks that the piece is unchanged. */
 static void put(struct bb_block_spares *spares, struct piece *piece)
 {
     for (size_t i = 0; i < piece->size; i++)

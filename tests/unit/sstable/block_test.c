@@ -1,6 +1,5 @@
-/* Goal: a block gives back its entries to look-ups and to iterators, and refuses bytes that are
- * none, field by field. Method: random blocks against a walk of the list; blocks put together by
- * hand. */
+/* Goal: a block returns its entries to lookups and to iterators, and refuses invalid bytes, field
+ * by field. Method: random blocks compared with a walk of the list; hand-made blocks. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/coding.h"

@@ -61,7 +61,7 @@ static void bounds__short_keys(void **state)
     check_all(&backwards, keys, count);
 }
 
-/* Behind prefixes of any length, the longer ones over the eight bytes of a number. */
+/* After prefixes of any length, the longer ones beyond the eight bytes of a number. */
 static void bounds__long_keys(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: a checksum is that of its bytes at their place and of nothing else. Method: one thing
- * changed at a time; values pinned, because they are on disk (computed by tests/golden/xxh3.py). */
+/* Goal: a checksum depends on its bytes and their place, and only on these. Method: one change at a
+ * time; fixed values, because they are on disk (computed by tests/golden/xxh3.py). */
 #include "tests/support/assert_status.h"
 
 #include "base/bytes.h"

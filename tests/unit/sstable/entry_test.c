@@ -34,7 +34,7 @@ static void entry__limits(void **state)
     (void)state;
     struct bb_entry entry = allowed();
     assert_ok(bb_entry_check(&entry));
-    /* Sizes alone are looked at: the bytes need not be there. */
+    /* Only sizes are checked: the bytes need not exist. */
     entry.key.size = BB_KEY_SIZE_MAX;
     assert_ok(bb_entry_check(&entry));
     entry.key.size = BB_KEY_SIZE_MAX + 1;

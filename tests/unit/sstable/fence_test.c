@@ -1,6 +1,6 @@
-/* Goal: fences separate, are as short as can be, and survive storing; nothing else passes for one.
- * Method: exhaustive pairs over a small alphabet against a search for the shortest separator;
- * random lists against a walk. */
+/* Goal: fences separate, are as short as possible, and survive storing; other bytes are refused.
+ * Method: exhaustive pairs over a small alphabet compared with a search for the shortest separator;
+ * random lists compared with a walk. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "sstable/index/fence_builder.h"
@@ -129,7 +129,7 @@ static void fence__corrupt_sequence(void **state)
     assert_true(decodes(&buf));
     bb_buf_reset(&buf);
     assert_ok(bb_append_varint(&buf, 0 << 1 | 1));
-    assert_ok(bb_append_varint(&buf, BB_SEQUENCE_MAX)); /* is said by leaving it out */
+    assert_ok(bb_append_varint(&buf, BB_SEQUENCE_MAX)); /* is encoded by omission */
     assert_false(decodes(&buf));
     bb_buf_deinit(&buf);
 }
@@ -230,7 +230,7 @@ static void fence__random_lists(void **state)
     }
 }
 
-/* Eight bytes behind the common prefix are not enough: zero-padded numbers tie in every way. */
+/* Eight bytes after the common prefix are not enough: zero-padded numbers tie in every way. */
 static void fence__ties(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: what filters cost, counted the only honest way: size of the file with filters, less its
- * size without, over the keys; and that the target rate is met at that price. Method: tables of
- * which every block holds exactly n keys, random 16-byte keys; absent keys of the same shape. */
+/* Goal: the real cost of filters, which is the size of the file with filters minus its size
+ * without, per key; and the target rate is kept at that cost. Method: tables whose blocks have
+ * exactly n keys, random 16-byte keys; absent keys of the same shape. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include <math.h>

@@ -62,7 +62,7 @@ static void filter_split__known(void **state)
     (void)state;
     assert_split(0.01, 4, 0.08, 0.125);
     assert_split(0.01, 5, 0.04, 0.25);
-    assert_split(0.01, 5.2, 0.01, 1); /* one bit is left */
+    assert_split(0.01, 5.2, 0.01, 1); /* one bit remains */
     assert_split(0.01, 1, 0.32, 0.03125);
     assert_split(0.01, 24, 0.01, 1);
     assert_split(0.1, 4, 0.1, 1);

@@ -1,6 +1,6 @@
-/* Goal: footer and directory come back, and whatever does not add up is refused with the reason: a
- * newer version by both numbers, a foreign file by what it ends with. Method: each field changed
- * under a repaired checksum. */
+/* Goal: footer and directory survive a round trip, and inconsistent ones are refused with the
+ * reason: a newer version with both numbers, another kind of file with its last bytes. Method: each
+ * field changed under a repaired checksum. */
 #include "tests/support/assert_status.h"
 
 #include "base/bytes.h"
@@ -179,7 +179,7 @@ static void directory__round_trip(void **state)
     assert_null(bb_directory_find(&found, BB_SECTION_SUMMARY));
 }
 
-/* A section that may be passed over, and the same one that may not. */
+/* A section that readers may skip, and the same section marked as mandatory. */
 static void directory__unknown_sections(void **state)
 {
     (void)state;

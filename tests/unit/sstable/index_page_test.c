@@ -1,4 +1,4 @@
-/* Goal: an index page comes back as it was built, its filters fail open, and all other damage is
+/* Goal: an index page survives a round trip, its filters fail open, and all other damage is
  * refused, field by field. Method: pages built from random fences; each field changed under
  * repaired checksums. */
 #include "tests/unit/sstable/table_fixture.h"

@@ -1,5 +1,6 @@
-/* Goal: what the guide finds is a number that one can look at, and where few stand close together it is
- * the right one. Method: drawn numbers, spread in several ways, against a count of those below. */
+/* Goal: the guide's result is a valid number, and it is the right one when few numbers are close
+ * together. Method: random numbers, spread in several ways, compared with a count of the smaller
+ * ones. */
 #include "tests/support/assert_status.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 enum spread {
     EVEN,
     DIGITS,  /* bytes from '0' to '9' */
-    CROWDED, /* but for the ends, all next to each other */
+    CROWDED, /* close together except the two ends */
     EQUAL,
     SPREADS,
 };
@@ -50,7 +51,7 @@ static size_t draw_numbers(struct bb_rng *rng, enum spread spread, uint64_t *num
     return count;
 }
 
-/* How often the guide was right, and how often it was asked. */
+/* How often the guide was right, and the number of searches. */
 struct score {
     size_t right;
     size_t asked;

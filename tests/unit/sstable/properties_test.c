@@ -1,5 +1,6 @@
-/* Goal: properties come back; sections with one missing, double, unknown and mandatory, ill-formed
- * or out of range are refused; the secret is not shown. Method: each field of the list in turn. */
+/* Goal: properties survive a round trip; sections with one missing, duplicate, unknown and
+ * mandatory, ill-formed or out of range are refused; the secret is not printed. Method: each field
+ * of the listone by one. */
 #include "tests/support/assert_status.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* Goal: range tombstones of a damaged table come out exactly when their section and the directory
- * are whole, whatever else is not; what cannot be proved is none, and which of the two is said.
- * Method: a table with and one without entries, each byte changed and cut at each size. */
+/* Goal: range tombstones of a damaged table are found exactly when their section and the directory
+ * are intact, independent of the rest; unproven ones are ignored, and the result distinguishes the
+ * two. Method: a table with and one without entries, each byte changed, and truncated at each
+ * size. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/buf.h"
@@ -78,7 +79,7 @@ static void check_list(const struct bb_range_tombstones *list)
     assert_int_equal(bb_range_tombstones_covering(list, bb_bytes_of_text("y"), 100), 7);
 }
 
-/* Of the first `size` bytes. What is found is right. */
+/* Of the first `size` bytes. The result is right. */
 static enum bb_range_salvage salvage(const struct world *world, size_t size)
 {
     enum bb_range_salvage found = BB_RANGE_SALVAGE_UNTOLD;

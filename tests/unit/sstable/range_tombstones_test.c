@@ -1,6 +1,6 @@
-/* Goal: fragments say of every key and sequence what the tombstones say that they were cut from, and
- * a section holds exactly what is right. Method: random tombstones over short keys, each key asked
- * of the list and of all tombstones one by one; sections that are damaged byte by byte. */
+/* Goal: fragments agree with the tombstones they were cut from for every key and sequence, and a
+ * section has exactly the right content. Method: random tombstones over short keys, each key looked
+ * up in the list and in all tombstones one by one; sections damaged byte by byte. */
 #include "tests/support/assert_status.h"
 
 #include "base/assert.h"
@@ -114,7 +114,7 @@ static void range_tombstones__too_many_overlaps(void **state)
     bb_range_tombstones_destroy(list);
 }
 
-/* Of all that cover the key up to a sequence: what a reader as of a snapshot, or of now, sees. */
+/* Of all that cover the key up to a sequence: the one visible at a snapshot, or now. */
 static void range_tombstones__what_can_be_seen(void **state)
 {
     (void)state;

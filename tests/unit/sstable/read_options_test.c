@@ -67,7 +67,7 @@ static enum bb_status take_iter(const struct world *world, const struct bb_read_
     return status;
 }
 
-/* All calls agree on what they take. */
+/* All calls accept the same options. */
 static enum bb_status take(const void *options, void *context)
 {
     const struct world *world = context;

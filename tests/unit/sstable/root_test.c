@@ -1,5 +1,5 @@
-/* Goal: the root comes back as it was built and adds up; sections that do not are refused, field by
- * field. Method: random roots; sections put together by hand. */
+/* Goal: the root survives a round trip and is consistent; inconsistent sections are refused, field
+ * by field. Method: random roots; hand-made sections. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/coding.h"

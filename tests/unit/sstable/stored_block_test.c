@@ -1,6 +1,6 @@
-/* Goal: a block comes back from its stored form, LZ4 is used exactly where it saves an eighth, and
- * a trailer that lies is refused before anything is allocated by it. Method: cases, each field
- * changed under a repaired checksum. */
+/* Goal: a block survives its stored form, LZ4 is used exactly where it saves an eighth, and a wrong
+ * trailer is refused before memory is allocated for it. Method: cases, each field changed under a
+ * repaired checksum. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/buf.h"
@@ -61,7 +61,8 @@ static enum bb_status decode(const struct bb_buf *stored, struct bb_block **ret_
     return status;
 }
 
-/* The same through a caller's scratch: allocated is only what is kept, or has no room in it. */
+/* The same through a caller's scratch: allocates only for blocks that are kept, or do not fit
+ * it. */
 static void check_scratch(const struct bb_buf *stored, bool is_kept, struct bb_bytes payload)
 {
     struct bb_block_scratch scratch;
@@ -214,8 +215,8 @@ static void stored_block__corrupt_ratio(void **state)
     bb_buf_deinit(&stored);
 }
 
-/* Sound trailer, unsound LZ4: any byte of the stream changed gives an error or other bytes, and
- * nothing worse. */
+/* Sound trailer, unsound LZ4: any changed byte of the stream gives an error or other bytes, but
+ * never worse. */
 static void stored_block__corrupt_stream(void **state)
 {
     (void)state;

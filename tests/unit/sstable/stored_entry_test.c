@@ -1,8 +1,8 @@
-/* Goal: a table to which entries were added as they are stored is, byte for byte, the one that gets
- * them packed anew; a stored form is shown exactly for entries that fill a large block alone; and is
- * not taken where the table is to have another. Method: the same entries copied from one table into
- * two file systems that are clones, in both ways; values that compress and that do not, of sizes
- * around the block's, in several versions. */
+/* Goal: a table whose entries were added in stored form equals, byte for byte, the table that
+ * compresses them again; a stored form is offered exactly for entries that fill a separate large
+ * block; and it is not used when the new table needs another form. Method: the same entries copied
+ * from one table into two cloned file systems, in both ways; values that compress and that do not,
+ * of sizes around the block's, in several versions. */
 #include "sstable/block/stored_entry.h"
 #include "tests/unit/sstable/table_fixture.h"
 
@@ -18,7 +18,7 @@ struct world {
     struct bb_file_memory *memory;
     struct entry_list list;
     struct bb_table_options options;
-    size_t large_count; /* entries whose stored form is to be shown */
+    size_t large_count; /* entries whose stored form must be offered */
 };
 
 static struct bb_table_options options_on(struct bb_file_memory *memory,
@@ -176,7 +176,7 @@ static void stored_entry__is_shown_for_what_fills_a_block(void **state)
     world_deinit(&world);
 }
 
-/* Large blocks of many entries have no entry of their own. */
+/* Large blocks with many entries have no stored entry. */
 static void stored_entry__is_not_shown_for_entries_of_one_large_block(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* What the tests of summaries share: a table of numbered keys in a file system in memory, built
- * with parts as small as wanted. Key number i is present where i is even, absent where it is odd.
- */
+/* Shared by the tests of table filters: a table of numbered keys in a file system in memory, built
+ * with parts of any size. Key number i is present if i is even, absent if it is odd. */
 #ifndef BB_TESTS_UNIT_SSTABLE_SUMMARY_FIXTURE_H
 #define BB_TESTS_UNIT_SSTABLE_SUMMARY_FIXTURE_H
 
@@ -21,8 +20,8 @@ struct summary_world {
     struct bb_buf value;
 };
 
-/* In order. Nothing in common, and eight bytes that tell them apart: as the quickest way through a
- * look-up needs them. */
+/* Ascending. Without a shared prefix, and with eight distinguishing bytes, as required for the fast
+ * path of a lookup. */
 static inline struct bb_bytes numbered_key(size_t i, char text[24])
 {
     snprintf(text, 24, "%c%07zx key", i < 3 ? 'a' : 'b', i);

@@ -1,7 +1,7 @@
-/* Goal: a summary that cannot be read costs few reads and as little of the summary as can be, never
- * an answer nor the message of an earlier failure, and it comes back when the failure has passed.
- * Method: reads of an open table fail where they touch some bytes of the summary; reads are
- * counted, questions are asked of keys whose blocks and pages are in memory. */
+/* Goal: an unreadable table filter costs few reads and as little of the filter as possible, never a
+ * result or the message of an earlier failure, and it recovers when the failure is over. Method:
+ * reads of an open table fail where they touch some bytes of the table filter; reads are counted,
+ * and lookups use keys whose blocks and pages are in memory. */
 #include "tests/unit/sstable/summary_fixture.h"
 
 #include "base/status.h"
@@ -51,7 +51,7 @@ static void fault_bytes(uint64_t first, uint64_t size)
     fault.end = first + size;
 }
 
-/* Pages and blocks that are asked for are in memory, the summary is not. */
+/* Needed pages and blocks are in memory, the table filter is not. */
 static void broken_open(struct summary_world *world, enum bb_summary_residency residency)
 {
     struct bb_read_options past = {.ignore_filters = true};
@@ -85,8 +85,8 @@ static uint64_t denials(struct summary_world *world, size_t count)
     return world->stats.visits[BB_VISIT_SUMMARY_NEGATIVE] - before;
 }
 
-/* What the short way has let through is not asked of the summary again: where that is damaged it must
- * not be, or the damage was never counted. */
+/* A key that passed the fast path must not be probed again: a damaged filter would hide that the
+ * damage was never counted. */
 static void check_short_way(struct summary_world *world)
 {
     size_t damaged = 0;
@@ -132,7 +132,7 @@ static void summary_read__one_sector(void **state)
     check_one_sector(BB_SUMMARY_CACHED, 1 + 2 + 11);
 }
 
-/* What fails lastingly is tried a few times, and once it does not, all comes back. */
+/* A permanent failure is retried a few times; when it is over, everything recovers. */
 static void check_passing(enum bb_summary_residency residency, uint64_t bytes_from_end)
 {
     struct summary_world world;
@@ -162,7 +162,7 @@ static void summary_read__passing_failure(void **state)
     check_passing(BB_SUMMARY_CACHED, 1024);
 }
 
-/* Look-ups that succeed say nothing of what they passed over. */
+/* Successful lookups report no error from skipped parts. */
 static void check_last_error(enum bb_summary_residency residency, uint64_t offset, uint64_t size)
 {
     struct summary_world world;

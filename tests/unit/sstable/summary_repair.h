@@ -1,4 +1,4 @@
-/* Puts the checksums of a summary's section right, as far as its own sizes allow. */
+/* Repairs the checksums of a table filter's section, within its recorded sizes. */
 #ifndef BB_TESTS_UNIT_SSTABLE_SUMMARY_REPAIR_H
 #define BB_TESTS_UNIT_SSTABLE_SUMMARY_REPAIR_H
 
@@ -21,7 +21,7 @@ static inline void summary_seal_chunks(uint8_t *section, uint64_t chunks_size,
     }
 }
 
-/* A list that says it is longer than the section takes all of it. */
+/* If the list claims more than the section's size, it takes all of the section. */
 static inline void summary_repair(uint8_t *section, uint64_t size, struct bb_table_id table,
                                   uint64_t offset)
 {

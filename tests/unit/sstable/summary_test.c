@@ -1,7 +1,7 @@
-/* Goal: the summary never denies a key of its table, its rate and that of the blocks' filters
- * multiply, and whether it is pinned, cached, left out or damaged changes no answer. Method: tables
- * of all sizes, of one part and of many, every key asked; absent keys counted; damage with every
- * checksum put right. */
+/* Goal: the table filter never rules out a key of its table, its rate and the block filters' rate
+ * multiply, and results do not depend on whether it is pinned, cached, unused or damaged. Method:
+ * tables of all sizes, of one part and of many, every key probed; absent keys counted; damage with
+ * every checksum repaired. */
 #include "tests/unit/sstable/summary_fixture.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ static void check_rates(double bits, double rate, double summary_rate, uint32_t 
     world_deinit(&world);
 }
 
-/* With the same constants in both stages, what passes one would pass the other. */
+/* With the same constants in both stages, a key that passes one would pass the other. */
 static void summary__rates_multiply(void **state)
 {
     (void)state;
@@ -207,8 +207,8 @@ static void summary__another_secret(void **state)
 
 /* ---- accounts ---- */
 
-/* Avoided and made are what is made without filters: to the unit for requests, and for reads where
- * the cache cannot tell two runs apart. */
+/* Avoided plus actual requests equal the requests without filters: exactly, and for reads where the
+ * cache treats both runs the same. */
 static void check_account(uint64_t cache_bytes, bool is_warm)
 {
     struct bb_read_options with = {.account_avoided = true};
@@ -259,8 +259,8 @@ static void summary__another_order(void **state)
     world_deinit(&world);
 }
 
-/* Many versions of a key, over borders of blocks, pages and parts: counted once, and every snapshot
- * sees what the list says. */
+/* Many versions of a key, across borders of blocks, pages and parts: counted once, and every
+ * snapshot sees the versions of the list. */
 static void summary__versions(void **state)
 {
     (void)state;
@@ -308,8 +308,8 @@ static void summary__versions(void **state)
 
 /* ---- bad bytes ---- */
 
-/* Reads a table whose summary section was replaced, with its checksums right: nothing but the
- * summary is lost. */
+/* Reads a table whose table filter was replaced, with right checksums: only the table filter is
+ * lost. */
 static void check_patched(struct summary_world *world, struct table_parts *parts,
                           bool is_summary_lost)
 {
@@ -338,7 +338,7 @@ static void seal_list(struct table_parts *parts)
                                                     section->data + start, checked - start));
 }
 
-/* Sizes and counts that promise more than there is are refused before memory is asked for. */
+/* Sizes and counts beyond the data are refused before memory is allocated. */
 static void summary__absurd_lists(void **state)
 {
     (void)state;
@@ -414,7 +414,7 @@ static void summary__more_parts_than_room(void **state)
     world_deinit(&world);
 }
 
-/* Lists that are right but for one number, and fill their section. */
+/* Lists with exactly one wrong number that fill their section. */
 static void summary__lists_off_by_one_number(void **state)
 {
     (void)state;
@@ -451,7 +451,7 @@ static void summary__lists_off_by_one_number(void **state)
         check_patched(&world, &parts, true);
         world_open(&world);
         (void)world_get(&world, NULL, 0);
-        /* All but the last show in the list; that one in the chunk. */
+        /* Every case except the last is visible in the list; the last in the chunk. */
         assert_int_equal(world.table->summary->part_count, i == 3);
         world_close(&world);
     }
@@ -460,7 +460,7 @@ static void summary__lists_off_by_one_number(void **state)
     world_deinit(&world);
 }
 
-/* Every bit of a chunk and of the list, the checksums put right or left as they are. */
+/* Every bit of a chunk and of the list, with repaired or unchanged checksums. */
 static void check_flips(bool is_sealed)
 {
     struct summary_world world;
@@ -497,7 +497,7 @@ static void summary__every_bit(void **state)
     check_flips(true);
 }
 
-/* Damage in one of several chunks costs that chunk alone. */
+/* Damage in one of several chunks costs only that chunk. */
 static void check_damaged_chunk(enum bb_summary_residency residency)
 {
     struct summary_world world;

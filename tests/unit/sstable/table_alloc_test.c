@@ -1,5 +1,5 @@
-/* Goal: without memory, every call on a table fails cleanly and leaks nothing; and a get that finds
- * page and block in memory asks for none. Method: each allocation fails in turn; allocations are
+/* Goal: without memory, every call on a table fails cleanly and leaks nothing; and a get whose page
+ * and block are in memory allocates none. Method: each allocation failsone by one; allocations are
  * counted. */
 #include "tests/support/assert_status.h"
 
@@ -83,7 +83,7 @@ static enum bb_status get(struct bb_table *table, const char *key, struct bb_buf
                         value, &sequence, ret_visit);
 }
 
-/* Denials of so many absent keys; the reads of the summary are added up. */
+/* The number of these absent keys that are ruled out; sums up the reads of the table filter. */
 static int denials(struct bb_table *table, int count, const struct bb_read_options *options,
                    struct bb_read_stats *stats)
 {
@@ -117,7 +117,7 @@ static void table__summary_without_memory(void **state)
         assert_ok(bb_block_cache_create(8 << 20, &options.cache));
         assert_ok(bb_table_open(PATH, &options, &table));
         (void)denials(table, 200, &past, &stats);
-        /* The list's allocations pass, the one of the chunks fails, and all later ones. */
+        /* The list's allocations succeed, the chunks' fails, and all later ones. */
         bb_alloc_fault_arm(3, true);
         assert_int_equal(denials(table, 1000, NULL, &stats), 0);
         assert_true(bb_alloc_fault_failures() > 0 && bb_alloc_fault_failures() < 50);

@@ -1,6 +1,6 @@
-/* Goal: every block is found by its number and by its keys, whatever is read ahead; observers are
- * told the number that the reader finds the entry under; damage is told and costs its block alone.
- * Method: tables of random entries next to the numbers that an observer was told. */
+/* Goal: every block is found by its number and by its keys, with any read-ahead; observers get the
+ * same block number as readers; damage is reported and costs only its block. Method: tables of
+ * random entries compared with the numbers that an observer received. */
 #include "sstable/table_blocks.h"
 
 #include "sstable/block/block_iter.h"
@@ -71,7 +71,7 @@ static void world_deinit(struct world *world)
     bb_file_memory_destroy(world->memory);
 }
 
-/* The entries of the block are those of the list from *next on that were told its number. */
+/* The block's entries are the next ones of the list with this block number. */
 static void check_block(struct world *world, uint64_t number, uint64_t end, size_t *next)
 {
     const struct bb_block *block = NULL;

@@ -1,7 +1,7 @@
-/* Goal: the memory of a table's builder is what include/bb/table.h says: with a summary that of one
- * part's hashes and of the summary as it is stored, and no more however many keys there are.
- * Method: tables built with and without a summary, of parts of several sizes; the allocation seam
- * counts bytes. */
+/* Goal: the memory of a table's builder is as stated in include/bb/table.h: with a table filter,
+ * for one part's hashes and the stored filter, and no more for any number of keys. Method: tables
+ * built with and without a table filter, of parts of several sizes; the allocation seam counts
+ * bytes. */
 #include "tests/support/assert_status.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Goal: a builder that meets a failing call says so, writes nothing afterwards and leaves no file;
- * one that succeeds makes few calls and the same bytes for the same input. Method: each call fails
- * in turn; the calls are counted. */
+/* Goal: a builder reports a failing call, writes no more and leaves no file; a successful one makes
+ * few calls and the same bytes for the same input. Method: each call failsone by one; the calls are
+ * counted. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include <errno.h>
@@ -184,7 +184,7 @@ static void table_builder__size_estimate(void **state)
     world_deinit(&world);
 }
 
-/* The file system's randomness is all that a table's bytes depend on besides its input. */
+/* A table's bytes depend only on its input and the file system's randomness. */
 static void table_builder__same_bytes(void **state)
 {
     (void)state;

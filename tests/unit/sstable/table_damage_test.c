@@ -1,8 +1,7 @@
-/* Goal: damage never gives a wrong answer. Every single flipped bit, every truncation and every
- * misplaced block of small tables ends in the right answer or in an error that names the file, and
- * verification notices all of them.
- * Method: a copy of the file for each damage, in memory; all present keys, as many absent ones and
- * both scans are asked of what still opens. */
+/* Goal: damage never gives a wrong result. Every single flipped bit, every truncation and every
+ * misplaced block of small tables gives the right result or an error that names the file, and
+ * verification notices all of them. Method: a copy of the file for each damage, in memory; if it
+ * opens, all present keys, as many absent ones and both scans are checked. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "sstable/table_walk.h"
@@ -67,7 +66,7 @@ static void damage_deinit(struct damage *damage)
     bb_file_memory_destroy(damage->memory);
 }
 
-/* An error is allowed, but it has to be one that names the file. */
+/* An error is allowed, but must name the file. */
 static void check_error(struct damage *damage, enum bb_status status)
 {
     assert_true(status == BB_CORRUPT || status == BB_UNSUPPORTED || status == BB_INVALID);
@@ -100,7 +99,7 @@ static void check_key(struct damage *damage, struct bb_table *table, struct bb_b
     bb_buf_deinit(&value);
 }
 
-/* A scan gives a front of the entries, and all of them unless it says why not. */
+/* A scan returns a prefix of the entries, and all of them unless it reports an error. */
 static void check_scan(struct damage *damage, struct bb_table *table)
 {
     struct bb_iter *iter = NULL;
@@ -122,7 +121,7 @@ static void check_scan(struct damage *damage, struct bb_table *table)
     bb_iter_destroy(iter);
 }
 
-/* Everything that can be asked of the damaged bytes. */
+/* Every operation on the damaged bytes. */
 static void check_damaged(struct damage *damage, const uint8_t *bytes, size_t size)
 {
     struct bb_table *table = NULL;
@@ -170,7 +169,7 @@ static void flip_bits(struct damage *damage, size_t stride)
     print_message("%zu bits: %llu opened, %llu errors, %llu filters passed over\n", flips,
                   (unsigned long long)damage->opened, (unsigned long long)damage->errors,
                   (unsigned long long)damage->damaged_filters);
-    /* Damage must have been met in all places, filters among them. */
+    /* Damage must have been found in all places, filters among them. */
     assert_true(damage->opened > 0 && damage->opened < flips);
     assert_true(damage->damaged_filters > 0);
     free(copy);
@@ -191,7 +190,7 @@ static void table_damage__every_bit(void **state)
     }
 }
 
-/* Larger, so that there are several pages and fences in the root; a stride that meets every bit
+/* Larger, so that there are several pages and fences in the root; a stride that covers every bit
  * position and, over the file, every field. */
 static void table_damage__bits_of_many_pages(void **state)
 {
@@ -249,7 +248,7 @@ static size_t list_blocks(struct damage *damage, struct block_place *places, siz
     return count;
 }
 
-/* A good block in the place of another of the same size. */
+/* An intact block moved to the place of another of the same size. */
 static void table_damage__blocks_exchanged(void **state)
 {
     (void)state;
@@ -291,7 +290,7 @@ static void table_damage__block_of_another_table(void **state)
     const uint8_t *other = bb_file_memory_bytes(damage.memory, "/other", &size);
     assert_true(size > place.size && place.offset == 0);
     uint8_t *copy = memcpy(bb_must_realloc(NULL, damage.size), damage.bytes, damage.size);
-    assert_memory_equal(copy, other, place.size - 8); /* all but the checksum are the same */
+    assert_memory_equal(copy, other, place.size - 8); /* everything except the checksum is equal */
     memcpy(copy, other, place.size);
     check_damaged(&damage, copy, damage.size);
     free(copy);

@@ -1,5 +1,5 @@
-/* What the tests of tables share: lists of entries, a table built from them in a file system in
- * memory, and the right answer of a look-up by walking the list. */
+/* Shared by the tests of tables: lists of entries, a table built from them in a file system in
+ * memory, and the right result of a lookup by walking the list. */
 #ifndef BB_TESTS_UNIT_SSTABLE_TABLE_FIXTURE_H
 #define BB_TESTS_UNIT_SSTABLE_TABLE_FIXTURE_H
 
@@ -85,7 +85,7 @@ static inline void entry_list_sort(struct entry_list *list, const struct bb_comp
     list->count = kept;
 }
 
-/* Keys as hostile as they come, one version or many, tombstones, values up to value_size_max. */
+/* Hostile keys, one version or many, tombstones, values up to value_size_max. */
 static inline void entry_list_add_random(struct entry_list *list, struct bb_rng *rng,
                                          size_t key_count, size_t value_size_max)
 {
@@ -127,7 +127,7 @@ static inline size_t entry_list_find(const struct entry_list *list, struct bb_by
 }
 
 /* BB_VISIT_PRESENT, TOMBSTONE, NOT_VISIBLE, OUT_OF_BOUNDS, and FALSE_POSITIVE for "no entry of the
- * key": whether a filter says so is not the list's to know. */
+ * key": the list does not know the filters' results. */
 static inline enum bb_visit entry_list_get(const struct entry_list *list, struct bb_bytes key,
                                            uint64_t sequence,
                                            const struct bb_comparator *comparator,

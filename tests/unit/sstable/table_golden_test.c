@@ -1,7 +1,7 @@
-/* Goal: the bytes of tables stay what they are, and mean what docs/format.md says. Method: small
- * tables with all that the format has, compared with tests/golden; beside each stands a listing,
- * which tests/golden/read_table_test.py gets from the same bytes by a reader written from the page
- * alone. */
+/* Goal: the bytes of tables do not change, and agree with docs/format.md. Method: small tables with
+ * every feature of the format, compared with tests/golden. Each has a listing, which
+ * tests/golden/read_table_test.py makes from the same bytes with a reader that was written only
+ * from the page. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include <inttypes.h>
@@ -265,7 +265,7 @@ static void golden_deinit(struct golden *golden)
     bb_file_memory_destroy(golden->memory);
 }
 
-/* One block: what each kind of entry looks like. */
+/* One block: the form of each kind of entry. */
 static void table_golden__small(void **state)
 {
     (void)state;
@@ -308,7 +308,7 @@ static void table_golden__pages(void **state)
     golden_deinit(&golden);
 }
 
-/* LZ4, wide restart offsets, an entry in a block of its own, groups of several filters. */
+/* LZ4, wide restart offsets, an entry in a separate block, groups of several filters. */
 static void table_golden__large_blocks(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void table_golden__large_blocks(void **state)
     golden_deinit(&golden);
 }
 
-/* Another order: whole fences. Bloom filters, one for a page; nothing compressed. */
+/* Another order: whole fences. Bloom filters, one for a page; uncompressed. */
 static void table_golden__backwards(void **state)
 {
     (void)state;
@@ -390,7 +390,7 @@ static void table_golden__summary(void **state)
     golden_deinit(&golden);
 }
 
-/* A summary alone, of two chunks, under another order. */
+/* Only a table filter, of two chunks, under another order. */
 static void table_golden__summary_alone(void **state)
 {
     (void)state;
@@ -415,8 +415,8 @@ static struct bb_range_tombstone range(const char *low, const char *high, uint64
     return (struct bb_range_tombstone){bb_bytes_of_text(low), bb_bytes_of_text(high), sequence};
 }
 
-/* Range tombstones that overlap, touch and stand apart; one begins before the entries, one ends
- * behind. */
+/* Range tombstones that overlap, touch and are disjoint; one begins before the entries, one ends
+ * after them. */
 static void table_golden__ranges(void **state)
 {
     (void)state;
@@ -437,7 +437,7 @@ static void table_golden__ranges(void **state)
     golden_deinit(&golden);
 }
 
-/* Nothing but range tombstones, under another order: no pages, no filters, whatever was asked for. */
+/* Only range tombstones, under another order: no pages, no filters, despite the options. */
 static void table_golden__ranges_alone(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* Goal: zeros become the documented defaults, everything out of range is refused by name, and
- * filters are off exactly when they cannot work or are not wanted. Method: each option at and over
+ * filters are off exactly when they cannot work or are disabled. Method: each option at and beyond
  * its limits. */
 #include "tests/support/sizes.h"
 

@@ -1,10 +1,10 @@
-/* Goal: an iterator never shows a wrong order without saying so, whatever a table with valid
- * checksums holds. What is out of order is BB_CORRUPT forwards, backwards and after a seek.
- * Method: each byte of small tables is changed in several ways, and all checksums are put right
- * again. Of what still opens the iterators must agree with each other: entries ascend forwards and
- * descend backwards; both directions reach the end and show the same, or both report damage; a seek
- * comes to a place at or after its key, and goes on in order to both sides; where the whole is in
- * order, seeks find what the scan has shown. */
+/* Goal: an iterator never returns a wrong order without an error, for any table with valid
+ * checksums. Entries out of order are BB_CORRUPT forward, backward and after a seek. Method: each
+ * byte of small tables is changed in several ways, and all checksums are repaired. If the table
+ * still opens, its iterators must agree with each other: entries ascend forward and descend
+ * backward; both directions reach the end with the same entries, or both report damage; a seek gets
+ * to a place at or after its key, and continues in order to both sides; if the whole is in order,
+ * seeks find the scan's entries. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "tests/unit/sstable/table_repair.h"
@@ -18,7 +18,7 @@ struct hostile {
     struct entry_list list;
     uint8_t *bytes; /* of the sound file */
     size_t size;
-    /* What was met. */
+    /* Counts of the cases found. */
     uint64_t opened;
     uint64_t sound_scans;
     uint64_t in_block;
@@ -70,8 +70,7 @@ static void note_error(struct hostile *hostile, enum bb_status status)
     hostile->restarts += strstr(message, "the restarts of") != NULL;
 }
 
-/* Moves to the end, and keeps a copy of what is shown; every entry is on the right side of the one
- * before. */
+/* Moves to the end, and copies the entries; each must be on the right side of the previous one. */
 static enum bb_status walk(struct hostile *hostile, struct bb_iter *iter, bool forward,
                            struct entry_list *shown)
 {
@@ -91,7 +90,7 @@ static enum bb_status walk(struct hostile *hostile, struct bb_iter *iter, bool f
     return iter->status;
 }
 
-/* From any key on to both sides; all: what the whole scan has shown, or NULL. */
+/* From any key to both sides; all: the entries of the whole scan, or NULL. */
 static void check_seek(struct hostile *hostile, struct bb_iter *iter, const struct bb_entry *to,
                        const struct entry_list *all)
 {
@@ -168,7 +167,7 @@ static void change_each_byte(const struct bb_comparator *comparator)
                   (unsigned long long)hostile.restarts);
     assert_true(hostile.sound_scans > 0 && hostile.sound_scans < hostile.opened);
     assert_true(hostile.in_block > 0 && hostile.at_fence > 0 && hostile.at_bound > 0);
-    /* Whole comparisons have met the restarts on both sides of where they end. */
+    /* Whole comparisons have found the restarts on both sides of their end. */
     assert_true(comparator != NULL || hostile.restarts > 0);
     free(copy);
     hostile_deinit(&hostile);

@@ -1,6 +1,5 @@
-/* Takes a table file apart and puts it together again with every checksum right, so that a test can
- * change what stands under them. Written from docs/format.md with as little of the library as
- * possible. */
+/* Takes a table file apart and reassembles it with right checksums, so that a test can change the
+ * bytes under them. Written from docs/format.md with as little of the library as possible. */
 #ifndef BB_TESTS_UNIT_SSTABLE_TABLE_PATCH_H
 #define BB_TESTS_UNIT_SSTABLE_TABLE_PATCH_H
 

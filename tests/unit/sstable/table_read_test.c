@@ -1,6 +1,6 @@
-/* Goal: what is read, from where and how often is counted to the unit; a failed checksum is looked
- * at twice and never cached. Method: the counts of the table beside those of the file system;
- * single wrong bits in what a read gives. */
+/* Goal: reads and their sources are counted exactly; a failed checksum is read twice and never
+ * cached. Method: the counts of the table compared with the file system's; single wrong bits in the
+ * results of reads. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/hash.h"
@@ -73,7 +73,7 @@ static uint64_t preads(struct world *world)
     return counters.reads;
 }
 
-/* Asks for every number, present or not. */
+/* Looks up every number, present or not. */
 static void ask_all(struct world *world, const struct bb_read_options *options)
 {
     for (int i = -1; i <= 10000; i++) {
@@ -129,7 +129,8 @@ static void table_read__without_a_cache(void **state)
     world_deinit(&world);
 }
 
-/* Avoided and made with filters is what is made without, for requests and, uncached, for reads. */
+/* Avoided plus actual requests with filters equal the requests without, and also reads when
+ * uncached. */
 static void table_read__filters_change_nothing_but_the_share(void **state)
 {
     (void)state;
@@ -223,7 +224,7 @@ static void table_read__bypass_fill(void **state)
 
 /* ---- wrong bits ---- */
 
-/* Arms one wrong bit in the nth read from now on. */
+/* Arms one wrong bit in the nth read. */
 static void arm(struct world *world, uint64_t nth, bool lasting)
 {
     struct bb_file_fault_plan plan = {.mode = BB_FILE_FAULT_BIT_FLIP,
@@ -253,7 +254,7 @@ static void table_read__a_wrong_bit_is_looked_at_twice(void **state)
             assert_true(bb_file_fault_hits(world.fault) == 1);
             bb_file_fault_disarm(world.fault);
             uint64_t reads = all_reads(&world.stats) - all_reads(&before);
-            /* What is read in front of the list is not looked at. */
+            /* Bytes read before the list are not used. */
             assert_true(reads == 5 || (nth == 1 && reads == 4));
             assert_true(world.stats.damaged_filters == 0);
         }
@@ -261,7 +262,7 @@ static void table_read__a_wrong_bit_is_looked_at_twice(void **state)
     world_deinit(&world);
 }
 
-/* Of a summary with so many parts that its list takes a read of its own. */
+/* For a table filter with enough parts that its list needs a separate read. */
 static void table_read__a_wrong_bit_in_a_list(void **state)
 {
     (void)state;
@@ -294,7 +295,7 @@ static void table_read__a_wrong_bit_in_a_list(void **state)
     world_deinit(&world);
 }
 
-/* What lasts is reported, and forgotten when it is over: nothing of it was cached. */
+/* A permanent error is reported, and forgotten when it is over: it was not cached. */
 static void table_read__lasting_damage_is_not_cached(void **state)
 {
     (void)state;
@@ -359,7 +360,7 @@ static void table_read__failing_calls_are_reported(void **state)
     world_deinit(&world);
 }
 
-/* A summary that cannot be read now is done without, and asked for again. */
+/* A table filter that cannot be read now is skipped, and retried later. */
 static void check_unread_summary(enum bb_summary_residency residency)
 {
     struct world world;
@@ -391,7 +392,7 @@ static void table_read__summary_that_cannot_be_read(void **state)
     check_unread_summary(BB_SUMMARY_CACHED);
 }
 
-/* An iterator says why it stopped, and goes on after the next seek. */
+/* An iterator reports why it stopped, and continues after the next seek. */
 static void table_read__iterators_stop_with_the_reason(void **state)
 {
     (void)state;
@@ -424,8 +425,8 @@ static void table_read__iterators_stop_with_the_reason(void **state)
     world_deinit(&world);
 }
 
-/* What broke: a get took every entry under the range tombstone of the table's newest sequence for
- * hidden, also one of the same sequence, which iterators showed. */
+/* Regression:a get hid every entry under the range tombstone of the table's newest sequence, even
+ * one of the same sequence, which iterators returned. */
 static void table_read__of_an_entry_as_new_as_the_range_tombstone_over_it(void **state)
 {
     (void)state;
@@ -464,7 +465,7 @@ static void table_read__of_an_entry_as_new_as_the_range_tombstone_over_it(void *
     bb_file_memory_destroy(memory);
 }
 
-/* What broke: a range tombstone of sequence 0, which tables may have, was taken for none. */
+/* Regression:a range tombstone of sequence 0, which tables may have, was ignored. */
 static void table_read__of_a_range_tombstone_of_sequence_0(void **state)
 {
     (void)state;
@@ -480,7 +481,7 @@ static void table_read__of_a_range_tombstone_of_sequence_0(void **state)
         uint64_t sequence = 9;
         enum bb_visit visit = BB_VISIT_COUNT;
         assert_ok(bb_table_builder_create(FIXTURE_PATH, &options, &builder));
-        if (i >= 2) /* else the table has range tombstones alone */
+        if (i >= 2) /* else the table has only range tombstones */
             assert_ok(bb_table_builder_add(builder, &entry));
         assert_ok(bb_table_builder_add_range_tombstone(builder, bb_bytes_of_text("a"),
                                                        bb_bytes_of_text("d"), 0));

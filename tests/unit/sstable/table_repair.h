@@ -1,5 +1,5 @@
-/* Makes bytes a table as far as they can be one: magic, places and all checksums are put right, so that
- * a fuzzer reaches what stands under them. */
+/* Turns bytes into a table if possible: magic, places and all checksums are repaired, so that a
+ * fuzzer reaches the code after them. */
 #ifndef BB_TESTS_UNIT_SSTABLE_TABLE_REPAIR_H
 #define BB_TESTS_UNIT_SSTABLE_TABLE_REPAIR_H
 
@@ -16,11 +16,11 @@ struct table_repair {
     uint8_t *bytes;
     uint64_t size;
     struct bb_table_id id;
-    uint64_t root; /* offset and size of the root, 0 if there is none */
+    uint64_t root; /* offset and size of the root, 0 if it is missing */
     uint64_t root_size;
 };
 
-/* Is [offset, offset + size) inside, in front of the footer? */
+/* True when [offset, offset + size) is inside, before the footer. */
 static inline bool table_repair_is_inside(const struct table_repair *repair, uint64_t offset,
                                           uint64_t size)
 {
@@ -122,7 +122,7 @@ static inline void table_repair_sections(const struct table_repair *repair, uint
     }
 }
 
-/* Places and checksums of a file, as far as its own sizes allow. */
+/* Repairs places and checksums of a file, within its recorded sizes. */
 static inline void table_repair_all(uint8_t *bytes, uint64_t size)
 {
     if (size < BB_FOOTER_SIZE + TABLE_REPAIR_DIRECTORY_SIZE)

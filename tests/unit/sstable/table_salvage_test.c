@@ -1,7 +1,7 @@
-/* Goal: a damaged table gives out all that is whole in it and nothing else: not a block of another
- * table, not one that stands elsewhere than it was written. Method: tables with raw and with
- * compressed blocks, damaged at every place; what comes out is held against the list they were
- * built from, and what must come out against the blocks that the damage did not touch. */
+/* Goal: salvage returns all intact data of a damaged table and no other: no block of another table,
+ * and no block in another place than its original one. Method: tables with raw and with compressed
+ * blocks, damaged at every place; the result is compared with the list they were built from, and
+ * with the blocks that the damage did not touch. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/buf.h"
@@ -24,7 +24,7 @@ struct world {
     size_t block_count;
     uint64_t directory_offset;
 
-    /* What a salvage gave. */
+    /* The result of a salvage. */
     size_t next; /* index of the first entry of the list that was not given yet */
     size_t given;
     uint64_t lost_stretches;
@@ -155,7 +155,7 @@ static void salvage__finds_the_id_where_it_is(void **state)
     (void)state;
     struct world world;
     world_init(&world, BB_COMPRESSION_LZ4, 200);
-    /* Something behind the footer. */
+    /* Trailing bytes after the footer. */
     assert_ok(bb_buf_append(&world.damaged, "trailing garbage", 16));
     assert_ok(salvage(&world, NULL));
     assert_int_equal(world.given, world.list.count);
@@ -164,7 +164,7 @@ static void salvage__finds_the_id_where_it_is(void **state)
     assert_ok(salvage(&world, NULL));
     assert_int_equal(world.given, world.list.count);
     assert_memory_equal(world.report.table_id, world.id, BB_TABLE_ID_SIZE);
-    /* Without either nobody knows; with the manifest's word all is there. */
+    /* Without either the id is unknown; with the manifest's id everything is found. */
     world.damaged.size = world.block_ends[world.block_count - 1];
     assert_status(salvage(&world, NULL), BB_CORRUPT);
     assert_message("names no table id");
@@ -248,8 +248,8 @@ static uint64_t wipe_pages(struct world *world)
     return count;
 }
 
-/* Without any page every raw block is found. A compressed one is found by where the one before it
- * ends, so the first behind each page is lost. */
+/* Without any page every raw block is found. A compressed one is found by the end of the previous
+ * block, so the first block after each page is lost. */
 static void salvage__finds_blocks_without_pages(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void salvage__moved_blocks_are_not_given(void **state)
     (void)state;
     struct world world;
     world_init(&world, BB_COMPRESSION_NONE, 300);
-    /* All of the file one byte further: nothing is where it was written. */
+    /* The whole file moved by one byte: no block is at its place. */
     world.damaged.size = 0;
     assert_ok(bb_buf_append(&world.damaged, "x", 1));
     assert_ok(bb_buf_append(&world.damaged, world.original.data, world.original.size));

@@ -1,5 +1,5 @@
-/* Goal: a table gives back what was put in, in every way of asking and under every option.
- * Method: random lists of entries against a walk of the list; hand-made lists for versions over
+/* Goal: a table returns its entries, with every kind of access and under every option. Method:
+ * random lists of entries compared with a walk of the list; hand-made lists for versions across
  * borders, bounds and statistics; files in memory. */
 #include "tests/unit/sstable/table_fixture.h"
 
@@ -13,7 +13,7 @@ struct world {
     struct bb_rng rng;
     struct bb_hash_secret secret;
     struct bb_table_options options;
-    size_t let_through_count; /* gets that were asked the short way too */
+    size_t let_through_count; /* gets that also used the fast path */
 };
 
 static void world_init(struct world *world, uint64_t seed)
@@ -44,7 +44,7 @@ static struct bb_table *world_build(struct world *world, const struct entry_list
     return table;
 }
 
-/* The short way, of a key within bounds: it says what the get does, which ended with `visit`. */
+/* The fast path, for a key within bounds: it agrees with the get, which ended with `visit`. */
 static void check_short_way(struct world *world, struct bb_table *table, struct bb_bytes key,
                             uint64_t sequence, enum bb_visit visit, struct bb_bytes value)
 {
@@ -323,7 +323,7 @@ static void table__sharded_groups(void **state)
     world_deinit(&world);
 }
 
-/* Values larger than a block stand alone in theirs, up to the limit of a key beside them. */
+/* Values larger than a block get separate ones, up to the limit of a key with them. */
 static void table__large_entries(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@
 static struct {
     const struct bb_file_ops *sound;
     struct bb_file_ops ops;
-    uint64_t summary; /* offset; sections behind it are read at opening alone */
+    uint64_t summary; /* offset; later sections are only read at opening */
     _Atomic uint64_t reads;
 } flaky;
 

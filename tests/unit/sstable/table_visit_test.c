@@ -1,7 +1,7 @@
-/* Goal: a look-up in steps gives what bb_table_get gives, whether its block can be read at once or
- * has to be waited for; what is read at once is believed only after its checksum; of a large block
- * a bounded part is announced. Method: a table of small blocks and one large value, whose reads at
- * once are refused or give a wrong bit. */
+/* Goal: a lookup in steps gives the result of bb_table_get, whether its block is available
+ * immediately or after a wait; data read immediately is used only after its checksum was verified;
+ * the read-ahead of a large block is bounded. Method: a table of small blocks and one large value,
+ * whose immediate reads are refused or return a wrong bit. */
 #include "sstable/table_visit.h"
 #include "tests/unit/sstable/table_fixture.h"
 
@@ -11,7 +11,7 @@
 #define KEYS       500
 #define LARGE_SIZE (300 * 1024)
 
-/* What becomes of reads at once, and what was announced. */
+/* The results of immediate reads, and the announced reads. */
 static struct {
     const struct bb_file_ops *sound;
     struct bb_file_ops ops;
@@ -161,7 +161,7 @@ static void table_visit__waits_for_the_rest(void **state)
     world_deinit(&world);
 }
 
-/* The cache is given what it wants in either way, and then nothing is read. */
+/* The cache gets the block in either way, and then no read happens. */
 static void table_visit__fills_the_cache(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: a walk meets every block and entry once, tells where each stands, and goes on behind
- * damage. Method: a table beside its list; pages and blocks damaged in between. */
+/* Goal: a walk visits every block and entry once, reports the place of each, and continues after
+ * damage. Method: a table compared with its list; pages and blocks damaged in between. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "sstable/table_walk.h"

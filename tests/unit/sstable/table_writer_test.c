@@ -1,6 +1,6 @@
-/* Goal: a file has the bytes that were appended, whatever the sizes of the appends; every call but
- * the last writes whole pieces, each at a multiple of its size; after a failure nothing is written.
- * Method: drawn sizes around those of the buffer; a file system that looks at each call. */
+/* Goal: a file has the appended bytes, for any sizes of the appends; every call except the last
+ * writes whole pieces, each at a multiple of its size; after a failure no more is written. Method:
+ * random sizes around the buffer's; a file system that checks each call. */
 #include "sstable/table_writer.h"
 
 #include "base/assert.h"
@@ -52,7 +52,7 @@ static void world_deinit(struct world *world)
     bb_file_memory_destroy(world->memory);
 }
 
-/* So many more bytes, each of which tells its place. */
+/* This many more bytes, each derived from its place. */
 static struct bb_bytes extend(struct world *world, size_t size)
 {
     size_t before = world->expected.size;
@@ -94,7 +94,7 @@ static void table_writer__writes_whole_pieces_in_their_places(void **state)
     }
 }
 
-/* What needs no buffer goes by it: one call for all of its pieces. */
+/* Data that needs no buffer bypasses it: one call for all of its pieces. */
 static void table_writer__small_appends_share_a_call_and_a_large_one_has_its_own(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: verification finds what checksums cannot: files that are sound byte for byte and contradict
- * themselves. And it accepts every table that the builder makes. Method: one contradiction at a
- * time, all checksums repaired. */
+/* Goal: verification finds errors that checksums cannot: intact files that contradict themselves.
+ * And it accepts every table that the builder makes. Method: one contradiction at a time, all
+ * checksums repaired. */
 #include "tests/unit/sstable/table_patch.h"
 
 #include "sstable/table_walk.h"
@@ -146,7 +146,7 @@ static void verify__filter_that_denies_its_keys(void **state)
     assert_defect(&world, "denies its key");
 }
 
-/* A filter that says yes to everything denies nobody, and is still not the right one. */
+/* A filter that always returns maybe has no false negatives, but is still wrong. */
 static void verify__filter_that_says_yes(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void verify__summary(void **state)
     assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
     assert_true(report.summary_chunks == 1 && report.summary_chunks_compared == 1);
     assert_true(report.filters == report.blocks);
-    /* Left out of look-ups, it is verified all the same. */
+    /* Unused in lookups, it is still verified. */
     world.options.summary_residency = BB_SUMMARY_UNUSED;
     assert_ok(bb_table_verify(FIXTURE_PATH, &world.options, &report));
     assert_true(report.summary_chunks == 1);
@@ -242,7 +242,7 @@ static void verify__summary(void **state)
     assert_defect(&world, "summary");
 }
 
-/* One without any filter in it says yes to everything, and is still not the right one. */
+/* One without any filter in it always returns maybe, but is still wrong. */
 static void verify__summary_that_says_yes(void **state)
 {
     (void)state;
@@ -334,7 +334,7 @@ static void verify__another_rank(void **state)
     assert_defect(&world, "rank 31");
 }
 
-/* Filters of no slack are not those of the most. */
+/* Filters without slack differ from filters with the maximum. */
 static void verify__another_slack(void **state)
 {
     (void)state;
