@@ -162,6 +162,32 @@ class SelectFile(LogTest):
         self.assertEqual(tokens["false_share"], rare["false_share"])
         self.assertIn("index     tokens(agent): 1 segments", self.select("has_token(agent, 'sqlmap')", "--explain").err)
 
+    def test_indexes_are_listed_and_dropped(self):
+        self.create("--index", "column(status)")
+        listed = self.ok("index", "list", "--file", self.log, "--json").json
+        specs = [index["spec"] for index in listed["indexes"]]
+        self.assertEqual([spec.split("(")[0] for spec in specs], ["tokens", "set", "values", "ngrams", "column"])
+        self.assertEqual(listed["indexed_bytes"], os.path.getsize(self.log))
+        self.assertEqual(listed["index_bytes"], os.path.getsize(self.index))
+        self.assertLess(sum(index["size_bytes"] for index in listed["indexes"]), listed["index_bytes"])
+        self.assertIn("column(status)", self.ok("index", "list", "--file", self.log).text)
+        self.ok("index", "drop", "--file", self.log, specs[1], specs[4])
+        left = self.ok("index", "list", "--file", self.log, "--json").json
+        self.assertEqual([index["spec"] for index in left["indexes"]], [specs[0], specs[2], specs[3]])
+        self.assertLess(os.path.getsize(self.index), listed["index_bytes"])
+        self.check()
+        self.expect(IO, "index", "drop", "--file", self.log, specs[1])
+        self.expect(USAGE, "index", "drop", "--file", self.log)
+        self.expect(USAGE, "index", "drop", "--file", self.log, specs[0], "--all")
+        self.ok("index", "drop", "--file", self.log, "--all")
+        self.assertFalse(os.path.exists(self.index))
+        self.expect(IO, "index", "list", "--file", self.log)
+        self.expect(IO, "index", "drop", "--file", self.log, "--all")
+        self.create()
+        self.ok("index", "drop", "--file", self.log, *specs[:4])
+        self.assertFalse(os.path.exists(self.index))
+        self.check()
+
     def test_what_is_no_file(self):
         os.mkdir(self.path("directory"))
         os.mkfifo(self.path("fifo"))

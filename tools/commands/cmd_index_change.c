@@ -71,7 +71,12 @@ static enum bb_status list(struct index_command *self, char *const *arguments, s
 static enum exit_code run_list(const struct command *command, int argc, char **argv)
 {
     struct index_command self = {.command = command};
+    const char *file = NULL;
+    if (options_have(argc, argv, "--file"))
+        return index_file_run_list(argc, argv);
     const struct option own[] = {
+        {"file", "FILE", OPTION_TEXT, &file,
+         "of a file of lines instead of a store: `bloomblock index list --file FILE --help`"},
         {"json", NULL, OPTION_FLAG, &self.out.is_json, "print JSON"},
     };
     store_options_init_to_read(&self.store, command);
@@ -117,7 +122,12 @@ static enum bb_status drop(struct index_command *self, char *const *arguments, s
 static enum exit_code run_drop(const struct command *command, int argc, char **argv)
 {
     struct index_command self = {.command = command};
+    const char *file = NULL;
+    if (options_have(argc, argv, "--file"))
+        return index_file_run_drop(argc, argv);
     const struct option own[] = {
+        {"file", "FILE", OPTION_TEXT, &file,
+         "of a file of lines instead of a store: `bloomblock index drop --file FILE --help`"},
         {"json", NULL, OPTION_FLAG, &self.out.is_json, "list the indexes as JSON"},
     };
     store_options_init(&self.store, command);
