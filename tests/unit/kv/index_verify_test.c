@@ -133,9 +133,9 @@ static void replace_index(struct store *store, const char *spec, enum lie lie)
 static const char *const specs[] = {
     "min_max(status)",          "min_max(user)",
     "set(status, values=100)",  "set(user, values=1000)",
-    "values(user, rate=0.001)", "values(status, rate=0.001)",
+    "values(user, rate=0.00001)", "values(status, rate=0.00001)",
     "column(status)",           "column(text)",
-    "tokens(text, rate=0.001)", "ngrams(text, n=3, rate=0.001)",
+    "tokens(text, rate=0.00001)", "ngrams(text, n=3, rate=0.00001)",
 };
 
 static void index_verify__finds_every_lie(void **state)
