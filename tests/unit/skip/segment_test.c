@@ -39,6 +39,46 @@ static size_t draw_pairs(struct bb_rng *rng, uint32_t granule_count, uint32_t me
     return count;
 }
 
+/* Pairs as a segment collects them: granules ascend, each member once in a granule. Few members: many
+ * pairs of one; hash_bits: the low bits alone differ, so that all are of one part. */
+static size_t draw_words(struct bb_rng *rng, uint64_t members, uint32_t hash_bits)
+{
+    size_t count = 0;
+    for (uint32_t granule = 0; granule < BB_SEGMENT_GRANULES_MAX; granule++) {
+        for (uint64_t i = bb_rng_below(rng, 60); i > 0 && count < PAIRS_MAX; i--) {
+            uint64_t hash = bb_hash_mix(bb_rng_below(rng, members)) >>
+                            (64 - hash_bits) << (64 - BB_MEMBER_HASH_BITS);
+            pairs[count++] = bb_member_pair(hash, granule);
+        }
+    }
+    return count;
+}
+
+static int compare_words(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void pairs__are_sorted_whatever_they_are(void **state)
+{
+    (void)state;
+    struct bb_rng rng;
+    static uint64_t expected[PAIRS_MAX];
+    bb_rng_init(&rng, bb_rng_seed("segment_test", 6));
+    for (uint32_t turn = 0; turn < 60; turn++) {
+        uint32_t hash_bits = turn % 3 == 0 ? 8 + turn % 20 : BB_MEMBER_HASH_BITS;
+        size_t count = draw_words(&rng, 1 + bb_rng_skewed(&rng, 100000), hash_bits);
+        count = turn < 20 ? turn * 5 : count;
+        count = hash_bits < BB_MEMBER_HASH_BITS && count > 3000 ? 3000 : count;
+        memcpy(expected, pairs, count * sizeof(pairs[0]));
+        qsort(expected, count, sizeof(expected[0]), compare_words);
+        bb_member_pairs_sort(pairs, spare, count);
+        assert_memory_equal(pairs, expected, count * sizeof(pairs[0]));
+    }
+}
+
 static void check_members(const struct bb_segment_builder *builder, size_t count)
 {
     struct bb_granule_bits bits = {{0}};
@@ -175,6 +215,7 @@ static void any_chunk__is_answered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs__are_sorted_whatever_they_are),
         cmocka_unit_test(segments__never_deny_a_member),
         cmocka_unit_test(one_granule__with_70000_members),
         cmocka_unit_test(heads__are_read_as_they_were_written),
