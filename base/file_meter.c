@@ -27,7 +27,7 @@ static uint64_t time_of(const struct bb_file_meter *meter, uint64_t bytes)
                : (uint64_t)((double)bytes * SECOND / (double)meter->bytes_per_second);
 }
 
-/* Time in which nothing was read is not saved up; a clock that goes back makes nothing longer. */
+/* Idle time is not saved up. A clock that goes back does not extend a pause. */
 static void charge(struct bb_file_meter *meter, uint64_t bytes)
 {
     struct bb_file_system *fs = meter->forward.inner;
@@ -76,7 +76,7 @@ static enum bb_status close_file(struct bb_file *base)
     return status;
 }
 
-/* Files are for reading: nobody appends. */
+/* Files are only read. */
 static const struct bb_file_ops file_ops = {
     .read_at = read_at,
     .size = size_of_file,

@@ -1,4 +1,4 @@
-/* What an opening found in logs and manifest, as JSON. */
+/* The findings of an opening in logs and manifest, as JSON. */
 #ifndef BB_TOOLS_RECOVERY_REPORT_H
 #define BB_TOOLS_RECOVERY_REPORT_H
 

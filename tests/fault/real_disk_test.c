@@ -1,10 +1,10 @@
-/* Goal: what full_disk_test shows of a file system in memory is so on a real one that is full: a
- * refusal ends with the lack of space, without threads too; the first compaction after everything was
- * deleted succeeds; a store whose process died on the full disk opens for writing. Nothing that was
- * acknowledged is lost.
- * Method: the operating system's files in BB_TEST_FULL_DISK, a directory of a small file system of its
- * own; `scripts/soak disk` mounts one. A ballast file is space that is given back. Without the
- * variable nothing is tested. */
+/* Goal: the results of full_disk_test, which uses a file system in memory, hold on a full file
+ * system of the kernel: a write succeeds after there is space again, also without threads; the
+ * first compaction after everything was deleted succeeds; a store whose process crashed on the
+ * full disk opens for writing. No acknowledged write is lost.
+ * Method: the operating system's files in BB_TEST_FULL_DISK, a directory on a small file system;
+ * `scripts/soak disk` mounts one. Removing a ballast file frees space. Without the variable the
+ * tests are skipped. */
 #include "tests/support/assert_status.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static const char *disk(void)
     return getenv("BB_TEST_FULL_DISK");
 }
 
-/* Up to so many bytes, or to the end of the space. */
+/* Appends this many bytes, or fewer if the disk is full. */
 static void write_ballast(const char *path, uint64_t bytes)
 {
     static const char page[4096];
@@ -128,8 +128,8 @@ static void assert_has(struct bb_db *db, int count)
     bb_buf_deinit(&found);
 }
 
-/* While a merge has the space that is left, a log may find none; it gives it back when it fails or
- * ends. Returns how often that was. */
+/* While a merge uses the remaining space, an append to the log may fail; the merge frees the space
+ * when it fails or ends. Returns the number of such failures. */
 static int put_soon(struct bb_db *db, int i)
 {
     int refused = 0;
@@ -154,7 +154,7 @@ static void resume(bool deterministic)
             count++;
     assert_has(scene.db, count);
     assert_int_equal(unlink(scene.ballast), 0);
-    assert_ok(put(scene.db, count++)); /* the first one, and at once */
+    assert_ok(put(scene.db, count++)); /* the first attempt */
     assert_ok(bb_db_flush(scene.db));
     int refused = 0;
     for (int i = 0; i < 1000; i++)
@@ -204,7 +204,7 @@ static void real_disk__first_compaction_after_deleting_everything(void **state)
 
 /* ---- opening ---- */
 
-/* Fills the disk to its last page, and dies. */
+/* Fills the disk to its last page, and exits without closing. */
 static int fill_and_die(struct scene *scene)
 {
     int pipe_of[2];

@@ -46,7 +46,7 @@ static void report_table(struct output *out, const struct bb_table_verify_report
     output_json(out, document);
 }
 
-/* recovery: a reference that is taken; NULL: none is reported. */
+/* recovery: takes the reference; may be NULL. */
 static void report_store(struct output *out, const struct bb_db_verify_report *report,
                          json_t *recovery)
 {
@@ -105,7 +105,7 @@ static void report_damage(struct output *out, const char *kind, enum bb_status s
 
 /* ---- recovery ---- */
 
-/* What the command was told, and what it found. */
+/* Arguments and results of the command. */
 struct verify {
     struct output out;
     const char *recovery_name; /* NULL: not given */
@@ -137,7 +137,8 @@ static void report_recovery_text(struct verify *verify)
                      number_grouped(found->dropped_sequence_first).text,
                      number_grouped(found->dropped_sequence_last).text);
     output_print(&verify->out, "%s\n",
-                 found->is_damaged ? "; some of it was synced" : "; nothing of it was synced");
+                 found->is_damaged ? "; some of it had been synced"
+                                   : "; no synced data is dropped");
 }
 
 /* NULL where it goes to no JSON document. */
@@ -147,8 +148,7 @@ static json_t *take_recovery_json(const struct verify *verify)
     return is_wanted ? recovery_json(&verify->found) : NULL;
 }
 
-/* An opening with salvage repairs the store where it is damaged: a dry run tells what that would
- * take. */
+/* An opening with salvage repairs a damaged store: a dry run predicts the result. */
 static void foresee_repair(struct verify *verify, const char *path)
 {
     const struct bb_db_repair_options how = {.struct_size = sizeof(how), .dry_run = true};
@@ -310,7 +310,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct verify verify = {0};
     const struct option own[] = {
         {"recovery", "MODE", OPTION_TEXT, &verify.recovery_name,
-         "verify the logs as an opening in this mode, and report what it would drop"},
+         "verify the logs as an opening in this mode, and report the data that it would drop"},
         {"running", NULL, OPTION_FLAG, &verify.is_running,
          "verify the tables of a store that another process has open"},
         {"rate", "SIZE", OPTION_SIZE, &verify.bytes_per_second,
@@ -346,7 +346,7 @@ const struct command command_verify = {
         "Exit code 0: sound, 4: damaged, 5: written by a newer version. Changes nothing.\n"
         "With --recovery (strict, synced, point-in-time, salvage) the logs are judged as by an "
         "opening in that\n"
-        "mode: 0 if it drops nothing that was synced, 8 if it does, 4 if it refuses.\n"
+        "mode: 0 if it drops no synced data, 8 if it does, 4 if it fails.\n"
         "With --running the store may be open elsewhere: its tables and index files are verified, "
         "all of them\n"
         "even if one is damaged; logs and the manifest are not.\n"

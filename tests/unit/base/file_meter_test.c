@@ -1,6 +1,6 @@
-/* Goal: what is read through a meter is counted, and goes no faster than its limit; between slices the
- * reader can be stopped.
- * Method: the file system in memory, whose clock goes on when somebody sleeps: no test waits. */
+/* Goal: reads through a meter are counted and keep its limit; a reader can be stopped between
+ * slices.
+ * Method: the file system in memory, whose clock advances during a sleep: no test waits. */
 #include "base/file_meter.h"
 
 #include "base/bytes.h"

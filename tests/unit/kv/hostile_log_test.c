@@ -1,10 +1,10 @@
-/* Goal: no log, however absurd, ends the process or loses a write in silence. Checksums are sound; the
- * contents are impossible: sequences, counts, kinds, sizes, ranges, orders, durable offsets,
- * fragments.
- * Method: the log of a store whose process died is built again, with one to three absurdities of a
- * seed, and opened in each recovery mode, with and without the lock, verified and repaired. After an
- * opening that reports no loss every sound record of the file is in the store; after any other one
- * those before the first absurdity. Seeds are fixed and printed. */
+/* Goal: no log ends the process or loses a write without a report, however absurd its contents.
+ * The checksums are valid; the contents are impossible: sequences, counts, kinds, sizes, ranges,
+ * orders, durable offsets, fragments.
+ * Method: the log of a store whose process crashed is rebuilt with one to three absurdities drawn
+ * from a seed, and opened in each recovery mode, with and without the lock, verified and
+ * repaired. If an opening reports no loss, the store has every intact record of the file;
+ * otherwise it has at least the records before the first absurdity. Seeds are fixed and printed. */
 #include "tests/unit/kv/repair_fixture.h"
 
 #include <inttypes.h>
@@ -35,7 +35,7 @@ struct log {
     size_t sound; /* records before the first absurdity */
     struct bb_wal_identity identity;
     uint64_t first_sequence;
-    bool has_second; /* the later half stands in a log of the next number */
+    bool has_second; /* the later half is in a log with the next number */
     uint32_t version;
 };
 
@@ -226,7 +226,7 @@ static void change_header(struct bb_rng *rng, struct log *log)
         break;
     default:
         log->has_second = true;
-        return; /* as a freeze leaves it: no absurdity by itself */
+        return; /* as after a freeze: valid */
     }
     note_change(log, 0);
 }
@@ -329,13 +329,13 @@ static void put_logs(struct store *store, struct log *log, const char *path)
     log->identity.log_number--;
 }
 
-/* ---- what must hold ---- */
+/* ---- requirements ---- */
 
-/* How openings of absurd logs ended, so that the test cannot pass by refusing everything. */
+/* Results of the openings, so that a store that refuses every log fails the test. */
 static struct {
     uint64_t refused;
     uint64_t reported; /* opened, and something was dropped or repaired */
-    uint64_t whole;    /* opened, and nothing was */
+    uint64_t whole;    /* opened without a loss */
 } outcomes[BB_RECOVERY_SALVAGE + 1];
 
 static void check_status(enum bb_status status)
@@ -455,7 +455,7 @@ static void release(struct log *log)
         bb_buf_deinit(&log->records[i].payload);
 }
 
-/* A table, and a log that begins after it; the process has died. */
+/* A table, and a log that begins after it; the process has crashed. */
 static struct store make(struct log *log, char path[128])
 {
     struct store store;

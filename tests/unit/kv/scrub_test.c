@@ -1,7 +1,7 @@
-/* Goal: bb_db_scrub reads every byte of every table and index file of an open store, past the cache, goes on
- * after damage and names it, keeps its limit, can be stopped and gone on with, and passes over what
- * compactions replace.
- * Method: the file system in memory, whose clock goes on when somebody sleeps, and one that counts. */
+/* Goal: bb_db_scrub reads every byte of every table and index file of an open store without the
+ * cache, continues after damage and names it, keeps its limit, can be stopped and resumed, and
+ * skips tables that compactions replace.
+ * Method: the file system in memory, whose clock advances during a sleep, and its counters. */
 #include "tests/support/indexed_store.h"
 
 #include <inttypes.h>
@@ -42,7 +42,7 @@ static void put_keys(struct store *store, int first, int count)
     }
 }
 
-/* Some tables in two levels; what is told goes to *told. */
+/* Some tables in two levels; *told gets the events. */
 static void fill(struct store *store, struct told *told)
 {
     *told = (struct told){0};
@@ -79,7 +79,7 @@ static void flip(struct store *store, const char *path, uint64_t offset)
     bytes[offset] ^= 0x10;
 }
 
-/* ---- what is read ---- */
+/* ---- coverage ---- */
 
 static void scrub__reads_every_table_past_the_cache(void **state)
 {
@@ -137,7 +137,7 @@ static void scrub__finds_each_flipped_byte(void **state)
     store_deinit(&store);
 }
 
-/* ---- what is found ---- */
+/* ---- damage ---- */
 
 static void scrub__names_what_is_damaged_and_goes_on(void **state)
 {
@@ -293,7 +293,7 @@ static void scrub__stops_and_goes_on_elsewhere(void **state)
     store_deinit(&store);
 }
 
-/* By the clock of the file system, of which every interval is looked at in file_meter_test. */
+/* By the clock of the file system. file_meter_test checks every interval. */
 static void scrub__keeps_its_limit(void **state)
 {
     (void)state;
@@ -334,7 +334,7 @@ static bool compact_meanwhile(void *context, const struct bb_db_scrub_report *so
     return true;
 }
 
-/* What they replace is passed over, what they write waits for the next time; no table is held. */
+/* Replaced tables are skipped, and new ones are left to the next scrub. */
 static void scrub__passes_over_replaced_tables(void **state)
 {
     (void)state;
@@ -422,7 +422,7 @@ static void scrub__schedules_need_threads(void **state)
 
 /* ---- rates ---- */
 
-/* Work of any size is done within its time, also when each step takes as long as its rate says. */
+/* All work is done within its time, even if each step takes as long as its rate allows. */
 static void scrub_rate__is_done_in_time(void **state)
 {
     (void)state;

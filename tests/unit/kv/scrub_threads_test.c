@@ -1,8 +1,8 @@
-/* Goal: tables are checked beside writers, compactions, ingests, checkpoints and readers, by calls and on a
- * schedule, without a false finding; damage that nobody reads is found by the schedule; a store that is
- * being closed does not wait for a check.
- * Method: threads, and the file system in memory with its clock. Nothing is asserted about time but that
- * things happen; scrub_test has the rates that make them happen in time. */
+/* Goal: scrubs run concurrently with writers, compactions, ingests, checkpoints and readers, by
+ * calls and on a schedule, without false findings; the schedule finds damage that no other read
+ * finds; closing a store does not wait for a scrub.
+ * Method: threads, and the file system in memory with its clock. No assertion depends on time;
+ * scrub_test checks the rates. */
 #include "tests/support/store.h"
 
 #include <inttypes.h>
@@ -57,7 +57,7 @@ static void pause_a_while(void)
     (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* ---- beside everything else ---- */
+/* ---- concurrent calls ---- */
 
 static void scrub_again_and_again(void *argument)
 {
@@ -133,7 +133,7 @@ static void scrub__beside_everything_else(void **state)
 
 /* ---- on a schedule ---- */
 
-/* The thread's waits are real ones; how long they have to be, it asks the file system's clock. */
+/* The thread waits in real time, but measures with the file system's clock. */
 static void let_time_pass(struct scene *scene)
 {
     bb_file_memory_advance(scene->store.memory, 10000000);
@@ -181,7 +181,7 @@ static bool note_begin(void *context, const struct bb_db_scrub_report *so_far)
     return true;
 }
 
-/* The clock stands still while one sleeps: a check at one byte per second never ends. */
+/* The clock does not advance during a sleep: a scrub at one byte per second never ends. */
 static void sleep_not(struct bb_file_system *fs, uint64_t nanoseconds)
 {
     (void)fs, (void)nanoseconds;
