@@ -233,25 +233,30 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_evaluator_ask(struct bb_skip_evaluat
                                                           struct bb_skip_account *accounts,
                                                           struct bb_skip_verdicts *ret_verdicts);
 
-/* --- Single records, by columns alone --- */
+/* --- Single records, by columns --- */
 
-/* Decides a condition for each record of a granule, where every attribute of it has a column:
- * exact, and no record is read. Threads: one; any number of these over one file. */
+/* Decides a condition for the records of a granule, and reads none of them: attributes with a column
+ * record by record, the others by what their indexes say of the whole granule.
+ * Threads: one; any number of these over one file. */
 struct bb_skip_rows;
 
 /* What a condition is of the records of a granule, in the order in which they were added: bit i %
  * 64 of word i / 64. Borrowed until the next call. */
 struct bb_skip_row_bits {
     const uint64_t *is_true;
-    const uint64_t *is_null; /* unknown; a record that is neither fails the condition */
+    const uint64_t *is_null; /* the condition is unknown of it */
+    /* Records that can match. The same as is_true, if all attributes of the condition have columns, or
+     * if indexes of the others decide the granule. */
+    const uint64_t *may_be_true;
     uint64_t record_count;
-    uint64_t true_count;
+    uint64_t true_count;     /* bits of is_true */
+    uint64_t possible_count; /* bits of may_be_true */
     /* Records of each part of the granule (bb_skip_builder_end_part), in order; 0 parts: not known. */
     const uint32_t *part_records;
     size_t part_count;
 };
 
-/* BB_NOT_FOUND, without a message: an attribute of the condition has no column here. file,
+/* BB_NOT_FOUND, without a message: no attribute of the condition has a column here. file,
  * condition and schema are borrowed until bb_skip_rows_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_create(struct bb_skip_file *file,
                                                         const struct bb_condition *condition,

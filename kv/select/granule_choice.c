@@ -115,7 +115,7 @@ static void want_matches(struct bb_table_granules *granules, uint64_t begin, uin
     }
     uint32_t first = 0;
     for (size_t part = 0; part < bits->part_count; part++) {
-        if (bb_bits_any(bits->is_true, first, bits->part_records[part]))
+        if (bb_bits_any(bits->may_be_true, first, bits->part_records[part]))
             bb_table_granules_want(granules, begin + part, begin + part + 1);
         first += bits->part_records[part];
     }
@@ -147,13 +147,14 @@ static bool judge(struct choice *choice, struct bb_table_granules *granules, siz
         bb_table_granules_want(granules, info.place, granules->ends[granule]);
         return true;
     }
-    if (bits.true_count == 0)
+    bool is_exact = bits.true_count == bits.possible_count;
+    if (bits.possible_count == 0)
         choice->source->account.granules_excluded++;
-    else if (counts)
+    else if (counts && is_exact)
         count(choice, bits.true_count);
     else
         want_matches(granules, info.place, granules->ends[granule], &bits);
-    return bits.true_count > 0 && !counts;
+    return bits.possible_count > 0 && !(counts && is_exact);
 }
 
 /* Blocks before the first granule, and between two, have no records: they belong to the previous

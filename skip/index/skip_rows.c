@@ -1,4 +1,5 @@
-/* Conditions decided record by record from columns. See bb/skip.h.
+/* Conditions decided record by record from columns, and from what other indexes say of granules. See
+ * bb/skip.h.
  *
  * A leaf is asked for each distinct value of a granule, and its records look their value up. The tree is
  * evaluated on words of 64 records.
@@ -8,12 +9,14 @@
 #include "skip/index/column.h"
 #include "skip/index/interval_set.h"
 #include "skip/index/skip_file.h"
+#include "skip/index/truth_bits.h"
 #include "skip/index/truth_lookup.h"
 
 /* A leaf of the condition with an attribute. */
 struct row_leaf {
     const struct bb_condition *node;
-    size_t index; /* of the column in the file */
+    size_t index;                     /* of the column in the file; how many the file has: none */
+    struct bb_skip_verdicts verdicts; /* owned; without a column: what indexes say of granules */
     enum bb_attribute_type type;
     struct bb_condition_run *run; /* owned; of TEXT */
     struct bb_buf scratch;        /* owned: the unit at hand */
@@ -31,6 +34,7 @@ struct bb_skip_rows {
     enum bb_cpu cpu;
     struct row_leaf *leaves; /* owned, in the order of the tree */
     size_t leaf_count;
+    bool has_columns;
     size_t node_count;
     struct bb_attribute *attributes; /* owned: what runs are given */
     uint64_t *words;                 /* owned: for each node true, then null */
@@ -77,7 +81,8 @@ static enum bb_status init_leaves(struct bb_skip_rows *rows, const struct bb_con
     *leaf = (struct row_leaf){
         .node = node, .index = find_column(rows, &node->leaf), .type = node->leaf.type};
     if (leaf->index == rows->file->directory.index_count)
-        return BB_NOT_FOUND;
+        return bb_skip_file_evaluate(rows->file, node, rows->schema, NULL, &leaf->verdicts);
+    rows->has_columns = true;
     return node->leaf.kind == BB_LEAF_TEXT ? bb_condition_run_create(node, &leaf->run) : BB_OK;
 }
 
@@ -98,6 +103,8 @@ enum bb_status bb_skip_rows_create(struct bb_skip_file *file, const struct bb_co
         status = bb_fail(BB_NO_MEMORY, "no memory for asking columns");
     if (status == BB_OK)
         status = init_leaves(rows, condition, &next);
+    if (status == BB_OK && rows->leaf_count > 0 && !rows->has_columns)
+        status = BB_NOT_FOUND;
     if (status == BB_OK)
         *ret_rows = rows;
     else
@@ -110,6 +117,7 @@ void bb_skip_rows_destroy(struct bb_skip_rows *rows)
     if (rows == NULL)
         return;
     for (size_t i = 0; rows->leaves != NULL && i < rows->leaf_count; i++) {
+        bb_skip_verdicts_deinit(&rows->leaves[i].verdicts);
         bb_condition_run_destroy(rows->leaves[i].run);
         bb_buf_deinit(&rows->leaves[i].scratch);
         bb_column_granule_deinit(&rows->leaves[i].granule);
@@ -275,15 +283,44 @@ struct walk {
     size_t next_node;
 };
 
-/* True, then null. */
+/* What a condition may be of each record: where all is known, one of the three. */
 struct bits {
-    uint64_t *is_true;
-    uint64_t *is_null;
+    uint64_t *may_be_true;
+    uint64_t *may_be_false;
+    uint64_t *may_be_null;
 };
 
-static enum bb_status decide_leaf(struct walk *walk, struct bits bits)
+/* The records of the granule in word i. */
+static uint64_t records_of(const struct walk *walk, size_t i)
 {
-    struct row_leaf *leaf = &walk->rows->leaves[walk->next_leaf++];
+    uint64_t left = walk->rows->file->granules.records[walk->granule] - i * 64;
+    return left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+}
+
+static void set_possible(const struct walk *walk, uint64_t *words, bool is_possible)
+{
+    for (size_t i = 0; i < walk->words && is_possible; i++)
+        words[i] = records_of(walk, i);
+}
+
+/* What indexes say of the granule, each record may be. */
+static void take_verdicts(const struct walk *walk, const struct bb_skip_verdicts *verdicts,
+                          struct bits bits)
+{
+    set_possible(walk, bits.may_be_true, bb_bit_get(verdicts->may_be_true, walk->granule));
+    set_possible(walk, bits.may_be_false, bb_bit_get(verdicts->may_be_false, walk->granule));
+    set_possible(walk, bits.may_be_null, bb_bit_get(verdicts->may_be_null, walk->granule));
+}
+
+static void set_constant(const struct walk *walk, const struct bb_leaf *leaf, struct bits bits)
+{
+    set_possible(walk, bits.may_be_true, leaf->may_be_true);
+    set_possible(walk, bits.may_be_false, leaf->may_be_false);
+    set_possible(walk, bits.may_be_null, leaf->may_be_null);
+}
+
+static enum bb_status read_column(struct walk *walk, struct row_leaf *leaf, struct bits bits)
+{
     struct bb_skip_account unseen = {0};
     struct bb_skip_account *account =
         walk->accounts == NULL ? &unseen : &walk->accounts[leaf->index];
@@ -292,53 +329,52 @@ static enum bb_status decide_leaf(struct walk *walk, struct bits bits)
     account->damaged_segments += status == BB_CORRUPT;
     if (status == BB_OK)
         status = test_values(walk->rows, leaf);
-    if (status == BB_OK && !look_up_records(walk->rows, leaf, bits.is_true, bits.is_null))
+    if (status == BB_OK && !look_up_records(walk->rows, leaf, bits.may_be_true, bits.may_be_null))
         status = bb_corrupt((struct bb_place){.file = walk->rows->file->file->path},
                             leaf->section.offset, "a granule of a column is malformed");
+    for (size_t i = 0; i < walk->words; i++)
+        bits.may_be_false[i] = records_of(walk, i) & ~(bits.may_be_true[i] | bits.may_be_null[i]);
     return status;
 }
 
-static void set_constant(const struct walk *walk, const struct bb_leaf *leaf, struct bits bits)
+static enum bb_status decide_leaf(struct walk *walk, struct bits bits)
 {
-    uint64_t records = walk->rows->file->granules.records[walk->granule];
-    for (size_t i = 0; i < walk->words; i++) {
-        uint64_t left = records - i * 64;
-        uint64_t all = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
-        bits.is_true[i] = leaf->may_be_true ? all : 0;
-        bits.is_null[i] = leaf->may_be_null ? all : 0;
-    }
+    struct row_leaf *leaf = &walk->rows->leaves[walk->next_leaf++];
+    if (leaf->index < walk->rows->file->directory.index_count)
+        return read_column(walk, leaf, bits);
+    take_verdicts(walk, &leaf->verdicts, bits);
+    return BB_OK;
 }
 
-/* AND is false where one is, OR true where one is; what is left is null where one is. */
-static void join(struct bits to, struct bits more, size_t words, bool is_and)
+/* AND is true where both are, false where one is, and null where one is and the other is not false. OR
+ * is its dual: both sets change their roles. */
+static void join(uint64_t *both, uint64_t *any, uint64_t *null, const uint64_t *other_both,
+                 const uint64_t *other_any, const uint64_t *other_null, size_t words)
 {
     for (size_t i = 0; i < words; i++) {
-        uint64_t a = to.is_true[i];
-        uint64_t b = more.is_true[i];
-        uint64_t a_false = ~(a | to.is_null[i]);
-        uint64_t b_false = ~(b | more.is_null[i]);
-        uint64_t is_true = is_and ? a & b : a | b;
-        uint64_t is_false = is_and ? a_false | b_false : a_false & b_false;
-        to.is_null[i] = (to.is_null[i] | more.is_null[i]) & ~is_true & ~is_false;
-        to.is_true[i] = is_true;
+        null[i] = (null[i] & (other_null[i] | other_both[i])) | (both[i] & other_null[i]);
+        both[i] &= other_both[i];
+        any[i] |= other_any[i];
     }
 }
 
-static void negate(const struct walk *walk, struct bits bits)
+static void join_bits(struct bits to, struct bits more, size_t words, bool is_and)
 {
-    uint64_t records = walk->rows->file->granules.records[walk->granule];
-    for (size_t i = 0; i < walk->words; i++) {
-        uint64_t left = records - i * 64;
-        uint64_t all = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
-        bits.is_true[i] = all & ~bits.is_true[i] & ~bits.is_null[i];
-    }
+    if (is_and)
+        join(to.may_be_true, to.may_be_false, to.may_be_null, more.may_be_true, more.may_be_false,
+             more.may_be_null, words);
+    else
+        join(to.may_be_false, to.may_be_true, to.may_be_null, more.may_be_false, more.may_be_true,
+             more.may_be_null, words);
 }
 
 static enum bb_status decide(struct walk *walk, const struct bb_condition *node,
                              struct bits *ret_bits)
 {
-    uint64_t *words = walk->rows->words + 2 * walk->words * walk->next_node++;
-    struct bits bits = {.is_true = words, .is_null = words + walk->words};
+    uint64_t *words = walk->rows->words + 3 * walk->words * walk->next_node++;
+    struct bits bits = {.may_be_true = words,
+                        .may_be_false = words + walk->words,
+                        .may_be_null = words + 2 * walk->words};
     enum bb_status status = BB_OK;
     if (node->kind == BB_CONDITION_LEAF && node->leaf.kind == BB_LEAF_CONSTANT)
         set_constant(walk, &node->leaf, bits);
@@ -350,17 +386,19 @@ static enum bb_status decide(struct walk *walk, const struct bb_condition *node,
         if (status == BB_OK && i == 0)
             bits = child;
         else if (status == BB_OK)
-            join(bits, child, walk->words, node->kind == BB_CONDITION_AND);
+            join_bits(bits, child, walk->words, node->kind == BB_CONDITION_AND);
     }
-    if (status == BB_OK && node->kind == BB_CONDITION_NOT)
-        negate(walk, bits);
     *ret_bits = bits;
+    if (node->kind == BB_CONDITION_NOT) {
+        ret_bits->may_be_true = bits.may_be_false;
+        ret_bits->may_be_false = bits.may_be_true;
+    }
     return status;
 }
 
 static enum bb_status make_room(struct bb_skip_rows *rows, size_t words)
 {
-    size_t count = 2 * words * rows->node_count;
+    size_t count = 3 * words * rows->node_count;
     if (count > rows->word_capacity) {
         uint64_t *grown = bb_realloc(rows->words, count * sizeof(grown[0]));
         if (grown == NULL)
@@ -370,6 +408,39 @@ static enum bb_status make_room(struct bb_skip_rows *rows, size_t words)
     }
     memset(rows->words, 0, count * sizeof(rows->words[0]));
     return BB_OK;
+}
+
+/* may_be_false and may_be_null become what is certain: in place, for they are not needed any more. */
+static struct bb_skip_row_bits certain_of(const struct walk *walk, struct bits bits)
+{
+    uint64_t *is_true = bits.may_be_false;
+    uint64_t *is_null = bits.may_be_null;
+    struct bb_skip_row_bits certain = {.is_true = is_true,
+                                       .is_null = is_null,
+                                       .may_be_true = bits.may_be_true,
+                                       .record_count =
+                                           walk->rows->file->granules.records[walk->granule]};
+    for (size_t i = 0; i < walk->words; i++) {
+        uint64_t may_fail = bits.may_be_false[i];
+        uint64_t may_be_null = bits.may_be_null[i];
+        is_true[i] = bits.may_be_true[i] & ~may_fail & ~may_be_null;
+        is_null[i] = may_be_null & ~bits.may_be_true[i] & ~may_fail;
+        certain.true_count += (uint64_t)__builtin_popcountll(is_true[i]);
+        certain.possible_count += (uint64_t)__builtin_popcountll(bits.may_be_true[i]);
+    }
+    return certain;
+}
+
+/* The parts are the same in every column. */
+static void take_parts(const struct bb_skip_rows *rows, struct bb_skip_row_bits *bits)
+{
+    for (size_t i = 0; i < rows->leaf_count; i++) {
+        const struct bb_column_granule *granule = &rows->leaves[i].granule;
+        if (rows->leaves[i].index == rows->file->directory.index_count)
+            continue;
+        bits->part_records = granule->part_records;
+        bits->part_count = granule->part_count;
+    }
 }
 
 enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
@@ -389,16 +460,7 @@ enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
         status = decide(&walk, rows->condition, &bits);
     if (status != BB_OK)
         return status;
-    uint64_t count = 0;
-    for (size_t i = 0; i < walk.words; i++)
-        count += (uint64_t)__builtin_popcountll(bits.is_true[i]);
-    *ret_bits = (struct bb_skip_row_bits){.is_true = bits.is_true,
-                                          .is_null = bits.is_null,
-                                          .record_count = records,
-                                          .true_count = count};
-    if (rows->leaf_count > 0) {
-        ret_bits->part_records = rows->leaves[0].granule.part_records;
-        ret_bits->part_count = rows->leaves[0].granule.part_count;
-    }
+    *ret_bits = certain_of(&walk, bits);
+    take_parts(rows, ret_bits);
     return BB_OK;
 }

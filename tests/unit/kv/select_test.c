@@ -34,6 +34,8 @@ static const char *const CONDITIONS[] = {
     "user IS NULL",
     "user IS NOT NULL AND size < 10",
     "size BETWEEN 100 AND 120",
+    "status = 404 AND user = 'user7'",
+    "status = 404 AND NOT has_token(text, 'alpha')",
     "NOT (size BETWEEN 0 AND 900)",
     "size IS NULL AND status = 404",
     "has_token(text, 'needle')",

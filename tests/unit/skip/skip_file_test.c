@@ -83,12 +83,73 @@ static void columns__decide_every_row(void **state)
     }
 }
 
+static bool has_bit(const uint64_t *words, uint64_t bit)
+{
+    return (words[bit / 64] >> bit % 64 & 1) != 0;
+}
+
+/* Every record is what it may be, and what is certain is so. */
+static void check_possible(struct indexed_rows *rows, struct bb_skip_rows *decided,
+                           const struct bb_condition *condition, const char *text)
+{
+    struct bb_skip_row_bits bits = {0};
+    struct bb_condition_run *run = NULL;
+    uint64_t in_granule = 0;
+    assert_ok(bb_condition_run_create(condition, &run));
+    for (size_t i = 0; i < rows->row_count; i++, in_granule++) {
+        enum bb_truth truth = BB_TRUTH_UNKNOWN;
+        if (i == 0 || rows->granules[i] != rows->granules[i - 1]) {
+            assert_ok(bb_skip_rows_read(decided, rows->granules[i], NULL, &bits));
+            in_granule = 0;
+        }
+        assert_ok(bb_condition_test(run, rows->rows[i].attributes, &truth));
+        bool is_true = has_bit(bits.is_true, in_granule);
+        bool is_null = has_bit(bits.is_null, in_granule);
+        bool may_be_true = has_bit(bits.may_be_true, in_granule);
+        if ((is_true && truth != BB_TRUTH_TRUE) || (is_null && truth != BB_TRUTH_UNKNOWN) ||
+            (truth == BB_TRUTH_TRUE && !may_be_true))
+            fail_msg("row %zu: %s is %d", i, text, (int)truth);
+        assert_true(may_be_true || !is_true);
+    }
+    bb_condition_run_destroy(run);
+}
+
+static void columns__decide_with_other_indexes(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "column(number)", "column(name)", "min_max(count)", "set(ratio)",
+        "tokens(words)",  "min_max(ts)",  "values(count)",  NULL};
+    struct bb_rng rng;
+    static char text[1 << 14];
+    bb_rng_init(&rng, bb_rng_seed("skip_file_test", 17));
+    for (uint32_t turn = 0; turn < 10; turn++) {
+        struct indexed_rows rows;
+        struct bb_skip_file *file = NULL;
+        indexed_rows_init(&rows, &rng, 1 + bb_rng_skewed(&rng, 1500), 1 + bb_rng_skewed(&rng, 150),
+                          specs);
+        assert_ok(open_rows(&rows, turn % 2 == 0, &file));
+        for (size_t i = 0; i < 60; i += bb_test_step()) {
+            struct bb_condition *condition = NULL;
+            struct bb_skip_rows *decided = NULL;
+            draw_condition(&rng, (uint32_t)bb_rng_below(&rng, 4), text);
+            assert_ok(bb_condition_parse(rows.schema, bb_bytes_of_text(text), &condition));
+            if (bb_skip_rows_create(file, condition, rows.schema, &decided) == BB_OK)
+                check_possible(&rows, decided, condition, text);
+            bb_skip_rows_destroy(decided);
+            bb_condition_destroy(condition);
+        }
+        bb_skip_file_close(file);
+        indexed_rows_deinit(&rows);
+    }
+}
+
 static void conditions__without_columns_are_not_decided(void **state)
 {
     (void)state;
     struct bb_rng rng;
     static const char *const specs[] = {"column(number)", NULL};
-    static const char text[] = "number = 1 AND count = 2";
+    static const char text[] = "count = 2 OR name = 'GET'";
     struct indexed_rows rows;
     struct bb_skip_file *file = NULL;
     struct bb_condition *condition = NULL;
@@ -430,6 +491,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conditions__lose_no_row),
         cmocka_unit_test(columns__decide_every_row),
+        cmocka_unit_test(columns__decide_with_other_indexes),
         cmocka_unit_test(conditions__without_columns_are_not_decided),
         cmocka_unit_test(indexes__serve_an_attribute_under_another_name),
         cmocka_unit_test(segments__end_at_1024_granules),
