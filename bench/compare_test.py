@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Goal: bloomblock-compare runs every engine of its build to the end, and its two outputs agree.
-Method: small runs; the program itself checks each result of each engine, this checks its output. Engines that are
-killed in the middle, by a limit on the size of files.
+Method: small runs; the program itself checks each result of each engine, this checks
+its output. Engines that are killed in the middle, by a limit on the size of files.
 
     compare_test.py BINARY
 """
@@ -102,7 +102,7 @@ def check_document(document, rounds):
 
 
 def check_engines_that_end(binary, folder):
-    """SQLite's one file outgrows the limit during the load, the tables of bloomblock do not; then both do."""
+    """SQLite's file outgrows the limit during the load, bloomblock's tables do not. Then both."""
     path = f"{folder}/ended.json"
     options = sizes("--engines", "bloomblock,sqlite", "--rounds", "2", "--json", path)
     text = run(binary, folder, *options, status=1, file_bytes_max=384 << 10)

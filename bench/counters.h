@@ -1,4 +1,4 @@
-/* What the operating system counts of this process, all its threads together.
+/* The operating system's counts for this process, all its threads together.
  *
  * Source: /proc/self/io, /proc/self/status and getrusage. Reading the counters is itself a read;
  * counters_init measures an empty interval, and counters_since subtracts it.
@@ -26,7 +26,7 @@ struct counters {
 #undef COUNTERS_DECLARE
 };
 
-/* Learns what reading costs. */
+/* Measures the cost of reading the counters. */
 void counters_init(void);
 void counters_read(struct counters *ret_counters);
 /* What happened since, without the reading itself. */

@@ -14,8 +14,8 @@
  *               processors of one core, other machines on the same one); an additional shortfall of
  *               one store comes from this program.
  *     many      1, or that many keys per bb_db_get_many; page cache dropped before each (cold)
- *               or not (warm), bloomblock's cache empty; nanoseconds per key by the clock and by processor
- *               time, and reads of the files per key
+ *               or not (warm), bloomblock's cache empty; nanoseconds per key by the clock and by
+ *               processor time, and reads of the files per key
  *
  * Absent keys on two quiet processors, scaling by the clock of two readers of one store, and of two
  * stores: 50,000 keys 1.91 and 2.01; 3,000,000 keys 1.95 and 2.13; 1,000,000 keys 1.45 ... 1.73 and

@@ -15,7 +15,7 @@ struct array_iter {
     uint8_t *key;    /* copies of it, each in a block of just its size */
     uint8_t *value;
     uint64_t moves;
-    uint64_t moves_until_failure; /* 0: none is planned */
+    uint64_t moves_until_failure; /* 0: never */
     enum bb_status failure;
 };
 

@@ -1,8 +1,8 @@
-/* A sorted stream (struct bb_iter) over an array of entries, for everything that reads one.
+/* A sorted stream (struct bb_iter) over an array of entries, for every reader of streams.
  *
- * It is as strict as the contract allows: the entry that it shows is a copy in memory of its own,
- * released at every move, so that the address sanitizer sees whoever keeps a borrowed key too long;
- * and moving an iterator that is not valid ends the process.
+ * It is as strict as the contract allows: the current entry is a separate copy, released at every
+ * move, so that the address sanitizer finds users that keep a borrowed key too long; and moving an
+ * iterator that is not valid ends the process.
  * Threads: one.
  */
 #ifndef BB_TESTS_SUPPORT_ARRAY_ITER_H
@@ -15,8 +15,8 @@
 struct bb_iter *bb_array_iter_create(const struct bb_entry *entries, size_t count,
                                      const struct bb_comparator *comparator);
 
-/* The n-th move from now on (1 is the next; seeks count) fails with the status and a message; the
- * moves after it work again. 0 takes the plan back. */
+/* The n-th move (1 is the next; seeks count) fails with the status and a message; later moves work
+ * again. 0 cancels the plan. */
 void bb_array_iter_fail(struct bb_iter *iter, uint64_t nth, enum bb_status status);
 
 /* Moves so far, seeks included. */

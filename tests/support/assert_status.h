@@ -2,7 +2,7 @@
 #ifndef BB_TESTS_SUPPORT_ASSERT_STATUS_H
 #define BB_TESTS_SUPPORT_ASSERT_STATUS_H
 
-/* What cmocka.h needs before it. */
+/* Required by cmocka.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

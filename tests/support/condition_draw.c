@@ -237,7 +237,7 @@ static void say_in(struct bb_rng *rng, size_t field, struct bb_drawn_condition *
 {
     size_t count = below(rng, 4);
     const char *not = bb_rng_one_in(rng, 3) ? "NOT " : "";
-    if (count == 0) { /* SQLite says that NULL is not in an empty list */
+    if (count == 0) { /* in SQLite NULL is not in an empty list */
         must(bb_buf_print(&condition->text, "%s %sIN ()", names[field], not ));
         must(bb_buf_print(&condition->sql, "%s(CASE WHEN %s IS NULL THEN NULL ELSE 0 END)", not,
                           names[field]));
@@ -267,7 +267,7 @@ static void say_compare(struct bb_rng *rng, size_t field, struct bb_drawn_condit
     }
 }
 
-/* Inequalities of SQL are negations, so that what NaN is of a comparison is 0 under NOT too. */
+/* Inequalities of SQL are negations, so that a comparison with NaN is 0 under NOT too. */
 static void say_double_compare(struct bb_rng *rng, struct bb_drawn_condition *condition)
 {
     static const struct {
@@ -294,7 +294,7 @@ static void say_null(struct bb_rng *rng, size_t field, struct bb_drawn_condition
         must(bb_buf_print(&condition->sql, "%s IS %sNULL", names[field], not ));
 }
 
-/* Wildcards between fragments; what means something is escaped now and then. */
+/* Wildcards between fragments; special characters are sometimes escaped. */
 static size_t draw_pattern(struct bb_rng *rng, size_t field, bool is_sql, uint8_t *to)
 {
     size_t size = 0;
@@ -392,8 +392,8 @@ static size_t draw_group(struct bb_rng *rng, size_t levels, size_t *repeats, cha
     return size + append(to + size, ")");
 }
 
-/* A language that POSIX and pcre2 share, with no repetition in another and few of them: many could
- * take for ever. */
+/* A language shared by POSIX and pcre2, with few repetitions and none nested: many could take
+ * forever. */
 static size_t draw_regex(struct bb_rng *rng, size_t levels, size_t *repeats, char *to, size_t room)
 {
     static const char *const atoms[] = {"a",   "b", "ab",     "abc", ".",           "[ab]", "[^a]",

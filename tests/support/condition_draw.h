@@ -1,9 +1,10 @@
 /* Random conditions, as text of bb/condition.h and as SQL of SQLite with the same meaning, and
- * random records for them. Values and constants are drawn from so few that they meet.
+ * random records for them. Values and constants are drawn from small sets, so that they often
+ * match.
  *
  * The records' table in SQL: CREATE TABLE record (id INTEGER PRIMARY KEY, text, raw, i, u, f,
  * f_nan, t): columns without a type, raw as BLOB, f_nan 1 where f is NaN (f is NULL then), t in
- * nanoseconds. Functions that SQLite has not: has_token(x, y), has_all_tokens(x, y ...),
+ * nanoseconds. Functions missing in SQLite: has_token(x, y), has_all_tokens(x, y ...),
  * has_any_token(x, y ...), regexp(pattern, x).
  */
 #ifndef BB_TESTS_SUPPORT_CONDITION_DRAW_H
@@ -34,13 +35,13 @@ struct bb_drawn_record {
 
 struct bb_drawn_condition {
     struct bb_buf text;
-    struct bb_buf sql; /* as good as text only where is_sql was asked for */
+    struct bb_buf sql; /* equivalent to text only if is_sql was set */
 };
 
 void bb_draw_record(struct bb_rng *rng, struct bb_drawn_record *record);
 
-/* Replaces the texts. levels: of AND, OR and NOT, at most; 0 is one predicate. is_sql: nothing is
- * drawn that SQLite sees otherwise (patterns over invalid UTF-8, escapes that are none). */
+/* Replaces the texts. levels: of AND, OR and NOT, at most; 0 is one predicate. is_sql: omits
+ * everything that SQLite interprets differently (patterns over invalid UTF-8, invalid escapes). */
 void bb_draw_condition(struct bb_rng *rng, size_t levels, bool is_sql,
                        struct bb_drawn_condition *condition);
 void bb_drawn_condition_deinit(struct bb_drawn_condition *condition);

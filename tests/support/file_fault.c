@@ -32,7 +32,7 @@ struct fault_file {
     bool failed;
 };
 
-/* What is to happen to a call: nothing, when error_number is 0 and mode is ERROR. */
+/* The fate of a call: normal when error_number is 0 and mode is ERROR. */
 struct verdict {
     bool is_hit;
     enum bb_file_fault_mode mode;
@@ -74,7 +74,7 @@ static void add_record(struct bb_file_fault *fault, enum bb_file_call call, cons
         (struct bb_file_fault_record){.call = call, .path = bb_must_strdup(path)};
 }
 
-/* Every call comes by here first. */
+/* Every call is checked here first. */
 static struct verdict judge(struct bb_file_fault *fault, enum bb_file_call call, const char *path)
 {
     struct verdict verdict = {0};
@@ -134,7 +134,7 @@ static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffe
     return BB_OK;
 }
 
-/* Never: so every read is one that can fail, and has to be told of. */
+/* Never: every read can then fail, and must be counted. */
 static bool read_now(struct bb_file *base, uint64_t offset, void *buffer, size_t size)
 {
     (void)base;
@@ -154,7 +154,7 @@ static void forget(struct bb_file *base)
     bb_file_forget(fault_file_of(base)->inner);
 }
 
-/* A file whose write failed is in an unknown state. The call is let through: the books say what the
+/* A file whose write failed is in an unknown state. The call is executed: the records show what the
  * engine did. */
 static void note_write(struct fault_file *file)
 {

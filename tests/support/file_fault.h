@@ -11,7 +11,7 @@
 
 enum bb_file_fault_mode {
     BB_FILE_FAULT_ERROR, /* the call does nothing and fails; close and unlock release, and fail */
-    BB_FILE_FAULT_SHORT_READ,  /* read_at gives half of what there is, as if the file ended there */
+    BB_FILE_FAULT_SHORT_READ,  /* read_at returns half of the data, as if the file ended there */
     BB_FILE_FAULT_SHORT_WRITE, /* append writes half of the bytes and fails */
     BB_FILE_FAULT_BIT_FLIP,    /* read_at gives one wrong bit; the file is sound */
 };

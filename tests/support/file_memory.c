@@ -107,7 +107,7 @@ static int rename_locked(struct bb_file_memory *memory, const char *from, const 
     const struct bb_memory_inode *replaced = bb_memory_lookup(to_directory, to_name);
     if (inode == NULL)
         return ENOENT;
-    /* The seam promises less than rename(2): files only, and inside one directory. */
+    /* The seam is more limited than rename(2): files only, and inside one directory. */
     if (inode->is_directory || (replaced != NULL && replaced->is_directory))
         return EISDIR;
     if (directory != to_directory)
@@ -272,7 +272,7 @@ static enum bb_status status_of(struct bb_file_system *fs, const char *path, boo
     return bb_memory_done(error_number, "stat", path);
 }
 
-/* The directory that a path stands in; NULL: there is none. */
+/* The directory of a path; NULL if there is no such directory. */
 static struct bb_memory_inode *find_directory_of(struct bb_file_memory *memory, const char *path)
 {
     char directory[PATH_MAX];
@@ -306,7 +306,7 @@ static int lock_locked(struct bb_file_memory *memory, const char *path,
     return 0;
 }
 
-/* The directory keeps count of those who only read: the lock file may be missing. */
+/* The directory counts read-only users: the lock file may be missing. */
 static int lock_shared_locked(struct bb_file_memory *memory, const char *path,
                               struct bb_memory_file **ret_file)
 {
@@ -415,7 +415,7 @@ static uint64_t now(struct bb_file_system *fs)
     return time;
 }
 
-/* The clock goes on, and other threads may. */
+/* The clock advances, and other threads may run. */
 static void sleep_for(struct bb_file_system *fs, uint64_t nanoseconds)
 {
     bb_file_memory_advance(memory_of(fs), nanoseconds);

@@ -1,4 +1,4 @@
-/* What a test asks of a file system in memory beside the calls of the seam. */
+/* Test controls of a file system in memory, in addition to the calls of the seam. */
 #include "tests/support/file_memory.h"
 
 #include "base/assert.h"

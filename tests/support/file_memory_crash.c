@@ -63,7 +63,7 @@ static size_t draw_holes(struct crash *crash, const struct bb_memory_inode *file
     return file->size;
 }
 
-/* Harms a copy of the file's bytes and gives the length that is left. */
+/* Damages a copy of the file's bytes and returns the remaining length. */
 static size_t harm_bytes(struct crash *crash, const struct bb_memory_inode *file, uint8_t *bytes)
 {
     enum bb_crash_bytes mode = crash->choice->bytes;
@@ -104,7 +104,7 @@ static void rebuild_file(struct crash *crash, const struct bb_memory_inode *from
     free(bytes);
 }
 
-/* How many pending changes of the whole tree came before this one: its bit in a mask. */
+/* The number of pending changes of the whole tree before this one: its bit in a mask. */
 static uint64_t rank_of(const struct bb_memory_tree *tree, uint64_t serial)
 {
     uint64_t rank = 0;
@@ -140,8 +140,8 @@ static bool touches(const struct bb_memory_change *change, const char *name)
     return strcmp(change->name, name) == 0 || (change->to != NULL && strcmp(change->to, name) == 0);
 }
 
-/* Decides for every change of a directory; a name has one history, so what survives keeps what came
- * before it to the same names. Walking backwards makes that hold over several steps. */
+/* Decides for every change of a directory. A name has one history, so a surviving change keeps
+ * earlier changes to the same names. Walking backward applies that over several steps. */
 static void draw_survivals(struct crash *crash, const struct bb_memory_inode *directory,
                            bool *survives)
 {
@@ -248,7 +248,7 @@ static void draw_names_mode(struct crash *crash)
     crash->names_end = bb_rng_between(&crash->rng, first, crash->from->next_serial);
 }
 
-/* What the copy has in common with the original. */
+/* The shared state of the copy and the original. */
 static struct bb_file_memory *create_copy(const struct bb_file_memory *memory)
 {
     struct bb_file_memory *copy = bb_file_memory_create_bare();

@@ -1,6 +1,5 @@
-/* Names as the file seam hands them out. A file of its own, because it is the one place of the test
- * support that takes memory from the product's allocator: the receiver releases it with
- * bb_name_list_deinit. */
+/* Names in the form of the file seam. A separate file, because it is the only part of the test
+ * support that uses the product's allocator: the receiver releases it with bb_name_list_deinit. */
 #include "tests/support/file_memory_tree.h"
 
 #include "base/alloc.h"
@@ -12,7 +11,7 @@ enum bb_status bb_memory_list(const struct bb_memory_names *names, struct bb_nam
     if (list.names == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for %zu names of a directory", names->count);
     for (size_t i = 0; i < names->count; i++) {
-        /* Backwards: nobody shall come to rely on the order of creation. */
+        /* Backward, so that no code relies on the order of creation. */
         char *copy = bb_strdup(names->entries[names->count - 1 - i].name);
         if (copy == NULL) {
             bb_name_list_deinit(&list);

@@ -36,7 +36,7 @@ struct bb_memory_file {
 /* A file system without a tree; the caller puts one in. */
 struct bb_file_memory *bb_file_memory_create_bare(void);
 
-/* Counts a changing call and asks the hook whether it may happen. Without the mutex. */
+/* Counts a changing call and calls the hook, which may refuse it. Without the mutex. */
 enum bb_status bb_memory_announce(struct bb_file_memory *memory, enum bb_file_call call,
                                   const char *path);
 /* The status of an errno value, 0 being success. Called when the mutex is released. */

@@ -160,7 +160,7 @@ static void copy_bytes(const struct bb_memory_inode *from, struct bb_memory_inod
         memcpy(to->append_ends, from->append_ends, from->append_count * sizeof(*to->append_ends));
 }
 
-/* Inodes that only an open file kept alive have nothing that refers to them in the copy. */
+/* In the copy, inodes that only an open file kept alive are unreferenced. */
 static void drop_unreferenced(struct bb_memory_tree *tree)
 {
     for (size_t i = tree->count; i > 0; i--) {
@@ -229,7 +229,7 @@ int bb_memory_walk(const struct bb_memory_tree *tree, const char *path,
         return ENOENT;
     for (size_t length = next_component(&path); length > 0; length = next_component(&path)) {
         directory =
-            bb_memory_lookup(directory, ret_name); /* the one before turns out to be a directory */
+            bb_memory_lookup(directory, ret_name); /* the previous component must be a directory */
         if (directory == NULL)
             return ENOENT;
         if (!directory->is_directory)
@@ -328,7 +328,7 @@ void bb_memory_link(struct bb_memory_tree *tree, struct bb_memory_inode *directo
 
 void bb_memory_sync_names(struct bb_memory_tree *tree, struct bb_memory_inode *directory)
 {
-    /* The new references first, so that nothing is destroyed in between. */
+    /* References the new ones first, so that no inode is destroyed in between. */
     struct bb_memory_names before = directory->durable_names;
     directory->durable_names = (struct bb_memory_names){0};
     names_copy(&directory->names, &directory->durable_names);

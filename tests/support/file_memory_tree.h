@@ -1,6 +1,5 @@
-/* The state of a file system in memory: inodes, names, and what of both would not survive a power
- * failure. Private to file_memory*.c. Functions that look something up return 0 or an errno value,
- * for bb_fail_errno. */
+/* The state of a file system in memory: inodes, names, and the unsynced part of both. Private to
+ * file_memory*.c. Lookup functions return 0 or an errno value, for bb_fail_errno. */
 #ifndef BB_TESTS_SUPPORT_FILE_MEMORY_TREE_H
 #define BB_TESTS_SUPPORT_FILE_MEMORY_TREE_H
 
@@ -39,13 +38,13 @@ struct bb_memory_inode {
     size_t handles;
     bool is_directory;
     bool is_locked;
-    size_t shared_locks; /* of a directory: by those who only read what is in it */
+    size_t shared_locks; /* of a directory: by read-only users */
 
     uint8_t *bytes; /* 0 ... durable_size is safe, the rest is not */
     size_t size;
     size_t capacity;
     size_t durable_size;
-    size_t *append_ends; /* of the appends behind the durable front, in order */
+    size_t *append_ends; /* of the appends after the durable prefix, in order */
     size_t append_count;
     size_t append_capacity;
 
@@ -76,13 +75,12 @@ uint64_t bb_memory_tree_used(const struct bb_memory_tree *tree);
 int bb_memory_walk(const struct bb_memory_tree *tree, const char *path,
                    struct bb_memory_inode **ret_directory,
                    char ret_name[BB_MEMORY_NAME_SIZE_MAX + 1]);
-/* NULL when there is none. The name "" is the directory itself. */
+/* NULL if none exists. The name "" is the directory itself. */
 struct bb_memory_inode *bb_memory_lookup(struct bb_memory_inode *directory, const char *name);
 int bb_memory_find(const struct bb_memory_tree *tree, const char *path,
                    struct bb_memory_inode **ret_inode);
 
-/* Changes to names; what must hold before (the name is free, is there, is a file ...) is the
- * caller's. */
+/* Changes to names; the caller checks the conditions (the name is free, exists, is a file ...). */
 struct bb_memory_inode *bb_memory_make(struct bb_memory_tree *tree,
                                        struct bb_memory_inode *directory, const char *name,
                                        bool is_directory);

@@ -1,4 +1,4 @@
-/* Goldens: what the library writes today, compared with the files of tests/golden.
+/* Goldens: the library's output, compared with the files of tests/golden.
  *
  * With BB_UPDATE_GOLDENS=1 in the environment the files are written instead, and the assertion
  * holds. A changed golden is a changed format: it goes into the same commit as its page in docs/.

@@ -24,7 +24,7 @@ static inline void indexed_create_indexes(struct store *store)
     assert_ok(bb_db_index_create(store->db, "column", "column(user)"));
 }
 
-/* Row n: its status, user and words follow from n and the round alone. Some statuses and users are
+/* Row n: its status, user and words depend only on n and the round. Some statuses and users are
  * NULL. */
 static inline size_t indexed_row(uint64_t n, uint64_t round, char row[160])
 {
@@ -94,7 +94,7 @@ static const char *const indexed_conditions[] = {
     "NOT (status BETWEEN 200 AND 400)",
 };
 
-/* With and without indexes the same are found, and no index was passed over. */
+/* Results are the same with and without indexes, and every index was used. */
 static inline void indexed_check(struct bb_db *db)
 {
     for (size_t i = 0; i < sizeof(indexed_conditions) / sizeof(indexed_conditions[0]); i++) {
@@ -105,7 +105,7 @@ static inline void indexed_check(struct bb_db *db)
     }
 }
 
-/* All tables have an index file, and it is asked. */
+/* All tables have an index file, and it is used. */
 static inline void indexed_check_all_built(struct bb_db *db)
 {
     struct bb_select_account account = indexed_account(db, "user = 'nobody'", NULL);

@@ -1,5 +1,5 @@
-/* Memory of the test support itself: from the C library, so that allocation faults meet the product
- * alone, and never NULL: a test that has no memory ends the process. Not to be included beside
+/* Memory of the test support itself: from the C library, so that allocation faults affect only the
+ * product, and never NULL: a test without memory ends the process. Not to be included together with
  * base/alloc.h. */
 #ifndef BB_TESTS_SUPPORT_MUST_ALLOC_H
 #define BB_TESTS_SUPPORT_MUST_ALLOC_H

@@ -61,7 +61,7 @@ uint64_t bb_rng_next(struct bb_rng *rng)
 
 uint64_t bb_rng_below(struct bb_rng *rng, uint64_t count)
 {
-    /* The numbers below 2^64 mod count are drawn again: what is left divides evenly. */
+    /* The numbers below 2^64 mod count are drawn again: the rest divides evenly. */
     uint64_t uneven = (0 - count) % count;
     uint64_t drawn = bb_rng_next(rng);
     while (drawn < uneven)

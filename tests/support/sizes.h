@@ -1,5 +1,5 @@
-/* What every struct of options does that begins with its size (bb/base.h): a caller with another
- * version of the header is understood or refused. */
+/* The common behaviour of option structs that begin with their size (bb/base.h): a caller with
+ * another version of the header is understood or refused. */
 #ifndef BB_TESTS_SUPPORT_SIZES_H
 #define BB_TESTS_SUPPORT_SIZES_H
 
@@ -9,7 +9,7 @@
 
 #define SIZES_OPTIONS_MAX 1024
 
-/* Hands the options to what is tested, and undoes what that did. */
+/* Passes the options to the tested function, and undoes its effect. */
 typedef enum bb_status sizes_take(const void *options, void *context);
 
 /* good: options that are taken, of a struct of this size, whose first version had another. */

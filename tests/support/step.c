@@ -1,4 +1,4 @@
-/* How many of its alike cases a test takes. */
+/* The step through the similar cases of a test. */
 #include "tests/support/step.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
-/* A store on a file system in memory, and short words for what tests do with it. Keys and values of
- * these helpers are text. In a header, because the support library links no store.
- */
+/* A store on a file system in memory, and short names for common operations. Keys and values of
+ * these helpers are text. In a header, because the support library links no store. */
 #ifndef BB_TESTS_SUPPORT_STORE_H
 #define BB_TESTS_SUPPORT_STORE_H
 
@@ -76,7 +75,7 @@ static inline void store_reopen(struct store *store)
     store_open(store);
 }
 
-/* Everything of it is read and checked; it must be closed. */
+/* Reads and checks the whole store, which must be closed. */
 static inline struct bb_db_verify_report store_verify(struct store *store)
 {
     struct bb_db_verify_report report = {0};
@@ -94,8 +93,8 @@ static inline void store_deinit(struct store *store)
     bb_file_memory_destroy(store->memory);
 }
 
-/* The process dies here: what the operating system was given is all there is. The store is open
- * again afterwards. */
+/* Simulates a crash of the process: only data given to the operating system survives. The store is
+ * open again afterwards. */
 static inline void store_kill(struct store *store)
 {
     struct bb_file_memory *image = bb_file_memory_clone(store->memory);
@@ -106,7 +105,7 @@ static inline void store_kill(struct store *store)
     store_open(store);
 }
 
-/* The power fails, and nothing that was not synced is left. */
+/* Simulates a power failure that destroys all unsynced data. */
 static inline void store_cut_power(struct store *store)
 {
     struct bb_file_memory *image = bb_file_memory_crash(store->memory, &(struct bb_crash){0});

@@ -1,4 +1,4 @@
-/* A directory of its own for a test. */
+/* A temporary directory for a test. */
 #include "tests/support/temp_dir.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* nftw keeps so many directories open; deeper trees are read with fewer. */
+/* The number of directories that nftw keeps open; deeper trees reopen them. */
 #define OPEN_DIRECTORIES_MAX 16
 
 static void give_up(const char *operation, const char *path)
@@ -42,8 +42,8 @@ static int remove_entry(const char *path, const struct stat *information, int ty
 
 void bb_temp_dir_deinit(struct bb_temp_dir *dir)
 {
-    /* FTW_DEPTH: a directory comes after what is in it. FTW_PHYS: a link is removed, not followed.
-     */
+    /* FTW_DEPTH: the contents of a directory precede it. FTW_PHYS: a link is removed, not
+     * followed. */
     if (nftw(dir->path, remove_entry, OPEN_DIRECTORIES_MAX, FTW_DEPTH | FTW_PHYS) != 0)
         give_up("remove", dir->path);
     dir->path[0] = '\0';

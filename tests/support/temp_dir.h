@@ -1,5 +1,5 @@
-/* A directory of its own for a test, under $TMPDIR or /tmp, removed with all it holds. Failures end
- * the process with a message: a test without its directory has nothing to say. */
+/* A temporary directory for a test, under $TMPDIR or /tmp, removed with all its contents. Failures
+ * end the process with a message: a test without its directory is meaningless. */
 #ifndef BB_TESTS_SUPPORT_TEMP_DIR_H
 #define BB_TESTS_SUPPORT_TEMP_DIR_H
 

@@ -1,5 +1,6 @@
-/* Goal: a compaction that gets no memory says so, removes what it wrote, and leaks nothing. Method:
- * every allocation of a whole compaction fails in turn, alone and with all later ones. */
+/* Goal: a compaction without memory reports it, removes its files, and leaks nothing. Method: every
+ * allocation of a whole compaction fails one by one, each once separately and once with all later
+ * ones. */
 #include "tests/unit/compaction/shelf.h"
 
 #include "compaction/compact.h"

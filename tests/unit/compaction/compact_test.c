@@ -1,8 +1,8 @@
-/* Goal: a compaction writes exactly what must survive, cut where it may be cut, and a failed one
- * leaves everything as it was. Method: random runs of real tables in memory, merged under random
- * snapshots, steps and table sizes, beside a judge that walks a sorted list and knows the
- * definition of what is needed; every call of the file seam failing in turn; inputs that are not
- * what their properties say. */
+/* Goal: a compaction writes exactly the surviving entries, cut only where permitted, and a failed
+ * one changes nothing. Method: random runs of real tables in memory, merged under random snapshots,
+ * steps and table sizes, compared with a judge that walks a sorted list and implements the
+ * definition of required entries; every call of the file seam fails one by one; inputs that
+ * contradict their properties. */
 #include "tests/unit/compaction/shelf.h"
 
 #include "compaction/compact.h"
@@ -175,7 +175,7 @@ static void expect(const struct store *store, struct bb_entry_array *ret_expecte
     }
 }
 
-/* ---- what comes out ---- */
+/* ---- checking the outputs ---- */
 
 static void read_output(struct store *store, const struct bb_compact_output *output,
                         struct bb_entry_array *all)
@@ -233,8 +233,8 @@ static void check_result(struct store *store, const struct bb_compaction *compac
         read_output(store, &outputs[i], &found);
         written += outputs[i].meta.file_size;
         assert_true(outputs[i].meta.filter_rate == 0.02);
-        /* It may end before the table below that was too much does, and begins in one that it did
-         * not count. */
+        /* It may end before the table that exceeded the limit does, and begins in an uncounted
+         * one. */
         assert_true(overlap_below(store, &outputs[i].meta) <=
                     10 * table_size_bytes + 3 * largest_below(store));
     }
@@ -293,7 +293,7 @@ static void compact__keeps_what_is_needed(void **state)
     assert_true(cuts > 50);
 }
 
-/* What has a block of its own goes through as it is stored. */
+/* A value with a separate block is copied in its stored form. */
 static void compact__passes_large_values_on(void **state)
 {
     (void)state;
@@ -365,7 +365,8 @@ static void compact__abandoned_half_way(void **state)
     }
 }
 
-/* Entries that lie far apart over a level with much in between: cut long before the wished size. */
+/* Distant entries over a level with many tables in between: outputs are cut long before the
+ * requested size. */
 static void compact__cuts_where_too_much_lies_below(void **state)
 {
     (void)state;

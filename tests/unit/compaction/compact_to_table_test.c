@@ -1,6 +1,6 @@
-/* Goal: a stream becomes a table or nothing; what is built next to it hears of every entry that the
- * table gets, of nothing that is dropped, and its failures fail the table.
- * Method: streams and hooks that fail; hooks that count a stream with versions that no reader sees. */
+/* Goal: a stream becomes a table or nothing; hooks see every entry that the table gets and no
+ * dropped one, and their failures fail the table. Method: streams and hooks that fail; hooks that
+ * count a stream with invisible versions. */
 #include "compaction/compact.h"
 
 #include "sstable/table_builder.h"
@@ -43,7 +43,7 @@ static enum bb_status see_end(void *context)
     return witness->fails_to_finish ? bb_fail(BB_NO_SPACE, "refused") : BB_OK;
 }
 
-/* 300 keys of two versions each, of which the older is seen by nobody. */
+/* 300 keys of two versions each, the older of which is invisible. */
 static enum bb_status write_table(struct shelf *shelf, struct witness *witness,
                                   struct bb_table_meta *ret_meta)
 {

@@ -1,12 +1,12 @@
-/* Levels as text, for tests that are drawings. A line is a level, a word is a table:
+/* Levels as text, for tests that use drawings. A line is a level, a word is a table:
  *
  *     "0: 9[c-k] 8[a-f]\n"           number[smallest-largest]
  *     "1: 3[a-d]*5 2[m-q]~0.25"      *size in units of DRAWN_BYTES and DRAWN_KEYS (1), ~rate of the
- * filters (0.001)
+ *                                    filters (0.001)
  *
  *     "1: 7[a-z] | 3[a-d] 4[e-z]"    two runs of a level, the left one newer: 1 and 0
  *
- * Nothing is on disk: the tables cannot be opened.
+ * There are no files: the tables cannot be opened.
  */
 #ifndef BB_TESTS_UNIT_COMPACTION_DRAWING_H
 #define BB_TESTS_UNIT_COMPACTION_DRAWING_H
@@ -61,7 +61,7 @@ static inline void drawn_env_deinit(struct drawn_env *drawn)
     bb_table_env_deinit(&drawn->env);
 }
 
-/* One word; *text moves behind it. */
+/* Parses one word; *text advances past it. */
 static inline struct bb_table_file *draw_table(struct drawn_env *drawn, const char **text)
 {
     struct bb_table_file *file = NULL;
@@ -87,7 +87,7 @@ static inline struct bb_table_file *draw_table(struct drawn_env *drawn, const ch
     return file;
 }
 
-/* So many runs of the line stand behind this place. */
+/* The number of runs of the line after this place. */
 static inline uint64_t count_runs_behind(const char *text)
 {
     uint64_t count = 0;
@@ -126,8 +126,7 @@ static inline void release_changes(struct bb_level_change *changes, size_t count
         bb_table_file_unref(changes[i].file);
 }
 
-/* What becomes of `levels` (NULL: nothing, under a comparator) with the removed tables and the
- * drawn ones. */
+/* `levels` (NULL: empty, under a comparator) without the removed tables and with the drawn ones. */
 static inline enum bb_status redraw(struct drawn_env *drawn, const struct bb_levels *levels,
                                     const uint64_t *removed, size_t removed_count, const char *text,
                                     struct bb_levels **ret_levels)
@@ -163,7 +162,7 @@ static inline void print_bounds(const struct bb_table_file *file, struct bb_buf 
                            (int)file->meta.largest.size, (const char *)file->meta.largest.data));
 }
 
-/* Levels as "0: ...\n1: ...\n" without sizes, empty ones left out. */
+/* Levels as "0: ...\n1: ...\n" without sizes and without empty ones. */
 static inline void assert_levels(const struct bb_levels *levels, const char *expected)
 {
     struct bb_buf text = {0};

@@ -1,7 +1,6 @@
-/* Goal: what filters cost is predicted as the tables have it. Method: real tables (shelf.h) of all
- * kinds, sizes of blocks and rates; the cost calibrated on tables of one rate and compared with
- * those of another.
- */
+/* Goal: the predicted cost of filters agrees with the tables. Method: real tables (shelf.h) of all
+ * kinds, sizes of blocks and rates; the cost is calibrated on tables of one rate and compared with
+ * tables of another. */
 #include "tests/unit/compaction/shelf.h"
 
 #include <math.h>
@@ -49,7 +48,7 @@ static void check(enum bb_filter_kind kind, double summary_bits, uint32_t block_
     for (size_t i = 0; i < BB_ARRAY_LENGTH(rates); i++) {
         struct bb_levels *levels = build(&shelf, &array, rates[i]);
         struct bb_filter_cost cost = bb_filter_cost_calibrate(levels, kind, summary_bits);
-        /* Exact for what it was calibrated with. */
+        /* Exact for the tables that it was calibrated with. */
         assert_true(fabs(bb_filter_cost_bits(&cost, rates[i]) - real_bits(levels)) < 0.01);
         bb_levels_unref(levels);
         for (size_t j = i > 0 ? i - 1 : 0; j < BB_ARRAY_LENGTH(rates) && j <= i + 1; j++) {

@@ -1,7 +1,6 @@
-/* Goal: the forecast has the runs that a table will stand beside, and its rates are those of the
- * least memory for a target, its target the least for a memory. Method: drawn stores; random
- * forecasts, compared with one another.
- */
+/* Goal: the forecast has the future runs next to a table, its rates take minimal memory for a
+ * target, and its target is minimal for a memory. Method: drawn stores; random forecasts, compared
+ * with one another. */
 #include "tests/unit/compaction/drawing.h"
 
 #include <math.h>
@@ -33,7 +32,7 @@ static void forecast__of_a_store(void **state)
                                       .output_keys = DRAWN_KEYS,
                                       .shape = &shape,
                                       .weights = &weights};
-    /* A flush: level 0 will be full, nothing else changes before it is merged. */
+    /* A flush: level 0 will be full, and no other level changes before it is merged. */
     bb_forecast_init(&forecast, &request);
     bb_forecast_grow(&forecast, &request);
     assert_near(forecast.runs[0], 4);

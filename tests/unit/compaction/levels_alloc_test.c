@@ -1,5 +1,5 @@
-/* Goal: levels and merges that get no memory say so, leave what there was as it was, and leak
- * nothing. Method: every allocation fails in turn, alone and with all later ones. */
+/* Goal: levels and merges without memory report it, change nothing, and leak nothing. Method: every
+ * allocation fails one by one, once separately and once with all later ones. */
 #include "tests/unit/compaction/drawing.h"
 
 #include "compaction/merge.h"
@@ -75,7 +75,7 @@ static enum bb_status merge(void *context)
     for (size_t i = 0; i < 3; i++)
         streams[i] = bb_array_iter_create(NULL, 0, NULL);
     enum bb_status status = bb_merge_create(streams, 3, NULL, &iter);
-    bb_iter_destroy(iter); /* the streams were the merge's, whatever came of it */
+    bb_iter_destroy(iter); /* the merge owned the streams in any case */
     return status;
 }
 

@@ -1,7 +1,7 @@
-/* Goal: levels are values: old ones stay as they were, new ones keep every rule or do not come into
- * being, and finding in them is right. Method: drawings of levels; finding beside a walk over all
- * tables, with random bounds of many shapes and under a comparator; files live as long as somebody
- * names them. */
+/* Goal: levels are values: old ones never change, new ones keep every rule or are refused, and
+ * searching them is right. Method: drawings of levels; searches compared with a walk over all
+ * tables, with random bounds of many shapes and under a comparator; files live as long as any
+ * levels name them. */
 #include "tests/unit/compaction/drawing.h"
 
 #include "base/assert.h"
@@ -119,7 +119,7 @@ static void levels__files_live_as_long_as_they_are_named(void **state)
     drawn_env_deinit(&drawn);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void assert_refused(const char *old, uint64_t removed, const char *added,
                            const char *message)

@@ -10,8 +10,8 @@ enum load {
     LOAD_SEQUENTIAL, /* ascending: everything is moved */
     LOAD_WAVE,       /* new keys around a point that moves on */
     LOAD_SKEWED,     /* small numbers are more likely */
-    LOAD_DELETES,    /* a third of what is written deletes */
-    LOAD_QUEUE,      /* what comes in at one end goes out at the other */
+    LOAD_DELETES,    /* a third of the writes are deletions */
+    LOAD_QUEUE,      /* keys enter at one end and leave at the other */
     LOAD_COUNT,
 };
 
@@ -47,7 +47,7 @@ struct form {
     uint64_t run_keys;
     uint64_t table_keys;
     double target;
-    uint64_t full_every; /* a full compaction after so many flushes; 0: never */
+    uint64_t full_every; /* a full compaction after this many flushes; 0: never */
     enum bb_compaction_style style;
 };
 
@@ -84,7 +84,8 @@ static inline struct simulation *simulation_of(const struct form *form)
     return simulation_create(&options, form->table_keys);
 }
 
-/* What one flush of the load writes; sometimes less, for some flushes are forced early. Owned. */
+/* The keys of one flush of the load; sometimes fewer, because some flushes are forced early.
+ * Owned. */
 static inline uint64_t *draw_flush(const struct form *form, enum load load, struct bb_rng *rng,
                                    uint64_t flush, size_t *ret_count)
 {
@@ -97,7 +98,7 @@ static inline uint64_t *draw_flush(const struct form *form, enum load load, stru
 }
 
 /* Loads that write each key where the last ones went are moved with the rates of their first level:
- * they keep less than the promise, for more bits. */
+ * they waste less than the target, for more bits. */
 static inline bool is_moved(enum load load)
 {
     return load == LOAD_SEQUENTIAL || load == LOAD_WAVE || load == LOAD_QUEUE;

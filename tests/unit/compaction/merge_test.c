@@ -1,7 +1,7 @@
-/* Goal: a merge of streams is the sorted union of them, whichever way it is walked, and never ends
- * silently where one of them failed. Method: random sets of keys (hostile ones, with long common
- * prefixes, under comparators) dealt to random numbers of streams; random walks of seeks, steps and
- * turns beside a plain sorted array; each stream failing at each of its moves. The streams free
+/* Goal: a merge of streams is their sorted union, in either direction, and never ends silently
+ * where a stream failed. Method: random sets of keys (hostile ones, with long common prefixes,
+ * under comparators) dealt to random numbers of streams; random walks of seeks, steps and turns
+ * compared with a plain sorted array; each stream fails at each of its moves. The streams free
  * every entry as soon as they move (tests/support/array_iter.h). */
 #include "tests/support/assert_status.h"
 
@@ -65,7 +65,7 @@ static struct bb_iter *deck_merge(struct deck *deck, struct bb_iter **ret_stream
     return merge;
 }
 
-/* Keys behind a common prefix of 0 to 20 bytes; sequences are all different. */
+/* Keys after a common prefix of 0 to 20 bytes; all sequences are different. */
 static void deal(struct deck *deck, struct bb_rng *rng, size_t entry_count)
 {
     uint8_t key[KEY_SIZE_MAX + 20];
@@ -332,7 +332,7 @@ static void merge__failure_of_a_stream_is_no_end(void **state)
     }
 }
 
-/* A turn moves all streams: one that fails then must be noticed as well. */
+/* A turn moves all streams: a stream that fails then must also be noticed. */
 static void merge__failure_while_turning(void **state)
 {
     (void)state;

@@ -15,10 +15,11 @@ struct range {
     uint64_t sequence;
 };
 
-/* A table: entries at two keys, which may be one, or none; and ranges up to the first without low. */
+/* A table: entries at two keys, which may be equal, or without entries; and ranges up to the first
+ * one without low. */
 struct spec {
     int level;
-    uint64_t run; /* of level 0: not looked at */
+    uint64_t run; /* ignored in level 0 */
     char low;     /* 0: no entries */
     char high;
     uint64_t sequence;
@@ -70,7 +71,7 @@ static void put_table(struct shelf_levels *s, const struct spec *spec)
     bb_buf_deinit(&path);
 }
 
-/* Tables are numbered from 1 on, as they stand. */
+/* Tables are numbered from 1 on, in order. */
 static void begin(struct shelf_levels *s, const struct spec *specs, size_t count)
 {
     struct bb_levels *empty = NULL;
@@ -159,7 +160,7 @@ static void pick_covered__a_snapshot_between_keeps_it(void **state)
     assert_picked(specs, last, 1, 0);
 }
 
-/* The newest deletion is behind the snapshot, an older one before it: that one hides. */
+/* The newest deletion is after the snapshot, an older one before it: the older one hides. */
 static void pick_covered__an_older_tombstone_may_hide_past_a_snapshot(void **state)
 {
     (void)state;
@@ -206,7 +207,7 @@ static void pick_covered__a_gap_keeps_it(void **state)
     assert_picked(specs, NULL, 0, 0);
 }
 
-/* A table of range tombstones alone ends where its last one does, which is outside of it. */
+/* A table with only range tombstones ends at the end of its last one, which is outside it. */
 static void pick_covered__an_exclusive_end_may_be_that_of_the_range(void **state)
 {
     (void)state;
@@ -220,7 +221,7 @@ static void pick_covered__an_exclusive_end_may_be_that_of_the_range(void **state
 
 /* ---- the definition ---- */
 
-/* Places: 2 i is the i-th letter, 2 i + 1 what lies between it and the next. */
+/* Places: 2 i is the i-th letter, 2 i + 1 is between it and the next. */
 static void places_of(const struct bb_table_meta *meta, int *ret_first, int *ret_last)
 {
     *ret_first = 2 * (meta->smallest.data[0] - 'a');
@@ -290,7 +291,7 @@ static uint64_t expected_of(const struct world *world, const struct shelf_levels
     return expected;
 }
 
-/* Between two letters, the upper one exclusive. Sequences of runs overlap, as those of stores do. */
+/* Between two letters, the upper one exclusive. Sequences of runs overlap, as in real stores. */
 static void draw_table(struct bb_rng *rng, struct world *world, int level, uint64_t run, int low,
                        int high)
 {
@@ -324,7 +325,7 @@ static void draw_run(struct bb_rng *rng, struct world *world, int level, uint64_
     }
 }
 
-/* The numbers of level 0's runs are those of its tables. */
+/* The numbers of level 0's runs are its tables' numbers. */
 static void draw_world(struct bb_rng *rng, struct world *world)
 {
     *world = (struct world){.count = 0};

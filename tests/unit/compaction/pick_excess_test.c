@@ -1,7 +1,6 @@
-/* Goal: over its budget a store gives memory back until it keeps to it, and comes to rest. Method:
- * drawn levels of several runs whose tables differ in size and rates; what is picked gets the rate
- * that it would get, again and again, until nothing is due.
- */
+/* Goal: a store over its budget reduces its memory until it meets the budget, and then stops.
+ * Method: drawn levels of several runs whose tables differ in size and rates; picked tables get
+ * their new rate, repeatedly, until no work is due. */
 #include "tests/unit/compaction/drawing.h"
 
 #include "base/assert.h"
@@ -75,7 +74,7 @@ static void rewrite(struct scene *scene, const struct bb_plan *plan, uint64_t nu
     char text[200];
     const struct bb_table_file *file = plan->inputs[0];
     const struct bb_table_meta *meta = &file->meta;
-    /* A drawn table is of the run that has so many behind it. */
+    /* The number of '|' after a drawn table selects its run. */
     static const char behind[] = "||||||||";
     assert_true(plan->output_run < sizeof(behind));
     snprintf(text, sizeof(text), "%d: %" PRIu64 "[%.*s-%.*s]*%" PRIu64 "~%.17g%.*s",
@@ -86,7 +85,7 @@ static void rewrite(struct scene *scene, const struct bb_plan *plan, uint64_t nu
     change(scene, file->number, text);
 }
 
-/* Picks until nothing is due; each time memory is given back. */
+/* Picks until no work is due; each pick reduces memory. */
 static void come_to_rest(struct scene *scene)
 {
     bool is_at_rest = false;
@@ -133,9 +132,9 @@ static void check(const uint64_t *sizes, size_t count)
     bb_buf_deinit(&text);
 }
 
-/* What the first table of a run would get was taken for what all would: small ones were rewritten
- * for ever. And a table got filters as if it were a run: those of small ones were far too large,
- * and nothing could be saved on them. */
+/* Regression: the new rate of a run's first table was used for all: small ones were rewritten
+ * forever. And a table got filters for a run's share: those for small ones were far too large,
+ * and no memory could be saved on them. */
 static void pick_excess__over_budget_of_tables_of_all_sizes(void **state)
 {
     (void)state;
@@ -147,7 +146,7 @@ static void pick_excess__over_budget_of_tables_of_all_sizes(void **state)
     check(equal, BB_ARRAY_LENGTH(equal));
 }
 
-/* With range tombstones alone it says nothing of what the others would get. */
+/* A table with only range tombstones does not show the rate of the others. */
 static void pick_excess__over_budget_behind_a_table_without_keys(void **state)
 {
     (void)state;

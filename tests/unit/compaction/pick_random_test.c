@@ -1,8 +1,8 @@
-/* Goal: whatever the shape and the style, and however they change, plans neither lose nor revive
- * anything, come to an end, and leave as many runs as the style allows. Method: stores without files
- * (simulation.h) under random puts and deletions; after every plan, keys are looked up run by run as
- * a get does, and have the state that was written last; and at rest no deletion is older than it may
- * be, but what a snapshot needs. */
+/* Goal: for every shape and style, and any changes of them, plans neither lose nor revive a key,
+ * terminate, and leave as many runs as the style allows. Method: stores without files
+ * (simulation.h) under random puts and deletions. After every plan, keys are looked up run by run
+ * as in a get, and must have the last written state. When idle, no deletion is older than
+ * permitted, unless a snapshot needs it. */
 #include "tests/unit/compaction/simulation.h"
 
 #define KEY_SPACE 3000
@@ -19,7 +19,7 @@ struct world {
     uint64_t moves;
     uint64_t age_max; /* of deletions, in flushes; 0: no bound */
     uint64_t sunk;    /* plans for their sake */
-    uint64_t united;  /* runs of a level that became one in their place */
+    uint64_t united;  /* runs of a level that were united in place */
 };
 
 static bool find_entry(const struct simulated_set *set, uint64_t key, bool *ret_is_present)
@@ -67,7 +67,7 @@ static void check_some(struct world *world)
     }
 }
 
-/* Each input is live where the plan says, and stands in the order of its level. */
+/* Each input is live where the plan expects it, and in the order of its level. */
 static void check_inputs(const struct bb_levels *levels, const struct bb_plan *plan)
 {
     for (size_t i = 0; i < plan->input_count; i++) {

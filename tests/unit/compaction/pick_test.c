@@ -73,7 +73,7 @@ static void pick__nothing_is_due(void **state)
     assert_pick("", "nothing");
     assert_pick("0: 2[a-z] 1[a-z]", "nothing");
     assert_pick("0: 9[a-z] 8[a-z]\n1: 1[a-z]*3\n2: 2[a-z]*39", "nothing");
-    assert_pick("6: 1[a-z]*60000000", "nothing"); /* the last level has nowhere to go */
+    assert_pick("6: 1[a-z]*60000000", "nothing"); /* the last level cannot move down */
 }
 
 static void pick__level0_takes_all_runs_and_what_they_overlap(void **state)
@@ -108,7 +108,7 @@ static void pick__the_least_overlap_for_its_size(void **state)
     assert_pick("1: 1[a-d]*1 2[e-h]*4\n2: 4[a-b]*3 5[f-g]*3 6[h-z]*3", "size -> 2: 1/2 2/5 2/6");
     /* Equal: the first. */
     assert_pick("1: 1[a-d]*2 2[e-h]*2\n2: 4[a-b]*2 5[f-g]*2", "size -> 2: 1/1 2/4");
-    /* All that it meets, from key to key. */
+    /* All overlapping tables, from key to key. */
     assert_pick("1: 1[d-h]*5\n2: 4[a-c] 5[ca-d] 6[e-f] 7[h-h] 8[ha-z]",
                 "size -> 2: 1/1 2/5 2/6 2/7");
 }
@@ -121,7 +121,7 @@ static void pick__what_overlaps_nothing_is_moved(void **state)
     assert_pick("5: 1[a-d]*600000", "move -> 6: 5/1");
 }
 
-/* ---- the promise ---- */
+/* ---- the target ---- */
 
 /* Two runs of 0.6 R each would be there, where there was one. */
 static void pick__a_move_must_keep_the_promise(void **state)
@@ -135,7 +135,7 @@ static void pick__a_move_must_keep_the_promise(void **state)
     options.has_filters = true;
     options.target_wasted_reads = 0.012;
     assert_picked(bb_pick, &options, NULL, drawing, "move -> 2: 1/1");
-    /* The level's last table: what is there changes its level, and the sum stays. */
+    /* The level's last table: the data changes its level, and the sum stays. */
     assert_pick("1: 1[a-d]*4~0.009", "move -> 2: 1/1");
 }
 
@@ -149,8 +149,8 @@ static void pick__the_next_candidate_keeps_the_promise(void **state)
                 "size -> 2: 1/2 2/4");
 }
 
-/* With twenty tables that would break the promise, and only one that would not, though it overlaps
- * much. */
+/* With twenty tables that would exceed the target, except a single one, though it overlaps a
+ * lot. */
 static void pick__the_greatest_rate_is_the_last_resort(void **state)
 {
     (void)state;
@@ -173,10 +173,10 @@ static void pick__an_excess_is_rewritten_in_its_place(void **state)
     assert_picked(bb_pick, &options, NULL, drawing, "rates -> 2: 2/5");
     options.has_filters = false;
     assert_picked(bb_pick, &options, NULL, drawing, "nothing");
-    /* A run of level 0 has to go down with all of them: in its place the new table would count as
-     * the newest. */
+    /* A run of level 0 must go down with all of them: rewritten in place, the new table would count
+     * as the newest. */
     assert_pick("0: 9[a-z]~0.0001 8[b-c]~0.5\n1: 1[a-d]~0.0001", "rates -> 1: 0/9 0/8 1/1");
-    /* Work that is due comes first. */
+    /* Due work has priority. */
     assert_pick("0: 9[a-z] 8[b-c] 7[a-z]\n2: 5[x-z]*10~0.3", "runs -> 1: 0/9 0/8 0/7");
 }
 
@@ -215,7 +215,7 @@ static void pick_all__takes_everything(void **state)
     assert_all("6: 1[a-z] 2[za-zz]", "all -> 6: 6/1 6/2");
 }
 
-/* In a level that is too small the run would have to move on at once. */
+/* In a level that is too small the run would have to move down immediately. */
 static void pick_all__goes_where_there_is_room(void **state)
 {
     (void)state;

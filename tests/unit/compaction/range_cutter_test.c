@@ -1,7 +1,7 @@
-/* Goal: what is written between the cuts is, put together, what there was before, each part within
- * its cuts; of what hides nothing only that is left out which no snapshot can tell from nothing.
- * Method: random tombstones over short keys, cut at random keys, each key asked as of each snapshot;
- * a table in a level below, which part of the ranges meets. */
+/* Goal: the written pieces together equal the original tombstones, each within its cuts; tombstones
+ * without effect are dropped only if no snapshot can see a difference. Method: random tombstones
+ * over short keys, cut at random keys, each key checked at each snapshot; a table in a level below,
+ * which part of the ranges overlap. */
 #include "tests/unit/compaction/shelf.h"
 
 #include "base/bytes.h"
@@ -122,7 +122,8 @@ static void cut_all(struct cutting *cutting, struct bb_rng *rng)
     assert_true(bb_range_cutter_is_done(&cutting->cutter));
 }
 
-/* Is the tombstone older than all snapshots, so that nothing is hidden from nobody? */
+/* True when the tombstone is older than all snapshots, so that no reader can see an older
+ * version. */
 static bool is_oldest(const struct cutting *cutting, uint64_t sequence)
 {
     return sequence <= cutting->snapshots[0];
@@ -152,7 +153,8 @@ static void range_cutter__parts_are_the_whole(void **state)
     shelf_deinit(&shelf);
 }
 
-/* Where the table below has keys, tombstones stay; beside it those that every reader sees go. */
+/* Where the table below has keys, tombstones stay; elsewhere tombstones visible to every reader are
+ * dropped. */
 static void range_cutter__hides_what_is_below(void **state)
 {
     (void)state;
@@ -197,7 +199,7 @@ static void range_cutter__nothing_below_leaves_what_snapshots_need(void **state)
     }
 }
 
-/* Those that begin before the key, and after the last cut or at it. */
+/* The tombstones that begin before the key, and at or after the last cut. */
 static void range_cutter__counts_what_it_passes(void **state)
 {
     (void)state;

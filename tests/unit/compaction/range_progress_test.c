@@ -1,6 +1,6 @@
-/* Goal: the pieces of a requested range are those that the header draws: level by level, nothing
- * newer below anything older, small, and an end. Method: drawings of levels in, the piece as text
- * out. */
+/* Goal: the pieces of a requested range are as drawn in the header: level by level, never newer
+ * data below older data, small, and finite. Method: drawings of levels as input, the piece as text
+ * as output. */
 #include "tests/unit/compaction/drawing.h"
 
 #include "compaction/range_progress.h"
@@ -12,7 +12,7 @@ struct range {
     const char *high;
     uint64_t bytes_max;
     int level;
-    const char *done_to; /* NULL: nothing of the level is done */
+    const char *done_to; /* NULL: no table of the level is done */
     uint64_t number_end;
 };
 
@@ -74,10 +74,10 @@ static void range_progress__nothing_there(void **state)
 static void range_progress__level_0(void **state)
 {
     (void)state;
-    /* Those that meet the range, and what they overlap below. */
+    /* Tables that overlap the range, and the tables they overlap below. */
     assert_piece((struct range){.low = "b", .high = "d"}, "0: 4[a-c] 3[e-g]\n1: 1[a-b] 2[f-h]\n",
                  "-> 1: 0/4 1/1");
-    /* An older run under one that is taken comes along, a newer one does not. */
+    /* An older run under a taken one is included, a newer one is not. */
     assert_piece((struct range){.low = "a", .high = "b"}, "0: 5[c-d] 4[a-c] 3[b-f] 2[e-g] 1[x-z]\n",
                  "-> 1: 0/4 0/3 0/2");
     /* The high bound is exclusive, the low one inclusive. */
@@ -94,15 +94,15 @@ static void range_progress__deeper_levels(void **state)
                  "-> 2: 1/3 2/6");
     assert_piece((struct range){.low = "c", .high = "f", .bytes_max = 10 * DRAWN_BYTES}, levels,
                  "-> 2: 1/2 1/3 2/5 2/6");
-    /* What is deeper but out of the range is no reason to go there. */
+    /* Deeper tables outside the range are no reason to go there. */
     assert_piece((struct range){.low = "f", .high = "g"}, levels, "");
-    /* A level without anything in the range is passed over. */
+    /* A level without tables in the range is skipped. */
     assert_piece((struct range){.low = "a", .high = "c"}, "1: 1[a-b]\n4: 2[b-c]\n", "-> 2: 1/1");
     assert_piece((struct range){.low = "a", .high = "c"}, "3: 1[a-b]\n4: 2[b-c]\n",
                  "-> 4: 3/1 4/2");
 }
 
-/* Makes a drawn table look as if it had tombstones. */
+/* Gives a drawn table the properties of one with tombstones. */
 static void add_tombstones(struct bb_levels *levels, uint64_t number)
 {
     bb_levels_find_number(levels, number)->meta.tombstone_count = 1;

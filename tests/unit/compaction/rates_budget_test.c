@@ -1,8 +1,7 @@
-/* Goal: with a budget of memory the filters' bytes keep to it: at most 5 % more while a store
- * grows, after a full compaction 8 % less to 2 % more; what is too small or too large for filters
- * has a defined end. Method: loads on simulated stores (load.h) whose filters have the bytes of
- * ribbons, budgets of 2 to 14 bits for each key that there will be.
- */
+/* Goal: with a memory budget the filters' bytes stay close to it: at most 5 % more while a store
+ * grows, after a full compaction 8 % less to 2 % more; budgets that are too small or too large have
+ * a defined result. Method: loads on simulated stores (load.h) whose filters have the bytes of
+ * ribbons, budgets of 2 to 14 bits for each final key. */
 #include "tests/unit/compaction/drawing.h"
 #include "tests/unit/compaction/load.h"
 
@@ -44,7 +43,7 @@ static void rates_budget__of_a_single_run(void **state)
         assert_true(used <= bits && used > bits - 0.01);
         assert_true(fabs(target - rate) <= 1e-9 * rate);
     }
-    /* Not enough for the least filter: none. */
+    /* Not enough for the smallest filter: no filter. */
     assert_true(single_run_rate(1.5, &target) == 1);
     assert_true(target == 1);
     assert_true(single_run_rate(0.01, &target) == 1);
@@ -77,7 +76,7 @@ static void rates_budget__of_less_than_a_filter(void **state)
     drawn_env_deinit(&drawn);
 }
 
-/* ---- what is too much goes ---- */
+/* ---- rewriting excess ---- */
 
 static void rates_budget__what_saves_most_is_rewritten(void **state)
 {
@@ -110,7 +109,7 @@ static void rates_budget__what_saves_most_is_rewritten(void **state)
     double rate = bb_pick_rate(levels, &options, &plan);
     assert_true(rate > 0.002 && rate < 0.05);
     bb_plan_deinit(&plan);
-    /* Within it nothing is due, whatever the rates. */
+    /* Within the budget no work is due, at any rates. */
     options.budget.bytes = 2 * 20 * DRAWN_KEYS;
     assert_ok(bb_pick(levels, &options, &plan));
     assert_int_equal(plan.reason, BB_PLAN_NOTHING);
@@ -124,7 +123,7 @@ static void rates_budget__what_saves_most_is_rewritten(void **state)
 #define FLUSHES 100
 
 struct use {
-    double worst;  /* greatest share of the budget that filters had while nothing was due */
+    double worst;  /* highest share of the budget used by filters while no work was due */
     double mean;   /* of all these moments */
     double loaded; /* in the end */
     double compacted;
@@ -137,7 +136,7 @@ static double share_of_budget(const struct simulation *simulation)
     double keys = (double)bb_levels_key_count(simulation->levels);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)
         bytes += (double)simulation->levels->levels[level].filter_bytes;
-    /* A store of one small table is not to be judged by the byte that its filters were rounded to. */
+    /* In a store of one small table, rounding the filters to bytes matters. */
     bytes -= 1;
     return 8 * bytes / bb_filter_budget_bits(&simulation->options.budget, keys);
 }
@@ -213,8 +212,7 @@ static void rates_budget__is_kept_while_a_store_grows(void **state)
             const struct form *form = &forms[(i + (size_t)load) % BB_ARRAY_LENGTH(forms)];
             run_load(form, (enum load)load, BUDGET_BYTES, budgets[i], seed++, &use);
             assert_true(use.worst <= 1.05);
-            /* Where fewer keys are left than there were written, the budget may be more than is
-             * useful. */
+            /* When fewer keys remain than were written, the budget may be more than is useful. */
             assert_true(use.compacted <= 1.02);
             assert_true(use.compacted >= 0.92 || use.rate <= 1.06 * BB_FORECAST_TARGET_MIN);
         }

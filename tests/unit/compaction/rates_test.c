@@ -1,5 +1,5 @@
-/* Goal: the sum of the filters' rates keeps within the promise at every step of a store's life, is
- * the promise after a full compaction, and costs little more memory than the least. Method:
+/* Goal: the sum of the filters' rates stays within the target at every step of a store's life,
+ * equals the target after a full compaction, and costs little more than minimal memory. Method:
  * drawings for the single rules; loads of many shapes on simulated stores (simulation.h), with
  * every sum checked after every flush, merge and move. */
 #include "tests/unit/compaction/drawing.h"
@@ -64,7 +64,7 @@ static void ask(struct question *question, const struct bb_levels *levels, int l
                                                  .target = 0.01};
 }
 
-/* In the place of that table, too. */
+/* Also for a replacement of that table. */
 static void ask_without(struct question *question, uint64_t number)
 {
     struct bb_table_file *file = bb_levels_find_number(question->request.levels, number);
@@ -130,8 +130,8 @@ static void rates__never_beyond_what_others_leave(void **state)
     drawn_env_deinit(&drawn);
 }
 
-/* Flushes may go on without a compaction: each one beyond the planned count takes a part of what is
- * left. */
+/* Flushes may continue without a compaction: each one beyond the planned count takes part of the
+ * rest. */
 static void rates__flushes_never_take_all_that_is_left(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void rates__flushes_never_take_all_that_is_left(void **state)
     drawn_env_deinit(&drawn);
 }
 
-/* A promise that is broken already is not mended by new tables with filters of 24 bits. */
+/* If the target is exceeded already, new tables with filters of 24 bits do not help. */
 static void rates__a_broken_promise_costs_no_more_than_some_bits(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void rates__a_part_balances_its_run(void **state)
     drawn_env_deinit(&drawn);
 }
 
-/* What comes out may have fewer keys than what goes in: the worst of both must keep the promise. */
+/* The output may have fewer keys than the input: the worse of both must keep the target. */
 static void rates__fewer_keys_than_expected(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ static void flush_some(struct simulation *simulation, const struct form *form, e
     check_step(simulation);
     /* Sometimes level 0 is merged before it has as many runs as are planned for. */
     simulation->options.level0_run_count_due = flush % 9 < 3 ? (form->run_count + 2) / 3 : 0;
-    /* Compactions sometimes fall behind. */
+    /* Compactions sometimes lag. */
     if (!bb_rng_one_in(rng, 5))
         simulate_compactions(simulation);
     check_step(simulation);
@@ -287,7 +287,7 @@ static void run_load(const struct form *form, enum load load, uint64_t seed)
         simulation->worst, bb_rates_expected(simulation->levels) / form->target, excess,
         (unsigned long long)simulation->merges, (unsigned long long)simulation->moves,
         (unsigned long long)simulation->excesses);
-    /* A level of several runs leaves room for those that it does not have yet. */
+    /* A level of several runs reserves a share for the runs that it does not have yet. */
     bool is_tiered = form->style != BB_COMPACTION_LEVELED;
     assert_true(excess < (is_moved(load) ? 5 : is_tiered ? 2.5 : 1.5));
     check_full(simulation);
@@ -314,8 +314,8 @@ static void rates__keep_the_promise_in_tiers(void **state)
     }
 }
 
-/* The promise is made ten times stricter: the tables with the greatest excess are rewritten until
- * it is kept. */
+/* The target becomes ten times lower: the tables with the largest excess are rewritten until it is
+ * kept. */
 static void rates__a_stricter_promise_is_kept_in_the_end(void **state)
 {
     (void)state;

@@ -1,8 +1,7 @@
-/* Goal: with weights, a share of look-ups that find their key and costs of reads by level, the
- * weighted waste keeps within the promise at every step, and runs that count little go without
- * filters. Method: single rules on drawings; loads on simulated stores (load.h), the waste summed
- * run by run after every step.
- */
+/* Goal: with weights, a share of lookups that find their key and costs of reads by level, the
+ * weighted waste stays within the target at every step, and runs with low weights have no filters.
+ * Method: single rules on drawings; loads on simulated stores (load.h), the waste summed run by run
+ * after every step. */
 #include "tests/unit/compaction/drawing.h"
 #include "tests/unit/compaction/load.h"
 
@@ -63,7 +62,7 @@ static double single_run_rate(double target, const struct bb_read_weights *weigh
     return rate;
 }
 
-/* The last run is asked in vain by look-ups of absent keys alone. */
+/* Only lookups of absent keys check the last run in vain. */
 static void rates_weights__a_single_run(void **state)
 {
     (void)state;
@@ -78,7 +77,8 @@ static void rates_weights__a_single_run(void **state)
                 0.0125);
 }
 
-/* What the last level leaves is the others': level 1, full, gets what bb_filter_allocate says. */
+/* The others share the part that the last level does not use: level 1, full, gets the rate from
+ * bb_filter_allocate. */
 static void rates_weights__what_is_left_is_spread_again(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void rates_weights__what_is_left_is_spread_again(void **state)
                                       .target = 0.01,
                                       .weights = &weights};
     assert_near(bb_rates_for_run(&request), 0.01 - 0.002);
-    /* Without the weights it would be a tenth of the promise, if the other run kept it at all. */
+    /* Without the weights it would be a tenth of the target, if the other run kept it. */
     request.weights = NULL;
     assert_true(bb_rates_for_run(&request) < 0.001);
     bb_levels_unref(levels);
@@ -111,7 +111,7 @@ static void rates_weights__a_full_last_level_counts_as_any(void **state)
     struct bb_plan plan = {0};
     drawn_env_init(&drawn);
     struct bb_levels *levels = draw(&drawn, "1: 1[a-d]*2~1 2[e-h]*2~1");
-    /* Rewritten in its place before a table may go to level 2. */
+    /* Rewritten in place before a table may go to level 2. */
     assert_ok(bb_pick(levels, &options, &plan));
     assert_int_equal(plan.reason, BB_PLAN_RATE_EXCESS);
     assert_int_equal(plan.output_level, 1);
@@ -201,7 +201,7 @@ static void rates_weights__keep_the_promise_at_every_step(void **state)
     }
 }
 
-/* One store, more and more look-ups that find their key: its filters shrink to nothing. */
+/* One store with a growing share of lookups that find their key: its filters shrink to nothing. */
 static void rates_weights__fewer_absent_keys_need_less_memory(void **state)
 {
     (void)state;

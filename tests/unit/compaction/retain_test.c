@@ -1,8 +1,8 @@
-/* Goal: what survives a merge is exactly what somebody can still see, and nobody's answer changes.
- * Method: every sequence of up to five versions of a key (every kind, every gap between the
- * sequences), with every set of snapshots, at the bottom and above it, beside two judges that know
- * nothing of intervals: one says from the definition which versions must stay, the other reads as
- * every snapshot before and after, with every older version that a deeper level might hold. */
+/* Goal: a merge keeps exactly the visible versions, and changes no reader's result. Method: every
+ * sequence of up to five versions of a key (every kind, every gap between the sequences), with
+ * every set of snapshots, at the bottom and above it, compared with two judges that do not use
+ * intervals: one decides by the definition which versions must stay, the other reads at every
+ * snapshot before and after, with every older version that a deeper level might have. */
 #include "tests/support/assert_status.h"
 
 #include <stdio.h>
@@ -31,8 +31,8 @@ struct scene {
     bool kept[VERSIONS_MAX];
 };
 
-/* What a reader as of `sequence` finds: the sequence of a put, or NOTHING. `below` is the sequence
- * of an older put in a deeper level, 0 for none. */
+/* The version visible at `sequence`: the sequence of a put, or NOTHING. `below` is the sequence of
+ * an older put in a deeper level, 0 if none. */
 static uint64_t read_as_of(const struct scene *scene, bool only_kept, uint64_t below,
                            uint64_t sequence)
 {

@@ -1,6 +1,6 @@
-/* Goal: the tables of a run are one stream, in both directions, and a table that cannot be read
- * ends it with its status. Method: runs of real tables in memory beside the array they were cut
- * from: random walks, tables that are missing, swapped or damaged. */
+/* Goal: the tables of a run are one stream, in both directions, and an unreadable table ends it
+ * with its status. Method: runs of real tables in memory compared with the array they were cut
+ * from: random walks; tables that are missing, swapped or damaged. */
 #include "tests/unit/compaction/shelf.h"
 
 #include "compaction/run_iter.h"

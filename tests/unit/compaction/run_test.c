@@ -1,7 +1,7 @@
-/* Goal: a run leads to the summary of the table that it finds, once that can be asked, and to no other.
- * Method: runs of real tables in memory, every question beside the same one asked of the table itself,
- * by several threads too, while tables are opened and summaries read. (Finding as such: levels_test.c.)
- */
+/* Goal: a run returns the table filter of the table that it finds, once it is ready, and no other
+ * one. Method: runs of real tables in memory; every result is compared with the table's, also by
+ * several threads, while tables are opened and table filters read. (The search itself:
+ * levels_test.c.) */
 #include "tests/unit/compaction/shelf.h"
 
 #include "base/sync.h"
@@ -98,15 +98,15 @@ static void run__summaries_once_they_are_ready(void **state)
         assert_null(bb_run_summary(&world.run, i));
     for (uint64_t i = 0; i < 2 * KEYS; i++)
         asked += ask(&world, i);
-    /* Bounds are not found at once, a key between two tables is in none, and the first one of each
-     * table comes too early. */
+    /* The fast path does not find bounds, a key between two tables is in none, and the first lookup
+     * of each table is too early. */
     assert_true(asked > 2 * KEYS - 5 * TABLES);
     for (size_t i = 0; i < TABLES; i++)
         assert_ptr_equal(bb_run_summary(&world.run, i), atomic_load(&world.run.places[i].summary));
     world_close(&world);
 }
 
-/* What is in the cache is not asked at once, however often somebody looks. */
+/* Cached table filters are never used in the fast path, after any number of lookups. */
 static void run__no_summaries_that_are_cached(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Real tables in a file system in memory: what the tests of runs and compactions share. */
+/* Real tables in a file system in memory: shared by the tests of runs and compactions. */
 #ifndef BB_TESTS_UNIT_COMPACTION_SHELF_H
 #define BB_TESTS_UNIT_COMPACTION_SHELF_H
 
@@ -22,7 +22,7 @@ struct shelf {
     struct bb_hash_secret secret;
     struct bb_table_env env;
     uint64_t last_number;
-    size_t removed_count; /* files that the environment was told to remove */
+    size_t removed_count; /* files removed by the environment */
 };
 
 static inline enum bb_status shelf_path(void *context, uint64_t number, struct bb_buf *path)
@@ -33,7 +33,7 @@ static inline enum bb_status shelf_path(void *context, uint64_t number, struct b
     return status == BB_OK ? bb_buf_append(path, "", 1) : status;
 }
 
-/* Without the product's memory, so that no test of it meets a table that stays behind. */
+/* Without the product's memory, so that no test sees a table that remained. */
 static inline void shelf_remove(void *context, uint64_t number)
 {
     struct shelf *shelf = context;
@@ -49,7 +49,7 @@ static inline uint64_t shelf_number(void *context)
     return ++shelf->last_number;
 }
 
-/* The same as a compaction asks for it. */
+/* The same as a callback for compactions. */
 static inline enum bb_status shelf_new_number(void *context, uint64_t *ret_number)
 {
     *ret_number = shelf_number(context);
@@ -113,8 +113,8 @@ static inline bool is_same_key(const struct bb_entry_array *array, size_t a, siz
     return bb_key_compare(array->comparator, array->entries[a].key, array->entries[b].key) == 0;
 }
 
-/* Cuts a sorted array into tables of about so many entries, never between versions of a key. Gives
- * their number. */
+/* Cuts a sorted array into tables of about this many entries, never between versions of a key.
+ * Returns their number. */
 static inline size_t shelf_put_run(struct shelf *shelf, const struct bb_entry_array *array,
                                    size_t entries, struct bb_table_file **files)
 {

@@ -1,6 +1,6 @@
 /* A store without files: the keys of its tables are sets of numbers in memory, everything else is
- * as in a store. Loads flush, pick, merge and allocate rates with the product's own functions,
- * which look at struct bb_levels alone. */
+ * as in a store. Loads flush, pick, merge and allocate rates with the product's functions, which
+ * only use struct bb_levels. */
 #ifndef BB_TESTS_UNIT_COMPACTION_SIMULATION_H
 #define BB_TESTS_UNIT_COMPACTION_SIMULATION_H
 
@@ -20,7 +20,7 @@
 #define SIMULATED_TABLES_MAX 40000
 #define SIMULATED_KEY_BYTES  100
 
-/* What filters take here: as ribbons of some 40 keys each. */
+/* The simulated cost of filters: like ribbons of about 40 keys each. */
 static const struct bb_filter_cost simulated_cost = {
     .kind = BB_FILTER_RIBBON, .slope = 1.012, .overhead_bits = 0.5};
 
@@ -30,7 +30,7 @@ static const struct bb_filter_cost simulated_cost = {
 
 struct simulated_set {
     uint64_t *entries; /* ascending, each key once */
-    uint64_t *births;  /* the flush that each came with: its sequence */
+    uint64_t *births;  /* the flush that wrote each: its sequence */
     size_t count;
 };
 
@@ -46,7 +46,8 @@ struct simulation {
     uint64_t excesses;
     uint64_t merges;
     uint64_t written_keys;
-    double worst; /* greatest waste so far beside the floor of level 0, over the promise */
+    /* highest waste so far, in addition to the floor of level 0, as a factor of the target */
+    double worst;
 };
 
 static inline void simulation_forget(void *context, uint64_t number)
@@ -143,8 +144,7 @@ static inline void simulation_install(struct simulation *simulation, const uint6
     }
     bb_levels_unref(simulation->levels);
     simulation->levels = levels;
-    /* The floor of the rates, 2^-24, is a sixteenth of the strictest promise, and each run has it.
-     */
+    /* The floor of the rates, 2^-24, is a sixteenth of the lowest target, and each run has it. */
     double floor = (double)bb_levels_run_count(levels) * BB_FILTER_RATE_MIN;
     double waste = bb_rates_waste(levels, &simulation->options.weights);
     double sum = (waste - floor) / simulation->options.target_wasted_reads;
@@ -160,7 +160,7 @@ static inline int compare_simulated(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts entries; of those of one key a deletion stays. */
+/* Sorts entries; for equal keys a deletion stays. */
 static inline size_t simulation_sort(uint64_t *entries, size_t count)
 {
     size_t kept = 0;
@@ -229,8 +229,8 @@ static inline int compare_versions(const void *a, const void *b)
     return (x->age > y->age) - (x->age < y->age);
 }
 
-/* Whether the newest entry of a key is written: a deletion goes when nothing is below and no snapshot
- * is older. */
+/* Whether the newest entry of a key is written: a deletion is dropped when no data is below and no
+ * snapshot is older. */
 static inline bool simulation_keeps(const struct simulation *simulation, const struct bb_plan *plan,
                                     const struct simulated_version *version)
 {
@@ -239,7 +239,7 @@ static inline bool simulation_keeps(const struct simulation *simulation, const s
            simulation_has_below(simulation, plan, version->entry);
 }
 
-/* The newest entry of each key; deletions of what is nowhere below go. Gives the count. */
+/* The newest entry of each key; deletions without data below are dropped. Returns the count. */
 static inline size_t simulate_merge(struct simulation *simulation, const struct bb_plan *plan,
                                     uint64_t **ret_entries, uint64_t **ret_births)
 {
@@ -324,7 +324,7 @@ static inline void simulate_plan(struct simulation *simulation, const struct bb_
     free(removed);
 }
 
-/* Does what is due until nothing is. */
+/* Works until no work is due. */
 static inline void simulate_compactions(struct simulation *simulation)
 {
     struct bb_plan plan = {0};
@@ -352,7 +352,7 @@ static inline double information(double keys, double rate)
     return keys * -log2(rate);
 }
 
-/* Bits of filters per key, over the least for the same runs and the promise (Monkey). */
+/* Bits of filters per key, in excess of the minimum for the same runs and target (Monkey). */
 static inline double simulation_excess_bits(const struct simulation *simulation)
 {
     const struct bb_levels *levels = simulation->levels;

@@ -1,7 +1,6 @@
-/* Goal: summaries of small runs get more bits than those of the largest, as far as the runs have
- * them; whatever the runs, a look-up of an absent key passes about as many summaries per run as
- * keys are in it. Method: the formula at its ends; drawn stores; random runs.
- */
+/* Goal: table filters of small runs get more bits than those for the largest, if the runs have
+ * them; for any runs, a lookup of an absent key passes about as many table filters per run as its
+ * share of keys. Method: the formula at its limits; drawn stores; random runs. */
 #include "tests/unit/compaction/drawing.h"
 
 #include <math.h>
@@ -24,11 +23,11 @@ static void summary_bits__of_a_run(void **state)
     assert_near(bb_summary_bits(4, 1000, 1000, 0.01), 4);
     assert_near(bb_summary_bits(4, 1000, 125, 0.001), 7);
     assert_near(bb_summary_bits(2.5, 1000, 500, 0.001), 3.5);
-    /* Within what the run has. */
+    /* Within the bits of the run. */
     assert_near(bb_summary_bits(4, 1000, 125, 1.0 / 64), 6);
     assert_near(bb_summary_bits(4, 1000, 1000, 0.25), 2);
     assert_true(bb_summary_bits(4, 1000, 125, 1) == 0);
-    /* A run that is larger than what was the largest. */
+    /* A run larger than the previous largest. */
     assert_near(bb_summary_bits(4, 1000, 3000, 0.01), 4);
     assert_near(bb_summary_bits(4, 0, 10, 0.01), 4);
     assert_near(bb_summary_bits(4, 1000, 0, 0.01), 4);

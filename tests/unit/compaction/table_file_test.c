@@ -1,6 +1,6 @@
-/* Goal: a table file is opened once, whoever asks first, stays open as long as it is named, and its
- * file goes exactly when it is obsolete and nobody names it. Method: real tables in memory; threads
- * that open, read and let go of the same ones (the thread sanitizer's build sees the rest). */
+/* Goal: a table file is opened once, stays open as long as it is named, and its file is removed
+ * exactly when it is obsolete and unreferenced. Method: real tables in memory; threads that open,
+ * read and release the same ones (the thread sanitizer's build finds the rest). */
 #include "tests/unit/compaction/shelf.h"
 
 #include "base/sync.h"
