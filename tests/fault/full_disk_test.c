@@ -116,7 +116,7 @@ static void die_on_full_disk(struct store *store, uint64_t space)
     bb_file_memory_set_space(image, space);
 }
 
-/* What broke: a store that had filled its disk could not be opened for writing, since recovery needs
+/* Regression:a store that had filled its disk could not be opened for writing, since recovery needs
  * space too. It opens, is read, refuses what writes, leaves everything as it was, and the first
  * write after there is space succeeds. */
 static void full_disk__opening_can_wait(void **state)
@@ -297,7 +297,7 @@ static void full_disk__resumes_in_the_background(void **state)
     }
 }
 
-/* What broke: the failure of an attempt of before was told to whoever came later, for up to the 10
+/* Regression:the failure of an attempt of before was told to whoever came later, for up to the 10
  * seconds that the store's threads rest after some failures. */
 static void full_disk__no_refusal_is_stale(void **state)
 {
@@ -324,7 +324,7 @@ static void full_disk__no_refusal_is_stale(void **state)
     }
 }
 
-/* What broke: where everything is done by the caller, a compaction that does not fit refused writes,
+/* Regression:where everything is done by the caller, a compaction that does not fit refused writes,
  * though there was space for many more. */
 static void full_disk__compactions_that_do_not_fit(void **state)
 {
@@ -346,7 +346,7 @@ static void full_disk__compactions_that_do_not_fit(void **state)
     }
 }
 
-/* What broke: after everything was deleted the first compaction was told of one that had failed
+/* Regression:after everything was deleted the first compaction was told of one that had failed
  * before. */
 static void full_disk__compaction_after_deleting_everything(void **state)
 {

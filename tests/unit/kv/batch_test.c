@@ -1,7 +1,7 @@
-/* Goal: a batch comes back operation by operation as it went in, its payload has fixed bytes, and
- * no payload that is damaged, cut or made up is read past its end or taken for more than it is.
- * Method: random round trips; written-out bytes; every truncation and every bit flip, in heap
- * blocks of exactly their size for the sanitizer; one hostile payload per field. */
+/* Goal: a batch survives a round trip operation by operation, its payload has fixed bytes, and a
+ * payload that is damaged, cut or invented is never read past its end or accepted beyond its
+ * contents. Method: random round trips; written-out bytes; every truncation and every bit flip, in
+ * heap blocks of exactly their size for the sanitizer; one hostile payload per field. */
 #include "tests/support/assert_status.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Goal: bb_db_verify and a dry run of bb_db_repair change nothing, so that a backup can be checked where
- * nothing may be written: no permission, or a file system that is mounted read-only. Method: a file
- * system in which each call that changes something fails, and whose calls are listed; stores that are
- * whole, that have a log, and that are damaged in each file. And the operating system's files, checked
- * by a user who may only read them. */
+/* Goal: bb_db_verify and a dry run of bb_db_repair change nothing, so that a backup can be checked
+ * without write access: no permission, or a file system that is mounted read-only. Method: a file
+ * system in which each changing call fails, and which lists its calls; stores that are intact, that
+ * have a log, and that are damaged in each file. And the operating system's files, checked by a
+ * read-only user. */
 #include "tests/support/store.h"
 
 #include <errno.h>
@@ -105,7 +105,7 @@ static void check_read_only__of_a_sound_store(void **state)
     }
 }
 
-/* A bit of each file is wrong, and each file is missing: what would be repaired is found out. */
+/* Each file has a wrong bit, or is missing: the dry run finds the necessary repairs. */
 static void check_damaged(const char *name, bool is_missing)
 {
     struct store store;
@@ -141,7 +141,7 @@ static void check_read_only__of_a_damaged_store(void **state)
     store_deinit(&store);
 }
 
-/* Whoever has the store open keeps a check out, and the other way round. */
+/* An open store refuses a check, and vice versa. */
 static void check_read_only__not_beside_a_writer(void **state)
 {
     (void)state;
@@ -206,8 +206,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* In a child: permissions do not bind root, who becomes somebody else. Its exit status says what went
- * wrong first; 99: it cannot come to the store at all. */
+/* Runs in a child: permissions do not bind root, so the child changes its user. Its exit status is
+ * the number of the first failed step; 99: it cannot access the store at all. */
 static int check_as_reader(const struct backup *backup)
 {
     if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0))

@@ -1,7 +1,7 @@
-/* Goal: a checkpoint is a store of its own with everything that was written before, also beside
- * writers; neither store harms the other; what fails leaves nothing. Method: checkpoints of stores
- * on a file system in memory, with links and without, by themselves, under threads that write, and
- * with each call failing. Loss of power: tests/crash/checkpoint_test.c. */
+/* Goal: a checkpoint is a separate store with everything written before, also during writes;
+ * neither store harms the other; a failure leaves no files. Method: checkpoints of stores on a file
+ * system in memory, with links and without, without other work, under threads that write, and with
+ * each call failing. Power failures: tests/crash/checkpoint_test.c. */
 #include "bb/db_files.h"
 #include "tests/support/store.h"
 
@@ -70,7 +70,7 @@ static void checkpoint__is_a_store_of_its_own(void **state)
         assert_content_at(copy, NULL, "a=1 b=2 c=3 e=5");
         assert_ok(bb_db_compact(copy));
         assert_content(&store, "a=1 b=2 c=3 d=4");
-        /* A checkpoint of a checkpoint; then all but that goes. */
+        /* A checkpoint of a checkpoint; then all others are removed. */
         assert_ok(bb_db_checkpoint(copy, "/data/third"));
         assert_ok(bb_db_close(copy));
         store_close(&store);
@@ -116,7 +116,7 @@ static void checkpoint__is_not_made_over_anything(void **state)
     store_deinit(&store);
 }
 
-/* What is written without a log, and snapshots' old versions, are in it too. */
+/* It includes writes without a log, and snapshots' old versions. */
 static void checkpoint__without_a_log(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void checkpoint__without_a_log(void **state)
     store_deinit(&store);
 }
 
-/* Each call fails in turn: what was begun is gone, or can be removed; the store is unharmed. */
+/* Each call fails one by one: the new files are gone, or can be removed; the store is unharmed. */
 static void checkpoint__that_fails_leaves_nothing(void **state)
 {
     (void)state;
@@ -172,13 +172,13 @@ static void checkpoint__that_fails_leaves_nothing(void **state)
     }
 }
 
-/* ---- beside writers ---- */
+/* ---- during writes ---- */
 
 struct writer {
     struct bb_db *db;
     _Atomic uint32_t written; /* keys 0 ... written - 1 are there */
     _Atomic uint32_t
-        allowed; /* it waits here: what is written is copied and compared eight times */
+        allowed; /* it waits here, because the data is copied and compared eight times */
     _Atomic bool is_over;
 };
 
@@ -202,7 +202,7 @@ static void write_in_order(void *argument)
     }
 }
 
-/* A front part of the commits, and at least those before the call. */
+/* A prefix of the commits, at least as long as before the call. */
 static void assert_front_part(const struct store *store, const char *path, uint32_t at_least)
 {
     struct bb_db *copy = open_at(store, path);

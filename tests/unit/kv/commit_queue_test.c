@@ -1,8 +1,8 @@
 /* Goal: one leader at a time; every commit is done exactly once, with the status and message of its
- * group; groups keep to their rules (size, sync, exclusive commits alone) and to the order of
- * entry. Method: scenarios in which the commits that wait are lined up one by one, so that the
- * groups are known beforehand; then many threads at random, whose leaders check every group that
- * they take. Nothing depends on how long anything takes. */
+ * group; groups follow their rules (size, sync, separate exclusive commits) and the order of entry.
+ * Method: scenarios in which the waiting commits are lined up one by one, so that the groups are
+ * known; then many threads at random, whose leaders check every group. The results do not depend on
+ * timing. */
 #include "tests/support/assert_status.h"
 
 #include <inttypes.h>
@@ -32,7 +32,7 @@ static struct bb_batch *create_batch(size_t value_size)
 
 /* One commit of a scenario. */
 struct place {
-    char kind;         /* 'p'lain, 's'ynced, 'e'xclusive */
+    char kind;         /* 'p'lain, 's'ync, 'e'xclusive */
     size_t value_size; /* of its batch's one operation */
 };
 
@@ -53,7 +53,7 @@ struct line {
     size_t size_max_bytes;
     struct waiter waiters[LINE_MAX];
     size_t count;
-    size_t groups[LINE_MAX]; /* how many commits each group had; written by leaders alone */
+    size_t groups[LINE_MAX]; /* number of commits of each group; only leaders write it */
     size_t group_count;
     enum bb_status failing; /* BB_OK: no group fails. Else the first one does */
 };
@@ -66,7 +66,7 @@ static size_t measure(const struct bb_commit *leader, const struct bb_commit *la
     return count;
 }
 
-/* What a leader does. */
+/* The work of a leader. */
 static void lead(struct line *line, struct waiter *leader)
 {
     struct bb_commit *last =
@@ -208,9 +208,9 @@ static void commit_queue__groups_are_bounded(void **state)
     (void)state;
     assert_sizes((size_t[]){100, 100, 100, 100, 100}, 5, 2, "221");
     assert_sizes((size_t[]){100, 101, 0, 0}, 4, 1, "112");
-    /* One that does not fit ends the group, though a smaller one stands behind it. */
+    /* A commit that does not fit ends the group, even if a smaller one follows. */
     assert_sizes((size_t[]){50, 10, 4000, 10}, 4, 2, "211");
-    /* Whatever is larger than a group goes alone. */
+    /* A commit larger than a group forms its own group. */
     assert_sizes((size_t[]){10, 4000, 4000, 1}, 4, 1, "1111");
 }
 
@@ -241,7 +241,7 @@ static void commit_queue__the_group_shares_a_failure(void **state)
         assert_int_equal(line.waiters[i].status, BB_OK);
 }
 
-/* The status is the one that leave was given, whatever the leader's thread failed in afterwards. */
+/* The status is the argument of leave, independent of later failures of the leader's thread. */
 static void commit_queue__the_status_is_what_leave_was_given(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void commit_queue__the_status_is_what_leave_was_given(void **state)
 #define GROUP_SIZE         400
 #define BATCH_SIZES        8
 
-/* Written by leaders alone, without a lock: the thread sanitizer sees two of them at a time. */
+/* Only leaders write it, without a lock: the thread sanitizer finds two of them at a time. */
 struct book {
     uint64_t leaders_inside;
     uint64_t done[WRITERS]; /* how many commits of each writer were done */
@@ -290,7 +290,7 @@ struct writer {
     struct bb_thread thread;
     uint64_t index;
     struct bb_rng rng;
-    uint64_t failed; /* as its commits were told */
+    uint64_t failed; /* as reported to its commits */
     uint64_t bad;
 };
 
@@ -340,7 +340,7 @@ static enum bb_status lead_crowd(struct writer *writer, struct bb_commit *leader
     bool fails = bb_rng_one_in(&writer->rng, 5);
     book->bad += book->leaders_inside++ != 0;
     if (bb_rng_one_in(&writer->rng, 4))
-        (void)sched_yield(); /* so that some gather behind */
+        (void)sched_yield(); /* so that some queue up */
     struct bb_commit *last = bb_commit_queue_take(&writer->crowd->queue, leader, GROUP_SIZE);
     note_group(book, leader, last, fails);
     enum bb_status status = fails ? bb_fail(BB_IO, "led by %" PRIu64, writer->index) : BB_OK;

@@ -1,4 +1,4 @@
-/* A store whose every state is told apart, and openings of it beside its writer. */
+/* A store whose states are all distinguishable, and openings of it next to its writer. */
 #ifndef BB_TESTS_UNIT_KV_COUNTED_STORE_H
 #define BB_TESTS_UNIT_KV_COUNTED_STORE_H
 
@@ -55,7 +55,7 @@ static inline uint32_t counter(struct bb_db *db, const char *key)
     return number;
 }
 
-/* Checks that the state is one, and says which. */
+/* Checks that the state is valid, and returns its number. */
 static inline uint32_t state_of(struct bb_db *db)
 {
     struct bb_db_iter *iter = NULL;

@@ -1,6 +1,7 @@
-/* Goal: what a deleted range hides altogether goes without being read, as soon as the deletion is in
- * a table, and not while a snapshot needs it; whenever the power fails the store shows the same.
- * Method: a store of many tables under one deletion, on a file system that keeps a log of calls. */
+/* Goal: data completely hidden by a deleted range is removed without being read, as soon as the
+ * deletion is in a table, and not while a snapshot needs it; the store has the same contents after
+ * a power failure at any moment. Method: a store of many tables under one deletion, on a file
+ * system that keeps a log of calls. */
 #include "tests/support/store.h"
 
 #include "tests/support/file_fault.h"
@@ -127,7 +128,7 @@ static void covered_tables__stay_while_a_snapshot_needs_them(void **state)
     store_deinit(&store);
 }
 
-/* As wait_idle alone would do; the release has to wake the thread. */
+/* Like wait_idle without other calls; the release must wake the thread. */
 static void covered_tables__a_release_wakes_the_worker(void **state)
 {
     (void)state;
@@ -147,7 +148,7 @@ static void covered_tables__a_release_wakes_the_worker(void **state)
     store_deinit(&store);
 }
 
-/* What came after the deletion is not under it, in whatever table it lies. */
+/* Later writes are not covered, in any table. */
 static void covered_tables__later_writes_stay(void **state)
 {
     (void)state;
@@ -165,7 +166,7 @@ static void covered_tables__later_writes_stay(void **state)
     store_deinit(&store);
 }
 
-/* An iterator goes on over tables that are gone for all who come later. */
+/* An iterator continues over tables that later readers do not see. */
 static void covered_tables__an_iterator_keeps_its_own(void **state)
 {
     (void)state;
@@ -245,12 +246,12 @@ static void covered_tables__whole_or_not_at_all_when_the_power_fails(void **stat
     store_deinit(&store);
 }
 
-/* ---- the promise ---- */
+/* ---- the target ---- */
 
 struct promise {
     struct store store;
     uint64_t looks;
-    double worst; /* sum of the rates over what stands, as a part of the promise */
+    double worst; /* sum of the rates over the live tables, as a factor of the target */
 };
 
 static void look(struct promise *promise)
@@ -261,7 +262,7 @@ static void look(struct promise *promise)
     promise->looks++;
 }
 
-/* Before each change of the directory what was installed last stands. */
+/* Before each change of the directory, the last installed state is live. */
 static enum bb_status look_on_call(void *context, struct bb_file_memory *memory, uint64_t number,
                                    enum bb_file_call call, const char *path)
 {
@@ -316,7 +317,7 @@ static void put_and_delete(struct promise *promise, struct bb_rng *rng)
     look(promise);
 }
 
-/* Tables of low rates go, and the mean of those that stay may be above the level's. */
+/* Tables of low rates are removed, and the mean of the others may exceed the level's share. */
 static void covered_tables__the_promise_is_kept(void **state)
 {
     (void)state;
@@ -342,7 +343,7 @@ static void covered_tables__the_promise_is_kept(void **state)
     }
 }
 
-/* The table that came in last is a small part of a large level, and alone in it once the others go. */
+/* The last table is a small part of a large level, and its only one once the others are removed. */
 static void covered_tables__the_promise_is_kept_by_what_stays(void **state)
 {
     (void)state;
@@ -360,9 +361,9 @@ static void covered_tables__the_promise_is_kept_by_what_stays(void **state)
     store_deinit(&promise.store);
 }
 
-/* A table without filters among many with: as long as those stand it is within the promise. Alone, the
- * sum says what it costs, and the next pick, before anybody has waited, gives it filters. No look-up
- * has cost more meanwhile: those for keys that went ask one table less, the others what they asked. */
+/* A table without filters among many with filters is within the target. When only it remains, the
+ * sum shows its cost, and the next pick, before any other wait, gives it filters. No lookup got
+ * slower in the meantime: those for removed keys check one table less, the others the same ones. */
 static void covered_tables__excess_that_shows_is_mended_at_once(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: CURRENT is read only when it is exactly one name and a newline; publishing replaces it in
- * one step and leaves the old one in force when it fails before that. Method: damaged contents one
- * by one; every call of publishing fails in turn. */
+/* Goal: CURRENT is accepted only when it is exactly one name and a newline; publishing replaces it
+ * atomically, and keeps the old one when it fails before that. Method: damaged contents one by one;
+ * every call of publishing fails one by one. */
 #include "tests/support/assert_status.h"
 
 #include <string.h>
@@ -144,7 +144,7 @@ static void current__publish_fails_at_every_call(void **state)
             assert_int_equal(number, attempt);
             in_force = attempt;
         } else {
-            assert_false(was_published); /* calls behind the rename come last */
+            assert_false(was_published); /* calls after the rename are at the end */
         }
     }
     assert_true(was_published);

@@ -1,6 +1,6 @@
-/* Goal: what the declarations say of arguments at the edge of sense holds for every call alike: keys
- * and bounds that are too long, pointers that are NULL. Method: one store, each call of the public
- * header once with the longest key and once with one byte more. */
+/* Goal: the documented limits of arguments hold for every call: keys and bounds that are too long,
+ * pointers that are NULL. Method: one store, each call of the public header once with the longest
+ * key and once with one byte more. */
 #include "bb/db_explain.h"
 #include "tests/support/store.h"
 
@@ -167,7 +167,7 @@ static void db_arguments__null_is_released(void **state)
     assert_ok(bb_db_close(NULL));
 }
 
-/* Nothing of nothing. */
+/* An empty list at NULL. */
 static void db_arguments__null_has_no_elements(void **state)
 {
     struct fixture *f = *state;

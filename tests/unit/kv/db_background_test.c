@@ -1,7 +1,7 @@
-/* Goal: a flush never waits for a merge, nor a merge for a flush, and the promise of the filters is
- * kept by tables that were planned beside each other.
- * Method: a hook of the file system in memory holds the thread that creates a certain table, for as
- * long as the test needs it; listeners look at the statistics after every change. */
+/* Goal: a flush never waits for a merge, nor a merge for a flush, and tables planned at the same
+ * time keep the filters' target. Method: a hook of the file system in memory holds the thread that
+ * creates a certain table, for as long as the test needs it; listeners check the statistics after
+ * every change. */
 #include "tests/support/store.h"
 
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 #define HELD_MAX 16
 
-/* Tables by the order in which they are created: the hook holds those that are to be held. */
+/* Tables in the order of their creation: the hook holds some of them. */
 struct stage {
     struct bb_mutex mutex;
     struct bb_condvar changed;
@@ -22,7 +22,7 @@ struct stage {
     size_t created;
     size_t flushes;
     size_t compactions;
-    double excess; /* the greatest share of the promise that was seen in use */
+    double excess; /* the highest observed share of the target */
     struct bb_db *db;
 };
 
@@ -101,7 +101,7 @@ static void wait_for_closing(struct bb_db *db)
     }
 }
 
-/* A store with threads that merges so many runs of level 0. */
+/* A store with threads that merges this many runs of level 0. */
 static void set_up(struct store *store, struct stage *stage, uint32_t run_count)
 {
     store_init(store);
@@ -145,7 +145,7 @@ static void flush_run(struct store *store, uint32_t run, uint32_t count)
     assert_ok(bb_db_flush(store->db));
 }
 
-/* With one thread for both, this waits for ever. */
+/* With one thread for both, this waits forever. */
 static void db_background__flush_waits_for_no_merge(void **state)
 {
     (void)state;
@@ -198,8 +198,8 @@ static void compact_asynchronously(void *argument)
         abort();
 }
 
-/* Each of the two is planned as if the other were there already: else the runs that are flushed
- * beside a compaction of everything, which uses up the promise, take what its inputs had left. */
+/* Each of the two is planned with the other included. Otherwise runs flushed during a compaction of
+ * everything, which uses up the target, would take the share of its inputs. */
 static void db_background__promise_is_kept_beside_each_other(void **state)
 {
     (void)state;
@@ -227,7 +227,7 @@ static void db_background__promise_is_kept_beside_each_other(void **state)
 
 #define LIMIT   (UINT64_C(256) << 10)
 #define MARKS   4096
-#define APPEND  (UINT64_C(256) << 10) /* what a table is written by at most */
+#define APPEND  (UINT64_C(256) << 10) /* maximum size of one write to a table */
 #define SECONDS 1e-9
 
 /* Bytes that the file system has taken, before each append to a table. */
@@ -252,7 +252,7 @@ static enum bb_status mark_append(void *context, struct bb_file_memory *memory, 
     return BB_OK;
 }
 
-/* Without a log nearly all that is written is tables; the clock goes on by sleeping. */
+/* Without a log nearly all writes are tables; sleeping advances the clock. */
 static void db_background__writing_stays_below_its_limit(void **state)
 {
     (void)state;
@@ -281,9 +281,9 @@ static void db_background__writing_stays_below_its_limit(void **state)
     store_deinit(&store);
 }
 
-/* ---- Closing beside other calls ---- */
+/* ---- Closing during other calls ---- */
 
-/* A call in a thread of its own. */
+/* A call in a separate thread. */
 struct call {
     struct bb_thread thread;
     struct bb_db *db;
@@ -451,7 +451,7 @@ static void stay(void *context, const struct bb_event *event)
     bb_store_release_view(visitor->db, view);
 }
 
-/* A flush returns before its event, and what the event's listener reads is no iterator. */
+/* A flush returns before its event, and the reads of the event's listener use no iterator. */
 static void db_background__close_is_not_refused_for_a_listener(void **state)
 {
     (void)state;
@@ -477,7 +477,7 @@ static void db_background__close_is_not_refused_for_a_listener(void **state)
     store_deinit(&store);
 }
 
-/* Its flush is over, and it has no view yet: nothing else would tell the closing of it. */
+/* Its flush is over, and it has no view yet: only the call count makes closing wait for it. */
 static void db_background__close_waits_for_a_checkpoint(void **state)
 {
     (void)state;
@@ -508,7 +508,7 @@ static void db_background__close_waits_for_a_checkpoint(void **state)
     tear_down(&store, &stage);
 }
 
-/* ---- What closing leaves to the next opening ---- */
+/* ---- Work that closing leaves to the next opening ---- */
 
 static void put_large(struct store *store, uint32_t count)
 {

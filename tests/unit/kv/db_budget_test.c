@@ -1,10 +1,9 @@
-/* Goal: the filters of a store keep to filter_budget_bytes, or to filter_bits_per_key: at most 5 %
- * more while it grows, 8 % less to 2 % more after a full compaction; what is too little or more than
- * useful is reported. Method: loads of several orders under fixed seeds, deterministic, in memory,
- * with budgets of 2 to 14 bits for each key that there will be; the tables' own bytes are looked at
- * all along. (Found by measuring: 81 to 120 % were seen, when the target followed from the runs as
- * they were.)
- */
+/* Goal: the filters of a store keep filter_budget_bytes, or filter_bits_per_key: at most 5 % more
+ * while it grows, 8 % less to 2 % more after a full compaction; budgets that are too small or
+ * larger than useful are reported. Method: loads of several orders under fixed seeds,
+ * deterministic, in memory, with budgets of 2 to 14 bits for each final key; the tables' bytes are
+ * checked all the time. (Found by measuring: 81 to 120 % occurred when the target was computed from
+ * the present runs.) */
 #include "tests/support/store.h"
 
 #include <math.h>
@@ -14,8 +13,8 @@
 #include "tests/support/step.h"
 
 #define KEYS 24000
-/* What the filters of the first tables have more than was planned when there was none to look at: it
- * counts in stores of a thousand keys. */
+/* The excess of the first tables' filters, which were planned without existing tables: it matters
+ * in stores of a thousand keys. */
 #define UNFORESEEN_BYTES 80
 
 enum order {
@@ -90,7 +89,7 @@ static double share_used(struct store *store)
     return share_of_budget(store) - UNFORESEEN_BYTES / (double)stats.filter_budget_bytes;
 }
 
-/* Gives the greatest share of the budget that there was. */
+/* Returns the highest share of the budget that was used. */
 static double fill(struct store *store, enum order order, uint64_t seed)
 {
     struct bb_rng rng;
@@ -128,7 +127,7 @@ static void run_load(const struct load *load, uint64_t seed)
         load->block_size_bytes, worst, loaded, compacted, before.target_wasted_reads,
         before.expected_wasted_reads, after.expected_wasted_reads);
     assert_true(worst <= 1.05);
-    /* What grows with the keys need not be kept back for them. */
+    /* A budget that grows with the keys need not be reserved for them. */
     assert_true(!load->grows || load->bits_per_key < 8 || loaded >= 0.8);
     assert_true(compacted <= 1.02);
     /* The updates leave a quarter of the keys, and 20 bits for each of them are the most. */
@@ -153,8 +152,7 @@ static void db_budget__is_kept(void **state)
     }
 }
 
-/* It grows with the keys, and what is loaded uses it; so updates, which leave fewer keys, have it
- * too. */
+/* It grows with the keys, and the load uses it; updates, which leave fewer keys, also have it. */
 static void db_budget__of_bits_per_key_is_kept(void **state)
 {
     (void)state;
@@ -186,7 +184,7 @@ static void db_budget__of_other_kinds_is_kept(void **state)
              seed + 1);
 }
 
-/* Less than the least filter takes: there is none, and the statistics say so. */
+/* Less than the smallest filter takes: there is no filter, and the statistics report that. */
 static void db_budget__too_small_for_any_filter(void **state)
 {
     (void)state;
@@ -210,7 +208,7 @@ static void db_budget__too_small_for_any_filter(void **state)
     store_deinit(&store);
 }
 
-/* More than is useful: some 20 bits per key, and what is over is left. */
+/* More than useful: about 20 bits per key, and the rest is unused. */
 static void db_budget__larger_than_useful(void **state)
 {
     (void)state;
@@ -249,7 +247,7 @@ static void db_budget__may_change(void **state)
     store_open(&store);
     assert_ok(bb_db_wait_idle(store.db));
     assert_true(share_of_budget(&store) < 0.6);
-    /* The first one goes by what filters cost in the small tables of before. */
+    /* The first one uses the cost of filters in the earlier small tables. */
     assert_ok(bb_db_compact(store.db));
     assert_true(share_of_budget(&store) >= 0.75 && share_of_budget(&store) <= 1.02);
     assert_ok(bb_db_compact(store.db));
@@ -293,7 +291,7 @@ static void db_budget__without_filters(void **state)
     assert_true(store_stats(&store).target_wasted_reads == 0);
     assert_ok(bb_db_close(store.db));
     assert_ok(bb_db_destroy(STORE_PATH, &store.options, NULL));
-    /* Here no filter is possible, whoever chose the comparator: a budget is none. */
+    /* Here no filter is possible, because of the comparator: a budget has no effect. */
     store.options = given[2];
     store.options.filter_kind = BB_FILTER_DEFAULT;
     store.options.comparator = &folding;

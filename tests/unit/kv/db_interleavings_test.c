@@ -1,6 +1,6 @@
-/* Goal: interleavings of writers and the store's thread that are rare by themselves keep the
- * promise too. Method: a listener blocks the store's thread at a gate, so that each interleaving is
- * held in place for as long as the test needs it. */
+/* Goal: rare interleavings of writers and the store's thread also keep all guarantees. Method: a
+ * listener blocks the store's thread at a gate, so that each interleaving is held for as long as
+ * the test needs it. */
 #include "tests/support/store.h"
 
 #include <sched.h>
@@ -17,7 +17,7 @@ struct gate {
     struct bb_mutex mutex;
     struct bb_condvar changed;
     bool is_closed;
-    bool is_waiting; /* somebody stands before it */
+    bool is_waiting; /* a thread waits before it */
     struct bb_db *db;
 };
 
@@ -85,15 +85,15 @@ static void put_asynchronously(void *argument)
     call->is_done = true;
 }
 
-/* Gives others a chance; whatever the test then concludes does not depend on their taking it. */
+/* Yields to other threads; the conclusions of the test do not depend on their progress. */
 static void linger(void)
 {
     struct timespec pause = {.tv_nsec = 1000000};
     (void)nanosleep(&pause, NULL);
 }
 
-/* A log fails; a flush freezes its memtable, and the store's thread is busy elsewhere. Whatever is
- * acknowledged before that flush is done must survive the process: a record in the next log, behind
+/* A log fails; a flush freezes its memtable, and the store's thread is busy elsewhere. Everything
+ * acknowledged before that flush is done must survive the process. A record in the next log, after
  * sequences that the failed one may have lost, would not. */
 static void db_interleavings__no_write_behind_a_failed_log(void **state)
 {
@@ -116,7 +116,7 @@ static void db_interleavings__no_write_behind_a_failed_log(void **state)
     store_put(&store, "before", "1");
     assert_ok(bb_thread_create(&first.thread, flush_asynchronously, &first));
     gate_wait_for_somebody(&gate);
-    /* The store's thread stands still. */
+    /* The store's thread is blocked. */
     store_put(&store, "acknowledged", "2");
     bb_file_fault_arm(fault, &(struct bb_file_fault_plan){.mode = BB_FILE_FAULT_ERROR,
                                                           .call = BB_FILE_CALL_APPEND,
@@ -131,7 +131,7 @@ static void db_interleavings__no_write_behind_a_failed_log(void **state)
     assert_ok(bb_thread_create(&put.thread, put_asynchronously, &put));
     for (int i = 0; i < 200 && !put.is_done; i++)
         linger();
-    /* The process dies. */
+    /* The process crashes. */
     bool was_acknowledged = put.is_done;
     struct bb_file_memory *image = bb_file_memory_clone(store.memory);
     gate_set(&gate, false);
@@ -155,7 +155,7 @@ static void db_interleavings__no_write_behind_a_failed_log(void **state)
     gate_deinit(&gate);
 }
 
-/* Held-back bytes of an older log are not lost behind those of a newer one. */
+/* Buffered bytes of an older log are not lost before a newer one's. */
 static void db_interleavings__buffered_logs_keep_their_order(void **state)
 {
     (void)state;
@@ -259,8 +259,8 @@ static void build_table(struct store *store, const char *path, const char *key, 
     bb_table_builder_destroy(builder);
 }
 
-/* A reader that has the view of before and asks for the sequence only now: what is written after the
- * ingest is in the memtable of both views, the ingested table only in the new one. */
+/* A reader has the old view and reads the sequence only now: writes after the ingest are in the
+ * memtable of both views, the ingested table only in the new one. */
 static void db_interleavings__old_views_end_with_an_ingest(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* Goal: opening, creating, closing and reopening do what include/bb/db.h and docs/options.md say:
- * what is refused is refused by name and without a trace, what may change between two openings may.
- * Method: each flag, order and option on a file system in memory, and the operating system's files
- * where the defaults are meant. */
+/* Goal: opening, creating, closing and reopening work as documented in include/bb/db.h and
+ * docs/options.md: refusals name the option and leave no trace; some options may change between two
+ * openings. Method: each flag, order and option on a file system in memory, and the operating
+ * system's files for the defaults. */
 #include "base/buf.h"
 #include "bb/db_files.h"
 #include "tests/support/store.h"
@@ -49,7 +49,7 @@ static void db_open__is_not_created_unasked(void **state)
     store_deinit(&store);
 }
 
-/* A directory that is no store does not become one by being looked at, and stays as it is. */
+/* Checking a directory that is not a store does not change it. */
 static void db_open__leaves_another_directory_alone(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void db_open__leaves_another_directory_alone(void **state)
     assert_ok(fs->ops->list(fs, STORE_PATH, &names));
     assert_int_equal(names.count, 1);
     bb_name_list_deinit(&names);
-    /* It may become one when that is wanted. */
+    /* It may become one on request. */
     store.options.create_if_missing = true;
     store_open(&store);
     store_put(&store, "a", "1");
@@ -106,7 +106,7 @@ static void db_open__parent_must_be_there(void **state)
     store_deinit(&store);
 }
 
-/* What an opening says when the parent's sync fails in this way. */
+/* The result of an opening when the parent's sync fails in this way. */
 static enum bb_status open_beside(struct store *store, int error_number)
 {
     struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store->memory));
@@ -124,8 +124,8 @@ static enum bb_status open_beside(struct store *store, int error_number)
     return status;
 }
 
-/* A directory that is new must be durable in its parent; of one that was there that is only unknown
- * if the parent may not be opened. A sync that fails is a failure in both cases. */
+/* A new directory must be durable in its parent. For an existing directory this is unknown only if
+ * the parent cannot be opened. A failing sync is a failure in both cases. */
 static void db_open__parent_is_synced(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void db_open__slashes_at_the_end(void **state)
     store_deinit(&store);
 }
 
-/* All defaults, on the operating system's files; and the directory is given to nobody else. */
+/* All defaults, on the operating system's files; and no other opening gets the directory. */
 static void db_open__by_default(void **state)
 {
     (void)state;
@@ -212,8 +212,8 @@ static void db_open__locked(void **state)
     store_deinit(&store);
 }
 
-/* A writer at work replaces its manifest and removes tables while somebody else reads them: that the store is
- * open comes before everything that is found in its directory. */
+/* An active writer replaces its manifest and removes tables during reads: the result "open" has
+ * priority over the findings in its directory. */
 static void db_open__locked_while_files_change(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void db_open__locked_while_files_change(void **state)
     assert_status(bb_db_verify(STORE_PATH, &store.options, &report), BB_BUSY);
     assert_status(bb_db_repair(STORE_PATH, &store.options, NULL, NULL), BB_BUSY);
     assert_status(bb_db_destroy(STORE_PATH, &store.options, NULL), BB_BUSY);
-    /* A removal begins with CURRENT, and where a directory is listed by age a new CURRENT may be missed. */
+    /* A removal begins with CURRENT. A listing by age may miss a new CURRENT. */
     struct bb_file_system *fs = store.options.file_system;
     assert_ok(fs->ops->remove(fs, STORE_PATH "/CURRENT"));
     struct bb_db_options options = store.options;
@@ -242,8 +242,8 @@ static void db_open__locked_while_files_change(void **state)
     store_deinit(&store);
 }
 
-/* That it exists is true whoever has it open; and a program that must not find a store does not wait for
- * the holder of one. */
+/* The store exists even while another process has it open; and a program that requires a new store
+ * does not wait for the lock's holder. */
 static void db_open__exists_while_it_is_open(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void db_open__another_comparator_is_refused(void **state)
     assert_message("reverse");
     store.options.comparator = &other;
     assert_open_fails(&store, BB_INVALID, "another");
-    /* Nothing but the lock was touched. */
+    /* Only the lock was touched. */
     assert_int_equal(bb_file_memory_calls(store.memory), calls + 2);
     store.options.comparator = &reverse;
     store_open(&store);
@@ -380,7 +380,7 @@ static void db_open__another_comparator_is_refused(void **state)
     store_deinit(&store);
 }
 
-/* Filters, which know bytes alone, must not come between a key and its equals. */
+/* Filters compare bytes, so they must not separate a key from its equals. */
 static void db_open__comparator_that_equates(void **state)
 {
     (void)state;
@@ -464,7 +464,7 @@ static void db_open__any_mixture_of_options(void **state)
     store_deinit(&store);
 }
 
-/* What no log was kept of is durable once close has said so. */
+/* Writes without a log are durable after close has succeeded. */
 static void db_open__without_a_log_close_flushes(void **state)
 {
     (void)state;
@@ -487,7 +487,7 @@ static void db_open__without_a_log_close_flushes(void **state)
     store_put(&store, "lost with the process", "4");
     store_kill(&store);
     assert_content(&store, "a=1 c=3");
-    /* With the log back, what was written without it is still there. */
+    /* With the log enabled again, writes without it are still present. */
     store.options.wal_off = false;
     store_reopen(&store);
     store_put(&store, "d", "5");
@@ -524,7 +524,7 @@ static void db_open__the_secret_is_kept(void **state)
     store_deinit(&store);
 }
 
-/* Each store draws one of its own. */
+/* Each store draws a different one. */
 static void db_open__secrets_differ(void **state)
 {
     (void)state;
@@ -543,7 +543,7 @@ static void db_open__secrets_differ(void **state)
     assert_memory_not_equal(&secrets[0], &secrets[1], sizeof(secrets[0]));
 }
 
-/* Sequences and file numbers go on, however often a store is opened and with nothing to do. */
+/* Sequences and file numbers continue, after many openings without work. */
 static void db_open__a_hundred_times(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* Goal: who looks at a store that another one opens, writes and closes all the time finds it whole, or
- * busy, and never damaged. Method: a thread that does that, on disk; beside it verifications, openings
- * that make no store and dry repairs, each of which looks at the directory before it has the lock. */
+/* Goal: while one process repeatedly opens, writes and closes a store, others find it intact, or
+ * busy, and never damaged. Method: a thread that does that, on disk; at the same time
+ * verifications, openings that make no store and dry repairs, each of which reads the directory
+ * before it has the lock. */
 #include "tests/support/store.h"
 
 #include <limits.h>
@@ -52,7 +53,7 @@ static void write_all_the_time(void *argument)
     atomic_store(&writer->is_over, true);
 }
 
-/* Before the store is made there is none. */
+/* Before the store is made there is no store. */
 static void check_look(enum bb_status status, uint64_t *whole)
 {
     if (status != BB_BUSY && status != BB_NOT_FOUND)
@@ -74,7 +75,7 @@ static void db_open_threads__whole_or_busy(void **state)
     assert_ok(bb_thread_create(&thread, write_all_the_time, &writer));
     for (bool is_over = false; !is_over;) {
         struct bb_db *db = NULL;
-        is_over = atomic_load(&writer.is_over); /* and then once more */
+        is_over = atomic_load(&writer.is_over); /* and then again */
         check_look(bb_db_verify(writer.path, &options, NULL), &whole);
         check_look(bb_db_repair(writer.path, &options, &dry, NULL), &whole);
         check_look(bb_db_open(writer.path, &options, &db), &whole);

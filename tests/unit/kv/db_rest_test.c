@@ -1,7 +1,7 @@
-/* Goal: a store that was closed with nothing to recover is opened and closed without a change to its
- * files, and the first write, flush, compaction, ingest or checkpoint makes up for it; whatever is
- * not at rest is recovered and cleaned up as ever. Method: the changing calls of a file system in
- * memory are counted, and refused. What a loss of power leaves is tests/crash. */
+/* Goal: a cleanly closed store is opened and closed without a change to its files, and the first
+ * write, flush, compaction, ingest or checkpoint does the deferred work; any other store is
+ * recovered and cleaned up as usual. Method: the changing calls of a file system in memory are
+ * counted, and refused. Power failures: tests/crash. */
 #include "tests/support/store.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "base/status.h"
 
-/* Changing calls: of what kinds, and which one is to fail. */
+/* Changing calls: their kinds, and the failing one. */
 struct calls {
     uint64_t count[BB_FILE_CALL_ANY];
     enum bb_file_call refused;
@@ -38,7 +38,7 @@ static uint64_t sum(const struct calls *calls)
     return sum;
 }
 
-/* A store with a table, closed and at rest. */
+/* A store with a table, cleanly closed. */
 static void begin(struct store *store)
 {
     store_init(store);
@@ -54,7 +54,7 @@ static void count_from_here(struct store *store, struct calls *calls)
     bb_file_memory_set_hook(store->memory, on_call, calls);
 }
 
-/* But for the lock, which is a call of its own kind. */
+/* Except the lock, which is another kind of call. */
 static void assert_is_at_rest(struct store *store)
 {
     struct calls calls;
@@ -65,7 +65,7 @@ static void assert_is_at_rest(struct store *store)
     bb_file_memory_set_hook(store->memory, NULL, NULL);
 }
 
-/* All of it is published anew, before anything is removed. */
+/* Everything is published again, before any removal. */
 static void assert_is_not_at_rest(struct store *store)
 {
     struct calls calls;
@@ -90,7 +90,8 @@ static void db_rest__opening_and_closing_change_nothing(void **state)
     store_deinit(&store);
 }
 
-/* One sync for the name of the log, one for the log: what was at rest need not be written anew. */
+/* One sync for the name of the log, one for the log: files of a cleanly closed store need not be
+ * rewritten. */
 static void db_rest__the_first_synced_write_costs_two_syncs(void **state)
 {
     (void)state;
@@ -112,7 +113,7 @@ static void db_rest__the_first_synced_write_costs_two_syncs(void **state)
     store_deinit(&store);
 }
 
-/* Nothing has begun when that fails, and it is tried again. */
+/* If that fails, no log has begun, and it is retried. */
 static void db_rest__a_log_that_cannot_be_begun(void **state)
 {
     static const struct {
@@ -143,8 +144,8 @@ static void db_rest__a_log_that_cannot_be_begun(void **state)
     }
 }
 
-/* The manifest that was found is replaced before the first edit; when that fails, the edit does, and
- * both may be tried again. */
+/* The manifest is replaced before the first edit; if that fails, the edit fails, and both may be
+ * retried. */
 static void db_rest__a_manifest_that_cannot_be_begun(void **state)
 {
     static const enum bb_file_call refused[] = {BB_FILE_CALL_CREATE, BB_FILE_CALL_APPEND,
@@ -188,7 +189,7 @@ static void db_rest__compacted_before_any_write(void **state)
     store_deinit(&store);
 }
 
-/* Each write session leaves one log and one manifest behind it, not one more each time. */
+/* Each write session leaves one log and one manifest in total, not one more each time. */
 static void db_rest__files_do_not_gather(void **state)
 {
     (void)state;
@@ -214,8 +215,8 @@ static void db_rest__files_do_not_gather(void **state)
     store_deinit(&store);
 }
 
-/* A log that was begun and never written, in a store whose manifest names none: nothing would remove
- * it, for nobody knows it. */
+/* A log that was begun and never written, in a store whose manifest names no log: no code would
+ * remove it. */
 static void db_rest__not_with_a_log_that_nobody_named(void **state)
 {
     (void)state;
@@ -244,7 +245,7 @@ static void db_rest__not_with_a_log_that_nobody_named(void **state)
     store_deinit(&store);
 }
 
-/* What an earlier process has left is cleaned up by an opening, whatever else there is to do. */
+/* An opening removes an earlier process's leftovers, in addition to any other work. */
 static void db_rest__orphans_go_at_the_opening(void **state)
 {
     static const char *const names[] = {STORE_PATH "/000900.bbt", STORE_PATH "/000901.tmp",
@@ -263,7 +264,7 @@ static void db_rest__orphans_go_at_the_opening(void **state)
     }
 }
 
-/* Nobody said of the manifest that all of it was durable: the process died. */
+/* The manifest was not marked durable: the process crashed. */
 static void db_rest__not_after_a_death(void **state)
 {
     (void)state;
@@ -284,7 +285,7 @@ static void db_rest__not_after_a_death(void **state)
     store_deinit(&store);
 }
 
-/* Who reads without the lock sees what is at rest, and follows what begins then. */
+/* A reader without the lock sees the cleanly closed state, and follows later changes. */
 static void db_rest__read_only_beside(void **state)
 {
     (void)state;

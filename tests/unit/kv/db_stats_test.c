@@ -1,7 +1,7 @@
-/* Goal: the statistics add up: the classes of visits to the look-ups' visits, per level and in all,
- * requests to cache hits and reads, reads to what the file system was asked for, levels to tables.
- * Method: a store with data at several levels, look-ups whose number and outcome are known, and the
- * sums that include/bb/db.h and include/bb/table.h promise. */
+/* Goal: the statistics are consistent: the classes of visits add up to the lookups' visits, per
+ * level and in total, requests to cache hits and reads, reads to the file system's counts, levels
+ * to tables. Method: a store with data at several levels, lookups with known number and results,
+ * and the sums documented in include/bb/db.h and include/bb/table.h. */
 #include "tests/support/store.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ static struct bb_read_stats sum_of_levels(const struct bb_db_stats *stats)
     return sum;
 }
 
-/* What holds of the visits of any sum of look-ups. */
+/* Holds for the visits of any sum of lookups. */
 static void assert_consistent(const struct bb_read_stats *reads)
 {
     uint64_t touching = reads->visits[BB_VISIT_FALSE_POSITIVE] + reads->visits[BB_VISIT_TOMBSTONE] +
@@ -128,7 +128,7 @@ static void ask_all(struct store *store, const struct bb_get_options *options)
     }
 }
 
-/* Look-ups of which nobody wants more than the answer take a shorter way. */
+/* Lookups that only need the value take a fast path. */
 static void db_stats__the_short_way_counts_as_the_long_one(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void db_stats__the_short_way_counts_as_the_long_one(void **state)
     struct bb_read_stats mine = {0};
     struct bb_get_options options = {.stats = &mine};
     init_filled(&store);
-    ask_all(&store, NULL); /* whatever is read once is read here */
+    ask_all(&store, NULL); /* all later reads are cached */
     struct bb_db_stats before = store_stats(&store);
     struct bb_read_stats first = sum_of_levels(&before);
     ask_all(&store, &options);
@@ -207,7 +207,7 @@ static void db_stats__memtable_hits(void **state)
     store_deinit(&store);
 }
 
-/* Tombstones and versions that a snapshot does not see have classes of their own. */
+/* Tombstones and versions invisible to a snapshot have separate classes. */
 static void db_stats__classes(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void db_stats__classes(void **state)
     assert_int_equal(visits[BB_VISIT_NOT_VISIBLE], 1);
     assert_int_equal(visits[BB_VISIT_TOMBSTONE], 1);
     assert_int_equal(visits[BB_VISIT_PRESENT], 1);
-    /* Outside of all tables' bounds: no table is visited, or one says so. */
+    /* Outside all tables' bounds: no table is visited, or the visit is counted as out of bounds. */
     assert_int_equal(visit_sum(&stats.level_reads[0]) - visits[BB_VISIT_OUT_OF_BOUNDS], 3);
     bb_snapshot_release(store.db, before);
     store_deinit(&store);
@@ -364,8 +364,8 @@ static void db_stats__levels_are_the_tables(void **state)
     store_deinit(&store);
 }
 
-/* Hits, which are most look-ups here, ask the last level for what is there: it needs no filters.
- * The level's parts add up to the whole, each with its own share and cost. */
+/* Most lookups here find their key in the last level, which therefore needs no filters. The level's
+ * parts add up to the total, each with its share and cost. */
 static void db_stats__weights(void **state)
 {
     (void)state;
@@ -440,8 +440,8 @@ static void db_stats__weighted_waste_is_what_is_measured(void **state)
             found + (double)(visits[BB_VISIT_FILTER_NEGATIVE] + visits[BB_VISIT_SUMMARY_NEGATIVE]);
         double share = expected.levels[level].visit_share * LOOKUPS;
         double waste = expected.levels[level].expected_wasted_reads * LOOKUPS;
-        /* Five standard errors. Keys between the tables of a level ask none, and of those that do,
-         * filters let pass a little less than is allowed. */
+        /* Five standard errors. Keys between the tables of a level check no table, and filters have
+         * a slightly lower rate than permitted. */
         assert_true(vain <= share + 5 * sqrt(share) + 1);
         assert_true(found <= waste + 5 * sqrt(waste) + 1);
         waste *= vain / share;
@@ -513,7 +513,7 @@ static void take_note(void *context, const struct bb_event *event)
     }
 }
 
-/* What a listener was told of adds up to what the statistics say. */
+/* The sums of a listener's events equal the statistics. */
 static void db_stats__are_the_sums_of_the_events(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: whatever the style, and when it changes at every opening, every way of reading shows what was
- * written last: gets, many at once, iterators, a reader beside the writer, a checkpoint. Method: few
+/* Goal: for every style, even if it changes at every opening, all ways of reading return the last
+ * written state: gets, batches, iterators, a reader next to the writer, a checkpoint. Method: few
  * keys, overwritten and deleted through many flushes. */
 #include "tests/support/store.h"
 
@@ -139,7 +139,7 @@ static void check_amplification(const struct world *world)
     assert_true(stats.read_amplification <= (double)stats.run_count + 20);
 }
 
-/* styles: one for each opening, by turns. */
+/* styles: one for each opening, alternating. */
 static void run_styles(const enum bb_compaction_style *styles, size_t count, bool has_tiers)
 {
     struct world world = {.has_tiers = false};

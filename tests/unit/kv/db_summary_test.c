@@ -1,6 +1,6 @@
-/* Goal: whatever becomes of the summaries of a store's tables, the promise that is reported is the
- * one that look-ups keep. Method: stores that are opened anew with another residency; wasted
- * requests of absent keys are counted and compared with what the statistics expect. */
+/* Goal: for any state of the table filters, lookups keep the reported target. Method: stores that
+ * are reopened with another residency; wasted requests of absent keys are counted and compared with
+ * the statistics' expectation. */
 #include <math.h>
 
 #include "base/hash.h"
@@ -61,7 +61,8 @@ static void measure(struct store *store, double *ret_measured, double *ret_expec
                   (unsigned long long)bytes);
 }
 
-/* Each key is asked two or three times, and is wasted each time or never: deviations are wider. */
+/* Each key is looked up two or three times, and is wasted each time or never: deviations are
+ * wider. */
 static void assert_honest(struct store *store)
 {
     double measured = 0;
@@ -86,7 +87,7 @@ static void check_unused(double summary_bits, double rate_min)
     assert_true(fabs(stats.levels[1].filter_rate_sum - stats.levels[1].expected_wasted_reads) <
                 1e-12);
     assert_honest(&store);
-    /* What is written while summaries are unused has none, and keeps the promise. */
+    /* Tables written while table filters are unused lack them, and keep the target. */
     assert_ok(bb_db_compact(store.db));
     stats = stats_of(&store);
     for (int level = 0; level < BB_LEVEL_COUNT; level++)

@@ -1,6 +1,6 @@
-/* Goal: put, delete, get, write, snapshots and iterators do what include/bb/db.h says, at the
- * limits too, wherever the data happen to be: in a memtable, in tables, or both. Method: small
- * cases on a file system in memory, most of them three times: before a flush, after it, and after a
+/* Goal: put, delete, get, write, snapshots and iterators work as documented in include/bb/db.h,
+ * also at the limits, wherever the data is: in a memtable, in tables, or both. Method: small cases
+ * on a file system in memory, most of them three times: before a flush, after it, and after a
  * compaction. */
 #include "tests/support/store.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- put, get, delete ---- */
 
-/* Where the data of a case lie when it is checked. */
+/* Where the data of a case is when it is checked. */
 enum where { IN_MEMTABLE, IN_TABLE, IN_ONE_RUN, WHERE_COUNT };
 
 static void move(struct store *store, enum where where)
@@ -63,7 +63,7 @@ static void db__get_without_a_buffer(void **state)
     store_deinit(&store);
 }
 
-/* The buffer is replaced by a value that is found, and untouched by one that is not. */
+/* A found value replaces the buffer; a missing one leaves it unchanged. */
 static void db__get_and_the_buffer(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void db__values_of_all_sizes(void **state)
     store_deinit(&store);
 }
 
-/* Refused by its size alone: the bytes are not looked at. */
+/* Refused by its size, without reading the bytes. */
 static void db__value_beyond_the_limit(void **state)
 {
     (void)state;
@@ -258,7 +258,7 @@ static void db__batch_later_operations_win(void **state)
         assert_content(&store, "a=2 c=3");
         assert_get(&store, "b", NULL);
     }
-    /* The batch is still what it was. */
+    /* The batch is unchanged. */
     assert_int_equal(bb_batch_count(batch), 6);
     bb_batch_destroy(batch);
     store_deinit(&store);
@@ -283,7 +283,7 @@ static void db__batch_of_nothing(void **state)
     store_deinit(&store);
 }
 
-/* An empty write with sync makes durable what was written before it. */
+/* An empty write with sync makes earlier writes durable. */
 static void db__batch_of_nothing_syncs(void **state)
 {
     (void)state;
@@ -361,7 +361,7 @@ static void db__snapshots_keep_what_they_saw(void **state)
             bb_snapshot_release(store.db, snapshots[i]);
         assert_ok(bb_db_compact(store.db));
         assert_content(&store, "b=3 c=2");
-        /* Nothing old is left that nobody can see. */
+        /* No invisible old versions remain. */
         assert_int_equal(store_stats(&store).levels[1].entry_count, 2);
         store_deinit(&store);
     }

@@ -1,11 +1,10 @@
-/* Goal: any number of threads may use a store at once: batches are seen whole or not at all, what a
- * thread has seen it never sees undone, snapshots and iterators stay in their state, and all of it
- * while memtables are frozen, flushed and compacted.
- * Method: writers whose batches put one version number under two keys; readers, readers of all keys
- * at once, snapshot readers, scanners and a thread that flushes and compacts, all of which check what
- * they can know. Keys are long enough to be told apart from all others by a run's ready summaries. The
- * builds with the thread and the address sanitizer see the rest. Interleavings that are held in
- * place are in db_interleavings_test.c. */
+/* Goal: any number of threads may use a store concurrently: batches are visible whole or not at
+ * all, no thread sees a state go back, snapshots and iterators keep their state, and all of this
+ * while memtables are frozen, flushed and compacted. Method: writers whose batches put one version
+ * number under two keys; readers, batch readers, snapshot readers, scanners and a thread that
+ * flushes and compacts, all of which check their results. Keys are long enough for the fast path of
+ * a run's ready table filters. The builds with the thread and the address sanitizer find the rest.
+ * Interleavings that are held in place are in db_interleavings_test.c. */
 #include "tests/support/store.h"
 
 #include <inttypes.h>
@@ -18,7 +17,7 @@
 #include "tests/support/file_fault.h"
 #include "tests/support/rng.h"
 
-/* ---- Everybody at once ---- */
+/* ---- All threads together ---- */
 
 #define WRITERS        2
 #define PAIRS          40 /* keys of each writer: one at each end of the key range */
@@ -128,7 +127,7 @@ static uint64_t get_version(struct crowd *crowd, const struct bb_snapshot *snaps
     return version;
 }
 
-/* What was acknowledged before the get is seen; and nothing goes back. */
+/* Writes acknowledged before the get are visible; and no state goes back. */
 static void read_often(void *argument)
 {
     struct member *member = argument;
@@ -153,7 +152,7 @@ static void read_often(void *argument)
     bb_buf_deinit(&buf);
 }
 
-/* Both halves of every pair, and keys between them that nobody writes. */
+/* Both halves of every pair, and keys between them that are never written. */
 struct everything {
     char texts[3 * PAIR_COUNT][KEY_SIZE];
     struct bb_bytes keys[3 * PAIR_COUNT];
@@ -274,7 +273,7 @@ static void scan_often(void *argument)
         scan_once(member->crowd, bb_rng_one_in(&member->rng, 2));
 }
 
-/* A checkpoint is a store by itself, of some moment: both halves of every pair agree. */
+/* A checkpoint is a separate store, as of some moment: both halves of every pair agree. */
 static void check_checkpoint(struct crowd *crowd, const char *path)
 {
     struct bb_db_options options = *crowd->options;
@@ -448,7 +447,7 @@ static void db_threads__everybody_at_once(void **state)
     store_deinit(&store);
 }
 
-/* ---- A synced write is refused without a log; those beside it are not ---- */
+/* ---- A synced write is refused without a log; concurrent unsynced ones are not ---- */
 
 static void put_synced_in_vain(void *argument)
 {

@@ -1,9 +1,9 @@
-/* Goal: flushes put index files off, so that what is loaded is indexed once: compactions build them, and
- * what is left the store builds by itself, once flushes have ceased, somebody waits or selections ask for
- * indexes. Selections find the same meanwhile; closing does not wait for it; what fails is told, stands
- * in nobody's way and is made up for.
- * Method: stores of rows with all kinds of indexes on a file system in memory, whose created files are
- * counted; calls of the file system that fail; a store with threads whose clock is put ahead. */
+/* Goal: flushes defer index files, so that loaded data is indexed once: compactions build them, and
+ * the store builds the rest later, after the series of flushes, or when a call waits or selections
+ * use indexes. Selections have the same results in the meantime; closing does not wait for the
+ * builds; failures are reported, block nothing and are retried. Method: stores of rows with all
+ * kinds of indexes on a file system in memory, whose created files are counted; calls of the file
+ * system that fail; a store with threads whose clock is advanced. */
 #include "tests/support/indexed_store.h"
 
 #include "base/status.h"
@@ -75,7 +75,7 @@ static void deferred_indexes__wait_for_somebody_who_waits(void **state)
     store_deinit(&store);
 }
 
-/* Tables of before an index was created are no work of the store's own, but for those of level 0. */
+/* The store does not build indexes for tables older than the index, except in level 0. */
 static void deferred_indexes__are_those_of_level_0(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void deferred_indexes__are_wanted_by_selections(void **state)
     struct store store;
     open_indexed(&store);
     flush_rows(&store, 0, 1);
-    /* Neither asks an index. */
+    /* Neither uses an index. */
     (void)indexed_count(store.db, "status = 200", true);
     (void)indexed_count(store.db, NULL, false);
     flush_rows(&store, 100, 1);
@@ -205,7 +205,7 @@ static void deferred_indexes__that_fail_are_told_and_made_up_for(void **state)
     }
 }
 
-/* Flushes and compactions of level 0 go on without it. */
+/* Flushes and compactions of level 0 continue without it. */
 static void deferred_indexes__that_fail_refuse_no_write(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void deferred_indexes__are_built_after_a_selection(void **state)
     store_deinit(&store);
 }
 
-/* Closing at any moment of the worker's: it ends without an error, and nothing is left over. */
+/* Closing at any moment of the worker's build ends without an error, and leaves no files. */
 static void deferred_indexes__do_not_keep_a_store_open(void **state)
 {
     (void)state;

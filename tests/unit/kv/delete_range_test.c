@@ -1,6 +1,6 @@
-/* Goal: a deleted range is gone wherever tombstone and keys are, and nothing else is. Method: small
- * stores, the tombstone in a newer memtable, table or level than the keys; what broke elsewhere by
- * name. The model test does the rest. */
+/* Goal: a deleted range is gone wherever tombstone and keys are, and all other keys stay. Method:
+ * small stores, the tombstone in a newer memtable, table or level than the keys; bugs of other
+ * engines by name. The model test does the rest. */
 #include "tests/support/store.h"
 
 static void delete_range(struct store *store, const char *low, const char *high)
@@ -14,7 +14,7 @@ static void begin(struct store *store)
     store_open(store);
 }
 
-/* A filter knows the entries of its table: of a key whose range was deleted there it says no. */
+/* A filter has the entries of its table: it returns no for a key whose range was deleted there. */
 static void delete_range__before_any_filter_rocksdb_9453(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void delete_range__snapshots_see_what_was(void **state)
     store_deinit(&store);
 }
 
-/* Covered and without a snapshot: nothing of it is left at the bottom. */
+/* Covered and without a snapshot: no trace remains at the bottom. */
 static void delete_range__compaction_leaves_nothing(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static uint64_t log_bytes(struct store *store)
     return sum;
 }
 
-/* They leave nothing in the memtable, which never became full: the log grew until something was put. */
+/* They leave no entry in the memtable, which was never full: the log grew until the next put. */
 static void delete_range__empty_ones_do_not_fill_the_disk(void **state)
 {
     (void)state;
@@ -200,8 +200,8 @@ static void delete_range__empty_ones_do_not_fill_the_disk(void **state)
     store_deinit(&store);
 }
 
-/* The log begins with an empty range: replay had made a memtable for it, found it empty where the next
- * write asked for a larger one, and lost it. A memory checker sees it. */
+/* The log begins with an empty range. Replay had made a memtable for it, found it empty when the
+ * next write needed a larger one, and leaked it. A memory checker finds it. */
 static void delete_range__empty_ones_before_a_large_value_leak_nothing(void **state)
 {
     (void)state;
@@ -216,8 +216,8 @@ static void delete_range__empty_ones_before_a_large_value_leak_nothing(void **st
     store_deinit(&store);
 }
 
-/* What broke: compactions cut their output by its entries alone, and a table with tombstones between
- * them became as large as these were. */
+/* Regression: compactions cut their output only by its entries, and a table with many tombstones
+ * between them became very large. */
 static void delete_range__many_make_no_large_tables(void **state)
 {
     (void)state;

@@ -1,8 +1,7 @@
-/* Goal: whatever is deleted by range, in whatever memtable, table and level tombstones and keys
- * come to lie, and whatever snapshots hold, every way of reading shows the same as a map does.
- * Method: many small stores of few keys, so that ends of ranges, keys and borders of tables meet
- * often; all styles, two comparators; the empty key and keys of the greatest size are among the
- * ends.
+/* Goal: for any range deletions, in any memtable, table and level for tombstones and keys, and any
+ * snapshots, all ways of reading agree with a map. Method: many small stores of few keys, so that
+ * ends of ranges, keys and borders of tables often coincide; all styles, two comparators; the empty
+ * key and keys of maximum size are among the ends.
  *
  * BB_TEST_STORES sets the number of stores (default 24), BB_TEST_SEED the seed.
  */
@@ -119,7 +118,7 @@ static size_t index_above(const struct map *map, size_t index)
     return index;
 }
 
-/* KEYS when there is none. */
+/* KEYS if none exists. */
 static size_t index_below(const struct map *map, size_t index)
 {
     while (index-- > 0) {
@@ -176,7 +175,7 @@ static void check_walk(struct test *test, struct bb_db_iter *iter, const struct 
     check_place(test, iter, map, KEYS, "backward");
 }
 
-/* From a low to a high key, without what lies outside. */
+/* From a low to a high key, without keys outside. */
 static void check_range(struct test *test, const struct map *map,
                         const struct bb_get_options *options)
 {
@@ -372,8 +371,8 @@ static void deleted_ranges__every_way_of_reading_shows_the_map(void **state)
     assert_true(covered_tables >= count);
 }
 
-/* The newest version of a key was covered, an older one was kept for a snapshot: a cut behind the
- * output's last key came out in front of it. */
+/* The newest version of a key was covered, an older one was kept for a snapshot: a cut after the
+ * output's last key was before it. */
 static void deleted_ranges__outputs_are_not_cut_before_an_older_version(void **state)
 {
     (void)state;

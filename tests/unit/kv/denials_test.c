@@ -1,6 +1,6 @@
-/* Goal: what is told of many keys at once is what the runs and their summaries tell of each. Method:
- * stores of several runs, opened anew and with their tables asked before or not, under options with
- * and without summaries that are ready, and with damaged ones; keys in and out of all bounds, in
+/* Goal: the batch result for many keys agrees with the runs and their table filters for each key.
+ * Method: stores of several runs, reopened and with their tables used before or not, under options
+ * with and without ready table filters, and with damaged ones; keys in and out of all bounds, in
  * windows of every size. */
 #include "kv/read/denials.h"
 
@@ -31,7 +31,7 @@ struct window {
     uint64_t hashes[BB_DENIALS_KEYS];
 };
 
-/* Few are shorter than what all bounds begin with, or begin otherwise. */
+/* A few are shorter than the shared prefix of all bounds, or begin differently. */
 static void draw(struct window *window, const struct bb_db *db, struct bb_rng *rng)
 {
     for (size_t k = 0; k < BB_DENIALS_KEYS; k++) {

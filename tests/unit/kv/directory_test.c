@@ -1,7 +1,7 @@
-/* Goal: every name of a directory is judged by the rules of docs/durability.md (R7 to R9): nothing
- * of the store and nothing foreign is ever removed, nothing is created over what may hold data.
- * Method: directories in memory made for each rule; for removal, random directories against the
- * rules written out once more. */
+/* Goal: every name of a directory is classified by the rules of docs/durability.md (R7 to R9): no
+ * needed and no foreign file is ever removed, and no store is created over possible data. Method:
+ * directories in memory made for each rule; for removal, random directories compared with a second
+ * implementation of the rules. */
 #include "tests/unit/kv/sample_edit.h"
 
 #include <stdio.h>
@@ -270,14 +270,14 @@ static void directory__new_store(void **state)
     put(memory, "README", 5);
     put(memory, "000001.sst", 5);
     check_new(memory, BB_OK, NULL);
-    /* What an interrupted creation leaves. */
+    /* Leftovers of an interrupted creation. */
     put(memory, "000002.tmp", 10);
     put(memory, "MANIFEST-000001", 0);
     put(memory, "MANIFEST-000002", 300);
     check_new(memory, BB_OK, NULL);
     write_manifest(fs, 3, empty);
     check_new(memory, BB_OK, NULL);
-    /* What has been more than that. */
+    /* More than a leftover. */
     put(memory, "MANIFEST-000004", 1025);
     check_new(memory, BB_CORRUPT,
               "/db: has no CURRENT, but files of a store: MANIFEST-000001, MANIFEST-000002, "
@@ -353,7 +353,7 @@ static void directory__judge(void **state)
         {BB_FILE_TABLE, 5000, BB_VERDICT_ORPHAN},
         {BB_FILE_TEMPORARY, 70, BB_VERDICT_ORPHAN},
         {BB_FILE_TEMPORARY, 5, BB_VERDICT_ORPHAN},
-        /* 1000 + 2^40: more than the store can have given out. */
+        /* 1000 + 2^40: beyond the numbers that the store can have used. */
         {BB_FILE_TABLE, 1099511628775, BB_VERDICT_ORPHAN},
         {BB_FILE_TABLE, 1099511628776, BB_VERDICT_FOREIGN},
         {BB_FILE_LOG, 1099511628775, BB_VERDICT_NEEDED},
@@ -366,7 +366,7 @@ static void directory__judge(void **state)
     bb_manifest_state_deinit(&known);
 }
 
-/* The rules once more, over a name alone. */
+/* The rules again, for only a name. */
 static bool may_go(const char *name, const struct bb_manifest_state *known)
 {
     unsigned long long number = 0;

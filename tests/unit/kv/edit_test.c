@@ -1,7 +1,7 @@
-/* Goal: an edit survives encoding; one edit has one encoding; nothing that is not one is taken for
- * one. Method: round trips of random edits; of one edit with every kind of field, every truncation
- * and every change of every byte either fails or is the encoding of what it decodes to; hand-made
- * fields of later versions and beyond the limits. */
+/* Goal: an edit survives encoding; one edit has one encoding; other bytes are refused. Method:
+ * round trips of random edits; for one edit with every kind of field, every truncation and every
+ * change of every byte either fails or is the encoding of its decoded edit; hand-made fields of
+ * later versions and beyond the limits. */
 #include "tests/unit/kv/sample_edit.h"
 
 #include <math.h>
@@ -11,9 +11,8 @@
 
 static const struct bb_place here = {.file = "MANIFEST-000009", .offset = 1000};
 
-/* Decodes, encodes again and compares: nothing else may decode to that. Only a field that became
- * one to be passed over may be missing. False when decoding failed, with a status that is allowed.
- */
+/* Decodes, encodes again and compares: the bytes must be canonical. Only a field that became a
+ * skippable one may be missing. False when decoding failed with a permitted status. */
 static bool is_canonical(struct bb_bytes bytes, bool may_be_shorter)
 {
     struct bb_edit edit;
@@ -93,7 +92,7 @@ static void edit__corrupt_truncated(void **state)
     size_t accepted = 0;
     assert_ok(bb_edit_encode(&edit, &bytes));
     for (size_t size = 0; size <= bytes.size; size++) {
-        /* A copy of its own size, so that a read beyond it is seen. */
+        /* A copy of exactly its size, to detect reads beyond it. */
         struct bb_buf cut = {0};
         assert_ok(bb_buf_assign(&cut, bb_bytes_of(bytes.data, size)));
         accepted += is_canonical(bb_buf_bytes(&cut), false);
@@ -189,7 +188,7 @@ static void edit__newer_format(void **state)
     bb_edit_deinit(&edit);
 }
 
-/* The value of an added table, with fields of a later version behind it. */
+/* The value of an added table, followed by fields of a later version. */
 static void extended_table(uint64_t tag, struct bb_buf *bytes)
 {
     struct bb_edit edit;
@@ -199,7 +198,7 @@ static void extended_table(uint64_t tag, struct bb_buf *bytes)
     bb_rng_init(&rng, 3);
     bb_edit_init(&edit);
     sample_add_table(&rng, &edit, 1, 8, 100);      /* of run 0 */
-    edit.added[0].meta.tombstone_sequence_min = 0; /* a field of its own */
+    edit.added[0].meta.tombstone_sequence_min = 0; /* stored in a separate field */
     assert_ok(bb_edit_encode(&edit, &plain));
     struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(plain.data + 2, plain.size - 2));
     struct bb_bytes table;
@@ -224,7 +223,7 @@ static void table_of_run(int level, uint64_t run, bool is_twice, struct bb_buf *
     bb_rng_init(&rng, 4);
     bb_edit_init(&edit);
     sample_add_table(&rng, &edit, level, 8, 100);
-    edit.added[0].meta.tombstone_sequence_min = 0; /* a field of its own */
+    edit.added[0].meta.tombstone_sequence_min = 0; /* stored in a separate field */
     assert_ok(bb_edit_encode(&edit, &plain));
     struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(plain.data + 2, plain.size - 2));
     struct bb_bytes table;

@@ -1,7 +1,6 @@
-/* Goal: the report of a look-up gives the answer of a get, its steps are what the get asked, and
- * its sums are what the statistics say of that get, read by read. Method: twin stores under many
- * options, of which one is asked by gets and the other by reports; single stores in which what the
- * steps must say is known. */
+/* Goal: the report of a lookup has the result of a get, its steps are the get's, and its sums equal
+ * the statistics of that get, read by read. Method: twin stores under many options, one used by
+ * gets and the other by reports; single stores with known steps. */
 #include "bb/db_explain.h"
 
 #include <math.h>
@@ -25,7 +24,7 @@ static void put(struct bb_db *db, uint32_t i, uint32_t version)
     assert_ok(bb_db_put(db, NULL, bb_bytes_of_text(key), bb_bytes_of_text(value)));
 }
 
-/* One level filled by compaction, others by what came later; tombstones; something in memory. */
+/* One level filled by compaction, others by later writes; tombstones; some data in memory. */
 static void fill(struct bb_db *db)
 {
     char key[16];
@@ -55,7 +54,7 @@ static bool is_pinned_or_filled(const struct bb_explain *explain)
     return false;
 }
 
-/* What a table's part of the report says, against what it counted. */
+/* Compares a table's part of the report with its counts. */
 static void assert_table_agrees(const struct bb_table_explain *table)
 {
     const struct bb_read_stats *stats = &table->stats;
@@ -216,7 +215,7 @@ static void explain__answers_and_counts_as_a_get(void **state)
         compare_twins(&variants[i], seed + i);
 }
 
-/* ---- what the steps say ---- */
+/* ---- the contents of the steps ---- */
 
 static struct bb_explain explain_key(struct store *store, const char *key)
 {
@@ -282,7 +281,7 @@ static void explain__names_where_a_key_is(void **state)
     store_deinit(&store);
 }
 
-/* Over many absent keys, what is predicted of the filters that were asked is what they let pass. */
+/* Over many absent keys, the predicted rate of the probed filters is the measured one. */
 static void explain__predicts_what_filters_let_pass(void **state)
 {
     (void)state;

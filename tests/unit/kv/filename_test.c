@@ -104,8 +104,8 @@ static void filename__foreign_names(void **state)
     assert_int_equal(bb_filename_decode((struct bb_bytes){0}).kind, BB_FILE_FOREIGN);
 }
 
-/* Whatever is accepted is what encode writes for it: one name for one number, over all changes of
- * one byte. */
+/* Every accepted name equals the result of encode: one name for one number, over all changes of one
+ * byte. */
 static void filename__one_name_for_one_number(void **state)
 {
     (void)state;
@@ -129,8 +129,8 @@ static void filename__one_name_for_one_number(void **state)
             }
         }
     }
-    /* Of seven digits the first has 9 good values, the others 10: 69 per kind; 4 kinds; and what
-     * was changed to itself. */
+    /* Of seven digits the first has 9 good values, the others 10: 69 per kind; 4 kinds; and
+     * unchanged names. */
     assert_true(accepted > 4 * 69);
 }
 

@@ -1,7 +1,7 @@
-/* Goal: what is read beside a writer is the state after its last commit or the one under way,
- * whatever it does meanwhile. Method: an opening before each call of a writer that changes
- * something; a writer that replaces all files before each call of an opening; threads, in memory
- * and on disk. */
+/* Goal: a reader next to a writer sees the state after the last commit or the current one, for
+ * anything that the writer does at the same time. Method: an opening before each changing call of a
+ * writer; a writer that replaces all files before each call of an opening; threads, in memory and
+ * on disk. */
 #include "tests/unit/kv/counted_store.h"
 
 #include <limits.h>
@@ -73,7 +73,7 @@ static void glimpse__before_each_call_of_its_writer(void **state)
 
 /* ---- before each call of the opening ---- */
 
-/* The store's file system, which lets the writer go on before the n-th call that looks at names. */
+/* The store's file system, which lets the writer run before the n-th call that reads names. */
 struct racing_system {
     struct bb_file_system base;
     struct bb_file_system *inner;
@@ -142,7 +142,7 @@ static void counters(struct bb_file_system *fs, struct bb_file_counters *ret_cou
     inner_of(fs)->ops->counters(inner_of(fs), ret_counters);
 }
 
-/* Nothing else is called: a reader changes nothing. */
+/* No other call exists: a reader changes nothing. */
 static const struct bb_file_system_ops racing_ops = {
     .open = open_in_race,
     .list = list_in_race,
@@ -189,8 +189,8 @@ static void glimpse__before_each_call_of_the_opening(void **state)
     store_deinit(&store);
 }
 
-/* What broke: no CURRENT was found, and then the files of a store, which had just been made: taken for
- * damage, or for a store that must not exist. */
+/* Regression: no CURRENT was found, and then the files of a store that had just been made. They
+ * were mistaken for damage, or for a store that must not exist. */
 static void glimpse__while_the_store_is_made(void **state)
 {
     (void)state;
@@ -272,7 +272,7 @@ static void write_until_all_looked(void *argument)
     atomic_store(&crowd->is_over, true);
 }
 
-/* At least what was acknowledged before, and at most one commit more than after. */
+/* At least the commits acknowledged before, and at most one commit more than after. */
 static uint32_t look(struct crowd *crowd, struct bb_db *db, uint32_t at_least)
 {
     uint32_t seen = state_of(db);

@@ -1,7 +1,7 @@
-/* Goal: no manifest, however absurd, ends the process: every call on a store that has one gives a
- * status. Method: a store in memory with tables of several levels, range tombstones and a log; one or
- * a few numbers of its manifest are replaced by limits and their neighbours, its checksums are sound;
- * then the store is verified, read, written, compacted, repaired and destroyed. Seeds are fixed and
+/* Goal: no absurd manifest ends the process: every call on such a store returns a status. Method: a
+ * store in memory with tables of several levels, range tombstones and a log; one or a few numbers
+ * of its manifest are replaced by limits and their neighbours, its checksums are sound; then the
+ * store is verified, read, written, compacted, repaired and destroyed. Seeds are fixed and
  * printed. */
 #include "tests/support/store.h"
 
@@ -90,7 +90,7 @@ static void twist_counts(struct bb_rng *rng, struct bb_table_meta *meta)
     *counts[bb_rng_below(rng, count)] = absurd(rng);
 }
 
-/* Counts that agree with each other, and with nothing else. */
+/* Counts that agree only with each other. */
 static void twist_together(struct bb_rng *rng, struct bb_table_meta *meta)
 {
     uint64_t value = absurd(rng);
@@ -171,7 +171,7 @@ static void twist_end(struct bb_rng *rng, struct bb_manifest_state *state)
     state->log_is_absent = true;
 }
 
-/* In the order of the tables' numbers whatever was done, as the state wants it. */
+/* Always in the order of the tables' numbers, as the state requires. */
 static void twist(struct bb_rng *rng, struct bb_manifest_state *state)
 {
     uint64_t changes = 1 + bb_rng_below(rng, 3);

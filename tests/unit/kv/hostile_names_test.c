@@ -1,6 +1,7 @@
-/* Goal: no name of a file, and no number in a manifest, ends the process or uses up the numbers of a
- * store. Method: a store in memory; names of every kind with numbers around each limit, and manifests
- * with sound checksums whose next number is near the last one; then everything that opens a store. */
+/* Goal: no name of a file, and no number in a manifest, ends the process or uses up the numbers of
+ * a store. Method: a store in memory; names of every kind with numbers around each limit, and
+ * manifests with sound checksums whose next number is near the last one; then everything that opens
+ * a store. */
 #include "tests/support/store.h"
 
 #include "kv/manifest/filename.h"
@@ -82,7 +83,7 @@ static void check_readable(struct store *store)
     assert_ok(bb_db_close(db));
 }
 
-/* One file that this store cannot have written: it is left alone, and the store is as good as new. */
+/* A file that this store cannot have written is kept, and the store works normally. */
 static void check_far_name(enum bb_file_kind kind, uint64_t number, const char *content)
 {
     struct store store;
@@ -112,7 +113,7 @@ static void hostile_names__far_numbers_are_left_alone(void **state)
     }
 }
 
-/* A name alone is no store, whatever its number. */
+/* A name without more is no store, for any number. */
 static void hostile_names__a_new_store_takes_no_far_number(void **state)
 {
     (void)state;
@@ -207,7 +208,7 @@ static void use_up(struct store *store)
     (void)is_used_up(bb_db_put(db, NULL, bb_bytes_of_text("k"), bb_bytes_of_text("v")));
 }
 
-/* left: how many numbers are left. */
+/* left: the number of unused numbers. */
 static void check_end_of_numbers(uint64_t left)
 {
     struct store store;

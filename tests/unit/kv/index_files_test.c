@@ -1,8 +1,8 @@
-/* Goal: index files live and die with their tables: a store that is open for reading uses the ones of
- * now and removes none, what fails in between is told and leaves no file behind, a passing failure is
- * forgotten.
- * Method: stores of rows with all kinds of indexes on a file system in memory, beside a second opening,
- * checkpoints, ingests and removals; single calls of the file system that fail. */
+/* Goal: index files share their tables' lifetime: a read-only store uses the present ones and
+ * removes none, failures in between are reported and leave no file, and a temporary failure is
+ * forgotten. Method: stores of rows with all kinds of indexes on a file system in memory, with a
+ * second opening, checkpoints, ingests and removals at the same time; single calls of the file
+ * system that fail. */
 #include "tests/support/indexed_store.h"
 
 #include "base/status.h"
@@ -52,7 +52,7 @@ static void index_files__a_reader_sees_what_was_materialized(void **state)
     assert_int_equal(indexed_account(reader, "user = 'x'", NULL).tables_indexed, 0);
     refresh(&store, reader);
     indexed_check_all_built(reader);
-    /* Files that are replaced are read on by whoever had them, and are the writer's to remove. */
+    /* Readers continue to use replaced files; the writer removes them. */
     struct bb_materialize_options again = {.struct_size = sizeof(again), .rebuild = true};
     assert_ok(bb_db_index_materialize(store.db, &again));
     indexed_check_all_built(reader);
@@ -66,7 +66,7 @@ static void index_files__a_reader_sees_what_was_materialized(void **state)
     store_deinit(&store);
 }
 
-/* Compactions and openings remove the names of what a reader has. */
+/* Compactions and openings remove the names of files that a reader has open. */
 static void index_files__a_reader_keeps_what_compactions_replace(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void index_files__a_reader_keeps_what_compactions_replace(void **state)
 struct refusal {
     enum bb_file_call call;
     const char *part; /* of the path */
-    uint32_t passed;  /* such calls before the one that fails */
+    uint32_t passed;  /* such calls before the failing one */
     enum bb_status status;
     bool is_met;
 };
@@ -132,7 +132,7 @@ static void index_files__a_checkpoint_that_fails_leaves_no_copy(void **state)
     store_deinit(&store);
 }
 
-/* Whatever call fails, with whatever status: the caller is told, and the file goes. */
+/* If any call fails, with any status, the caller gets it, and the file is removed. */
 static void index_files__materializing_that_fails_is_told(void **state)
 {
     static const struct refusal refusals[] = {
@@ -200,7 +200,7 @@ static void check_checkpoint(bool has_links)
     assert_int_equal(report.indexes, report.tables);
     assert_ok(bb_db_open("/data/copy", &store.options, &copy.db));
     indexed_check_all_built(copy.db);
-    /* It has the catalog too: what it writes is indexed. */
+    /* It has the catalog too: its writes are indexed. */
     indexed_put_rows(&copy, 4000, 100, 1);
     assert_ok(bb_db_flush(copy.db));
     indexed_check_all_built(copy.db);

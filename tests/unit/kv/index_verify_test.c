@@ -1,8 +1,8 @@
-/* Goal: verification finds every index file that is missing, damaged, another table's, or that lies:
- * whose bytes are sound and which excludes a record of its table; and a repair of such a store keeps the
- * rows, the definitions and all sound index files.
- * Method: stores of rows with all kinds of indexes on a file system in memory, whose index files are
- * removed, flipped, exchanged, and built anew from other records under the same id. */
+/* Goal: verification finds every index file that is missing, damaged, another table's, or wrong:
+ * sound bytes that exclude a record of the table; and a repair of such a store keeps the rows, the
+ * definitions and all sound index files. Method: stores of rows with all kinds of indexes on a file
+ * system in memory, whose index files are removed, flipped, exchanged, and rebuilt from other
+ * records under the same id. */
 #include "tests/support/indexed_store.h"
 
 #include "base/buf.h"
@@ -41,9 +41,9 @@ static void assert_verify(struct store *store, enum bb_status expected, const ch
         assert_message(message);
 }
 
-/* ---- lies ---- */
+/* ---- wrong index files ---- */
 
-/* What is said of the unique row. */
+/* The wrong information about the unique row. */
 enum lie {
     LIE_NONE,
     LIE_VALUE,   /* it is as other rows are */
@@ -131,11 +131,16 @@ static void replace_index(struct store *store, const char *spec, enum lie lie)
 }
 
 static const char *const specs[] = {
-    "min_max(status)",          "min_max(user)",
-    "set(status, values=100)",  "set(user, values=1000)",
-    "values(user, rate=0.00001)", "values(status, rate=0.00001)",
-    "column(status)",           "column(text)",
-    "tokens(text, rate=0.00001)", "ngrams(text, n=3, rate=0.00001)",
+    "min_max(status)",
+    "min_max(user)",
+    "set(status, values=100)",
+    "set(user, values=1000)",
+    "values(user, rate=0.00001)",
+    "values(status, rate=0.00001)",
+    "column(status)",
+    "column(text)",
+    "tokens(text, rate=0.00001)",
+    "ngrams(text, n=3, rate=0.00001)",
 };
 
 static void index_verify__finds_every_lie(void **state)
@@ -264,7 +269,7 @@ static struct bb_db_repair_report repair(struct store *store, uint64_t orphans)
     return report;
 }
 
-/* The definitions are there, selections are right, and what is missing is built again. */
+/* The definitions exist, selections are right, and missing files are rebuilt. */
 static void check_repaired(struct store *store, uint64_t indexed_tables)
 {
     store_open(store);
@@ -303,7 +308,7 @@ static void index_verify__a_repair_drops_damaged_index_files(void **state)
     check_repaired(&store, indexes - 2);
 }
 
-/* What is salvaged of a table is another table, and the index file of the old one goes. */
+/* The salvaged part of a table is another table, and the old one's index file is removed. */
 static void index_verify__a_repair_drops_index_files_of_damaged_tables(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* Goal: what ingests bring in keeps the promise on wasted reads at every moment, whatever is planned
- * and installed between the planning of their filters and their own installing.
- * Method: while the tables of one ingest are written, others begin and end, memtables are flushed
- * and levels are compacted; the sum of the rates is looked at after each change of the levels. */
+/* Goal: ingests keep the target for wasted reads at every moment, for any other plans and
+ * installations between the planning of their filters and their installation. Method: while the
+ * tables of one ingest are written, others begin and end, memtables are flushed and levels are
+ * compacted; the sum of the rates is checked after each change of the levels. */
 #include "tests/support/store.h"
 
 #include "tests/support/rng.h"
@@ -11,16 +11,16 @@
 struct nest {
     struct store store;
     struct bb_rng rng;
-    uint32_t depth; /* ingests under way */
+    uint32_t depth; /* running ingests */
     uint32_t depth_max;
     bool is_planned; /* the innermost of them is about to write its first table */
-    bool is_apart;   /* each has a range of keys of its own */
+    bool is_apart;   /* each has a separate range of keys */
     uint32_t keys;   /* of each; 0: drawn */
     uint32_t puts;   /* while each is written; 0: drawn */
     bool compacts;
     uint32_t built;
     uint32_t looks;
-    double worst; /* of the sums seen, as a part of the promise */
+    double worst; /* of the observed sums, as a factor of the target */
 };
 
 static void look(struct nest *nest)
@@ -67,7 +67,7 @@ static void put_some(struct nest *nest, uint32_t count)
     }
 }
 
-/* One more inside the one that is under way, with its filters planned. */
+/* Runs another ingest inside the current one, whose filters are planned. */
 static void ingest_one(struct nest *nest)
 {
     char path[32];
@@ -91,7 +91,7 @@ static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint
     (void)number;
     if (call != BB_FILE_CALL_CREATE || strstr(path, STORE_PATH) == NULL)
         return BB_OK;
-    look(nest); /* what was installed last stands, and no compaction has followed yet */
+    look(nest); /* the last installed state is live, and no compaction has followed yet */
     if (!nest->is_planned)
         return BB_OK;
     nest->is_planned = false;
@@ -125,7 +125,7 @@ static void run(struct nest *nest, enum bb_compaction_style style)
     store_deinit(store);
 }
 
-/* What broke: the rate of each was planned as if no other were under way. */
+/* Regression: the rate of each was planned without the other running ones. */
 static void ingest_promise__of_several_at_once(void **state)
 {
     static const enum bb_compaction_style styles[] = {BB_COMPACTION_LEVELED, BB_COMPACTION_TIERED,
@@ -141,8 +141,8 @@ static void ingest_promise__of_several_at_once(void **state)
     }
 }
 
-/* What broke: tables that were planned as one run of a deep level were put into level 0 each as a
- * run of its own, because a flush had come between. */
+/* Regression: tables that were planned as one run of a deep level were put into level 0 as separate
+ * runs, because a flush happened in between. */
 static void ingest_promise__where_a_flush_has_come_between(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void ingest_promise__where_a_flush_has_come_between(void **state)
     }
 }
 
-/* What broke: a full compaction took all of the promise, and so did the ingest that it ran beside. */
+/* Regression: a full compaction took all of the target, and so did a concurrent ingest. */
 static void ingest_promise__beside_a_full_compaction(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* Goal: range tombstones of tables that come in hide what they hide in their own table, what the
- * tables named before them hold, and what the store held; nothing else.
- * Method: drawn stores and inputs beside a plain array of what each key must be in the end; before
- * and after compactions and openings, and at a snapshot of before. */
+/* Goal: range tombstones of ingested tables hide the covered data in their table, in earlier input
+ * tables, and in the store, and no other data. Method: random stores and inputs compared with a
+ * plain array of each key's final state; before and after compactions and openings, and at an
+ * earlier snapshot. */
 #include "tests/support/store.h"
 
 #include "tests/support/rng.h"
@@ -10,7 +10,7 @@
 #define INPUTS 4
 #define RANGES 3
 
-/* What the newest word of an input on a key is. */
+/* The newest information of an input about a key. */
 enum word { NOTHING, DELETED, PUT };
 
 struct input {
@@ -116,7 +116,7 @@ struct scene {
     struct bb_rng rng;
     struct input inputs[INPUTS];
     size_t count;
-    uint32_t filled; /* keys below were asked for when the store was filled */
+    uint32_t filled; /* keys below were put when the store was filled */
     struct bb_snapshot *before;
     uint64_t tables; /* below level 0, of levels with several */
 };
@@ -126,7 +126,7 @@ static bool was_there(const struct scene *scene, uint32_t k)
     return k < scene->filled && k % 3 != 0;
 }
 
-/* What the store must hold; its own value where no input says a word. */
+/* The expected contents of the store: its previous value if no input has the key. */
 static void expect(const struct scene *scene, uint32_t k, char *value, size_t size,
                    bool *ret_is_there)
 {
@@ -238,7 +238,7 @@ static void build_range(struct store *store, const char *path, const char *low, 
     bb_table_builder_destroy(builder);
 }
 
-/* And of sequence 0, which hides nothing of its own table. */
+/* And of sequence 0, which hides no data of its table. */
 static void ingest_ranges__without_entries(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void ingest_ranges__without_entries(void **state)
 
 #define SMALL_RANGES 3000
 
-/* A key, and behind it a range, again and again. */
+/* Alternately a key and a range after it. */
 static void build_many(struct store *store, const char *path)
 {
     char low[16];

@@ -1,7 +1,7 @@
-/* Goal: tables built elsewhere come in as one batch written at the end of the call: over all that
- * was written before, under all that is written after, unseen by older snapshots, all or nothing.
- * Method: tables under other secrets and options beside stores of every shape; each call failing;
- * writers beside it. Loss of power: tests/crash; all else at random: tests/model. */
+/* Goal: tables built elsewhere are added as one batch written at the end of the call: newer than
+ * all earlier writes, older than all later ones, invisible to older snapshots, all or nothing.
+ * Method: tables under other secrets and options, and stores of every shape; each call failing;
+ * concurrent writers. Power failures: tests/crash; random combinations: tests/model. */
 #include "tests/support/store.h"
 
 #include <stdatomic.h>
@@ -58,7 +58,7 @@ static void begin(struct store *store)
     store_open(store);
 }
 
-/* ---- what it does ---- */
+/* ---- effects ---- */
 
 static void ingest__is_one_batch_at_the_end(void **state)
 {
@@ -92,7 +92,7 @@ static void ingest__is_one_batch_at_the_end(void **state)
     store_deinit(&store);
 }
 
-/* Opened again at once, with writes behind it in the log and without. */
+/* Reopened immediately, with later writes in the log and without. */
 static void ingest__is_there_after_any_end(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void ingest__goes_as_deep_as_it_may(void **state)
     build(&store, "/data/v", "b=3");
     assert_ok(ingest(&store, "/data/v", NULL));
     assert_int_equal(level_of(&store, "b"), 0);
-    /* Over what is in memory, which is flushed to level 0: it must be the newer run. */
+    /* Over data in memory, which is flushed to level 0: the ingest must be the newer run. */
     store_put(&store, "x", "old");
     build(&store, "/data/w", "x=new");
     assert_ok(ingest(&store, "/data/w", NULL));
@@ -215,7 +215,7 @@ static void ingest__goes_as_deep_as_it_may(void **state)
     store_deinit(&store);
 }
 
-/* More than a table takes: cut, in a level that has room. The promise is kept. */
+/* More than one table: cut, in a level with enough space. The target is kept. */
 static void ingest__of_much_data(void **state)
 {
     (void)state;
@@ -262,7 +262,7 @@ static void ingest__of_much_data(void **state)
     store_deinit(&store);
 }
 
-/* ---- what it refuses ---- */
+/* ---- refusals ---- */
 
 static int compare_backward(void *context, struct bb_bytes a, struct bb_bytes b)
 {
@@ -290,7 +290,7 @@ static void ingest__refuses_what_is_no_table_of_its_order(void **state)
     store_deinit(&store);
 }
 
-/* Over a deleted range, in memory and in tables: what comes in is newer. */
+/* Over a deleted range, in memory and in tables: the ingest is newer. */
 static void ingest__over_a_deleted_range(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void ingest__over_a_deleted_range(void **state)
     }
 }
 
-/* Each byte of an input wrong in turn: refused, or it did not matter; and nothing is left behind. */
+/* Each byte of an input wrong, one by one: refused, or without effect; and no files remain. */
 static void ingest__of_a_damaged_table(void **state)
 {
     (void)state;
@@ -340,7 +340,7 @@ static void ingest__of_a_damaged_table(void **state)
 
 /* ---- each call fails ---- */
 
-/* All or nothing, also for the next opening; what was there stays; afterwards all goes on. */
+/* All or nothing, also for the next opening; old data stays; afterwards everything continues. */
 static void ingest__that_fails(void **state)
 {
     (void)state;
@@ -385,7 +385,7 @@ static void ingest__that_fails(void **state)
     }
 }
 
-/* A manifest that an earlier edit has left in doubt is mended first. */
+/* A manifest in doubt after an earlier edit is repaired first. */
 static void ingest__after_an_edit_in_doubt(void **state)
 {
     (void)state;
@@ -393,7 +393,7 @@ static void ingest__after_an_edit_in_doubt(void **state)
     store_init(&store);
     struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(store.memory));
     store.options.file_system = bb_file_fault_system(fault);
-    store.options.deterministic = false; /* else the ingest's own flush mends it */
+    store.options.deterministic = false; /* else the ingest's flush repairs it */
     store_open(&store);
     store_put(&store, "a", "old");
     assert_ok(bb_db_flush(store.db));
@@ -415,7 +415,7 @@ static void ingest__after_an_edit_in_doubt(void **state)
     store_deinit(&store);
 }
 
-/* ---- beside writers ---- */
+/* ---- concurrent writers ---- */
 
 #define KEYS 300
 
@@ -425,7 +425,7 @@ struct crowd {
     _Atomic uint32_t ingested;
 };
 
-/* Each ingest sets all keys to one number, each batch to one number of its own. */
+/* Each ingest sets all keys to one number, each batch to a different one. */
 static void write_often(void *argument)
 {
     struct crowd *crowd = argument;
@@ -548,8 +548,8 @@ static void ingest__beside_writers_and_readers(void **state)
     run_crowd(BB_COMPACTION_TIERED);
 }
 
-/* What broke: the record of an empty range stayed in the log in use, below the sequence that the
- * manifest had from the tables on, and the store was not opened again. */
+/* Regression: the record of an empty range stayed in the current log, below the sequence that the
+ * manifest had from the tables, and the store could not be opened again. */
 static void ingest__after_a_range_that_was_empty(void **state)
 {
     (void)state;

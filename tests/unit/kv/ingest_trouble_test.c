@@ -1,7 +1,7 @@
-/* Goal: whatever happens while tables are copied, all of an ingest comes in, or nothing of it and no
- * file stays behind; who reads as of before sees nothing of it; it keeps to the limit on writing.
- * Method: an input that makes some twenty tables; the hook of the file system acts in the middle of
- * them. Failing calls: ingest_test. Loss of power: tests/crash. */
+/* Goal: for any event while tables are copied, an ingest is complete, or has no effect and leaves
+ * no file; readers of an earlier state do not see it; it keeps the limit on writing. Method: an
+ * input that makes about twenty tables; the hook of the file system acts in the middle of them.
+ * Failing calls: ingest_test. Power failures: tests/crash. */
 #include "tests/support/store.h"
 
 #include <sched.h>
@@ -21,7 +21,7 @@ static void print_key(char *key, size_t size, uint32_t number)
     snprintf(key, size, "k%06u", number);
 }
 
-/* 64 bytes that compression makes nothing of. */
+/* 64 incompressible bytes. */
 static struct bb_bytes value_of(uint32_t number, uint64_t version, uint8_t value[64])
 {
     struct bb_rng rng;
@@ -48,7 +48,7 @@ static void build(struct store *store, const char *path, uint64_t version)
     bb_table_builder_destroy(builder);
 }
 
-/* version: OLD, beside which the input makes one table of level 0; NONE, and it makes some twenty. */
+/* version: OLD: the input makes one table of level 0; NONE: it makes about twenty. */
 static void begin(struct store *store, uint64_t version)
 {
     char key[16];
@@ -98,7 +98,7 @@ static void check_at(struct bb_db *db, const struct bb_snapshot *snapshot, uint6
     assert_status(status, version == OLD || version == NONE ? BB_NOT_FOUND : BB_OK);
 }
 
-/* Now and at the next opening; no file is left over. */
+/* Now and at the next opening; no unneeded file remains. */
 static void check(struct store *store, uint64_t version)
 {
     check_at(store->db, NULL, version);
@@ -210,7 +210,7 @@ static void open_gate(struct gate *gate)
     bb_mutex_unlock(&gate->mutex);
 }
 
-/* What broke: all of the input was copied before the store was closed. */
+/* Regression: all of the input was copied before the store was closed. */
 static void ingest_trouble__closing_gives_it_up(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void ingest_trouble__closing_gives_it_up(void **state)
 /* ---- the limit ---- */
 
 #define LIMIT  (UINT64_C(128) << 10)
-#define APPEND (UINT64_C(256) << 10) /* what a table is written by at most */
+#define APPEND (UINT64_C(256) << 10) /* maximum size of one write to a table */
 
 struct meter {
     uint64_t first_time;
@@ -278,7 +278,7 @@ static enum bb_status measure(void *context, struct bb_file_memory *memory, uint
     return BB_OK;
 }
 
-/* The clock goes on by waiting alone. */
+/* Only waiting advances the clock. */
 static void ingest_trouble__writing_stays_below_its_limit(void **state)
 {
     (void)state;
@@ -299,7 +299,8 @@ static void ingest_trouble__writing_stays_below_its_limit(void **state)
 
 /* ---- inputs ---- */
 
-/* Some places of it, the last block of data among them: all of it is refused, or it did not matter. */
+/* Some places, including the last block of data: the input is refused, or the damage has no
+ * effect. */
 static void ingest_trouble__damaged_somewhere(void **state)
 {
     (void)state;
@@ -359,7 +360,7 @@ static enum bb_status change_on_call(void *context, struct bb_file_memory *memor
 struct flushing {
     struct bb_db *db;
     uint32_t creates;
-    uint32_t renames; /* of tables: those that come to level 0 get their numbers late */
+    uint32_t renames; /* of tables: those for level 0 get their numbers late */
 };
 
 /* When the third table is begun, a table comes to level 0 that spans all of them. */
@@ -381,8 +382,8 @@ static enum bb_status flush_on_call(void *context, struct bb_file_memory *memory
     return bb_db_flush(flushing->db);
 }
 
-/* What broke: the tables were cut for the deepest level, and all some twenty of them came to level 0, each
- * one a run: writes stopped until they were merged. */
+/* Regression: the tables were cut for the deepest level, and all of the about twenty went to level
+ * 0 as separate runs: writes stopped until they were merged. */
 static void ingest_trouble__one_run_where_many_were_planned(void **state)
 {
     (void)state;
@@ -417,7 +418,7 @@ static void ingest_trouble__an_input_that_changes(void **state)
     }
 }
 
-/* A table of the store itself brings back what was written over since. */
+/* A table of the store itself restores values overwritten since. */
 static void ingest_trouble__a_table_of_its_own(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: of an input those entries are given that no range tombstone of it or of later inputs hides,
- * and an input that ends early is not taken for whole. */
+/* Goal: returns the entries of an input that no range tombstone of it or of later inputs hides, and
+ * detects an input that ends early. */
 #include "tests/support/assert_status.h"
 
 #include <stdio.h>
@@ -79,7 +79,7 @@ static enum bb_status may_go_on(void *context)
     return ++asked->count == asked->refused ? bb_fail(BB_BUSY, "closing") : BB_OK;
 }
 
-/* What broke: an input of which everything is hidden was read to its end while a closing waited. */
+/* Regression: an input that was completely hidden was read to its end while a closing waited. */
 static void intake_iter__asks_while_it_passes_what_is_hidden(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void intake_iter__asks_while_it_passes_what_is_hidden(void **state)
     }
 }
 
-/* Tombstones of its own rank and of inputs before it. */
+/* Tombstones of its rank and of earlier inputs. */
 static void intake_iter__earlier_inputs_hide_nothing(void **state)
 {
     (void)state;

@@ -1,9 +1,8 @@
-/* Goal: large values, up to the limit, come back whole from memtable, log, tables of level 0 and
- * merged ones; with keys of 64 KiB; and leave the small ones beside them as cheap to read as they
- * were. Method: a 16 MiB value (BB_TEST_LARGE_BYTES: another size, 1073741824 is the limit), that
- * compresses and that does not; what the cache holds and what is read is counted. And of values that
- * the log is given in pieces: the process dies, the power or a write fails between two of them; and
- * of many that are replayed. */
+/* Goal: large values, up to the limit, survive in memtable, log, tables of level 0 and merged ones;
+ * with keys of 64 KiB; and small neighbours remain as cheap to read as before. Method: a 16 MiB
+ * value (BB_TEST_LARGE_BYTES: another size, 1073741824 is the limit), that compresses and that does
+ * not; cached bytes and reads are counted. For values that the log gets in pieces, the process
+ * crashes, the power fails or a write fails between two of them; and many values are replayed. */
 #include "tests/support/store.h"
 
 #include <stdlib.h>
@@ -68,7 +67,7 @@ static void check_large(struct store *store, struct bb_bytes key, struct bb_byte
     assert_memory_equal(head, value.data, sizeof(head));
 }
 
-/* Small keys before and behind, and the large one between. */
+/* Small keys before and after, and the large one between. */
 static void check_scan(struct store *store, struct bb_bytes value, bool is_backward)
 {
     struct bb_db_iter *iter = NULL;
@@ -127,8 +126,8 @@ static void large_value__of_the_longest_key(void **state)
     run(bb_bytes_of(key, sizeof(key)), false);
 }
 
-/* What is in the cache stays; the large block is read again each time; and none of the small blocks
- * is larger for its neighbour. */
+/* Cached blocks stay; the large block is read again each time; and no small block is larger because
+ * of its neighbour. */
 static void large_value__stays_out_of_the_cache(void **state)
 {
     (void)state;
@@ -155,8 +154,8 @@ static void large_value__stays_out_of_the_cache(void **state)
 
 /* ---- the log is given a large value in pieces ---- */
 
-/* What happens before one of the appends to logs: the process dies, or the power fails, after which
- * the image is left; and the append may fail. */
+/* An event before one of the appends to logs: the process crashes, or the power fails, and the
+ * image remains; and the append may fail. */
 struct trouble {
     uint64_t at; /* from 1 */
     uint64_t appends;
@@ -302,7 +301,8 @@ static void large_value__replayed_among_others(void **state)
         store_open(&store);
         for (int i = 0; i < 25; i++)
             write_numbered(&store, &rng, &next, numbers);
-        struct store image = {.memory = bb_file_memory_clone(store.memory)}; /* the process dies */
+        /* the process crashes */
+        struct store image = {.memory = bb_file_memory_clone(store.memory)};
         image.options = store_options(image.memory);
         image.options.write_buffer_bytes = (size_t)64 * 1024 << bb_rng_below(&rng, 7);
         store_open(&image);
@@ -314,7 +314,7 @@ static void large_value__replayed_among_others(void **state)
     }
 }
 
-/* Refused by their sizes alone, before a byte of them is looked at. */
+/* Refused by their sizes, before a byte of them is read. */
 static void large_value__beyond_the_limits(void **state)
 {
     (void)state;
@@ -337,8 +337,8 @@ static void large_value__beyond_the_limits(void **state)
     store_deinit(&store);
 }
 
-/* A batch holds as many as its limit of 4 GiB lets in; what it has stays good. Only with
- * BB_TEST_LARGE_BYTES: of small values it takes too many. */
+/* A batch accepts values up to its limit of 4 GiB; its contents stay valid. Only with
+ * BB_TEST_LARGE_BYTES: it takes too many small values. */
 static void large_value__many_in_a_batch(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: a value that is too large to be copied is borrowed while its put lasts, and no longer, whoever
- * leads the group of writers. Method: threads that put large and small ones in turn, and overwrite
- * what a put has borrowed as soon as it returns; all is read back, also from the logs. */
+/* Goal: a value that is too large to be copied is borrowed only during its put, for any leader of
+ * the group of writers. Method: threads that alternately put large and small values, and overwrite
+ * the borrowed bytes as soon as a put returns; everything is read back, also from the logs. */
 #include "tests/support/store.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define WRITERS      4
 #define WRITER_PUTS  6
-#define WRITER_BYTES (((size_t)1 << 20) + 1) /* the least that is not copied into a batch */
+#define WRITER_BYTES (((size_t)1 << 20) + 1) /* the smallest that is not copied into a batch */
 
 struct writer {
     struct bb_thread thread;
@@ -24,7 +24,7 @@ static void fill(uint8_t *bytes, uint8_t writer, uint8_t put)
     memset(bytes, writer * WRITER_PUTS + put, WRITER_BYTES);
 }
 
-/* Small and large ones in turn; what the put borrowed is another value as soon as it returns. */
+/* Alternates small and large values; the borrowed bytes change as soon as the put returns. */
 static void write_values(void *argument)
 {
     struct writer *writer = argument;

@@ -1,8 +1,8 @@
-/* Goal: what SECURITY.md says of symbolic links. The directory that a caller names may be reached over
- * them, and is the one that they led to when its lock was taken; a link in the place of a file of the
- * store is never followed, neither read nor written nor removed past the link. Method: the operating
- * system's files; links to directories that are changed while the store is open, and each file of a
- * store replaced by a link to a copy of it elsewhere. */
+/* Goal: symbolic links work as documented in SECURITY.md. A directory may be named over links, and
+ * the store stays in the directory to which they led when its lock was taken; a link that replaces
+ * a file of the store is never followed, and no file is read, written or removed through it.
+ * Method: the operating system's files; links to directories that are changed while the store is
+ * open, and each file of a store replaced by a link to a copy of it elsewhere. */
 #include "tests/support/store.h"
 
 #include <stdlib.h>
@@ -100,7 +100,7 @@ static void linked_store__is_opened_over_a_link(void **state)
     check_keys(place, place->link, "a=value b=value");
 }
 
-/* What is done after the lock was taken stays in the directory that it was taken in. */
+/* Work after the lock was taken stays in the locked directory. */
 static void linked_store__the_link_is_turned_while_it_is_open(void **state)
 {
     struct place *place = *state;
@@ -146,7 +146,7 @@ static void linked_store__is_repaired_over_a_link(void **state)
     check_keys(place, place->first, "a=value");
 }
 
-/* The link and the directory behind it are the caller's: both stay, and a store can be made anew. */
+/* The link and its directory belong to the caller: both stay, and a new store can be made. */
 static void linked_store__is_destroyed_over_a_link(void **state)
 {
     struct place *place = *state;
@@ -167,7 +167,7 @@ static void linked_store__is_destroyed_over_a_link(void **state)
     assert_ok(bb_db_close(db));
 }
 
-/* Nothing is made past a link, wherever it leads. */
+/* No file is made through a link. */
 static void linked_store__no_checkpoint_over_a_link(void **state)
 {
     struct place *place = *state;
@@ -199,7 +199,7 @@ static void read_copy(const struct place *place, const char *name, struct bb_buf
     assert_ok(bb_file_read_whole(place->fs, path, UINT32_MAX, buf));
 }
 
-/* The file stands in the other directory, and a link to it in its place. */
+/* The file is in the other directory, and a link replaces it. */
 static void link_file(const struct place *place, const char *name)
 {
     static char path[2 * PATH_MAX];
@@ -225,7 +225,7 @@ static enum bb_status open_and_get(const struct place *place)
     return status == BB_OK ? BB_OK : bb_error_restore(&failure);
 }
 
-/* Refused by whoever needs the file. A removal takes the link and leaves what it leads to. */
+/* Refused whenever the file is needed. A removal removes the link and keeps its target. */
 static void check_linked_file(struct place *place, const char *name)
 {
     struct bb_buf before = {0};

@@ -1,7 +1,7 @@
-/* Goal: what logs held comes out in the order of a table, whatever the keys, and takes no more
- * memory than it was given. Method: an array sorted by comparison beside it, over kinds of keys that
- * are hard for a sort by eight bytes at a time: common heads, prefixes of one another, zeros, chains
- * that end one by one, deeper than the sort goes; many versions of one key; a comparator. */
+/* Goal: the contents of logs are sorted in table order, for any keys, within the given memory.
+ * Method: an array sorted by comparison, over kinds of keys that are hard for a sort by eight bytes
+ * at a time: common prefixes, prefixes of one another, zeros, chains that end one by one, deeper
+ * than the sort goes; many versions of one key; a comparator. */
 #include "tests/support/assert_status.h"
 
 #include <ctype.h>
@@ -195,7 +195,7 @@ static void log_run__has_a_capacity(void **state)
     bb_log_run_destroy(run);
     assert_status(bb_log_run_create(NULL, UINT64_C(25) << 30, 0, &run), BB_TOO_LARGE);
     assert_ok(bb_log_run_create(NULL, 10000, 0, &run));
-    entry.value = bb_bytes_of(bytes, 9000); /* what is not copied counts, too */
+    entry.value = bb_bytes_of(bytes, 9000); /* bytes that are not copied count, too */
     assert_true(bb_log_run_fits(run, 2000));
     assert_ok(bb_log_run_add_in_place(run, &entry));
     assert_false(bb_log_run_fits(run, 2000));

@@ -1,8 +1,7 @@
-/* Goal: many gets at once give what single gets give, status by status and value by value, and the
- * statistics of two stores of which one was asked each way are the same, read by read. Method: twin
- * stores with data in memtables and tables of several levels, under many options, asked the same
- * keys; the same where some or all blocks have to be waited for; snapshots; keys that cannot be
- * asked; reads that fail. */
+/* Goal: a batch of gets has the results of single gets, status by status and value by value, and
+ * two stores, one used each way, have the same statistics, read by read. Method: twin stores with
+ * data in memtables and tables of several levels, under many options, with the same keys; the same
+ * where some or all blocks must be waited for; snapshots; invalid keys; reads that fail. */
 #include "tests/support/store.h"
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 #define KEYS  2500
 #define ASKED 3000
-/* Long enough for what runs tell at once: eight bytes behind what all keys begin with. */
+/* Long enough for the fast path of runs: eight bytes after the keys' shared prefix. */
 #define KEY_TEXT "key%08u and a tail"
 #define KEY_SIZE 32
 
@@ -30,7 +29,7 @@ static void put(struct bb_db *db, uint32_t i, uint32_t version)
     assert_ok(bb_db_put(db, NULL, bb_bytes_of_text(key), bb_bytes_of_text(value)));
 }
 
-/* One level filled by compaction, others by what came later; tombstones; something in memory. */
+/* One level filled by compaction, others by later writes; tombstones; some data in memory. */
 static void fill(struct bb_db *db)
 {
     char key[KEY_SIZE];
@@ -83,7 +82,7 @@ static void assert_same_answers(struct bb_db *one_by_one, struct bb_db *together
                                        (struct bb_bytes){value.data, value.size}));
         bb_buf_deinit(&values[i]);
     }
-    /* What one of them has read is in the cache for the other. */
+    /* The first store's reads are cached for the other one. */
     bool are_twins = one_by_one != together;
     assert_memory_equal(&single, &many, are_twins ? sizeof(single) : sizeof(single.visits));
     assert_int_equal(single.block_requests, many.block_requests);
@@ -106,7 +105,7 @@ static void assert_same_statistics(struct bb_db *one_by_one, struct bb_db *toget
     assert_int_equal(a.system_reads, b.system_reads);
 }
 
-/* cold_one_in: of the reads of the store that is asked for many keys at once. */
+/* cold_one_in: for the reads of the store that is used with batches. */
 static void check_cold(const struct bb_db_options *options, uint64_t seed, uint32_t cold_one_in)
 {
     struct store stores[2];
@@ -236,7 +235,7 @@ static void check_runs(uint32_t plain_runs, uint64_t seed)
     store_deinit(&stores[1]);
 }
 
-/* Those beyond BB_DENIALS_RUNS are asked one by one, whatever the others deny. */
+/* Runs beyond BB_DENIALS_RUNS are probed one by one, for any results of the others. */
 static void lookup_many__of_more_runs_than_are_asked_ahead(void **state)
 {
     (void)state;
@@ -253,7 +252,7 @@ static uint64_t needs_of(struct store *store)
     return counters.needs;
 }
 
-/* Nothing is announced where nothing waits, nor for one block alone; else each block once. */
+/* Announces no block when no read waits, nor a single block; otherwise each block once. */
 static void lookup_many__announces_what_it_waits_for(void **state)
 {
     (void)state;

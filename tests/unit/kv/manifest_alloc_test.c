@@ -1,7 +1,7 @@
-/* Goal: want of memory while a manifest is written, read or judged is reported, leaks nothing, and
- * never leaves an edit folded by half.
- * Method: linked with tests/support/alloc/alloc_fault.c; every allocation of a store's life fails
- * in turn, alone and with all later ones. */
+/* Goal: running out of memory while a manifest is written, read or checked is reported, leaks
+ * nothing, and never applies half of an edit. Method: linked with
+ * tests/support/alloc/alloc_fault.c; every allocation of a store's life fails one by one, each once
+ * separately and once with all later ones. */
 #include "tests/unit/kv/sample_edit.h"
 
 #include "base/alloc.h"
@@ -110,7 +110,7 @@ static void manifest_alloc__every_allocation_fails(void **state)
     struct bb_rng rng;
     bb_rng_init(&rng, 1);
     meta = sample_meta(&rng, 1000);
-    /* Removing what is superfluous is a courtesy that may be left out. */
+    /* Removing unneeded files is optional. */
     assert_true(bb_alloc_fault_sweep(live, NULL, true) > 50);
     bb_table_meta_deinit(&meta);
 }

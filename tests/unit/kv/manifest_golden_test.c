@@ -44,7 +44,7 @@ static void add(struct bb_edit *edit, int level, uint64_t number, uint8_t id, co
     add_to_run(edit, level, 0, number, id, smallest, largest);
 }
 
-/* Range tombstones beside entries, or alone. */
+/* Range tombstones with entries, or without. */
 static void add_ranges(struct bb_edit *edit, uint64_t number, uint64_t count, bool has_entries)
 {
     struct bb_table_meta meta = make_meta(2, "b", "q");
@@ -98,8 +98,8 @@ static void append(struct bb_manifest *manifest, struct bb_edit *edit)
     bb_edit_deinit(edit);
 }
 
-/* A store's life: begun, flushed, flushed, compacted, one table moved to another level, one to a run
- * of its own, two with range tombstones, opened without a log; an edit of more than a block; a
+/* A store's life: begun, flushed, flushed, compacted, one table moved to another level, one to a
+ * separate run, two with range tombstones, opened without a log; an edit of more than a block; a
  * catalog, and a table that gets an index file; closed. */
 static void write_manifest(struct bb_file_system *fs)
 {

@@ -1,7 +1,6 @@
-/* Goal: a manifest that is cut or damaged gives an older state that says so, or an error, and never
- * anything else.
- * Method: every truncation and every flipped bit of a small manifest, tails of zeros and garbage;
- * sound frames around contents that contradict themselves. */
+/* Goal: a truncated or damaged manifest gives an older state that is marked as such, or an error,
+ * and never another result. Method: every truncation and every flipped bit of a small manifest,
+ * tails of zeros and garbage; sound frames around contradictory contents. */
 #include "tests/unit/kv/sample_manifest.h"
 
 #include <stdio.h>
@@ -9,7 +8,7 @@
 #include "kv/manifest/current.h"
 #include "kv/wal/wal_writer.h"
 
-/* The bytes of a manifest with `edits` edits, as the process left it when it died. */
+/* The bytes of a manifest with `edits` edits, after the process crashed. */
 static void make_bytes(struct place *place, uint64_t edits, struct bb_buf *bytes)
 {
     struct bb_manifest *manifest = create(place->fs, 1);
@@ -21,7 +20,7 @@ static void make_bytes(struct place *place, uint64_t edits, struct bb_buf *bytes
     assert_ok(bb_manifest_close(manifest));
 }
 
-/* 1: whole, the newest state. 0: not whole, the newest state or the one before. -1: refused. */
+/* 1: whole, the newest state. 0: not whole, the newest state or the previous one. -1: refused. */
 static int load_damaged(struct place *place, struct bb_bytes bytes, uint64_t edits)
 {
     struct bb_manifest_state state = {0};
@@ -65,7 +64,7 @@ static void manifest_read__truncated(void **unused)
         struct bb_manifest_report report = {0};
         bb_file_memory_put(place->memory, "/db/MANIFEST-000001", bb_bytes_of(bytes.data, size));
         enum bb_status status = bb_manifest_load(place->fs, "/db", &state, &report);
-        if (size < sizes[0] - MARK_SIZE) { /* without its snapshot it is none */
+        if (size < sizes[0] - MARK_SIZE) { /* without its snapshot it is invalid */
             assert_status(status, BB_CORRUPT);
             assert_message("a manifest without its snapshot");
             continue;

@@ -1,8 +1,8 @@
-/* Goal: folding edits gives the live tables and counters, and no edit that contradicts them is
- * taken, not even in part. Method: edits as the life of a store makes them (flushes, compactions,
- * moves, ingests, over all levels) against a model that is an array over all numbers, each in memory
- * and from its bytes, and each once more with one thing wrong in it; one hand-made edit for every
- * contradiction, after each of which the state must be what it was. */
+/* Goal: applying edits gives the live tables and counters, and a contradicting edit is refused as a
+ * whole. Method: edits as in the life of a store (flushes, compactions, moves, ingests, over all
+ * levels) compared with a model that is an array over all numbers, each in memory and from its
+ * bytes, and each again with one error in it; one hand-made edit for every contradiction, after
+ * each of which the state must be unchanged. */
 #include "tests/unit/kv/sample_edit.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 static const struct bb_place here = {.file = "M", .offset = 50};
 
-/* Everything a state says, as text. */
+/* A whole state as text. */
 static void print_state(const struct bb_manifest_state *state, struct bb_buf *text)
 {
     bb_buf_reset(text);
@@ -61,7 +61,7 @@ static void begin(struct bb_manifest_state *state)
 #define NUMBERS 6000
 #define ROUNDS  700
 
-/* What a table of each number is: its level, or one of these. */
+/* The state of each table number: its level, or one of these. */
 #define NEVER -1
 #define GONE  -2
 
@@ -76,7 +76,7 @@ struct life {
     uint64_t last_sequence;
     uint64_t log_number;
     bool log_is_absent;
-    /* What the rounds had in them. */
+    /* Counts of the rounds' events. */
     size_t moved_down, moved_aside, emptied, refused;
     size_t levels_max; /* with tables at the same time */
 };
@@ -92,7 +92,7 @@ static void add_new(struct life *life, struct bb_edit *edit, int level, uint64_t
 {
     uint64_t run = any_run(life, level);
     for (; count > 0 && life->next < NUMBERS; count--) {
-        life->next += bb_rng_below(&life->rng, 2); /* a file that came to nothing */
+        life->next += bb_rng_below(&life->rng, 2); /* a file that was not used */
         uint64_t number = life->next++;
         if (number >= NUMBERS)
             return;
@@ -110,7 +110,7 @@ static void remove_one(struct life *life, struct bb_edit *edit, uint64_t number)
     life->level[number] = GONE;
 }
 
-/* One in so many of the level's tables; 1: all. */
+/* One in this many of the level's tables; 1: all. */
 static void remove_part(struct life *life, struct bb_edit *edit, int level, uint64_t one_in)
 {
     for (uint64_t number = 1; number < life->next && number < NUMBERS; number++)
@@ -143,7 +143,7 @@ static void flush(struct life *life, struct bb_edit *edit)
     edit->log_is_absent = life->log_is_absent;
 }
 
-/* A compaction may leave nothing, and take in only what is above. */
+/* A compaction may have no output, and take only tables from above. */
 static void compact(struct life *life, struct bb_edit *edit, int from)
 {
     int to = from + (from + 1 < BB_LEVEL_COUNT);
@@ -153,13 +153,13 @@ static void compact(struct life *life, struct bb_edit *edit, int from)
     add_new(life, edit, to, bb_rng_below(&life->rng, 6));
 }
 
-/* What a store does to its tables: one edit. */
+/* A random change of tables: one edit. */
 static void live(struct life *life, struct bb_edit *edit)
 {
     int level = (int)bb_rng_below(&life->rng, BB_LEVEL_COUNT);
     int below = level + (level + 1 < BB_LEVEL_COUNT);
     switch (bb_rng_below(&life->rng, 16)) {
-    case 0: /* moved unread, with what another compaction does at the same time */
+    case 0: /* moved unread, with a concurrent compaction's changes */
         compact(life, edit, (level + 2) % BB_LEVEL_COUNT);
         move_part(life, edit, level, below, 3);
         break;
@@ -175,7 +175,7 @@ static void live(struct life *life, struct bb_edit *edit)
         add_new(life, edit, level, 1 + bb_rng_below(&life->rng, 5));
         break;
     case 5:
-        break; /* counters alone, or nothing */
+        break; /* only counters, or an empty edit */
     case 6:
         if (bb_rng_one_in(&life->rng, 8)) /* all was deleted */
             for (int each = 0; each < BB_LEVEL_COUNT; each++)
@@ -247,7 +247,7 @@ static void assert_states_equal(const struct bb_manifest_state *a,
     bb_buf_deinit(&text_b);
 }
 
-/* The edit that adds everything to nothing gives the same state. */
+/* The edit that adds everything to an empty state gives the same state. */
 static void assert_snapshot(const struct bb_manifest_state *state)
 {
     struct bb_manifest_state copy = {0};
@@ -311,7 +311,7 @@ static bool spoil(struct life *life, struct bb_edit *edit)
             return false;
         sample_add_table(&life->rng, edit, 1, number, 1);
         return true;
-    case 3: /* another table than the one that moves */
+    case 3: /* another table than the moved one */
         if (edit->added_count == 0 || !is_removed(edit, edit->added[0].number))
             return false;
         edit->added[0].meta.table_id[bb_rng_below(&life->rng, 16)] ^= 1;
@@ -437,8 +437,7 @@ static void manifest_state__corrupt_counters(void **unused)
     assert_true(state.log_is_absent);
     edit = (struct bb_edit){.last_sequence = 1001};
     expect(&state, &edit, BB_OK, NULL);
-    assert_true(
-        state.log_is_absent); /* an edit that says nothing of logs changes nothing of them */
+    assert_true(state.log_is_absent); /* an edit without log fields does not change them */
     edit = (struct bb_edit){.log_number = 60};
     expect(&state, &edit, BB_OK, NULL);
     assert_false(state.log_is_absent);

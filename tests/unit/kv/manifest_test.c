@@ -1,6 +1,6 @@
-/* Goal: what a manifest has acknowledged is what loading gives; a failed one is not written again,
- * and no failure is swallowed. Method: over files in memory; every call of a workload fails in
- * turn, once and from then on. Damage: manifest_read_test.c. Power failures:
+/* Goal: loading returns everything that a manifest acknowledged; a failed one is not written again,
+ * and no failure is swallowed. Method: over files in memory; every call of a workload fails one by
+ * one, once and permanently. Damage: manifest_read_test.c. Power failures:
  * tests/crash/manifest_test.c. */
 #include "tests/unit/kv/sample_manifest.h"
 
@@ -78,8 +78,8 @@ static void manifest__opening_again_starts_a_new_one(void **unused)
     }
 }
 
-/* Of a manifest of a store that was closed it is known that all of it is durable: it may stay in force.
- * It is not written any more: the next one comes before the next edit. */
+/* The manifest of a closed store is known to be durable, so it may stay current. It is never
+ * written: a new one precedes the next edit. */
 static void manifest__adopted(void **unused)
 {
     struct place *place = *unused;
@@ -188,7 +188,7 @@ static void manifest__poisoned_by_a_failed_sync(void **unused)
         assert_message("MANIFEST-000001 takes no more edits since: ");
         assert_message("sync");
     }
-    /* The record may count. Whoever opens now sees the one state or the other. */
+    /* The record may count. An opening now sees either state. */
     struct bb_manifest_state state = {0};
     assert_ok(bb_manifest_load(fs, "/db", &state, NULL));
     assert_true(is_nth_state(&state, 1) || is_nth_state(&state, 2));
@@ -207,14 +207,14 @@ static void manifest__poisoned_by_a_failed_sync(void **unused)
     bb_file_fault_destroy(fault);
 }
 
-/* What was acknowledged, and what may have happened beyond. */
+/* Acknowledged operations, and possible ones beyond. */
 struct progress {
     bool is_created;
     uint64_t acknowledged;
     uint64_t attempted;
 };
 
-/* Creation, three edits, a rotation, an edit. Stops at the first failure, unless a rotation mends
+/* Creation, three edits, a rotation, an edit. Stops at the first failure, unless a rotation repairs
  * it. */
 static enum bb_status work(struct bb_file_system *fs, struct progress *progress)
 {
@@ -229,7 +229,7 @@ static enum bb_status work(struct bb_file_system *fs, struct progress *progress)
     assert_ok(bb_manifest_state_apply(&state, &first, (struct bb_place){0}));
     enum bb_status status = bb_manifest_create(fs, "/db", 1, &state, &manifest);
     if (status != BB_OK) {
-        assert_true(state.has_identity); /* as it was */
+        assert_true(state.has_identity); /* unchanged */
         bb_manifest_state_deinit(&state);
         return status;
     }
@@ -284,8 +284,8 @@ static const char *path_of_call(struct bb_file_fault *fault, enum bb_file_call c
     return NULL;
 }
 
-/* A failure may pass without a word only when it concerns a file that has been replaced: its
- * removal, or what is written to it and closed on the way there. */
+/* A failure may be unreported only if it concerns a replaced file: its removal, or writing and
+ * closing it on the way there. */
 static void assert_is_courtesy(struct bb_file_memory *memory, struct bb_file_fault *fault,
                                enum bb_file_call call, uint64_t nth)
 {

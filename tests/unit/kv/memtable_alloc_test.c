@@ -1,7 +1,8 @@
-/* Goal: a memtable that gets no memory says BB_NO_MEMORY and leaks nothing; adding and getting
- * never allocate.
+/* Goal: a memtable without memory returns BB_NO_MEMORY and leaks nothing; adding and getting never
+ * allocate.
  *
- * Method: the allocation seam fails at each allocation in turn, once and from then on. */
+ * Method: the allocation seam fails at each allocation, once and permanently.
+ */
 #include "tests/support/assert_status.h"
 
 #include <string.h>

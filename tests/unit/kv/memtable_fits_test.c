@@ -1,8 +1,9 @@
-/* Goal: an add after fits has said yes never fails, whatever nodes it divides; one that does not
- * fit changes nothing.
+/* Goal: an add after fits returned true never fails, for any splits of nodes; an entry that does
+ * not fit changes nothing.
  *
- * Method: memtables of many capacities are filled to the brim by groups of many sizes, in orders
- * of arrival that are good and bad for the tree; and by the worst that a group can do. */
+ * Method: memtables of many capacities are completely filled by groups of many sizes, in orders of
+ * arrival that are good and bad for the tree; and by the worst groups.
+ */
 #include "tests/support/assert_status.h"
 
 #include <stdio.h>
@@ -31,8 +32,7 @@ static struct bb_bytes make_key(struct bb_rng *rng, enum order order, uint64_t i
     return bb_bytes_of(buffer, (size_t)size);
 }
 
-/* Fills memtables of many capacities by groups of many sizes: what fits says is believed to the
- * last byte. */
+/* Fills memtables of many capacities by groups of many sizes: fits is trusted to the last byte. */
 static void memtable_fits__is_a_promise(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void memtable_fits__knows_the_worst(void **state)
     assert_ok(bb_memtable_create(NULL, 3 << 20, &memtable));
     uint64_t sequence = 0;
     char text[32];
-    for (unsigned i = 0; i < leaves * step; i++) { /* ascending: full leaves stay behind */
+    for (unsigned i = 0; i < leaves * step; i++) { /* ascending: full leaves stay full */
         snprintf(text, sizeof(text), "%010u", i);
         struct bb_entry entry = {
             .key = bb_bytes_of_text(text), .sequence = ++sequence, .kind = BB_ENTRY_PUT};

@@ -1,10 +1,10 @@
-/* Goal: readers beside the writer find every range tombstone that was published to them, and none
- * that is newer than they ask for, whether it stands in the chain, in an index, or moves from one to
- * the other.
+/* Goal: concurrent readers find every published range tombstone, and none newer than their
+ * sequence, while it is in the chain, in an index, or moving from one to the other.
  *
- * Method: one writer adds range tombstones and publishes their number (release); readers take the
- * number (acquire) and ask of keys what covers them, as of any of those, beside a walk over all. To
- * be run under ThreadSanitizer, which proves what a lucky schedule does not show. */
+ * Method: one writer adds range tombstones and publishes their number (release); readers load the
+ * number (acquire) and query the covering sequence of keys, at any of those, compared with a walk
+ * over all. Run it under ThreadSanitizer, which finds errors that a lucky schedule hides.
+ */
 #include "tests/support/assert_status.h"
 
 #include <stdatomic.h>
@@ -65,7 +65,7 @@ static void write_all(void *argument)
     }
 }
 
-/* The greatest sequence of at most `sequence` that covers the key. */
+/* The highest sequence of at most `sequence` that covers the key. */
 static uint64_t expected_of(const struct shared *shared, uint64_t key, uint64_t sequence)
 {
     while (sequence > 0 && (key < low_of(shared, sequence) || key >= high_of(shared, sequence)))

@@ -1,11 +1,12 @@
-/* Goal: a memtable is a sorted set of versions: every look-up and every walk gives what a sorted
- * array would, under any comparator, any kind of keys and any order of arrival.
+/* Goal: a memtable is a sorted set of versions: every lookup and every walk agrees with a sorted
+ * array, under any comparator, any kind of keys and any order of arrival.
  *
- * Method: a model (an array, sorted with bb_entry_compare) beside it, over kinds of keys that are
- * hard for prefixes, skips and tags: random, ascending, descending, long common heads, hostile
- * bytes, prefixes of one another. Checked: gets at random snapshots, walks in both directions,
- * random walks with turns and seeks, counts.
- * The limits of the capacity: memtable_fits_test.c. Threads: memtable_thread_test.c. */
+ * Method: a model (an array, sorted with bb_entry_compare), over kinds of keys that are hard for
+ * prefixes, skips and tags: random, ascending, descending, long common prefixes, hostile bytes,
+ * prefixes of one another. Checked: gets at random snapshots, walks in both directions, random
+ * walks with turns and seeks, counts. The limits of the capacity: memtable_fits_test.c. Threads:
+ * memtable_thread_test.c.
+ */
 #include "tests/support/assert_status.h"
 
 #include <ctype.h>
@@ -142,7 +143,7 @@ static void model_deinit(struct model *model)
     free(model->entries);
 }
 
-/* The first entry at or after (key, sequence); count when there is none. */
+/* The first entry at or after (key, sequence); count if none exists. */
 static size_t model_seek(const struct model *model, struct bb_bytes key, uint64_t sequence)
 {
     size_t low = 0;
@@ -413,7 +414,7 @@ static void memtable__denies_what_is_not_there(void **state)
     bb_memtable_destroy(memtable);
 }
 
-/* Recycled memory still holds the nodes of before: no slot of them may be taken for one of now. */
+/* Recycled memory still has old nodes: none of their slots may count for a new one. */
 static void memtable__recycled_memory_shows_nothing_of_its_past(void **state)
 {
     (void)state;

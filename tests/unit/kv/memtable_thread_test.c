@@ -1,9 +1,10 @@
-/* Goal: readers beside the writer find every entry that was published to them, walk in order
- * without losing one, and estimate ranks from records that are complete.
+/* Goal: concurrent readers find every published entry, walk in order without missing one, and
+ * estimate ranks from complete records.
  *
- * Method: one writer adds and publishes the number of entries (release); readers take the number
- * (acquire) and then get any of those, or walk in either direction and compare with what must be
- * there. To be run under ThreadSanitizer, which proves what a lucky schedule does not show. */
+ * Method: one writer adds and publishes the number of entries (release); readers load the number
+ * (acquire) and then get any of those, or walk in either direction and compare with the expected
+ * entries. Run it under ThreadSanitizer, which finds errors that a lucky schedule hides.
+ */
 #include "tests/support/assert_status.h"
 
 #include <stdatomic.h>
@@ -20,7 +21,7 @@
 
 #define KEY_SIZE      48
 #define ENTRY_COUNT   60000
-#define VERSION_EVERY 5 /* of so many entries one is a new version of an older key */
+#define VERSION_EVERY 5 /* one in this many entries is a new version of an older key */
 
 static const struct bb_hash_secret secret;
 
@@ -72,7 +73,7 @@ static void write_all(void *argument)
     }
 }
 
-/* Any published entry is found by a snapshot as old as itself, and by itself. */
+/* A snapshot as old as the entry finds any published entry, and exactly it. */
 static void get_all(void *argument)
 {
     struct shared *shared = argument;
@@ -114,7 +115,7 @@ static void walk(struct shared *shared, bool forward)
     forward ? bb_iter_seek_first(iter) : bb_iter_seek_last(iter);
     while (iter->is_valid) {
         int order = is_first ? -1 : bb_bytes_compare(last, iter->entry.key);
-        if (order == 0) /* the newer version comes first */
+        if (order == 0) /* the newer version sorts first */
             order = last_sequence > iter->entry.sequence ? -1 : 1;
         fail_if(shared, !is_first && (forward ? order >= 0 : order <= 0));
         expected += iter->entry.sequence <= published;

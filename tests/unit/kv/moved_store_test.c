@@ -1,7 +1,7 @@
-/* Goal: a store whose directory is moved while it is open stays one store, in its directory: nothing
- * that was acknowledged is lost, and what stands under the old name by then is not touched. Of one
- * whose directory is removed, an error tells. Method: the operating system's files, and work of all
- * kinds after the move: logs, flushes, compactions, a new manifest. */
+/* Goal: a store whose directory is moved while it is open stays one store, in its directory: no
+ * acknowledged write is lost, and files under the old name are not touched. If its directory is
+ * removed, an error reports that. Method: the operating system's files, and work of all kinds after
+ * the move: logs, flushes, compactions, a new manifest. */
 #include "tests/support/store.h"
 
 #include <stdlib.h>
@@ -146,8 +146,8 @@ static void check_refused_checkpoint(struct bb_db *db, const char *path)
     assert_message("by this name");
 }
 
-/* The new directory was made under the old name, and its files were to go to the moved one: what was
- * there already was removed as what had been begun, tables and CURRENT of the open store. */
+/* Regression: the new directory was made under the old name, but its files went to the moved one,
+ * and existing files there, tables and CURRENT of the open store, were removed as leftovers. */
 static void moved_store__checkpoint_by_its_old_name(void **state)
 {
     struct fixture *f = *state;
@@ -169,7 +169,7 @@ static void moved_store__checkpoint_by_its_old_name(void **state)
     assert_int_equal(access(copy, F_OK), -1);
 }
 
-/* The same, where the directory stands still and the name leads elsewhere. */
+/* The same, where the directory stays and the name leads elsewhere. */
 static void moved_store__checkpoint_by_its_relative_name(void **state)
 {
     struct fixture *f = *state;
@@ -192,7 +192,7 @@ static void moved_store__checkpoint_by_its_relative_name(void **state)
     check_after_opening(f, KEYS);
 }
 
-/* While it was locked, a name with a slash behind it led to no directory. */
+/* While it was locked, a name followed by a slash led to no directory. */
 static void moved_store__repair_by_a_name_with_a_slash(void **state)
 {
     struct fixture *f = *state;
@@ -209,7 +209,8 @@ static void moved_store__repair_by_a_name_with_a_slash(void **state)
     assert_ok(bb_db_verify(path, &f->options, NULL));
 }
 
-/* Everything is gone: writes fail once they need another file, and nothing is made under the name. */
+/* Everything is gone: writes fail once they need another file, and no file is made under the
+ * name. */
 static void moved_store__removed(void **state)
 {
     struct fixture *f = *state;
@@ -295,7 +296,7 @@ static enum bb_status put_synced(struct bb_db *db, const char *key)
                      bb_bytes_of_text("value"));
 }
 
-/* A few writes, all of them in the log: close said that all was well. */
+/* A few writes, all of them in the log: close reported success. */
 static void moved_store__close_tells_that_it_was_removed(void **state)
 {
     struct fixture *f = *state;
@@ -309,7 +310,7 @@ static void moved_store__close_tells_that_it_was_removed(void **state)
     assert_message("removed");
 }
 
-/* Nothing was written since it was opened; what was there before is gone. */
+/* No writes since it was opened; old data is gone. */
 static void moved_store__close_of_a_removed_store_at_rest(void **state)
 {
     struct fixture *f = *state;
@@ -337,7 +338,7 @@ static void moved_store__synced_write_to_a_removed_store(void **state)
     assert_status(bb_db_close(db), BB_IO);
 }
 
-/* The log alone is gone: what it had comes into a table, and nothing is lost. */
+/* Only the log is gone: its contents go into a table, and no write is lost. */
 static void moved_store__removed_log_is_made_up_for(void **state)
 {
     struct fixture *f = *state;

@@ -1,6 +1,6 @@
-/* Goal: options come over whole from callers that were built against another header, or are refused:
- * those of a header without filter_bits_per_key, which stands before other fields, would be taken for
- * others. Method: struct_size at every length. */
+/* Goal: options from callers that were built against another header are read correctly or refused:
+ * filter_bits_per_key precedes other fields, so options of a header without it would be misread.
+ * Method: struct_size at every length. */
 #include "tests/support/sizes.h"
 
 #include "kv/options.h"
@@ -26,7 +26,7 @@ static void options_struct__of_other_versions(void **state)
     assert_sizes_since(&good, FIRST_SIZE, sizeof(good), take, NULL);
 }
 
-/* What somebody wrote who took the field for something else, or nobody; and what older headers had. */
+/* Sizes written by a misunderstanding, or by accident; and sizes of older headers. */
 static void options_struct__size_of_no_struct(void **state)
 {
     (void)state;

@@ -1,7 +1,6 @@
-/* Goal: every option has the default and the limits that docs/options.md promises, and a value
- * outside is refused by name. Method: a table of all numeric options (offset, width, default,
- * limits), each tried at 0, at its limits and one step beyond; the page is read and compared with
- * the table. */
+/* Goal: every option has the default and the limits in docs/options.md, and a value outside is
+ * refused by name. Method: a table of all numeric options (offset, width, default, limits), each
+ * tested at 0, at its limits and one step beyond; the page is read and compared with the table. */
 #include "tests/support/assert_status.h"
 
 #include <inttypes.h>
@@ -152,7 +151,7 @@ static void assert_refused(const struct bb_db_options *options, const char *name
     assert_memory_equal(&resolved, &before, sizeof(resolved)); /* outputs are untouched */
 }
 
-/* The message has the option's name, what was given, and both limits. */
+/* The message has the option's name, its value, and both limits. */
 static void assert_refused_number(const struct numeric *numeric, uint64_t value)
 {
     char text[32];
@@ -239,7 +238,7 @@ static void options__busy_is_between_compact_and_stop(void **state)
     options.level0_run_count_busy = 9;
     assert_refused(&options, "level0_run_count_busy");
     assert_message("level0_run_count_stop (9)");
-    /* The default gives way to the stop. */
+    /* The default is limited by the stop. */
     options.level0_run_count_busy = 0;
     assert_ok(bb_options_resolve(&options, &resolved));
     assert_int_equal(resolved.level0_run_count_busy, 8);
@@ -448,7 +447,7 @@ static void options__summary(void **state)
     options.summary_bits = 6;
     options.filter_kind = BB_FILTER_RIBBON;
     assert_ok(bb_options_resolve(&options, &resolved));
-    assert_true(resolved.summary_bits == BB_SUMMARY_NONE); /* nobody would ask it */
+    assert_true(resolved.summary_bits == BB_SUMMARY_NONE); /* it would never be probed */
     options.filter_slack = 0.26;
     assert_refused(&options, "option filter_slack is 0.26");
 }
@@ -489,7 +488,8 @@ static void options__for_a_table(void **state)
                                   .summary_bits = 6,
                                   .summary_residency = BB_SUMMARY_CACHED,
                                   .filter_slack = 0.1};
-    struct bb_block_cache *cache = (struct bb_block_cache *)(void *)&secret; /* never looked into */
+    /* never dereferenced */
+    struct bb_block_cache *cache = (struct bb_block_cache *)(void *)&secret;
     assert_ok(bb_options_resolve(&given, &options));
     bb_options_for_table(&options, 0, NULL, &secret, cache, &table);
     assert_int_equal(table.compression, BB_COMPRESSION_NONE);
@@ -510,7 +510,7 @@ static void options__for_a_table(void **state)
     assert_int_equal(table.summary_residency, BB_SUMMARY_PINNED);
 }
 
-/* "64 MiB", "1,000,000" and the like, as docs/options.md writes limits. */
+/* "64 MiB", "1,000,000" and similar, as in docs/options.md. */
 static void print_limit(const struct numeric *numeric, uint64_t value, char *text, size_t size)
 {
     static const char *const units[] = {"", " KiB", " MiB", " GiB", " TiB"};
@@ -555,7 +555,7 @@ static void options__are_documented(void **state)
     fclose(file);
     assert_true(size > 1000 && size < sizeof(page) - 1);
     for (size_t i = 0; i < BB_ARRAY_LENGTH(numerics); i++) {
-        /* The granularity's range is that of its type, and the page says none. */
+        /* The granularity's range is its type's, and the page has no limit. */
         if (numerics[i].max != UINT32_MAX)
             assert_documented(page, &numerics[i]);
     }

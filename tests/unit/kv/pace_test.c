@@ -1,7 +1,6 @@
-/* Goal: level 0 gathers runs while flushes follow each other, and is merged from fewer on when they
- * have ceased: by the clock, by whoever waits, after an opening.
- * Method: the pace alone; a store whose calls do the work; a store with threads whose clock is put
- * ahead, so that nothing waits for five seconds. */
+/* Goal: level 0 collects runs during a series of flushes, and is merged from fewer on after it: by
+ * the clock, when a call waits, after an opening. Method: only the pace; a store whose calls do the
+ * work; a store with threads whose clock is advanced, so that no test waits for five seconds. */
 #include "tests/support/store.h"
 
 #include "base/sync.h"
@@ -23,7 +22,7 @@ static void pace__is_quiet_without_flushes(void **state)
     assert_true(bb_pace_is_quiet(&pace));
 }
 
-/* Whoever waits for it waits at least a moment, and never longer than the whole. */
+/* Every wait for it is at least a moment, and never longer than the whole. */
 static void pace__left_by_any_clock(void **state)
 {
     (void)state;
@@ -71,11 +70,11 @@ static void pace__level0_gathers_while_flushes_follow(void **state)
     assert_int_equal(level0_runs(&store), 2);
     assert_ok(bb_db_wait_idle(store.db));
     assert_int_equal(level0_runs(&store), 0);
-    /* Nobody waits any more. */
+    /* No call waits any more. */
     flush_run(&store, 8);
     flush_run(&store, 9);
     assert_int_equal(level0_runs(&store), 2);
-    /* What an opening finds is not followed by more. */
+    /* Runs found by an opening are not part of a series. */
     store_reopen(&store);
     assert_ok(bb_db_wait_idle(store.db));
     assert_int_equal(level0_runs(&store), 0);
@@ -117,7 +116,7 @@ static void let_time_pass(struct store *store)
     bb_mutex_unlock(&store->db->mutex);
 }
 
-/* The worker does it, though nobody waits. */
+/* The worker does it without a waiting call. */
 static void pace__level0_is_merged_when_flushes_cease(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* Goal: a pinned value stays readable and unchanged whatever becomes of the place it came from, and
- * a store with pinned values is not closed. Method: values from memtables and from tables, with a
- * cache, a tiny one, none and past it, held while all is overwritten, flushed, compacted, evicted
- * and its files are removed; the address sanitizer sees what the bytes do not show. Threads that
- * pin and release while others write. */
+/* Goal: a pinned value stays readable and unchanged after any change of its source, and a store
+ * with pinned values is not closed. Method: values from memtables and from tables, with a cache, a
+ * tiny one, none and bypassing it, held while everything is overwritten, flushed, compacted,
+ * evicted and its files are removed; the address sanitizer finds errors that the bytes do not show.
+ * Threads that pin and release while others write. */
 #include "tests/support/store.h"
 
 #include <inttypes.h>
@@ -191,7 +191,7 @@ static void pinned__close_is_refused_while_a_value_is_pinned(void **state)
     store_deinit(&store);
 }
 
-/* The view that was read is given back at once, and with it the files of tables. */
+/* The view is released immediately, and with it the files of tables. */
 static void pinned__a_pin_keeps_no_file_of_a_table(void **state)
 {
     (void)state;

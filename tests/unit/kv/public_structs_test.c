@@ -1,6 +1,6 @@
-/* Goal: structs that programs were compiled with keep their sizes and the places of their fields, and
- * what the library fills in is filled to the end, with 0 where nothing is counted yet. Method: sizes
- * and places, written down; every call that fills a struct, into memory that is all ones. */
+/* Goal: structs that programs were compiled with keep their sizes and offsets, and the library
+ * fills them to the end, with 0 for values not counted yet. Method: fixed sizes and offsets; every
+ * call that fills a struct, into memory that is all ones. */
 #include <stddef.h>
 
 #include "bb/db_explain.h"
@@ -12,7 +12,7 @@
 struct layout {
     const char *name;
     size_t size;          /* as compiled, */
-    size_t expected_size; /* and as it must be for ever */
+    size_t expected_size; /* and as required forever */
     size_t room;          /* where the reserved fields begin, as compiled, */
     size_t room_end;
 };
@@ -82,7 +82,7 @@ static void public_structs__keep_their_sizes(void **state)
     }
 }
 
-/* Options may grow behind, so that what is there stays where it is. */
+/* Options may grow at the end, so existing fields stay in place. */
 static void public_structs__first_versions_of_options(void **state)
 {
     (void)state;
@@ -96,8 +96,8 @@ static void public_structs__first_versions_of_options(void **state)
     assert_int_equal(offsetof(struct bb_table_options, filter_slack), 88);
 }
 
-/* Calls with options as long as the first version's, which a library that knows more has to take for
- * ever. The numbers never change. */
+/* Calls with options of the first version's size, which a newer library must accept forever. The
+ * numbers never change. */
 static void take_first_of_store(void)
 {
     struct store store;
@@ -338,7 +338,7 @@ static void public_structs__of_a_count_sketch(void **state)
     bb_count_sketch_destroy(sketch);
 }
 
-/* ---- what is given must leave the room empty ---- */
+/* ---- reserved space must be empty in arguments ---- */
 
 static void public_structs__room_of_given_ones(void **state)
 {

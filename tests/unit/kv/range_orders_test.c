@@ -1,6 +1,7 @@
-/* Goal: deleted ranges follow the store's order, whatever it is: backwards, or one in which different
+/* Goal: deleted ranges follow the store's order, for any order: backward, or one in which different
  * bytes are one key, whose ends may be spelled differently than the keys between. Method: random
- * operations on few keys beside an array of versions; every way to read, at random moments. */
+ * operations on few keys compared with an array of versions; every way to read, at random
+ * moments. */
 #include "tests/support/store.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
-/* Goal: bb_db_compact_range does what include/bb/db.h says: what is dead in the range goes, the
- * content stays, the promise on rates is kept, other compactions and writes go on, and a failure is
- * told and mended. Method: stores with several levels on a file system in memory, ranges drawn at
- * random, threads that ask for ranges beside writers, calls that fail. */
+/* Goal: bb_db_compact_range works as documented in include/bb/db.h: dead data in the range is
+ * dropped, the contents stay, the target is kept, other compactions and writes continue, and a
+ * failure is reported and repaired. Method: stores with several levels on a file system in memory,
+ * random ranges, threads that request ranges next to writers, calls that fail. */
 #include "tests/support/store.h"
 
 #include <stdatomic.h>
@@ -67,7 +67,7 @@ static void compact(struct store *store, uint32_t low, uint32_t high)
     assert_ok(bb_db_compact_range(store->db, &first, &end));
 }
 
-/* leveldb#227, #454: what was deleted is gone, not only hidden. */
+/* leveldb#227, #454: deleted data is gone, not only hidden. */
 static void range_request__drops_what_is_dead(void **state)
 {
     (void)state;
@@ -90,7 +90,7 @@ static void range_request__drops_what_is_dead(void **state)
     store_deinit(&store);
 }
 
-/* After each compaction: the expected waste over the promise, the greatest there was. */
+/* After each compaction: the maximum of the expected waste as a factor of the target. */
 struct watch {
     struct bb_db *db; /* NULL: not yet */
     double greatest;
@@ -107,7 +107,7 @@ static void look(void *context, const struct bb_event *event)
     watch->greatest = part > watch->greatest ? part : watch->greatest;
 }
 
-/* leveldb#184: nothing that was deleted comes back; in any order of ranges. */
+/* leveldb#184: no deleted key reappears; in any order of ranges. */
 static void range_request__keeps_the_content_and_the_promise(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void range_request__leaves_the_rest_alone(void **state)
     fill(&store);
     assert_ok(bb_db_compact(store.db));
     uint64_t before = store_stats(&store).compaction_bytes_written;
-    compact(&store, 100, 200);       /* nothing is dead there */
+    compact(&store, 100, 200);       /* no data is dead there */
     compact(&store, KEYS, KEYS * 2); /* nor is anything there */
     compact(&store, 300, 300);
     compact(&store, 400, 300);
@@ -159,7 +159,7 @@ static void range_request__leaves_the_rest_alone(void **state)
     store_deinit(&store);
 }
 
-/* A call that fails is told; the request is forgotten, the store goes on. */
+/* A failing call is reported; the request is dropped, the store continues. */
 static void range_request__tells_a_failure(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void range_request__tells_a_failure(void **state)
     }
 }
 
-/* ---- beside others ---- */
+/* ---- next to other work ---- */
 
 struct company {
     struct bb_db *db;
@@ -220,8 +220,8 @@ static void ask_for_ranges(void *argument)
     }
 }
 
-/* Ranges are asked for without a pause, and full compactions now and then, while writes go on:
- * level 0 never stays full, and every request comes to its end. */
+/* Requests ranges without a pause, and full compactions sometimes, during writes: level 0 never
+ * stays full, and every request ends. */
 static void range_request__starves_nobody(void **state)
 {
     (void)state;

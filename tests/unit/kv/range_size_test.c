@@ -1,7 +1,6 @@
-/* Goal: approximate sizes keep the bounds that include/bb/db.h states: whole tables exactly, ends
- * to the block and page, neighbouring ranges add up, memtables to some percent; and no data block
- * is read. Method: a store with several levels, ranges drawn at random, against what the table list
- * and the data themselves say. */
+/* Goal: approximate sizes keep the bounds in include/bb/db.h: whole tables exactly, ends to the
+ * block and page, adjacent ranges add up, memtables to a few percent; and no data block is read.
+ * Method: a store with several levels, random ranges, compared with the table list and the data. */
 #include "tests/support/store.h"
 
 #include "tests/support/file_fault.h"
@@ -75,8 +74,7 @@ static void range_size__of_everything_is_exact(void **state)
     store_deinit(&store);
 }
 
-/* Cut at random places, the parts are together what the whole is; and data blocks stay where they
- * are. */
+/* Cut at random places, the parts add up to the whole; and no data block is read. */
 static void range_size__parts_add_up(void **state)
 {
     (void)state;
@@ -135,7 +133,7 @@ static void range_size__is_within_its_bound(void **state)
             struct bb_bytes high = key_of(b, texts[1]);
             double expected = (double)all * (b - a) / KEYS;
             double found = (double)size_of(&store, &low, &high).file_bytes;
-            /* Tables differ a little in what they spend on themselves. */
+            /* Tables differ slightly in their overhead. */
             double bound = 2.0 * (BLOCK_MAX + PAGE_MAX) + 0.01 * expected + 600.0 * (double)tables;
             assert_true(found >= expected - bound && found <= expected + bound);
         }
@@ -188,7 +186,7 @@ static void range_size__of_a_memtable(void **state)
     store_deinit(&store);
 }
 
-/* What cannot be read is an error, whichever read it is, and the sizes stay as they were. */
+/* An unreadable table is an error, for any of its reads, and the sizes are unchanged. */
 static void range_size__of_an_unreadable_table(void **state)
 {
     (void)state;

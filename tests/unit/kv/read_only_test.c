@@ -1,7 +1,7 @@
-/* Goal: a store opened with read_only shows a front part of its writer's commits, whatever the writer
- * does meanwhile, keeps it until it is refreshed, and leaves the directory alone. Method: a file
- * system in memory that counts calls that change. What the writer does in the middle of an opening:
- * glimpse_test.c. */
+/* Goal: a store opened with read_only shows a prefix of its writer's commits, for any concurrent
+ * work of the writer, keeps it until it is refreshed, and changes nothing in the directory. Method:
+ * a file system in memory that counts changing calls. Work of the writer in the middle of an
+ * opening: glimpse_test.c. */
 #include "tests/unit/kv/counted_store.h"
 
 static void assert_open_fails(const struct store *store, enum bb_status expected)
@@ -12,7 +12,7 @@ static void assert_open_fails(const struct store *store, enum bb_status expected
     assert_null(db);
 }
 
-/* ---- what it shows ---- */
+/* ---- contents ---- */
 
 static void read_only__shows_the_state_of_its_opening(void **state)
 {
@@ -42,8 +42,8 @@ static void read_only__shows_the_state_of_its_opening(void **state)
     store_deinit(&store);
 }
 
-/* Of a log that grew only what came since is added, until the memtable is full; then a larger one
- * takes its place. */
+/* Only the new part of a growing log is added, until the memtable is full; then a larger one
+ * replaces it. */
 static void read_only__follows_a_log(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void read_only__snapshots_keep_it_from_a_refresh(void **state)
     store_deinit(&store);
 }
 
-/* ---- what it leaves alone ---- */
+/* ---- no changes ---- */
 
 static void read_only__changes_nothing(void **state)
 {
@@ -197,7 +197,7 @@ static void read_only__makes_no_store(void **state)
     store_deinit(&store);
 }
 
-/* ---- damage, and what is none ---- */
+/* ---- damage, and normal states that resemble it ---- */
 
 static void read_only__damage_is_damage(void **state)
 {
@@ -289,8 +289,8 @@ static void read_only__another_store_in_its_place(void **state)
 
 /* ---- tables that go ---- */
 
-/* Small tables, more than descriptors may be open: some of their files are gone when they are asked
- * again. The answer is that, until a refresh; never "absent", never "corrupt". */
+/* Small tables, more than descriptors may be open: some of their files are gone at the next use.
+ * Lookups then report that, until a refresh; never "absent", never "corrupt". */
 static void read_only__more_tables_than_descriptors(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* Goal: a view that a reader has pinned is never freed, every reader gets the current view, and
- * counts that went through any slot are summed exactly.
- * Method: stand-ins for views with a mark that freeing destroys; slots claimed by hand to the last;
- * threads that enter and leave while another publishes, retires and frees as the store does. The
- * builds with the address and the thread sanitizer see what the marks do not. */
+ * counts through any slot are summed exactly. Method: substitutes for views with a mark that
+ * freeing destroys; slots claimed directly up to the last; threads that enter and leave while
+ * another publishes, retires and frees as the store does. The builds with the address and the
+ * thread sanitizer find errors that the marks do not. */
 #include "tests/support/assert_status.h"
 
 #include <sched.h>
@@ -16,7 +16,7 @@
 #define ALIVE UINT64_C(0xa11fea11fea11fe)
 #define DEAD  UINT64_C(0xdeaddeaddeaddead)
 
-/* What readers.c never looks into: an address with something behind it. */
+/* Opaque to readers.c: an address. */
 struct stand_in {
     uint64_t mark;
     uint64_t number;
@@ -55,7 +55,7 @@ static void readers__enter_pins_the_current_view(void **state)
     assert_ptr_equal(view, as_view(&old));
     assert_true(bb_readers_is_used(&readers, as_view(&old)));
 
-    /* Whoever is inside keeps what it has; whoever comes gets the new one. */
+    /* Present readers keep their view; new readers get the new one. */
     bb_readers_publish(&readers, as_view(&new));
     assert_true(bb_readers_is_used(&readers, as_view(&old)));
     assert_false(bb_readers_is_used(&readers, as_view(&new)));
@@ -103,7 +103,7 @@ static void come_late(void *argument)
     bb_reader_leave(latecomer->slot);
 }
 
-/* With every slot taken, one more reader waits for one and gets in as soon as it is left. */
+/* With every slot taken, one more reader waits for one and enters as soon as it is free. */
 static void readers__more_readers_than_slots(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void readers__more_readers_than_slots(void **state)
     bb_readers_deinit(&readers);
 }
 
-/* Every 64-bit field of a struct gets a number of its own. */
+/* Every 64-bit field of a struct gets a different number. */
 static void number_fields(void *fields, size_t size, uint64_t first)
 {
     uint64_t number = first;
@@ -209,7 +209,7 @@ static void readers__scans_are_added(void **state)
 /* The store in small: one publisher, who also frees, and readers. */
 
 #define READER_THREADS   3
-#define READS_PER_THREAD 20000 /* at least, and until so many views have come and gone: */
+#define READS_PER_THREAD 20000 /* at least, and until this many views have been published: */
 #define PUBLICATIONS     3000
 
 struct small_store {
@@ -220,7 +220,7 @@ struct small_store {
     uint64_t freed;
     _Atomic uint32_t running; /* reader threads */
     _Atomic uint64_t published;
-    _Atomic uint64_t bad; /* dead, or older than what the same thread has seen before */
+    _Atomic uint64_t bad; /* freed, or older than one seen before by the same thread */
     uint64_t seed;
 };
 
@@ -228,7 +228,7 @@ struct reader_thread {
     struct small_store *store;
     struct bb_thread thread;
     uint64_t index;
-    struct bb_reader_counts counted; /* what it has added to slots */
+    struct bb_reader_counts counted; /* its additions to slots */
 };
 
 static void free_unused(struct small_store *store)
@@ -321,7 +321,7 @@ static void readers__views_come_and_go(void **state)
         threads[i] = (struct reader_thread){.store = &store, .index = i};
         assert_ok(bb_thread_create(&threads[i].thread, read_often, &threads[i]));
     }
-    /* Sums taken meanwhile never shrink, and disturb nothing. */
+    /* Concurrent sums never decrease, and disturb nothing. */
     for (uint64_t gets = 0; store.running > 0; gets = sum.gets) {
         publish_next(&store);
         if (++store.published % 600 == 0)

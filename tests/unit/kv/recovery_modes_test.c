@@ -1,6 +1,6 @@
-/* Goal: each recovery mode keeps what it promises, and the report of an opening says what was dropped.
- * Method: a store whose process died, with synced and unsynced batches in its log; every bit of the
- * log and the manifest flipped, every cut. */
+/* Goal: each recovery mode keeps its guarantees, and the report of an opening describes the dropped
+ * data. Method: a store whose process crashed, with synced and unsynced batches in its log; every
+ * bit of the log and the manifest flipped, every cut. */
 #include "tests/unit/kv/repair_fixture.h"
 
 #include "kv/wal/wal_format.h"
@@ -79,7 +79,7 @@ static struct store copy_of(const struct victim *victim, enum bb_recovery recove
     return store;
 }
 
-/* A verification in the same mode foresees what the opening does; a repair is not its part. */
+/* A verification in the same mode predicts the opening's result; repairs are excluded. */
 static enum bb_status open_foreseen(struct store *store)
 {
     struct bb_db_recovery foreseen;
@@ -103,7 +103,7 @@ static enum bb_status open_flipped(const struct victim *victim, int file, size_t
     return open_foreseen(store);
 }
 
-/* How many batches, from the first on, are there; those after a missing one count for nothing. */
+/* The number of batches from the first on; those after a missing one do not count. */
 static int front_part(struct store *store)
 {
     char key[2] = "a";
@@ -181,7 +181,8 @@ static bool is_end(const struct victim *victim, size_t size)
     return false;
 }
 
-/* A file that ends with a record, or a mark, is what it was when the process might have died. */
+/* A file that ends with a record, or a mark, equals its state when the process might have
+ * crashed. */
 static void recovery_modes__strict_refuses_each_cut_within_a_record(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void recovery_modes__strict_refuses_each_cut_within_a_record(void **state
     bb_file_memory_destroy(victim.memory);
 }
 
-/* What was synced is there, or the store is refused. */
+/* Synced data is present, or the store is refused. */
 static void recovery_modes__synced_drops_what_was_not(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What the tests of repairs share: finding and damaging the files of a small store. */
+/* Shared by the tests of repairs: finding and damaging the files of a small store. */
 #ifndef BB_TESTS_UNIT_KV_REPAIR_FIXTURE_H
 #define BB_TESTS_UNIT_KV_REPAIR_FIXTURE_H
 

@@ -1,6 +1,6 @@
-/* Goal: damage in the middle of a manifest costs nothing that can be read: neither the tables that
- * edits behind it named, nor deletions without a word. Method: a store after flushes, a compaction
- * and ingests; bytes of its manifest are changed, one at a time, and the store is repaired. */
+/* Goal: damage in the middle of a manifest costs no readable data: neither the tables named by
+ * later edits, nor unreported deletions. Method: a store after flushes, a compaction and ingests;
+ * bytes of its manifest are changed, one at a time, and the store is repaired. */
 #include "tests/unit/kv/repair_fixture.h"
 
 #include "tests/support/step.h"
@@ -9,7 +9,7 @@
 
 static const char *const parts[] = {"MANIFEST", "CURRENT", ".bbt", ".wal"};
 
-/* What a store's directory holds; the manifest first. */
+/* The contents of a store's directory; the manifest first. */
 struct image {
     char paths[FILES_MAX][128];
     struct bb_buf bytes[FILES_MAX];
@@ -81,7 +81,7 @@ static bool has(struct store *store, const char *key)
     return status == BB_OK;
 }
 
-/* Whatever is damaged, all that was put is there; what was deleted comes back with a word alone. */
+/* For any damage, all puts are present; deleted keys reappear only with a report. */
 static void check_damaged_at(struct image *image, size_t at, size_t *outdated)
 {
     static const char *const kept[][2] = {
@@ -99,8 +99,8 @@ static void check_damaged_at(struct image *image, size_t at, size_t *outdated)
     image->bytes[0].data[at] ^= 1;
 }
 
-/* An ingest adds a table and removes nothing: behind damage no missing file told of it, and its
- * table was left out. */
+/* An ingest adds a table and removes none: after damage no missing file revealed it, and its table
+ * was ignored. */
 static void repair_manifest__damaged_anywhere(void **state)
 {
     (void)state;
@@ -128,8 +128,8 @@ static void add_stray_table(struct store *store)
     bb_buf_deinit(&bytes);
 }
 
-/* So many bytes of the manifest's end are missing, and CURRENT; what had been ingested last is in
- * the record that is torn. Says whether it is there. */
+/* This many bytes of the manifest's end are missing, and CURRENT; the last ingest is in the torn
+ * record. Returns whether it is present. */
 static bool repair_torn(const struct image *image, size_t missing)
 {
     struct store store;
@@ -149,9 +149,10 @@ static bool repair_torn(const struct image *image, size_t missing)
     return is_there;
 }
 
-/* Where CURRENT was missing, a torn record at the end of the manifest counted as damage, behind which
- * all tables are taken: what a compaction had replaced came back. What alone has newer data than all
- * that is named is taken: the record may have been acknowledged before it was damaged. */
+/* Without CURRENT, a torn record at the end of the manifest counted as damage, and all tables were
+ * included: tables replaced by a compaction reappeared. A table that is the only one with newer
+ * data than all named ones is included: the record may have been acknowledged before it was
+ * damaged. */
 static void repair_manifest__torn_at_the_end(void **state)
 {
     (void)state;

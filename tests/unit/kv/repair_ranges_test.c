@@ -1,6 +1,6 @@
-/* Goal: deleted ranges outlive a repair wherever they can be read, with the sequence they had; where
- * they cannot, the report says so and nothing is deleted on suspicion; and what an ingest does to
- * sequences and levels is no damage. Method: small stores; damage of single files. */
+/* Goal: deleted ranges survive a repair if they can be read, with their sequence; otherwise the
+ * report lists them and no data is deleted on suspicion; and the effect of an ingest on sequences
+ * and levels is no damage. Method: small stores; damage of single files. */
 #include "tests/unit/kv/repair_fixture.h"
 
 #include "sstable/footer.h"
@@ -24,7 +24,7 @@ static void remove_manifest(struct store *store)
     remove_file(store, manifests[0]);
 }
 
-/* a ... d in one table; the range in another, alone or beside an entry. */
+/* a ... d in one table; the range in another, with or without an entry. */
 static void begin(struct store *store, bool has_entry, char tables[16][128])
 {
     store_init(store);
@@ -85,7 +85,7 @@ static void repair__says_that_ranges_are_lost(void **state)
     }
 }
 
-/* The table without ranges says so itself, as long as its directory is whole. */
+/* The table's directory shows that it has no ranges, if it is intact. */
 static void repair__without_a_manifest_asks_the_directory(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void repair__without_a_manifest_asks_the_directory(void **state)
     }
 }
 
-/* Of tables and logs whose levels are unknown, ranges hide what is older and nothing else. */
+/* In tables and logs whose levels are unknown, ranges hide only older data. */
 static void repair__without_a_manifest_ranges_have_their_sequences(void **state)
 {
     (void)state;
@@ -229,8 +229,8 @@ static void repair__of_a_run_of_touching_tables_leaves_it(void **state)
 
 /* ---- ingests ---- */
 
-/* What was taken in is over an older range and under a newer one. The log of before the ingest is
- * still there: the sequences that it passed over are no hole. */
+/* The ingested data is newer than one range and older than another. The log from before the ingest
+ * still exists: the sequences that the ingest skipped are no hole. */
 static void repair__after_an_ingest_finds_no_hole(void **state)
 {
     (void)state;

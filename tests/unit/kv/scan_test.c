@@ -1,8 +1,8 @@
-/* Goal: an iterator over a range shows exactly the keys of the range, in both directions and across
- * turns, seeks outside of it go to its ends, and nothing is opened or read for what lies outside.
- * Method: a store with several levels, tombstones and a full memtable; ranges drawn at random,
- * walked beside an iterator over everything; and the counts of reads, blocks and opened files of
- * ranges that lie where tables and blocks do not. */
+/* Goal: an iterator over a range returns exactly the keys of the range, in both directions and
+ * across turns, seeks outside it go to its ends, and no table is opened or read for keys outside.
+ * Method: a store with several levels, tombstones and a full memtable; random ranges, compared with
+ * an iterator over everything; and the counts of reads, blocks and opened files of ranges without
+ * tables and blocks. */
 #include "tests/support/store.h"
 
 #include "kv/readers.h"
@@ -11,7 +11,7 @@
 #define KEYS       4000
 #define VALUE_SIZE 60
 
-/* Even numbers alone, so that there is something between any two keys. */
+/* Only even numbers, so that there is space between any two keys. */
 static struct bb_bytes key_of(uint32_t i, char key[16])
 {
     snprintf(key, 16, "key%06u", i);
@@ -43,7 +43,7 @@ static uint64_t run_count(struct store *store)
 
 /* ---- the same as an iterator over everything ---- */
 
-/* The iterator over the range, and the one over everything that shows what it must show. */
+/* The iterator over the range, and the reference iterator over everything. */
 struct pair {
     const struct bb_comparator *comparator;
     struct bb_key_range range;
@@ -202,7 +202,7 @@ static void scan__of_a_range_is_the_part_of_a_whole_scan(void **state)
     }
 }
 
-/* ---- what is not read ---- */
+/* ---- avoided reads ---- */
 
 static uint64_t scan_all(struct store *store, const struct bb_key_range *range, bool is_backward,
                          struct bb_read_stats *stats)
@@ -235,8 +235,8 @@ static void fill_one_run(struct store *store)
     assert_int_equal(run_count(store), 1);
 }
 
-/* A block holds at least five of the entries, so that the range of one key touches one block, and
- * cut into ranges that meet, the whole takes one request more for each cut, at most. */
+/* A block has at least five of the entries, so the range of one key touches one block, and the
+ * whole cut into adjacent ranges takes at most one request more per cut. */
 static void scan__of_a_range_asks_for_the_blocks_of_the_range(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void scan__of_a_range_asks_for_the_blocks_of_the_range(void **state)
     store_deinit(&store);
 }
 
-/* Between two keys that stand in different tables, before all and behind all of them. */
+/* Between two keys in different tables, before all and after all of them. */
 static void scan__of_a_range_without_tables_opens_none(void **state)
 {
     (void)state;
@@ -299,7 +299,8 @@ static void scan__of_a_range_without_tables_opens_none(void **state)
     store_deinit(&store);
 }
 
-/* Tables of level 0 and of the run below that lie elsewhere are not opened for one that does not. */
+/* Tables of level 0 and of the run below that are elsewhere are not opened for a range that is
+ * not. */
 static void scan__of_a_range_opens_the_tables_of_the_range(void **state)
 {
     (void)state;
@@ -330,7 +331,7 @@ static void scan__of_a_range_opens_the_tables_of_the_range(void **state)
     store_deinit(&store);
 }
 
-/* Deleted keys behind the end of a range may be many: they are none of its business. */
+/* Deleted keys after the end of a range may be many: they do not matter. */
 static void scan__of_a_range_passes_over_no_tombstones_outside(void **state)
 {
     (void)state;

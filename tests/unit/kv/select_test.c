@@ -1,8 +1,8 @@
-/* Goal: a selection gives exactly the records for which the condition is true, in key order, in both
+/* Goal: a selection returns exactly the records that match the condition, in key order, in both
  * directions, in ranges, up to limits and at snapshots, under overwrites, deletions and deleted
- * ranges, whatever indexes there are; and indexes spare reading.
- * Method: stores under random operations with indexes that come and go; each condition is tested on
- * every record that an iterator shows, and the two lists are compared. */
+ * ranges, with any indexes; and indexes avoid reads. Method: stores under random operations with
+ * indexes that are added and dropped; each condition is tested on every record of an iterator, and
+ * the two lists are compared. */
 #include "tests/support/store.h"
 
 #include "base/buf.h"
@@ -273,7 +273,7 @@ static void select__indexes_are_materialized(void **state)
     run_store(bb_rng_seed("select__indexes_are_materialized", 32), false);
 }
 
-/* ---- what indexes are worth ---- */
+/* ---- the benefit of indexes ---- */
 
 static void open_filled(struct store *store, struct bb_rng *rng)
 {
@@ -325,8 +325,8 @@ static void select__indexes_spare_reading(void **state)
     bb_file_memory_destroy(store.memory);
 }
 
-/* A newer version lies over each granule, so that matches are looked up and not counted: of each granule
- * the blocks with matches are read, and no others. */
+/* A newer version covers each granule, so matches are looked up and not counted: only the blocks
+ * with matches are read. */
 static void select__columns_lead_to_blocks(void **state)
 {
     (void)state;
@@ -379,7 +379,7 @@ static void select__each_index_has_its_account(void **state)
     bb_file_memory_destroy(store.memory);
 }
 
-/* Where the sample is everything, the estimate is what building gives. */
+/* If the sample is everything, the estimate equals the result of building. */
 static void select__an_estimate_is_what_is_built(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
-/* Goal: selections, indexes that are created, dropped, materialized and rebuilt, writers, flushes and
- * compactions may all run at once: a selection shows one state, in which a batch is whole, with indexes
- * and without; and at the end every table gets its index file, and no file is left over.
- * Method: writers whose batches put one number under two keys at both ends of the range; threads that
- * select by the number and by a snapshot, one that changes indexes, one that flushes and compacts. The
- * builds with the thread and the address sanitizer see the rest. */
+/* Goal: selections, indexes that are created, dropped, materialized and rebuilt, writers, flushes
+ * and compactions may all run concurrently: a selection shows one state, in which a batch is whole,
+ * with indexes and without; and at the end every table gets its index file, and no unneeded file
+ * remains. Method: writers whose batches put one number under two keys at both ends of the range;
+ * threads that select by the number and by a snapshot, a thread that changes indexes, a thread that
+ * flushes and compacts. The builds with the thread and the address sanitizer find the rest. */
 #include "tests/support/indexed_store.h"
 
 #include <inttypes.h>
@@ -88,7 +88,8 @@ static void write_pairs(void *argument)
 
 /* ---- selections ---- */
 
-/* The pairs whose first half was shown, and then those whose second was: each of the first once. */
+/* The pairs whose first half was returned, and then the pairs whose second was: each of the first
+ * once. */
 static void take_row(struct crowd *crowd, struct bb_bytes key, bool seen[WRITERS * PAIRS])
 {
     char text[16] = "";

@@ -1,6 +1,5 @@
-/* Goal: the list of snapshots is their sequences in order, each once, whatever the order in which
- * they are released. Method: hand-made cases, and random adding and removing beside a plain array.
- */
+/* Goal: the list of snapshots has their sequences in order without duplicates, for any order of
+ * releases. Method: hand-made cases, and random adding and removing compared with a plain array. */
 #include "tests/support/assert_status.h"
 
 #include "base/alloc.h"

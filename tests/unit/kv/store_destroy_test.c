@@ -1,7 +1,7 @@
-/* Goal: bb_db_destroy removes a store, whole or damaged, and nothing else: not what is another
- * program's, not what is in use, not what it does not know. Method: stores on a file system in
- * memory, beside foreign files, in other programs' directories, with each call failing. What a loss
- * of power leaves: tests/crash/destroy_test.c. */
+/* Goal: bb_db_destroy removes a store, intact or damaged, and no other file: no other program's
+ * file, no file in use, no unknown file. Method: stores on a file system in memory, with foreign
+ * files, in other programs' directories, with each call failing. Power failures:
+ * tests/crash/destroy_test.c. */
 #include "bb/db_files.h"
 #include "tests/support/store.h"
 
@@ -48,7 +48,7 @@ static void store_destroy__leaves_nothing(void **state)
     assert_true(report.directory_removed);
     assert_false(exists(&store, STORE_PATH));
     assert_status(bb_db_destroy(STORE_PATH, &store.options, NULL), BB_NOT_FOUND);
-    /* A new store has nothing of the old one. */
+    /* A new store has no old data. */
     store_open(&store);
     assert_content(&store, "");
     store_deinit(&store);
@@ -153,7 +153,7 @@ static void store_destroy__of_a_single_foreign_file_is_refused(void **state)
     }
 }
 
-/* What a creation, a checkpoint or a removal leaves that died: nothing, or files that are cut off. */
+/* The leftovers of a crashed creation, checkpoint or removal: no files, or truncated ones. */
 static void store_destroy__of_the_rest_of_an_attempt(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void store_destroy__of_a_rest_of_zeros(void **state)
     bb_file_memory_destroy(store.memory);
 }
 
-/* Whatever is missing or damaged, as long as one file shows whose it is. */
+/* With any missing or damaged files, as long as one file identifies the store. */
 static void store_destroy__of_a_damaged_store(void **state)
 {
     (void)state;
@@ -224,8 +224,8 @@ static void store_destroy__of_a_damaged_store(void **state)
     }
 }
 
-/* What a failed attempt leaves is whole, or refused by an opening; a second one finishes, and a
- * checkpoint can have the name. */
+/* After a failed attempt the rest is intact, or an opening refuses it; a second attempt finishes,
+ * and a checkpoint can use the name. */
 static void check_rest(struct store *store)
 {
     struct bb_db_options options = store->options;

@@ -1,8 +1,8 @@
-/* Goal: the decisions of a repair, one by one: which version of a key is shown after it, and what it
- * refuses. Method: small stores, made so that a wrong decision shows; damage of single files. */
+/* Goal: the decisions of a repair, one by one: which version of a key is visible after it, and its
+ * refusals. Method: small stores in which a wrong decision is visible; damage of single files. */
 #include "tests/unit/kv/repair_fixture.h"
 
-/* In level 0 the number says which run is newer, and what is written anew has the greatest. */
+/* In level 0 the number determines which run is newer, and a rewritten table has the highest. */
 static void repair__of_an_old_run_leaves_it_old(void **state)
 {
     (void)state;
@@ -63,8 +63,7 @@ static void repair__without_a_manifest_goes_by_entries(void **state)
     store_deinit(&store);
 }
 
-/* An input of a compaction that was not removed: what it has was deleted, and the deletion is gone.
- */
+/* An input of a compaction that was not removed: its data was deleted, and the deletion is gone. */
 static void repair__does_not_bring_back_what_was_deleted(void **state)
 {
     (void)state;
@@ -91,7 +90,7 @@ static void repair__does_not_bring_back_what_was_deleted(void **state)
     store_open(&store);
     assert_content(&store, "a=2");
     store_close(&store);
-    /* On request it does, and says so; the newest version of the other key stays the newest. */
+    /* On request it does, and reports it; the newest version of the other key stays the newest. */
     bb_file_memory_put(store.memory, tables[0], (struct bb_bytes){input.data, input.size});
     report = repair(&store, &taking);
     assert_true(report.deletions_may_return);

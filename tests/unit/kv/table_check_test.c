@@ -1,5 +1,5 @@
-/* Goal: a table is taken for the one that the manifest names only if everything agrees that the
- * manifest says of it. Method: a table in memory, and its description with one field changed. */
+/* Goal: a table is accepted as the one named by the manifest only if it agrees with the manifest's
+ * whole description. Method: a table in memory, and its description with one field changed. */
 #include "kv/table_check.h"
 
 #include "base/buf.h"

@@ -1,6 +1,6 @@
-/* Goal: with tombstone_age_max no deletion of a key or a range stays in tables for longer, in any
- * style, unless a snapshot needs it; and when that is released, its space is given back. Method:
- * random puts and deletions with snapshots now and then; at rest the statistics are looked at. */
+/* Goal: with tombstone_age_max no deletion of a key or a range stays in tables longer, in any
+ * style, unless a snapshot needs it; after the snapshot's release its space is freed. Method:
+ * random puts and deletions with occasional snapshots; the statistics are checked when idle. */
 #include "tests/support/store.h"
 
 #include "tests/support/rng.h"
@@ -50,7 +50,7 @@ static void come_to_rest(struct store *store)
     assert_ok(bb_db_wait_idle(store->db));
 }
 
-/* The sequence of the snapshot is that of now. */
+/* The sequence of the snapshot is the present one. */
 static void check_age(struct store *store, uint64_t snapshot_sequence)
 {
     struct bb_db_stats stats = store_stats(store);
@@ -141,8 +141,7 @@ static uint64_t entries(struct store *store)
     return sum;
 }
 
-/* Nobody asks for the range, and nothing is written to it any more: the tables at the bottom would
- * keep it for ever. */
+/* The range is never read or written any more: the tables at the bottom would keep it forever. */
 static void tombstone_age__what_a_snapshot_held_is_given_back(void **state)
 {
     (void)state;
@@ -165,7 +164,7 @@ static void tombstone_age__what_a_snapshot_held_is_given_back(void **state)
     store_deinit(&store);
 }
 
-/* The bound is off by default: what is not in the way stays. */
+/* The bound is off by default: harmless data stays. */
 static void tombstone_age__no_bound(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* Goal: a stream over a run shows exactly what no range tombstone hides: of the run itself what is
- * not older than its own ones, and nothing that newer runs' ones cover; as of any sequence, in both
- * directions, behind any seek. Method: two memtables of random entries and range tombstones; the
- * stream beside a list of all entries, each judged by walking all tombstones. Runs of tables:
- * deleted_ranges_test.c. */
+/* Goal: a stream over a run returns exactly the entries that no range tombstone hides: of the run
+ * itself, entries not older than its tombstones, and none covered by newer runs; at any sequence,
+ * in both directions, after any seek. Method: two memtables of random entries and range tombstones;
+ * the stream compared with a list of all entries, each checked by walking all tombstones. Runs of
+ * tables: deleted_ranges_test.c. */
 #include "tests/support/assert_status.h"
 
 #include "base/bytes.h"
@@ -174,7 +174,7 @@ static void uncovered_iter__shows_what_is_not_hidden(void **state)
     }
 }
 
-/* What was looked up is kept for its region alone. */
+/* A search result is kept only for its region. */
 static void range_cover__region_has_one_answer(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* Goal: what is visible as of a sequence is exactly what a map of the newest versions shows, in
- * both directions and across turns, and a stream's failure is never taken for its end.
- * Method: random streams of versions in memory (tests/support/array_iter, which releases what it
- * showed at every move), a brute-force model of the visible keys, random walks over both; and
- * streams in which each single move fails. */
+/* Goal: the visible keys at a sequence are exactly a map's newest versions, in both directions and
+ * across turns, and a stream's failure is never mistaken for its end. Method: random streams of
+ * versions in memory (tests/support/array_iter, which releases the current entry at every move), a
+ * brute-force model of the visible keys, random walks over both; and streams in which each single
+ * move fails. */
 #include "tests/support/assert_status.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 #define ENTRIES_MAX 60
 #define KEY_COUNT   14
 
-/* Every version there is, and what of it shows as of a sequence. */
+/* Every version, and the visible ones at a sequence. */
 struct world {
     const struct bb_comparator *comparator;
     struct bb_entry entries[ENTRIES_MAX];
@@ -54,7 +54,7 @@ static int compare_reverse(void *context, struct bb_bytes a, struct bb_bytes b)
 
 static const struct bb_comparator reverse = {.name = "reverse", .compare = compare_reverse};
 
-/* The first byte alone counts, and the empty key is one of its own. */
+/* Only the first byte counts, and the empty key is a separate one. */
 static int compare_first_byte(void *context, struct bb_bytes a, struct bb_bytes b)
 {
     (void)context;
@@ -287,8 +287,7 @@ static void visible__seek_to_the_key_it_shows(void **state)
     }
 }
 
-/* One pass over everything, as a caller would write it: what is shown, is shown rightly. Returns
- * how many keys were. */
+/* Walks over everything like a caller: all returned keys are right. Returns their number. */
 static size_t scan(const struct world *world, struct bb_visible *visible, int direction)
 {
     size_t count = 0;
@@ -334,7 +333,7 @@ static void visible__every_history_of_three_versions(void **state)
     }
 }
 
-/* Lets each single move of a scan fail in turn. */
+/* Lets each single move of a scan fail one by one. */
 static void assert_each_failure_is_reported(const struct world *world, int direction)
 {
     bool was_hit = true;
@@ -369,7 +368,7 @@ static void visible__a_failing_stream_is_no_end(void **state)
     }
 }
 
-/* A seek, steps and turns; whatever does not say that it failed is right. True when it failed. */
+/* A seek, steps and turns; every result without a failure is right. True when it failed. */
 static bool turn_over_failures(const struct world *world, struct bb_visible *visible,
                                struct bb_bytes key)
 {

@@ -1,7 +1,8 @@
-/* Goal: whatever allocation fails while a log is written or read, the status is BB_NO_MEMORY,
- * nothing leaks, and a writer goes on where it was: want of memory leaves no hole in the log.
+/* Goal: if any allocation fails while a log is written or read, the status is BB_NO_MEMORY, nothing
+ * leaks, and a writer continues at the same place: lack of memory leaves no hole in the log.
  *
- * Method: the allocation seam fails at each allocation in turn, once and from then on. */
+ * Method: the allocation seam fails at each allocation, once and permanently.
+ */
 #include "tests/support/assert_status.h"
 
 #include <string.h>
@@ -63,7 +64,7 @@ static void wal_alloc__every_allocation_fails(void **state)
     assert_true(bb_alloc_fault_sweep(write_and_read, NULL, false) > 5);
 }
 
-/* An append without memory changes nothing: the next one follows the one before. */
+/* An append without memory changes nothing: the next one follows the previous one. */
 static void wal_alloc__want_of_memory_does_not_stick(void **state)
 {
     (void)state;

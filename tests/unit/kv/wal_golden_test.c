@@ -1,10 +1,10 @@
-/* Goal: the bytes of a log do not change unnoticed, and the log of yesterday reads as it was
- * written.
+/* Goal: the bytes of a log do not change unnoticed, and an old log is still readable.
  *
- * Method: a log with everything in it (groups, syncs, a record over two blocks, zeros at the end
- * of a block, the mark) is written and compared with tests/golden; then the golden itself is read
- * and printed, and the text compared. tests/golden/read_log_test.py prints the same with a reader
- * that knows only docs/format-wal.md. */
+ * Method: a log with everything in it (groups, syncs, a record over two blocks, zeros at the end of
+ * a block, the mark) is written and compared with tests/golden; then the golden itself is read and
+ * printed, and the text compared. tests/golden/read_log_test.py prints the same with a reader that
+ * was written from docs/format-wal.md.
+ */
 #include "tests/support/assert_status.h"
 
 #include <stdlib.h>

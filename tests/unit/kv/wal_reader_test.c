@@ -1,11 +1,10 @@
-/* Goal: whatever happened to a log, its reader gives the records that were appended, in order, up
- * to some point, and never another one; and it knows damage of what was durable from a tail that
- * nobody had synced.
+/* Goal: for any damage of a log, its reader returns a prefix of the appended records, in order, and
+ * never another one; and it distinguishes damage of durable bytes from an unsynced tail.
  *
  * Method: logs in memory of records that are smaller, as large as and larger than blocks, cut at
  * every length, with every bit flipped, with every kind of tail that a crash leaves; the records
- * read must be a prefix of those appended, and the status must be the one that the durable offset
- * asks for. */
+ * read must be a prefix of the appended ones, and the status must follow from the durable offset.
+ */
 #include "tests/support/assert_status.h"
 
 #include <stdlib.h>
@@ -26,14 +25,14 @@
 
 static const uint8_t store_id[BB_WAL_STORE_ID_SIZE] = "the store's id.";
 
-/* A log, and what was appended to it. */
+/* A log, and the appended records. */
 struct log {
     struct bb_file_memory *memory;
     struct bb_file_system *fs;
     struct bb_wal_writer *writer;
     size_t count;
     struct bb_buf payloads[RECORDS_MAX];
-    uint64_t ends[RECORDS_MAX]; /* of the file behind each record */
+    uint64_t ends[RECORDS_MAX]; /* of the file after each record */
     uint64_t durable;           /* the latest offset that a record or the mark tells of */
 };
 
@@ -78,14 +77,14 @@ static void log_deinit(struct log *log)
     bb_file_memory_destroy(log->memory);
 }
 
-/* What reading came to. */
+/* The result of reading. */
 struct outcome {
     enum bb_status status; /* BB_NOT_FOUND: the log ended */
     size_t count;
     struct bb_wal_report report;
 };
 
-/* Reads the file; fails the test when a record is not the one that was appended. */
+/* Reads the file; fails the test when a record differs from the appended one. */
 static struct outcome read_log(const struct log *log, struct bb_file_system *fs, bool tolerate)
 {
     struct outcome outcome = {0};
@@ -132,7 +131,7 @@ static uint64_t begin_of(const struct log *log, size_t i)
     return i == 0 ? BB_WAL_HEADER_SIZE : log->ends[i - 1];
 }
 
-/* The records that lie wholly before an offset. */
+/* The number of whole records before an offset. */
 static size_t whole_before(const struct log *log, uint64_t offset)
 {
     size_t count = 0;
@@ -187,7 +186,7 @@ static void wal_reader__every_place_at_the_end_of_a_block(void **state)
     }
 }
 
-/* The zeros at the end of a block are covered too: nothing may stand there. */
+/* The zeros at the end of a block are checked too: other bytes are damage. */
 static void wal_reader__corrupt_padding(void **state)
 {
     (void)state;
@@ -263,8 +262,7 @@ static void check_cut(const struct log *log, size_t size)
         assert_string_equal(outcome.report.reason, "");
 }
 
-/* A file that was cut gives what was whole; nothing behind the cut can say that more was durable.
- */
+/* A truncated file returns its whole records; no later record can prove that more was durable. */
 static void wal_reader__corrupt_cut_anywhere(void **state)
 {
     (void)state;
@@ -282,7 +280,7 @@ static void wal_reader__corrupt_cut_anywhere(void **state)
     log_deinit(&log);
 }
 
-/* One damaged byte: what must come of it follows from where it is. */
+/* One damaged byte: its place determines the result. */
 static void check_damage(const struct log *log, const uint8_t *bytes, size_t size, size_t at)
 {
     struct outcome outcome = read_bytes(log, bytes, size, false);
@@ -339,7 +337,7 @@ static void wal_reader__corrupt_bits_of_a_large_log(void **state)
     log_deinit(&log);
 }
 
-/* A synced log without anything behind the sync but the mark that close leaves. */
+/* A synced log with only the mark of close after the sync. */
 static void wal_reader__mark_protects_the_last_records(void **state)
 {
     (void)state;
@@ -361,7 +359,7 @@ static void wal_reader__mark_protects_the_last_records(void **state)
     assert_message("a wrong check");
     assert_message("known durable up to");
     assert_int_equal(outcome.count, 1);
-    /* With the mark gone too nobody knows. */
+    /* Without the mark the damage is indistinguishable. */
     bytes[size - 1] ^= 1;
     outcome = read_log(&log, log.fs, false);
     assert_int_equal(outcome.status, BB_NOT_FOUND);
@@ -390,7 +388,7 @@ static void wal_reader__tails(void **state)
     size_t room = 200000;
     uint8_t *bytes = bb_must_alloc_zeroed(room);
     memcpy(bytes, whole, size);
-    /* Zeros: the length was written, the bytes were not, or the space was reserved. Nothing was
+    /* Zeros: the length was written, the bytes were not, or the space was reserved. No data was
      * lost. */
     for (size_t tail = 1; tail < 300; tail++)
         check_tail(&log, bytes, size + tail, 0);
@@ -468,7 +466,7 @@ static void wal_reader__corrupt_foreign_bytes(void **state)
     assert_int_equal(outcome.status, BB_NOT_FOUND);
     assert_int_equal(outcome.count, 0);
 
-    /* The first record once more, behind the others. */
+    /* The first record again, after the others. */
     uint8_t *twice = bb_must_alloc_zeroed(size + 100);
     memcpy(twice, bytes, size);
     size_t first = log.ends[0] - BB_WAL_HEADER_SIZE;
@@ -526,7 +524,7 @@ static void wal_reader__failing_reads(void **state)
     log_deinit(&log);
 }
 
-/* Power fails at a random moment, and takes any part of what was not synced with it. */
+/* Power fails at a random moment, and destroys any part of the unsynced data. */
 static void wal_reader__crashes(void **state)
 {
     (void)state;

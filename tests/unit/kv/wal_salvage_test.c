@@ -1,8 +1,9 @@
-/* Goal: whatever happened to a log, the salvage gives every record that is whole, before and behind
- * the damage, in order, and no other; and says how much is lost.
+/* Goal: for any damage of a log, the salvage returns every intact record, before and after the
+ * damage, in order, and no other; and reports the amount of lost data.
  *
  * Method: logs in memory of records that are smaller and larger than blocks, overwritten over a
- * stretch anywhere, cut anywhere, or not at all. */
+ * stretch anywhere, cut anywhere, or not at all.
+ */
 #include "tests/support/assert_status.h"
 
 #include <stdlib.h>
@@ -29,13 +30,13 @@ struct log {
     struct bb_file_memory *memory;
     struct bb_file_system *fs;
     struct bb_buf payloads[RECORDS];
-    uint64_t ends[RECORDS]; /* of the file behind each record */
-    /* What the salvage gave. */
+    uint64_t ends[RECORDS]; /* of the file after each record */
+    /* The result of the salvage. */
     bool is_given[RECORDS];
     size_t next;
     uint64_t offset;
     size_t given;
-    size_t given_max; /* the visit fails behind so many */
+    size_t given_max; /* the visit fails after this many */
 };
 
 static void log_init(struct log *log, struct bb_rng *rng)
@@ -73,7 +74,7 @@ static enum bb_status visit(void *context, struct bb_bytes payload, uint64_t off
     size_t i = log->next;
     while (i < RECORDS && !bb_bytes_equal(payload, bb_buf_bytes(&log->payloads[i])))
         i++;
-    assert_true(i < RECORDS); /* one that was appended, and in order */
+    assert_true(i < RECORDS); /* an appended one, and in order */
     assert_true(log->given == 0 || offset > log->offset);
     assert_in_range(offset, i == 0 ? BB_WAL_HEADER_SIZE : log->ends[i - 1], log->ends[i] - 1);
     log->is_given[i] = true;
@@ -210,7 +211,7 @@ static void wal_salvage__failures_end_it(void **state)
     log.given_max = SIZE_MAX;
     struct bb_file_fault *fault = bb_file_fault_create(log.fs);
     uint64_t failures = 0;
-    do { /* and those of each call; a file that was only read from may fail to close */
+    do { /* and the allocations of each call; closing a file that was only read may fail */
         struct bb_file_fault_plan plan = {.call = BB_FILE_CALL_ANY, .nth = ++nth};
         bb_file_fault_arm(fault, &plan);
         enum bb_status status = salvage(&log, bb_file_fault_system(fault), &report);

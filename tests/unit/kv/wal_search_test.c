@@ -1,8 +1,9 @@
-/* Goal: whatever the bytes of a damaged fragment look like, the next whole one in the block is found:
- * a reader knows that the damage was durable, and a salvage gives the records behind it.
+/* Goal: for any bytes of a damaged fragment, the next whole one in the block is found: a reader
+ * knows that the damaged bytes were durable, and a salvage returns the later records.
  *
  * Method: logs of records in which each third byte looks like the beginning of a fragment, so that
- * the limit to what is hashed in vain is reached; one bit of each record in turn. */
+ * the limit of bytes hashed in vain is reached; one bit of each record at a time.
+ */
 #include "tests/support/assert_status.h"
 
 #include <stdlib.h>
@@ -27,7 +28,7 @@ struct log {
     struct bb_file_memory *memory;
     struct bb_file_system *fs;
     uint8_t *payload;             /* of which each record is a front part */
-    uint64_t begins[RECORDS + 1]; /* of each record in the file, and behind the last */
+    uint64_t begins[RECORDS + 1]; /* of each record in the file, and after the last */
     uint8_t *bytes;               /* of the file, borrowed */
     size_t size;
 };
@@ -60,7 +61,7 @@ static void log_deinit(struct log *log)
     bb_file_memory_destroy(log->memory);
 }
 
-/* Of the file as far as `end`. */
+/* Of the file up to `end`. */
 static enum bb_status read_to_end(const struct log *log, uint64_t end, size_t *ret_count)
 {
     struct bb_file_memory *memory = bb_file_memory_create(2);
@@ -77,7 +78,7 @@ static enum bb_status read_to_end(const struct log *log, uint64_t end, size_t *r
     return status;
 }
 
-/* The one record behind the damage is all that tells. */
+/* Only one record after the damage reveals it. */
 static void wal_search__damage_of_what_was_durable_is_told(void **state)
 {
     (void)state;
@@ -139,7 +140,7 @@ static void wal_search__a_wrong_length_hides_nothing(void **state)
     assert_int_equal(next, 301);
     assert_int_equal(search.stated_end, 400);
     next = bb_wal_search_next(&search, BB_WAL_BLOCK_SIZE, bb_bytes_of(bytes, sizeof(bytes)));
-    assert_int_equal(next, BB_WAL_BLOCK_SIZE + 1); /* another block begins anew */
+    assert_int_equal(next, BB_WAL_BLOCK_SIZE + 1); /* another block starts again */
     assert_int_equal(search.hashed, 200);
     assert_int_equal(search.stated_end, BB_WAL_BLOCK_SIZE + 211);
 }

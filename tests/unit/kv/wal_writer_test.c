@@ -1,8 +1,9 @@
 /* Goal: each append is one write of the file; after a failure the file is never written again and
- * the first failure is what every call gives; buffering changes when bytes are written, not which.
+ * every call returns the first failure; buffering changes when bytes are written, not which.
  *
  * Method: logs on a file system in memory, with the counters of the file seam and with the n-th
- * call failing. */
+ * call failing.
+ */
 #include "tests/support/assert_status.h"
 
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static void wal_writer__one_write_per_append(void **state)
     assert_ok(bb_wal_writer_append(writer, payloads, 0));
     assert_ok(bb_wal_writer_flush(writer));
     assert_int_equal(appends(fs), before);
-    assert_ok(bb_wal_writer_close(writer)); /* nothing was synced: no mark */
+    assert_ok(bb_wal_writer_close(writer)); /* no sync happened: no mark */
     assert_int_equal(appends(fs), before);
     assert_int_equal(count_records(fs), 30);
     assert_ok(bb_wal_writer_close(NULL));
@@ -86,8 +87,8 @@ static void read_file(struct bb_file_system *fs, struct bb_buf *ret_bytes)
     assert_ok(bb_file_read_whole(fs, PATH, SIZE_MAX, ret_bytes));
 }
 
-/* Neither where the payload is divided nor that it is written in pieces shows in the file, but for
- * the number of writes: each of some 1 MiB. */
+/* The file does not depend on where the payload is divided or on the pieces, except for the number
+ * of writes of about 1 MiB each. */
 static void wal_writer__large_records_go_in_pieces(void **state)
 {
     (void)state;
@@ -262,8 +263,7 @@ static void wal_writer__too_large_changes_nothing(void **state)
     bb_file_memory_destroy(memory);
 }
 
-/* Works until something fails; then everything must fail in the same way, and nothing be written.
- */
+/* Works until a failure; then every call must fail in the same way, and no byte be written. */
 static enum bb_status work(struct bb_file_system *fs, size_t buffer_bytes, size_t *ret_acknowledged)
 {
     struct bb_wal_writer *writer = NULL;
@@ -336,8 +336,7 @@ static void wal_writer__failures_stick(void **state)
     }
 }
 
-/* No space is no exception: what was freed in the meantime must not bring back a log with a hole.
- */
+/* A full disk is no exception: freed space must not revive a log with a hole. */
 static void wal_writer__a_full_disk_sticks(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Goal: each piece of work under way is told what the others will add, whatever began and ended in
- * between. */
+/* Goal: each running piece of work gets the sum of the others' shares, for any order of beginnings
+ * and ends. */
 #include "tests/support/assert_status.h"
 
 #include "kv/waste_share.h"
