@@ -1,19 +1,18 @@
-/* The allocation seam over the C library.
+/* The allocation functions, implemented with the C library.
  *
- * Sizes above PTRDIFF_MAX are refused here: no object can be that large, and a size that wrapped
- * below zero in a caller must end as "no memory", not as whatever the C library makes of it.
- */
+ * Sizes above PTRDIFF_MAX are rejected here: no object can be that large, and a negative size of a
+ * buggy caller must result in "no memory", independent of the C library. */
 #define BB_ALLOC_IMPLEMENTATION
 #include "base/alloc.h"
 
 #include "base/assert.h"
 
-/* WHY by hand: calloc of glibc before 2.41 passes by the memory that the thread has just released,
- * and what is released then piles up for slower paths. Larger pieces may come zeroed from the
+/* WHY zero it here: calloc of glibc before 2.41 does not reuse memory that the thread has just
+ * released, which then accumulates for slower paths. Larger pieces may come zeroed from the
  * system. */
 #define ZEROED_BY_HAND_MAX 4096
 
-/* What the C library is asked for; 0 when the size is absurd. */
+/* The size requested from the C library; 0 if size is absurd. */
 static size_t request_of(size_t size)
 {
     if (size > PTRDIFF_MAX)

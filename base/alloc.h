@@ -1,10 +1,9 @@
-/* The allocation seam: all memory of the library comes from here, so that a test can let the n-th
- * allocation fail.
+/* Memory allocation: the whole library allocates through these functions, so that a test can make
+ * the n-th allocation fail.
  *
- * Tests replace this whole file at link time (tests/support/alloc/alloc_fault.c defines the same
- * symbols); there is no run-time hook and no global. The C library's own names are poisoned
- * wherever this header is included.
- */
+ * Tests replace this file at link time (tests/support/alloc/alloc_fault.c defines the same
+ * symbols); there is no run-time hook and no global. The C library's allocation functions are
+ * poisoned wherever this header is included. */
 #ifndef BB_BASE_ALLOC_H
 #define BB_BASE_ALLOC_H
 
@@ -13,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Like malloc; NULL when there is no memory or size is absurd. size 0 gives a unique pointer. */
+/* Like malloc; NULL without memory or for an absurd size. size 0 gives a unique pointer. */
 void *bb_alloc(size_t size) __attribute__((malloc, warn_unused_result));
 /* Zeroed array; NULL also when count * size overflows. */
 void *bb_alloc_zeroed(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
-/* Like realloc: on failure the old block stays. */
+/* Like realloc: on failure the old block remains valid. */
 void *bb_realloc(void *memory, size_t size) __attribute__((warn_unused_result));
 /* alignment: a power of two, at least sizeof(void *). Released with bb_free. */
 void *bb_alloc_aligned(size_t alignment, size_t size) __attribute__((malloc, warn_unused_result));

@@ -1,9 +1,8 @@
-/* One contiguous region that is filled front to back and released or recycled as a whole.
+/* One contiguous region that is filled from front to back and released or recycled as a whole.
  *
  * Memory is addressed by 32-bit offsets in units of BB_ARENA_UNIT bytes, so that structures inside
- * it stay small. Offset 0 is never handed out and can mean "none". Threads: one thread allocates;
- * any thread may read what was published to it.
- */
+ * it stay small. Offset 0 is never allocated and can mean "none". Threads: one thread allocates;
+ * any thread may read data published to it. */
 #ifndef BB_BASE_ARENA_H
 #define BB_BASE_ARENA_H
 
@@ -20,9 +19,10 @@ struct bb_arena {
 /* capacity_bytes up to 2^32 * BB_ARENA_UNIT - 1; rounded up to 64. */
 BB_MUST_CHECK enum bb_status bb_arena_init(struct bb_arena *arena, size_t capacity_bytes);
 void bb_arena_deinit(struct bb_arena *arena);
-/* Forgets all contents, keeps the memory. */
+/* Discards all contents, keeps the memory. */
 void bb_arena_reset(struct bb_arena *arena);
-/* Offset in units of size bytes aligned to alignment (8, 16, 32 or 64); 0 when it does not fit. */
+/* Returns the offset, in units, of size bytes aligned to alignment (8, 16, 32 or 64); 0 if they do
+ * not fit. */
 uint32_t bb_arena_alloc(struct bb_arena *arena, size_t size, size_t alignment);
 
 static inline void *bb_arena_at(const struct bb_arena *arena, uint32_t offset)

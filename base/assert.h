@@ -1,5 +1,5 @@
-/* Assertions for our own mistakes. Bytes from disk and arguments from users are checked with `if`,
- * never with these. */
+/* Assertions for bugs of bloomblock. Bytes from disk and arguments from users are checked with
+ * `if`, never with assertions. */
 #ifndef BB_BASE_ASSERT_H
 #define BB_BASE_ASSERT_H
 
@@ -16,7 +16,8 @@
         }                                                                                          \
     } while (0)
 
-/* For probe and decode loops: nothing in release builds. The condition must have no side effect. */
+/* For probe and decode loops: removed in release builds. The condition must not have side
+ * effects. */
 #ifdef NDEBUG
 #define BB_DEBUG_ASSERT(condition) ((void)0)
 #else

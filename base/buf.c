@@ -63,7 +63,8 @@ enum bb_status bb_buf_assign(struct bb_buf *buf, struct bb_bytes bytes)
         if (status != BB_OK)
             return status;
     }
-    /* bytes may be a part of the buffer; such bytes always fit, so nothing was moved above. */
+    /* bytes may be a part of the buffer; they then fit already, so the buffer was not moved
+     * above. */
     if (bytes.size > 0)
         memmove(buf->data, bytes.data, bytes.size);
     buf->size = bytes.size;

@@ -1,5 +1,4 @@
-/* What one does with borrowed bytes: the parts that are too long for the header. No allocation, any
- * thread. */
+/* Operations on borrowed bytes that are too long for the header. No allocation, any thread. */
 #include "base/bytes.h"
 
 #include "base/assert.h"
@@ -96,8 +95,9 @@ char *bb_bytes_escape(struct bb_bytes bytes, char *buffer, size_t size)
     size_t limit = size - 1;
     size_t dots = limit < 3 ? limit : 3;
     size_t used = 0;
-    size_t cut = 0; /* where the dots go if the rest does not fit: behind the last whole form that
-                       leaves them room */
+    /* Position of the dots if the rest does not fit: after the last complete form that leaves space
+     * for them. */
+    size_t cut = 0;
     for (size_t i = 0; i < bytes.size; i++) {
         char form[4];
         size_t length = escape_byte(bytes.data[i], form);

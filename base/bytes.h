@@ -1,4 +1,4 @@
-/* What one does with borrowed bytes. */
+/* Operations on borrowed bytes. */
 #ifndef BB_BASE_BYTES_H
 #define BB_BASE_BYTES_H
 
@@ -16,7 +16,7 @@ static inline struct bb_bytes bb_bytes_of_text(const char *text)
     return bb_bytes_of(text, strlen(text));
 }
 
-/* Bytewise order, shorter first when one is a prefix of the other: < 0, 0, > 0. */
+/* Bytewise order, a prefix before longer bytes: < 0, 0, > 0. */
 static inline int bb_bytes_compare(struct bb_bytes a, struct bb_bytes b)
 {
     size_t shorter = a.size < b.size ? a.size : b.size;
@@ -34,9 +34,9 @@ static inline bool bb_bytes_equal(struct bb_bytes a, struct bb_bytes b)
 /* Length of the longest common prefix. */
 size_t bb_bytes_shared_prefix(struct bb_bytes a, struct bb_bytes b);
 
-/* The first eight bytes as a big-endian number, zero-padded: numbers order as the bytes do, but
- * equal numbers need a full comparison ("ab" and "ab\0" are equal here). Never reads past the end.
- */
+/* The first eight bytes as a big-endian number, zero-padded. The numbers order like the bytes, but
+ * equal numbers need a full comparison ("ab" and "ab\0" are equal here). Never reads past the
+ * end. */
 uint64_t bb_bytes_prefix64(struct bb_bytes bytes);
 
 /* The order of keys under a comparator; NULL is bytewise. */
@@ -50,12 +50,12 @@ static inline int bb_key_compare(const struct bb_comparator *comparator, struct 
 /* Name under which a comparator is written to files; "bytewise" for NULL. */
 const char *bb_comparator_name(const struct bb_comparator *comparator);
 
-/* BB_INVALID for a comparator without a name, without a function, or with more than is known here.
+/* BB_INVALID for a comparator without a name or a function, or with fields unknown to this version.
  * NULL is the bytewise order. */
 BB_MUST_CHECK enum bb_status bb_comparator_check(const struct bb_comparator *comparator);
 
-/* Prints bytes for a person: printable ASCII as it is, the rest as \xNN, backslash doubled; at most
- * size - 1 characters, "..." at the end when cut. Always terminated. Returns buffer. */
+/* Prints bytes for a person: printable ASCII unchanged, other bytes as \xNN, backslash doubled; at
+ * most size - 1 characters, "..." at the end if truncated. Always terminated. Returns buffer. */
 char *bb_bytes_escape(struct bb_bytes bytes, char *buffer, size_t size);
 
 #endif

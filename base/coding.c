@@ -1,13 +1,12 @@
 /* Integers in files.
  *
  *   fixed    little-endian, 1, 2, 4 or 8 bytes
- *   varint   groups of 7 bits, lowest first; bit 7 says that another byte follows
+ *   varint   groups of 7 bits, lowest first; bit 7 means that another byte follows
  *            0 ... 127 1 byte, ... 16383 2 bytes, ..., 2^63 and above 10 bytes
  *
- * Every number has exactly one varint: a last byte of 0 behind another byte is refused, as is
- * anything past 64 bits. Two files with equal contents are then equal byte for byte, and a damaged
- * length is found at its own place.
- */
+ * Every number has exactly one varint: a final byte of 0 after another byte is rejected, and so are
+ * numbers above 64 bits. Two files with equal contents are then equal byte for byte, and a damaged
+ * length is detected where it is decoded. */
 #include "base/coding.h"
 
 uint8_t *bb_store_varint(uint8_t *p, uint64_t value)

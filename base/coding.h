@@ -1,10 +1,9 @@
 /* Integers in files: little-endian fixed width, and canonical LEB128 varints.
  *
- * Encoders append to a bb_buf, or store to memory that the caller has made room for. Decoders read
- * through a cursor that never passes its end; a failed read leaves the cursor where it was and
- * returns false, and the caller says with bb_corrupt what it was reading. A varint that is longer
- * than needed, or too large, is refused.
- */
+ * Encoders append to a bb_buf, or store to memory that the caller has reserved. Decoders read
+ * through a cursor that never passes its end. A failed read does not move the cursor and returns
+ * false; the caller then reports the damage with bb_corrupt. A varint that is longer than needed,
+ * or too large, is rejected. */
 #ifndef BB_BASE_CODING_H
 #define BB_BASE_CODING_H
 
@@ -25,7 +24,8 @@ static inline uint32_t bb_load32(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* One load where it may be: clang takes it apart into bytes where only parts of the word are used. */
+/* A single load where possible: clang splits it into bytes where only parts of the word are
+ * used. */
 static inline uint64_t bb_load64(const uint8_t *p)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -55,7 +55,8 @@ static inline void bb_store64(uint8_t *p, uint64_t value)
     bb_store32(p + 4, (uint32_t)(value >> 32));
 }
 
-/* Writes value at p, which has room for BB_VARINT64_SIZE_MAX bytes; gives the address behind it. */
+/* Writes value at p, which has space for BB_VARINT64_SIZE_MAX bytes; returns the address after
+ * it. */
 uint8_t *bb_store_varint(uint8_t *p, uint64_t value);
 /* 1 ... BB_VARINT64_SIZE_MAX. */
 size_t bb_varint_size(uint64_t value);
@@ -76,7 +77,7 @@ struct bb_cursor {
 
 static inline struct bb_cursor bb_cursor_of(struct bb_bytes bytes)
 {
-    /* NULL + 0 is not defined in C, and empty bytes may have no address. */
+    /* NULL + 0 is undefined in C, and empty bytes may have no address. */
     const uint8_t *end = bytes.size == 0 ? bytes.data : bytes.data + bytes.size;
     return (struct bb_cursor){.position = bytes.data, .end = end};
 }

@@ -1,9 +1,8 @@
-/* Directories of the operating system: names, their order of appearance, their durability.
+/* Directories of the operating system: names, listing, durability.
  *
- * Directories are followed over symbolic links, files are not: people put a store on another disk
- * with a link, but a link in the place of one of our files was put there by another program.
- * SECURITY.md says what that promises.
- */
+ * Directories are followed over symbolic links, files are not: a link may put a store on another
+ * disk, but a link that replaces one of our files was created by another program. SECURITY.md
+ * describes this. */
 #include "base/file_posix.h"
 
 #include <dirent.h>
@@ -60,8 +59,8 @@ enum bb_status bb_posix_remove(struct bb_file_system *fs, const char *path)
     return unlinkat(place.fd, place.name, 0) == 0 ? BB_OK : bb_fail_errno(errno, "unlink", path);
 }
 
-/* WHY not where a locked directory was: a name leads there, so that what would be put into the new one
- * came among the files of the other. */
+/* WHY not over a locked directory: its name refers to it, so files for the new directory would be
+ * created among the files of the locked one. */
 enum bb_status bb_posix_make_directory(struct bb_file_system *fs, const char *path)
 {
     enum bb_status status = bb_posix_check_process(fs, path);
@@ -93,8 +92,7 @@ enum bb_status bb_posix_remove_directory(struct bb_file_system *fs, const char *
     return rmdir(path) == 0 ? BB_OK : bb_fail_errno(errno, "rmdir", path);
 }
 
-/* The growing list of names; room is counted beside it because the public struct has no capacity.
- */
+/* The growing list of names; room is kept separately because the public struct has no capacity. */
 static enum bb_status add_name(struct bb_name_list *list, size_t *room, const char *name)
 {
     if (list->count == *room) {
@@ -163,7 +161,7 @@ enum bb_status bb_posix_list(struct bb_file_system *fs, const char *directory,
     return BB_OK;
 }
 
-/* Callers tell a directory that may not be opened from one that could not be synced. */
+/* Whether the failure means that the directory may not be opened. */
 static bool is_forbidden(struct bb_file_system *fs, const char *path)
 {
     struct bb_posix_place place = bb_posix_place_of_directory(fs, path);
@@ -184,7 +182,7 @@ enum bb_status bb_posix_sync_directory(struct bb_file_system *fs, const char *pa
     if (fsync(fd) != 0)
         status = bb_fail_errno(errno, "fsync", path);
     bb_posix_count(&bb_posix_of(fs)->directory_syncs, 1);
-    (void)close(fd); /* fsync has told what there was to tell */
+    (void)close(fd); /* fsync has reported all errors */
     return status;
 }
 
@@ -198,7 +196,7 @@ enum bb_status bb_posix_status(struct bb_file_system *fs, const char *path, bool
     int result = fstatat(place.fd, place.name, &information, 0);
     if (result != 0 && (errno == ENOENT || errno == ELOOP))
         result = fstatat(place.fd, place.name, &information,
-                         AT_SYMLINK_NOFOLLOW); /* a link to nowhere has a name all the same */
+                         AT_SYMLINK_NOFOLLOW); /* a dangling link also has a name */
     if (result != 0)
         return bb_fail_errno(errno, "stat", path);
     *ret_is_directory = S_ISDIR(information.st_mode);
@@ -213,7 +211,7 @@ enum bb_status bb_posix_free_space(struct bb_file_system *fs, const char *path, 
     if ((place.fd == AT_FDCWD ? statvfs(path, &information) : fstatvfs(place.fd, &information)) !=
         0)
         return bb_fail_errno(errno, "statvfs", path);
-    /* f_bavail: what is left to us, without the part that is kept for root. */
+    /* f_bavail: the space available to us, without the part reserved for root. */
     *ret_bytes = (uint64_t)information.f_bavail * information.f_frsize;
     return BB_OK;
 }

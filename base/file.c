@@ -121,7 +121,7 @@ enum bb_status bb_file_read_whole(struct bb_file_system *fs, const char *path, u
     status = read_contents(file, size_max, &contents);
     if (status != BB_OK) {
         struct bb_error first = *bb_error_last();
-        if (bb_file_close(file) != BB_OK) /* the first failure is the one that says why */
+        if (bb_file_close(file) != BB_OK) /* the first failure is the cause */
             (void)bb_error_restore(&first);
         goto out;
     }

@@ -1,19 +1,20 @@
-/* The only seam to the operating system: files, directories, locks, randomness, time.
+/* The only interface to the operating system: files, directories, locks, randomness, time.
  *
- * Three implementations: file_posix.c (the real one), tests/support/file_memory.c (in memory; what
- * was not synced is lost at a crash, directory entries included) and tests/support/file_fault.c
+ * Three implementations: file_posix.c (the real one), tests/support/file_memory.c (in memory; a
+ * simulated crash loses unsynced data, including directory entries) and tests/support/file_fault.c
  * (wraps another; the n-th call fails). No other file makes a system call.
  *
- * Rules that the whole engine keeps (docs/durability.md):
- *   - Files are written once, front to back, and never changed afterwards.
- *   - sync makes a file's bytes durable, sync_directory its name. Neither implies the other.
- *   - After a failed append or sync a file is never written again.
- *   - An operation may be tried again only where its declaration says so.
+ * Rules of the whole engine (docs/durability.md):
  *
- * Errors: BB_IO, BB_NO_SPACE, BB_NO_MEMORY and what is named below; messages carry the path and the
- * system's words. Threads: a file system may be used from any thread. read_at, read_now and
- * will_need are safe from any thread; append, sync and close of one file are for one thread at a time.
- */
+ * - Files are written once, front to back, and never changed afterwards.
+ * - sync makes a file's bytes durable, sync_directory its name. Neither implies the other.
+ * - After a failed append or sync a file is never written again.
+ * - An operation may be retried only if its declaration allows it.
+ *
+ * Errors: BB_IO, BB_NO_SPACE, BB_NO_MEMORY and the errors listed below; messages contain the path
+ * and the system's error text. Threads: a file system may be used from any thread. read_at,
+ * read_now and will_need are safe from any thread; append, sync and close of a file are used by one
+ * thread at a time. */
 #ifndef BB_BASE_FILE_H
 #define BB_BASE_FILE_H
 
@@ -30,30 +31,30 @@ struct bb_name_list {
 void bb_name_list_deinit(struct bb_name_list *list);
 
 struct bb_file_ops {
-    /* Reads size bytes at offset; *ret_size is smaller only where the file ends. Never waits for
-     * more. */
+    /* Reads size bytes at offset. *ret_size is smaller only at the end of the file. Never waits for
+     * more bytes. */
     enum bb_status (*read_at)(struct bb_file *file, uint64_t offset, void *buffer, size_t size,
                               size_t *ret_size);
-    /* Reads all size bytes at offset if none has to be waited for: the system has them in memory.
-     * False: the buffer may hold anything, and read_at has to be asked, which also says what is
-     * wrong, if something is. NULL: never. */
+    /* Reads all size bytes at offset if this needs no wait, because the system has them in memory.
+     * False: the buffer contents are undefined; call read_at, which also reports errors. NULL: not
+     * supported. */
     bool (*read_now)(struct bb_file *file, uint64_t offset, void *buffer, size_t size);
-    /* These bytes are about to be read: the system may begin to fetch them, while the caller goes
-     * on. A hint, without any promise; NULL: none is taken. */
+    /* Announces a read of these bytes, so that the system may fetch them while the caller
+     * continues. Only a hint; NULL: not supported. */
     void (*will_need)(struct bb_file *file, uint64_t offset, uint64_t size);
-    /* The file's bytes need not stay in the system's memory: what is read next comes from the device, as
-     * far as the system follows. A hint, without any promise; NULL: none is taken. */
+    /* The system need not keep the file's bytes in memory: the next reads come from the device, if
+     * the system complies. Only a hint; NULL: not supported. */
     void (*forget)(struct bb_file *file);
-    /* Appends all of data, or fails: then any part of it may have been written. One write(2) when
-     * the system takes it whole. */
+    /* Appends all of data, or fails: then any part of it may have been written. One write(2) if the
+     * system accepts all bytes. */
     enum bb_status (*append)(struct bb_file *file, const void *data, size_t size);
     enum bb_status (*sync)(struct bb_file *file);
     enum bb_status (*size)(struct bb_file *file, uint64_t *ret_size);
-    /* When its bytes were last changed, in nanoseconds since 1970 of the system's clock, which may be
-     * set back. NULL: not known. */
+    /* The time of the last change of its bytes, in nanoseconds since 1970 on the system's clock,
+     * which may be set back. NULL: not known. */
     enum bb_status (*modified)(struct bb_file *file, int64_t *ret_nanoseconds);
-    /* Always releases the file; the status tells whether the system reported an earlier write's
-     * failure. */
+    /* Always releases the file; the status shows whether the system reported a failure of an
+     * earlier write. */
     enum bb_status (*close)(struct bb_file *file);
 };
 
@@ -62,9 +63,10 @@ struct bb_file {
     const char *path; /* for messages; owned by the file */
 };
 
-/* What the system was asked for since the file system was made, by calls that reached it. */
+/* Calls that reached the system since the file system was created. */
 struct bb_file_counters {
-    uint64_t reads; /* pread calls, repeats after short reads included, and those of read_now */
+    /* pread calls, including repeats after short reads and calls of read_now */
+    uint64_t reads;
     uint64_t read_bytes;
     uint64_t needs;   /* calls of will_need */
     uint64_t appends; /* write calls */
@@ -74,44 +76,43 @@ struct bb_file_counters {
 };
 
 struct bb_file_system_ops {
-    /* Opens for reading. BB_NOT_FOUND when missing; BB_INVALID when it is not a regular file
-     * (checked on the opened descriptor; a FIFO does not block). */
+    /* Opens for reading. BB_NOT_FOUND if missing; BB_INVALID if it is not a regular file (checked
+     * on the opened descriptor; a FIFO does not block). */
     enum bb_status (*open)(struct bb_file_system *fs, const char *path, struct bb_file **ret_file);
-    /* Creates a new file for appending, mode 0600. BB_EXISTS when the name is taken. */
+    /* Creates a new file for appending, mode 0600. BB_EXISTS if the name exists. */
     enum bb_status (*create)(struct bb_file_system *fs, const char *path,
                              struct bb_file **ret_file);
-    /* Atomically gives the file another name in the same directory; replaces what had it. */
+    /* Atomically renames a file within a directory; replaces an existing file. */
     enum bb_status (*rename)(struct bb_file_system *fs, const char *from, const char *to);
-    /* Gives a file a second name, also in another directory, under which it can be opened and
-     * removed as under the first: the same bytes, however many were synced. BB_EXISTS when anything
-     * has the name. BB_UNSUPPORTED where files cannot have it: another device, a file system
-     * without links, too many of them. */
+    /* Gives a file a second name, possibly in another directory. It can be opened and removed under
+     * either name, and has the same bytes, synced or not. BB_EXISTS if the name exists.
+     * BB_UNSUPPORTED if a link is impossible: another device, a file system without links, too many
+     * links. */
     enum bb_status (*link)(struct bb_file_system *fs, const char *from, const char *to);
-    /* BB_NOT_FOUND when missing. */
+    /* BB_NOT_FOUND if missing. */
     enum bb_status (*remove)(struct bb_file_system *fs, const char *path);
     enum bb_status (*list)(struct bb_file_system *fs, const char *directory,
                            struct bb_name_list *ret_list);
-    /* Mode 0700. BB_EXISTS when anything has the name, or a directory had it that is locked and was
-     * moved since: below. The parent is not synced. */
+    /* Mode 0700. BB_EXISTS if the name exists, or if a locked directory had this name and was since
+     * moved: see below. The parent is not synced. */
     enum bb_status (*make_directory)(struct bb_file_system *fs, const char *path);
     enum bb_status (*remove_directory)(struct bb_file_system *fs, const char *path);
-    /* BB_READ_ONLY: it may not be opened (no permission), so nothing was synced. */
+    /* BB_READ_ONLY: the directory may not be opened (no permission), so it was not synced. */
     enum bb_status (*sync_directory)(struct bb_file_system *fs, const char *path);
-    /* BB_NOT_FOUND when nothing has the name; *ret_is_directory false for anything but a directory.
-     */
+    /* BB_NOT_FOUND if the name does not exist; *ret_is_directory is true only for directories. */
     enum bb_status (*status)(struct bb_file_system *fs, const char *path, bool *ret_is_directory,
                              uint64_t *ret_size);
-    /* Takes the lock file (created when missing) for this process and writes the process id into
-     * it. BB_BUSY, with the holder's id in the message, when another process or this one holds it,
-     * or held it when somebody else removed the file: so there is one such file in a directory.
-     * Released by unlock; the file stays. In between, paths that begin with the same letters as this
-     * one, up to the last slash, may lead to the locked directory wherever it is. What is done there
-     * has ended when unlock begins. */
+    /* Takes the lock file (created if missing) for this process and writes the process id into it.
+     * BB_BUSY, with the holder's id in the message, if this or another process holds it, or held it
+     * when the file was removed by someone else: so a directory has one such lock. Released by
+     * unlock; the file remains. Until then, paths that start with the same characters as this path,
+     * up to the last slash, may refer to the locked directory, wherever it is. Operations in it
+     * must end before unlock starts. */
     enum bb_status (*lock)(struct bb_file_system *fs, const char *path, struct bb_file **ret_lock);
-    /* Locks for reading: several readers may hold this lock at a time. It excludes the holder of the
-     * lock above, and is excluded by it. Nothing is created or written, so that permission to read is
-     * enough; the lock file may be missing. Where neither the file nor the directory can be locked,
-     * the call succeeds and excludes no one. Released by unlock. */
+    /* Locks for reading: several readers may hold this lock at a time. It excludes the holder of
+     * the lock above, and is excluded by it. No file is created or written, so that permission to
+     * read is enough; the lock file may be missing. Where neither the file nor the directory can
+     * be locked, the call succeeds and excludes no one. Released by unlock. */
     enum bb_status (*lock_shared)(struct bb_file_system *fs, const char *path,
                                   struct bb_file **ret_lock);
     enum bb_status (*unlock)(struct bb_file_system *fs, struct bb_file *lock);
@@ -119,11 +120,11 @@ struct bb_file_system_ops {
     enum bb_status (*random)(struct bb_file_system *fs, void *buffer, size_t size);
     /* Monotonic nanoseconds. */
     uint64_t (*now)(struct bb_file_system *fs);
-    /* Waits until that clock has gone on by about so much; it may be less. */
+    /* Waits until that clock has advanced by about this much; possibly less. */
     void (*sleep)(struct bb_file_system *fs, uint64_t nanoseconds);
     void (*counters)(struct bb_file_system *fs, struct bb_file_counters *ret_counters);
-    /* How many files the process may have open at a time, its other ones included; it may change.
-     * NULL: as many as there are. */
+    /* How many files the process may have open at a time, including files of other parts; it may
+     * change. NULL: no limit. */
     uint64_t (*open_files_max)(struct bb_file_system *fs);
 };
 
@@ -136,14 +137,14 @@ struct bb_file_system {
 BB_MUST_CHECK enum bb_status bb_file_system_posix_create(struct bb_file_system **ret_fs);
 void bb_file_system_posix_destroy(struct bb_file_system *fs);
 
-/* Nanoseconds since `begin`, an earlier now; 0 when the clock has gone back. */
+/* Nanoseconds since `begin`, an earlier now; 0 if the clock was set back. */
 static inline uint64_t bb_file_elapsed(struct bb_file_system *fs, uint64_t begin)
 {
     uint64_t now = fs->ops->now(fs);
     return now > begin ? now - begin : 0;
 }
 
-/* Calls through the tables above, named for the reader of the calling code. */
+/* Functions that call the tables above, for readability. */
 BB_MUST_CHECK enum bb_status bb_file_open(struct bb_file_system *fs, const char *path,
                                           struct bb_file **ret_file);
 BB_MUST_CHECK enum bb_status bb_file_create(struct bb_file_system *fs, const char *path,
@@ -160,18 +161,18 @@ void bb_file_forget(struct bb_file *file);
 BB_MUST_CHECK enum bb_status bb_file_append(struct bb_file *file, struct bb_bytes data);
 BB_MUST_CHECK enum bb_status bb_file_sync(struct bb_file *file);
 BB_MUST_CHECK enum bb_status bb_file_size(struct bb_file *file, uint64_t *ret_size);
-/* 0 where it is not known. */
+/* 0 if it is not known. */
 BB_MUST_CHECK enum bb_status bb_file_modified(struct bb_file *file, int64_t *ret_nanoseconds);
 /* NULL is allowed. */
 BB_MUST_CHECK enum bb_status bb_file_close(struct bb_file *file);
 /* The whole file into buf (replaced); BB_TOO_LARGE beyond size_max. */
 BB_MUST_CHECK enum bb_status bb_file_read_whole(struct bb_file_system *fs, const char *path,
                                                 uint64_t size_max, struct bb_buf *buf);
-/* Appends all that is in one file to another, which is not synced. */
+/* Appends the contents of one file to another, which is not synced. */
 BB_MUST_CHECK enum bb_status bb_file_copy_bytes(struct bb_file *from, struct bb_file *to);
-/* BB_INVALID when there is no path, or an empty one: "... has no name", of what it is. */
+/* BB_INVALID if the path is NULL or empty: "... has no name", with of_what. */
 BB_MUST_CHECK enum bb_status bb_path_check(const char *path, const char *of_what);
-/* The directory that a path stands in, as a terminated string; "." for a single name, "/" for the
+/* The parent directory of a path, as a terminated string; "." for a single name, "/" for the
  * root. */
 BB_MUST_CHECK enum bb_status bb_path_parent(const char *path, struct bb_buf *ret_parent);
 /* directory/name into buf as a terminated string; the terminator is not counted in size. */

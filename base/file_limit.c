@@ -13,7 +13,7 @@
 #define SECOND UINT64_C(1000000000)
 /* A wait is cut into pieces, between which it is seen that the limit was lifted. */
 #define PAUSE_NANOSECONDS UINT64_C(20000000)
-/* One part in so many is the patient files', however much the urgent ones write. */
+/* The share of patient files is one in this many parts, even if urgent files write more. */
 #define PATIENT_PART 4
 
 struct side {
@@ -69,8 +69,8 @@ static uint64_t cost_of(const struct bb_file_limit *limit, size_t size)
     return (uint64_t)((double)size * (double)SECOND / (double)limit->bytes_per_second);
 }
 
-/* The time, under the mutex. Where the clock has gone back, what is charged goes back with it: else
- * all would wait until it had caught up. */
+/* The time, under the mutex. If the clock was set back, the charged time is set back with it;
+ * otherwise all would wait until it has caught up. */
 static uint64_t look_at_clock(struct bb_file_limit *limit)
 {
     uint64_t now = limit->inner->ops->now(limit->inner);
@@ -84,7 +84,7 @@ static uint64_t look_at_clock(struct bb_file_limit *limit)
     return now;
 }
 
-/* For what goes before its turn, urgent appends wait as for one of their own. */
+/* Urgent appends wait for bytes that were written before their turn, as for their own. */
 static void charge(struct bb_file_limit *limit, bool is_urgent, uint64_t now, uint64_t cost)
 {
     bool is_early = !is_urgent && limit->all_until > now;

@@ -1,18 +1,16 @@
-/* File systems around another one that limit how fast created files are written: at most so many
- * bytes per second over all of them together.
+/* File systems that wrap another one and limit the rate at which created files are written: a
+ * maximum number of bytes per second over all of them together.
  *
- *     urgent files      wait only for what urgent files have written
- *     patient files     wait for what all have written; but a quarter of the limit is theirs,
- *                       and what they take of it before their turn, urgent files wait for
+ *     urgent files      wait only for bytes written by urgent files
+ *     patient files     wait for all written bytes; but they get a quarter of the limit. Urgent files wait for bytes that patient files write early
  *
- * Each append is charged to the time that comes: it goes through once the time that earlier ones
- * were charged to is over. So in any interval of t seconds go at most t times the limit, one
- * urgent append and two patient ones; time in which nothing was written is not saved up. Everything but appending
- * is the wrapped system's own, its clock included.
+ * Each append is charged to future time: it proceeds once the time charged for earlier appends is
+ * over. So any interval of t seconds has at most t times the limit, one urgent append and two
+ * patient ones; idle time is not saved up. All other operations, including the clock, are those of
+ * the wrapped system.
  *
- * Threads: as base/file.h says. An append that waits holds no lock, and goes on at once when the
- * limit is lifted.
- */
+ * Threads: as in base/file.h. A waiting append holds no lock, and proceeds immediately when the
+ * limit is lifted. */
 #ifndef BB_BASE_FILE_LIMIT_H
 #define BB_BASE_FILE_LIMIT_H
 
@@ -20,7 +18,7 @@
 
 struct bb_file_limit;
 
-/* fs is borrowed while the limit lives. bytes_per_second: at least 1. */
+/* fs is borrowed until the limit is destroyed. bytes_per_second: at least 1. */
 BB_MUST_CHECK enum bb_status bb_file_limit_create(struct bb_file_system *fs,
                                                   uint64_t bytes_per_second,
                                                   struct bb_file_limit **ret_limit);
@@ -28,7 +26,7 @@ BB_MUST_CHECK enum bb_status bb_file_limit_create(struct bb_file_system *fs,
 void bb_file_limit_destroy(struct bb_file_limit *limit);
 /* Borrowed. */
 struct bb_file_system *bb_file_limit_system(struct bb_file_limit *limit, bool is_urgent);
-/* From now on nothing waits. NULL is allowed. */
+/* Removes the limit: later appends do not wait. NULL is allowed. */
 void bb_file_limit_lift(struct bb_file_limit *limit);
 
 #endif

@@ -1,15 +1,15 @@
 /* See file_pool.h.
  *
- * The word `state` of a file is the number of threads inside a read, and one bit that says that the
+ * The word `state` of a file is the number of threads inside a read, and one bit that is set if the
  * descriptor is closed:
  *
- *     read     add 1; the bit is clear: the descriptor stays open until 1 is taken off again
- *              the bit is set: under the mutex, open and clear it, with the 1 still there
- *     evict    under the mutex, 0 becomes the bit in one step: nobody was inside, and nobody gets
- * in
+ *     read     add 1; if the bit is clear, the descriptor stays open until 1 is subtracted again;
+ *              if it is set, open the file under the mutex and clear the bit, keeping the 1
+ *     evict    under the mutex, change 0 to the bit in one step: no thread is inside a read, and
+ *              none can enter
  *
- * `inner` is written only by who holds the mutex and has made sure that nobody is inside.
- */
+ * `inner` is written only by the holder of the mutex, after making sure that no thread is inside a
+ * read. */
 #include "base/file_pool.h"
 
 #include <inttypes.h>
@@ -38,9 +38,10 @@ struct pooled_file {
 struct bb_file_pool {
     struct bb_file_forward forward; /* the first member */
     uint32_t limit;
-    bool is_shared;           /* others may remove files */
-    struct bb_mutex mutex;    /* all below */
-    struct pooled_file *hand; /* the next to be judged; NULL: none is open */
+    bool is_shared;        /* others may remove files */
+    struct bb_mutex mutex; /* all below */
+    /* The next file to examine; NULL: no file is open. */
+    struct pooled_file *hand;
     struct bb_file_pool_counters counters;
 };
 
@@ -56,7 +57,7 @@ static struct pooled_file *file_of(struct bb_file *file)
 
 /* ---- the ring ---- */
 
-/* Just behind the hand: the last to be judged. */
+/* Inserts the file just before the hand, so that it is examined last. */
 static void link_open(struct bb_file_pool *pool, struct pooled_file *file)
 {
     if (pool->hand == NULL) {
@@ -92,8 +93,8 @@ static void close_inner(struct bb_file_pool *pool, struct pooled_file *file)
     file->inner = NULL;
 }
 
-/* Two rounds, for the first may find all of them marked; and a third without regard to marks, for
- * readers go on setting them meanwhile. */
+/* Two rounds, because in the first all files may be marked; and a third that ignores marks, because
+ * readers continue to set them. */
 static bool evict_one(struct bb_file_pool *pool)
 {
     uint64_t count = pool->counters.descriptors;
@@ -113,8 +114,7 @@ static bool evict_one(struct bb_file_pool *pool)
     return false;
 }
 
-/* The process may be out of descriptors for reasons of its own: one of ours is given up for another
- * try. */
+/* The process may lack descriptors for other reasons: close one of the pool's and retry. */
 static enum bb_status open_inner(struct bb_file_pool *pool, const char *path,
                                  struct bb_file **ret_inner)
 {
@@ -216,7 +216,7 @@ static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffe
 static bool read_now(struct bb_file *base, uint64_t offset, void *buffer, size_t size)
 {
     struct pooled_file *file = file_of(base);
-    if (enter(file) != BB_OK) /* the read that has to be made then says so */
+    if (enter(file) != BB_OK) /* the later read reports the error */
         return false;
     bool is_read = bb_file_read_now(file->inner, offset, buffer, size);
     atomic_store_explicit(&file->is_recent, 1, memory_order_relaxed);
@@ -257,7 +257,7 @@ static enum bb_status close_file(struct bb_file *base)
     struct bb_file_pool *pool = file->pool;
     bb_mutex_lock(&pool->mutex);
     uint32_t state = atomic_load_explicit(&file->state, memory_order_acquire);
-    BB_ASSERT((state & ~CLOSED) == 0); /* nobody is inside a read */
+    BB_ASSERT((state & ~CLOSED) == 0); /* no thread is inside a read */
     if (state == 0)
         close_inner(pool, file);
     pool->counters.open_files--;

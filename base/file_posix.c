@@ -1,25 +1,24 @@
 /* The operating system's files.
  *
  * Opening    O_CLOEXEC, so that no child inherits a descriptor; O_NOFOLLOW, so that a planted link
- *            is refused instead of followed; O_NONBLOCK and then fstat, so that a FIFO in the place
- *            of a file is refused and not waited for. Only the last component is guarded: the way
- *            to a store may well lead over links.
+ *            is rejected instead of followed; O_NONBLOCK and then fstat, so that a FIFO instead of
+ *            a file is rejected without waiting for it. This protects only the last component: the
+ *            path of a store may contain links.
  * Reading    pread loops over interruptions and short reads; every call is counted, because the
- *            engine promises that its counts equal the operating system's. What must not be waited
- *            for is asked with RWF_NOWAIT; a file system that has not got that is asked once.
- * Syncing    The first sync of a created file is an fsync: it makes the whole inode durable, owner
- *            and mode included. Later ones are fdatasync, which on Linux still writes a changed
- *            size, and spares the journal commit that a changed time alone would cost at every
- *            commit of a log.
- * Forking    A child shares its parent's descriptors and offsets, and may be in the middle of what a
- *            thread of the parent was doing. Through a file system that it inherited it changes
- *            nothing, neither files nor names: bb_posix_check_process.
- * Failing    After a failed write or sync the kernel may drop the pages and call them clean; a
- *            second sync would then succeed and mean nothing. So the failure sticks: the file
- *            refuses every later append and sync.
+ *            engine guarantees that its counts equal the operating system's. Reads that must not
+ *            wait use RWF_NOWAIT; if a file system does not support it, this is remembered.
+ * Syncing    The first sync of a created file is an fsync: it makes the whole inode durable,
+ *            including owner and mode. Later syncs are fdatasync, which on Linux still writes a
+ *            changed size, but avoids the journal commit for a changed time at every commit of a
+ *            log.
+ * Forking    A child shares its parent's descriptors and offsets, and may be a copy of a thread in
+ *            the middle of a call. Through an inherited file system it can change neither files nor
+ *            names: bb_posix_check_process.
+ * Failing    After a failed write or sync the kernel may drop the pages and mark them clean; a
+ *            second sync would then succeed without an effect. So the failure is sticky: the file
+ *            rejects every later append and sync.
  *
- * Threads: read_at from any; append, sync and close of one file from one at a time.
- */
+ * Threads: read_at from any; append, sync and close of a file from one at a time. */
 #include "base/file_posix.h"
 
 #include <errno.h>
@@ -43,7 +42,7 @@ struct posix_file {
     struct bb_posix_file_system *fs;
     int fd;
     bool writable;
-    _Atomic bool always_waits; /* nothing can be read without perhaps waiting */
+    _Atomic bool always_waits; /* no read is possible without waiting */
     bool failed;               /* an append or a sync failed: never written again */
     bool inode_synced;         /* fsync was done, fdatasync is enough from here on */
     char path[];
@@ -59,7 +58,7 @@ static enum bb_status read_at(struct bb_file *base, uint64_t offset, void *buffe
 {
     struct posix_file *file = posix_file_of(base);
     size_t done = 0;
-    /* No file reaches past INT64_MAX, and the kernel refuses to be asked. */
+    /* No file extends past INT64_MAX, and the kernel rejects such offsets. */
     uint64_t reachable = offset > INT64_MAX ? 0 : INT64_MAX - offset;
     if (size > reachable)
         size = (size_t)reachable;
@@ -132,7 +131,7 @@ enum bb_status bb_posix_check_process(struct bb_file_system *fs, const char *pat
         return BB_OK;
     return bb_fail(BB_INVALID,
                    "%s: was opened before a fork, by another process than this one (%ld), which "
-                   "changes nothing through what it inherited: open it again here",
+                   "cannot change files through the inherited handle: open it again here",
                    path, bb_process_id());
 }
 
@@ -184,7 +183,7 @@ static enum bb_status sync_file(struct bb_file *base)
     int error_number = errno;
     bb_posix_count(&file->fs->syncs, 1);
     if (result !=
-        0) { /* EINTR too: what was synced is then unknown, and a second try would not tell */
+        0) { /* EINTR too: it is then unknown how much was synced, and a retry would not show it */
         file->failed = true;
         return bb_fail_errno(error_number, whole_inode ? "fsync" : "fdatasync", file->path);
     }
@@ -217,8 +216,7 @@ static enum bb_status close_file(struct bb_file *base)
 {
     struct posix_file *file = posix_file_of(base);
     enum bb_status status = BB_OK;
-    /* Linux frees the descriptor whatever close says; after EINTR there is nothing left to try or
-     * to report. */
+    /* Linux frees the descriptor even if close fails; after EINTR there is no error to report. */
     if (close(file->fd) != 0 && errno != EINTR)
         status = bb_fail_errno(errno, "close", file->path);
     bb_free(file);
@@ -282,14 +280,14 @@ enum bb_status bb_posix_open_regular(struct bb_file_system *fs, const char *path
         return status;
     struct bb_posix_place place = bb_posix_place_of(fs, path);
     int fd = open_uninterrupted(&place, flags);
-    /* Nothing can be created in a directory that is there no longer, but for whoever has it open. */
+    /* Files cannot be created in a directory that was removed, even if a process has it open. */
     if (fd < 0 && errno == ENOENT && (flags & O_CREAT) != 0 && place.fd != AT_FDCWD)
         return bb_fail(BB_IO, "%s: cannot be created: its directory was removed", path);
     if (fd < 0)
         return fail_open(errno, path);
     status = check_regular(fd, path);
     if (status != BB_OK) {
-        (void)close(fd); /* nothing was written through it */
+        (void)close(fd); /* only for reading, so close cannot report a write error */
         return status;
     }
     *ret_fd = fd;
@@ -299,7 +297,7 @@ enum bb_status bb_posix_open_regular(struct bb_file_system *fs, const char *path
 static enum bb_status open_with(struct bb_file_system *fs, const char *path, int flags,
                                 struct bb_file **ret_file)
 {
-    /* The memory first: a failure after O_CREAT would leave a file behind. */
+    /* Allocate first: after a failure following O_CREAT the file would remain. */
     size_t path_size = strlen(path) + 1;
     struct posix_file *file = bb_alloc(sizeof(*file) + path_size);
     if (file == NULL)

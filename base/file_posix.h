@@ -1,4 +1,4 @@
-/* What the parts of the POSIX file system share. Included by the _posix.c files alone. */
+/* Shared parts of the POSIX file system. Included only by the _posix.c files. */
 #ifndef BB_BASE_FILE_POSIX_H
 #define BB_BASE_FILE_POSIX_H
 
@@ -8,17 +8,17 @@
 #include "base/file.h"
 #include "base/sync.h"
 
-/* A directory that is locked: what is done in it is done through the descriptor. */
+/* A locked directory: operations in it use the descriptor. */
 struct bb_posix_hold {
     struct bb_posix_hold *next;
-    int fd;           /* -1: the system cannot */
+    int fd;           /* -1: not supported by the system */
     const char *path; /* of a file in it; borrowed while it is held */
-    size_t size;      /* of the directory's part of the path */
+    size_t size;      /* length of the directory's part of the path */
 };
 
 struct bb_posix_file_system {
     struct bb_file_system base;
-    uint64_t process; /* that made it: base/process.h */
+    uint64_t process; /* the process that created it: base/process.h */
     struct bb_mutex mutex;
     struct bb_posix_hold *holds; /* guarded by the mutex; borrowed */
     _Atomic uint64_t reads;
@@ -35,31 +35,31 @@ static inline struct bb_posix_file_system *bb_posix_of(struct bb_file_system *fs
     return (struct bb_posix_file_system *)fs; /* base is the first member */
 }
 
-/* The counters are read on their own, never to order other memory. */
+/* The counters are read separately, never to order other memory. */
 static inline void bb_posix_count(_Atomic uint64_t *counter, uint64_t amount)
 {
     atomic_fetch_add_explicit(counter, amount, memory_order_relaxed);
 }
 
-/* Where a path leads, for the system's calls that end in "at". */
+/* The location of a path, for system calls that end in "at". */
 struct bb_posix_place {
-    int fd; /* borrowed while the lock is held; AT_FDCWD: the path is taken as it is */
+    int fd; /* borrowed while the lock is held; AT_FDCWD: the path is used unchanged */
     const char *name;
 };
 
 /* place_posix.c */
 struct bb_posix_place bb_posix_place_of(struct bb_file_system *fs, const char *path);
-/* The same of a directory itself. */
+/* The same for a directory itself. */
 struct bb_posix_place bb_posix_place_of_directory(struct bb_file_system *fs, const char *path);
 void bb_posix_hold(struct bb_file_system *fs, struct bb_posix_hold *hold);
 void bb_posix_let_go(struct bb_file_system *fs, const struct bb_posix_hold *hold);
 
 /* BB_INVALID in a child made by fork, which inherited the file system: it may read from files and
- * close them, and change nothing. That is where a child is stopped, whatever it calls. */
+ * close them, but not change anything. All changing calls of a child fail here. */
 BB_MUST_CHECK enum bb_status bb_posix_check_process(struct bb_file_system *fs, const char *path);
 
-/* Opens path with flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK (mode 0600 when created) and refuses
- * with BB_INVALID what is not a regular file; a FIFO is refused, not waited for. */
+/* Opens path with flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK (mode 0600 when created). Fails with
+ * BB_INVALID if it is not a regular file, without waiting for a FIFO. */
 BB_MUST_CHECK enum bb_status bb_posix_open_regular(struct bb_file_system *fs, const char *path,
                                                    int flags, int *ret_fd);
 

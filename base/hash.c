@@ -1,9 +1,8 @@
-/* XXH3 behind one face, and the secrets that do not come from the operating system (for the others:
+/* XXH3, and the secrets that do not come from the operating system (for the others see
  * random_posix.c).
  *
- * The header-only form of xxHash is compiled in: the call through the shared library costs more
- * than the hash of a short key, and this is called once per look-up.
- */
+ * The header-only form of xxHash is compiled in: a call through the shared library costs more than
+ * the hash of a short key, and this function is called once per lookup. */
 #include "base/hash.h"
 
 #define XXH_INLINE_ALL
@@ -41,7 +40,7 @@ uint64_t bb_hash_xxh64(struct bb_bytes bytes)
 }
 
 #if BB_HASH_WIDE
-/* What the processor has is known before main, and asking for it is one load. */
+/* The processor's features are known before main; testing for them is one load. */
 static uint64_t hash_long(const void *data, size_t size)
 {
     if (__builtin_cpu_supports("avx512f"))

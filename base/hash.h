@@ -1,11 +1,11 @@
-/* The one face of XXH3: the key hash (declared in bb/base.h) and the checksum of stored bytes.
- * Specification: xxHash, doc/xxhash_spec.md, XXH3. */
+/* The only interface to XXH3: the key hash (declared in bb/base.h) and the checksum of stored
+ * bytes. Specification: xxHash, doc/xxhash_spec.md, XXH3. */
 #ifndef BB_BASE_HASH_H
 #define BB_BASE_HASH_H
 
 #include "bb/base.h"
 
-/* XXH3-64 without seed or secret: the raw checksum of bytes, before it is bound to a place. */
+/* XXH3-64 without seed or secret: the raw checksum of bytes, before it is bound to an offset. */
 uint64_t bb_hash_bytes(const void *data, size_t size);
 
 /* A bijective 64-bit finaliser (xor-shift-multiply, as in MurmurHash3's fmix64): every output bit
@@ -20,7 +20,7 @@ static inline uint64_t bb_hash_mix(uint64_t x)
     return x;
 }
 
-/* What bb_hash_mix made this of. */
+/* The inverse of bb_hash_mix. */
 static inline uint64_t bb_hash_unmix(uint64_t x)
 {
     x ^= x >> 32;
@@ -38,7 +38,7 @@ static inline uint32_t bb_hash_range(uint64_t hash, uint32_t count)
     return (uint32_t)(((hash >> 32) * count) >> 32);
 }
 
-/* The same for any number of places: uses all bits. */
+/* The same for any 64-bit count: uses all bits. */
 static inline uint64_t bb_hash_range64(uint64_t hash, uint64_t count)
 {
     __extension__ typedef unsigned __int128 product;

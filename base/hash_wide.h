@@ -1,16 +1,15 @@
-/* XXH3 of long inputs with wider vectors than every processor of the architecture has: the same
- * values in half the time. bb_hash_bytes chooses; tests take each form in turn.
+/* XXH3 of long inputs with wider vectors than all processors of the architecture support: the same
+ * values in half the time. bb_hash_bytes selects a form; tests run each form.
  *
- * Threads: any.
- */
+ * Threads: any. */
 #ifndef BB_BASE_HASH_WIDE_H
 #define BB_BASE_HASH_WIDE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the wider forms are part of this build. -DBB_HASH_WIDE=0 leaves them out, and so does
- * -DBB_CPU_X86=0, which is to leave out all such forms (bloomblock/cpu.h). */
+/* Whether the wider forms are part of this build. -DBB_HASH_WIDE=0 excludes them, and so does
+ * -DBB_CPU_X86=0, which excludes all such forms (bloomblock/cpu.h). */
 #ifndef BB_HASH_WIDE
 #if defined(__x86_64__) && !(defined(BB_CPU_X86) && !BB_CPU_X86)
 #define BB_HASH_WIDE 1
@@ -19,7 +18,7 @@
 #endif
 #endif
 
-/* Up to here XXH3 has no use for vectors. */
+/* XXH3 does not use vectors for inputs up to this size. */
 #define BB_HASH_SHORT_MAX 240
 
 #if BB_HASH_WIDE

@@ -1,12 +1,15 @@
-/* The text of a form of hash_wide.h: not a header, but included once by each file that makes one, with
- *     FORM_TARGET   the instruction set, as a target attribute has it
+/* The body of a form of hash_wide.h. Not a normal header: each file that defines a form includes it
+ * once, after defining
+ *
+ *     FORM_TARGET   the instruction set, as in a target attribute
  *     FORM_VECTOR   xxhash's name of the vectors
  *     FORM_NAME     the function
- * Before it, what is for any processor: system headers that declare functions. */
+ *
+ * System headers that declare functions for any processor must be included before it. */
 #ifndef BB_BASE_HASH_WIDE_FORM_H
 #define BB_BASE_HASH_WIDE_FORM_H
 
-/* A pragma takes no macro, but its operator's text is made when macros are replaced. */
+/* A pragma does not expand macros, but the argument of _Pragma is expanded. */
 #define TEXT_PRAGMA(text) _Pragma(#text)
 #define FORM_PRAGMA(text) TEXT_PRAGMA(text)
 

@@ -117,7 +117,8 @@ static struct bb_large_pages_place *find_place(struct bb_large_pages *pages, con
 
 /* ---- granules ---- */
 
-/* The first granule from `at` on that is used (or free); GRANULES: there is none. */
+/* The first granule at or after `at` that is used (or free); GRANULES if there is no such
+ * granule. */
 static size_t next_granule(const struct bb_large_pages_region *region, size_t at, bool is_used)
 {
     uint64_t flip = is_used ? 0 : UINT64_MAX;
@@ -131,7 +132,7 @@ static size_t next_granule(const struct bb_large_pages_region *region, size_t at
     return GRANULES;
 }
 
-/* The first run that begins in the page; behind it or GRANULES: there is none. */
+/* The first run that begins in the page; otherwise a granule after the page, or GRANULES. */
 static size_t first_run(const struct bb_large_pages_region *region, size_t page)
 {
     size_t at = page * PAGE_BITS;
@@ -140,7 +141,8 @@ static size_t first_run(const struct bb_large_pages_region *region, size_t page)
     return at < GRANULES ? next_granule(region, at, false) : GRANULES;
 }
 
-/* The first run in the page that is longer than `bound`; 0 and the longest, *ret_longest, if none is. */
+/* The first run in the page that is longer than `bound`; 0 and the longest, *ret_longest, if no run
+ * is. */
 static size_t find_in_page(const struct bb_large_pages_region *region, size_t page, size_t bound,
                            uint32_t *ret_longest)
 {
@@ -155,7 +157,8 @@ static size_t find_in_page(const struct bb_large_pages_region *region, size_t pa
     return 0;
 }
 
-/* The first granule of the run, free ones in a row, that ends at `at`; `at` if the one before is used. */
+/* The first granule of the run of free granules that ends at `at`; `at` if the granule before is
+ * used. */
 static size_t first_before(const struct bb_large_pages_region *region, size_t at)
 {
     size_t page = at / PAGE_BITS;
@@ -174,8 +177,8 @@ static void note_page(struct bb_large_pages_region *region, size_t page)
     bb_max_tree_set(&region->runs, page, longest);
 }
 
-/* Granules from `first` up to `end` were taken, or given back: runs begin or end there, or at the run
- * in front of them. In a page between, which they fill, none began before, and none does now. */
+/* Granules from `first` up to `end` were allocated or freed: runs begin or end there, or in the
+ * preceding run. In the pages between, which they fill, no run began before, and none does now. */
 static void note_runs(struct bb_large_pages_region *region, size_t first, size_t end)
 {
     size_t last = end < GRANULES ? end / PAGE_BITS : PAGE_COUNT - 1;
@@ -187,7 +190,7 @@ static void note_runs(struct bb_large_pages_region *region, size_t first, size_t
         note_page(region, last);
 }
 
-/* REQUIRES: there is one of so many granules. */
+/* REQUIRES: there is a run of this length. */
 static size_t find_run(const struct bb_large_pages_region *region, size_t count)
 {
     uint32_t longest = 0;
@@ -254,8 +257,8 @@ static void give_run(struct bb_large_pages *pages, struct bb_large_pages_region 
 
 /* ---- regions ---- */
 
-/* What is asked of all regions at once, of one that has changed. Pages are not discarded while they are
- * being moved. */
+/* Updates the trees after a change of one region. Pages are not discarded while they are being
+ * moved. */
 static void note_place(struct bb_large_pages *pages, const struct bb_large_pages_place *place)
 {
     size_t at = (size_t)(place - pages->places);
@@ -307,7 +310,7 @@ static void destroy_region(struct bb_large_pages *pages, struct bb_large_pages_p
     remove_place(pages, place);
 }
 
-/* What no piece has touched yet is idle then. */
+/* Untouched granules then become idle. */
 static void touch_all(struct bb_large_pages *pages, struct bb_large_pages_region *region)
 {
     for (size_t page = 0; page < PAGE_COUNT; page++) {
@@ -344,7 +347,7 @@ static void discard_idle(struct bb_large_pages *pages, const struct bb_large_pag
     region->idle_pages = 0;
 }
 
-/* NULL: none has so many idle pages that they are worth it. */
+/* NULL: no region has enough idle pages to be worthwhile. */
 static struct bb_large_pages_place *most_idle(const struct bb_large_pages *pages)
 {
     uint32_t most = bb_max_tree_largest(&pages->idles);
@@ -364,7 +367,7 @@ static void discard_too_much(struct bb_large_pages *pages)
 
 /* ---- pieces ---- */
 
-/* A run of granules in the first region that has one, or in a new one; NULL: there is none. */
+/* A run of granules in the first region that has one, or in a new region; NULL without memory. */
 static struct bb_large_pages_place *find_room(struct bb_large_pages *pages, size_t count,
                                               size_t *ret_first)
 {
@@ -380,7 +383,8 @@ static size_t granules_of(size_t size)
     return (size + GRANULE - 1) / GRANULE;
 }
 
-/* Takes some hundred microseconds: nobody else waits for that. REQUIRES: it has a piece of ours. */
+/* Takes some hundred microseconds, without blocking other threads. REQUIRES: it has a piece of the
+ * caller. */
 static void enlarge(struct bb_large_pages *pages, const struct bb_large_pages_place *place)
 {
     bb_region_enlarge(place->memory, BB_REGION_SIZE);
@@ -439,7 +443,7 @@ static bool enter_alone(struct bb_large_pages *pages, uint8_t *memory, size_t ma
     return is_reserved;
 }
 
-/* Large pages for all but its end. */
+/* Uses large pages except at its end. */
 static void *alloc_alone(struct bb_large_pages *pages, size_t size)
 {
     size_t mapped_size = mapped_size_of(size);

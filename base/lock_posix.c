@@ -1,28 +1,27 @@
-/* The lock file that keeps a second opener out.
+/* The lock file that excludes a second opener.
  *
- *   content   decimal process id of the holder, then a newline; empty while nobody holds it
+ *   content   decimal process id of the holder, then a newline; empty without a holder
  *
- * The lock is an open file description's (F_OFD_SETLK). A process-wide lock (F_SETLK) would not do:
- * the same process would get it twice, and closing any other descriptor of the file would drop it
- * without a word. This one conflicts with every other open of the file, in this process, in a child,
- * or elsewhere, and ends with the description.
+ * The lock is an open file description's (F_OFD_SETLK). A process-wide lock (F_SETLK) is not
+ * sufficient: the same process would get it twice, and closing any other descriptor of the file
+ * would silently drop it. This lock conflicts with every other open of the file, in this process,
+ * in a child, or elsewhere, and ends with the description.
  *
- * A child made by fork would share the description, and keep a dead parent's store locked for as long
- * as it runs. So the process has a list of the locks that it holds, and a child begins by closing
- * their descriptors (pthread_atfork): its parent still has the lock, until it unlocks or dies. A child
- * made past the C library's fork keeps the lock alive until its next exec, which is the safe side.
+ * A child made by fork would share the description, and keep a dead parent's store locked for its
+ * lifetime. So the process has a list of its locks, and a child starts by closing their descriptors
+ * (pthread_atfork): its parent keeps the lock until it unlocks or exits. A child made without the C
+ * library's fork keeps the lock until its next exec, which is the safe side.
  *
- * Lock files get removed: by hand, by people who take them for what keeps a store from opening. The
- * next opener would make a new one, lock it, and share the directory with the holder of the old one.
- * So the directory is locked too (flock, which needs no permission to write), where the file system
- * can do that: what cannot be had is no failure. While it is held, what is done in it is done through
- * its descriptor (place_posix.c): a directory that is moved takes its store along. Who locks the
- * directory for a purpose of his own, as flock(1) does around a command, keeps the store closed.
+ * Users sometimes remove the lock file because they think that it prevents opening. The next opener
+ * would create and lock a new file, and share the directory with the holder of the old one. So the
+ * directory is locked too (flock, which needs no write permission) if the file system supports it;
+ * a lack of support is not a failure. While it is held, operations in the directory use its
+ * descriptor (place_posix.c), so a moved directory keeps its store. A program that locks the
+ * directory for another purpose, such as flock(1) around a command, prevents opening the store.
  *
- * Who only reads takes both locks shared: of the file, which is opened for reading, if there is one, and
- * of the directory. Nothing is created or written, so that a store without permission to write, or on a
- * file system that is mounted read-only, can be checked.
- */
+ * Readers take both locks shared: of the file, which is opened for reading if it exists, and of the
+ * directory. They create and write nothing, so that a store can be verified without write
+ * permission or on a read-only file system. */
 #include "base/file_posix.h"
 
 #include <errno.h>
@@ -42,7 +41,8 @@ struct posix_lock {
     struct bb_posix_hold directory; /* fd -1: without it */
     uint64_t process;               /* that took the lock: base/process.h */
     struct posix_lock *next;        /* in the list below */
-    bool is_shared; /* the locks are; fd is the directory once more where there is no lock file */
+    /* The locks are shared; fd is a second descriptor of the directory if there is no lock file. */
+    bool is_shared;
     bool has_file;
     char path[];
 };
@@ -59,11 +59,12 @@ static struct {
 static void close_once(int *fd)
 {
     if (*fd >= 0)
-        (void)close(*fd); /* nothing was written through it that matters */
+        (void)close(*fd); /* only the process id was written through it */
     *fd = -1;
 }
 
-/* No lock is being taken while the process forks: each has its place in the list, or no descriptor. */
+/* No lock is being taken while the process forks: each has its place in the list, or no
+ * descriptor. */
 static void before_fork(void)
 {
     bb_mutex_lock(&held.mutex);
@@ -117,7 +118,7 @@ static int set_lock(int fd, short type)
     return fcntl(fd, F_OFD_SETLK, &request);
 }
 
-/* The process id in the file; 0 when there is none. */
+/* The process id in the file; 0 if there is none to read. */
 static long read_holder(int fd)
 {
     char text[32] = "";
@@ -148,15 +149,16 @@ static enum bb_status fail_lock(int error_number, int fd, const char *path)
     long holder = read_holder(fd);
     if (holder == 0)
         return bb_fail(BB_BUSY,
-                       "%s: locked by a process that left no id, as one that verifies the store",
+                       "%s: locked by a process without an id, such as a verification of the store",
                        path);
     if (holder == bb_process_id())
         return bb_fail(BB_BUSY, "%s: already locked by this process (%ld)", path, holder);
     return bb_fail(BB_BUSY, "%s: locked by process %ld", path, holder);
 }
 
-/* A holder may remove the lock file before it lets go (kv/store_destroy.c): who waited at the old
- * one would share the directory with who makes a new one. place: where the path leads. */
+/* A holder may remove the lock file before it unlocks (kv/store_destroy.c): a process that waited
+ * for the old file would then share the directory with a process that creates a new file. place: the
+ * current location of the path. */
 static enum bb_status check_named(int fd, const struct bb_posix_place *place, const char *path)
 {
     struct stat opened;
@@ -194,7 +196,8 @@ static int open_directory_of(const char *path, char *directory)
     const char *slash = strrchr(path, '/');
     size_t size = slash == NULL ? 0 : (size_t)(slash - path) + 1;
     memcpy(directory, path, size);
-    memcpy(directory + size, ".", 2); /* of the file alone, and of "/": that directory itself */
+    memcpy(directory + size, ".", 2); /* the parent of a bare name, and of "/": that directory
+                                       * itself */
     return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -216,7 +219,7 @@ static enum bb_status lock_directory(struct posix_lock *lock, char *scratch)
                    lock->path);
 }
 
-/* Before the file is let go of: who gets that must find the directory free. */
+/* Called before the file is unlocked: its next holder must find the directory unlocked. */
 static void unlock_directory(struct posix_lock *lock)
 {
     if (lock->directory.fd < 0)
@@ -225,7 +228,8 @@ static void unlock_directory(struct posix_lock *lock)
     close_once(&lock->directory.fd);
 }
 
-/* The directory was opened by its name, after the file: all that is done from here on goes to it. */
+/* The directory was opened by its name, after the file: all that is done from here on goes to it.
+ * */
 static enum bb_status check_directory(const struct posix_lock *lock)
 {
     const char *slash = strrchr(lock->path, '/');
@@ -261,7 +265,7 @@ static enum bb_status lock_both(struct bb_file_system *fs, struct posix_lock *lo
     return status;
 }
 
-/* The whole of it, and into the list, without a fork in between. */
+/* Takes both locks and adds them to the list, without a fork in between. */
 static enum bb_status take_lock(struct bb_file_system *fs, struct posix_lock *lock, char *scratch)
 {
     bb_mutex_lock(&held.mutex);
@@ -299,8 +303,8 @@ static enum bb_status create_lock(struct bb_file_system *fs, const char *path, b
     return BB_OK;
 }
 
-/* A child releases its copies of the descriptors and the memory. After a fork that called nothing, the
- * memory stays: it is still in the list. */
+/* A child releases its copies of the descriptors and the memory. After a fork that called nothing,
+ * the memory stays: it is still in the list. */
 static void leave_inherited(struct posix_lock *lock)
 {
     bool is_listed = lock->fd >= 0;
@@ -321,7 +325,7 @@ enum bb_status bb_posix_lock_shared(struct bb_file_system *fs, const char *path,
     return create_lock(fs, path, true, ret_lock);
 }
 
-/* Said aloud and not left to close: a child of ours may still share the description. */
+/* Unlock explicitly instead of relying on close: a child may still share the description. */
 static enum bb_status unlock_file(const struct posix_lock *lock)
 {
     bool is_emptied = lock->is_shared || ftruncate(lock->fd, 0) == 0;

@@ -1,13 +1,11 @@
-/* The largest of an array of numbers, and the first above a bound, without looking at all of them:
+/* The maximum of an array of numbers, and the first number above a bound, without a scan:
  *
  *     nodes[1]                9
- *     nodes[2 ... 3]      5       9          a node is the larger of the two below it
- *     nodes[4 ... 7]    2   5   9   4        values, in order; behind the last one 0
+ *     nodes[2 ... 3]      5       9          a node is the larger of its two children
+ *     nodes[4 ... 7]    2   5   9   4        values, in order; the rest is 0
  *
- * A change and a search take the logarithm of their number; values that come in or go in the middle,
- * as much as moving those behind them.
- * Threads: none of its own.
- */
+ * A change and a search take the logarithm of their number; inserting or removing in the middle
+ * also moves the values after it. Threads: not synchronized. */
 #ifndef BB_BASE_MAX_TREE_H
 #define BB_BASE_MAX_TREE_H
 
@@ -22,22 +20,22 @@ struct bb_max_tree {
 };
 
 void bb_max_tree_deinit(struct bb_max_tree *tree);
-/* Room for so many values, as there are places for them; false: no memory, and nothing changed. */
+/* Reserves space for this many values; false: no memory, no change. */
 bool bb_max_tree_reserve(struct bb_max_tree *tree, size_t count)
     __attribute__((warn_unused_result));
-/* REQUIRES of these three: room for one more than `at`. */
+/* REQUIRES for these three: space for one more than `at`. */
 void bb_max_tree_set(struct bb_max_tree *tree, size_t at, uint32_t value);
-/* Between the values before `at` and those from there on; the last place must be free. */
+/* Inserts before the value at `at`; the last place must be free. */
 void bb_max_tree_insert(struct bb_max_tree *tree, size_t at, uint32_t value);
 void bb_max_tree_remove(struct bb_max_tree *tree, size_t at);
 
-/* 0 when it is empty. */
+/* 0 if it is empty. */
 static inline uint32_t bb_max_tree_largest(const struct bb_max_tree *tree)
 {
     return tree->leaves == 0 ? 0 : tree->nodes[1];
 }
 
-/* The first value above the bound; SIZE_MAX: there is none. */
+/* The first value above the bound; SIZE_MAX: no such value. */
 size_t bb_max_tree_find(const struct bb_max_tree *tree, uint32_t bound);
 
 #endif

@@ -1,4 +1,4 @@
-/* Pinned bytes: how they are given back. Declared in bb/base.h. Any thread. */
+/* Releasing pinned bytes. Declared in bb/base.h. Any thread. */
 #include "base/pinned.h"
 
 void bb_pinned_release(struct bb_pinned *pinned)
@@ -9,7 +9,7 @@ void bb_pinned_release(struct bb_pinned *pinned)
     *pinned = (struct bb_pinned){0};
     if (was.unref != NULL)
         was.unref(was.holder);
-    /* Last: whoever sees the count without this pin may destroy what the pin was in. */
+    /* Last: a thread that sees the count without this pin may destroy the owner of the bytes. */
     if (was.count != NULL)
         atomic_fetch_sub_explicit((_Atomic int64_t *)was.count, 1, memory_order_release);
 }

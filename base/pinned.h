@@ -1,5 +1,6 @@
-/* What pins bytes for a user (struct bb_pinned): whoever hands them out keeps a reference to what
- * they are in, and says how it is given back. Threads: a pin is for one at a time. */
+/* Creates pins of bytes for a user (struct bb_pinned). The provider of the bytes keeps a reference
+ * to the object that contains them, and supplies the function that releases it. Threads: one at a
+ * time uses a pin. */
 #ifndef BB_BASE_PINNED_H
 #define BB_BASE_PINNED_H
 
@@ -7,7 +8,7 @@
 
 #include "bb/base.h"
 
-/* The bytes are part of the holder, of which the pin takes over one reference. */
+/* The bytes are part of the holder; the pin takes over one reference to it. */
 static inline struct bb_pinned bb_pinned_of(struct bb_bytes bytes, void *holder,
                                             void (*unref)(void *holder))
 {

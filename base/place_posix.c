@@ -1,12 +1,11 @@
-/* Where a path leads while its directory is locked: to the directory that was locked, whatever stands
- * under its name by now.
+/* Resolves paths while their directory is locked: to the locked directory, even if its name now
+ * refers to something else.
  *
- *     /data/store/000007.wal     the name of a directory that is held, one slash or more, a name
+ *     /data/store/000007.wal     the name of a locked directory, one or more slashes, a name
  *
- * A store's directory may be moved while it is open, and another one put in its place. By name its
- * next log would come to stand there, beside files that are not its own, or would not be created at
- * all; through the descriptor that holds the lock it goes where the others are.
- */
+ * A store's directory may be moved while it is open, and another directory may get its name. By
+ * name, the next log would be created there, among unrelated files, or would fail to be created.
+ * The descriptor that holds the lock leads to the right directory. */
 #include "base/file_posix.h"
 
 #include <fcntl.h>
@@ -14,7 +13,7 @@
 
 #include "base/process.h"
 
-/* Of a path that ends here, without the slashes at its end; those of "/" alone stay. */
+/* The length of a path without the slashes at its end; a path of only slashes is kept. */
 static size_t without_slashes(const char *path, size_t size)
 {
     while (size > 1 && path[size - 1] == '/')
@@ -27,7 +26,8 @@ static int find_held(struct bb_posix_file_system *fs, const char *path, size_t s
 {
     int fd = -1;
     size = without_slashes(path, size);
-    /* After a fork a thread that is not here may hold the mutex, and the lock is not this process's. */
+    /* After a fork a thread that is not here may hold the mutex, and the lock is not this
+     * process's. */
     if (fs->process != bb_process_number())
         return -1;
     bb_mutex_lock(&fs->mutex);
@@ -60,7 +60,7 @@ void bb_posix_hold(struct bb_file_system *base, struct bb_posix_hold *hold)
 {
     struct bb_posix_file_system *fs = bb_posix_of(base);
     const char *slash = strrchr(hold->path, '/');
-    /* A name alone is in the working directory, and "/LOCK" in the root: neither is a store's. */
+    /* A bare name is in the working directory, and "/LOCK" in the root: neither is a store's. */
     if (hold->fd < 0 || slash == NULL || slash == hold->path)
         return;
     hold->size = without_slashes(hold->path, (size_t)(slash - hold->path));

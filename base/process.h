@@ -1,30 +1,29 @@
-/* Which side of a fork this is.
+/* Identifies the process, to distinguish the two sides of a fork.
  *
  * A child made by fork has a copy of everything that its parent had open, and none of its parent's
- * threads. Whatever is opened remembers the number of the process; the child has another number, and
- * so finds out that the thing is not its own.
+ * threads. Each opened object records the number of the process. The child has another number, and
+ * so recognises that the object is its parent's.
  *
- *     parent   number 1   opens a store, which remembers 1
- *     child    number 2   the store says 1: the child does not touch its files
- *     child    number 2   opens a store of its own, which remembers 2
+ *     parent   number 1   opens a store, which records 1
+ *     child    number 2   the store has 1: the child does not touch its files
+ *     child    number 2   opens a new store, which records 2
  *
- * The number stands in a page that the kernel wipes in a child (MADV_WIPEONFORK), so that asking
- * costs two loads and no system call, and no way to fork goes unnoticed. Where the kernel cannot do
- * that, the number is the process id, and asking is a system call.
+ * The number is in a page that the kernel clears in a child (MADV_WIPEONFORK). So reading it costs
+ * two loads and no system call, and every kind of fork is detected. If the kernel does not support
+ * this, the number is the process id, and reading it is a system call.
  *
  * A child of vfork shares its parent's memory and has its number: it may only exec or _exit.
- * Threads: any.
- */
+ * Threads: any. */
 #ifndef BB_BASE_PROCESS_H
 #define BB_BASE_PROCESS_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Where the number stands; what is there may be 0: no number was given out yet. */
+/* Location of the number; the number is 0 until the first is assigned. */
 extern _Atomic(_Atomic uint64_t *) bb_process_place;
 
-/* Gives this process its number, if it has none. */
+/* Assigns this process a number, unless it has one. */
 uint64_t bb_process_number_first(void);
 
 /* The same number from every call in one process, another one in its children and their children.

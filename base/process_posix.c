@@ -1,5 +1,5 @@
-/* See process.h. Mutable globals, because a process is one: the place of its number, and the greatest
- * number given out so far, which a child inherits and counts on from. */
+/* See process.h. Global variables, because there is one process: the location of its number, and
+ * the largest number assigned so far, from which a child continues. */
 #include "base/process.h"
 
 #include <stdbool.h>
@@ -7,14 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* No number: nothing was asked yet, or the kernel cannot wipe a page. */
+/* No number: not requested yet, or the kernel cannot clear a page in a child. */
 static _Atomic uint64_t nowhere;
 static _Atomic bool cannot_wipe;
 static _Atomic uint64_t last;
 
 _Atomic(_Atomic uint64_t *) bb_process_place = &nowhere;
 
-/* A page that reads as zero in a child; NULL: the kernel has none. */
+/* A page that is zero in a child; NULL: not supported by the kernel. */
 static _Atomic uint64_t *map_wiped(size_t size)
 {
 #ifdef MADV_WIPEONFORK
@@ -48,8 +48,8 @@ static _Atomic uint64_t *find_place(void)
     return place;
 }
 
-/* WHY count before the number is put in place: a fork between the two leaves a gap. In the other
- * order the child could give out its parent's number once more. */
+/* WHY count before storing the number: a fork between the two only leaves a gap. In the other order
+ * the child could reuse its parent's number. */
 uint64_t bb_process_number_first(void)
 {
     _Atomic uint64_t *place = find_place();

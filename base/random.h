@@ -1,5 +1,5 @@
-/* Randomness of the operating system, for the file system and for secrets; everybody else asks the
- * file system. */
+/* Randomness of the operating system, for the file system and for secrets; other code uses the file
+ * system's. */
 #ifndef BB_BASE_RANDOM_H
 #define BB_BASE_RANDOM_H
 

@@ -29,7 +29,7 @@ static void advise(void *memory, size_t size, int advice)
     (void)madvise(memory, size, advice);
 }
 
-/* Only the middle of what was mapped begins where it has to. */
+/* Keeps the aligned middle part of the mapping. */
 static void *cut_out(uint8_t *mapped, size_t mapped_size, size_t size)
 {
     size_t before = (size_t)(-(uintptr_t)mapped & (BB_REGION_SIZE - 1));

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-/* What is larger is no size but bytes that nobody set. */
+/* A larger value is not a size but uninitialised memory. */
 #define SIZE_PLAUSIBLE_MAX ((size_t)4096)
 
 static enum bb_status check_size(const struct bb_sized_struct *kind, size_t size)
@@ -19,7 +19,7 @@ static enum bb_status check_size(const struct bb_sized_struct *kind, size_t size
         kind->name, size, kind->size);
 }
 
-/* What this library does not know must be left at its default. */
+/* Options unknown to this library must have their default. */
 static enum bb_status check_rest(const struct bb_sized_struct *kind, const uint8_t *given,
                                  size_t size)
 {

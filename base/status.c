@@ -1,10 +1,9 @@
-/* The calling thread's latest failure, and the functions that write it.
+/* The calling thread's most recent failure, and the functions that write it.
  *
- * The record is a plain thread-local struct: writing it cannot fail, so a failure for want of
- * memory has its message like any other. Every writer formats into a buffer of its own first,
- * because an argument may well point into the record (bb_error_last()->message inside a longer
- * sentence). Threads: each has its own record.
- */
+ * The record is a plain thread-local struct: writing it cannot fail, so running out of memory has a
+ * message like any other failure. Every writer first formats into a local buffer, because an
+ * argument may point into the record (bb_error_last()->message inside a longer sentence). Threads:
+ * each has a separate record. */
 #include "base/status.h"
 
 #include <errno.h>
@@ -17,8 +16,8 @@
 
 #define MESSAGE_SIZE sizeof(((struct bb_error *)NULL)->message)
 
-/* Aligned as a cache line: mold 1.x places a thread segment of smaller alignment before the page that
- * is protected after relocation, and the program does not start. */
+/* Aligned as a cache line: mold 1.x places a thread segment of smaller alignment before the page
+ * that is protected after relocation, and the program does not start. */
 static _Thread_local _Alignas(64) struct bb_error latest;
 
 static const char *const status_names[] = {

@@ -1,17 +1,15 @@
-/* Where failures are born: every function that fails calls one of these and returns what it
- * returns.
+/* Every failure originates here: each function that fails calls one of these functions and returns
+ * its result.
  *
- * WHY a message per thread and not an extra parameter: see docs/decisions/0001-errors.md.
- * Threads: the record is thread-local. A failure that has to cross threads is copied with its
- * message (struct bb_error) into the object that outlives the thread, and restored with
- * bb_error_restore.
- */
+ * docs/decisions/0001-errors.md explains why the message is per thread and not an extra parameter.
+ * Threads: the record is thread-local. A failure that crosses threads is copied with its message
+ * (struct bb_error) into an object that outlives the thread, and restored with bb_error_restore. */
 #ifndef BB_BASE_STATUS_H
 #define BB_BASE_STATUS_H
 
 #include "bb/base.h"
 
-/* Where bytes came from, for messages: a decoder is handed this beside the bytes. file may be NULL
+/* The origin of bytes, for messages: passed to a decoder with the bytes. file may be NULL
  * (memory). */
 struct bb_place {
     const char *file;
@@ -22,7 +20,7 @@ struct bb_place {
 enum bb_status bb_fail(enum bb_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
-/* Every corruption is born here: "FILE: at offset N: WHAT". The offset is place.offset +
+/* Every corruption originates here: "FILE: at offset N: WHAT". The offset is place.offset +
  * offset_in_bytes. */
 enum bb_status bb_corrupt(struct bb_place place, uint64_t offset_in_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));

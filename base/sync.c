@@ -1,6 +1,6 @@
-/* POSIX threads behind our names. A lock call fails only when it is misused, so a failure ends the
- * process with the name of the call. Conditions wait by the monotonic clock: a clock that is set
- * does not lengthen a wait. */
+/* Wrappers of POSIX threads. A lock call fails only if it is misused, so a failure ends the process
+ * with the name of the call. Conditions wait by the monotonic clock, so setting the clock does not
+ * lengthen a wait. */
 #include "base/sync.h"
 
 #include <errno.h>
@@ -144,9 +144,9 @@ static void *start_thread(void *memory)
     return NULL;
 }
 
-/* Signals are the application's: its handlers must not run on our threads. Those that report a
- * fault of the thread itself stay, because the kernel kills a process that blocks them, past any
- * crash handler. */
+/* Signals belong to the application: its handlers must not run on our threads. Signals that report
+ * a fault of the thread itself are not blocked, because the kernel kills a process that blocks
+ * them, without running a crash handler. */
 static void block_signals(sigset_t *ret_before)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};

@@ -1,9 +1,8 @@
-/* Mutex, condition, thread: POSIX threads behind our names, so that misuse ends in one place.
- * Failures of a lock call are bugs and abort.
+/* Mutex, condition, thread: wrappers of POSIX threads. A failing lock call is a bug and aborts.
  *
- * A child made by fork inherits mutexes that threads of its parent hold, and conditions that they
- * wait for; those threads do not exist in it. So deinit leaves what another process made as it is:
- * pthread_cond_destroy would wait for the waiters for ever. */
+ * A child made by fork inherits mutexes held by threads of its parent, and conditions that these
+ * wait for; the threads do not exist in it. So deinit does not touch objects of another process:
+ * pthread_cond_destroy would wait forever for the waiters. */
 #ifndef BB_BASE_SYNC_H
 #define BB_BASE_SYNC_H
 
@@ -21,7 +20,7 @@ struct bb_condvar {
     uint64_t process;
 };
 
-/* For one that is never deinitialised. */
+/* For a mutex that is never deinitialised. */
 #define BB_MUTEX_STATIC                                                                            \
     {                                                                                              \
         .handle = PTHREAD_MUTEX_INITIALIZER                                                        \
@@ -36,8 +35,8 @@ void bb_mutex_deinit(struct bb_mutex *mutex);
 void bb_mutex_lock(struct bb_mutex *mutex);
 bool bb_mutex_try_lock(struct bb_mutex *mutex);
 void bb_mutex_unlock(struct bb_mutex *mutex);
-/* Locks where a child made by fork may come too. False, without waiting, in a child that inherited the
- * mutex while it is held, perhaps by a thread that the child does not have. */
+/* Locks where a child made by fork may come too. False, without waiting, in a child that inherited
+ * the mutex while it is held, perhaps by a thread that the child does not have. */
 BB_MUST_CHECK bool bb_mutex_enter(struct bb_mutex *mutex);
 bool bb_mutex_is_inherited(const struct bb_mutex *mutex);
 /* Of a mutex that was inherited over fork: did no thread hold it then? */
@@ -57,8 +56,9 @@ BB_MUST_CHECK enum bb_status bb_thread_create(struct bb_thread *thread, void (*r
                                               void *argument);
 void bb_thread_join(struct bb_thread *thread);
 
-/* From now on each fork calls these, in the thread that forks: before it, and after it on either
- * side. There is no way to take that back. in_child may only call what a signal handler may. */
+/* Registers functions that every later fork calls, in the forking thread: before the fork, and
+ * after it in the parent and the child. They cannot be unregistered. in_child may only call
+ * functions that are safe in a signal handler. */
 BB_MUST_CHECK enum bb_status bb_fork_watch(void (*before)(void), void (*in_parent)(void),
                                            void (*in_child)(void));
 

@@ -44,11 +44,11 @@ static void add_filters(struct store_options *store)
     add(store, "absent-share", "SHARE", OPTION_REAL, &db->absent_share,
         "part of the look-ups that are for absent keys (1)");
     add(store, "level-costs", "LIST", OPTION_TEXT, &store->level_costs,
-        "cost of a wasted read in level 0,1,...; the last one is that of all below (1)");
+        "cost of a wasted read in level 0,1,...; the last one applies to all below (1)");
     add(store, "filter", "KIND", OPTION_FILTER_KIND, &db->filter_kind,
         "ribbon (default), blocked-bloom, bloom or none");
     add(store, "summary-bits", "N", OPTION_TEXT, &store->summary_bits,
-        "bits per key in the largest run's table summaries, asked first (5); none; all");
+        "bits per key in the table filters of the largest run, probed first (5); none; all");
     add(store, "summary", "WHERE", OPTION_TEXT, &store->summary_residency,
         "summaries are pinned in memory (default), cached, or unused");
     add(store, "filter-slack", "PART", OPTION_REAL, &db->filter_slack,
@@ -100,7 +100,7 @@ void store_options_init_to_read(struct store_options *store, const struct comman
 {
     store_options_init(store, command);
     add(store, "read-only", NULL, OPTION_FLAG, &store->db.read_only,
-        "beside a writer and without the lock: change nothing, show the state of now");
+        "without the lock, concurrently with a writer: change nothing, show the current state");
 }
 
 struct option_group store_options_group(const struct store_options *store)
@@ -264,8 +264,9 @@ enum bb_status store_open_to_read(struct store_options *store, const char *direc
     store->db.deterministic = true;
     enum bb_status status = store_open(store, directory, ret_db);
     struct bb_error error = *bb_error_last();
-    return status == BB_BUSY ? bb_fail(status, "%s; --read-only reads beside it", error.message)
-                             : status;
+    return status == BB_BUSY
+               ? bb_fail(status, "%s; --read-only reads it concurrently", error.message)
+               : status;
 }
 
 enum exit_code store_close(const struct store_options *store, struct bb_db *db, enum exit_code code)

@@ -185,7 +185,7 @@ class Remove(FilterTest):
         self.ok("filter", "check", self.filter, "--key", "b")
 
     def test_other_kinds_refuse(self):
-        for kind, reason in (("bloom", "nothing can be removed"), ("ribbon", "as a whole")):
+        for kind, reason in (("bloom", "cannot be removed"), ("ribbon", "as a whole")):
             self.create("--kind", kind, "--force")
             before = self.content()
             self.assertIn(reason, self.expect(UNSUPPORTED, "filter", "remove", self.filter, stdin="a\n").err)
@@ -334,7 +334,7 @@ class Top(FilterTest):
                     self.assertEqual((found["skipped"], found["keys"]), (expected, 7 - expected), (options, extra))
                     self.assertEqual(max(row["count"] for row in found["top"]), 3 + (last == key + end))
         lines = self.ok("filter", "top", stdin=b"a\n" + b"b" * 65537).lines
-        self.assertEqual(lines[-1], "left out, for no key is longer than 65536 bytes: 1 lines")
+        self.assertEqual(lines[-1], "skipped, because no key is longer than 65536 bytes: 1 lines")
         self.assertNotIn("longer", self.ok("filter", "top", stdin=b"a\n" + b"b" * 65536).text)
 
     def test_options_and_inputs_are_checked(self):

@@ -195,7 +195,7 @@ class FromLevelDB(ImportTest):
         path = self.source_file(".log")
         os.truncate(path, os.path.getsize(path) - 50)
         result = self.ok("import", "leveldb", self.source, self.store)
-        self.assertIn("not completed", result.err)
+        self.assertIn("incomplete", result.err)
         del model[b"0299"]
         self.assertEqual(self.content(), model)
 

@@ -133,8 +133,9 @@ static const struct command command_create = {
         "A definition is NAME TYPE = EXTRACTOR. Types: bytes, i64, u64, f64, time(FORMAT).\n"
         "Extractors: key, value, split('SEP', N), csv(N), tsv(N), json($.PATH), clf(FIELD), "
         "zeek(N),\n"
-        "logfmt(NAME), fixed(OFFSET, FORM). The manual has them all: docs/tools.md.\n"
-        "Nothing is read or written but the definition. With --json the attributes are listed.\n"
+        "logfmt(NAME), fixed(OFFSET, FORM). docs/tools.md describes them all.\n"
+        "Only the definition is written; values are not read. With --json the attributes are "
+        "listed.\n"
         "\n"
         "Examples:\n"
         "  bloomblock attribute create /tmp/access 'status u64 = clf(status)'\n"
@@ -148,8 +149,8 @@ static const struct command command_drop = {
     .name = "attribute drop",
     .summary = "remove attributes that no index is over",
     .arguments = "DIR NAME...",
-    .description = "Values stay as they are. An attribute that an index is over is refused: drop "
-                   "the index first.\n"
+    .description = "Values are not changed. An attribute with an index cannot be dropped: drop the "
+                   "index first.\n"
                    "\n"
                    "Example:\n"
                    "  bloomblock attribute drop /tmp/access ident user\n",

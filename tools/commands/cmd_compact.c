@@ -113,11 +113,11 @@ const struct command command_compact = {
     .name = "compact",
     .summary = "merge all runs into one",
     .arguments = "DIR",
-    .description = "Merges the whole store into one sorted run: what was overwritten or deleted is "
-                   "gone, and every table\n"
+    .description = "Merges the whole store into one sorted run: overwritten and deleted data is "
+                   "removed, and every table\n"
                    "has filters for the target given here. Prints the levels before and after.\n"
-                   "With --from or --to only what lies in that range is merged, level by level to "
-                   "the deepest that has any.\n"
+                   "With --from or --to only that range is merged, level by level to the deepest "
+                   "that has keys of it.\n"
                    "\n"
                    "Example:\n"
                    "  bloomblock compact /tmp/words --target 0.001\n",

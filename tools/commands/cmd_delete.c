@@ -99,15 +99,15 @@ const struct command command_delete = {
     .name = "delete",
     .summary = "delete keys, all in one commit",
     .arguments = "DIR [KEY...]",
-    .description = "Deletes the keys: all of them or, on failure, none. Deleting what is not there "
-                   "is no error.\n"
-                   "With --from and --to all keys between the two, the latter exclusive, in one "
-                   "operation.\n"
-                   "\n"
-                   "Examples:\n"
-                   "  bloomblock delete /tmp/pets dog\n"
-                   "  bloomblock delete /tmp/pets --hex 646f67 --sync\n"
-                   "  bloomblock delete /tmp/pets --from a --to f\n",
+    .description =
+        "Deletes all of the keys or, on failure, none. Deleting an absent key is not an error.\n"
+        "With --from and --to it deletes all keys of that range, the latter exclusive, in one "
+        "operation.\n"
+        "\n"
+        "Examples:\n"
+        "  bloomblock delete /tmp/pets dog\n"
+        "  bloomblock delete /tmp/pets --hex 646f67 --sync\n"
+        "  bloomblock delete /tmp/pets --from a --to f\n",
     .argument_count_min = 1,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run,

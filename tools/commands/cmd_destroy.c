@@ -13,7 +13,7 @@ static void report(struct output *out, const struct bb_db_destroy_report *report
         if (report->directory_removed)
             output_print(out, "and the directory\n");
         else
-            output_print(out, "the directory is left, with %s foreign files\n",
+            output_print(out, "the directory is kept, with %s other files\n",
                          number_grouped(report->foreign).text);
         return;
     }
@@ -30,7 +30,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     struct output out = {0};
     bool is_sure = false;
     const struct option own[] = {
-        {"yes", NULL, OPTION_FLAG, &is_sure, "do it: without this nothing is removed"},
+        {"yes", NULL, OPTION_FLAG, &is_sure, "confirm: without this no file is removed"},
         {"json", NULL, OPTION_FLAG, &out.is_json, "report as JSON"},
     };
     const struct option_group group = {"Options", own, BB_ARRAY_LENGTH(own)};
@@ -39,7 +39,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     if (!options_parse(command, &group, 1, argc, argv, &arguments, &code))
         return code;
     if (!is_sure) {
-        command_warn(command, "this removes all data of the store; say --yes if that is meant");
+        command_warn(command, "this removes all data of the store; confirm it with --yes");
         return EXIT_USAGE;
     }
     struct bb_db_destroy_report destroyed = {0};
@@ -55,15 +55,14 @@ const struct command command_destroy = {
     .name = "destroy",
     .summary = "remove a store",
     .arguments = "DIR",
-    .description =
-        "Removes the files of a store that nobody has open, whole or damaged, and the directory if "
-        "nothing else is\n"
-        "in it. Files that are not the store's stay and are counted. A directory with files of "
-        "which none is\n"
-        "recognisably a store's is refused. When it is interrupted, the next run finishes.\n"
-        "\n"
-        "Example:\n"
-        "  bloomblock destroy /tmp/words --yes\n",
+    .description = "Removes the files of a store that is not open, intact or damaged, and the "
+                   "directory if it is then empty.\n"
+                   "Other files are kept and counted. A directory with files of which none is "
+                   "recognisably a store's is\n"
+                   "rejected. After an interruption the next run completes the removal.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock destroy /tmp/words --yes\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run,

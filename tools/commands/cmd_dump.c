@@ -99,10 +99,8 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         return code;
     enum bb_status status = BB_OK;
     if (options.out.is_json && options.out.size_max != 0)
-        status =
-            bb_fail(BB_INVALID,
-                    "options --json and --max-output exclude each other: half of a JSON document "
-                    "is none; --limit bounds the rows");
+        status = bb_fail(BB_INVALID, "options --json and --max-output exclude each other: a "
+                                     "truncated JSON document is invalid; --limit bounds the rows");
     if (status == BB_OK)
         status = index_dump_is_one(arguments.values[0]) ? dump_index(arguments.values[0], &options)
                                                         : dump_table(arguments.values[0], &options);
@@ -115,7 +113,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_dump = {
     .name = "dump",
-    .summary = "what a table or index file consists of, down to its entries",
+    .summary = "print the parts of a table or index file, down to its entries",
     .arguments = "FILE",
     .description =
         "Prints footer, sections with their sizes, properties and index pages of a table file; "

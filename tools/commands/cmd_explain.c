@@ -126,10 +126,10 @@ static void write_sums(const struct bb_explain *report, struct output *out)
             .text,
         (unsigned long long)reads->avoided_requests, (unsigned long long)reads->avoided_reads);
     if (report->tables_opened > 0)
-        output_print(out, "opened besides: %llu tables, whose footers and roots were read\n",
+        output_print(out, "tables opened: %llu, whose footers and roots were read\n",
                      (unsigned long long)report->tables_opened);
     if (reads->damaged_filters > 0)
-        output_print(out, "passed over: %llu damaged filters\n",
+        output_print(out, "ignored: %llu damaged filters\n",
                      (unsigned long long)reads->damaged_filters);
 }
 
@@ -191,21 +191,20 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_explain = {
     .name = "explain",
-    .summary = "what a look-up of a key asks and reads, step by step",
+    .summary = "look up a key and print each step and read",
     .arguments = "DIR KEY",
-    .description =
-        "Looks the key up and prints a row for everything that was asked, newest first: memtables, "
-        "and tables with\n"
-        "what their summary said, where the index page came from, what the filter of the block "
-        "said, where the\n"
-        "block came from, and what was found. \"passes\" is the share of absent keys that a filter "
-        "lets pass. A store\n"
-        "that was just opened has nothing in its cache.\n"
-        "The exit code is 0 when the key is there and 1 when it is not.\n"
-        "\n"
-        "Examples:\n"
-        "  bloomblock explain /tmp/words zebra\n"
-        "  bloomblock explain /tmp/words --hex 7a65627261 --json\n",
+    .description = "Looks the key up and prints a row for each step, newest first: memtables, and "
+                   "tables with the results of\n"
+                   "their table filters, the source of the index page, the result of the block "
+                   "filter, the source of the\n"
+                   "block, and the version found. \"passes\" is the share of absent keys for which "
+                   "a filter returns maybe. A\n"
+                   "store that was just opened has empty caches.\n"
+                   "The exit code is 0 if the key exists and 1 if not.\n"
+                   "\n"
+                   "Examples:\n"
+                   "  bloomblock explain /tmp/words zebra\n"
+                   "  bloomblock explain /tmp/words --hex 7a65627261 --json\n",
     .argument_count_min = 2,
     .argument_count_max = 2,
     .run = run,

@@ -16,16 +16,16 @@ static enum exit_code run(const struct command *group, int argc, char **argv)
 
 const struct command command_filter = {
     .name = "filter",
-    .summary = "filters alone in files: create, add, remove, check, info, union, plan, top",
+    .summary = "standalone filters in files: create, add, remove, check, info, union, plan, top",
     .arguments = "COMMAND [OPTION...] [ARGUMENT...]",
     .description =
-        "A filter is a small summary of a set of keys. Asked for a key it answers \"absent\", "
-        "which is certain,\n"
-        "or \"maybe\", which is wrong for as small a share of the absent keys as you ask for. It "
-        "does not hold\n"
-        "the keys: 1 % of wrong answers takes 7 bits per key, however long the keys are.\n"
+        "A filter is a compact summary of a set of keys. For a key it returns \"absent\", which is "
+        "certain,\n"
+        "or \"maybe\", which is wrong for at most the target share of absent keys. It does not "
+        "contain the\n"
+        "keys: a rate of 1 % takes 7 bits per key, independent of their length.\n"
         "\n"
-        "A first walk (keys are lines):\n"
+        "Getting started (keys are lines):\n"
         "  bloomblock filter create words.bbf /usr/share/dict/words --rate 0.01\n"
         "  bloomblock filter check words.bbf --key zebra      # exit code 0: maybe; 1: absent\n"
         "  bloomblock filter check words.bbf --absent < typed.txt\n"

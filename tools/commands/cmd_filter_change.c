@@ -140,21 +140,21 @@ const struct command command_filter_add = {
     .name = "filter add",
     .summary = "more keys into a filter that takes them",
     .arguments = "FILTER [FILE...]",
-    .description = "Adds the lines of the files (without any, of standard input) to a filter of a "
-                   "Bloom kind (bloom,\n"
-                   "blocked-bloom, split-block, partitioned, counting, scalable) and writes it "
-                   "anew, whole or not at all. A\n"
-                   "filter has room for as many keys as it was made of, or as `filter create "
-                   "--keys N` planned; a scalable one\n"
-                   "makes room. It takes more, but then more absent keys pass than were asked for: "
-                   "standard error says so and\n"
-                   "the exit code is 7, until a larger one is made. A ribbon is solved for its "
-                   "keys as a whole and takes no more.\n"
-                   "\n"
-                   "Examples:\n"
-                   "  bloomblock filter create seen.bbf --kind bloom --keys 1000000 < /dev/null\n"
-                   "  bloomblock filter add seen.bbf monday.txt\n"
-                   "  bloomblock filter add seen.bbf tuesday.txt wednesday.txt\n",
+    .description =
+        "Adds the lines of the files (without any, of standard input) to a filter of a Bloom kind "
+        "(bloom,\n"
+        "blocked-bloom, split-block, partitioned, counting, scalable) and replaces the file "
+        "atomically. A filter\n"
+        "is sized for its original keys, or for `filter create --keys N`; a scalable filter grows. "
+        "With more keys\n"
+        "its rate exceeds the target: a message appears on standard error and the exit code is 7, "
+        "until a larger\n"
+        "filter is created. A ribbon is solved for all its keys together and cannot be extended.\n"
+        "\n"
+        "Examples:\n"
+        "  bloomblock filter create seen.bbf --kind bloom --keys 1000000 < /dev/null\n"
+        "  bloomblock filter add seen.bbf monday.txt\n"
+        "  bloomblock filter add seen.bbf tuesday.txt wednesday.txt\n",
     .argument_count_min = 1,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run,
@@ -166,12 +166,12 @@ const struct command command_filter_remove = {
     .arguments = "FILTER [FILE...]",
     .description =
         "Removes the lines of the files (without any, of standard input) from a filter of kind "
-        "counting, which\n"
-        "counts its keys: one that was added twice has to be removed twice. Remove only what was "
-        "added: a key\n"
-        "that never was, but passes, takes away what belongs to others, which may then be denied. "
-        "Keys that are\n"
-        "certainly absent are left; the exit code is 1 when there was one.\n"
+        "counting. It\n"
+        "counts its keys: a key added twice must be removed twice. Remove only keys that were "
+        "added: removing\n"
+        "a false positive changes counters of other keys, which may then be ruled out. Keys that "
+        "are\n"
+        "certainly absent are ignored; the exit code is then 1.\n"
         "\n"
         "Examples:\n"
         "  bloomblock filter create online.bbf --kind counting --keys 50000 < /dev/null\n"

@@ -162,12 +162,11 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 {
     struct check check = {0};
     const struct option own[] = {
-        {"key", "KEY", OPTION_TEXT, &check.key_text, "this key alone, no files"},
+        {"key", "KEY", OPTION_TEXT, &check.key_text, "only this key, no files"},
         {"count", NULL, OPTION_FLAG, &check.is_count_only, "only how many there are of each"},
         {"absent", NULL, OPTION_FLAG, &check.lists_absent,
-         "list the keys that are certainly absent, and nothing else"},
-        {"maybe", NULL, OPTION_FLAG, &check.lists_maybe,
-         "list the keys that may be there, and nothing else"},
+         "list only the keys that are certainly absent"},
+        {"maybe", NULL, OPTION_FLAG, &check.lists_maybe, "list only the keys that may be present"},
         {"hex", NULL, OPTION_FLAG, &check.keys.is_hex, "keys are hexadecimal digits, printed so"},
         {"null", NULL, OPTION_FLAG, &check.keys.is_null,
          "keys end with a zero byte instead of a newline; with --raw printed so"},
@@ -203,15 +202,15 @@ const struct command command_filter_check = {
         "\"absent\", a tab, and\n"
         "the key, escaped as `get` does. \"absent\" is certain. \"maybe\" is wrong for about the "
         "share of absent\n"
-        "keys that `filter info` calls predicted. The exit code is 0 when every key may be there "
-        "and 1 when one\n"
-        "is absent. A damaged filter rules nothing out: every answer is \"maybe\", standard error "
-        "says what is\n"
-        "wrong, and the exit code is 4 (corrupt) or 5 (unsupported).\n"
+        "keys that `filter info` calls predicted. The exit code is 0 if every key may be present "
+        "and 1 if one\n"
+        "is absent. A damaged filter rules out no key: every result is \"maybe\", standard error "
+        "has the\n"
+        "reason, and the exit code is 4 (corrupt) or 5 (unsupported).\n"
         "\n"
         "Examples:\n"
         "  bloomblock filter check words.bbf --key zebra\n"
-        "  bloomblock filter check words.bbf --absent --raw < typed.txt   # certainly no words\n"
+        "  bloomblock filter check words.bbf --absent --raw < typed.txt   # certainly not words\n"
         "  bloomblock filter check words.bbf --count typed.txt\n"
         "  find . -print0 | bloomblock filter check seen.bbf --null --absent --raw | xargs -0 ls\n",
     .argument_count_min = 1,

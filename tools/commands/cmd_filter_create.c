@@ -134,11 +134,11 @@ static bool parse(struct create *create, const struct command *command, int argc
         {"size", "SIZE", OPTION_SIZE, &create->maker.size_bytes,
          "instead of a rate: the memory, from which the rate follows"},
         {"ratio", "RATIO", OPTION_REAL, &create->maker.ratio,
-         "scalable: rate of a stage by that of the one before, 0.1 to 0.95 (0.5)"},
+         "scalable: rate of a stage divided by that of the previous stage, 0.1 to 0.95 (0.5)"},
         {"slack", "SHARE", OPTION_REAL, &create->maker.options.slack,
          "ribbon: space given for a quicker build, up to 0.25 (0)"},
         {"keys", "N", OPTION_COUNT, &create->maker.planned_key_count,
-         "room for so many keys, added now or later, not for a ribbon"},
+         "planned number of keys, added now or later, not for a ribbon"},
         {"like", "FILTER", OPTION_TEXT, &create->like_path,
          "secret and salt, kind, rate and room of another filter"},
         {"force", NULL, OPTION_FLAG, &create->is_replacing, "replace a file that exists"},
@@ -176,27 +176,26 @@ const struct command command_filter_create = {
     .summary = "a filter from the lines of files",
     .arguments = "OUT [FILE...]",
     .description =
-        "Reads keys, a line each (without files, from standard input), and writes a filter of them "
-        "to OUT. Keys\n"
-        "are taken as they are, empty lines too; keys that come again cost nothing. You say which "
-        "share of\n"
-        "absent keys may pass, and the filter takes as few bits as that needs. A key has at most "
-        "65,536 bytes. Eight\n"
-        "to ten bytes of memory per key are needed meanwhile; with --keys only the filter's own.\n"
+        "Reads keys, one per line (without files, from standard input), and writes a filter of "
+        "them to OUT. Lines\n"
+        "are keys unchanged, including empty lines; duplicates cost nothing. The filter takes as "
+        "few bits as the\n"
+        "target rate needs. A key has at most 65,536 bytes. The build needs eight to ten bytes of "
+        "memory per key;\n"
+        "with --keys only the size of the filter.\n"
         "\n"
-        "Kinds: ribbon is the smallest and takes no keys later. The others do (`filter add`), up "
-        "to the number they\n"
-        "were made for: give --keys when more are to come. blocked-bloom is quick; split-block is "
+        "Kinds: ribbon is the smallest and cannot be extended. The others can (`filter add`), up "
+        "to the planned\n"
+        "number of keys: give --keys if you will add more. blocked-bloom is fast; split-block is "
         "Parquet's filter,\n"
         "bit for bit, with its hash; keys can be removed from counting (`filter remove`); scalable "
-        "is for nobody\n"
-        "knows how many keys. With more keys than planned more of the absent ones pass: the exit "
+        "is for an\n"
+        "unknown number of keys. With more keys than planned the rate exceeds the target: the exit "
         "code is 7.\n"
         "\n"
-        "OUT appears whole or not at all, and is for its owner alone (mode 0600): it holds the "
-        "secret that keeps\n"
-        "others from choosing keys that pass. Filters that are to be united need one secret and "
-        "one size: --like.\n"
+        "OUT is created atomically with mode 0600, because it contains the secret that prevents "
+        "others from\n"
+        "choosing keys that pass. Filters for a union need the same secret and size: --like.\n"
         "\n"
         "Examples:\n"
         "  bloomblock filter create words.bbf /usr/share/dict/words\n"

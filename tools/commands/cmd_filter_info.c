@@ -20,7 +20,7 @@ struct info {
 static const char *hash_text(const struct filter_file *file)
 {
     if (file->is_bare)
-        return "not known: this is an envelope alone";
+        return "not known: this is an envelope without a file header";
     return file->parts.hash == BB_FILTER_HASH_XXH64 ? "XXH64 with seed 0, no secret"
                                                     : "XXH3-64 under a secret (not shown)";
 }
@@ -102,7 +102,7 @@ static void write_text(struct info *info)
     output_print(out, "parameters   %" PRIu64 ", %" PRIu64 ": %s\n", parameter(info, PARAMETER_0),
                  parameter(info, PARAMETER_1), parameter_names(filter->kind));
     if (filter->kind == BB_FILTER_COUNTING)
-        output_print(out, "counters     %s full: they stay so, whatever is removed\n",
+        output_print(out, "counters     %s full: they stay full after removals\n",
                      number_grouped(filter->saturated_count).text);
     if (filter->kind == BB_FILTER_SCALABLE)
         output_print(out, "stages       %" PRIu32 "\n", filter->stage_count);
@@ -176,23 +176,21 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_filter_info = {
     .name = "filter info",
-    .summary = "what a filter is: kind, size, rates; and whether it is whole",
+    .summary = "describe a filter (kind, size, rates) and check it",
     .arguments = "FILTER",
-    .description =
-        "Prints the filter's kind, how many distinct keys it was made of, its size, the rate it "
-        "was made for\n"
-        "(target), and the rate that the bits set in it give (predicted): the share of absent keys "
-        "that pass. A plan\n"
-        "promises it in expectation: by chance the bits of every second sound filter give a little "
-        "more.\n"
-        "Everything is checked on the way. Of a damaged filter the message says what is wrong and "
-        "at which\n"
-        "offset, and the exit code is 4 (corrupt) or 5 (unsupported). An envelope alone, as a "
-        "program keeps it\n"
-        "in memory, is described too. The secret is not shown.\n"
-        "\n"
-        "Example:\n"
-        "  bloomblock filter info words.bbf\n",
+    .description = "Prints the filter's kind, its number of distinct keys, its size, its target "
+                   "rate, and the rate predicted\n"
+                   "from its set bits: the share of absent keys that pass. The target limits the "
+                   "expected rate: by chance\n"
+                   "the bits of every second valid filter give a slightly higher rate.\n"
+                   "The whole file is checked. For a damaged filter the message has the reason and "
+                   "the offset, and the\n"
+                   "exit code is 4 (corrupt) or 5 (unsupported). Also describes an envelope "
+                   "without a file header, as a\n"
+                   "program keeps it in memory. The secret is not shown.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock filter info words.bbf\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run,

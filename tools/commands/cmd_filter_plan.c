@@ -214,7 +214,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"size", "SIZE", OPTION_SIZE, &plan.question.size_bytes, "memory; K, M and G are known"},
         {"kind", "KIND", OPTION_FILTER_KIND, &plan.question.kind, "this kind alone"},
         {"policy", "NAME", OPTION_TEXT, &plan.policy,
-         "a row more: what another system would choose; clickhouse"},
+         "an additional row with the choice of another system: clickhouse"},
         {"json", NULL, OPTION_FLAG, &plan.out.is_json, "print JSON"},
     };
     const struct option_group group = {"Options", own, BB_ARRAY_LENGTH(own)};
@@ -237,17 +237,16 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_filter_plan = {
     .name = "filter plan",
-    .summary = "what a filter of each kind takes: two of keys, rate and size give the third",
+    .summary = "plan a filter of each kind: two of keys, rate and size give the third",
     .arguments = "",
     .description =
         "Prints a row per kind. Of keys, rate and size you give two; the third is the best that "
-        "the "
-        "kind can do.\n"
-        "rate is what you may ask `filter create` for, predicted what such a filter is expected to "
-        "pass. A probe\n"
-        "looks at so many bits, in so many lines of 64 bytes for an absent and for a present key: "
-        "outside of the\n"
-        "caches that is what it costs. The last row is what no filter can do better.\n"
+        "the kind achieves.\n"
+        "rate is the target for `filter create`, predicted the expected rate of such a filter. A "
+        "probe reads the\n"
+        "given number of bits, in the given number of 64-byte lines for an absent and for a "
+        "present key: this is\n"
+        "its cost if the filter is not cached. The last row is the theoretical minimum.\n"
         "\n"
         "Examples:\n"
         "  bloomblock filter plan --keys 1000000 --rate 0.01\n"

@@ -113,7 +113,7 @@ static void write_summary(struct top *top)
         "; no count is too low, and at most %g of the keys have one too high by more than %s\n",
         top->info.error_probability, number_grouped(bound_of(top)).text);
     if (top->skipped_count > 0)
-        output_print(out, "left out, for no key is longer than %d bytes: %s lines\n",
+        output_print(out, "skipped, because no key is longer than %d bytes: %s lines\n",
                      BB_COUNT_KEY_SIZE_MAX, number_grouped(top->skipped_count).text);
     if (is_full(top))
         output_print(out, "every other key came at most %s times\n",
@@ -159,9 +159,9 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     const struct option own[] = {
         {"count", "N", OPTION_COUNT32, &top.options.top_count, "keys in the list, up to 1024 (10)"},
         {"against", "FILTER", OPTION_TEXT, &top.against_path,
-         "count only keys that this filter says are absent"},
+         "count only keys that this filter rules out"},
         {"error", "SHARE", OPTION_REAL, &top.options.error,
-         "of all that is counted: what a count may be too high by (0.0001)"},
+         "maximum error of a count, as a share of the total (0.0001)"},
         {"error-probability", "P", OPTION_REAL, &top.options.error_probability,
          "share of the keys whose count may be worse than that (0.01)"},
         {"hex", NULL, OPTION_FLAG, &top.keys.is_hex, "keys are hexadecimal digits, printed so"},
@@ -192,13 +192,13 @@ const struct command command_filter_top = {
     .summary = "the keys that come most, or the absent ones among them",
     .arguments = "[FILE...]",
     .description = "Counts the lines of the files (without any, of standard input) in little "
-                   "memory, however many different ones\n"
-                   "there are, and prints those that came most: count, tab, key, escaped as `get` "
-                   "does. With --against only keys\n"
-                   "are counted that a filter says are absent: those that a database is asked for "
-                   "most in vain, say. A count is\n"
-                   "never too low; it may be too high by a share of all that was counted "
-                   "(--error), for few keys by more\n"
+                   "memory, independent of the number\n"
+                   "of distinct lines, and prints the most frequent: count, tab, key, escaped as "
+                   "`get` does. With --against it\n"
+                   "counts only keys that a filter rules out: the absent keys that a database is "
+                   "queried for most. A count is\n"
+                   "never too low; it may be too high by a share of the total (--error), and by "
+                   "more for few keys\n"
                    "(--error-probability). A count-min sketch: 4 * e / error bytes in each of ln(1 "
                    "/ probability) rows.\n"
                    "\n"

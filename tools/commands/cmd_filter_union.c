@@ -55,8 +55,7 @@ static enum bb_status check_hashes(const struct unite *unite, size_t i)
                        unite->paths[i]);
     if (memcmp(&first->secret, &other->secret, sizeof(first->secret)) != 0)
         return bb_fail(BB_INVALID,
-                       "%s and %s have different secrets: filters that are to be united are made "
-                       "with --like",
+                       "%s and %s have different secrets: create filters for a union with --like",
                        unite->paths[0], unite->paths[i]);
     return BB_OK;
 }
@@ -236,26 +235,24 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_filter_union = {
     .name = "filter union",
-    .summary = "one filter of the keys of several, and what they share",
+    .summary = "unite filters, and estimate their common keys",
     .arguments = "OUT FILTER FILTER...",
-    .description =
-        "Writes the filter that holds the keys of all of them, bit for bit as if it had been made "
-        "of "
-        "the keys\n"
-        "together, and prints how many keys the bits show in each, in the union and, of two, in "
-        "both, each with\n"
-        "its standard error. Filters go together if they have one secret and salt (`filter create "
-        "--like`), one\n"
-        "kind whose bits mark keys (bloom, blocked-bloom, split-block, partitioned), the same "
-        "number of probes,\n"
-        "and the same size or one a whole multiple of the other's. Anything else is refused with "
-        "the reason. The\n"
-        "exit code is 7 when the union holds more keys than planned.\n"
-        "\n"
-        "Example:\n"
-        "  bloomblock filter create monday.bbf monday.txt --kind bloom --keys 100000\n"
-        "  bloomblock filter create tuesday.bbf tuesday.txt --like monday.bbf\n"
-        "  bloomblock filter union week.bbf monday.bbf tuesday.bbf\n",
+    .description = "Writes the filter of all their keys, bit for bit as if it had been built from "
+                   "the keys together, and\n"
+                   "prints the estimated number of keys in each, in the union and, for two "
+                   "filters, in both, each with its\n"
+                   "standard error. Filters are compatible if they have the same secret and salt "
+                   "(`filter create --like`), the\n"
+                   "same kind whose bits correspond to keys (bloom, blocked-bloom, split-block, "
+                   "partitioned), the same number\n"
+                   "of probes, and the same size or a multiple of it. Others are rejected with the "
+                   "reason. The exit code\n"
+                   "is 7 if the union holds more keys than planned.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock filter create monday.bbf monday.txt --kind bloom --keys 100000\n"
+                   "  bloomblock filter create tuesday.bbf tuesday.txt --like monday.bbf\n"
+                   "  bloomblock filter union week.bbf monday.bbf tuesday.bbf\n",
     .argument_count_min = 3,
     .argument_count_max = ARGUMENT_COUNT_ANY,
     .run = run,

@@ -86,7 +86,7 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
     const struct option own[] = {
         {"hex", NULL, OPTION_FLAG, &get.is_hex,
          "keys are hexadecimal digits, and values are printed so"},
-        {"raw", NULL, OPTION_FLAG, &get.is_raw, "print the bytes of the values and nothing else"},
+        {"raw", NULL, OPTION_FLAG, &get.is_raw, "print only the bytes of the values"},
         {"quiet", NULL, OPTION_FLAG, &get.is_quiet, "print nothing: the exit code tells"},
         {"json", NULL, OPTION_FLAG, &get.out.is_json, "print JSON"},
     };

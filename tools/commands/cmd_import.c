@@ -79,21 +79,19 @@ const struct command command_import = {
     .name = "import",
     .summary = "make a store from a LevelDB, a dump or JSON lines",
     .arguments = "FORM SOURCE STORE",
-    .description =
-        "Makes a store, which must not exist yet, from\n"
-        "  leveldb  a directory of LevelDB's that nobody has open: tables and logs, the newest "
-        "version of each key\n"
-        "  text     a dump as `export`, mdb_dump and db_dump write it\n"
-        "  json     a line for each key: {\"key\": \"cat\", \"value\": \"9 lives\"}; key_hex, "
-        "value_hex for any bytes\n"
-        "A source that is - is standard input. After a failure there is no store: what was begun "
-        "is removed.\n"
-        "The source is not changed.\n"
-        "\n"
-        "Examples:\n"
-        "  bloomblock import leveldb /var/lib/old /var/lib/new\n"
-        "  mdb_dump -s pets /var/lib/lmdb | bloomblock import text - /tmp/pets\n"
-        "  bloomblock export /tmp/pets | bloomblock import text - /tmp/copy\n",
+    .description = "Creates a store, which must not exist yet, from\n"
+                   "  leveldb  a LevelDB directory that is not open: tables and logs, the newest "
+                   "version of each key\n"
+                   "  text     a dump as written by `export`, mdb_dump and db_dump\n"
+                   "  json     a line for each key: {\"key\": \"cat\", \"value\": \"9 lives\"}; "
+                   "key_hex, value_hex for any bytes\n"
+                   "The source - is standard input. A failed import removes the files it created.\n"
+                   "The source is not changed.\n"
+                   "\n"
+                   "Examples:\n"
+                   "  bloomblock import leveldb /var/lib/old /var/lib/new\n"
+                   "  mdb_dump -s pets /var/lib/lmdb | bloomblock import text - /tmp/pets\n"
+                   "  bloomblock export /tmp/pets | bloomblock import text - /tmp/copy\n",
     .argument_count_min = 3,
     .argument_count_max = 3,
     .run = run,

@@ -18,17 +18,15 @@ const struct command command_index = {
     .summary = "indexes over values: create, drop, list, materialize, advise, estimate",
     .arguments = "COMMAND [OPTION...] [ARGUMENT...]",
     .description =
-        "An index is a summary of one attribute that says which granules of a store can hold a "
-        "record "
-        "that\n"
-        "satisfies a condition; the others are not read. A granule is some data blocks, 64 KiB of "
-        "values. "
-        "An\n"
-        "index never changes a result.\n"
+        "An index is a summary of one attribute that excludes granules without a record that "
+        "satisfies a\n"
+        "condition; excluded granules are not read. A granule is some data blocks, 64 KiB of "
+        "values. An index\n"
+        "never changes a result.\n"
         "\n"
         "Kinds:\n"
-        "  min_max(a)                bounds: ranges and = on what grows with the key, such as a "
-        "time\n"
+        "  min_max(a)                bounds: ranges and = on values that grow with the key, such "
+        "as a time\n"
         "  set(a, values=100)        every distinct value: few values, all comparisons\n"
         "  values(a, rate=0.001)     = and IN: addresses, names, numbers\n"
         "  tokens(a, rate=0.0001)    words of text: has_token, LIKE, matches; fold=lower\n"
@@ -36,9 +34,9 @@ const struct command command_index = {
         "  column(a)                 the values themselves: any condition, counts without a "
         "record\n"
         "\n"
-        "A first walk:\n"
+        "Getting started:\n"
         "  bloomblock index create /tmp/access 'tokens(agent)' 'values(host)'\n"
-        "  bloomblock index materialize /tmp/access           # for what is loaded already\n"
+        "  bloomblock index materialize /tmp/access           # for data that is already loaded\n"
         "  bloomblock index list /tmp/access\n"
         "  bloomblock select /tmp/access --where \"has_token(agent, 'sqlmap')\" --explain\n",
     .run = run,

@@ -352,16 +352,12 @@ const struct command command_index_advise = {
     .name = "index advise",
     .summary = "which indexes would pay, measured on a sample",
     .arguments = "DIR",
-    .description = "Looks at each attribute in granules from up to eight tables: nulls, length, "
-                   "words, distinct "
-                   "values,\n"
-                   "and whether values grow with the key. Proposes an index where one skips at "
-                   "least a tenth of "
-                   "the\n"
-                   "granules, with the share that it skips and its size, and says how both were "
-                   "found. Nothing of "
-                   "the\n"
-                   "store changes.\n"
+    .description = "Samples each attribute in granules from up to eight tables: nulls, length, "
+                   "words, distinct values,\n"
+                   "and whether values grow with the key. Proposes indexes that skip at least a "
+                   "tenth of the granules, with\n"
+                   "the share that each skips and its size, and describes how both were measured. "
+                   "The store is not changed.\n"
                    "\n"
                    "Example:\n"
                    "  bloomblock index advise /tmp/access --granule 16K\n",

@@ -104,7 +104,7 @@ static enum exit_code run_create(const struct command *command, int argc, char *
         {"file", "FILE", OPTION_TEXT, &file,
          "of a file of lines instead of a store: `bloomblock index create --file FILE --help`"},
         {"granule", "SIZE", OPTION_SIZE, &self.granule_bytes,
-         "values of a granule, 8K to 1M (64K); of tables written from now on"},
+         "size of a granule in new tables, 8K to 1M (64K)"},
         {"json", NULL, OPTION_FLAG, &self.out.is_json, "list the indexes as JSON"},
     };
     store_options_init(&self.store, command);
@@ -172,7 +172,7 @@ static enum exit_code run_materialize(const struct command *command, int argc, c
     struct index_command self = {.command = command};
     const struct option own[] = {
         {"rebuild", NULL, OPTION_FLAG, &self.is_rebuilding,
-         "build index files anew that have every index, too"},
+         "also rebuild index files that have every index"},
         {"json", NULL, OPTION_FLAG, &self.out.is_json, "list the indexes as JSON"},
     };
     store_options_init(&self.store, command);
@@ -183,7 +183,7 @@ static enum exit_code run_materialize(const struct command *command, int argc, c
 
 const struct command command_index_create = {
     .name = "index create",
-    .summary = "add indexes: tables written from now on have them",
+    .summary = "add indexes: new tables have them",
     .arguments = "DIR SPEC...",
     .description =
         "A spec is KIND(ATTRIBUTE) with parameters, or NAME = KIND(ATTRIBUTE); without a name the "
@@ -205,8 +205,7 @@ const struct command command_index_drop = {
     .name = "index drop",
     .summary = "remove indexes",
     .arguments = "DIR NAME...",
-    .description = "They are not asked any more; tables that are written from now on do not have "
-                   "them.\n"
+    .description = "The indexes are no longer used; new tables do not have them.\n"
                    "\n"
                    "Example:\n"
                    "  bloomblock index drop /tmp/access agent_tokens\n",
@@ -219,16 +218,14 @@ const struct command command_index_list = {
     .name = "index list",
     .summary = "the indexes of a store: tables built, size, pairs",
     .arguments = "DIR",
-    .description =
-        "Prints a row per index: in how many tables it is built, its size in their index files and "
-        "by that of\n"
-        "keys and values uncompressed, pairs (members of granules, each granule's counted), and "
-        "the "
-        "granules\n"
-        "of these tables.\n"
-        "\n"
-        "Example:\n"
-        "  bloomblock index list /tmp/access\n",
+    .description = "Prints a row per index: the number of tables that have it, its size in their "
+                   "index files, also relative\n"
+                   "to keys and values uncompressed, pairs (members of granules, counted per "
+                   "granule), and the granules\n"
+                   "of these tables.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock index list /tmp/access\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run_list,
@@ -238,14 +235,13 @@ const struct command command_index_materialize = {
     .name = "index materialize",
     .summary = "build the indexes of tables that lack one",
     .arguments = "DIR",
-    .description =
-        "Reads the data of these tables once and writes index files next to them; tables are not "
-        "rewritten.\n"
-        "Ctrl-C ends the work after the table at hand (exit code 130): tables that are done stay "
-        "done.\n"
-        "\n"
-        "Example:\n"
-        "  bloomblock index materialize /tmp/access\n",
+    .description = "Reads the data of these tables once and writes index files for them; tables "
+                   "are not rewritten.\n"
+                   "Ctrl-C ends the work after the current table (exit code 130): completed tables "
+                   "keep their indexes.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock index materialize /tmp/access\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run_materialize,

@@ -110,15 +110,14 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_index_estimate = {
     .name = "index estimate",
-    .summary = "what an index would cost and spare, measured on a sample",
+    .summary = "estimate the cost and benefit of an index from a sample",
     .arguments = "DIR SPEC",
     .description =
-        "Builds the index for a part of the store, asks it, and removes it: nothing of the store "
-        "changes. The\n"
-        "size comes from segments of up to 1,024 granules, the answer to --where from single "
-        "granules at equal\n"
-        "distances. A store of fewer is taken whole: then the figures are what `index "
-        "materialize` gives.\n"
+        "Builds the index for a part of the store, tests it, and removes it: the store is not "
+        "changed. The size is\n"
+        "measured on segments of up to 1,024 granules, the effect on --where on single granules, "
+        "spread evenly. A\n"
+        "smaller store is used completely: then the figures are exact.\n"
         "\n"
         "Examples:\n"
         "  bloomblock index estimate /tmp/access 'tokens(agent)'\n"

@@ -63,7 +63,7 @@ static enum bb_status prepare(struct index_file *self)
 {
     enum bb_status status = line_file_path(self->file, &self->path);
     if (status == BB_OK && self->indexes.count == 0 && self->attributes.count > 0)
-        status = bb_fail(BB_INVALID, "option --attribute needs --index: what is to be indexed");
+        status = bb_fail(BB_INVALID, "option --attribute needs --index: which attributes to index");
     if (status != BB_OK || self->indexes.count == 0)
         return status;
     status = read_schema(self);
@@ -156,10 +156,10 @@ static const struct command command_index_file = {
         "Writes FILE.bbi, for `bloomblock select --file FILE`; the file itself is not changed. "
         "Attributes are\n"
         "defined as for a store, `bloomblock index --help` lists the kinds of indexes.\n"
-        "Again, without --attribute and --index, what was appended is indexed: what the index file "
-        "says of\n"
-        "the rest is taken over. After the file was rewritten all of it is read.\n"
-        "Ctrl-C leaves the index file as it was (exit code 130).\n"
+        "Run again without --attribute and --index it indexes the appended lines and reuses the "
+        "index of the\n"
+        "earlier lines. If the file was rewritten, all of it is read.\n"
+        "Ctrl-C keeps the old index file (exit code 130).\n"
         "\n"
         "Examples:\n"
         "  bloomblock index create --file access.log --attribute 'agent bytes = clf(agent)' \\\n"

@@ -79,11 +79,11 @@ const struct command command_ingest = {
     .name = "ingest",
     .summary = "bring tables that were built elsewhere into a store",
     .arguments = "DIR TABLE...",
-    .description = "Brings the entries of table files into the store, which is created when it is "
-                   "missing, all of them at\n"
-                   "once, as if they were written now: deletions among them delete, and of a key "
-                   "in several tables the\n"
-                   "one that is named last counts. The files are only read.\n"
+    .description = "Adds the entries of table files atomically to the store, which is created if "
+                   "missing, as if they were\n"
+                   "written now: their deletions apply, and if several tables contain a key, the "
+                   "last table named wins.\n"
+                   "The files are only read.\n"
                    "\n"
                    "Example:\n"
                    "  bloomblock ingest /tmp/words /tmp/more/*.bbt\n",

@@ -225,7 +225,7 @@ static bool parse(struct load *load, const struct command *command, int argc, ch
         {"ack", NULL, OPTION_FLAG, &load->with_ack,
          "print line number and key of each record once committed"},
         {"no-wal", NULL, OPTION_FLAG, &load->wal_off,
-         "write no log: what is not flushed dies with the process, and --sync is refused"},
+         "write no log: a crash loses unflushed data, and --sync is rejected"},
         {"secret-seed", "N", OPTION_TEXT, &load->secret_seed,
          "new store: hash secret from a number, for tests"},
         {"json", NULL, OPTION_FLAG, &load->out.is_json, "report as JSON"},
@@ -242,13 +242,11 @@ static enum bb_status apply_options(struct load *load)
     if (load->batch_count_max == 0)
         return bb_fail(BB_INVALID, "option --batch: 0 records can not be committed");
     if (load->is_synced && load->wal_off)
-        return bb_fail(BB_INVALID,
-                       "options --sync and --no-wal: without a log nothing can be synced "
-                       "at each commit; leave one of them out");
+        return bb_fail(BB_INVALID, "options --sync and --no-wal exclude each other: without a log "
+                                   "no commit can be synced");
     if (load->lines.is_on && (load->is_tsv || load->is_hex))
         return bb_fail(BB_INVALID,
-                       "option --lines excludes --tsv and --hex: lines are taken as they "
-                       "are");
+                       "option --lines excludes --tsv and --hex: lines are not converted");
     enum bb_status status = line_load_init(&load->lines);
     if (status != BB_OK || load->secret_seed == NULL)
         return status;
@@ -264,7 +262,7 @@ static enum bb_status apply_options(struct load *load)
 static void note_without_key(const struct command *command, const struct line_load *lines)
 {
     char text[200];
-    snprintf(text, sizeof(text), "%" PRIu64 " lines have no \"%.100s\": they come first",
+    snprintf(text, sizeof(text), "%" PRIu64 " lines have no \"%.100s\": they are first",
              lines->without_key, lines->key_name);
     command_note(command, text);
 }
@@ -303,21 +301,19 @@ const struct command command_load = {
     .description =
         "Each line of the files (without any, or for -, of standard input) is a key; with --tsv "
         "key and\n"
-        "value with a tab between. Lines are taken as they are, empty ones too. A key that comes "
-        "again\n"
-        "replaces. All is in tables at the end, and compactions that became due are done.\n"
+        "value separated by a tab. Lines are used unchanged, including empty lines. A later line "
+        "replaces an\n"
+        "earlier one with the same key. Finally all data is in tables, and due compactions have "
+        "run.\n"
         "\n"
         "With --lines a line is the value of a record, to be searched with `bloomblock select`. "
-        "Its key "
-        "is a\n"
-        "running number in 16 digits, so that records stay in the order of the lines; loading "
-        "again "
-        "goes on after\n"
-        "the greatest. Each line is taken without its newline; lines may have up to 1 GiB.\n"
+        "Its key is a\n"
+        "running number in 16 digits, so that records keep the order of the lines; loading again "
+        "continues after\n"
+        "the largest. Lines are stored without their newline; a line may have up to 1 GiB.\n"
         "\n"
-        "Options of the store are not kept in it: give the same ones to later commands that "
-        "write.\n"
-        "Sizes take K, M and G.\n"
+        "The store does not record its options: give the same ones to later commands that write.\n"
+        "Sizes accept K, M and G.\n"
         "\n"
         "Examples:\n"
         "  bloomblock load /tmp/words /usr/share/dict/words\n"

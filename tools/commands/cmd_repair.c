@@ -35,7 +35,7 @@ static void print_tables(struct output *out, const struct bb_db_repair_report *r
         number_grouped(report->tables_lost).text, number_grouped(report->tables_unnamed).text,
         number_grouped(report->tables_merged).text);
     if (report->indexes_kept + report->indexes_dropped > 0)
-        output_print(out, "indexes        %s files kept, %s dropped: they save reads alone\n",
+        output_print(out, "indexes        %s files kept, %s dropped: they only save reads\n",
                      number_grouped(report->indexes_kept).text,
                      number_grouped(report->indexes_dropped).text);
     if (report->tables_ranges_lost > 0)
@@ -150,24 +150,22 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
 
 const struct command command_repair = {
     .name = "repair",
-    .summary = "make a damaged store one that opens",
+    .summary = "repair a damaged store so that it opens",
     .arguments = "DIR",
     .description =
-        "For a store that nobody has open and that `verify` calls damaged. A backup is better: "
-        "what is lost stays\n"
-        "lost, and where something is lost, deleted keys and older values may show again. The "
-        "report says so.\n"
-        "New files are written beside the old ones. These keep their bytes and get the suffix "
-        "\".lost\"; remove\n"
-        "them when you are content. A store that is sound is left as it is.\n"
+        "For a store that is not open and that `verify` reports as damaged. A backup is better: "
+        "lost data stays\n"
+        "lost, and then deleted keys and older values may be visible again. The report states "
+        "this.\n"
+        "New files are written next to the old ones. The old files keep their bytes and get the "
+        "suffix \".lost\";\n"
+        "remove them when you no longer need them. An intact store is not changed.\n"
         "\n"
-        "Tables that the manifest does not name are what compactions have replaced, and are set "
-        "aside. To take\n"
-        "them after all, give them their names back (mv 000012.bbt.lost 000012.bbt) and repair "
-        "with\n"
-        "--unnamed-tables: all tables are merged then, and data that was deleted may be among "
-        "them.\n"
-        "Exit code 0: repaired, or sound; 4: nothing of it can be read, and nothing was changed.\n"
+        "Compactions have replaced the tables that the manifest does not name, so they are set "
+        "aside. To use\n"
+        "them nevertheless, restore their names (mv 000012.bbt.lost 000012.bbt) and repair with\n"
+        "--unnamed-tables: all tables are then merged, and they may contain deleted data.\n"
+        "Exit code 0: repaired or intact; 4: no data is readable, and the store was not changed.\n"
         "\n"
         "Examples:\n"
         "  bloomblock repair /tmp/words --dry-run\n"

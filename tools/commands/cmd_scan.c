@@ -88,7 +88,7 @@ static bool parse(struct scan *scan, const struct command *command, int argc, ch
         {"prefix", "P", OPTION_TEXT, &scan->range.prefix, "keys that begin with these bytes"},
         {"reverse", NULL, OPTION_FLAG, &scan->is_reverse,
          "from the last key of the range to the first"},
-        {"limit", "N", OPTION_COUNT, &scan->limit, "at most so many entries"},
+        {"limit", "N", OPTION_COUNT, &scan->limit, "maximum number of entries"},
         {"keys-only", NULL, OPTION_FLAG, &scan->is_keys_only, "no values"},
         {"count", NULL, OPTION_FLAG, &scan->is_count_only, "only how many there are"},
         {"hex", NULL, OPTION_FLAG, &scan->is_hex,
@@ -125,15 +125,14 @@ const struct command command_scan = {
     .name = "scan",
     .summary = "print keys and values in order",
     .arguments = "DIR",
-    .description =
-        "Prints the entries of a range, a line each: key, tab, value, escaped as `get` does. In "
-        "JSON the field\n"
-        "\"complete\" is false when reading failed half-way; the exit code says so too.\n"
-        "\n"
-        "Examples:\n"
-        "  bloomblock scan /tmp/words --prefix zeb\n"
-        "  bloomblock scan /tmp/words --from a --to b --keys-only | wc -l\n"
-        "  bloomblock scan /tmp/words --reverse --limit 10\n",
+    .description = "Prints the entries of a range, one per line: key, tab, value, escaped as `get` "
+                   "does. In JSON the field\n"
+                   "\"complete\" is false if reading failed midway; the exit code shows this too.\n"
+                   "\n"
+                   "Examples:\n"
+                   "  bloomblock scan /tmp/words --prefix zeb\n"
+                   "  bloomblock scan /tmp/words --from a --to b --keys-only | wc -l\n"
+                   "  bloomblock scan /tmp/words --reverse --limit 10\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run,

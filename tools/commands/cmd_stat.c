@@ -89,7 +89,7 @@ static void write_text(struct stat_report *report)
                      number_bytes(stats->filter_budget_bytes).text,
                      100 * (double)stats->filter_bytes / (double)stats->filter_budget_bytes,
                      stats->filter_bits_per_key);
-    output_print(out, "an absent key meets %s runs; space at most %.2f times the largest run\n",
+    output_print(out, "an absent key searches %s runs; space at most %.2f times the largest run\n",
                  number_grouped(stats->run_count).text, stats->space_amplification);
     write_tombstones(report);
     output_print(out, "in memory: writes %s, indexes %s; last sequence %s\n",
@@ -181,14 +181,13 @@ const struct command command_stat = {
     .name = "stat",
     .summary = "levels, tables and filters of a store",
     .arguments = "DIR",
-    .description =
-        "Prints a row per level: runs, tables, size, entries, filters, and the rate of "
-        "wasted block requests\n"
-        "that the filters let expect; and the sum of these rates beside the target. Indexes "
-        "over values follow.\n"
-        "\n"
-        "Example:\n"
-        "  bloomblock stat /tmp/words --tables\n",
+    .description = "Prints a row per level: runs, tables, size, entries, filters, and the expected "
+                   "rate of wasted block\n"
+                   "requests; and the sum of these rates with the target. Rows for indexes over "
+                   "values follow.\n"
+                   "\n"
+                   "Example:\n"
+                   "  bloomblock stat /tmp/words --tables\n",
     .argument_count_min = 1,
     .argument_count_max = 1,
     .run = run,

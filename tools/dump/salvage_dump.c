@@ -133,7 +133,7 @@ static void print_report(struct salvage_dump *dump, const struct bb_salvage_repo
     output_print(dump->out,
                  "SALVAGED: %" PRIu64 " entries in %" PRIu64 " blocks, %" PRIu64
                  " index pages; at least %" PRIu64 " blocks lost, %" PRIu64
-                 " bytes between others not readable, %" PRIu64 " bytes behind the last block\n",
+                 " bytes between others not readable, %" PRIu64 " bytes after the last block\n",
                  report->entries, report->blocks, report->pages, report->blocks_lost,
                  report->bytes_lost, report->tail_bytes);
     print_ranges(dump, report);

@@ -152,7 +152,7 @@ enum bb_status filter_file_check_hash(const struct filter_file *file, const char
         return BB_OK;
     return bb_fail(BB_INVALID,
                    "%s: is an envelope without the secret of its hashes: `filter info` describes "
-                   "it, keys can not be asked for",
+                   "it, but keys cannot be probed",
                    path);
 }
 

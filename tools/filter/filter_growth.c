@@ -199,8 +199,8 @@ enum bb_status filter_growth_check_removable(const struct filter_growth *growth)
     if (growth->counting != NULL)
         return BB_OK;
     return bb_fail(BB_UNSUPPORTED,
-                   "nothing can be removed from a %s filter, whose bits stand for several keys "
-                   "each; from a counting filter it can",
+                   "keys cannot be removed from a %s filter, whose bits are shared by several "
+                   "keys; use a counting filter",
                    bb_filter_kind_name(growth->options.kind));
 }
 

@@ -56,8 +56,7 @@ enum exit_code filter_report_overfull(const struct command *command,
     if (!filter_report_is_overfull(info, parts))
         return EXIT_FOUND;
     snprintf(message, sizeof(message),
-             "the filter holds %s keys, %s were planned: it now passes %s of absent keys, %s were "
-             "asked for",
+             "the filter holds %s keys, %s were planned: its rate is now %s, the target is %s",
              number_grouped(info->key_count).text, number_grouped(parts->planned_key_count).text,
              number_rate(info->predicted_rate).text, number_rate(info->target_rate).text);
     command_warn(command, message);

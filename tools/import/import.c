@@ -52,7 +52,8 @@ static enum bb_status take_away(struct import *import)
     (void)!bb_db_close(import->db);
     import->db = NULL;
     if (bb_db_destroy(import->directory, NULL, NULL) != BB_OK)
-        command_warn(import->store.command, "what was begun of the store could not be removed");
+        command_warn(import->store.command,
+                     "the files of the incomplete store could not be removed");
     return bb_error_restore(&failure);
 }
 

@@ -32,12 +32,11 @@ static void describe(struct import *import, const struct leveldb *leveldb)
     json_set_count(import->source, "deleted", leveldb->deletions);
     json_set_count(import->source, "manifest_bytes_dropped", leveldb->manifest.dropped_bytes);
     if (leveldb->manifest.dropped_bytes > 0)
-        command_note(
-            import->store.command,
-            "the manifest ends inside of an edit, which was not completed and is left out");
+        command_note(import->store.command,
+                     "the manifest ends inside an edit, which is incomplete and is ignored");
     if (leveldb->wal.dropped_bytes > 0)
         command_note(import->store.command,
-                     "a log ends inside of a write, which was not completed and is left out");
+                     "a log ends inside a write, which is incomplete and is ignored");
 }
 
 enum bb_status import_leveldb(struct import *import, const char *source, const char *directory)

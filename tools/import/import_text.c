@@ -59,7 +59,7 @@ static enum bb_status read_header(struct text_import *text)
         if (status != BB_OK)
             return status;
         if (!has)
-            return import_lines_fail(&text->lines, "the file ends in front of HEADER=END");
+            return import_lines_fail(&text->lines, "the file ends before HEADER=END");
         if (is_line(text, "HEADER=END"))
             break;
         status = take_header_line(text);
@@ -115,8 +115,9 @@ static enum bb_status decode(struct text_import *text, struct bb_buf *buf)
     if (status == BB_INVALID)
         return import_lines_fail(&text->lines, "not pairs of hexadecimal digits");
     if (status == BB_OK && text->is_print && !unescape(buf))
-        return import_lines_fail(&text->lines,
-                                 "behind a backslash stand another one or two hexadecimal digits");
+        return import_lines_fail(
+            &text->lines,
+            "a backslash must be followed by another one or by two hexadecimal digits");
     return status;
 }
 
@@ -128,8 +129,7 @@ static enum bb_status next_line(struct text_import *text)
         return status;
     progress_add(&text->import->progress, text->lines.line.size + 1);
     return has ? BB_OK
-               : import_lines_fail(&text->lines,
-                                   "the file ends in front of DATA=END: it is not whole");
+               : import_lines_fail(&text->lines, "the file ends before DATA=END: it is incomplete");
 }
 
 static enum bb_status read_data(struct text_import *text)

@@ -104,7 +104,7 @@ static enum bb_status add_fragment(struct log *log, const struct fragment *fragm
     if (begins == *is_inside)
         return bb_corrupt((struct bb_place){log->file->path, fragment->offset}, 6,
                           begins ? "a record begins inside of another"
-                                 : "a record goes on that did not begin");
+                                 : "a record continues without a beginning");
     if (begins) {
         log->record_offset = fragment->offset;
         bb_buf_reset(&log->record);

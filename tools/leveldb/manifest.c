@@ -72,10 +72,10 @@ static enum bb_status apply_comparator(struct manifest *manifest, struct bb_plac
     if (!bb_decode_bytes(cursor, &name))
         return bb_corrupt(place, 0, "an edit without the name of its comparator");
     if (!bb_bytes_equal(name, bb_bytes_of_text(COMPARATOR_NAME)))
-        return bb_fail(BB_UNSUPPORTED,
-                       "%s: the LevelDB is ordered by the comparator \"%s\"; only those of \"%s\" "
-                       "can be imported",
-                       place.file, bb_bytes_escape(name, shown, sizeof(shown)), COMPARATOR_NAME);
+        return bb_fail(
+            BB_UNSUPPORTED,
+            "%s: the LevelDB is ordered by the comparator \"%s\"; only \"%s\" can be imported",
+            place.file, bb_bytes_escape(name, shown, sizeof(shown)), COMPARATOR_NAME);
     manifest->has_comparator = true;
     return BB_OK;
 }

@@ -44,7 +44,7 @@ static enum bb_status read_footer(struct table *table, struct block_handle *ret_
                           magic, MAGIC);
     struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(footer, FOOTER_SIZE - 8));
     if (!block_handle_decode(&cursor, &unused) || !block_handle_decode(&cursor, ret_index))
-        return bb_corrupt(place, 0, "the footer does not say where the index is");
+        return bb_corrupt(place, 0, "the footer does not locate the index");
     return BB_OK;
 }
 
@@ -81,7 +81,7 @@ static enum bb_status next_block(struct table *table, bool *ret_has)
         return status;
     struct bb_cursor cursor = bb_cursor_of(table->index.value);
     if (!block_handle_decode(&cursor, &handle))
-        return bb_corrupt(table->index.place, 0, "the index does not say where a block is");
+        return bb_corrupt(table->index.place, 0, "the index does not locate a block");
     return block_read(&table->data, table->file, table->file_size, handle, table->crc);
 }
 
@@ -93,9 +93,9 @@ static enum bb_status take_entry(struct table *table)
         return bb_corrupt(table->data.place, 0, "a key of the block has no sequence and type");
     if (entry_decode(bb_buf_bytes(&table->last_key), table->data.value, &last) &&
         entry_compare(&last, &table->entry) >= 0)
-        return bb_corrupt(table->data.place, 0,
-                          "the keys of the block are not in order, or not behind those of "
-                          "the table before");
+        return bb_corrupt(
+            table->data.place, 0,
+            "the keys of the block are not in order, or not after those of the previous table");
     return bb_buf_assign(&table->last_key, key);
 }
 

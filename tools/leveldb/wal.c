@@ -62,7 +62,7 @@ static enum bb_status add_record(struct wal *wal, struct bb_bytes record, struct
         status = add_entry(wal, &entry);
     }
     if (status == BB_OK && bb_cursor_left(&cursor) > 0)
-        status = bb_corrupt(place, 0, "a write of %u operations goes on behind the last", count);
+        status = bb_corrupt(place, 0, "a write of %u operations continues after the last", count);
     return status;
 }
 

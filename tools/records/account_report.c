@@ -123,7 +123,7 @@ double account_false_share(const struct bb_select_account *account)
 
 static void write_tables(const struct bb_select_account *a, FILE *file)
 {
-    fprintf(file, "tables    %s; an index was asked for %s of them, %s were not read at all\n",
+    fprintf(file, "tables    %s; an index was used for %s of them, %s were not read\n",
             number_grouped(a->tables).text, number_grouped(a->tables_indexed).text,
             number_grouped(a->tables_excluded).text);
 }
@@ -182,7 +182,7 @@ static void write_indexes(const struct account_report *report, FILE *file)
     for (size_t i = 0; i < count; i++)
         write_index(report, &indexes[i], file);
     if (report->total.damaged_indexes > 0)
-        fprintf(file, "damaged   %s indexes were passed over: damaged, missing or unknown\n",
+        fprintf(file, "damaged   %s indexes were ignored: damaged, missing or unknown\n",
                 number_grouped(report->total.damaged_indexes).text);
 }
 

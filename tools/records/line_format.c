@@ -63,11 +63,10 @@ static enum bb_status look_at_first(struct line_format *format, const struct key
     }
     if (bb_bytes_equal(bb_buf_bytes(&format->names), names))
         return BB_OK;
-    return bb_fail(
-        BB_INVALID,
-        "%s: the header, line 1, is not that of the file before: load it into a store of "
-        "its own",
-        line->path);
+    return bb_fail(BB_INVALID,
+                   "%s: the header, line 1, differs from that of the previous file: load it into a "
+                   "separate store",
+                   line->path);
 }
 
 /* #types follows #fields, and both come before the first record. */

@@ -80,8 +80,8 @@ static enum bb_status find_last_number(struct line_load *load)
     else
         status =
             bb_fail(BB_INVALID,
-                    "the greatest key of the store is no running number of %d digits: these "
-                    "lines would not come after it; load them into another store, or with --key",
+                    "the largest key of the store is not a running number of %d digits, so these "
+                    "lines would not follow it; load them into another store, or with --key",
                     NUMBER_DIGITS);
     bb_db_iter_destroy(iter);
     return status;

@@ -270,7 +270,7 @@ static void lock_posix__foreign_contents_give_no_id(void **state)
         assert_true(fputs(contents[i], file) >= 0);
         assert_int_equal(fclose(file), 0);
         assert_status(lock(place, &second), BB_BUSY);
-        assert_message("locked by a process that left no id");
+        assert_message("locked by a process without an id");
         assert_ok(unlock(place, held));
     }
 }
