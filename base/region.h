@@ -9,7 +9,8 @@
  * small pages.
  *
  * Tests replace this file together with base/alloc.c, with functions that never return a region. So
- * does the AddressSanitizer, which knows the bounds of allocations, but not the bounds of pieces of a region. Threads: any. */
+ * does the AddressSanitizer, which knows the bounds of allocations, but not the bounds of pieces
+ * of a region. Threads: any. */
 #ifndef BB_BASE_REGION_H
 #define BB_BASE_REGION_H
 
