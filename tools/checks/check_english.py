@@ -25,9 +25,9 @@ LITERAL_WORDS_MIN = 4
 
 # Folders and pages that may not fall back.
 HELD = [
-    "CONTRIBUTING.md", "README.md", "SECURITY.md", "base", "docs/examples.md", "docs/format-filter-file.md",
-    "docs/format.md", "docs/guide.md", "docs/leveldb.md", "docs/options.md", "docs/style.md", "docs/tools.md", "docs/traps.md",
-    "tools/checks",
+    "CONTRIBUTING.md", "README.md", "SECURITY.md", "base", "docs/examples.md",
+    "docs/format-filter-file.md", "docs/format.md", "docs/guide.md", "docs/leveldb.md",
+    "docs/options.md", "docs/style.md", "docs/tools.md", "docs/traps.md", "tools/checks",
 ]
 
 IDIOMS = {
