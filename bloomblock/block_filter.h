@@ -1,8 +1,8 @@
-/* Filters inside a table: many small ones of one kind, without envelopes.
+/* Filters inside a table: many small filters of one kind, without envelopes.
  *
- * What they share stands once in the table's properties (struct bb_block_filter_format); what each
- * has of its own is a descriptor of 16 bits, from which the length of its payload follows, so that
- * positions are sums of lengths:
+ * Their shared parameters are in the table's properties (struct bb_block_filter_format). Each
+ * filter has a descriptor of 16 bits that determines the length of its payload, so that offsets are
+ * sums of lengths:
  *
  *     ribbon           15     14   13   8 7    0
  *                    | layout | step | seed | size |
@@ -15,12 +15,11 @@
  *     0 in every kind: no filter was stored here (may contain).
  *
  * A group of keys that is larger than BB_FILTER_GROUP_KEYS_MAX is split by hash over several
- * filters ("shards"). The hash domain of block filters is apart from that of the table summary:
- * both derive their fingerprints from the same key hash, through different constants and the
- * table's salt, so that their rates multiply.
+ * filters ("shards"). Block filters and the table filter have different hash domains: both derive
+ * their fingerprints from the same key hash, but with different constants and the table's salt, so
+ * that their rates multiply.
  *
- * Threads: a format is constant after init; probes are pure.
- */
+ * Threads: a format is constant after init; probes are pure. */
 #ifndef BB_BLOOMBLOCK_BLOCK_FILTER_H
 #define BB_BLOOMBLOCK_BLOCK_FILTER_H
 
@@ -31,34 +30,35 @@
 #define BB_FILTER_GROUP_KEYS_MAX   2000
 #define BB_FILTER_GROUP_SHARDS_MAX 65535
 
-/* What all filters of a table share. */
+/* The shared parameters of the filters of a table. */
 struct bb_block_filter_format {
     enum bb_filter_kind kind; /* NONE, RIBBON, BLOCKED_BLOOM or BLOOM */
     double target_rate;       /* mean over absent keys, each filter weighted by its keys */
     uint64_t salt;            /* of the table */
     uint32_t rank; /* ribbon: fingerprint bits r of the shorter step, 1 ... 24; Bloom kinds: probes
                       k, 1 ... 30 */
-    /* For builders, not stored with the filters: share of slots that ribbons have beyond their
-     * keys, 0 ... BB_FILTER_SLACK_MAX. 0 after init: the least space. */
+    /* For builders, not stored with the filters: share of extra slots in ribbons, 0 ...
+     * BB_FILTER_SLACK_MAX. 0 after init: the smallest filter. */
     double slack;
     /* Derived, not stored. */
     uint64_t domain;                /* the multipliers of this domain and salt */
-    struct bb_ribbon_probes probes; /* by the descriptor's highest bit; of Bloom kinds both alike */
+    struct bb_ribbon_probes probes; /* by the descriptor's highest bit; the same twice for Bloom
+                                     * kinds */
 };
 
-/* The parameters that meet target_rate. BB_INVALID outside the allowed rates; NONE needs no rate.
- */
+/* Chooses parameters that meet target_rate. BB_INVALID outside the allowed rates; NONE needs no
+ * rate. */
 BB_MUST_CHECK enum bb_status bb_block_filter_format_init(struct bb_block_filter_format *format,
                                                          enum bb_filter_kind kind,
                                                          double target_rate, uint64_t salt);
-/* The same from stored fields. BB_CORRUPT is for the caller to say: false when rank or kind is out
- * of range. */
+/* The same from stored fields. Returns false if rank or kind is out of range; the caller then
+ * reports BB_CORRUPT. */
 BB_MUST_CHECK bool bb_block_filter_format_restore(struct bb_block_filter_format *format,
                                                   enum bb_filter_kind kind, double target_rate,
                                                   uint64_t salt, uint32_t rank);
 
-/* Asks in another form than the processor's best; for tests and measurements. The processor has it.
- */
+/* Selects another probe function than the processor's best; for tests and measurements. The
+ * processor must support it. */
 void bb_block_filter_format_use(struct bb_block_filter_format *format, enum bb_cpu cpu);
 
 /* Builds the filters of one table, group after group: init (add* finish)* deinit.
@@ -110,8 +110,8 @@ bb_block_filter_key(const struct bb_block_filter_format *format, uint64_t key_ha
 /* Which of a group's shards holds the key: 0 ... shard_count - 1. */
 uint32_t bb_block_filter_shard(struct bb_block_filter_key key, uint32_t shard_count);
 
-/* May the filter contain the key? payload must have the size that the descriptor gives, and
- * BB_FILTER_PAD_BYTES more readable bytes behind it (any content: it never changes the answer). */
+/* Probes the filter for the key. payload must have the size given by the descriptor, followed by
+ * BB_FILTER_PAD_BYTES readable bytes (of any content: it never changes the result). */
 #define BB_FILTER_PAD_BYTES 64
 static inline bool bb_block_filter_may_contain(const struct bb_block_filter_format *format,
                                                uint16_t descriptor, const uint8_t *payload,
@@ -120,7 +120,7 @@ static inline bool bb_block_filter_may_contain(const struct bb_block_filter_form
     return bb_ribbon_ask(&format->probes, payload, descriptor, format->rank, key.hash);
 }
 
-/* For tools: what one filter is. */
+/* For tools: the description of a filter. */
 struct bb_block_filter_info {
     const char *layout; /* "byte-grouped", "bit-exact", "lines", "bits", "none" */
     uint32_t size_bytes;

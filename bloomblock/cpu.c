@@ -1,9 +1,9 @@
-/* What the processor can do. */
+/* Detects the processor's features. */
 #include "bloomblock/cpu.h"
 
 #if BB_CPU_X86
-/* gcc and clang look at the processor, and at what the operating system saves of it, before main.
- */
+/* gcc and clang detect the processor, and the registers that the operating system saves, before
+ * main. */
 #define HAS(part)     __builtin_cpu_supports(part)
 #define AND_HAS(part) &&__builtin_cpu_supports(part)
 

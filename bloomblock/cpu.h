@@ -1,16 +1,15 @@
-/* The instruction sets that filters are asked with. Every probe is written in C without any of them
- * (portable), and some once more for wider vectors; all forms of a probe give the same answers.
- * Which one is used is settled when a filter view or the format of a table's filters is made, by a
- * pointer to a function: there is no state of the program, and tests take each form in turn.
+/* The instruction sets used for probes. Every probe has a portable form in C, and some have
+ * additional forms for wider vectors; all forms of a probe give the same results. A filter view or
+ * the format of a table's filters selects a form by a pointer to a function: there is no global
+ * state, and tests run each form.
  *
- * Threads: any.
- */
+ * Threads: any. */
 #ifndef BB_BLOOMBLOCK_CPU_H
 #define BB_BLOOMBLOCK_CPU_H
 
 #include <stdbool.h>
 
-/* In rising order: whoever has one has those before it. */
+/* In ascending order: a processor with one also has the earlier ones. */
 enum bb_cpu {
     BB_CPU_PORTABLE,
     BB_CPU_AVX2,   /* and BMI2, POPCNT: Intel from Haswell, AMD from Zen on */
@@ -21,7 +20,7 @@ enum bb_cpu {
 
 /* Whether processor, operating system and this build have it. */
 bool bb_cpu_has(enum bb_cpu cpu);
-/* The last one that is there. */
+/* The last one that the processor supports. */
 enum bb_cpu bb_cpu_best(void);
 /* "portable", "avx2", "avx512"; static. */
 const char *bb_cpu_name(enum bb_cpu cpu);
@@ -35,8 +34,8 @@ const char *bb_cpu_name(enum bb_cpu cpu);
 #endif
 #endif
 
-/* What each of them is made of, once for both: what functions are compiled for, and what is looked for
- * in the processor before one of them is called. first and more take a name each. */
+/* The features of each, defined once for both uses: as targets of functions, and for detection.
+ * first and more take a name each. */
 #define BB_CPU_AVX2_PARTS(first, more) first("avx2") more("bmi") more("bmi2") more("popcnt")
 #define BB_CPU_AVX512_PARTS(first, more)                                                           \
     BB_CPU_AVX2_PARTS(first, more)                                                                 \

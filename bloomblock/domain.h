@@ -1,14 +1,13 @@
-/* Hash domains: one key hash, and from it independent values for every filter that is asked about
- * it.
+/* Hash domains: derive independent values from one key hash for every filter that is probed for the
+ * key.
  *
- * A domain is 64 bits that stand for a purpose and a salt. Filters of different domains see
- * unrelated hashes of the same key, so that their false positives are independent: the rates of a
- * table's summary and of its blocks multiply, and a key that passes one table's filter by accident
- * has no better chance at the next table. Without this the rates of two stages over the same keys
- * do not multiply at all, since the solver meets the same equations twice.
+ * A domain is 64 bits for a purpose and a salt. Filters of different domains see unrelated hashes
+ * of the same key, so that their false positives are independent: the rates of a table filter and
+ * of the block filters multiply, and a false positive in one table is no more likely to be one in
+ * the next. Without domains the rates of two stages over the same keys would not multiply at all,
+ * because the solver would get the same equations twice.
  *
- * ON DISK: the constants are part of every filter. Pure functions; any thread.
- */
+ * ON DISK: the constants are part of every filter. Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_DOMAIN_H
 #define BB_BLOOMBLOCK_DOMAIN_H
 
@@ -16,7 +15,7 @@
 
 #define BB_DOMAIN_BLOCK    UINT64_C(0x243f6a8885a308d3) /* filters of blocks, inside a table */
 #define BB_DOMAIN_SUMMARY  UINT64_C(0x13198a2e03707344) /* the summary of a table */
-#define BB_DOMAIN_ENVELOPE UINT64_C(0xa4093822299f31d0) /* filters that stand alone */
+#define BB_DOMAIN_ENVELOPE UINT64_C(0xa4093822299f31d0) /* standalone filters */
 
 /* The domain of a purpose (one of the constants above) under a salt. */
 static inline uint64_t bb_domain(uint64_t purpose, uint64_t salt)
@@ -30,8 +29,9 @@ static inline uint64_t bb_domain_hash(uint64_t domain, uint64_t key_hash)
     return bb_hash_mix(key_hash ^ domain);
 }
 
-/* The same as ribbons take it: their equations are products, in which every flipped bit of the
- * hash changes what all others do, and mixing it before would do that twice (ribbon_equation.h). */
+/* The same for ribbons: their equations are products, in which every flipped bit of the hash
+ * changes the effect of all other bits, so mixing the hash first would be redundant
+ * (ribbon_equation.h). */
 static inline uint64_t bb_domain_ribbon_hash(uint64_t domain, uint64_t key_hash)
 {
     return key_hash ^ domain;

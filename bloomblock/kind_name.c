@@ -1,4 +1,5 @@
-/* The kinds by name. What a kind does is in standalone/kind.c: names are for messages everywhere. */
+/* The names of the kinds. standalone/kind.c implements the kinds; names are used in messages
+ * everywhere. */
 #include <string.h>
 
 #include "base/assert.h"

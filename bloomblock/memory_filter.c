@@ -1,4 +1,4 @@
-/* The filter in front of a memtable: relaxed atomic words, one writer, any number of readers. */
+/* The filter of a memtable: relaxed atomic words, one writer, any number of readers. */
 #include "bloomblock/memory_filter.h"
 
 #include "base/alloc.h"
@@ -47,8 +47,8 @@ static _Atomic uint64_t *line_of(const struct bb_memory_filter *filter, uint64_t
     return filter->words + (size_t)bb_line_of(hash, filter->line_count) * WORDS_PER_LINE;
 }
 
-/* The only writer needs no locked OR, which costs some twenty loads; and a branch on whether the bit
- * is set already would be guessed wrong half of the time. */
+/* The only writer needs no locked OR, which costs some twenty loads; and a branch on whether the
+ * bit is set already would be guessed wrong half of the time. */
 static void set_bit(_Atomic uint64_t *word, uint64_t bit)
 {
     uint64_t bits = atomic_load_explicit(word, memory_order_relaxed);

@@ -1,12 +1,11 @@
-/* The filter in front of a memtable: a blocked Bloom filter in 64-byte lines that grows by setting
- * bits while readers ask it.
+/* The filter of a memtable: a blocked Bloom filter in 64-byte lines, to which one thread adds keys
+ * while readers probe it.
  *
- * Layout: line_count lines of 8 words of 64 bits; the high half of the hash chooses the line, the
- * rest is remixed into six probes inside it. Words are written with relaxed stores, so that a key is
- * found by every reader that the memtable's own publication (release/acquire) reaches.
+ * Layout: line_count lines of 8 words of 64 bits; the high half of the hash selects the line, the
+ * rest is remixed into six probes inside it. Words are written with relaxed stores. A reader finds
+ * a key if the memtable's publication of it (release/acquire) has reached the reader.
  *
- * Threads: one writer at a time (add); any number of readers beside it.
- */
+ * Threads: one writer at a time (add), concurrent with any number of readers. */
 #ifndef BB_BLOOMBLOCK_MEMORY_FILTER_H
 #define BB_BLOOMBLOCK_MEMORY_FILTER_H
 
@@ -26,7 +25,7 @@ void bb_memory_filter_deinit(struct bb_memory_filter *filter);
 /* Empties it. No reader may be inside. */
 void bb_memory_filter_reset(struct bb_memory_filter *filter);
 void bb_memory_filter_add(struct bb_memory_filter *filter, uint64_t hash);
-/* Asks for the line that a hash touches. */
+/* Prefetches the line that a hash uses. */
 void bb_memory_filter_prefetch(const struct bb_memory_filter *filter, uint64_t hash);
 bool bb_memory_filter_may_contain(const struct bb_memory_filter *filter, uint64_t hash);
 

@@ -1,14 +1,14 @@
-/* A shard: the keys of one filter, and how the filter is made from them. Groups of a table and
- * filters that stand alone are built from the same shards.
+/* A shard: the keys of one filter, and how the filter is built from them. Groups of a table and
+ * standalone filters are built from the same shards.
  *
- * Rates between two sizes are met in the mean: each filter takes the smaller of two sizes (ranks of
- * a ribbon; lines or bytes of a Bloom kind) as often as the mean over all keys so far, this
- * filter's included, stays at or below the target. Filters are weighted by how often absent keys
- * meet them: in a table that is by their keys, and among the shards of one group, which are equal
- * ranges of the hash, all alike. The mean never passes the target, and comes as near as one filter.
+ * Rates between two sizes are met on average: each filter takes the smaller of two sizes (ranks of
+ * a ribbon; lines or bytes of a Bloom kind) as often as the mean over all keys so far, including
+ * this filter's, stays at or below the target. Filters are weighted by how often absent keys reach
+ * them: in a table by their number of keys; the shards of one group are equal ranges of the hash
+ * and have equal weights. The mean never exceeds the target, and is as close to it as one filter
+ * allows.
  *
- * Threads: one builder, one thread.
- */
+ * Threads: one builder, one thread. */
 #ifndef BB_BLOOMBLOCK_SHARD_H
 #define BB_BLOOMBLOCK_SHARD_H
 
@@ -33,16 +33,16 @@ void bb_shard_builder_init(struct bb_shard_builder *builder,
 /* Forgets the rates of the filters so far. */
 void bb_shard_builder_reset(struct bb_shard_builder *builder);
 
-/* How many shards a set of so many keys is cut into: 1 up to BB_FILTER_GROUP_KEYS_MAX. */
+/* The number of shards of a set of this many keys: 1 up to BB_FILTER_GROUP_KEYS_MAX. */
 uint64_t bb_shard_count(uint64_t key_count);
 /* The end of the shard that begins at start, in the sorted hashes of all shards. */
 size_t bb_shard_end(const uint64_t *hashes, size_t count, size_t start, uint32_t shard,
                     uint32_t shard_count);
 
-/* Makes the filter of count distinct domain hashes: appends its payload. weight: see above; keys of
- * the group / its shards. No keys, or more than
- * BB_FILTER_GROUP_KEYS_MAX (a shard of hashes that somebody chose), give BB_DESCRIPTOR_NONE and no
- * payload, which the rates of other filters do not make up for. */
+/* Builds the filter of count distinct domain hashes: appends its payload. weight: see above; keys
+ * of the group / its shards. No keys, or more than BB_FILTER_GROUP_KEYS_MAX (a shard of chosen
+ * hashes), give BB_DESCRIPTOR_NONE and no payload; the rates of other filters do not compensate for
+ * this. */
 BB_MUST_CHECK enum bb_status bb_shard_encode(struct bb_shard_builder *builder,
                                              const uint64_t *hashes, size_t count, double weight,
                                              struct bb_buf *payload, uint16_t *ret_descriptor);

@@ -1,7 +1,6 @@
-/* Which shard has a hash, and what is left of the hash inside of it.
+/* Assigns a hash to a shard, and derives the hash used inside it.
  *
- * ON DISK: part of every set of more than 2,000 keys. Pure functions; any thread.
- */
+ * ON DISK: part of every set of more than 2,000 keys. Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_SHARD_HASH_H
 #define BB_BLOOMBLOCK_SHARD_HASH_H
 

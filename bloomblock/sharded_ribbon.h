@@ -1,18 +1,17 @@
-/* A set too large for one ribbon: cut into shards of about 1,000 keys by ranges of the hash, with a
- * directory that finds a shard in one look.
+/* A set too large for one ribbon: divided into shards of about 1,000 keys by ranges of the hash,
+ * with a directory that locates a shard in one step.
  *
  *     payload    | directory (shard_directory.h) | shard 0 | shard 1 | ... |
  *
- * A whole set is one payload (a filter that stands alone), or several, each with a run of
- * consecutive shards ("chunks" of a table's summary): a chunk is complete in itself, so that it can
- * be read, checked and evicted without the others.
+ * A whole set is one payload (a standalone filter), or several, each with a run of consecutive
+ * shards ("chunks" of a table filter). A chunk is complete, so that it can be read, checked and
+ * evicted without the others.
  *
- * A shard's ribbon alone costs 2 % over the limit at 1,000 keys; what the directory adds is 0.06
- * bits per key. One system of equations for all keys would need far more spare rows: at 4,000 keys
- * 2 %, and growing.
+ * The ribbon of a shard takes 2 % more than the limit at 1,000 keys; the directory adds 0.06 bits
+ * per key. One system of equations for all keys would need far more spare rows: at 4,000 keys 2 %,
+ * and growing.
  *
- * Threads: one set and its builder, one thread; the rest are pure functions.
- */
+ * Threads: one set and its builder, one thread; the rest are pure functions. */
 #ifndef BB_BLOOMBLOCK_SHARDED_RIBBON_H
 #define BB_BLOOMBLOCK_SHARDED_RIBBON_H
 
@@ -25,28 +24,29 @@ struct bb_shard_set {
     const uint64_t *hashes; /* borrowed: domain hashes, sorted, each once */
     size_t count;
     uint32_t shard_count; /* of the whole set: bb_shard_count(count) */
-    /* How far it is. */
+    /* The next shard to encode. */
     uint32_t next_shard;
     size_t next_hash;
 };
 
 struct bb_shard_set bb_shard_set_of(const uint64_t *hashes, size_t count);
 
-/* Appends the payload of the next shard_count shards. On failure the buffer is as before, the set
- * is not. REQUIRES: so many shards are left. */
+/* Appends the payload of the next shard_count shards. On failure the buffer is unchanged, but the
+ * set is not. REQUIRES: this many shards remain. */
 BB_MUST_CHECK enum bb_status bb_sharded_ribbon_encode(struct bb_shard_builder *builder,
                                                       struct bb_shard_set *set,
                                                       uint32_t shard_count, struct bb_buf *buf);
 
-/* What is wrong with a payload. */
+/* A defect of a payload. */
 struct bb_shard_defect {
     uint32_t shard;  /* the first that is wrong; shard_count: the size of all */
     uint64_t offset; /* where it should be, or the shards should end, from the first one on */
-    bool has_rest;   /* the place is right: its last byte has bits behind its last slot */
+    bool has_rest;   /* the offset is right, but the last byte has bits after the last slot */
 };
 
-/* Is this a payload of so many shards, every descriptor possible, every offset the sum of the sizes
- * before, no bits behind a shard's slots, and nothing behind the last? Probes rely on it. */
+/* Checks a payload of this number of shards: every descriptor is possible, every offset is the sum
+ * of the previous sizes, and no bits are set after a shard's slots or after the last shard. Probes
+ * rely on it. */
 BB_MUST_CHECK bool bb_sharded_ribbon_check(const struct bb_block_filter_format *format,
                                            struct bb_bytes payload, uint32_t shard_count,
                                            struct bb_shard_defect *ret_defect);
@@ -60,7 +60,7 @@ static inline struct bb_shard_entry bb_sharded_ribbon_find(const uint8_t *payloa
     return entry;
 }
 
-/* May the shard contain the key? shard counts from the payload's first. BB_FILTER_PAD_BYTES behind
+/* Probes the shard for the key. shard counts from the payload's first. BB_FILTER_PAD_BYTES after
  * the payload must be readable. */
 static inline bool bb_sharded_ribbon_may_contain(const struct bb_block_filter_format *format,
                                                  const uint8_t *payload, uint32_t shard_count,

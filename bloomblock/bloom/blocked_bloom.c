@@ -15,8 +15,8 @@ void bb_blocked_bloom_add(uint8_t *payload, uint32_t line_count, uint32_t probes
     }
 }
 
-/* All probes are looked at, without a branch on the outcome: the line is in the cache after the
- * first, and an exit that cannot be predicted costs more than the rest of them. */
+/* All probes are made, without a branch on the outcome: the line is cached after the first probe,
+ * and a mispredicted exit costs more than the other probes. */
 bool bb_blocked_bloom_may_contain(const uint8_t *payload, uint32_t line_count, uint32_t probes,
                                   uint64_t hash)
 {

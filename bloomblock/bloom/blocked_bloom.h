@@ -38,7 +38,7 @@ static inline uint32_t bb_line_of(uint64_t hash, uint32_t line_count)
 /* The probes of a key inside its line, one after the other. */
 struct bb_line_probes {
     uint64_t product;
-    uint64_t bits; /* what is left of the product, at the top */
+    uint64_t bits; /* the unused part of the product, in the high bits */
     uint32_t left; /* positions left in bits */
 };
 
@@ -66,7 +66,7 @@ void bb_blocked_bloom_add(uint8_t *payload, uint32_t line_count, uint32_t probes
 bool bb_blocked_bloom_may_contain(const uint8_t *payload, uint32_t line_count, uint32_t probes,
                                   uint64_t hash);
 
-/* The rate of foreign keys that the set bits give: the mean over lines of fill^probes. */
+/* The rate for non-member keys, computed from the set bits: the mean over lines of fill^probes. */
 double bb_blocked_bloom_rate(const uint8_t *payload, uint32_t line_count, uint32_t probes);
 
 #endif

@@ -1,13 +1,13 @@
-/* Lines of blocked Bloom filters asked with vectors.
+/* Probing lines of blocked Bloom filters with vectors.
  *
- * A lane per probe, six of eight lanes in use. Its position is cut out of the product by a shift of
- * its own; its upper bits choose one of the line's words, its lower ones a bit of that.
+ * Each probe has a lane; six of eight lanes are used. A variable shift extracts its position from
+ * the product; the upper bits of the position select one of the line's words, the lower bits a bit
+ * of the word.
  *
  *     product    | position 0, 9 bits | position 1 | ... | position 5 | 10 bits |
  *     position   word | bit               of 8 words (AVX-512) or 16 (AVX2)
  *
- * Every probe is looked at, as in the portable form.
- */
+ * All probes are made, as in the portable form. */
 #include "bloomblock/bloom/blocked_bloom_avx.h"
 
 #include "bloomblock/bloom/blocked_bloom.h"

@@ -3,12 +3,11 @@
  *     payload    ceil(m / 8) bytes; bit b is bit b mod 8 of byte b / 8; bits from m on are zero
  *     probe i    position = floor(h * C^i / 2^64 * m), products modulo 2^64, i = 1 ... k
  *
- * Each probe multiplies the hash once more and scales the result to m bits by its high part. Double
- * hashing modulo m, the textbook way, repeats whole probe sequences: at 20 keys it passes 11 times
- * as many foreign keys as the formula says.
+ * Each probe multiplies the hash again and scales the high part of the result to m bits. The
+ * textbook method, double hashing modulo m, repeats whole probe sequences: at 20 keys its rate is
+ * 11 times that of the formula.
  *
- * Threads: may_contain is pure; add is for one thread.
- */
+ * Threads: may_contain is pure; one thread may add. */
 #ifndef BB_BLOOMBLOCK_BLOOM_BLOOM_H
 #define BB_BLOOMBLOCK_BLOOM_BLOOM_H
 

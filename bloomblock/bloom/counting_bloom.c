@@ -32,8 +32,8 @@ bool bb_counting_bloom_may_contain(const uint8_t *payload, uint64_t counter_coun
     return true;
 }
 
-/* What a removal took from the first probes. None of them can stand at the maximum but those that
- * stood there before. */
+/* Reverts the changes that a removal made for the first probes. Of these only counters that were at
+ * the maximum before can be there. */
 static void undo(uint8_t *payload, uint64_t counter_count, uint32_t probes, uint64_t hash)
 {
     bb_counting_bloom_add(payload, counter_count, probes, hash);

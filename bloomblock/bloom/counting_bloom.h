@@ -2,16 +2,15 @@
  * 1998), from which keys can be removed.
  *
  *     payload      ceil(m / 2) bytes; counter c has the low half of byte c / 2 if c is even, else
- *                  the high half; the half behind the last counter is zero
+ *                  the high half; the half after the last counter is zero
  *     probe i      counter instead of bit, otherwise as in bloom.h
  *
- * A counter that reaches 15 stays there for ever: what it stood for is no longer known, and taking
- * it down could deny a member. 4 bits: at half of the counters in use one of them overflows with a
- * probability below 1.4e-15 (docs/filters.md). A filter with the same m and k in which a bit says
- * whether the counter is above 0 is the classic Bloom filter of the same keys, bit for bit.
+ * A counter that reaches 15 stays there: its true value is unknown, and decrementing it could rule
+ * out a member. With 4 bits and half of the counters in use, the probability that one of them
+ * overflows is below 1.4e-15 (docs/filters.md). A filter with the same m and k in which a bit is
+ * set if the counter is above 0 is the classic Bloom filter of the same keys, bit for bit.
  *
- * Threads: add and remove are for one thread; the rest are pure.
- */
+ * Threads: one thread may add and remove; the rest are pure. */
 #ifndef BB_BLOOMBLOCK_BLOOM_COUNTING_BLOOM_H
 #define BB_BLOOMBLOCK_BLOOM_COUNTING_BLOOM_H
 
@@ -31,8 +30,8 @@ void bb_counting_bloom_add(uint8_t *payload, uint64_t counter_count, uint32_t pr
                            uint64_t hash);
 bool bb_counting_bloom_may_contain(const uint8_t *payload, uint64_t counter_count, uint32_t probes,
                                    uint64_t hash);
-/* False, and nothing is changed, if the key is certainly not there: one of its counters is below
- * the number of times that the key names it. */
+/* False, without a change, if the key is certainly absent: one of its counters is below the number
+ * of the key's probes that use it. */
 bool bb_counting_bloom_remove(uint8_t *payload, uint64_t counter_count, uint32_t probes,
                               uint64_t hash);
 

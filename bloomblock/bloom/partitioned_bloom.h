@@ -3,11 +3,10 @@
  * probes of a key never coincide and every key sets exactly k bits.
  *
  *     payload    | slice 0 | slice 1 | ... | slice k - 1 |      w bits each, k * w in all
- *                bit b is bit b mod 8 of byte b / 8; bits behind the last slice are zero
+ *                bit b is bit b mod 8 of byte b / 8; bits after the last slice are zero
  *     probe i    bit i * w + floor(h * C^(i+1) / 2^64 * w), as a probe of bloom.h among w bits
  *
- * Threads: add is for one thread; the rest are pure.
- */
+ * Threads: one thread may add; the rest are pure. */
 #ifndef BB_BLOOMBLOCK_BLOOM_PARTITIONED_BLOOM_H
 #define BB_BLOOMBLOCK_BLOOM_PARTITIONED_BLOOM_H
 
@@ -19,7 +18,8 @@ void bb_partitioned_bloom_add(uint8_t *payload, uint64_t width, uint32_t probes,
 bool bb_partitioned_bloom_may_contain(const uint8_t *payload, uint64_t width, uint32_t probes,
                                       uint64_t hash);
 
-/* The rate of foreign keys that the set bits give: the product of the fills of all slices. */
+/* The rate for non-member keys, computed from the set bits: the product of the fills of all
+ * slices. */
 double bb_partitioned_bloom_rate(const uint8_t *payload, uint64_t width, uint32_t probes);
 
 #endif

@@ -1,24 +1,23 @@
 /* Bloom filters that grow (Almeida, Baquero, Preguica, Hutchison, "Scalable Bloom filters", 2007):
- * a cascade of classic filters ("stages"), each twice as large as the one before and with a lower
- * rate, so that the sum of all rates stays below the target however many there are.
+ * a sequence of classic filters ("stages"). Each stage is twice as large as the previous one and
+ * has a lower rate, so that the sum of all rates stays below the target for any number of stages.
  *
- *     stage i      made for first_key_count * 2^i keys, at the rate
+ *     stage i      sized for first_key_count * 2^i keys, at the rate
  *                  target * (1 - ratio) * ratio^i;  the sum over all i is the target
- *     key          goes into the last stage; is there if any stage says so
- *     hash         of stage i: mix(h ^ i). With one hash for all, keys that are in a stage because
- *                  earlier ones denied them lie where those are empty: at the rate 1/2 that lets
- *                  3 % more foreign keys through
+ *     key          is added to the last stage; may be present if any stage returns maybe
+ *     hash         of stage i: mix(h ^ i). With the same hash for all stages, the keys of a stage,
+ *                  which earlier stages ruled out, would be where those are empty: at a rate of 1/2
+ *                  this gives 3 % more false positives
  *
- * A stage is full when one more key could bring its set bits X of m beyond (X/m)^k = its rate: the
- * promise holds for the bits that were set, not in expectation only. It has a little more room than
- * its keys need on average, so that they fit 999 times of 1,000.
+ * A stage is full if one more key could raise its set bits X of m beyond (X/m)^k = its rate: so the
+ * rate holds for the actual bits, not only in expectation. A stage has slightly more space than its
+ * keys need on average, so that they fit 999 times out of 1,000.
  *
  *     payload    | stage count, u64 | ratio, f64 |
  *                | keys, u64 | bits, u64 | probes, u64 |              per stage
  *                | bits of stage 0 | bits of stage 1 | ...            as in bloom.h, whole bytes
  *
- * Threads: changes are for one thread; questions from any while nobody changes it.
- */
+ * Changes: one thread at a time. Probes: any thread while no thread changes the filter. */
 #ifndef BB_BLOOMBLOCK_BLOOM_SCALABLE_BLOOM_H
 #define BB_BLOOMBLOCK_BLOOM_SCALABLE_BLOOM_H
 
@@ -74,9 +73,9 @@ uint64_t bb_scalable_bloom_key_count(const struct bb_scalable_bloom *bloom);
 
 /* --- Sizes --- */
 
-/* Keys beyond those that a stage is made for, so that they fit. */
+/* Keys in excess of the planned number for which a stage has space. */
 uint64_t bb_scalable_spare_keys(uint64_t keys, double rate);
-/* Bits of a stage that has room for so many keys, the spare ones included. */
+/* Number of bits of a stage with space for this many keys, including spare keys. */
 uint64_t bb_scalable_stage_bits(uint64_t keys, double rate, uint32_t *ret_probes);
 
 /* --- Payloads --- */
@@ -87,7 +86,7 @@ BB_MUST_CHECK enum bb_status bb_scalable_bloom_encode(const struct bb_scalable_b
 BB_MUST_CHECK enum bb_status bb_scalable_bloom_decode(struct bb_scalable_bloom *bloom,
                                                       const struct bb_envelope *envelope);
 
-/* A stage as it stands in a payload. */
+/* A stage in a payload. */
 struct bb_scalable_entry {
     uint64_t key_count;
     uint64_t bits;
@@ -102,7 +101,7 @@ struct bb_scalable_walk {
     size_t offset; /* of the next stage's bits, in the payload */
 };
 struct bb_scalable_walk bb_scalable_walk(struct bb_bytes payload);
-/* False behind the last stage. */
+/* False after the last stage. */
 bool bb_scalable_walk_next(struct bb_scalable_walk *walk, struct bb_bytes payload,
                            struct bb_scalable_entry *ret_entry);
 double bb_scalable_ratio(struct bb_bytes payload);

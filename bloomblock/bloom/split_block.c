@@ -31,7 +31,7 @@ void bb_split_block_add(uint8_t *bitset, uint32_t block_count, uint64_t hash)
     }
 }
 
-/* All words are looked at, as in a line of blocked_bloom.c. */
+/* All words are tested, as in a line of blocked_bloom.c. */
 bool bb_split_block_may_contain(const uint8_t *bitset, uint32_t block_count, uint64_t hash)
 {
     const uint8_t *block = bitset + offset_of(hash, block_count);
@@ -46,7 +46,7 @@ void bb_split_block_prefetch(const uint8_t *bitset, uint32_t block_count, uint64
     __builtin_prefetch(bitset + offset_of(hash, block_count));
 }
 
-/* The share of foreign keys that one block passes, of several taken together. */
+/* The rate of one block for non-member keys; of several, if these are folded. */
 static double rate_of_blocks(const uint8_t *blocks, uint32_t count)
 {
     double rate = 1;

@@ -1,18 +1,17 @@
-/* The split-block Bloom filter of Parquet: all probes of a key fall into one block of 32 bytes, one
- * into each of its 8 words. Bit for bit the filter of the Parquet specification (apache/
- * parquet-format, BloomFilter.md), which goes back to Putze, Sanders, Singler, "Cache-, hash- and
- * space-efficient Bloom filters", 2007, and to Impala.
+/* The split-block Bloom filter of Parquet: all probes of a key are in one block of 32 bytes, one in
+ * each of its 8 words. Bit for bit the filter of the Parquet specification (apache/parquet-format,
+ * BloomFilter.md), which is based on Putze, Sanders, Singler, "Cache-, hash- and space-efficient
+ * Bloom filters", 2007, and on Impala.
  *
  *     bitset     | block 0 | block 1 | ... | block z - 1 |        32 bytes each, 1 <= z < 2^31
  *     block      | word 0 | word 1 | ... | word 7 |               32 bits each, little-endian
  *     key        block:  high 32 bits of the hash, scaled to z
  *                word i: bit (low 32 bits of the hash * salt i mod 2^32) >> 27
  *
- * Parquet's hash is XXH64 with seed 0 of the value's plain encoding (bb_hash_xxh64). Hashes enter
- * as they are, without a domain.
+ * Parquet's hash is XXH64 with seed 0 of the value's plain encoding (bb_hash_xxh64). Hashes are
+ * used unchanged, without a domain.
  *
- * Threads: add is for one thread; the rest are pure.
- */
+ * Threads: one thread may add; the rest are pure. */
 #ifndef BB_BLOOMBLOCK_BLOOM_SPLIT_BLOCK_H
 #define BB_BLOOMBLOCK_BLOOM_SPLIT_BLOCK_H
 
@@ -30,9 +29,9 @@ bool bb_split_block_may_contain(const uint8_t *bitset, uint32_t block_count, uin
 /* Fetches the hash's block into the cache. */
 void bb_split_block_prefetch(const uint8_t *bitset, uint32_t block_count, uint64_t hash);
 
-/* The rate of foreign keys that the set bits give if every factor neighbouring blocks are taken
- * together: the mean over blocks of the product of their words' fills. Stops early, with any number
- * above it, once it is above a limit. factor divides block_count. */
+/* The rate for non-member keys, computed from the set bits, if every factor neighbouring blocks are
+ * folded: the mean over blocks of the product of their words' fills. Once the mean exceeds limit,
+ * stops early and returns any number above it. factor divides block_count. */
 double bb_split_block_rate(const uint8_t *bitset, uint32_t block_count, uint32_t factor,
                            double limit);
 

@@ -1,4 +1,4 @@
-/* Blocks of Parquet's filter, all words at once. */
+/* Probing blocks of Parquet's filter, all words together. */
 #include "bloomblock/bloom/split_block_avx2.h"
 
 #include "bloomblock/cpu.h"

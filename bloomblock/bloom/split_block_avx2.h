@@ -1,6 +1,5 @@
-/* Blocks of Parquet's filter asked with vectors: the eight words of a block are eight lanes. The
- * answer is that of bb_split_block_may_contain; nothing but the block is read. Compiled for x86
- * only.
+/* Probing blocks of Parquet's filter with vectors: the eight words of a block are eight lanes. The
+ * results are those of bb_split_block_may_contain; only the block is read. Compiled for x86 only.
  *
  * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_BLOOM_SPLIT_BLOCK_AVX2_H

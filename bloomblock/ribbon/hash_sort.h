@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sorts in place and removes repetitions; gives the number that is left. Meant for well-mixed
- * hashes: any others are sorted too, but slowly where they agree in their high bytes. */
+/* Sorts in place and removes duplicates; returns the number of remaining hashes. For well-mixed
+ * hashes: others are sorted too, but slowly if they have equal high bytes. */
 size_t bb_hash_sort(uint64_t *hashes, size_t count);
 
 #endif

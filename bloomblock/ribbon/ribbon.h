@@ -58,7 +58,8 @@ static inline struct bb_ribbon_equation bb_ribbon_equation(uint64_t hash, uint32
                                        .coefficients = bb_ribbon_coefficients(hash, tweak)};
 }
 
-/* May the filter contain the hash? The portable form of ribbon_probe.h, which says what is read. */
+/* Probes the filter for the hash. The portable form of ribbon_probe.h, which specifies the bytes
+ * read. */
 bool bb_ribbon_may_contain(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                            uint64_t hash);
 /* The same for a question that was worked out before. */

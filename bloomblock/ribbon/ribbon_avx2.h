@@ -1,5 +1,5 @@
-/* Ribbons asked with vectors of 32 bytes: AVX2. Answers are those of the portable probes; the
- * arguments and the bytes that are read are those of ribbon_probe.h. Compiled for x86 only.
+/* Probing ribbons with vectors of 32 bytes: AVX2. Results are those of the portable probes;
+ * ribbon_probe.h specifies the arguments and the bytes read. Compiled for x86 only.
  *
  * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_AVX2_H

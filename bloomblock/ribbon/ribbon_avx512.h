@@ -1,6 +1,6 @@
-/* Ribbons asked with vectors of 64 bytes: AVX-512 with VBMI, VPOPCNTDQ and BITALG. Answers are
- * those of the portable probes; the arguments and the bytes that are read are those of
- * ribbon_probe.h. Compiled for x86 only.
+/* Probing ribbons with vectors of 64 bytes: AVX-512 with VBMI, VPOPCNTDQ and BITALG. Results are
+ * those of the portable probes; ribbon_probe.h specifies the arguments and the bytes read. Compiled
+ * for x86 only.
  *
  * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_AVX512_H
@@ -12,7 +12,7 @@
 bool bb_ribbon_avx512_8(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash);
 bool bb_ribbon_avx512_16(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash);
 bool bb_ribbon_avx512_32(const uint8_t *payload, uint64_t descriptor, uint64_t rank, uint64_t hash);
-/* Up to 8, BB_RIBBON_WIDE_PAD_BYTES readable behind the payload. */
+/* Up to 8, with BB_RIBBON_WIDE_PAD_BYTES readable bytes after the payload. */
 bool bb_ribbon_avx512_8_padded(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                                uint64_t hash);
 /* Bit-exact: up to 8, any. */

@@ -1,23 +1,22 @@
-/* The first half of the solver: the triangular band that a ribbon's equations are brought into, with
- * at most one equation per pivot row.
+/* The first half of the solver: brings a ribbon's equations into a triangular band, with at most
+ * one equation per pivot row.
  *
- * Group after group of eight rows, a pool holds the equations that have come in and found no pivot
- * yet; their coefficients stand for the 64 rows from the group on. Which of them become the pivots
- * of the group's rows follows from eight coefficients of each, a byte, and so does what has to be
- * added to which: Gauss-Jordan elimination of bytes, in a few words. Then the pivots are added up
- * from the chosen equations, and each equation of the pool gets the sum of the pivots whose rows it
- * has, from two tables of 16 sums ("four Russians": Arlazarov, Dinic, Kronrod, Faradzhev, 1970).
- * So an equation is touched once per group. (The pool has 20 to 40 of them; bringing one equation
- * after the other into the band, each addition waiting for the one before, takes three times as
- * long.)
+ * For each group of eight rows, a pool holds the equations that start at or before the group and
+ * have no pivot yet; their coefficients are those of the 64 rows from the group on. Eight
+ * coefficients of each equation, one byte, determine which equations become the pivots of the
+ * group's rows, and which must be added to which: Gauss-Jordan elimination of bytes, in a few
+ * words. Then the pivots are summed from the chosen equations, and the sum of the pivots whose rows
+ * it has is added to each equation of the pool, from two tables of 16 sums ("four Russians":
+ * Arlazarov, Dinic, Kronrod, Faradzhev, 1970). So each equation is accessed once per group. (The
+ * pool has 20 to 40 equations. Bringing one equation after another into the band, where each
+ * addition waits for the previous, takes three times as long.)
  *
- * An equation that is left without coefficients says nothing new (the same key again) and is fine
- * if its result is 0; else it contradicts the others.
+ * An equation without remaining coefficients is redundant (the same key again) if its result is 0;
+ * otherwise it contradicts the others.
  *
- * Which rows are pivots follows from the equations alone, not from the order in which they come.
+ * The pivot rows depend only on the equations, not on their order.
  *
- * Threads: one band, one thread.
- */
+ * Threads: one band, one thread. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_BAND_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_BAND_H
 

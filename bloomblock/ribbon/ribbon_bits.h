@@ -1,15 +1,14 @@
-/* The bit-exact ribbon: any number of slots up to 255, columns back to back, for small sets, where
- * rounding the rows to a multiple of eight costs more than shifting in the probe.
+/* The bit-exact ribbon: any number of slots up to 255, columns one after another, for small sets,
+ * where rounding the rows to a multiple of eight costs more than shifting in the probe.
  *
  *     payload    | column 0, m bits | column 1, m bits | ... | column r-1 | zero bits |
  *                  bit j * m + i: row i of column j; bit b is bit b mod 8 of byte b / 8
  *                  ceil(m * r / 8) bytes, 1 <= m <= 255
  *
- * At most 57 coefficients: so many bits lie in any eight bytes, whatever bit they begin at, and one
- * load per column is enough. With m <= 57 there is one start, and the system is a dense one.
+ * At most 57 coefficients: any eight bytes contain 57 bits from any bit on, so one load per column
+ * suffices. With m <= 57 there is one start, and the system is dense.
  *
- * Pure functions; any thread.
- */
+ * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_BITS_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_BITS_H
 
@@ -43,7 +42,8 @@ static inline struct bb_ribbon_equation bb_ribbon_bits_equation(uint64_t hash, u
         .coefficients = bb_ribbon_coefficients(hash, tweak) & ((UINT64_C(1) << width) - 1)};
 }
 
-/* May the filter contain the hash? The portable form of ribbon_probe.h, which says what is read. */
+/* Probes the filter for the hash. The portable form of ribbon_probe.h, which specifies the bytes
+ * read. */
 bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
                                 uint64_t hash);
 /* The same for a question that was worked out before. */

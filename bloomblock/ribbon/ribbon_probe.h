@@ -1,11 +1,10 @@
-/* The ways of asking a ribbon: which function answers, on this processor, for a rank.
+/* Probe functions of ribbons: selects the function for this processor and a rank.
  *
- * Both layouts, in all forms, read the payload and at most BB_RIBBON_PAD_BYTES behind it, whatever
- * these hold. A filter that stands alone has its checksum there. Forms for payloads with a longer pad
- * say so: BB_RIBBON_WIDE_PAD_BYTES, BB_RIBBON_SHARDS_PAD_BYTES.
+ * In all forms, both layouts read the payload and at most BB_RIBBON_PAD_BYTES after it, of any
+ * content. After a standalone filter these bytes are its checksum. Forms for payloads with a longer
+ * pad state it: BB_RIBBON_WIDE_PAD_BYTES, BB_RIBBON_SHARDS_PAD_BYTES.
  *
- * Pure functions; any thread.
- */
+ * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_PROBE_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_PROBE_H
 
@@ -32,7 +31,7 @@ struct bb_ribbon_probes {
 /* For a processor that has the instruction set. rank: 1 ... BB_RIBBON_RANK_MAX - 1. Constant. */
 const struct bb_ribbon_probes *bb_ribbon_probes_of(enum bb_cpu cpu, uint32_t rank);
 
-/* The same where BB_RIBBON_WIDE_PAD_BYTES behind the payload are readable. */
+/* The same if BB_RIBBON_WIDE_PAD_BYTES after the payload are readable. */
 const struct bb_ribbon_probes *bb_ribbon_padded_probes_of(enum bb_cpu cpu, uint32_t rank);
 
 /* One jump instead of two where both layouts occur. */
@@ -43,8 +42,8 @@ static inline bool bb_ribbon_ask(const struct bb_ribbon_probes *probes, const ui
     return probes->layouts[word >> 15](payload, word, rank, hash);
 }
 
-/* Takes the form that suits all shards: the short one where all of them have windows and ranks up to
- * 8, as they have in all but small sets. The probes live as long as the shards are asked. */
+/* Selects the form that suits all shards: the short form if all of them have windows and ranks up
+ * to 8, as in all but small sets. The probes must live as long as the shards are probed. */
 void bb_ribbon_probe_shards(struct bb_ribbon_shards *shards, const struct bb_ribbon_probes *probes);
 
 #endif

@@ -1,8 +1,7 @@
-/* What keys ask of ribbons. A batch of questions is answered in steps: all are worked out, what
- * they look at is fetched, and then it is looked at.
+/* The parameters of probes of ribbons. A batch of probes is processed in steps: compute the
+ * parameters of all, prefetch their memory, then test it.
  *
- * Pure functions; any thread.
- */
+ * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_QUESTION_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_QUESTION_H
 
@@ -35,7 +34,7 @@ _Static_assert(BB_RIBBON_BITS_SLOTS_MAX <= UINT8_MAX, "slots fit into a byte");
 /* The part of a byte-grouped ribbon that a key's answer is in. */
 struct bb_ribbon_window {
     const uint8_t *bytes;
-    uint64_t coefficients; /* the first is set, whatever it is here */
+    uint64_t coefficients; /* the first is set in the equation, whatever its value here */
     uint64_t rank;         /* of this filter */
     uint32_t fingerprint;  /* the lowest rank bits count */
 };

@@ -1,15 +1,15 @@
-/* The shards of one set in memory, asked in one call: from the key's hash to its shard, its window
- * and the answer, without a call or a choice between.
+/* The shards of one set in memory, probed in one call: from the key's hash to its shard, its window
+ * and the result, without a call or a branch between.
  *
- *     hash --> shard --> places: | offset 63 ... 16 | descriptor 15 ... 0 |    8 bytes of each shard
+ *     hash --> shard --> places: | offset 63 ... 16 | descriptor 15 ... 0 |    8 bytes of each
+ *                                                                              shard
  *                                      |
  *     payloads  | shard 0 | shard 1 ...v|......| window |...|
  *
- * What is asked at random, of more than the processor's caches hold, waits for one line or two; how
- * many questions wait together follows from how few instructions each takes.
+ * A random probe of a set larger than the processor's caches waits for one or two lines. The fewer
+ * instructions a probe takes, the more probes wait at the same time.
  *
- * Threads: constant after init.
- */
+ * Threads: constant after init. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_SHARDS_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_SHARDS_H
 
@@ -17,7 +17,7 @@
 #include "bloomblock/ribbon/ribbon_question.h"
 #include "bloomblock/shard_hash.h"
 
-/* Behind the last payload, readable; more, where the probes want it (ribbon_probe.h). */
+/* Readable bytes after the last payload; more if the probes need it (ribbon_probe.h). */
 #define BB_RIBBON_SHARDS_PAD_BYTES 24
 
 struct bb_ribbon_shards;

@@ -1,25 +1,25 @@
-/* Spreads a target of wasted reads over the runs of a store: bb_filter_allocate of bb/filter.h.
+/* Distributes a target of wasted reads over the runs of a store: bb_filter_allocate of bb/filter.h.
  *
  * Memory is the sum of keys * log2(1 / rate), the target bounds the sum of weight * rate, where the
  * weight of a run is visit_share * read_cost. Lagrange: rate = c * keys / weight, with one c for
- * all runs that are not at a bound. Runs are fixed at a bound one after the other, the one furthest
- * outside first, and what is left is spread over the rest.
+ * all runs that are not at a bound. Runs are fixed at a bound one after another, the run furthest
+ * outside first, and the rest of the target is distributed over the other runs.
  *
- * Shares of what is left are in the order of keys / weight, which fixing does not change: so runs
- * are sorted by it once, and fixed from both ends, first those above the greatest rate, then those
- * below the least. One that is raised to the least rate leaves the others less than their shares,
- * so that none of them comes to be above the greatest again.
+ * The shares of the rest are ordered by keys / weight, which fixing does not change. So runs are
+ * sorted by it once, and fixed from both ends: first runs above the largest rate, then runs below
+ * the smallest. Raising a run to the smallest rate leaves less than their shares to the others, so
+ * that none of them exceeds the largest rate again.
  *
- * Between 1/2 and 1 there is no filter. A run whose share falls there takes 1/2, which costs a bit
- * per key and leaves the others more, or goes without, whichever needs less memory in all.
- */
+ * Between 1/2 and 1 there is no filter. A run whose share is in this range takes 1/2, which costs a
+ * bit per key and leaves more to the others, or gets no filter, whichever needs less memory in
+ * total. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/status.h"
 #include "bb/filter.h"
 
-/* What is not fixed yet. */
+/* The part that is not fixed yet. */
 struct remainder {
     double keys;
     double target;
@@ -66,7 +66,7 @@ static struct remainder remainder_of(const struct bb_filter_run *runs, size_t ru
     return rest;
 }
 
-/* The ideal rate of a run: its share of what is left, by keys. */
+/* The ideal rate of a run: its share of the rest, by keys. */
 static double share_of(const struct bb_filter_run *run, const struct remainder *rest)
 {
     if (run->key_count == 0 || rest->target <= 0)
@@ -76,7 +76,7 @@ static double share_of(const struct bb_filter_run *run, const struct remainder *
 
 /* ---- fixing ---- */
 
-/* What becomes of a run. */
+/* The decision for a run. */
 enum fate {
     SHARED,
     WITHOUT,
@@ -88,8 +88,8 @@ enum fate {
 static const double fixed_rates[] = {
     [SHARED] = OPEN, [WITHOUT] = 1, [HALF] = BB_FILTER_RATE_MAX, [LEAST] = BB_FILTER_RATE_MIN};
 
-/* While runs are out of their order, ret_rate says where they belong and what becomes of them: the
- * call needs no memory and can not fail half-way. */
+/* While runs are being sorted, ret_rate stores their index and the decision: so the call needs no
+ * memory and cannot fail midway. */
 static void note(struct bb_filter_run *run, size_t index, enum fate fate)
 {
     run->ret_rate = (double)(index * FATE_COUNT + fate);
@@ -110,7 +110,7 @@ static double order_of(const struct bb_filter_run *run)
     return run->key_count == 0 ? 0 : (double)run->key_count / weight_of(run);
 }
 
-/* The greatest share first; of equal ones that which came first. */
+/* The largest share first; for equal shares, in the original order. */
 static int compare_shares(const void *a, const void *b)
 {
     double first = order_of(a), second = order_of(b);
@@ -137,7 +137,7 @@ static void restore_order(struct bb_filter_run *runs, size_t run_count)
         }
 }
 
-/* Whole numbers: nothing is lost when a large run goes. */
+/* Integers: no precision is lost when a large run is subtracted. */
 __extension__ typedef unsigned __int128 key_sum;
 
 static void fix(struct bb_filter_run *run, enum fate fate, key_sum *keys, struct remainder *rest)
@@ -148,7 +148,7 @@ static void fix(struct bb_filter_run *run, enum fate fate, key_sum *keys, struct
     rest->target -= weight_of(run) * fixed_rates[fate];
 }
 
-/* Of a run whose ideal is above the greatest rate a filter can have. */
+/* For a run whose ideal rate is above the largest rate of a filter. */
 static enum fate capped_fate(const struct bb_filter_run *run, const struct remainder *rest)
 {
     double weight = weight_of(run);

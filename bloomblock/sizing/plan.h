@@ -1,12 +1,11 @@
-/* Sizing: what planning has to know of each kind, and nothing else does.
+/* Sizing: the properties of each kind that only planning needs.
  *
- * The parameters of a plan are those that the builder would choose, by the same function
- * (bb_kind_ops), so that a plan is what is then built. A kind adds one function here, which says
- * what its parameters mean: size, rate and cost. The other questions are answered by searching for
- * the rate or the number of keys whose size fits: sizes are monotone.
+ * The parameters of a plan are chosen by the same function as the builder's (bb_kind_ops), so that
+ * a plan describes the filter that is then built. A kind adds one function here that computes size,
+ * rate and cost from its parameters. Other questions are answered by searching for the rate or the
+ * number of keys whose size fits: sizes are monotonic.
  *
- * Pure functions; any thread.
- */
+ * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_SIZING_PLAN_H
 #define BB_BLOOMBLOCK_SIZING_PLAN_H
 
@@ -36,9 +35,9 @@ enum bb_status bb_plan_bad_parameter(const struct bb_filter_plan *plan, unsigned
                                      const char *name, uint64_t least, uint64_t most)
     __attribute__((cold));
 
-/* The number of different lines that hold so many bytes or bits drawn at random, in the mean. */
+/* The mean number of different lines that contain this many bytes or bits drawn at random. */
 double bb_plan_distinct(double draws, double lines);
-/* Lines of 64 bytes that a run of so many bytes touches, wherever it begins. */
+/* The mean number of 64-byte lines that a run of this many bytes touches, for any start. */
 double bb_plan_lines_of_run(double bytes);
 
 #endif

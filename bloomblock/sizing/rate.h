@@ -1,12 +1,11 @@
-/* All mathematics of the filters: rates of foreign keys that pass, and the parameters that meet a
- * target. docs/filters.md derives the formulas.
+/* The mathematics of the filters: rates for non-member keys, and the parameters that meet a target.
+ * docs/filters.md derives the formulas.
  *
- * Rates are expectations over foreign keys and over the hash, in 0 ... 1. Sizes are the least that
- * meet the target: a rate computed for a size that these functions gave never exceeds the target,
- * and a larger number of keys or a lower target never gives a smaller size.
+ * Rates are expectations over non-member keys and over the hash, in 0 ... 1. Sizes are minimal: a
+ * rate computed for a size from these functions never exceeds the target, and a larger number of
+ * keys or a lower target never gives a smaller size.
  *
- * Pure functions; any thread.
- */
+ * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_SIZING_RATE_H
 #define BB_BLOOMBLOCK_SIZING_RATE_H
 
@@ -19,11 +18,11 @@ double bb_rate_limit(double rate);
 
 /* --- Ribbon --- */
 
-/* 2^-rank, exactly and for any number of keys: a foreign key's fingerprint is independent of the
- * rows. */
+/* 2^-rank, exactly and for any number of keys: the fingerprint of a non-member key is independent
+ * of the rows. */
 double bb_rate_ribbon(uint32_t rank);
-/* The greatest rank whose rate is not below the target (it equals the target, or it is the one to
- * be mixed with rank + 1). */
+/* The largest rank whose rate is not below the target (its rate equals the target, or it must be
+ * mixed with rank + 1). */
 uint32_t bb_rate_ribbon_rank(double target_rate);
 
 /* Shape of a ribbon. */
@@ -38,11 +37,10 @@ size_t bb_rate_ribbon_size(struct bb_ribbon_shape shape, uint32_t rank);
 /* The layout of fewer bytes for 1 ... BB_RIBBON_KEYS_MAX keys, with the most slots that these bytes
  * hold; byte-grouped where they tie, for its quicker probe. */
 struct bb_ribbon_shape bb_rate_ribbon_shape(uint32_t key_count, uint32_t rank);
-/* The same with slack * key_count slots more than keys, 0 <= slack <= BB_FILTER_SLACK_MAX, as far
- * as one filter has so many: fewer seeds are tried. */
+/* The same with slack * key_count slots more than keys, 0 <= slack <= BB_FILTER_SLACK_MAX, limited
+ * to the slots of one filter: fewer seeds are tried. */
 struct bb_ribbon_shape bb_rate_ribbon_slack_shape(uint32_t key_count, uint32_t rank, double slack);
-/* What comes after a shape that 64 seeds could not solve. size is 0 when there is nothing larger.
- */
+/* The shape to try if 64 seeds could not solve a shape. size is 0 if there is no larger one. */
 struct bb_ribbon_shape bb_rate_ribbon_larger(struct bb_ribbon_shape shape);
 
 /* --- Classic Bloom --- */
@@ -52,16 +50,16 @@ struct bb_ribbon_shape bb_rate_ribbon_larger(struct bb_ribbon_shape shape);
 double bb_rate_bloom(uint64_t key_count, uint64_t bits, uint32_t probes);
 /* The best number of probes for many keys. */
 uint32_t bb_rate_bloom_probes(double target_rate);
-/* The least number of bits with which that many probes meet the target; at least 1. */
+/* The smallest number of bits with which that many probes meet the target; at least 1. */
 uint64_t bb_rate_bloom_bits(uint64_t key_count, uint32_t probes, double target_rate);
-/* The number of probes that needs the fewest bits for so many keys. */
+/* The number of probes that needs the fewest bits for this many keys. */
 uint32_t bb_rate_bloom_best_probes(uint64_t key_count, double target_rate, uint64_t *ret_bits);
 
 /* --- Partitioned Bloom: a slice of bits per probe, all of one width (rate_partitioned.c) --- */
 
 /* Exact: slices fill independently of each other. width is not 0. */
 double bb_rate_partitioned(uint64_t key_count, uint64_t width, uint32_t probes);
-/* The least width with which that many probes meet the target; at least 1. */
+/* The smallest width with which that many probes meet the target; at least 1. */
 uint64_t bb_rate_partitioned_width(uint64_t key_count, uint32_t probes, double target_rate);
 /* The number of probes that needs the fewest bits, which are probes * width. */
 uint32_t bb_rate_partitioned_best_probes(uint64_t key_count, double target_rate,
@@ -71,7 +69,7 @@ uint32_t bb_rate_partitioned_best_probes(uint64_t key_count, double target_rate,
 
 /* The mixture over the binomially distributed keys of a block. block_count is not 0. */
 double bb_rate_split_block(uint64_t key_count, uint64_t block_count);
-/* The least number of blocks that meets the target; at least 1. */
+/* The smallest number of blocks that meets the target; at least 1. */
 uint64_t bb_rate_split_block_count(uint64_t key_count, double target_rate);
 
 /* --- Blocked Bloom, lines of 512 bits --- */
@@ -85,9 +83,9 @@ struct bb_rate_line {
     uint32_t filled;
     double rate[BB_RATE_LINE_KEYS];
 };
-/* Filled for up to key_count keys, the most of any line: of the filter, or bb_rate_line_keys. */
+/* Filled for up to key_count keys, the maximum of any line: of the filter, or bb_rate_line_keys. */
 void bb_rate_line_init(struct bb_rate_line *line, uint32_t probes, uint64_t key_count);
-/* More keys than a line ever has when lines have so many in the mean. */
+/* More keys than a line ever has if lines have this many on average. */
 uint64_t bb_rate_line_keys(double mean_keys);
 
 /* The mixture over the binomially distributed keys of a line. line_count is not 0. */
@@ -95,11 +93,11 @@ double bb_rate_blocked_bloom(const struct bb_rate_line *line, uint64_t key_count
                              uint64_t line_count);
 /* The best number of probes for many keys. */
 uint32_t bb_rate_blocked_bloom_probes(double target_rate);
-/* The least number of lines that meets the target; at least 1. */
+/* The smallest number of lines that meets the target; at least 1. */
 uint64_t bb_rate_blocked_bloom_lines(const struct bb_rate_line *line, uint64_t key_count,
                                      double target_rate);
-/* The number of probes that needs the fewest lines for so many keys; of several, the best for many
- * keys. */
+/* The number of probes that needs the fewest lines for this many keys; among equals, the best for
+ * many keys. */
 uint32_t bb_rate_blocked_bloom_best_probes(uint64_t key_count, double target_rate,
                                            uint64_t *ret_lines);
 
