@@ -14,7 +14,8 @@
 #include "bloomblock/ribbon/ribbon_bits.h"
 #include "bloomblock/shard_hash.h"
 
-_Static_assert(BB_FILTER_PAD_BYTES >= BB_RIBBON_WIDE_PAD_BYTES, "probes may read what is behind");
+_Static_assert(BB_FILTER_PAD_BYTES >= BB_RIBBON_WIDE_PAD_BYTES,
+               "probes may read the bytes after it");
 _Static_assert(BB_FILTER_GROUP_KEYS_MAX == BB_RIBBON_KEYS_MAX,
                "the largest group without shards is the largest ribbon");
 

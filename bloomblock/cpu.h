@@ -12,15 +12,16 @@
 /* In ascending order: a processor with one also has the earlier ones. */
 enum bb_cpu {
     BB_CPU_PORTABLE,
-    BB_CPU_AVX2,   /* and BMI2, POPCNT: Intel from Haswell, AMD from Zen on */
-    BB_CPU_AVX512, /* F, BW, DQ, VL, VBMI, VBMI2, VPOPCNTDQ, BITALG, IFMA, GFNI: Intel from Ice Lake,
-                      AMD from Zen 4 on */
+    BB_CPU_AVX2, /* and BMI2, POPCNT: Intel from Haswell, AMD from Zen on */
+    /* F, BW, DQ, VL, VBMI, VBMI2, VPOPCNTDQ, BITALG, IFMA, GFNI: Intel from Ice Lake, AMD from Zen
+     * 4 on */
+    BB_CPU_AVX512,
     BB_CPU_COUNT,
 };
 
 /* Whether processor, operating system and this build have it. */
 bool bb_cpu_has(enum bb_cpu cpu);
-/* The last one that the processor supports. */
+/* The highest one that the processor supports. */
 enum bb_cpu bb_cpu_best(void);
 /* "portable", "avx2", "avx512"; static. */
 const char *bb_cpu_name(enum bb_cpu cpu);

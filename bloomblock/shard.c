@@ -181,7 +181,8 @@ enum bb_status bb_shard_encode(struct bb_shard_builder *builder, const uint64_t 
     }
 }
 
-/* A group more per shard for roundings, one for the second attempt, and the least groups. */
+/* Adds a group per shard for rounding, one for the second attempt, and the minimum number of
+ * groups. */
 static size_t ribbon_size_limit(uint32_t rank, size_t count, double slack)
 {
     size_t shards = bb_shard_count(count);

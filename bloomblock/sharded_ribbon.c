@@ -46,7 +46,7 @@ enum bb_status bb_sharded_ribbon_encode(struct bb_shard_builder *builder, struct
     return status;
 }
 
-/* Of the sizes alone, which say where the shards are. */
+/* Checks only the sizes, which determine the offsets of the shards. */
 static bool check_places(const struct bb_block_filter_format *format, struct bb_bytes payload,
                          uint32_t shard_count, struct bb_shard_defect *ret_defect)
 {

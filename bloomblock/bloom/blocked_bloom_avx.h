@@ -1,6 +1,6 @@
-/* Probing lines of blocked Bloom filters with vectors: all probes of one product together. Results
- * and arguments are those of bb_blocked_bloom_may_contain; only the line is read. Compiled for x86
- * only.
+/* Probing lines of blocked Bloom filters with vectors: all probes of one product together. Takes
+ * the arguments of bb_blocked_bloom_may_contain and returns the same results; reads only the line.
+ * Compiled for x86 only.
  *
  * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_BLOOM_BLOCKED_BLOOM_AVX_H

@@ -38,8 +38,8 @@ enum bb_status bb_cells_of(const struct bb_envelope *envelope, struct bb_cells *
                        "uniting sets takes their keys, or a Bloom kind");
     case BB_FILTER_SCALABLE:
         return bb_fail(BB_UNSUPPORTED,
-                       "the stages of a scalable filter have sizes and hashes of their own: its "
-                       "keys are counted as they come, and uniting sets takes them");
+                       "the stages of a scalable filter have different sizes and hashes: its "
+                       "key count is exact, and sets are united from their keys");
     default:
         return bb_fail(BB_UNSUPPORTED, "filters of kind %s have no bits to count or unite",
                        bb_filter_kind_name(envelope->kind));

@@ -1,5 +1,6 @@
-/* Probing blocks of Parquet's filter with vectors: the eight words of a block are eight lanes. The
- * results are those of bb_split_block_may_contain; only the block is read. Compiled for x86 only.
+/* Probing blocks of Parquet's filter with vectors: the eight words of a block are eight lanes.
+ * Returns the same results as bb_split_block_may_contain; reads only the block. Compiled for x86
+ * only.
  *
  * Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_BLOOM_SPLIT_BLOCK_AVX2_H

@@ -8,8 +8,8 @@ const struct bb_ribbon_factors bb_ribbon_factors = {.tweak = BB_RIBBON_TWEAK_FAC
                                                     .start = BB_RIBBON_START_FACTOR,
                                                     .coefficient = BB_RIBBON_COEFFICIENT_FACTOR};
 
-/* All columns of up to rank_limit. For questions that stand alone it is a constant of the table,
- * where the rank of a filter is not: the end of the loop is predicted, and a column too many is
+/* Tests all columns up to rank_limit. For single probes rank_limit is a constant of the table, but
+ * the rank of a filter is not: so the end of the loop is predictable, and surplus columns are
  * masked out. */
 static inline bool answer(const struct bb_ribbon_question *question, uint32_t rank_limit)
 {

@@ -1,21 +1,20 @@
-/* Ribbons asked with vectors of 32 bytes.
+/* Probing ribbons with vectors of 32 bytes.
  *
- * Byte-grouped. A window is cut into parts of equally many groups, each of at most 32 bytes: two
- * parts of 4 groups up to rank 8, four of 2 up to 16, eight of 1 up to 32. Each part is masked with
- * its coefficients, spread to the bytes they belong to, and added to the other parts. What is left
- * is one bit per byte, its parity, and the bits of the groups of a part are folded onto the first.
+ * Byte-grouped. A window is divided into parts with an equal number of groups, each of at most 32
+ * bytes: two parts of 4 groups up to rank 8, four of 2 up to 16, eight of 1 up to 32. Each part is
+ * masked with its coefficients, spread to their bytes, and added to the other parts. The result is
+ * one bit per byte, its parity; the bits of the groups of a part are folded onto the first group.
  *
  *     part       | group t: byte t * r + j | group t + 1: ... |       r bytes each
  *     masked     byte p & coefficient byte t + p / r
- *     parities   bit p; answer bit j: bits j, r + j, 2r + j, 3r + j together
+ *     parities   bit p; result bit j: bits j, r + j, 2r + j, 3r + j together
  *
- * Loads are masked to whole words of 4 bytes: at most 3 bytes behind the window are touched. One
- * question alone of ranks 4 to 8, the usual one, is asked without masks (ribbon_pairs_avx2.h).
+ * Loads are masked to whole words of 4 bytes: at most 3 bytes after the window are touched. Single
+ * probes of ranks 4 to 8, the usual case, need no masks (ribbon_pairs_avx2.h).
  *
- * Bit-exact. A lane of eight bytes per column, each from its own place, shifted by its own amount;
- * its parity is folded together with another lane's. (A gather instruction loads no quicker, and
- * far slower on processors that must hide what gathers load from speculation.)
- */
+ * Bit-exact. A lane of eight bytes per column, each loaded from a different offset and shifted by a
+ * different amount; its parity is folded together with another lane's. (A gather instruction is no
+ * faster, and much slower on processors that must hide gathered data from speculation.) */
 #include "bloomblock/ribbon/ribbon_avx2.h"
 
 #include "bloomblock/cpu.h"
@@ -27,7 +26,7 @@
 
 /* --- Byte-grouped --- */
 
-/* size bytes, rounded up to words, zeros behind them. */
+/* Loads size bytes, rounded up to words, and zeros after them. */
 BB_CPU_TARGET_AVX2 static inline __m256i load(const uint8_t *bytes, uint32_t size)
 {
     __m256i places = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
@@ -97,13 +96,13 @@ BB_CPU_TARGET_AVX2 static inline bool answer_grouped(const struct bb_ribbon_ques
 struct columns {
     const uint8_t *bytes;
     uint32_t count;
-    uint32_t exist; /* so many are known to be there; a constant */
+    uint32_t exist; /* a constant: this many columns are known to exist */
     uint32_t slots; /* bits of a column */
     uint32_t start; /* the first of them that counts */
 };
 
-/* The byte in which the bits of a column begin that count; of one that is not there, the first's.
- */
+/* The byte in which the used bits of a column begin; for a column that does not exist, the first
+ * column's. */
 static inline const uint8_t *column_place(struct columns columns, uint32_t i)
 {
     uint32_t there = i < columns.exist ? UINT32_MAX : 0 - (uint32_t)(i < columns.count);
@@ -176,7 +175,7 @@ BB_CPU_TARGET_AVX2 static inline bool answer_bits(const struct bb_ribbon_questio
     return bb_ribbon_question_agrees(question, sums);
 }
 
-/* --- Alone --- */
+/* --- Single probes --- */
 
 BB_CPU_TARGET_AVX2 static inline bool ask_grouped(const uint8_t *payload, uint64_t descriptor,
                                                   uint64_t rank, uint64_t hash, uint32_t groups)

@@ -1,4 +1,4 @@
-/* Probing ribbons with vectors of 32 bytes: AVX2. Results are those of the portable probes;
+/* Probing ribbons with vectors of 32 bytes: AVX2. The results equal the portable probes';
  * ribbon_probe.h specifies the arguments and the bytes read. Compiled for x86 only.
  *
  * Pure functions; any thread. */

@@ -1,22 +1,21 @@
-/* Ribbons asked with vectors of 64 bytes.
+/* Probing ribbons with vectors of 64 bytes.
  *
- * Byte-grouped. A window is cut into parts of equally many groups, each of at most 64 bytes: one
- * part of 8 groups up to rank 8, two of 4 up to 16, four of 2 up to 32. In a part, the bytes of one
- * column are brought together, a lane per column, masked with the part's coefficients and added to
- * the other parts'; the parities of all lanes are then the sums.
+ * Byte-grouped. A window is divided into parts with an equal number of groups, each of at most 64
+ * bytes: one part of 8 groups up to rank 8, two of 4 up to 16, four of 2 up to 32. In a part, the
+ * bytes of one column are collected, a lane per column, masked with the part's coefficients and
+ * added to the other parts; the parities of all lanes are the sums.
  *
  *     part       | group t: byte t * r + j | group t + 1: ... |       r bytes each
  *     lane j     | byte j of group t | byte j of group t + 1 | ...    8, 4 or 2 bytes
- *     answer     bit j: parity of (lane j & coefficients)
+ *     result     bit j: parity of (lane j & coefficients)
  *
- * Loads are masked, and touch no byte outside the window, but for the forms that rely on a pad
- * (ribbon_probe.h): what they load behind it no lane takes.
+ * Loads are masked, and touch no byte outside the window, except in the forms that rely on a pad
+ * (ribbon_probe.h), whose lanes ignore the bytes after the window.
  *
- * Bit-exact. Eight columns of m slots are m bytes, which fit into four vectors. A lane takes the
- * eight bytes in which its column's coefficients lie out of them, shifted by its own amount. (A
- * gather instruction does the same in one step, with half as long again of a latency; on processors
- * that must hide what gathers load from speculation it is slower than no vectors at all.)
- */
+ * Bit-exact. Eight columns of m slots are m bytes, which fit into four vectors. A lane extracts the
+ * eight bytes that contain its column's coefficients, shifted by a different amount per lane. (A
+ * gather instruction does the same in one step, with 50 % more latency; on processors that must
+ * hide gathered data from speculation it is slower than scalar code.) */
 #include "bloomblock/ribbon/ribbon_avx512.h"
 
 #include "bloomblock/cpu.h"
@@ -25,12 +24,12 @@
 #if BB_CPU_X86
 #include <immintrin.h>
 
-/* What vpternlogq makes of three operands: the first, and the second or the third. */
+/* The truth table of vpternlogq for: the first operand, and the second or the third. */
 #define AND_OF_OR 0xe0
 
 /* --- Byte-grouped --- */
 
-/* size bytes, at most 64 of them, zeros behind them. */
+/* Loads size bytes, at most 64, and zeros after them. */
 BB_CPU_TARGET_AVX512 static inline __m512i load(const uint8_t *bytes, uint32_t size)
 {
     return _mm512_maskz_loadu_epi8(_bzhi_u64(UINT64_MAX, size), bytes);
@@ -187,7 +186,7 @@ BB_CPU_TARGET_AVX512 static inline bool answer_bits(const struct bb_ribbon_quest
     return bb_ribbon_question_agrees(question, sums);
 }
 
-/* --- Alone --- */
+/* --- Single probes --- */
 
 #define GROUPED_PROBE(name, answer)                                                                \
     BB_CPU_TARGET_AVX512 bool name(const uint8_t *payload, uint64_t descriptor, uint64_t rank,     \
@@ -243,9 +242,9 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_8_padded(const uint8_t *payload, uint
     return agrees(known, window, lanes);
 }
 
-/* A window out of two vectors of 32 bytes: a load of 64 mostly takes a line more than the window is
- * in, and fetches it, whatever its mask. Up to rank 4 the first has it all; of greater ones the
- * second is its last 32 bytes. */
+/* Builds a window from two vectors of 32 bytes: a load of 64 bytes usually touches one cache line
+ * more than the window, and fetches it whatever its mask is. Up to rank 4 the first vector contains
+ * the whole window; for larger ranks the second is its last 32 bytes. */
 #define SPLIT_PLACE(rank, at) ((at) < 32 || (rank) <= 4 ? (at) : (at) + 64 - 8 * (rank))
 #define SPLIT_LANE(rank, j)                                                                        \
     SPLIT_PLACE(rank, j), SPLIT_PLACE(rank, (rank) + (j)), SPLIT_PLACE(rank, 2 * (rank) + (j)),    \
@@ -302,9 +301,9 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_bits(const uint8_t *payload, uint64_t
 
 /* --- Batches ---
  *
- * Eight questions at a time are worked out in vectors, a lane each; then each window is looked at
- * by itself, and the sums of eight are compared at once. This takes byte-grouped ribbons of rank up
- * to 8; the others are asked alone. */
+ * The parameters of eight probes are computed in vectors, a lane for each. Then each window is
+ * loaded separately, and the sums of eight probes are compared together. This supports byte-grouped
+ * ribbons of rank up to 8; other ribbons are probed one at a time. */
 
 #define FEW 12 /* questions for which vectors do not pay */
 
@@ -368,7 +367,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i groups_of(__m512i drawn, __m512i size
     return _mm512_min_epi64(shifted, _mm512_sub_epi64(counts, words(1)));
 }
 
-/* Works out those of eight questions that are there, as far as they can be answered so. */
+/* Computes the windows of the valid probes among eight, if this form supports them. */
 BB_CPU_TARGET_AVX512 static inline void find_windows(struct windows *windows, __mmask8 there,
                                                      struct eight eight)
 {
@@ -452,8 +451,8 @@ BB_CPU_TARGET_AVX512 static inline bool answer(const struct bb_ribbon_question *
     return question->rank <= 16 ? answer_16(question) : answer_32(question);
 }
 
-/* Words that were stored a moment ago are not one vector before they have reached the cache: a few
- * questions are answered sooner by themselves. */
+/* Words that were just stored cannot be loaded as one vector before they reach the cache, so a few
+ * probes are faster one at a time. */
 BB_CPU_TARGET_AVX512 static uint64_t answer_few(const struct bb_ribbon_batch *batch, size_t count)
 {
     struct bb_ribbon_question questions[FEW];

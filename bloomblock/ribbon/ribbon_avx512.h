@@ -1,5 +1,5 @@
-/* Probing ribbons with vectors of 64 bytes: AVX-512 with VBMI, VPOPCNTDQ and BITALG. Results are
- * those of the portable probes; ribbon_probe.h specifies the arguments and the bytes read. Compiled
+/* Probing ribbons with vectors of 64 bytes: AVX-512 with VBMI, VPOPCNTDQ and BITALG. The results
+ * equal the portable probes'; ribbon_probe.h specifies the arguments and the bytes read. Compiled
  * for x86 only.
  *
  * Pure functions; any thread. */

@@ -14,8 +14,8 @@
 /* An equation: its coefficients, and its result as in struct bb_ribbon_band. */
 typedef uint64_t pair __attribute__((vector_size(16)));
 
-/* Coefficients stand where row mod 64 says, so that nothing is shifted from group to group. Behind
- * count all is 0, as far as the front reaches. */
+/* Coefficients are stored at row mod 64, so that they are not shifted from group to group. After
+ * count all elements are 0, up to the size of the front. */
 struct pool {
     uint32_t count;
     uint64_t holes[HOLE_WORDS]; /* bit i: equation i has become a pivot, and is 0 */
@@ -44,8 +44,8 @@ static inline pair equation_of(const struct bb_ribbon_system *system, uint32_t i
                   bb_ribbon_spread_fingerprint(system->fingerprints[i], system->rank)};
 }
 
-/* New equations into the holes, from the last hole on; those that are left over are filled from the
- * end, which then is no hole. Gives the number of new equations used. */
+/* Moves new equations into the holes, starting with the last hole; the remaining holes are filled
+ * from the end of the pool. Returns the number of new equations used. */
 static uint32_t fill_holes(struct pool *pool, const struct bb_ribbon_system *system,
                            const uint16_t *order, uint32_t count, uint32_t shift)
 {
@@ -72,8 +72,8 @@ static bool has_contradiction(const struct pool *pool)
     return wrong != 0;
 }
 
-/* Of equations without coefficients, that there is room for more. False: there is not, or one of them
- * has a result. */
+/* Of equations without coefficients, that there is room for more. False: there is not, or one of
+ * them has a result. */
 static bool make_room(struct pool *pool, uint32_t wanted)
 {
     uint32_t kept = 0;
@@ -115,8 +115,8 @@ static inline uint32_t coefficients_of(const struct pool *pool, uint32_t i, uint
     return pool->equations[i][0] >> shift & 0xff;
 }
 
-/* Equations reduced to their coefficients for the group: a byte each, and another that says which
- * of the chosen equations have been added. Pivots are chosen by these alone, in a few words. */
+/* Equations reduced to their coefficients for the group: one byte, and a second byte with the set
+ * of chosen equations that have been added. Pivots are selected with only these, in a few words. */
 struct reduced {
     uint64_t coefficients;
     uint64_t parts;
@@ -131,8 +131,8 @@ static inline void add_to_all(struct reduced *to, uint32_t row, uint32_t coeffic
     to->parts ^= having * parts;
 }
 
-/* What is left of the coefficients when the pivots so far have been taken out of them, and which of
- * the chosen equations that took. */
+/* The coefficients after elimination of the pivots so far, and the chosen equations that were
+ * added. */
 static struct reduced without_pivots(const struct reduced *pivots, uint32_t coefficients)
 {
     struct reduced left = {.coefficients = coefficients};
@@ -146,10 +146,10 @@ static struct reduced without_pivots(const struct reduced *pivots, uint32_t coef
 
 /* The equations of a group that become pivots. */
 struct choice {
-    struct reduced front[FRONT_WORDS]; /* of the first equations: one of them almost always has the
-                                          row that is wanted */
-    struct reduced pivots;             /* byte i: of row i; 0: not a pivot */
-    pair chosen[GROUP_ROWS];           /* as they came out of the pool */
+    /* Of the first equations: almost always, one of them has the requested row. */
+    struct reduced front[FRONT_WORDS];
+    struct reduced pivots;   /* byte i: of row i; 0: not a pivot */
+    pair chosen[GROUP_ROWS]; /* unchanged from the pool */
 };
 
 static inline void choice_init(struct choice *choice, const struct pool *pool, uint32_t shift)
@@ -160,8 +160,8 @@ static inline void choice_init(struct choice *choice, const struct pool *pool, u
                                              << (8 * (i % 8));
 }
 
-/* An equation that has the row when the pivots have been taken out, and what it then is; or count.
- */
+/* The first equation that has the row after elimination of the pivots, and its reduced form; or
+ * count. */
 static inline uint32_t find(const struct choice *choice, const struct pool *pool, uint32_t row,
                             uint32_t shift, struct reduced *ret_found)
 {
@@ -222,8 +222,8 @@ static inline pair sum_of(const struct sums *sums, uint32_t parts)
     return sums->halves[0][parts & 15] ^ sums->halves[1][parts >> HALF];
 }
 
-/* Takes the pivots out of all equations: with each row of the group there is one pivot that has it,
- * so that the coefficients themselves say which. Of the chosen ones nothing is left. */
+/* Eliminates the pivots from all equations: each row of the group is in exactly one pivot, so the
+ * coefficients select the pivots. The chosen equations become 0. */
 static inline void eliminate(struct pool *pool, const pair pivots[GROUP_ROWS], uint32_t shift)
 {
     struct sums sums;

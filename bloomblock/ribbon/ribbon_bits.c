@@ -11,8 +11,8 @@
  * halves of one word does half of that work: eight columns become eight bytes of one word, whose
  * parities come together at the end. Without a population count this is the quickest form. */
 
-/* The bits of a column that count; of one that is not there, the first one's. exist: so many
- * columns are known to be there, from the table's rank alone. */
+/* The used bits of a column; for a column that does not exist, the first column's. exist: the
+ * number of columns that are known to exist from the table's rank. */
 static inline uint64_t load_column(const struct bb_ribbon_question *question, uint32_t exist,
                                    uint32_t i)
 {
@@ -48,9 +48,9 @@ static inline bool answer_7(const struct bb_ribbon_question *question)
     return bb_ribbon_question_agrees(question, sum_eight(question, 6, 0));
 }
 
-/* As many columns as the table's longest filters have: the number is predicted, where a filter's
- * own rank is not; and eight where seven would do. Those that a filter does not have are masked
- * out. */
+/* Tests as many columns as the table's longest filters have, because this number is predictable,
+ * unlike the filter's rank; and eight instead of seven. Columns that the filter does not have are
+ * masked out. */
 static __attribute__((noinline)) bool answer_wide(const struct bb_ribbon_question *question,
                                                   uint32_t exist, uint32_t column_limit)
 {

@@ -1,28 +1,27 @@
-/* What a key asks of a ribbon: the equation that its hash and a filter's descriptor stand for.
+/* The equation of a key in a ribbon, computed from its hash and a filter's descriptor.
  *
- * A ribbon of rank r is a column of rows, each of r bits. A key names up to w consecutive rows
- * (coefficients, from the row start on) and says what their sum modulo 2 must be (fingerprint):
+ * A ribbon of rank r is a column of rows, each of r bits. A key selects up to w consecutive rows
+ * (coefficients, from the row start on) and their required sum modulo 2 (fingerprint):
  *
  *     rows        ... | z | z | z | z | z | ...          each r bits
  *     key              start ^   ^       ^               coefficients 1 1 0 1: z[0] + z[1] + z[3]
  *                                                        = fingerprint
  *
- * For keys of the set the rows are solved so that it holds; for any other key it holds with
- * probability 2^-r, whatever the rows are, since its fingerprint is independent of everything else.
+ * The rows are solved so that the equation holds for all members. For any other key it holds with
+ * probability 2^-r, for any rows, because its fingerprint is independent of everything else.
  * Source: Dillinger, Walzer, "Ribbon filter: practically smaller than Bloom and xor", 2021,
- * including the smash at the ends: starts are drawn a little past both ends and clamped, which
+ * including the smash at the ends: starts are drawn slightly past both ends and clamped, which
  * fills the first and last rows as well as the others.
  *
- * Everything is taken from two products of the hash that do not wait for each other: one gives the
- * coefficients, the other start and fingerprint. The hash is a key's, and two things were added to
- * it by exclusive or: the domain, which is another for every table (domain.h), and the tweak, which
- * is the filter's descriptor, in which the solver changes the seed. Both have to change all three:
- * with few rows there is only one start, and with one row only one coefficient. None of the three
- * is linear in another over GF(2): a fingerprint that is a linear function of the coefficients is
- * solved by the same rows for every key, member or not.
+ * All parts come from two independent products of the hash: one gives the coefficients, the other
+ * start and fingerprint. Two values are combined with the key's hash by exclusive or: the domain,
+ * which differs between tables (domain.h), and the tweak, which is the filter's descriptor, in
+ * which the solver changes the seed. Both must change all three parts: with few rows there is only
+ * one start, and with one row only one coefficient. None of the three is linear in another over
+ * GF(2): if a fingerprint were a linear function of the coefficients, the same rows would solve it
+ * for every key, member or not.
  *
- * ON DISK: constants and formulas are part of every ribbon filter. Pure functions; any thread.
- */
+ * ON DISK: constants and formulas are part of every ribbon filter. Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_EQUATION_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_EQUATION_H
 
@@ -55,9 +54,9 @@ extern const struct bb_ribbon_factors bb_ribbon_factors __attribute__((visibilit
 
 __extension__ typedef unsigned __int128 bb_ribbon_product;
 
-/* The hash under a tweak, 16 bits. By exclusive or: what a tweak adds to a hash then depends on the
- * hash, and the tries of a solver are independent. Multipliers that are linear in the tweak leave
- * two keys that agree under some seeds in agreement under many. */
+/* Applies a tweak of 16 bits by exclusive or: its effect on the product depends on the hash, so
+ * that the attempts of a solver are independent. With multipliers linear in the tweak, two keys
+ * that agree under some seeds would agree under many. */
 static inline uint64_t bb_ribbon_tweaked(uint64_t hash, uint64_t tweak)
 {
     return hash ^ tweak * bb_ribbon_factors.tweak;
@@ -83,33 +82,33 @@ static inline uint64_t bb_ribbon_folded_product(uint64_t a, uint64_t factor)
 #endif
 }
 
-/* 64 coefficients, of which the first is to be set. */
+/* 64 coefficients; the caller sets the first. */
 static inline uint64_t bb_ribbon_later_coefficients(uint64_t hash, uint64_t tweak)
 {
     return bb_ribbon_folded_product(bb_ribbon_tweaked(hash, tweak), bb_ribbon_factors.coefficient);
 }
 
-/* 64 coefficients, bit 0 set: a row of its own for every key, also where there are few rows. */
+/* 64 coefficients, bit 0 set: every key has at least one row, even if there are few rows. */
 static inline uint64_t bb_ribbon_coefficients(uint64_t hash, uint64_t tweak)
 {
     return bb_ribbon_later_coefficients(hash, tweak) | 1;
 }
 
-/* Scales a start hash to count places and overhang more at either end, at most 254 in all: bits 32
- * and up say which place, the bits below where in it.
+/* Scales a start hash to count places and overhang more at either end, at most 254 in total: bits
+ * 32 and up are the place, the lower bits the position inside it.
  *
  *     drawn      63          40 39    32 31               7 6     0
- *              |      0        | place  | fingerprint      | left   |
+ *              |      0        | place  | fingerprint      | rest   |
  *
- * All in words of 64 bits, like all of a probe: with narrow ones between the steps it takes an
+ * All values are words of 64 bits, like all of a probe: narrower words between the steps take an
  * eighth more time. */
 static inline uint64_t bb_ribbon_draw(uint64_t start_hash, uint64_t count, uint64_t overhang)
 {
     return start_hash * (count + 2 * overhang);
 }
 
-/* Of the lowest 25 bits, BB_RIBBON_RANK_MAX, every value is as frequent as every other: what is
- * left behind them is where a factor that is a power of two has its zeros. */
+/* All values of the lowest 25 bits, BB_RIBBON_RANK_MAX, are equally likely. The bits below them
+ * contain zeros if the factor is a power of two. */
 static inline uint32_t bb_ribbon_fingerprint(uint64_t drawn)
 {
     return (uint32_t)(drawn >> BB_RIBBON_FINGERPRINT_SHIFT);

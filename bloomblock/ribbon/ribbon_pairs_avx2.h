@@ -1,16 +1,15 @@
-/* Windows of byte-grouped ribbons of ranks 4 to 8, two groups in a vector of 16 bytes: what of AVX2
- * is used are its instructions of three operands. (Two vectors of 32 bytes are fewer loads, but more
- * instructions: coefficients have to be spread over them, four groups to be folded instead of two,
- * and the upper halves of registers to be cleared at the end.)
+/* Windows of byte-grouped ribbons of ranks 4 to 8, two groups in a vector of 16 bytes. Of AVX2 this
+ * uses only the three-operand instructions. (Two vectors of 32 bytes need fewer loads, but more
+ * instructions: to spread coefficients over them, to fold four groups instead of two, and to clear
+ * the upper halves of registers at the end.)
  *
- *     vector     | group t, r bytes | t + 1 | bytes behind |     16 bytes
+ *     vector     | group t, r bytes | t + 1 | later bytes  |     16 bytes
  *     order      | t ... t          | t + 1 | 128, gives 0 |     of the coefficients' bytes
- *     parities   bit p of byte p; those of the two groups, added, are the sums
+ *     parities   bit p of byte p; the sums are those of the two groups, added
  *
- * The last vector has 16 - 2r bytes from behind the window: BB_RIBBON_PAD_BYTES at most.
+ * The last vector has 16 - 2r bytes from after the window: BB_RIBBON_PAD_BYTES at most.
  *
- * Pure functions; any thread. Compiled for x86 only.
- */
+ * Pure functions; any thread. Compiled for x86 only. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_PAIRS_AVX2_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_PAIRS_AVX2_H
 
@@ -30,7 +29,7 @@ struct bb_ribbon_pairs {
 };
 extern const struct bb_ribbon_pairs bb_ribbon_pairs __attribute__((visibility("hidden")));
 
-/* Group i of the window, masked, and the one after it. */
+/* Group i of the window, masked, and the next group. */
 BB_CPU_TARGET_AVX2 static inline __m128i
 bb_ribbon_pairs_mask(const uint8_t *bytes, __m128i coefficients, const uint8_t order[16])
 {
@@ -49,7 +48,7 @@ BB_CPU_TARGET_AVX2 static inline uint32_t bb_ribbon_pairs_parities(__m128i bytes
     return (uint32_t)_mm_movemask_epi8(_mm_shuffle_epi8(odd, bytes));
 }
 
-/* The first coefficient is set, whatever it is here. */
+/* The first coefficient is treated as set. */
 BB_CPU_TARGET_AVX2 static inline bool bb_ribbon_pairs_agree(const uint8_t *bytes, uint64_t rank,
                                                             uint64_t coefficients,
                                                             uint64_t fingerprint)

@@ -15,8 +15,8 @@ static inline uint32_t bb_ribbon_byte_parities(uint64_t word)
     return (uint32_t)(((word & every_byte) * UINT64_C(0x0102040810204080)) >> 56);
 }
 
-/* The sums of eight columns of a byte-grouped window, of which the first stands in byte 0: byte by
- * byte, as ribbon.h says it. */
+/* The sums of eight columns of a byte-grouped window, the first in byte 0: byte by byte, as
+ * described in ribbon.h. */
 static inline uint32_t bb_ribbon_sum_columns_simply(const uint8_t *bytes, uint64_t rank,
                                                     uint64_t coefficients)
 {
@@ -44,8 +44,8 @@ static inline uint32_t bb_ribbon_sum_columns_simply(const uint8_t *bytes, uint64
 typedef uint8_t bb_ribbon_pair_bytes __attribute__((vector_size(16)));
 typedef uint64_t bb_ribbon_pair __attribute__((vector_size(16)));
 
-/* Word k of ret_masks: byte k of the coefficients, eight times. Each step doubles the runs, by what
- * is one instruction: bytes, pairs of bytes and words interleaved with themselves. */
+/* Word k of ret_masks: byte k of the coefficients, eight times. Each step doubles the runs with one
+ * instruction that interleaves bytes, pairs of bytes or words with themselves. */
 static inline void bb_ribbon_pair_masks(uint64_t coefficients, bb_ribbon_pair ret_masks[4])
 {
     bb_ribbon_pair_bytes once = (bb_ribbon_pair_bytes)(bb_ribbon_pair){coefficients, 0};

@@ -1,12 +1,11 @@
-/* Elimination over planes of bytes. The picture is in ribbon_planes.h.
+/* Elimination over planes of bytes. See the picture in ribbon_planes.h.
  *
  * The product of bits, vgf2p8affineqb: with a matrix A in every word of a, and a byte x,
  *
  *     bit i of the product = parity of (byte 7 - i of A) & x
  *
- * so that the rows of a matrix stand from the last byte to the first. The product of A with the
- * bytes of a constant, single bits, is A with rows and columns exchanged.
- */
+ * so the rows of a matrix are stored from the last byte to the first. The product of A with the
+ * bytes of a constant, single bits, is the transpose of A. */
 #include "bloomblock/ribbon/ribbon_planes.h"
 
 #include "bloomblock/cpu.h"
@@ -286,7 +285,7 @@ BB_CPU_TARGET_AVX512 static inline bool contradicts(const struct pool *pool, __m
            (both && has_result(&pool->second, free_second, slabs));
 }
 
-/* With the first lanes alone as long as they have room, or with both as long as they have not. */
+/* Uses only the first lanes while they suffice, or both sets while they do not. */
 BB_CPU_TARGET_AVX512 static inline __attribute__((always_inline)) enum bb_ribbon_outcome
 go_on(struct bb_ribbon_planes *planes, const struct bb_ribbon_system *system, uint32_t slabs,
       bool both, struct progress *progress)
@@ -340,8 +339,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i sum_of_words(__m512i words)
     return _mm512_xor_si512(words, _mm512_shuffle_epi32(words, _MM_PERM_BADC));
 }
 
-/* Word 0 of the window makes the results what they are as rows; word t are the rows of the t-th
- * group behind. */
+/* Word 0 of the window turns the results into rows; word t has the rows of the t-th later group. */
 BB_CPU_TARGET_AVX512 static inline void substitute(const struct bb_ribbon_planes *planes,
                                                    uint32_t group_count, uint32_t slab,
                                                    uint64_t *words)

@@ -34,7 +34,7 @@ _Static_assert(BB_RIBBON_BITS_SLOTS_MAX <= UINT8_MAX, "slots fit into a byte");
 /* The part of a byte-grouped ribbon that a key's answer is in. */
 struct bb_ribbon_window {
     const uint8_t *bytes;
-    uint64_t coefficients; /* the first is set in the equation, whatever its value here */
+    uint64_t coefficients; /* the first is treated as set */
     uint64_t rank;         /* of this filter */
     uint32_t fingerprint;  /* the lowest rank bits count */
 };
@@ -106,8 +106,8 @@ static inline void bb_ribbon_question_set(struct bb_ribbon_question *question,
     question->start = value.start;
 }
 
-/* Question i of a batch. Descriptors that do not exist are let through. Field by field: what is
- * stored in bytes and copied in words waits for the stores. */
+/* Parameters of probe i of a batch. Descriptors that do not exist give "maybe". Assigned field by
+ * field: copying words that were stored as bytes waits for the stores. */
 static inline void bb_ribbon_question_init(struct bb_ribbon_question *question,
                                            const struct bb_ribbon_batch *batch, size_t i)
 {
@@ -138,8 +138,9 @@ static inline void bb_ribbon_question_prefetch(const struct bb_ribbon_question *
     __builtin_prefetch(bytes + size - (size > 0));
     __asm__ volatile(""
                      :
-                     : "r"(bytes)); /* gcc takes what only prefetches for a function without
-                                       effects, and drops calls of it */
+                     /* gcc treats a function that only prefetches as having no effects, and drops
+                      * its calls. */
+                     : "r"(bytes));
 }
 
 static inline bool bb_ribbon_question_agrees(const struct bb_ribbon_question *question,

@@ -3,8 +3,8 @@
 
 #include "base/coding.h"
 
-/* size bytes of a word, at most 8. Where there is room all 8 are stored, in one instruction; what
- * comes next overwrites the rest. */
+/* Stores size bytes of a word, at most 8. If there is space, all 8 are stored in one instruction;
+ * the next store overwrites the rest. */
 static uint8_t *store_columns(uint8_t *at, const uint8_t *end, uint64_t word, uint32_t size)
 {
     if (end - at >= 8) {
@@ -31,7 +31,7 @@ void bb_ribbon_rows_encode(const struct bb_ribbon_rows *rows, uint32_t group_cou
 /* Bits that are being written, lowest first. */
 struct bit_writer {
     uint8_t *at;
-    uint32_t pending; /* the last byte as far as it is known */
+    uint32_t pending; /* the incomplete last byte */
     uint32_t fill;    /* its bits, 0 ... 7 */
 };
 

@@ -10,7 +10,7 @@
 #define GROUP_ROWS      BB_RIBBON_SLAB_WIDTH
 #define PLANES_KEYS_MIN 24 /* fewer are solved sooner as dense systems */
 
-/* What the rows behind the group add to one of its rows: bit 0 of byte j is for column j. */
+/* The sum of later rows that one row of the group needs: bit 0 of byte j is for column j. */
 static inline uint64_t sum_behind(uint64_t coefficients, const uint64_t *group)
 {
     uint64_t sum = 0;
@@ -19,8 +19,8 @@ static inline uint64_t sum_behind(uint64_t coefficients, const uint64_t *group)
     return bb_ribbon_parities(sum);
 }
 
-/* The rows of a group from the groups behind it, which follow it in memory: a pivot has no other
- * row of its group but such as are 0. */
+/* Computes the rows of a group from the later groups, which follow it in memory: the other rows of
+ * a pivot in its group are all 0. */
 static inline uint64_t substitute(const uint64_t *pivots, const uint64_t *results, uint32_t slab,
                                   const uint64_t *group)
 {

@@ -1,11 +1,10 @@
-/* The equations of one ribbon, each with the group of eight rows that its start lies in, as both
- * forms of elimination (ribbon_band.h, ribbon_planes.h) take them.
+/* The equations of one ribbon, each with the group of eight rows of its start, as both forms of
+ * elimination (ribbon_band.h, ribbon_planes.h) use them.
  *
  *     coefficients    bit 0       bit 8                bit 63
  *                   | group g   | group g + 1 | ... | group g + 7 |     g: the group of the start
  *
- * Threads: one system, one thread.
- */
+ * Threads: one system, one thread. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_SYSTEM_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_SYSTEM_H
 
@@ -16,7 +15,7 @@
 struct bb_ribbon_system {
     uint32_t slot_count;
     uint32_t rank;
-    /* The equations, as they came. */
+    /* The equations in their original order. */
     uint32_t count;
     uint8_t groups[BB_RIBBON_SLOTS_MAX];        /* of the start */
     uint16_t group_sizes[BB_RIBBON_WORDS_MAX];  /* equations that start in a group */

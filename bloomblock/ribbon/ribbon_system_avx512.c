@@ -1,4 +1,4 @@
-/* Equations of hashes, eight at a time. The formulas are those of ribbon_equation.h. */
+/* Equations of hashes, eight at a time, with the formulas of ribbon_equation.h. */
 #include "bloomblock/ribbon/ribbon_system_avx512.h"
 
 #include "bloomblock/cpu.h"
@@ -7,7 +7,7 @@
 #if BB_CPU_X86
 #include <immintrin.h>
 
-/* What the hashes of a filter have in common. */
+/* The parameters shared by the hashes of a filter. */
 struct layout {
     uint64_t added;    /* to every hash: the tweak */
     uint32_t places;   /* that equations start at */

@@ -1,5 +1,5 @@
-/* The equations of eight hashes at a time, with AVX-512: those of ribbon_system.h. Compiled for x86
- * only. Threads: one system, one thread. */
+/* The equations of eight hashes at a time, with AVX-512: the same as in ribbon_system.h. Compiled
+ * for x86 only. Threads: one system, one thread. */
 #ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_SYSTEM_AVX512_H
 #define BB_BLOOMBLOCK_RIBBON_RIBBON_SYSTEM_AVX512_H
 

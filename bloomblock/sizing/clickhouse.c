@@ -1,7 +1,7 @@
 /* The table of ClickHouse and the way through it. */
 #include "bloomblock/sizing/clickhouse.h"
 
-/* The figures as they are published: the thresholds are these, not what the formula gives. */
+/* The published figures: the thresholds are these, not the values of the formula. */
 static const double rates[BB_CLICKHOUSE_BITS_MAX + 1][BB_CLICKHOUSE_PROBES_MAX] = {
     [2] = {0.393, 0.400},
     [3] = {0.283, 0.237, 0.253},
@@ -29,7 +29,7 @@ static const double rates[BB_CLICKHOUSE_BITS_MAX + 1][BB_CLICKHOUSE_PROBES_MAX] 
             8.89e-5, 7.77e-5, 7.12e-5, 6.79e-5, 6.71e-5},
 };
 
-/* The probes of the least rate in a row, as the original lists them. Row 5 has a tie. */
+/* The probes with the lowest rate in a row, as listed by the original. Row 5 has a tie. */
 static const uint32_t best_probes[BB_CLICKHOUSE_BITS_MAX + 1] = {
     [2] = 1,   [3] = 2,   [4] = 3,   [5] = 3,   [6] = 4,   [7] = 5,   [8] = 6,
     [9] = 6,   [10] = 7,  [11] = 8,  [12] = 8,  [13] = 9,  [14] = 10, [15] = 10,
@@ -44,8 +44,8 @@ double bb_clickhouse_rate(uint32_t bits_per_key, uint32_t probes)
     return rates[bits_per_key][probes - 1];
 }
 
-/* The fewest probes of a row that meet the rate, with all between them and the best; 0 if that is
- * all of the row, or none. */
+/* The fewest probes of a row such that they, the best, and all between meet the rate; 0 if the
+ * whole row or no entry does. */
 static uint32_t probes_in_row(uint32_t bits_per_key, double target_rate)
 {
     uint32_t probes = best_probes[bits_per_key];

@@ -56,7 +56,7 @@ enum bb_status bb_plan_none(struct bb_filter_plan *plan)
 
 /* --- Keys and rate --- */
 
-/* A filter of no keys has no payload and says "absent" to everything. */
+/* A filter of no keys has no payload and returns "absent" for every hash. */
 static enum bb_status complete(struct bb_filter_plan *plan)
 {
     bool empty = plan->key_count == 0 && !bb_kind_ops(plan->kind)->answers_without_keys;
@@ -102,7 +102,7 @@ static double rate_of(uint64_t bits)
     return rate;
 }
 
-/* What is searched for; positive doubles are in the order of their bits. */
+/* The variable of a search; positive doubles have the same order as their bits. */
 static enum bb_status plan_at(const struct bb_filter_question *question, uint64_t at,
                               struct bb_filter_plan *plan)
 {

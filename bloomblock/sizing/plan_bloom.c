@@ -23,7 +23,7 @@ static enum bb_status bad_probes(const struct bb_filter_plan *plan)
     return bb_plan_bad_parameter(plan, 1, "number of probes", 1, BB_BLOOM_PROBES_MAX);
 }
 
-/* A foreign key's probes end at the first bit that is not set. */
+/* The probes of a non-member key stop at the first bit that is not set. */
 static void add_cost(struct bb_filter_plan *plan, double bits)
 {
     double probes = plan->bits_per_probe;
@@ -34,7 +34,7 @@ static void add_cost(struct bb_filter_plan *plan, double bits)
     plan->foreign_cache_lines = bb_plan_distinct(looked_at, lines);
 }
 
-/* Of bits, or of counters in their place. */
+/* For bits, or for counters instead. */
 static enum bb_status plan_classic(struct bb_filter_plan *plan, const char *name)
 {
     uint64_t bits = plan->parameters[0];
@@ -115,7 +115,7 @@ enum bb_status bb_plan_split_block(struct bb_filter_plan *plan)
 
 /* --- Scalable: one stage, made for the keys --- */
 
-/* The least rate of a stage from which on it has more than so many spare keys. */
+/* The lowest rate from which a stage has more than this many spare keys. */
 static double rate_of_more_spare_keys(uint64_t keys, uint64_t spare, double rate)
 {
     double none = rate, more = 1;

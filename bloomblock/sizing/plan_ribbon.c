@@ -1,17 +1,13 @@
 /* Sizing of ribbons.
  *
- * One shard has the size that its number of keys gives. Of more, each has a binomial number of
- * keys, a part of them a rank more, and the size is bounded by its mean and six deviations of what
- * varies: the roundings of shards to whole groups, and which of the keys fall into the longer
- * shards.
+ * One shard has the size for its number of keys. With several shards, each has a binomial number of
+ * keys, and some of them have one rank more. The size is then bounded by its mean plus six
+ * deviations of the varying parts: the rounding of shards to whole groups, and the assignment of
+ * keys to the shards with the larger rank.
  *
- *     bytes, n         one shard        2         3         4 shards    at a rate between the
- * ranks: a larger set can be shared out |                          /  .  .  . /|  .  .  / better,
- * and takes less; the |            /|  .  .  .  / |        / |      /               plan stays at
- * what the smaller |         /    |       /    |     /    |   /                  one takes (dots),
- * so that no |      /       |    /                                         more keys take fewer
- * bytes
- */
+ * At a rate between two ranks the size as a function of the number of keys has drops: a larger set
+ * can be divided better, and then takes fewer bytes. The plan uses the size of the smaller set
+ * there, so that more keys never take fewer bytes. */
 #include "bloomblock/sizing/plan.h"
 
 #include <math.h>
@@ -23,12 +19,14 @@
 
 /* Deviations that a size stays within. */
 #define BAND 6
-/* How far the keys of a shard are looked at, in deviations: beyond, they weigh nothing. */
+/* Number of deviations for which the keys of a shard are considered: beyond, their weight is
+ * negligible. */
 #define SPREAD 6
 /* Numbers of shards before this one whose largest sets may take more. */
 #define LARGER_BEFORE 6
-/* Up to so many shards are shared out one by one, as the builder does it: with the same sums, so
- * that ties fall alike (1 % is 7 shards of 25, exactly). Of more, one does not matter. */
+/* Up to this many shards are distributed one by one, like the builder does: with the same sums, so
+ * that ties are decided equally (1 % is 7 shards of 25, exactly). With more shards, one of them is
+ * negligible. */
 #define SHARED_OUT_MAX 4096
 
 struct sharing {
@@ -54,7 +52,7 @@ static double longer_shards(double keys, double shards, uint32_t rank, double ta
     return longer;
 }
 
-/* What the plan is for, with so many keys. */
+/* The distribution of a plan with this many keys. */
 static struct sharing sharing_of(const struct bb_filter_plan *plan, uint64_t key_count)
 {
     double keys = (double)key_count, shards = (double)bb_shard_count(key_count);
@@ -104,13 +102,13 @@ static double bytes_of(const struct sharing *sharing)
     return ceil(directory + mean + BAND * sqrt(roundings + keys_of_longer));
 }
 
-/* The most keys that are cut into so many shards. */
+/* The maximum number of keys that are divided into this many shards. */
 static uint64_t last_key_count(uint64_t shards)
 {
     return shards == 1 ? BB_FILTER_GROUP_KEYS_MAX : shards * BB_SHARD_KEYS + BB_SHARD_KEYS / 2 - 1;
 }
 
-/* The bytes of the set, or of a smaller one that takes more. */
+/* The bytes of the set, or of a smaller set that takes more. */
 static uint64_t monotone_bytes(const struct bb_filter_plan *plan)
 {
     struct sharing sharing = sharing_of(plan, plan->key_count);

@@ -34,10 +34,10 @@ size_t bb_rate_ribbon_size(struct bb_ribbon_shape shape, uint32_t rank)
     return shape.bit_exact ? bb_ribbon_bits_size(shape.size, rank) : (size_t)shape.size * rank;
 }
 
-/* Slots beyond the number of keys with which at least 45 of 100 seeds solve the system; simulated,
- * the shares are in docs/filters.md. In the first row, and below GROUPED_DENSE_KEYS_MAX where the
- * keys fill whole groups, there is none: 29 to 26 seeds of 100 solve a square system, and where the
- * next size is more than 1.5 % larger, it costs more than 3.5 tries instead of 1.7 do. */
+/* Slots in excess of the number of keys with which at least 45 of 100 seeds solve the system, by
+ * simulation; docs/filters.md has the shares. 0 in the first row, and below GROUPED_DENSE_KEYS_MAX
+ * if the keys fill whole groups: 29 to 26 seeds of 100 solve a square system, and if the next size
+ * is more than 1.5 % larger, its cost exceeds that of 3.5 attempts instead of 1.7. */
 static const struct {
     uint32_t key_count_max;
     uint32_t spare;
@@ -110,12 +110,12 @@ struct bb_ribbon_shape bb_rate_ribbon_larger(struct bb_ribbon_shape shape)
 
 /* --- Cells and balls ---
  *
- * A foreign key names d distinct cells of m (its probes may coincide); it passes when b balls, the
- * probes of the keys, have covered all of them. states[u] is the probability that u of its cells
- * are still uncovered. All terms are positive, so that nothing cancels; the closed formula by
- * inclusion and exclusion loses all digits from about 20 probes on. */
+ * A non-member key uses d distinct cells of m (its probes may coincide). It is a false positive if
+ * b balls, the probes of the keys, have covered all of them. states[u] is the probability that u of
+ * its cells are still uncovered. All terms are positive, so that there is no cancellation; the
+ * closed formula by inclusion and exclusion loses all digits from about 20 probes on. */
 
-/* states[d]: the probability that a foreign key's probes name d distinct cells. */
+/* states[d]: the probability that the probes of a non-member key use d distinct cells. */
 static void distinct_cells(double states[BB_BLOOM_PROBES_MAX + 1], uint32_t probes, double cells)
 {
     states[0] = 1;
@@ -143,8 +143,8 @@ static void throw_balls(double states[BB_BLOOM_PROBES_MAX + 1], uint32_t probes,
 
 /* --- Classic Bloom --- */
 
-/* Up to so many keys the rate is computed exactly; beyond, the moments are off by less than 1e-4
- * of it (at 25 probes; 1e-6 at 7). */
+/* Up to this many keys the rate is computed exactly; beyond, the error of the moments is less than
+ * 1e-4 of it (at 25 probes; 1e-6 at 7). */
 #define EXACT_KEYS 24
 
 static double bloom_exact(uint64_t key_count, double bits, uint32_t probes)
@@ -164,8 +164,8 @@ struct moments {
 };
 
 /* Factorial moments of the number of empty cells are m(m-1)...(1-j/m)^b. The variance is arranged
- * so that nothing cancels for large m; the third moment is of order 1/m^2 and left out where it
- * would drown in rounding; the fourth is that of the normal distribution. */
+ * to avoid cancellation for large m; the third moment is of order 1/m^2 and is omitted if it would
+ * be lost in rounding; the fourth is the normal distribution's. */
 static struct moments empty_share(double balls, double cells)
 {
     double one = exp(balls * log1p(-1 / cells));
@@ -221,7 +221,7 @@ uint32_t bb_rate_bloom_probes(double target_rate)
                : fewer + 1;
 }
 
-/* The least number in (low, high] that meets the target; high does. */
+/* The smallest number in (low, high] that meets the target; high does. */
 static uint64_t bisect_bits(uint64_t low, uint64_t high, uint64_t key_count, uint32_t probes,
                             double target_rate)
 {
@@ -285,7 +285,7 @@ void bb_rate_line_init(struct bb_rate_line *line, uint32_t probes, uint64_t key_
     }
 }
 
-/* The binomial weight of a line with so many is below 1e-24. */
+/* The binomial weight of a line with this many keys is below 1e-24. */
 uint64_t bb_rate_line_keys(double mean_keys)
 {
     return (uint64_t)(mean_keys + 12 * sqrt(mean_keys) + 48);

@@ -53,7 +53,7 @@ static void add_lines(struct sums *sums, const struct line *line, double weight,
     sums->product += weight * rate * keys;
 }
 
-/* Weights, by that of the mean, that add nothing to a double. */
+/* Weights, relative to that of the mean, that do not change a double. */
 #define WEIGHT_MIN 1e-18
 
 /* Lines hold nearly Poisson many keys; weights go from the mean both ways. */
@@ -84,7 +84,8 @@ double bb_rate_deviation(const struct bb_cells *cells, uint64_t key_count)
     struct sums sums = sum_lines(&line, mean);
     double rate = sums.rate / sums.weight;
     double shared = sums.product / sums.weight - rate * sums.keys / sums.weight;
-    /* All lines together have key_count keys: what follows a line's number of keys is no chance. */
+    /* All lines together have key_count keys: the effect of a line's number of keys is not
+     * random. */
     double variance = sums.square / sums.weight - rate * rate - shared * shared / mean;
     return variance > 0 ? sqrt(variance / lines) / rate : 0;
 }

@@ -12,7 +12,7 @@ double bb_rate_partitioned(uint64_t key_count, uint64_t width, uint32_t probes)
     return width == 1 ? 1 : pow(fill, probes);
 }
 
-/* The width solves rate = target; what rounding does to it is put right. */
+/* Solves rate = target for the width, then corrects the rounding. */
 uint64_t bb_rate_partitioned_width(uint64_t key_count, uint32_t probes, double target_rate)
 {
     if (key_count == 0)

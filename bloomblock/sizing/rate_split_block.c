@@ -7,7 +7,7 @@
 #define WORD_BITS  32
 #define BLOCK_BITS (WORDS * WORD_BITS)
 
-/* Of a block that holds so many keys: its words fill independently of each other. */
+/* The rate of a block with this many keys: its words fill independently. */
 static double block_rate(double keys)
 {
     return pow(-expm1(keys * log1p(-1.0 / WORD_BITS)), WORDS);
