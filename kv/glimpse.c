@@ -1,4 +1,4 @@
-/* See glimpse.h. */
+/* See kv/glimpse.h. */
 #include "kv/glimpse.h"
 
 #include <inttypes.h>

@@ -127,9 +127,8 @@ static void count(struct choice *choice, uint64_t matches)
     choice->source->counted_records += matches;
 }
 
-/* Says of a granule that may have a match what becomes of it: its matches are counted, or blocks of it
- * are wanted. Columns that are damaged or do not have the granule leave it to be read. True: a block
- * is wanted. */
+/* Decides about a granule that may have a match: counts its matches, or marks blocks to read. If
+ * columns are damaged or lack the granule, it must be read. True: a block is marked. */
 static bool judge(struct choice *choice, struct bb_table_granules *granules, size_t granule)
 {
     const struct bb_skip_verdicts *verdicts = &choice->verdicts;
@@ -173,7 +172,7 @@ static enum bb_status set_ends(struct choice *choice, struct bb_table_granules *
     return BB_OK;
 }
 
-/* All granules of which a bit is set in may_be_true, in turn. Gives how many are read. */
+/* Decides about all granules with a bit in may_be_true. Returns how many are read. */
 static size_t judge_all(struct choice *choice, struct bb_table_granules *granules)
 {
     size_t wanted = 0;

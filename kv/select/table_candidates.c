@@ -21,13 +21,13 @@ struct table_candidates {
     bool has_blocks;
     uint64_t counted_reads; /* part of blocks.read_count that the account has */
     uint64_t counted_bytes;
-    uint64_t run_begin; /* blocks around the one at hand that are wanted without a gap */
+    uint64_t run_begin; /* contiguous range of needed blocks around the current one */
     uint64_t run_end;
-    size_t granule;         /* of the block at hand */
+    size_t granule;         /* of the current block */
     uint64_t granule_begin; /* its blocks; as long as no granule was entered, none */
     uint64_t granule_end;
-    size_t matched_granule; /* plus 1: the last one that was counted as matching */
-    uint64_t number;        /* of the block at hand */
+    size_t matched_granule; /* plus 1: the last one counted as matching */
+    uint64_t number;        /* of the current block */
     struct bb_block_iter entries;
     struct bb_needle_scan scan; /* over the entries of the block, if there are needles */
 };
@@ -107,7 +107,7 @@ static void enter_granule(struct table_candidates *c)
     c->source->account.granules_read += c->granules.is_indexed;
 }
 
-/* Goes on to a wanted block. False: there is none. */
+/* Moves to a needed block. False if none remains. */
 static bool enter_number(struct table_candidates *c, uint64_t number)
 {
     if (number >= c->granules.block_count)

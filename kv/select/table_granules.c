@@ -57,7 +57,7 @@ size_t bb_table_granules_find(const struct bb_table_granules *granules, uint64_t
     return low;
 }
 
-/* The first block from this one on that is wanted, or that is not; block_count if there is none. */
+/* The first block from this one on, needed or not as given; block_count if none. */
 static uint64_t find_from(const struct bb_table_granules *granules, uint64_t block, bool is_wanted)
 {
     while (block < granules->block_count) {
@@ -72,7 +72,7 @@ static uint64_t find_from(const struct bb_table_granules *granules, uint64_t blo
     return granules->block_count;
 }
 
-/* The last block up to this one that is wanted, or that is not; block_count if there is none. */
+/* The last block up to this one, needed or not as given; block_count if none. */
 static uint64_t find_back(const struct bb_table_granules *granules, uint64_t block, bool is_wanted)
 {
     for (uint64_t end = block + 1; end > 0; end = (end - 1) / 64 * 64) {

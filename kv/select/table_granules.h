@@ -1,10 +1,11 @@
-/* Which blocks of a table a selection reads: granules of consecutive blocks, and a bit for each block.
+/* The blocks of a table that a selection reads: granules of consecutive blocks, and a bit per
+ * block.
  *
  *     granule     0            1         2
  *     blocks      0 1 2 3 4    5 6 7 8   9 ...      ends[0] = 5, ends[1] = 9
  *     wants       1 1 1 1 1    0 0 0 0   0 1 ...
  *
- * An index leaves whole granules; a column leaves single blocks of them. Without an index the table is
+ * An index rules out whole granules, a column single blocks of them. Without an index the table is
  * one granule.
  */
 #ifndef BB_KV_SELECT_TABLE_GRANULES_H
@@ -20,18 +21,19 @@ struct bb_table_granules {
     size_t count;
     uint64_t *ends; /* number of the block after each granule's last; ascending; owned */
     uint64_t block_count;
-    uint64_t *wants; /* a bit for each block: it is to be read; owned */
+    uint64_t *wants; /* one bit per block: it must be read; owned */
 };
 
 /* All blocks, as one granule. Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_granules_init_all(struct bb_table_granules *granules,
                                                         uint64_t block_count);
-/* So many granules, no block wanted; ends are to be set. BB_NO_MEMORY. */
+/* This many granules, without needed blocks; the caller sets the ends. Errors: BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_granules_init(struct bb_table_granules *granules,
                                                     size_t count, uint64_t block_count);
-/* Those of a table that its indexes leave to be read; none at all when they leave none. Granules that
- * are matches alone are counted in the source instead, where it wants that and is_countable.
- * Indexes that are missing or damaged leave everything, and are counted. BB_NO_MEMORY. */
+/* The granules of a table that its indexes do not rule out; count is 0 if they rule out all. If
+ * is_countable, and the source counts unread matches, granules with only matches are counted there
+ * instead. Missing or damaged indexes rule out no granule, and are counted. Errors:
+ * BB_NO_MEMORY. */
 BB_MUST_CHECK enum bb_status bb_table_granules_choose(struct bb_table_granules *granules,
                                                       struct bb_candidate_source *source,
                                                       struct bb_table_file *file,
@@ -55,14 +57,14 @@ static inline uint64_t bb_table_granules_begin(const struct bb_table_granules *g
 /* The granule of a block. REQUIRES: block is below the last end. */
 size_t bb_table_granules_find(const struct bb_table_granules *granules, uint64_t block);
 
-/* Blocks around a wanted one that are wanted without a gap: from the first one to the one after the
- * last. */
+/* The contiguous range of needed blocks around a needed one: its first block, and the block after
+ * its last. */
 uint64_t bb_table_granules_run_begin(const struct bb_table_granules *granules, uint64_t block);
 uint64_t bb_table_granules_run_end(const struct bb_table_granules *granules, uint64_t block);
 
-/* The first wanted block from this one on; block_count if there is none. */
+/* The first needed block from this one on; block_count if none. */
 uint64_t bb_table_granules_next(const struct bb_table_granules *granules, uint64_t block);
-/* The last wanted block up to this one; block_count if there is none. */
+/* The last needed block up to this one; block_count if none. */
 uint64_t bb_table_granules_previous(const struct bb_table_granules *granules, uint64_t block);
 
 #endif

@@ -1,9 +1,8 @@
 /* Goal: when the power fails while a checkpoint is made, its directory is missing, or an opening
- * finds no CURRENT in it, or it has all of the content; a removal clears away what is there; one
- * that was acknowledged stays; and the store itself is whole. Method: a store with tables and a
- * log; the power fails before each call of its checkpoint, in the strictest way and in drawn ones,
- * with links and with copies. Without sync S17 or S18 this test fails.
- */
+ * finds no CURRENT in it, or it has all of the contents; a removal clears the rest; an acknowledged
+ * one stays; and the store itself is intact. Method: a store with tables and a log; the power fails
+ * before each call of its checkpoint, in the strictest way and in random ones, with links and with
+ * copies. Without sync S17 or S18 this test fails. */
 #include "bb/db_files.h"
 #include "tests/support/store.h"
 
@@ -33,12 +32,12 @@ static void check_source(const struct bb_db_options *options)
     assert_ok(bb_db_close(db));
 }
 
-/* What an attempt that was cut short has left, if anything, can be removed. */
+/* The rest of an interrupted attempt, if any, can be removed. */
 static void clear(const struct bb_db_options *options)
 {
     struct bb_file_system *fs = options->file_system;
     enum bb_status status = bb_db_destroy(COPY_PATH, options, NULL);
-    if (status == BB_INVALID) /* nothing but names that have no bytes yet, or nothing at all */
+    if (status == BB_INVALID) /* only names that have no bytes yet, or no names */
         return;
     assert_ok(status);
     bool is_directory = false;

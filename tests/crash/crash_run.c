@@ -38,7 +38,7 @@ static struct bb_db_options small_options(struct bb_file_memory *memory)
     };
 }
 
-/* ---- what an image must hold ---- */
+/* ---- requirements for an image ---- */
 
 static uint64_t last_sequence(struct bb_db *db)
 {
@@ -53,7 +53,7 @@ static bool is_process_death(const struct bb_crash *crash)
     return crash->bytes == BB_CRASH_BYTES_ALL && crash->names == BB_CRASH_NAMES_ALL;
 }
 
-/* Gives what the store says it has recovered, after everything was compared. */
+/* Returns the recovered sequence that the store reports, after comparing everything. */
 static uint64_t check_content(const struct crash_run *run, const struct bb_crash *crash,
                               struct bb_db *db)
 {
@@ -86,7 +86,7 @@ static void close_image(const struct crash_run *run, const struct bb_crash *cras
         die(run, crash, bb_error_last()->message);
 }
 
-/* The power fails again while a store recovers: the second image keeps the same promise. */
+/* The power fails again while a store recovers: the second image has the same guarantees. */
 struct nested {
     struct crash_run *run;
     const struct bb_crash *crash;
@@ -136,7 +136,7 @@ static void check_verifies(const struct crash_run *run, const struct bb_crash *c
         die(run, crash, "files of ours that nothing refers to are left after opening");
 }
 
-/* The store is able to go on: its next write is the next sequence, and survives another crash. */
+/* The store can continue: its next write is the next sequence, and survives another crash. */
 static void check_goes_on(const struct crash_run *run, const struct bb_crash *crash,
                           struct bb_db *db, struct bb_file_memory *image, uint64_t recovered)
 {
@@ -164,7 +164,8 @@ static void check_image(struct crash_run *run, const struct bb_crash *crash)
     run->images++;
 }
 
-/* What the next process reads back was never synced; its own synced write is safe all the same. */
+/* The data that the next process reads back was never synced; its own synced write is safe all the
+ * same. */
 static void check_death(struct crash_run *run)
 {
     static const struct bb_write_options synced = {.sync = true};
@@ -207,7 +208,7 @@ static void make_images(struct crash_run *run)
     }
 }
 
-/* ---- inside a call of the store under test: nothing of that store is touched here ---- */
+/* ---- inside a call of the store under test: that store must not be touched here ---- */
 
 static enum bb_status pass_gate(struct crash_run *run)
 {
@@ -247,7 +248,7 @@ static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint
     } else {
         run->logs += call == BB_FILE_CALL_CREATE && is_log(path);
     }
-    struct bb_error failure = *bb_error_last(); /* of the store, not of those in the images */
+    struct bb_error failure = *bb_error_last(); /* of the store, not of the images' stores */
     make_images(run);
     (void)bb_error_restore(&failure);
     if (takes_refusal(run, call, path))
@@ -255,7 +256,7 @@ static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint
     return BB_OK;
 }
 
-/* ---- what a workload does ---- */
+/* ---- the actions of a workload ---- */
 
 static void must(const struct crash_run *run, enum bb_status status)
 {
@@ -314,7 +315,7 @@ void crash_run_deinit(struct crash_run *run)
 void crash_open(struct crash_run *run)
 {
     must(run, bb_db_open(CRASH_DIRECTORY, &run->options, &run->db));
-    /* What was recovered has been written to tables and synced. */
+    /* The recovered data has been written to tables and synced. */
     history_end(&run->history, true);
 }
 
@@ -331,7 +332,7 @@ void crash_rest(struct crash_run *run)
     uint64_t calls = run->calls;
     crash_open(run);
     crash_close(run);
-    /* The one is that of the lock. */
+    /* One call is the lock's. */
     must_be(run, run->calls == calls + 1, "a store at rest was changed by opening and closing it");
 }
 

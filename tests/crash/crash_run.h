@@ -1,10 +1,11 @@
-/* A store on a file system in memory that fails before every call in turn.
+/* A store on a file system in memory that fails before every call.
  *
  * A workload calls the functions below. Before every call that changes a file or a directory, and
- * at its end, images of what a disk may hold are made: nothing unsynced, names without bytes, bytes
- * without names, everything, and drawn mixtures. A store is opened on each; the first breach of the
- * promise of docs/durability.md ends the process with a message. And the process dies there alone:
- * what the next one finds is not durable yet, and what that one writes synced survives the power.
+ * at its end, images of possible disk contents are made: no unsynced data, names without bytes,
+ * bytes without names, everything, and random mixtures. A store is opened on each; the first
+ * violation of a guarantee of docs/durability.md ends the process with a message. In other images
+ * only the process crashes: the data that the next one finds is not durable yet, and its synced
+ * writes survive the power failure.
  *
  * Threads: the workload's thread and the worker of its store. While one of them makes images the
  * other one waits, at the gate or in a call of the store.
@@ -28,12 +29,11 @@ enum crash_gate {
 struct crash_run {
     const char *workload;
     uint64_t seed;
-    uint64_t mixtures;        /* drawn images for each call */
-    uint64_t stride;          /* of so many calls one has images */
-    uint64_t nested_interval; /* of so many images one fails a second time, before each call of its
-                                 recovery */
-    bool
-        keeps_process_death; /* what was acknowledged survives the process: no options against it */
+    uint64_t mixtures; /* drawn images for each call */
+    uint64_t stride;   /* one in this many calls has images */
+    /* One in this many images fails a second time, before each call of its recovery. */
+    uint64_t nested_interval;
+    bool keeps_process_death; /* acknowledged writes survive the process: the options allow it */
     struct bb_db_options options; /* for the next opening */
     struct bb_file_memory *memory;
     struct bb_db *db;
@@ -43,11 +43,11 @@ struct crash_run {
     uint64_t logs;  /* created by the workload's thread */
     uint64_t images;
     uint64_t nested_images;
-    uint64_t deaths; /* of the process alone, and the power fails later */
+    uint64_t deaths; /* of only the process, and the power fails later */
 
     /* One call of the workload's thread that is to fail. */
     enum bb_file_call refused_call;
-    const char *refused_path; /* a part of it; NULL: none is to fail */
+    const char *refused_path; /* part of a path; NULL: no call is refused */
 
     pthread_t thread; /* the workload's */
     struct bb_mutex mutex;
@@ -61,21 +61,21 @@ void crash_run_deinit(struct crash_run *run);
 
 void crash_open(struct crash_run *run);
 void crash_close(struct crash_run *run);
-/* The process dies: what the system has been given stays. */
+/* The process crashes: data given to the system stays. */
 void crash_kill(struct crash_run *run);
 void crash_put(struct crash_run *run, uint32_t key, uint32_t value_size, bool sync);
 void crash_delete(struct crash_run *run, uint32_t key, bool sync);
 /* REQUIRES: low is below high, high is at most HISTORY_KEYS. */
 void crash_delete_range(struct crash_run *run, uint32_t low, uint32_t high, bool sync);
-/* At most 8 operations: puts of 900 bytes, the third deletes a range of three keys, from its own on,
- * and the sixth a key. */
+/* At most 8 operations: puts of 900 bytes; the third deletes a range of three keys, starting with
+ * its key, and the sixth deletes a key. */
 void crash_batch(struct crash_run *run, uint32_t first_key, size_t count, bool sync);
 /* Puts, none synced, until the write buffer was frozen and another log is in use. */
 void crash_fill_log(struct crash_run *run, uint32_t value_size);
 void crash_flush(struct crash_run *run);
 void crash_compact(struct crash_run *run);
 void crash_wait_idle(struct crash_run *run);
-/* Opens and closes twice. The second time nothing may be changed: the store is at rest. */
+/* Opens and closes twice. The second time must change nothing: the store was cleanly closed. */
 void crash_rest(struct crash_run *run);
 
 /* The next call of the kind on a path with this part fails and changes nothing. */

@@ -1,11 +1,11 @@
-/* Goal: whenever the power fails, the store opens again, has lost nothing that was durable, shows
- * the state after some commit, goes on, and verifies; so also when the power fails again during
- * that recovery, and when a call has failed before. Method: workloads on a file system in memory,
- * with images of what a disk may hold before every call that changes something
- * (tests/crash/crash_run.h). Every sync and directory sync of the product can be removed from the
- * sources, and this test or manifest_test fails then: scripts/remove_syncs shows it.
+/* Goal: whenever the power fails, the store opens again, has lost no durable data, shows the state
+ * after some commit, continues, and verifies; also when the power fails again during that recovery,
+ * and when a call has failed before. Method: workloads on a file system in memory, with images of
+ * possible disk contents before every call that changes something (tests/crash/crash_run.h). Every
+ * sync and directory sync of the product can be removed from the sources, and this test or
+ * manifest_test fails then: scripts/remove_syncs shows it.
  *
- * BB_TEST_CRASH_SEEDS sets the number of drawn images per call (default 3; from 10 on the power
+ * BB_TEST_CRASH_SEEDS sets the number of random images per call (default 3; from 10 on the power
  * fails a second time in every image, else in every fifth), BB_TEST_SEED their seed.
  */
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void workload_create(struct crash_run *run)
     crash_close(run);
 }
 
-/* Closing makes durable what no write asked for, and so does opening what it finds (S9). */
+/* Closing makes unsynced writes durable, and so does opening for recovered data (S9). */
 static void workload_close(struct crash_run *run)
 {
     for (uint32_t round = 0; round < 3; round++) {
@@ -52,7 +52,7 @@ static void workload_close_without_log(struct crash_run *run)
     workload_close(run);
 }
 
-/* Full write buffers: rotation of logs, flushes, compactions by themselves. */
+/* Full write buffers: rotation of logs, automatic flushes and compactions. */
 static void workload_fill(struct crash_run *run)
 {
     run->nested_interval *= 4; /* it has many calls of the same sort */
@@ -107,7 +107,7 @@ static void workload_fill_tiered(struct crash_run *run)
     workload_fill(run);
 }
 
-/* The process dies and the store is opened again, several times, with something in the log. */
+/* The process crashes and the store is opened again, several times, with data in the log. */
 static void workload_recover(struct crash_run *run)
 {
     for (uint32_t round = 0; round < 3; round++) {
@@ -122,7 +122,7 @@ static void workload_recover(struct crash_run *run)
 
 /* Synced writes while memtables are frozen and the worker has not begun to flush them: only the
  * syncs of the commit itself cover the new log's name (S6) and the logs before it (S7). Then the
- * worker goes on. */
+ * worker continues. */
 static void workload_frozen(struct crash_run *run)
 {
     run->options.deterministic = false;
@@ -140,7 +140,7 @@ static void workload_frozen(struct crash_run *run)
     crash_close(run);
 }
 
-/* Closed although no flush succeeds: what is frozen is durable in its log (S7 by way of S9). */
+/* Closed although no flush succeeds: frozen memtables are durable in their logs (S7 through S9). */
 static void workload_close_frozen(struct crash_run *run)
 {
     run->options.deterministic = false;
@@ -157,8 +157,8 @@ static void workload_close_frozen(struct crash_run *run)
     crash_close(run);
 }
 
-/* Between writes the store is at rest, again and again; each time something else begins: a synced
- * write, one that is not and the death of the process, a compaction before any write. */
+/* Between writes the store is cleanly closed, repeatedly; each time other work follows: a synced
+ * write, an unsynced one and a crash of the process, a compaction before any write. */
 static void workload_rest(struct crash_run *run)
 {
     crash_open(run);
@@ -187,7 +187,7 @@ static void workload_rest(struct crash_run *run)
     crash_close(run);
 }
 
-/* With a log and without one by turns. */
+/* Alternates between a log and no log. */
 static void workload_rest_without_log(struct crash_run *run)
 {
     run->options.wal_off = true;
@@ -208,8 +208,8 @@ static void workload_rest_without_log(struct crash_run *run)
     crash_rest(run);
 }
 
-/* Ranges that are deleted alone: tables without entries, dropped at the bottom, and ranges over
- * keys that are only in the log, or in deeper tables. */
+/* Only range deletions: tables without entries, dropped at the bottom, and ranges over keys that
+ * are only in the log, or in deeper tables. */
 static void workload_ranges(struct crash_run *run)
 {
     crash_open(run);
@@ -239,7 +239,7 @@ static void workload_ranges_tiered(struct crash_run *run)
     workload_ranges(run);
 }
 
-/* A log that fails: what it has acknowledged is in a table before the next write is taken. */
+/* A log that fails: its acknowledged writes are in a table before the next write is accepted. */
 static void workload_failing_log(struct crash_run *run)
 {
     crash_open(run);

@@ -1,9 +1,8 @@
-/* Goal: when the power fails while a store is removed, it is there whole, or an opening finds no
- * CURRENT and refuses; a second removal finishes; and what was reported removed stays so. Method: a
- * store with a log, tables, temporaries and files that were just made; the power fails before each
- * call of its removal, in the strictest way and in drawn ones. Without sync S14, S15, S16 or S19
- * this test fails.
- */
+/* Goal: when the power fails while a store is removed, it is intact, or an opening finds no CURRENT
+ * and refuses; a second removal finishes; and a store reported as removed stays removed. Method: a
+ * store with a log, tables, temporaries and new files; the power fails before each call of its
+ * removal, in the strictest way and in random ones. Without sync S14, S15, S16 or S19 this test
+ * fails. */
 #include "bb/db_files.h"
 #include "tests/support/store.h"
 
@@ -13,7 +12,7 @@
 #include "tests/support/rng.h"
 
 #define DRAWN 6
-/* With so few names at risk all outcomes are tried. */
+/* With few names at risk all outcomes are tested. */
 #define EXHAUSTIVE_NAMES 8
 #define FOREIGN          "letter.txt"
 
@@ -134,7 +133,7 @@ static void run(uint64_t seed, bool has_foreign)
     assert_ok(bb_db_flush(store.db));
     store_put(&store, "c", "3");
     store_close(&store);
-    /* Left by processes that were killed: nothing in them shows whose they are. */
+    /* Left by killed processes: their contents do not identify them. */
     bb_file_memory_put(store.memory, STORE_PATH "/000900.tmp", bb_bytes_of_text(""));
     bb_file_memory_put(store.memory, STORE_PATH "/000901.bbt", bb_bytes_of_text("half a"));
     if (has_foreign)

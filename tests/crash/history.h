@@ -1,9 +1,8 @@
-/* What was written to a store, commit by commit: small enough that every state of it can be
- * compared whole.
+/* The writes to a store, commit by commit: small enough to compare every state of it completely.
  *
  * Keys are numbers below HISTORY_KEYS. A value names the sequence that wrote it and is padded to
- * its size. A commit that returned an error has used up its sequences; it may be there, whole, as
- * long as nothing follows it, and is gone for good once something does.
+ * its size. A commit that returned an error has used up its sequences; it may be present, whole,
+ * until another one follows, and then is gone for good.
  */
 #ifndef BB_TESTS_CRASH_HISTORY_H
 #define BB_TESTS_CRASH_HISTORY_H
@@ -19,7 +18,7 @@ struct history_operation {
     uint32_t high_key; /* not 0: all keys from key up to it, exclusive, are deleted */
 };
 
-/* Operations from the one behind the commit before, up to `end`. */
+/* Operations from the previous commit's end up to `end`. */
 struct history_commit {
     uint64_t end; /* its last sequence */
     bool has_failed;
@@ -29,7 +28,7 @@ struct history {
     struct history_operation *operations; /* the i-th has sequence i + 1 */
     size_t operation_count;
     size_t operation_capacity;
-    struct history_commit *commits; /* those that were begun, ascending; the empty store is none */
+    struct history_commit *commits; /* the begun ones, ascending; without the empty store */
     size_t commit_count;
     size_t commit_capacity;
     uint64_t acknowledged; /* commits up to here have returned */

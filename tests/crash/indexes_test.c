@@ -1,12 +1,11 @@
 /* Goal: whenever the power fails while indexes are created, dropped, built by flushes, compactions,
- * ingests and recoveries, or after flushes that put them off, materialized, rebuilt, or carried into a
- * checkpoint: the store opens and verifies, and so does the checkpoint; every index file that the
- * manifest names is whole; selections with and without indexes find the same records; and after the next
- * opening no file is left that nothing refers to. Also when a record of the manifest fails and is in doubt.
- * Method: a store with rows on a file system in memory; the power fails before each call that changes
- * something, in the strictest way and in drawn ones; then the same with single calls on the manifest
- * refused. Without sync S21 this test fails.
- */
+ * ingests and recoveries, or after flushes that deferred them, materialized, rebuilt, or carried
+ * into a checkpoint: the store opens and verifies, and so does the checkpoint; every index file
+ * that the manifest names is intact; selections with and without indexes find the same records; and
+ * after the next opening no unreferenced file remains. Also when a record of the manifest fails and
+ * is in doubt. Method: a store with rows on a file system in memory; the power fails before each
+ * call that changes something, in the strictest way and in random ones; then the same with single
+ * calls on the manifest refused. Without sync S21 this test fails. */
 #include "tests/support/indexed_store.h"
 
 #include <inttypes.h>
@@ -87,7 +86,7 @@ static void write_more(struct bb_db *db)
     assert_ok(bb_db_index_materialize(db, NULL));
 }
 
-/* As it was found, and after more was written. */
+/* In its recovered state, and after more writes. */
 static void check_store(struct crashing *crashing, const char *directory,
                         const struct bb_db_options *options)
 {
@@ -157,7 +156,7 @@ static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint
 
 /* ---- workloads ---- */
 
-/* In a run with a refused call one of them fails, and an index that was not created is not found. */
+/* In a run with a refused call one of them fails, and an index that was not created is missing. */
 static void may_fail(const struct crashing *crashing, enum bb_status status)
 {
     assert_true(status == BB_OK ||
@@ -190,13 +189,13 @@ static void build_table(struct store *store)
     bb_table_builder_destroy(builder);
 }
 
-/* Of what flushes put off. */
+/* Builds the files that flushes deferred. */
 static void build_deferred(struct crashing *crashing, struct store *store)
 {
     may_fail(crashing, bb_db_wait_idle(store->db));
 }
 
-/* A flush after a selection builds at once. */
+/* A flush after a selection builds immediately. */
 static void flush_wanted(struct crashing *crashing, struct store *store, uint64_t rows)
 {
     (void)indexed_account(store->db, "status = 1", NULL);
@@ -238,7 +237,7 @@ static void rebuild_and_bring_in(struct crashing *crashing, struct store *store)
     indexed_put_rows(store, 20, 10, 4);
 }
 
-/* The hook is set behind the attributes, whose creation has nothing to do with index files. */
+/* The hook is set after the creation of the attributes, which does not involve index files. */
 static void run(struct crashing *crashing, bool has_links)
 {
     struct store store;
@@ -252,7 +251,7 @@ static void run(struct crashing *crashing, bool has_links)
     create_and_build(crashing, &store);
     rebuild_and_bring_in(crashing, &store);
     bb_file_memory_set_hook(store.memory, NULL, NULL);
-    /* The process dies: the recovery builds index files too. */
+    /* The process crashes: the recovery builds index files too. */
     store_kill(&store);
     store_close(&store);
     bb_file_memory_set_hook(store.memory, on_call, crashing);
@@ -288,7 +287,7 @@ static void indexes__at_every_call(void **state)
     }
 }
 
-/* A record in doubt: neither the files that it names nor those that it replaces are gone. */
+/* A record in doubt: the files that it names, and the ones that it replaces, still exist. */
 static void indexes__whose_record_is_in_doubt(void **state)
 {
     static const enum bb_file_call calls[] = {BB_FILE_CALL_APPEND, BB_FILE_CALL_SYNC};

@@ -1,8 +1,8 @@
-/* Goal: when the power fails while tables come in from elsewhere, the store has all of them or none,
- * with everything durable of before and after; also when the record that names them failed and is in
- * doubt. It opens, goes on and verifies. Method: a store with tables and a log; the power fails
- * before each call of an ingest and of the writes behind it, in the strictest way and in drawn ones;
- * then the same with each call on the manifest refused. */
+/* Goal: when the power fails during an ingest, the store has all of the tables or none, with all
+ * earlier and later durable data; also when the record that names them failed and is in doubt. It
+ * opens, continues and verifies. Method: a store with tables and a log; the power fails before each
+ * call of an ingest and of the later writes, in the strictest way and in random ones; then the same
+ * with each call on the manifest refused. */
 #include "bb/db_files.h"
 #include "tests/support/store.h"
 
@@ -24,7 +24,7 @@ struct ingesting {
     uint64_t with;
     bool is_begun;  /* the tables may be there */
     bool must_have; /* they were acknowledged */
-    bool is_later;  /* the synced write behind them was acknowledged */
+    bool is_later;  /* the later synced write was acknowledged */
     /* The n-th call of this kind on the manifest fails; 0: none does. */
     enum bb_file_call refused_call;
     uint64_t refused;
@@ -71,8 +71,9 @@ static void check_image(struct ingesting *ingesting, struct bb_file_memory *memo
     ingesting->without += !has_tables;
 }
 
-/* The process dies, and what the next one finds is not durable yet: not the record that names the
- * tables, which has a sequence without a log. A synced write of that one survives the power. */
+/* The process crashes, and the data that the next one finds is not durable yet, including the
+ * record that names the tables, which has a sequence without a log. A synced write of the next
+ * process survives the power failure. */
 static void check_death(struct bb_file_memory *memory)
 {
     struct bb_file_memory *image = bb_file_memory_clone(memory);
@@ -165,7 +166,7 @@ static bool run(struct ingesting *ingesting)
     assert_true(status == BB_OK || is_refused);
     ingesting->must_have = status == BB_OK;
     assert_get(&store, "a", status == BB_OK ? "4" : "1");
-    /* A commit that follows a failure decides: what is not seen now does not come back. */
+    /* A commit after a failure decides: data missing now never reappears. */
     store_put_synced(&store, "e", "6");
     ingesting->is_later = true;
     ingesting->is_begun = status == BB_OK;

@@ -1,9 +1,8 @@
-/* Goal: a log that is cut because a point in time was asked for is kept for a look, whenever
- * the power fails during that opening: there is always the log itself or a whole copy of it, and
- * the store opens with a front part of its commits. Method: a killed store with a damaged log; the
- * power fails before each call of the opening that recovers it, in the strictest way and in drawn
- * ones; the next opening must do it again or find it done.
- */
+/* Goal: a log that point-in-time recovery truncates is kept for inspection, whenever the power
+ * fails during that opening: either the log itself or a complete copy of it exists, and the store
+ * opens with a prefix of its commits. Method: a killed store with a damaged log; the power fails
+ * before each call of the opening that recovers it, in the strictest way and in random ones; the
+ * next opening must repeat it or find it done. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 #define DRAWN        4
 
 struct kept_log {
-    struct bb_bytes damaged; /* the log as it was found */
+    struct bb_bytes damaged; /* the original log */
     char log[64];
     char copy[96];
     uint64_t seed;
@@ -97,7 +96,7 @@ static struct bb_file_memory *create_damaged(struct kept_log *test)
     must(test, fs->ops->sync_directory(fs, "/"), "preparing");
     must(test, bb_db_open(DIRECTORY, &options, &db), "creating");
     write_commits(test, db);
-    /* Everything is durable: what is lost below is lost by the opening. */
+    /* Everything is durable: only the opening can lose data. */
     struct bb_file_memory *killed = bb_file_memory_crash(
         memory, &(struct bb_crash){.bytes = BB_CRASH_BYTES_ALL, .names = BB_CRASH_NAMES_ALL});
     must(test, bb_db_close(db), "closing");
@@ -113,7 +112,7 @@ static bool holds(struct bb_file_memory *memory, const char *path, struct bb_byt
     return bytes != NULL && bb_bytes_equal(bb_bytes_of(bytes, size), expected);
 }
 
-/* A front part of the commits, and nothing else. */
+/* Exactly a prefix of the commits. */
 static void check_content(const struct kept_log *test, struct bb_db *db)
 {
     char key[16];

@@ -1,11 +1,11 @@
 /* Goal: whenever the power fails while a store is created, opened, changed or given a new manifest,
- * what is left either opens with all that was acknowledged, or is a directory in which the creation
- * can be done again; so also when the power fails a second time during that.
- * Method: before every changing call of a workload, images of what a disk may hold are made and
- * checked; each image is then recovered, and the power fails before every call of that recovery
- * too. Without sync S2, S3, S4, S5 or S12 this test fails.
+ * the result either opens with everything acknowledged, or is a directory in which the creation can
+ * be repeated; also when the power fails a second time during that. Method: before every changing
+ * call of a workload, images of possible disk contents are made and checked; each image is then
+ * recovered, and the power fails before every call of that recovery too. Without sync S2, S3, S4,
+ * S5 or S12 this test fails.
  *
- * BB_TEST_CRASH_SEEDS sets the number of drawn images per call (default 3), BB_TEST_SEED their
+ * BB_TEST_CRASH_SEEDS sets the number of random images per call (default 3), BB_TEST_SEED their
  * seed.
  */
 #include "tests/support/assert_status.h"
@@ -21,7 +21,7 @@
 
 #define DIRECTORY "/data/db"
 
-/* Drawn images for each call, beside the fixed ones. */
+/* Random images for each call, in addition to the fixed ones. */
 static uint64_t mixture_count(void)
 {
     const char *text = getenv("BB_TEST_CRASH_SEEDS");
@@ -49,7 +49,7 @@ static struct bb_manifest_state first_state(struct bb_file_system *fs)
     return state;
 }
 
-/* What an opening does with directory and manifest, as kv/recovery/open.c does it. */
+/* The work of an opening with directory and manifest, as in kv/recovery/open.c. */
 static enum bb_status create_or_open(struct bb_file_system *fs, struct bb_manifest **ret_manifest)
 {
     struct bb_directory directory = {0};
@@ -83,7 +83,7 @@ static enum bb_status create_or_open(struct bb_file_system *fs, struct bb_manife
     return status;
 }
 
-/* ---- what an image must hold ---- */
+/* ---- requirements for an image ---- */
 
 static void check_loads(const struct run *run, struct bb_file_system *fs)
 {
@@ -117,7 +117,7 @@ static enum bb_status on_call(void *context, struct bb_file_memory *memory, uint
     return BB_OK;
 }
 
-/* Recovers an image, with images of its own before every call, and goes on working. */
+/* Recovers an image, with separate images before every call, and continues working. */
 static void recover(const struct run *outer, struct bb_file_memory *image)
 {
     struct bb_file_system *fs = bb_file_memory_system(image);
@@ -241,8 +241,8 @@ static void manifest_crash__rotate(void **state)
     end(&run);
 }
 
-/* The process dies, again and again, before each call of creation in turn; only then the power
- * fails: what the next process found in the page cache was never durable. */
+/* The process crashes repeatedly, before each call of creation, one after the other; only then the
+ * power fails: the data that the next process found in the page cache was never durable. */
 static enum bb_status die(void *context, struct bb_file_memory *memory, uint64_t number,
                           enum bb_file_call call, const char *path)
 {

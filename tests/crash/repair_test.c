@@ -1,9 +1,8 @@
-/* Goal: when the power fails while a store is repaired, the store is as it was, or repaired, and a
- * second repair finishes; what was acknowledged as repaired stays; and no byte that was durable
- * before is gone. Method: a store with a damaged table, or without its CURRENT, or without any
- * manifest, or with a damaged log; the power fails before each call of its repair, in the strictest
- * way and in drawn ones, with links and with copies. Without sync S2, S3, S4, S5, S10 or S20 this test fails.
- */
+/* Goal: when the power fails while a store is repaired, the store is unchanged or repaired, and a
+ * second repair finishes; an acknowledged repair stays; and no durable byte is lost. Method: a
+ * store with a damaged table, or without its CURRENT, or without any manifest, or with a damaged
+ * log; the power fails before each call of its repair, in the strictest way and in random ones,
+ * with links and with copies. Without sync S2, S3, S4, S5, S10 or S20 this test fails. */
 #include "bb/db_files.h"
 #include "tests/support/store.h"
 
@@ -14,7 +13,7 @@
 #include "tests/support/rng.h"
 
 #define DRAWN 4
-/* With so few names at risk all outcomes are tried. */
+/* With few names at risk all outcomes are tested. */
 #define EXHAUSTIVE_NAMES 4
 #define CONTENT          "a=1 b=2 c=3 d=4 e=5"
 
@@ -24,14 +23,14 @@ struct mending {
     uint64_t seed;
     uint64_t calls;
     uint64_t images;
-    uint64_t repaired; /* images that open at once */
+    uint64_t repaired; /* images that open immediately */
     uint64_t as_it_was;
     bool is_acknowledged;
     uint64_t table_size; /* of the file whose bytes must not go */
     const char *content; /* of the repaired store */
 };
 
-/* Some file has the bytes of the one that was damaged, or of the one beside it. */
+/* Some file has the bytes of the damaged one, or of its neighbour. */
 static bool has_original(struct bb_file_system *fs, uint64_t size)
 {
     struct bb_name_list names = {0};
@@ -154,8 +153,8 @@ static void delete_range(struct store *store, const char *low, const char *high)
     assert_ok(bb_db_delete_range(store->db, NULL, bb_bytes_of_text(low), bb_bytes_of_text(high)));
 }
 
-/* Two tables in level 0, and a log of three records, the first of which is known to be durable. Of
- * what is in the first table, a range in the second one hides x, and one in the log y. */
+/* Two tables in level 0, and a log of three records, the first of which is durable. For data of the
+ * first table, a range in the second one hides x, and one in the log hides y. */
 static void make(struct store *store)
 {
     store_init(store);

@@ -1,8 +1,8 @@
-/* Goal: through many sessions with one store, each with its own options and its own end, nothing that
- * was durable is lost, what is lost is a tail, and what was lost once never comes back. Method: each
- * write has a key of its own, so that what a store holds tells which writes have survived. A session
- * draws what it does, at which call the process dies or the power fails, and which call is refused;
- * the next one goes on with what that has left. Now and then somebody reads beside it, before a call.
+/* Goal: through many sessions with one store, each with other options and another end, no durable
+ * data is lost, lost data is a tail, and lost data never reappears. Method: each write has a
+ * different key, so that the contents of a store show which writes have survived. A session draws
+ * its operations, the call at which the process crashes or the power fails, and a refused call; the
+ * next one continues with the result. Sometimes a reader opens the store before a call.
  *
  * BB_TEST_CRASH_SESSIONS sets their number (default 600), BB_TEST_SEED their seed.
  */
@@ -21,7 +21,7 @@
 #define INGEST_COUNT    3
 #define READER_INTERVAL 20
 
-/* What is known of a write. */
+/* The state of a write. */
 enum fate {
     MAYBE,  /* it has failed, or has not returned */
     ACKED,  /* it was acknowledged */
@@ -29,7 +29,7 @@ enum fate {
     ABSENT, /* it was lost */
 };
 
-/* What a person who watches the store knows at some moment. */
+/* An observer's knowledge of the store at some moment. */
 struct knowledge {
     enum fate fates[WRITES_MAX];
     size_t count;
@@ -44,8 +44,8 @@ struct session {
     uint64_t end_call;     /* 0: it is closed */
     uint64_t refused_call; /* 0: none */
     bool is_power_cut;
-    struct bb_file_memory *image; /* what was there at its end, */
-    struct knowledge image_known; /* and what was known */
+    struct bb_file_memory *image; /* the contents at its end */
+    struct knowledge image_known; /* and the knowledge then */
     bool was_refused;
     uint64_t table_count;
 };
@@ -65,7 +65,7 @@ static void take_image(struct session *session, struct bb_file_memory *memory)
         session->is_power_cut ? bb_file_memory_crash(memory, &crash) : bb_file_memory_clone(memory);
 }
 
-/* ---- what is there ---- */
+/* ---- the contents ---- */
 
 static struct bb_bytes key_of(size_t number, char text[static 32])
 {
@@ -103,7 +103,7 @@ static void check(const struct knowledge *known, struct bb_db *db)
     }
 }
 
-/* Right after an opening: what is there is durable from now on, what is not never comes back. */
+/* Call after an opening: present data is durable now, absent data never reappears. */
 static void look(struct session *session)
 {
     struct knowledge *known = &session->known;
@@ -112,7 +112,8 @@ static void look(struct session *session)
         known->fates[i] = is_there(session->store.db, i) ? THERE : ABSENT;
 }
 
-/* Who opens it without the lock in the middle of a call. Before the store was made there is none. */
+/* Opens it without the lock in the middle of a call. Before the store was made it must not
+ * exist. */
 static void look_beside(struct session *session)
 {
     struct bb_db_options options = store_options(session->store.memory);
@@ -169,7 +170,7 @@ static void put(struct session *session, size_t size, bool sync)
         now_durable(session);
 }
 
-/* It leaves its sequence in the log and nothing else. */
+/* It leaves only its sequence in the log. */
 static void delete_nothing(struct session *session)
 {
     (void)!bb_db_delete_range(session->store.db, NULL, bb_bytes_of_text("x"),
@@ -321,8 +322,8 @@ static void play_session(struct session *session)
     go_on_with_image(session);
 }
 
-/* Opened and closed without anything else nothing is left that nobody refers to: not by the first
- * opening if the manifest was cut off, for then it removes nothing (R9). */
+/* Opened and closed without other work, no unreferenced file remains; the first opening does not
+ * remove files if the manifest was truncated (R9). */
 static void end_store(struct session *session)
 {
     struct store *store = &session->store;

@@ -1,11 +1,10 @@
-/* Goal: whichever allocation fails, alone or with all later ones: BB_NO_MEMORY with a message or
- * success, no crash, no leak, no wrong answer, nothing that was acknowledged is lost, and the store
- * goes on when there is memory again.
- * Method: a workload (tests/fault/script.h) on a file system in memory, run once to count the
- * allocations, then again with the first, second, ... of them failing. The test support has its own
- * memory, which does not fail.
+/* Goal: if any allocation fails, separately or with all later ones: BB_NO_MEMORY with a message or
+ * success, no crash, no leak, no wrong result, no lost acknowledged write, and the store continues
+ * when memory is available again. Method: a workload (tests/fault/script.h) on a file system in
+ * memory, run once to count the allocations, then again with the first, second, ... of them
+ * failing. The test support uses other memory, which does not fail.
  *
- * BB_TEST_FAULT_STRIDE=n tries every n-th allocation only, from number BB_TEST_SEED on (default:
+ * BB_TEST_FAULT_STRIDE=n tests only every n-th allocation, from number BB_TEST_SEED on (default:
  * each; every 5th under a sanitizer); BB_TEST_FAULT_CALL=n just one.
  */
 #include "bb/db_files.h"
@@ -75,7 +74,7 @@ static void check_told(const struct run *run)
     if (script->wrong[0] != 0)
         die(run, script->wrong);
     for (unsigned status = 0; status < SCRIPT_STATUSES; status++) {
-        /* A manifest whose edit was in doubt says so. */
+        /* A manifest with an edit in doubt reports that. */
         if (script->failures[status] > 0 && status != BB_NO_MEMORY && status != BB_READ_ONLY)
             die(run, bb_status_name((enum bb_status)status));
     }

@@ -1,6 +1,6 @@
-/* Goal: a clock that goes back costs no time and makes no nonsense of what is counted. Method: it
- * goes back by a second at every event, so also inside flushes, compactions and stalls, with and
- * without a limit on what is written in the background. */
+/* Goal: a clock that goes back costs no time and does not distort the counts. Method: it goes back
+ * by a second at every event, so also inside flushes, compactions and stalls, with and without a
+ * limit on background writes. */
 #include "tests/support/store.h"
 
 #include <inttypes.h>

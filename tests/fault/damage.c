@@ -136,7 +136,7 @@ static bool is_alike(const char *a, const char *b)
            (strncmp(a, "MANIFEST", 8) == 0 && strncmp(b, "MANIFEST", 8) == 0);
 }
 
-/* The file of that kind of another store, which nothing is wrong with. */
+/* The same kind of file from another, intact store. */
 static struct bb_bytes of_another_store(struct bb_bytes original, const struct sample *other,
                                         const char *file, uint8_t *memory)
 {

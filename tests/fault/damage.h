@@ -1,4 +1,4 @@
-/* What can have happened to one file of a store. */
+/* Possible damage to one file of a store. */
 #ifndef BB_TESTS_FAULT_DAMAGE_H
 #define BB_TESTS_FAULT_DAMAGE_H
 

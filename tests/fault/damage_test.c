@@ -1,15 +1,14 @@
-/* Goal: whatever has happened to one file of a store, opening it gives the right content or a clear
- * error that names what is wrong; a failed opening changes nothing, so that what was damaged can be
- * put back; and verifying finds every damage that matters.
- * Method: a killed store (tests/fault/sample.h); each of its files missing, empty, cut, doubled,
- * overwritten, exchanged for others, from another store. Photographs of the directory before and
- * after. */
+/* Goal: after any damage to one file of a store, opening it gives the right contents or a clear
+ * error that names the problem; a failed opening changes nothing, so that the damaged file can be
+ * restored; and verification finds every damage that matters. Method: a killed store
+ * (tests/fault/sample.h); each of its files missing, empty, cut, doubled, overwritten, exchanged
+ * for others, from another store. Images of the directory before and after. */
 #include "bb/db_files.h"
 #include "tests/fault/damage.h"
 
-/* ---- What opening may do ---- */
+/* ---- Permitted effects of an opening ---- */
 
-/* Foreign files stay as they are, and nothing that could not be understood is gone. */
+/* Foreign files are unchanged, and every unreadable file still exists. */
 static void assert_kept(const struct photo *before, struct bb_file_memory *memory)
 {
     struct photo after;
@@ -35,8 +34,8 @@ static void check_opened(struct bb_db *db, const char *file, const char *damage)
     assert_ok(bb_db_close(db));
 }
 
-/* The error names what is wrong, nothing was changed, and the store is whole once the file is back.
- */
+/* The error names the problem, the directory is unchanged, and the store is intact once the file is
+ * restored. */
 static void check_refused(struct bb_file_memory *memory, enum bb_status status,
                           const struct photo *before, const struct photo_file *file,
                           const char *damage)
@@ -47,8 +46,7 @@ static void check_refused(struct bb_file_memory *memory, enum bb_status status,
     char path[128];
     if (status != BB_CORRUPT && status != BB_UNSUPPORTED)
         fail_case(file->name, damage, bb_status_name(status));
-    /* A manifest that is sound, but not this store's, is found out by what it says of other files.
-     */
+    /* A sound manifest of another store is detected by its references to other files. */
     if (strstr(bb_error_last()->message, file->name) == NULL &&
         (strncmp(file->name, "MANIFEST", 8) != 0 ||
          strstr(bb_error_last()->message, "the manifest") == NULL))

@@ -1,8 +1,7 @@
 /* Goal: a process that may open few files can write, read, scan and compact a store of many more
- * tables, whatever open_tables_max says. Method: the operating system's files under RLIMIT_NOFILE =
- * 64, an 8 MiB cache, several hundred tables; BB_TEST_STORE_BYTES makes it larger (2000000000: the
- * store of the issue, some minutes).
- */
+ * tables, for any open_tables_max. Method: the operating system's files under RLIMIT_NOFILE = 64,
+ * an 8 MiB cache, several hundred tables; BB_TEST_STORE_BYTES makes it larger (2000000000: the
+ * store of the issue, some minutes). */
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -111,7 +110,7 @@ static uint64_t table_count(struct bb_db *db)
     return count;
 }
 
-/* Descriptors of this process, as many as there are left. */
+/* The number of unused descriptors of this process. */
 static size_t free_descriptors(void)
 {
     int taken[DESCRIPTORS];
@@ -123,7 +122,8 @@ static size_t free_descriptors(void)
     return count;
 }
 
-/* Reading has opened what it may; then files must still be made, by the store and by the program. */
+/* Reading has opened the permitted number; the store and the program must still be able to create
+ * files. */
 static void descriptors__are_left_for_writing(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "tests/support/must_alloc.h"
 
-/* What was found of a key: the number of a write, or one of these. */
+/* The state of a key: the number of a write, or one of these. */
 #define ABSENT  UINT64_C(0)
 #define UNKNOWN UINT64_MAX /* reading failed */
 
@@ -66,14 +66,15 @@ struct bb_bytes diary_value(const struct diary_operation *operation, uint8_t *bu
     return bb_bytes_of(buffer, operation->value_size);
 }
 
-/* Might this operation have written the value? Size and head tell, before all its bytes are made. */
+/* True when this operation may have written the value. Compares size and head before making all its
+ * bytes. */
 static bool looks_like(const struct diary_operation *operation, struct bb_bytes value)
 {
     return operation->is_put && operation->value_size == value.size &&
            memcmp(value.data, &operation->write, sizeof(operation->write)) == 0;
 }
 
-/* Which write wrote this value? UNKNOWN for none: then it is nobody's. */
+/* The write that wrote this value; UNKNOWN if none did. */
 static uint64_t find_write(const struct diary *diary, uint32_t key, struct bb_bytes value)
 {
     uint8_t expected[DIARY_VALUE_MAX];
@@ -196,7 +197,7 @@ static const char *check_gets(const struct diary *diary, struct bb_db *db, enum 
     return check_whole(diary, found);
 }
 
-/* What a scan shows, by key; ABSENT for what it does not. */
+/* The contents found by a scan, by key; ABSENT for missing keys. */
 static enum bb_status scan(const struct diary *diary, struct bb_db *db, uint64_t found[DIARY_KEYS],
                            uint64_t *ret_count)
 {

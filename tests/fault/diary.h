@@ -1,10 +1,9 @@
-/* What a workload has written to a store, write by write, and what of it may be found there when
- * some of the writes have failed.
+/* The writes of a workload, and the contents that a store may have when some of them have failed.
  *
- *     acknowledged    the write returned BB_OK: it is there, unless a later one is
- *     failed          it returned an error: it may be there or not, whole, unless a later one was
+ *     acknowledged    the write returned BB_OK: it is present, unless a later one is
+ *     failed          it returned an error: it may be present or not, whole, unless a later one was
  *                     acknowledged
- *     durable         acknowledged, and survives the loss of power
+ *     durable         acknowledged, and survives a power failure
  *
  * Keys are numbers below DIARY_KEYS. A value names the write that wrote it.
  */
@@ -42,7 +41,7 @@ void diary_add(struct diary *diary, uint32_t key, bool is_put, uint32_t value_si
 /* All keys from low up to high, exclusive, are deleted. */
 void diary_add_range(struct diary *diary, uint32_t low, uint32_t high);
 void diary_end(struct diary *diary, bool is_acknowledged);
-/* What was acknowledged so far is durable from now on. */
+/* Everything acknowledged so far is durable now. */
 void diary_set_durable(struct diary *diary);
 
 /* buffer: 16 bytes. */
@@ -51,13 +50,13 @@ struct bb_bytes diary_key(uint32_t key, char *buffer);
 struct bb_bytes diary_value(const struct diary_operation *operation, uint8_t *buffer);
 
 enum diary_scope {
-    DIARY_LIVE,    /* all that was acknowledged must be there: the process lives on, or died */
-    DIARY_DURABLE, /* only what was durable must be: the power failed */
+    DIARY_LIVE,    /* all acknowledged writes must be present: the process continues, or crashed */
+    DIARY_DURABLE, /* only durable writes must be: the power failed */
 };
 
-/* Reads everything, by get and by scan, and says what must not be so: NULL, or a sentence (valid
- * until the next call). failures NULL: every read must succeed. Else reads may give errors, which
- * are added up there. */
+/* Reads everything, by get and by scan, and returns the first error found: NULL, or a sentence
+ * (valid until the next call). failures NULL: every read must succeed. Otherwise reads may fail,
+ * and failures counts them. */
 const char *diary_check(const struct diary *diary, struct bb_db *db, enum diary_scope scope,
                         uint64_t *failures);
 

@@ -1,8 +1,7 @@
-/* Goal: opening a store never creates over, removes or rewrites what it does not understand,
- * whatever CURRENT says and whatever lies beside its files; a store that may not be written, or is
- * another process's, says so. Method: a killed store (tests/fault/sample.h), everything that
- * CURRENT may say, foreign files, logs of others, lock files. Photographs of the directory before
- * and after. */
+/* Goal: opening a store never creates over, removes or rewrites unknown files, for any contents of
+ * CURRENT and any other files; a store that is not writable, or is in use by another process,
+ * reports that. Method: a killed store (tests/fault/sample.h), all kinds of contents of CURRENT,
+ * foreign files, logs of others, lock files. Images of the directory before and after. */
 #include "bb/db_files.h"
 #include "tests/fault/sample.h"
 
@@ -58,7 +57,7 @@ static void directory__current_says(void **state)
                            bb_bytes_of(currents[i].text, currents[i].size));
         photo_take(&before, memory, STORE_PATH);
         assert_status(bb_db_open(STORE_PATH, &options, &db), BB_CORRUPT);
-        /* One that names a manifest is right itself. */
+        /* A CURRENT that names a manifest is itself right. */
         if (strstr(bb_error_last()->message, "MANIFEST-999999") == NULL)
             assert_message("CURRENT");
         photo_take(&after, memory, STORE_PATH);
@@ -76,7 +75,7 @@ static void directory__current_says(void **state)
 
 /* ---- Other files ---- */
 
-/* Names that are almost ours, and others; none is touched, whatever is in them. */
+/* Names that are almost ours, and others; none is touched, for any contents. */
 static void directory__foreign_files_stay(void **state)
 {
     (void)state;
@@ -125,7 +124,7 @@ static void directory__foreign_files_stay(void **state)
     sample_destroy(&sample);
 }
 
-/* Numbers above every name, so that nothing is ever met under a number that is given out. */
+/* Numbers above every name, so that no existing file has a new number. */
 static void directory__numbers_start_above_every_name(void **state)
 {
     (void)state;
@@ -189,8 +188,8 @@ static void count_recoveries(void *context, const struct bb_event *event)
     *count += event->kind == BB_EVENT_RECOVERY && strstr(event->message, "000900.wal") != NULL;
 }
 
-/* Bytes without any order under the name of a log to come are what a loss of power may leave of one
- * that was just created: told of, not fatal. */
+/* Random bytes under the name of a future log may result from a power failure during its creation:
+ * they are reported, not fatal. */
 static void directory__garbage_in_a_log_to_come(void **state)
 {
     (void)state;
@@ -232,7 +231,7 @@ static void directory__lock_file_of_any_content(void **state)
     sample_destroy(&sample);
 }
 
-/* A file system that may not be written to: the store says so, and nothing has changed. */
+/* A read-only file system: the store reports it, and nothing has changed. */
 static void directory__read_only(void **state)
 {
     (void)state;
@@ -258,8 +257,8 @@ static void directory__read_only(void **state)
     sample_destroy(&sample);
 }
 
-/* LOCK removed by somebody who took it for what keeps the store from opening: still nobody else has
- * the store, by any name of it. */
+/* LOCK removed by a person who wanted to unlock the store: still no other opening gets the store,
+ * by any name of it. */
 static void directory__lock_file_removed_while_open(void **state)
 {
     (void)state;
@@ -291,7 +290,7 @@ static void directory__lock_file_removed_while_open(void **state)
     bb_temp_dir_deinit(&dir);
 }
 
-/* Another process has the store: its id is told, and its death is enough. */
+/* Another process has the store: its id is reported, and the lock ends with it. */
 static void directory__held_by_another_process(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
-/* Goal: whichever call of the file seam fails, once or from then on, in whatever way: no crash, no
- * leak, no wrong answer; the failure is told; nothing that was acknowledged is lost, neither when
- * the failure passes, nor when the process dies in the middle of it, nor when the power does; no
- * file is written again after a failed write of it; and when the failure has passed, writing goes
- * on without reopening. Method: a workload (tests/fault/script.h) on a file system in memory, run
- * once without failure to count its calls, then again for each call and each way to fail.
+/* Goal: if any call of the file seam fails, once or permanently, in any way: no crash, no leak, no
+ * wrong result; the failure is reported; no acknowledged write is lost, neither after the failure,
+ * nor when the process crashes in the middle of it, nor when the power fails; no file is written
+ * again after a failed write of it; and after the failure, writing continues without reopening.
+ * Method: a workload (tests/fault/script.h) on a file system in memory, run once without failure to
+ * count its calls, then again for each call and each way to fail.
  *
- * BB_TEST_FAULT_STRIDE=n tries every n-th call only, from number BB_TEST_SEED on (default: each;
+ * BB_TEST_FAULT_STRIDE=n tests only every n-th call, from number BB_TEST_SEED on (default: each;
  * every 7th under a sanitizer); BB_TEST_FAULT_CALL=n just one.
  */
 #include "bb/db_files.h"
@@ -49,7 +49,7 @@ static const struct way ways[] = {
     {"bit flip from then on", BB_FILE_FAULT_BIT_FLIP, true, 0},
 };
 
-/* What the workload asks of the file system when nothing fails. */
+/* The workload's calls of the file system without failures. */
 struct baseline {
     enum bb_file_call *calls; /* owned */
     char **paths;             /* owned, each of them too */
@@ -110,7 +110,7 @@ static void list_files(struct bb_file_memory *memory)
     bb_name_list_deinit(&names);
 }
 
-/* Opens what is left on a sound file system, compares and verifies it. */
+/* Opens the image on a sound file system, compares and verifies it. */
 static void check_image(const struct run *run, struct bb_file_memory *image, enum diary_scope scope,
                         const char *what)
 {
@@ -149,9 +149,9 @@ static void check_deaths(const struct run *run)
                 "after the loss of power");
 }
 
-/* A failure of these may pass in silence: of closing, and of the mark that a log gets before it,
- * when what the log held is in a table; of tidying up; of opening, which is tried again with a
- * descriptor less; and of a wrong read, after which the bytes are read again. */
+/* Failures of these may be unreported: of closing, and of the mark that a log gets before it, when
+ * the log's contents are in a table; of cleanup; of opening, which is retried with a descriptor
+ * less; and of a wrong read, after which the bytes are read again. */
 static bool may_be_silent(const struct run *run)
 {
     bool is_read =
@@ -194,7 +194,7 @@ static void check_goes_on(struct run *run)
         must(run, bb_error_last()->status, "closing when the failure had passed");
 }
 
-/* Short writes and the like count appends or reads alone. */
+/* Short writes and similar faults count only appends or reads. */
 static enum bb_file_call counted_call(const struct way *way)
 {
     if (way->mode == BB_FILE_FAULT_ERROR)
@@ -263,7 +263,7 @@ static uint64_t number_of(const char *variable, uint64_t fallback)
     return given == NULL ? fallback : strtoull(given, NULL, 10);
 }
 
-/* Where in the baseline the n-th of the counted calls stands. */
+/* The position of the n-th counted call in the baseline. */
 static size_t find_call(const struct baseline *baseline, enum bb_file_call counted, uint64_t nth)
 {
     size_t i = 0;

@@ -1,7 +1,7 @@
-/* Goal: on a full disk writes are refused with BB_NO_SPACE, reads go on, nothing that was
- * acknowledged is lost, trying again costs little, and when there is space again writing resumes by
- * itself, without reopening. Method: a file system in memory whose space runs out at many different
- * places, so that logs, tables, manifests and recovery meet the end of it; then more space. */
+/* Goal: on a full disk writes are refused with BB_NO_SPACE, reads continue, no acknowledged write
+ * is lost, retries are cheap, and when space is available writing resumes without reopening.
+ * Method: a file system in memory whose space ends at many different places, during logs, tables,
+ * manifests and recovery; then more space. */
 #include "tests/support/store.h"
 
 #include <errno.h>
@@ -55,15 +55,15 @@ static int fill_up(struct store *store)
     return count;
 }
 
-/* Whatever is refused, is refused for the right reason and cheaply. */
+/* Every refusal has the right reason and is cheap. */
 static void assert_refused(struct store *store, int count)
 {
     for (int i = 0; i < 5; i++) {
         uint64_t before = bb_file_memory_calls(store->memory);
         enum bb_status status = put(store, count + i);
         if (status == BB_OK) {
-            /* What a failed attempt had written was removed, and this one fitted in. The key is not
-             * one that is looked for later. */
+            /* The file of a failed attempt was removed, and this write fitted. The test does not
+             * look up this key later. */
             continue;
         }
         assert_true(status == BB_NO_SPACE || status == BB_READ_ONLY);
@@ -104,7 +104,7 @@ static uint64_t space_left(struct store *store)
     return left;
 }
 
-/* The disk of a store that died, as full as it was then. */
+/* The disk of a crashed store, as full as at the crash. */
 static void die_on_full_disk(struct store *store, uint64_t space)
 {
     struct bb_file_memory *image = bb_file_memory_clone(store->memory);
@@ -116,9 +116,9 @@ static void die_on_full_disk(struct store *store, uint64_t space)
     bb_file_memory_set_space(image, space);
 }
 
-/* Regression:a store that had filled its disk could not be opened for writing, since recovery needs
- * space too. It opens, is read, refuses what writes, leaves everything as it was, and the first
- * write after there is space succeeds. */
+/* Regression: a store that had filled its disk could not be opened for writing, since recovery
+ * needs space too. It opens, can be read, refuses writes, changes nothing, and the first write
+ * after space is available succeeds. */
 static void full_disk__opening_can_wait(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void full_disk__opening_can_wait(void **state)
                 assert_status(status, BB_NO_SPACE);
                 assert_status(bb_db_wait_idle(store.db), BB_NO_SPACE);
                 assert_status(bb_db_compact(store.db), BB_NO_SPACE);
-                assert_int_equal(space_left(&store), left); /* nothing is left over */
+                assert_int_equal(space_left(&store), left); /* no unneeded file remains */
                 waited++;
             }
             assert_has(&store, count);
@@ -160,7 +160,7 @@ static void full_disk__opening_can_wait(void **state)
         for (; bb_db_iter_valid(iter); bb_db_iter_next(iter))
             found++;
         assert_ok(bb_db_iter_status(iter));
-        assert_true(found >= count); /* of before: without what was put since */
+        assert_true(found >= count); /* from before: without later puts */
         assert_true(found <= count + 5);
         bb_db_iter_destroy(iter);
         bb_snapshot_release(store.db, snapshot);
@@ -182,8 +182,8 @@ static void store_cut_power_closed(struct store *store)
     store_open(store);
 }
 
-/* A store that died with tables and with 50 puts in its log, whose disk fills up at a call of the
- * opening. False: there is no such call. */
+/* A crashed store with tables and with 50 puts in its log, whose disk fills up at a call of the
+ * opening. False if there is no such call. */
 static bool open_on_full_disk(enum bb_file_call call, uint64_t nth, uint64_t *waited)
 {
     struct store store;
@@ -240,7 +240,8 @@ static void full_disk__at_each_call_of_an_opening(void **state)
     assert_true(waited >= 12); /* a table, a log, a manifest, CURRENT */
 }
 
-/* A full disk at an orderly close: it says so, and what was acknowledged is there afterwards. */
+/* A full disk at an orderly close: it is reported, and acknowledged writes are present
+ * afterwards. */
 static void full_disk__closing(void **state)
 {
     (void)state;
@@ -269,7 +270,7 @@ static void full_disk__closing(void **state)
     }
 }
 
-/* The store's thread finds out by itself that there is space again, and lets writers go on. */
+/* The store's thread notices available space, and lets writers continue. */
 static void full_disk__resumes_in_the_background(void **state)
 {
     (void)state;
@@ -297,8 +298,8 @@ static void full_disk__resumes_in_the_background(void **state)
     }
 }
 
-/* Regression:the failure of an attempt of before was told to whoever came later, for up to the 10
- * seconds that the store's threads rest after some failures. */
+/* Regression: later calls got the failure of an earlier attempt, for up to the 10 seconds that the
+ * store's threads rest after some failures. */
 static void full_disk__no_refusal_is_stale(void **state)
 {
     (void)state;
@@ -346,8 +347,7 @@ static void full_disk__compactions_that_do_not_fit(void **state)
     }
 }
 
-/* Regression:after everything was deleted the first compaction was told of one that had failed
- * before. */
+/* Regression: after everything was deleted the first compaction got an earlier one's failure. */
 static void full_disk__compaction_after_deleting_everything(void **state)
 {
     (void)state;
@@ -361,7 +361,7 @@ static void full_disk__compaction_after_deleting_everything(void **state)
         bb_file_memory_set_space(store.memory, space);
         int count = fill_up(&store);
         (void)!bb_db_compact(store.db);
-        /* Room for what is in memory, and for little else. */
+        /* Space for the memory's contents, and little more. */
         bb_file_memory_set_space(store.memory, space + 3 * store.options.write_buffer_bytes);
         assert_ok(bb_db_delete_range(store.db, NULL, bb_bytes_of_text("0"), bb_bytes_of_text("a")));
         assert_ok(bb_db_compact(store.db));

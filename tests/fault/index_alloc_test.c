@@ -1,9 +1,9 @@
-/* Goal: whichever allocation fails while indexes are created, built, read and dropped, alone or with all
- * later ones: BB_NO_MEMORY or success, selections with and without indexes agree, no block is left, and
- * with memory again the same store goes on. Method: the workload of tests/fault/index_script.h, for each
- * allocation.
+/* Goal: if any allocation fails while indexes are created, built, read and dropped, separately or
+ * with all later ones: BB_NO_MEMORY or success, selections with and without indexes agree, no block
+ * leaks, and with memory again the same store continues. Method: the workload of
+ * tests/fault/index_script.h, for each allocation.
  *
- * BB_TEST_FAULT_STRIDE=n tries every n-th allocation only, from number BB_TEST_SEED on;
+ * BB_TEST_FAULT_STRIDE=n tests only every n-th allocation, from number BB_TEST_SEED on;
  * BB_TEST_FAULT_CALL=n just one.
  */
 #include "tests/fault/index_script.h"
@@ -64,7 +64,7 @@ static void check_told(const struct run *run)
     if (script->wrong[0] != 0)
         die(run, script->wrong);
     for (unsigned status = 0; status < 16; status++) {
-        /* A manifest whose edit was in doubt says so. */
+        /* A manifest with an edit in doubt reports that. */
         if (script->failures[status] > 0 && status != BB_NO_MEMORY && status != BB_READ_ONLY)
             die(run, bb_status_name((enum bb_status)status));
     }
@@ -90,7 +90,7 @@ static void check_goes_on(struct run *run)
         die(run, script->wrong[0] != 0 ? script->wrong : bb_error_last()->message);
 }
 
-/* After an opening nothing is left that nothing refers to. */
+/* After an opening no unreferenced file remains. */
 static void check_files(const struct run *run)
 {
     struct bb_db_options options = index_script_options(run->script.system);

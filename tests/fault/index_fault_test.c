@@ -1,12 +1,12 @@
-/* Goal: whichever call of the file seam fails while indexes are created, built, read and dropped, once
- * or from then on: the failure is told or counted, selections with and without indexes agree, no index
- * file is damaged or left behind, and when the failure has passed the same store goes on and builds all
+/* Goal: if any call of the file seam fails while indexes are created, built, read and dropped, once
+ * or permanently: the failure is reported or counted, selections with and without indexes agree, no
+ * index file is damaged or orphaned, and after the failure the same store continues and builds all
  * of its indexes. The same when the disk is full, at many sizes. Method: a workload
- * (tests/fault/index_script.h) on a file system in memory, run once without failure to count its calls,
- * then again for each call and each way to fail.
+ * (tests/fault/index_script.h) on a file system in memory, run once without failure to count its
+ * calls, then again for each call and each way to fail.
  *
- * BB_TEST_FAULT_STRIDE=n tries every n-th call only, from number BB_TEST_SEED on (default: each; every
- * 7th under a sanitizer); BB_TEST_FAULT_CALL=n just one.
+ * BB_TEST_FAULT_STRIDE=n tests only every n-th call, from number BB_TEST_SEED on (default: each;
+ * every 7th under a sanitizer); BB_TEST_FAULT_CALL=n just one.
  */
 #include "tests/fault/index_script.h"
 
@@ -107,7 +107,7 @@ static void verify(const struct run *run, struct bb_file_system *system, const c
     die(run, "files of ours are left that nothing refers to");
 }
 
-/* What is left on a sound file system: nothing is damaged, and selections agree. */
+/* The image on a sound file system: no file is damaged, and selections agree. */
 static void check_image(const struct run *run, struct bb_file_memory *image, const char *what)
 {
     struct index_script script = {.system = bb_file_memory_system(image), .failure_count = 1};
@@ -136,7 +136,7 @@ static void check_deaths(const struct run *run)
     check_image(run, bb_file_memory_crash(run->memory, &drawn), "after the loss of power");
 }
 
-/* The failure has passed: the store that is open, if it is, writes and builds what is missing. */
+/* After the failure: the store, if it is open, writes and builds missing indexes. */
 static void check_goes_on(struct run *run)
 {
     struct index_script *script = &run->script;
@@ -160,9 +160,9 @@ static void check_goes_on(struct run *run)
 
 /* ---- single calls ---- */
 
-/* A failure of these may pass in silence: of closing, of tidying up, of the mark that a file gets before
- * it is closed, of a wrong read, after which the bytes are read again, and of the first of two looks at a
- * store that is removed. */
+/* Failures of these may be unreported: of closing, of cleanup, of the mark that a file gets before
+ * it is closed, of a wrong read, after which the bytes are read again, and of the first of two
+ * reads of a store that is removed. */
 static bool may_be_silent(const struct run *run, const struct way *way)
 {
     bool is_read = way->mode == BB_FILE_FAULT_SHORT_READ || way->mode == BB_FILE_FAULT_BIT_FLIP;
@@ -220,7 +220,7 @@ static void run_once(struct run *run, const struct way *way)
     run_count++;
 }
 
-/* What the workload asks of the file system when nothing fails. */
+/* The workload's calls of the file system without failures. */
 struct baseline {
     enum bb_file_call *calls; /* owned */
     bool *are_of_copy;        /* owned */

@@ -27,7 +27,7 @@ struct bb_db_options index_script_options(struct bb_file_system *system)
     };
 }
 
-/* Every status of the store comes by here. */
+/* Every status of the store is checked here. */
 static bool is_ok(struct index_script *script, enum bb_status status)
 {
     if (status == BB_OK)
@@ -40,7 +40,7 @@ static bool is_ok(struct index_script *script, enum bb_status status)
     return false;
 }
 
-/* The definition may be there already; after a failure what it is made of may not. */
+/* The definition may exist already; after a failure its attributes may be missing. */
 static void define(struct index_script *script, enum bb_status status)
 {
     bool is_missing = status == BB_INVALID || status == BB_NOT_FOUND;
@@ -63,7 +63,7 @@ void index_script_open(struct index_script *script)
         script->db = NULL;
 }
 
-/* What selections ask of key filters: a summary that cannot be read is counted. */
+/* The probes of key filters by selections: an unreadable table filter is counted. */
 static void count_damaged_filters(struct index_script *script)
 {
     struct bb_db_stats stats;
@@ -149,7 +149,7 @@ static void select_one(struct index_script *script, const char *where)
     uint64_t with = 0;
     uint64_t without = 0;
     enum bb_status status = count_rows(script, where, false, &with);
-    /* Without the attributes there is nothing to be asked. */
+    /* Without the attributes no query is possible. */
     if (status == BB_INVALID && script->failure_count > 0)
         return;
     if (!is_ok(script, status) || !is_ok(script, count_rows(script, where, true, &without)))
@@ -203,7 +203,7 @@ static void flush(struct index_script *script)
         (void)is_ok(script, bb_db_flush(script->db));
 }
 
-/* Builds what flushes put off. */
+/* Builds the files that flushes deferred. */
 static void wait(struct index_script *script)
 {
     if (script->db != NULL)

@@ -1,8 +1,8 @@
-/* A workload of attributes, indexes and selections that goes on whatever fails.
+/* A workload of attributes, indexes and selections that continues after any failure.
  *
- * Every way to write an index file is in it: flush, compaction, recovery, ingest, materializing; and
- * selections with and without indexes, which must agree whenever both succeed. The store works on the
- * caller's thread: the n-th call is the same in every run, up to the first that fails.
+ * Every way to write an index file is in it: flush, compaction, recovery, ingest, materializing;
+ * and selections with and without indexes, which must agree whenever both succeed. The store works
+ * on the caller's thread: the n-th call is the same in every run, up to the first failing one.
  */
 #ifndef BB_TESTS_FAULT_INDEX_SCRIPT_H
 #define BB_TESTS_FAULT_INDEX_SCRIPT_H
@@ -23,7 +23,7 @@ struct index_script {
     uint64_t damaged_indexes; /* counted by selections */
     uint64_t damaged_filters; /* counted in the statistics */
     uint64_t selections;      /* that succeeded with indexes and without */
-    char wrong[256];          /* an answer that must not be; empty: none was */
+    char wrong[256];          /* an impossible result; empty: none found */
 };
 
 struct bb_db_options index_script_options(struct bb_file_system *system);

@@ -1,5 +1,4 @@
-/* Everything that lies in a directory, name and bytes, to be compared with what lies there later.
- */
+/* An image of a directory, names and bytes, to compare with a later one. */
 #ifndef BB_TESTS_FAULT_PHOTO_H
 #define BB_TESTS_FAULT_PHOTO_H
 
@@ -20,11 +19,11 @@ struct photo {
 
 void photo_take(struct photo *photo, struct bb_file_memory *memory, const char *directory);
 void photo_deinit(struct photo *photo);
-/* NULL when there is none of that name. */
+/* NULL if no file has that name. */
 const struct photo_file *photo_find(const struct photo *photo, const char *name);
 
-/* What is different in `after`, in a sentence valid until the next call; NULL: nothing. The file
- * `except` is not looked at. */
+/* The difference of `after`, as a sentence valid until the next call; NULL if there is no
+ * difference. Ignores the file `except`. */
 const char *photo_difference(const struct photo *before, const struct photo *after,
                              const char *except);
 

@@ -1,9 +1,9 @@
-/* Goal: whatever has happened to one file of a store, repair gives a store that opens and verifies
- * clean, with everything that was readable in it; a key shows another version than its newest only
- * if the report says that this may be; no byte that was there is gone; a whole store is left alone;
- * and whatever call fails, the store is as it was or repaired.
- * Method: a killed store with versions and deletions in several levels and in the log; each of its
- * files damaged in each way (tests/fault/damage.h). The oracle knows every version of every key. */
+/* Goal: after any damage to one file of a store, repair makes a store that opens and verifies
+ * clean, with all readable data; a key shows another version than its newest only if the report
+ * warns of that; no existing byte is lost; an intact store is unchanged; and if any call fails, the
+ * store is unchanged or repaired. Method: a killed store with versions and deletions in several
+ * levels and in the log; each of its files damaged in each way (tests/fault/damage.h). The oracle
+ * knows every version of every key. */
 #include "bb/db_files.h"
 #include "tests/fault/damage.h"
 #include "tests/support/file_fault.h"
@@ -17,7 +17,7 @@
 #define LOGGED  20 /* the last ones are in the log */
 #define WIDTH   15 /* keys of a range that is deleted */
 
-/* ---- what was written ---- */
+/* ---- the writes ---- */
 
 static uint32_t key_of(uint32_t commit)
 {
@@ -91,15 +91,16 @@ static struct sample create(void)
     return sample;
 }
 
-/* ---- what is shown ---- */
+/* ---- the visible contents ---- */
 
 struct shown {
     size_t newest;  /* keys that are as the last commit left them */
     size_t older;   /* that show an older version, or are missing, or are back */
-    size_t foreign; /* that show what they never had */
+    size_t foreign; /* with a value that they never had */
 };
 
-/* The commit that a key shows; COMMITS when it is absent, COMMITS + 1 for what is no commit's. */
+/* The commit of a key's visible value; COMMITS when it is absent, COMMITS + 1 for an unknown
+ * value. */
 static uint32_t commit_shown(struct bb_db *db, uint32_t key)
 {
     char name[16];
@@ -154,7 +155,7 @@ static bool shows_prefix(struct bb_db *db)
     return false;
 }
 
-/* ---- what a repair may do ---- */
+/* ---- permitted effects of a repair ---- */
 
 static void fail_case(const char *file, const char *damage, const char *what)
 {
@@ -214,7 +215,7 @@ static void check_content(struct bb_file_memory *memory, const struct bb_db_repa
     lost += KEYS * report->tables_ranges_lost;
     if (shown.older > lost)
         fail_case(file, damage, "what was readable was lost");
-    /* The promise on filters holds again once all has been compacted. */
+    /* The filters keep the target again after a full compaction. */
     assert_ok(bb_db_compact(db));
     if (show(db, COMMITS).newest < shown.newest)
         fail_case(file, damage, "compaction lost something");
@@ -322,7 +323,7 @@ static const struct photo_file *file_named(const struct sample *sample, const ch
     return NULL;
 }
 
-/* A repair whose nth call fails. Says whether it was hit. */
+/* A repair whose nth call fails. Returns whether that call happened. */
 static bool try_call(const struct sample *sample, const struct photo_file *file,
                      const struct damage *damage, uint64_t nth, int error_number)
 {
@@ -344,7 +345,7 @@ static bool try_call(const struct sample *sample, const struct photo_file *file,
     assert_nothing_gone(&before, memory, file->name, damage->name);
     if (status != BB_OK)
         assert_ok(bb_db_repair(STORE_PATH, &options, NULL, &report));
-    if (report.is_whole) { /* it failed behind the rename, and could not say what it had found */
+    if (report.is_whole) { /* it failed after the rename, and could not report its findings */
         report.deletions_may_return = true;
         report.is_whole = false;
         report.logs_lost = 1;

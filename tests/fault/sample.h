@@ -1,6 +1,5 @@
-/* A killed store, to be damaged: with tables of several levels, a log in part synced, and a foreign
- * file; and what its content must be.
- */
+/* A killed store, to be damaged: with tables of several levels, a partly synced log, and a foreign
+ * file; and its expected contents. */
 #ifndef BB_TESTS_FAULT_SAMPLE_H
 #define BB_TESTS_FAULT_SAMPLE_H
 
@@ -22,10 +21,10 @@ void sample_destroy(struct sample *sample);
 /* For a store from the sample with first 0: is every key as commit `count` left it? With
  * may_be_corrupt a read may fail with BB_CORRUPT instead. */
 bool sample_shows(struct bb_db *db, uint32_t count, bool may_be_corrupt);
-/* As some commit left it that is in the log, or the last one that is not. */
+/* The state after some commit that is in the log, or the last one before. */
 bool sample_shows_prefix(struct bb_db *db);
 
-/* The end of a name, by which the kind of a file is told: ".wal", ".bbt", or all of it. */
+/* The suffix of a name, which determines the kind of a file: ".wal", ".bbt", or the whole name. */
 const char *sample_suffix(const char *file);
 
 #endif

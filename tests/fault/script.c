@@ -38,7 +38,7 @@ void script_deinit(struct script *script)
     diary_deinit(&script->diary);
 }
 
-/* Every status of the store comes by here. */
+/* Every status of the store is checked here. */
 static bool is_ok(struct script *script, enum bb_status status)
 {
     if (status == BB_OK)
@@ -181,7 +181,7 @@ static void compact(struct script *script)
         diary_set_durable(&script->diary);
 }
 
-/* Reads may fail, but not lie. */
+/* Reads may fail, but must not be wrong. */
 static void look(struct script *script)
 {
     if (script->db == NULL)
@@ -206,7 +206,7 @@ static void compact_range(struct script *script)
         diary_set_durable(&script->diary);
 }
 
-/* Some keys at once; and each by itself gives the same, if nothing fails. */
+/* Some keys in a batch; and each separately gives the same, without failures. */
 static void get_many(struct script *script)
 {
     char names[DIARY_KEYS][16];
@@ -237,7 +237,7 @@ static void measure(struct script *script)
         (void)is_ok(script, bb_db_approximate_sizes(script->db, &range, 1, &size));
 }
 
-/* A checkpoint shows what the store shows, or is not there; and goes again. */
+/* A checkpoint has the store's contents, or does not exist; then it is removed. */
 static void make_checkpoint(struct script *script)
 {
     struct bb_db_options options = script_options(script->system);
@@ -257,7 +257,7 @@ static void make_checkpoint(struct script *script)
         script->failure_count += report.unreadable + !report.directory_removed;
 }
 
-/* What is pinned stays as it is while reads and writes fail. */
+/* Pinned values stay unchanged while reads and writes fail. */
 static void pin_over_checkpoint(struct script *script)
 {
     char name[16];

@@ -1,9 +1,9 @@
-/* A workload that goes on whatever fails, and keeps a diary (tests/fault/diary.h) of what it was
- * told.
+/* A workload that continues after any failure, and keeps a diary (tests/fault/diary.h) of the
+ * results.
  *
  * It creates a store, writes, reads, flushes, compacts, closes, reopens, so that every kind of call
- * that a store makes is in it. The store works on the caller's thread: the n-th call is the same in
- * every run, up to the first that fails.
+ * of a store is in it. The store works on the caller's thread: the n-th call is the same in every
+ * run, up to the first failing one.
  */
 #ifndef BB_TESTS_FAULT_SCRIPT_H
 #define BB_TESTS_FAULT_SCRIPT_H
@@ -24,8 +24,8 @@ struct script {
     uint64_t openings;                  /* each with another compaction style */
     uint64_t failure_count;
     uint64_t errors_told;     /* to the listener */
-    uint64_t damaged_filters; /* counted in the statistics, which is how these are told of */
-    char wrong[512];          /* an answer that must not be; empty: none was */
+    uint64_t damaged_filters; /* counted in the statistics, where these are reported */
+    char wrong[512];          /* an impossible result; empty: none found */
     bool is_short;            /* for sweeps over very many points: fewer writes of each sort */
 };
 

@@ -1,7 +1,7 @@
-/* Goal: with shadow_verify_one_in a filter that lies is found in use: look-ups return what is there,
- * the contradiction is counted and told, and the table's filters are asked no more.
- * Method: the filters or the summary of a table are changed under valid checksums, so that they deny
- * keys that the table has. */
+/* Goal: with shadow_verify_one_in a wrong filter is found in use: lookups return the stored data,
+ * the contradiction is counted and reported, and the table's filters are not probed any more.
+ * Method: the filters of a table are changed under valid checksums, so that they deny keys that the
+ * table has. */
 #include "tests/support/store.h"
 
 #include <stdlib.h>
@@ -32,9 +32,9 @@ static struct bb_bytes key_of(int i, char text[16])
     return bb_bytes_of_text(text);
 }
 
-/* ---- lies ---- */
+/* ---- wrong filters ---- */
 
-/* Bits of the summary's second quarter: of a chunk, behind the descriptors of its shards. */
+/* Bits of the table filter's second quarter: of a chunk, after the descriptors of its shards. */
 static void spoil_summary(uint8_t *bytes, size_t size)
 {
     uint64_t directory = bb_load64(bytes + size - BB_FOOTER_SIZE + 16);
@@ -50,8 +50,8 @@ static void spoil_summary(uint8_t *bytes, size_t size)
     }
 }
 
-/* Bits of the last half of each page's filters. Pages are found by their headers: the offset of the first of
- * their blocks is that of the end of the page before. */
+/* Bits of the last half of each page's filters. Pages are found by their headers: the offset of the
+ * first of their blocks is the end of the previous page. */
 static void spoil_filters(uint8_t *bytes, size_t size)
 {
     uint64_t base = 0;
@@ -70,7 +70,7 @@ static void spoil_filters(uint8_t *bytes, size_t size)
     }
 }
 
-/* A store of one table, with a lie in it; closed. */
+/* A store of one table with a wrong filter; closed. */
 static void make_liar(struct store *store, double summary_bits)
 {
     char key[16];
@@ -143,7 +143,7 @@ static void check_liar(double summary_bits, enum way way)
     store.options.event_context = &told;
 
     store_open(&store);
-    assert_true(count_found(&store, way) < KEYS); /* the lie */
+    assert_true(count_found(&store, way) < KEYS); /* the wrong filter has an effect */
     bb_db_stats(store.db, &stats);
     assert_true(stats.shadow_checks == 0 && told.damages == 0);
     store_close(&store);
@@ -156,12 +156,12 @@ static void check_liar(double summary_bits, enum way way)
     assert_int_equal(stats.shadow_checks, 1);
     assert_int_equal(told.damages, 1);
     assert_non_null(strstr(told.message, ".bbt"));
-    /* No filter is asked any more. */
+    /* No filter is probed any more. */
     assert_int_equal(count_found(&store, (way + 1) % WAYS), KEYS);
     assert_int_equal(find(&store, way, KEYS + 1), BB_NOT_FOUND);
     bb_db_stats(store.db, &stats);
     assert_int_equal(stats.shadow_checks, 1);
-    /* A compaction writes them anew. */
+    /* A compaction rebuilds them. */
     assert_ok(bb_db_delete(store.db, NULL, bb_bytes_of_text("key")));
     assert_ok(bb_db_compact(store.db));
     assert_int_equal(count_found(&store, way), KEYS);
@@ -182,7 +182,7 @@ static void shadow__finds_a_filter_that_lies(void **state)
         check_liar(BB_SUMMARY_NONE, way);
 }
 
-/* One of so many: of sound filters no check is a contradiction, and the answers are the same. */
+/* A sample: with sound filters no check is a contradiction, and the results are the same. */
 static void shadow__one_in_ten(void **state)
 {
     (void)state;

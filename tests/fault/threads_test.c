@@ -1,10 +1,8 @@
-/* Goal: calls of the file system that fail now and then, under a store with its own thread and
- * several writers and readers, cost errors and nothing else: no wrong answer, nothing that was
- * acknowledged is lost, no writer or reader waits for ever, and when the failures are over the
- * store goes on. Method: each writer has keys of its own and knows what it was told of each; one
- * thread lets calls fail, once or for a while, while the others work. Where the failures fall is
- * not the same in every run; what must hold is.
- */
+/* Goal: occasional failures of file system calls, under a store with its thread and several writers
+ * and readers, cost only errors: no wrong result, no lost acknowledged write, no writer or reader
+ * waits forever, and after the failures the store continues. Method: each writer has separate keys
+ * and records the result of each write; one thread lets calls fail, once or for a while, while the
+ * others work. The places of the failures differ between runs; the conditions do not. */
 #include "tests/support/store.h"
 
 #include <errno.h>
@@ -27,7 +25,7 @@ struct crowd {
     struct bb_file_fault *fault;
     uint64_t seed;
     _Atomic uint32_t writing;
-    _Atomic uint64_t failed; /* writes that were told of a failure */
+    _Atomic uint64_t failed; /* writes that got a failure */
     _Atomic uint64_t bad;
 };
 
@@ -152,7 +150,7 @@ static void fail_often(void *argument)
     }
 }
 
-/* The store's thread tries again by itself, after ten seconds at the latest. */
+/* The store's thread retries within ten seconds. */
 static void wait_until_it_writes(struct bb_db *db)
 {
     enum bb_status status = BB_IO;
