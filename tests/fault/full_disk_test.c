@@ -325,8 +325,8 @@ static void full_disk__no_refusal_is_stale(void **state)
     }
 }
 
-/* Regression:where everything is done by the caller, a compaction that does not fit refused writes,
- * though there was space for many more. */
+/* Regression: where everything is done by the caller, a compaction that does not fit refused
+ * writes, though there was space for many more. */
 static void full_disk__compactions_that_do_not_fit(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* The plain main() of a fuzz target: runs it once over every file of its corpus, as an ordinary
  * test.
  *
- * Arguments are files and folders, folders with all folders in them. Names are sorted, so that a
- * failure is always the same one. Each input lies in a block of exactly its own size, so that a
- * sanitizer sees the first byte read past it.
+ * Arguments are files and folders, including subfolders. Names are sorted, so that the first
+ * failure is always the same. Each input is in a block of exactly its size, so that a sanitizer
+ * finds the first byte read past it.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Goal: conditions have SQL's meaning. Method: random trees over random records with every kind of
- * value, each record's truth compared with SQLite's, which sees the same condition as SQL. What
- * SQLite has not is written here again, by other means: tokens letter by letter, regular
- * expressions by POSIX.
+ * value, each record's truth compared with SQLite's, which evaluates the same condition as SQL.
+ * Functions missing in SQLite are implemented here again, in another way: tokens letter by letter,
+ * regular expressions by POSIX.
  *
  * BB_TEST_SEED sets the seed.
  */
@@ -157,7 +157,7 @@ static enum bb_truth truth_of_sqlite(sqlite3_stmt *select)
     return sqlite3_column_int(select, 0) != 0 ? BB_TRUTH_TRUE : BB_TRUTH_FALSE;
 }
 
-/* Its own truth, that of its negation, and that of the same condition printed and parsed again. */
+/* Its truth, the truth of its negation, and of the same condition printed and parsed again. */
 struct forms {
     struct bb_condition *conditions[3];
     struct bb_condition_run *runs[3];

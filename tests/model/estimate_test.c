@@ -1,7 +1,7 @@
-/* Goal: an estimate of an index that there is not says what the index is once it is built: its size within
- * 10 %, the granules that a selection reads within 20 %, from a part of the store.
- * Method: logs drawn from seeds in stores of some 50 tables, as loaded with rows overwritten, and
- * compacted. For indexes of every kind the estimate is compared with the index itself, built after it. */
+/* Goal: an estimate of a hypothetical index agrees with the built index: its size within 10 %, the
+ * granules that a selection reads within 20 %, from a part of the store. Method: logs drawn from
+ * seeds in stores of about 50 tables, as loaded with rows overwritten, and compacted. For indexes
+ * of every kind the estimate is compared with the index, which is built after it. */
 #include "tests/support/store.h"
 
 #include <math.h>

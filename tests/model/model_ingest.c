@@ -27,7 +27,7 @@ struct drafts {
     struct model_key bounds[RANGES_MAX]
                            [2]; /* of deleted ranges, in any order: then they are empty */
     size_t range_count;
-    bool ranges_are_newer; /* than the entries of their own table */
+    bool ranges_are_newer; /* than the entries of their table */
 };
 
 static struct bb_bytes key_of(const struct draft *draft)
@@ -72,7 +72,7 @@ static void drop_doubles(struct drafts *drafts)
     drafts->count = kept;
 }
 
-/* Between keys of different shapes lies much. */
+/* Keys of different shapes are far apart. */
 static uint64_t usual(uint64_t number)
 {
     while (number % 7 == 0 || number % 11 == 0)
@@ -163,8 +163,8 @@ static void tell_entries(struct model *model, const struct drafts *drafts, uint6
     }
 }
 
-/* All have one sequence in the store. The oracle gets them one by one, the table that wins last, under
- * sequences shortly before it, which the store has left out. */
+/* All have one sequence in the store. The oracle gets them one by one, the winning table last,
+ * under sequences shortly before it, which the store has skipped. */
 static void tell_oracle(struct model *model, const struct drafts *tables, size_t count)
 {
     struct bb_db_stats stats;

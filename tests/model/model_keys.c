@@ -8,7 +8,8 @@
 #include "tests/support/must_alloc.h"
 
 /* Key i always has the same bytes: mostly a shared prefix and a number, some very short, some with
- * NULs; a third long enough for what runs and their summaries tell at once (compaction/run.h). */
+ * NULs; a third are long enough for the fast path of runs and their table filters
+ * (compaction/run.h). */
 static struct bb_bytes key_of(uint32_t i, struct model_key *key)
 {
     char *text = (char *)key->data;
@@ -90,8 +91,8 @@ void model_delete(struct model *model)
     model_committed(model, sync);
 }
 
-/* Between keys of different shapes lies much: seldom. The bounds may come in the wrong order: then the
- * range is empty. */
+/* Keys of different shapes are far apart: rarely. The bounds may be reversed: then the range is
+ * empty. */
 static void draw_range(struct model *model, struct model_key keys[2], struct bb_bytes *ret_low,
                        struct bb_bytes *ret_high)
 {
@@ -147,7 +148,7 @@ static void add_operations(struct model *model, struct bb_batch *batch, size_t c
         model_differ(model, "a batch has another number of operations");
 }
 
-/* The oracle learns of a batch by walking through it: what the store makes of it is the same. */
+/* The oracle gets a batch by walking it: the store's result is the same. */
 static enum bb_status tell_oracle(void *context, enum bb_entry_kind kind, struct bb_bytes key,
                                   struct bb_bytes value)
 {
@@ -191,7 +192,7 @@ const struct bb_snapshot *model_draw_snapshot(struct model *model, uint64_t *ret
     return snapshot->handle;
 }
 
-/* The steps decide at the last one, and what they say of the key is what is said in sum. */
+/* The last step decides, and the steps' result for the key equals the total result. */
 static void check_steps(const struct model *model, const struct bb_explain *explain)
 {
     bool is_found = false;
@@ -211,7 +212,7 @@ static enum bb_status ask(struct model *model, const struct bb_get_options *opti
                           struct bb_bytes key)
 {
     struct bb_explain explain;
-    if (bb_rng_one_in(&model->rng, 30)) { /* the status alone first */
+    if (bb_rng_one_in(&model->rng, 30)) { /* first only the status */
         enum bb_status status = bb_db_get(model->db, options, key, NULL);
         if (status != BB_OK)
             return status;

@@ -1,10 +1,10 @@
-/* What the parts of the model test share. */
+/* Shared by the parts of the model test. */
 #ifndef BB_TESTS_MODEL_MODEL_KEYS_H
 #define BB_TESTS_MODEL_MODEL_KEYS_H
 
 #include "tests/model/model_store.h"
 
-/* One of the key space; the bytes stand in *key. */
+/* A key of the key space; *key has the bytes. */
 struct bb_bytes model_draw_key(struct model *model, struct model_key *key);
 /* The key of a number, which is taken modulo the key space. */
 void model_key_number(const struct model *model, uint64_t number, struct model_key *key);
@@ -27,13 +27,13 @@ void model_compare_at(struct model *model, uint64_t sequence);
 void model_compare_selection(struct model *model, struct bb_db *db, uint64_t sequence);
 void model_open(struct model *model);
 void model_close(struct model *model);
-/* Whether the process may hold back, or lose with its death, what it has acknowledged. */
+/* True when the process may buffer, or lose in a crash, acknowledged writes. */
 bool model_may_lose(const struct model *model);
-/* Whether a commit ended there, of those that a crash may come back to. */
+/* True when a commit ended there, if a crash may return to it. */
 bool model_is_commit(const struct model *model, uint64_t sequence);
-/* Of writes that have returned: what a crash may come back to. */
+/* Of finished writes: the possible states after a crash. */
 void model_committed(struct model *model, bool sync);
-/* Nothing that was written so far may be lost from here on. */
+/* No write so far may be lost any more. */
 void model_set_durable(struct model *model);
 
 #endif

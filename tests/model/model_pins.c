@@ -1,5 +1,5 @@
-/* See model_store.h: values that stay pinned while the store goes on, and are still what they were
- * when they are released. */
+/* See model_store.h: values that stay pinned while the store works, and are unchanged when they are
+ * released. */
 #include "tests/model/model_keys.h"
 
 #include "base/bytes.h"

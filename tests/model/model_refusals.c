@@ -1,4 +1,4 @@
-/* See model_store.h: what must be refused, and change nothing. */
+/* See model_store.h: calls that must be refused, without effect. */
 #include "bb/db_files.h"
 #include "tests/model/model_keys.h"
 

@@ -1,5 +1,5 @@
-/* See model_store.h: a store that is closed loses what says which files are in force, and is
- * repaired. Every entry is still there: so the content is what it was. */
+/* See model_store.h: a closed store loses the files that name its current files, and is repaired.
+ * Every entry still exists, so the contents are unchanged. */
 #include "bb/db_files.h"
 #include "tests/model/model_keys.h"
 
@@ -35,7 +35,7 @@ static void remove_files(struct model *model, bool (*is_chosen)(enum loss, const
     model_must(model, fs->ops->sync_directory(fs, MODEL_DIRECTORY), "sync");
 }
 
-/* What the repair has set aside. */
+/* The files that the repair has renamed. */
 static bool is_set_aside(enum loss loss, const char *name)
 {
     (void)loss;

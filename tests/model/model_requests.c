@@ -1,4 +1,4 @@
-/* See model_store.h: requests about many keys or ranges of keys at once. */
+/* See model_store.h: requests for many keys or key ranges. */
 #include "bb/db_files.h"
 #include "tests/model/model_keys.h"
 
@@ -81,7 +81,7 @@ void model_sizes(struct model *model)
     model->coverage->sizes += sizes[1].file_bytes > 0;
 }
 
-/* What another thread writes while a checkpoint is made. */
+/* The writes of another thread during a checkpoint. */
 struct writer {
     struct model *model;
     struct model_key keys[WRITES_MAX];
@@ -129,7 +129,7 @@ static void make_checkpoint(struct model *model)
     model->coverage->checkpoints_beside_writer += writer.count > 0;
 }
 
-/* Everything of before, and a front part of what was written meanwhile. */
+/* Everything from before, and a prefix of the concurrent writes. */
 static void compare_checkpoint(struct model *model, uint64_t before)
 {
     struct bb_db_stats stats;
@@ -158,9 +158,9 @@ void model_checkpoint(struct model *model)
     model->coverage->checkpoints++;
 }
 
-/* ---- What the store says of itself ---- */
+/* ---- The store's statistics ---- */
 
-/* Every table is sound, in an opening beside the writer too. */
+/* Every table is sound, also in a read-only opening. */
 void model_scrub(struct model *model, struct bb_db *db)
 {
     struct bb_db_scrub_report report;

@@ -1,5 +1,6 @@
-/* See model_store.h: selections by conditions on keys and values, beside SQLite, with indexes that come
- * and go. Each condition is written twice, for the store and for SQL. */
+/* See model_store.h: selections by conditions on keys and values, compared with SQLite, with
+ * indexes that are added and dropped. Each condition is written twice, for the store and for
+ * SQL. */
 #include "tests/model/model_keys.h"
 
 #include <stdio.h>
@@ -387,7 +388,7 @@ static void estimate(struct model *model)
         model_must(model, status, "estimate");
 }
 
-/* What was created and dropped is so, whatever has happened since. */
+/* The list agrees with everything created and dropped, after any other events. */
 static void check_list(struct model *model)
 {
     struct bb_db_index_list list;

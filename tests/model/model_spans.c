@@ -12,7 +12,7 @@ void model_span_add(struct model *model, struct model_span *span, struct bb_byte
     span->is_started = true;
 }
 
-/* A table that the store's thread has removed meanwhile counts for nothing. */
+/* A table that the store's thread has removed does not count. */
 static bool is_across(struct model *model, const struct model_span *span, const char *path)
 {
     struct bb_table_options options = {.comparator = model->options.comparator,

@@ -1,4 +1,4 @@
-/* The keys between the least and the greatest that were met, and how many tables lie across them. */
+/* The keys between the lowest and the highest used key, and the number of tables across them. */
 #ifndef BB_TESTS_MODEL_MODEL_SPANS_H
 #define BB_TESTS_MODEL_MODEL_SPANS_H
 

@@ -252,7 +252,8 @@ void model_reopen(struct model *model)
     model->coverage->reopened++;
 }
 
-/* Leaves the store as a dead process would, with what the disk has in `image`; what it came back to. */
+/* Leaves the store like a crashed process, with the disk's contents in `image`; returns the
+ * recovered sequence. */
 static uint64_t abandon_store(struct model *model, struct bb_file_memory *image)
 {
     struct bb_db_stats stats;
@@ -279,7 +280,7 @@ bool model_is_commit(const struct model *model, uint64_t sequence)
     return sequence == model->durable;
 }
 
-/* What came back is what counts from here on. */
+/* Continues with the recovered contents. */
 static void accept(struct model *model, uint64_t sequence)
 {
     if (sequence < model->durable)
@@ -288,7 +289,7 @@ static void accept(struct model *model, uint64_t sequence)
         model_differ(model, "a commit has come back in part");
     model->sequence = sequence;
     oracle_truncate(model->oracle, sequence);
-    /* What was replayed from the log has been written to a table, durably. */
+    /* The replayed log has been written to a table, durably. */
     model_set_durable(model);
 }
 

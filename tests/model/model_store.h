@@ -1,5 +1,5 @@
-/* One store of the model test beside its oracle, and the operations on both. A difference ends the
- * process with the seed of the store, the number of the operation and both answers. */
+/* One store of the model test with its oracle, and the operations on both. A difference ends the
+ * process with the seed of the store, the number of the operation and both results. */
 #ifndef BB_TESTS_MODEL_MODEL_STORE_H
 #define BB_TESTS_MODEL_MODEL_STORE_H
 
@@ -47,14 +47,14 @@ struct model_coverage {
     uint64_t walks_over_compactions; /* iterators used when a compaction had come since */
     uint64_t batch_operations;
     uint64_t reverse_stores;
-    uint64_t views; /* openings beside the writer */
+    uint64_t views; /* read-only openings */
     uint64_t refreshes;
-    uint64_t gets_behind; /* beside the writer, of a state that is past */
+    uint64_t gets_behind; /* read-only, of an old state */
     uint64_t repairs;
     uint64_t repairs_without_manifest;
     uint64_t refusals;
     uint64_t inspections;
-    uint64_t checkpoints_beside_writer; /* that were written to meanwhile */
+    uint64_t checkpoints_beside_writer; /* with concurrent writes */
     uint64_t flushes;
     uint64_t compactions;
     uint64_t walks_over_ranges; /* iterators that crossed keys of deleted ranges */
@@ -75,7 +75,7 @@ struct model_coverage {
     uint64_t indexes_created;
     uint64_t indexes_dropped;
     uint64_t materialized;
-    uint64_t tiered_levels; /* met with several runs, below level 0 */
+    uint64_t tiered_levels; /* seen with several runs, below level 0 */
 };
 
 struct model_snapshot {
@@ -84,7 +84,7 @@ struct model_snapshot {
     uint64_t compactions_before;
 };
 
-/* A value that is pinned, and what it must stay. */
+/* A pinned value, and its expected contents. */
 struct model_pin {
     struct bb_pinned pinned;
     struct bb_buf expected;
@@ -92,7 +92,7 @@ struct model_pin {
     uint64_t compactions_before;
 };
 
-/* An iterator, and where it must stand. */
+/* An iterator, and its expected position. */
 struct model_walk {
     struct bb_db_iter *iter;
     uint64_t sequence; /* that it shows */
@@ -116,21 +116,21 @@ struct model {
     struct bb_file_memory *memory;
     struct bb_db_options options;
     struct bb_db *db;
-    uint32_t key_space; /* keys are drawn from so many */
+    uint32_t key_space; /* number of different keys */
     uint32_t value_max; /* bytes */
     uint64_t sequence;  /* of the last operation */
     uint64_t durable;   /* nothing up to here may be lost */
     uint64_t
-        *commits; /* last sequence of each commit since durable; what a crash may come back to */
+        *commits; /* last sequence of each commit since durable; possible states after a crash */
     size_t commit_count;
     size_t commit_capacity;
     struct model_snapshot snapshots[MODEL_SNAPSHOTS_MAX];
     size_t snapshot_count;
     struct model_pin pins[MODEL_PINS_MAX];
     struct model_walk walks[MODEL_WALKS_MAX];
-    bool has_attributes;    /* the store's catalog has those of model_selects.c */
+    bool has_attributes;    /* the store's catalog has the attributes of model_selects.c */
     uint32_t indexes;       /* of it: a bit for each */
-    struct bb_db *view;     /* the same store, read beside the writer, or NULL */
+    struct bb_db *view;     /* the same store, opened read-only, or NULL */
     uint64_t view_sequence; /* that it shows */
     struct bb_hash_secret secret;
     struct bb_read_stats read_stats;
@@ -147,12 +147,12 @@ void model_delete(struct model *model);
 void model_delete_range(struct model *model);
 void model_batch(struct model *model);
 void model_get(struct model *model);
-/* Releases what is pinned in a slot, and pins another value. */
+/* Releases the pinned value of a slot, and pins another one. */
 void model_pin(struct model *model);
 void model_release_pins(struct model *model);
-/* A key that no put has used: of another shape, before, between and behind the others. */
+/* Looks up a key that no put has used: of another shape, before, between and after the others. */
 void model_get_far_away(struct model *model);
-/* Up to some dozen keys at once. */
+/* Up to a few dozen keys in a batch. */
 void model_get_many(struct model *model);
 void model_compact_range(struct model *model);
 /* Approximate sizes: parts add up. */
@@ -165,19 +165,19 @@ void model_ingest(struct model *model);
 void model_scrub(struct model *model, struct bb_db *db);
 /* Seeks somewhere and moves at random in both directions. */
 void model_walk(struct model *model);
-/* The same with iterators that stay, over whatever happens meanwhile. */
+/* The same with iterators that stay open, over any other events. */
 void model_walk_on(struct model *model);
 void model_end_walks(struct model *model);
-/* Opens the store beside its writer, reads it, brings it up to date, or lets go of it. */
+/* Opens the store read-only, reads it, refreshes it, or closes it. */
 void model_view(struct model *model);
 void model_end_view(struct model *model);
 /* Selects by a condition, after indexes may have been created, dropped or built. */
 void model_select(struct model *model);
-/* Closes, loses what says which files are in force, repairs. */
+/* Closes, loses the files that name the current files, repairs. */
 void model_repair(struct model *model);
-/* What must be refused. */
+/* Calls that must be refused. */
 void model_refuse(struct model *model);
-/* What the store says of itself. */
+/* The store's statistics. */
 void model_inspect(struct model *model);
 void model_snapshot(struct model *model);
 void model_release(struct model *model);
@@ -187,7 +187,7 @@ void model_compact(struct model *model);
 void model_reopen(struct model *model);
 /* The power fails: unsynced bytes and names are lost as a seed draws it. */
 void model_crash(struct model *model);
-/* The process dies: what the operating system has taken stays. */
+/* The process crashes: data given to the operating system stays. */
 void model_kill(struct model *model);
 /* Everything, both directions, now and at each snapshot. */
 void model_compare_all(struct model *model);

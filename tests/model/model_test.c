@@ -1,9 +1,9 @@
-/* Goal: the store answers as a map does, whatever its options, through flushes, compactions,
- * reopening and crashes. Method: seeded random operations, each put to the store and to SQLite
- * (tests/model/oracle.h), every answer compared; now and then everything is compared, forward and
- * backward, as of every snapshot. A crash loses what was not synced, on a file system in memory;
- * what comes back must be the state after some commit, and not before the last durable one.
- * Counters prove at the end that the interesting things have happened.
+/* Goal: the store has the same results as a map, for any options, through flushes, compactions,
+ * reopening and crashes. Method: seeded random operations, each executed on the store and on SQLite
+ * (tests/model/oracle.h), every result compared; sometimes everything is compared, forward and
+ * backward, at every snapshot. A crash loses unsynced data, on a file system in memory; the
+ * recovered state must be after some commit, and not before the last durable one. Counters prove at
+ * the end that the interesting events have happened.
  *
  * BB_TEST_OPS sets the number of operations (default 225,000), BB_TEST_SEED the seed.
  */
@@ -14,7 +14,7 @@
 
 #include "tests/support/rng.h"
 
-/* Each store lives for so many operations, then another one begins with other options. */
+/* Each store lives for this many operations, then another one begins with other options. */
 #define OPS_PER_STORE 15000
 
 static uint64_t op_count(void)
@@ -108,8 +108,8 @@ static void print_coverage(const struct model_coverage *c)
            (unsigned long long)c->visits[BB_VISIT_PRESENT]);
 }
 
-/* Floors, in parts per million of the operations; far below what the weights above give, so that
- * they hold for any seed, and above zero by enough to mean something. */
+/* Floors, in parts per million of the operations; far below the values from the weights above, so
+ * that they hold for any seed, and far enough above zero to be meaningful. */
 static int check_floor(const char *name, uint64_t count, uint64_t operations, uint64_t per_million)
 {
     if (count * 1000000 >= operations * per_million)
@@ -120,7 +120,7 @@ static int check_floor(const char *name, uint64_t count, uint64_t operations, ui
     return 1;
 }
 
-/* What is rare, or what only stores of some options can do: in a short run there may be none. */
+/* Events that are rare, or possible only with some options: a short run may have none of them. */
 static int check_drawn_floor(const char *name, uint64_t count, const struct model_coverage *c,
                              uint64_t per_million)
 {

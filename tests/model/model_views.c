@@ -1,10 +1,10 @@
-/* See model_store.h: the store read beside its writer, without the lock. */
+/* See model_store.h: the store opened read-only, without the lock. */
 #include "bb/db_files.h"
 #include "tests/model/model_keys.h"
 
 #include "base/bytes.h"
 
-/* What shows is the state of some commit: the last one that the operating system was given. */
+/* The visible state is that after some commit: the last one given to the operating system. */
 static void check_state(struct model *model)
 {
     struct bb_db_stats stats;
@@ -29,7 +29,7 @@ static void open_view(struct model *model)
     model->coverage->views++;
 }
 
-/* Nothing that writes or works. */
+/* All writes and requested work are refused. */
 static void check_refusals(struct model *model)
 {
     struct bb_db *view = model->view;

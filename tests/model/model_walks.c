@@ -1,4 +1,4 @@
-/* See model_store.h: iterators, step by step beside the oracle. */
+/* See model_store.h: iterators, compared with the oracle step by step. */
 #include "tests/model/model_keys.h"
 
 #include "base/bytes.h"
@@ -26,7 +26,7 @@ static void compare_position(struct model *model, const struct model_walk *walk,
         model_differ(model, "iterator gives another value");
 }
 
-/* ---- Where it must stand ---- */
+/* ---- The expected position ---- */
 
 static bool expect_first(struct model *model, struct model_walk *walk)
 {
@@ -110,7 +110,7 @@ static void move(struct model *model, struct model_walk *walk, bool is_forward)
 
 /* ---- A walk ---- */
 
-/* What the iterator is bounded by: often nothing, on one side or on both. */
+/* Draws an iterator's bounds: often no bound, on one side or on both. */
 static void draw_bounds(struct model *model, struct model_walk *walk)
 {
     walk->low = model_draw_key(model, &walk->low_key);
@@ -121,7 +121,7 @@ static void draw_bounds(struct model *model, struct model_walk *walk)
     };
 }
 
-/* The same range by its prefix, or none behind which nothing comes. */
+/* The same range by its prefix, or a prefix without later keys. */
 static void draw_prefix(struct model *model, struct model_walk *walk)
 {
     struct bb_bytes key = model_draw_key(model, &walk->low_key);

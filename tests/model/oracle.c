@@ -94,8 +94,8 @@ static void bind_bytes(struct oracle *oracle, sqlite3_stmt *statement, int index
          sqlite3_bind_blob(statement, index, data, (int)bytes.size, SQLITE_STATIC) == SQLITE_OK);
 }
 
-/* SQLite orders blobs bytewise. For the reverse order each byte becomes two, complemented, and an end
- * is set that is greater than any of them. */
+/* SQLite orders blobs bytewise. For the reverse order each byte becomes two, complemented, followed
+ * by an end marker greater than any of them. */
 static struct bb_bytes encode(struct oracle *oracle, int which, struct bb_bytes key)
 {
     struct bb_buf *buf = &oracle->encoded[which];
@@ -197,7 +197,7 @@ enum oracle_answer oracle_get(struct oracle *oracle, struct bb_bytes key, uint64
     return answer;
 }
 
-/* The key that the statement gives for *key, into *key; false when there is none. */
+/* The key that the statement returns for *key, into *key; false if there is no such key. */
 static bool move(struct oracle *oracle, enum statement which, struct bb_buf *key)
 {
     struct bb_bytes from = bb_buf_bytes(key);

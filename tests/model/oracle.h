@@ -1,8 +1,8 @@
-/* What the store must answer, kept by SQLite in memory: every version of every key.
+/* The expected results of the store, kept by SQLite in memory: every version of every key.
  *
- * Table: (key BLOB, sequence INTEGER, value BLOB, NULL for a deletion, 0 for one in a range), primary
- * key (key, sequence), WITHOUT ROWID, binary collation. Any failure of SQLite ends the process: a test
- * without its oracle has nothing to say.
+ * Table: (key BLOB, sequence INTEGER, value BLOB, NULL for a deletion, 0 for one in a range),
+ * primary key (key, sequence), WITHOUT ROWID, binary collation. Any failure of SQLite ends the
+ * process: a test without its oracle is meaningless.
  */
 #ifndef BB_TESTS_MODEL_ORACLE_H
 #define BB_TESTS_MODEL_ORACLE_H
@@ -25,7 +25,7 @@ void oracle_apply(struct oracle *oracle, uint64_t sequence, struct bb_bytes key,
 enum oracle_answer {
     ORACLE_NEVER,         /* no version up to the sequence */
     ORACLE_DELETED,       /* the newest one is a deletion */
-    ORACLE_DELETED_RANGE, /* the key lies in a range that was deleted since */
+    ORACLE_DELETED_RANGE, /* the key is in a range that was deleted since */
     ORACLE_PRESENT,
 };
 /* The newest version of key up to sequence; its value goes to *value when it is present. */
@@ -46,8 +46,8 @@ bool oracle_before(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
 bool oracle_last(struct oracle *oracle, uint64_t sequence, struct bb_buf *key,
                  struct bb_buf *value);
 
-/* Begins to show what is present at the sequence and satisfies a condition of SQL over v.key and v.value,
- * in order of keys; not for a reverse order. */
+/* Begins to show the present keys at the sequence that satisfy a condition of SQL over v.key and
+ * v.value, in order of keys; not for a reverse order. */
 void oracle_select(struct oracle *oracle, uint64_t sequence, const char *where, bool is_backward);
 /* The next one; false at the end. */
 bool oracle_select_next(struct oracle *oracle, struct bb_buf *key, struct bb_buf *value);
@@ -55,12 +55,12 @@ bool oracle_select_next(struct oracle *oracle, struct bb_buf *key, struct bb_buf
 /* How many keys of deleted ranges the moves above have passed so far. */
 uint64_t oracle_ranges_crossed(const struct oracle *oracle);
 
-/* Forgets everything after the sequence: what a crash has lost. */
+/* Forgets everything after the sequence: the data lost in a crash. */
 void oracle_truncate(struct oracle *oracle, uint64_t sequence);
-/* Numbers versions behind the sequence as if they had come with it. REQUIRES: pruned to the last
- * version of each key. */
+/* Renumbers versions after the sequence to that sequence. REQUIRES: pruned to the last version of
+ * each key. */
 void oracle_lower(struct oracle *oracle, uint64_t sequence);
-/* Forgets versions that nobody who asks at sequence_min or later can see. */
+/* Forgets versions that are invisible at sequence_min and later. */
 void oracle_prune(struct oracle *oracle, uint64_t sequence_min);
 
 #endif

@@ -1,6 +1,7 @@
-/* Regression:a listener that asks for statistics, as bb_db_options.on_event allows, kept a store
+/* Regression: a listener that reads statistics, as bb_db_options.on_event permits, kept a store
  * from being closed: the view that bb_db_stats held for a moment counted as an open iterator, and
- * bb_db_close said BB_BUSY. The listener asks so often here that a closing always meets it. */
+ * bb_db_close returned BB_BUSY. The listener here reads so often that it always coincides with the
+ * close. */
 #include "tests/support/store.h"
 
 #include "kv/store.h"

@@ -1,7 +1,6 @@
-/* Goal: bb_db_wait_idle leaves nothing due in deterministic mode either, where no thread does the
- * work. Method: more runs of level 0 than the options allow are found at an opening. (Found by
- * reading: it looked for a failure and returned.)
- */
+/* Goal: bb_db_wait_idle leaves no due work in deterministic mode either, where no thread does it.
+ * Method: an opening finds more runs of level 0 than the options allow. (Found by reading: it only
+ * checked for a failure.) */
 #include "tests/support/assert_status.h"
 
 #include "base/bytes.h"

@@ -1,8 +1,7 @@
-/* Goal: tables that only a look-up still reads go soon after it has left, also when nothing else
- * happens to the store. Method: a look-up stands still in a comparator while everything is
- * compacted, and goes on when the store's thread has nothing to do. (Found by reading: old views
- * were looked at with the next event alone, and kept their files until then.)
- */
+/* Goal: tables that only a lookup still reads are removed soon after it has finished, also without
+ * other events in the store. Method: a lookup is held in a comparator while everything is
+ * compacted, and continues when the store's thread has no work. (Found by reading: old views were
+ * only checked at the next event, and kept their files until then.) */
 #include "tests/support/store.h"
 
 #include <stdatomic.h>

@@ -1,9 +1,8 @@
-/* Goal: a run of level 0 is never rewritten in its place. The new table would have a greater number
- * than runs that are newer in truth, and its old versions would hide deletions in them. Method:
- * level 0 holds a value and, in a newer run, its deletion; the store is opened again with a target
- * so much stricter that the filters of the runs are an excess. (Found by the model test: "get finds
- * a key that is not there".)
- */
+/* Goal: a run of level 0 is never rewritten in place. The new table would have a higher number than
+ * runs that are really newer, and its old versions would hide deletions in them. Method: level 0
+ * has a value and, in a newer run, its deletion; the store is reopened with a much lower target, so
+ * that the filters of the runs are an excess. (Found by the model test: "get finds a key that is
+ * not there".) */
 #include "tests/support/assert_status.h"
 
 #include "base/bytes.h"

@@ -1,6 +1,6 @@
-/* Goal: what broke in LevelDB does not break here. Each test is named after the issue there and
- * what went wrong; most are the scenario of the report in small. Method: a store on a file system
- * in memory that forgets what was not synced, or lets calls fail. */
+/* Goal: LevelDB's bugs do not occur here. Each test is named after the issue and the bug; most are
+ * a small version of the reported scenario. Method: a store on a file system in memory that forgets
+ * unsynced data, or lets calls fail. */
 #include "tests/support/store.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 static const struct bb_write_options synced = {.sync = true};
 
-/* The store's file system behind one that can fail. The store is not opened. */
+/* Wraps the store's file system with one that can fail. The store is not opened. */
 static struct bb_file_fault *init_with_fault(struct store *store)
 {
     store_init(store);
@@ -18,7 +18,7 @@ static struct bb_file_fault *init_with_fault(struct store *store)
     return fault;
 }
 
-/* What a disk has after the given crash; the store that was open is given up. */
+/* The disk after the given crash; the open store is abandoned. */
 static void continue_on(struct store *store, struct bb_file_fault *fault,
                         struct bb_file_memory *image)
 {
@@ -101,7 +101,7 @@ static void leveldb_184_manual_compaction_resurrects(void **state)
     store_deinit(&store);
 }
 
-/* 200: after a change of direction an iterator stood on the wrong key. */
+/* 200: after a change of direction an iterator was at the wrong key. */
 static void leveldb_200_direction_change(void **state)
 {
     (void)state;
@@ -131,8 +131,8 @@ static void leveldb_200_direction_change(void **state)
     store_deinit(&store);
 }
 
-/* 74, 189: CURRENT or the first manifest was empty after a loss of power, for nobody had synced it.
- */
+/* 74, 189: CURRENT or the first manifest was empty after a power failure, because it was not
+ * synced. */
 static void leveldb_189_first_manifest_not_synced(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static enum bb_status keep_image(void *context, struct bb_file_memory *memory, u
     return BB_OK;
 }
 
-/* 195: the old manifest and log were removed, though what replaced them was not durable. */
+/* 195: the old manifest and log were removed, although their replacements were not durable. */
 static void leveldb_195_removed_too_early(void **state)
 {
     (void)state;
@@ -228,8 +228,8 @@ static void leveldb_333_table_synced_before_manifest(void **state)
     store_deinit(&store);
 }
 
-/* 577, 578: an append failed for want of space; when there was some again, a synced write was
- * acknowledged behind the gap, and lost. */
+/* 577, 578: an append failed for lack of space; when space was available again, a synced write was
+ * acknowledged after the gap, and lost. */
 static void leveldb_577_synced_write_behind_a_failed_one(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void leveldb_577_synced_write_behind_a_failed_one(void **state)
     store_deinit(&store);
 }
 
-/* 1081: the log's close failed, nobody was told, and an earlier write was lost while a later one
+/* 1081: the log's close failed without a report, and an earlier write was lost while a later one
  * was not. */
 static void leveldb_1081_close_error_ignored(void **state)
 {
@@ -272,7 +272,7 @@ static void leveldb_1081_close_error_ignored(void **state)
     store_deinit(&store);
 }
 
-/* 1285: a read that gave less than it was asked for was taken for the end of the log. */
+/* 1285: a short read was mistaken for the end of the log. */
 static void leveldb_1285_short_read_taken_for_the_end(void **state)
 {
     (void)state;
@@ -305,7 +305,7 @@ static void leveldb_1285_short_read_taken_for_the_end(void **state)
         } else {
             bb_file_fault_disarm(reading);
             assert_ok(bb_db_open(STORE_PATH, &options, &db));
-            assert_content_at(db, NULL, expected); /* nothing was lost by refusing */
+            assert_content_at(db, NULL, expected); /* the refusal lost no data */
             assert_ok(bb_db_close(db));
         }
         assert_true(nth > 2 || bb_file_fault_hits(reading) > 0);
@@ -318,7 +318,7 @@ static void leveldb_1285_short_read_taken_for_the_end(void **state)
     store_deinit(&store);
 }
 
-/* 1287: a log that ended torn was used again; what came behind the tear could not be read. */
+/* 1287: a torn log was used again; records after the tear could not be read. */
 static void leveldb_1287_torn_log_appended_to(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* Goal: what was synced to a log is never missing without a word. The log of a store that was closed
- * could be emptied, or cut at the end of a record; damage of the last synced record after a kill was
- * taken for a torn tail; so was everything after a close mark that a forked child had written into
- * the log of its parent; and a repair did not say that deletions may be among what was lost. Method:
- * stores that are closed or whose process dies; each cut, each bit, a mark in the middle. */
+/* Goal: synced data of a log is never lost without a report. The log of a closed store could be
+ * emptied, or cut at the end of a record; damage of the last synced record after a kill was
+ * mistaken for a torn tail; so was everything after a close mark that a forked child had written
+ * into the log of its parent; and a repair did not report that deletions may be lost. Method:
+ * stores that are closed or whose process crashes; each cut, each bit, a mark in the middle. */
 #include "tests/unit/kv/repair_fixture.h"
 
 #include "kv/wal/wal_format.h"
@@ -59,7 +59,7 @@ static struct store copy_of(const struct victim *victim)
     return store;
 }
 
-/* The store has all that was written, or is refused. Says whether it was refused. */
+/* The store has all writes, or is refused. Returns whether it was refused. */
 static bool is_noticed(struct store *store)
 {
     struct bb_db_verify_report report;
@@ -75,7 +75,7 @@ static bool is_noticed(struct store *store)
     return true;
 }
 
-/* What is lost may have been the deletion. */
+/* The lost data may have been the deletion. */
 static void check_repaired(struct store *store)
 {
     struct bb_db_repair_report report = repair(store, NULL);
@@ -149,7 +149,7 @@ static void make_mark(const struct victim *victim, const uint8_t *log, uint64_t 
     mark[10] = BB_WAL_MARK;
 }
 
-/* A forked child has closed the store at this offset; the parent went on. */
+/* A forked child has closed the store at this offset; the parent continued. */
 static void insert_mark(struct store *store, const struct victim *victim, size_t offset)
 {
     struct bb_buf bytes = {0};

@@ -1,7 +1,7 @@
-/* Goal: a flipped bit in the last record of a manifest loses nothing that was acknowledged. An ingest,
- * or a flush without a log, was gone after it: opening, verification and repair called the store
- * sound, and the second opening removed the table. Method: stores whose process dies; each bit of the
- * last record and its mark; the record alone, as if the power had taken the mark. */
+/* Goal: a flipped bit in the last record of a manifest loses no acknowledged write. An ingest, or a
+ * flush without a log, was gone after it: opening, verification and repair called the store sound,
+ * and the second opening removed the table. Method: stores whose process crashes; each bit of the
+ * last record and its mark; the record without the mark, as after a power failure. */
 #include "tests/unit/kv/repair_fixture.h"
 
 #include "kv/wal/wal_format.h"
@@ -9,7 +9,7 @@
 
 #define MARK_SIZE BB_WAL_FRAGMENT_SIZE_MIN
 
-/* A store whose process died after its last change of the manifest. */
+/* A store whose process crashed after its last change of the manifest. */
 struct victim {
     struct bb_file_memory *memory;
     struct bb_db_options options;
@@ -28,7 +28,7 @@ static size_t manifest_size(struct store *store, char path[128])
     return size;
 }
 
-/* a=1 is there before; e=1 is what the last record adds. */
+/* a=1 exists before; the last record adds e=1. */
 static struct victim make(bool wal_off)
 {
     struct victim victim = {0};
@@ -71,7 +71,7 @@ static void check_repaired(struct store *store)
     store_deinit(store);
 }
 
-/* Says whether it was noticed. */
+/* Returns whether it was noticed. */
 static bool flip(const struct victim *victim, size_t bit)
 {
     struct store store = copy_of(victim);
@@ -135,8 +135,8 @@ static size_t count_lost(struct store *store)
     return count;
 }
 
-/* An opening cannot tell whether the record was acknowledged. So it goes on without it, as after a
- * loss of power, and keeps the table. */
+/* An opening cannot know whether the record was acknowledged. It continues without it, as after a
+ * power failure, and keeps the table. */
 static void check_kept(bool wal_off)
 {
     struct victim victim = make(wal_off);

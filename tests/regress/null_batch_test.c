@@ -1,6 +1,5 @@
-/* Goal: a write without a batch is refused, and harms nothing. Method: written. (Found by reading:
- * the batch was asked for its size.)
- */
+/* Goal: a write without a batch is refused, without harm. (Found by reading: the batch's size was
+ * read.) */
 #include "tests/support/store.h"
 
 static void null_batch__is_refused(void **state)

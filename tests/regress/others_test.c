@@ -1,7 +1,6 @@
-/* Goal: what broke in other stores (TiKV, Pebble, Badger, TidesDB, CockroachDB) does not break
- * here. Each test is named after the store, the issue or pull request there, and what went wrong.
- * Method: the scenarios in small, on a file system in memory that forgets what was not synced, or
- * lets calls fail. */
+/* Goal: the bugs of other stores (TiKV, Pebble, Badger, TidesDB, CockroachDB) do not occur here.
+ * Each test is named after the store, the issue or pull request, and the bug. Method: small
+ * scenarios, on a file system in memory that forgets unsynced data, or lets calls fail. */
 #include "tests/support/store.h"
 
 #include <stdlib.h>
@@ -64,7 +63,7 @@ static void tikv_19963_missing_current(void **state)
     store_deinit(&store);
 }
 
-/* Pebble 453: damage in the middle of a log was taken for its end, in silence. */
+/* Pebble 453: damage in the middle of a log was mistaken for its end, without a report. */
 static void pebble_453_damage_taken_for_the_end(void **state)
 {
     (void)state;
@@ -83,7 +82,7 @@ static void pebble_453_damage_taken_for_the_end(void **state)
     size_t size = 0;
     uint8_t *bytes = bb_file_memory_bytes(image, path, &size);
     struct bb_db_options options = store_options(image);
-    /* Everything but the last record is known to be durable by the one behind it. */
+    /* Everything except the last record is durable, as recorded by the next one. */
     for (size_t offset = 0; offset + 100 < size; offset += 7) {
         bytes[offset] ^= 0x20;
         assert_status(bb_db_open(STORE_PATH, &options, &db), BB_CORRUPT);
@@ -168,7 +167,8 @@ static void badger_2278_tombstone_passes_a_level(void **state)
             snprintf(key, sizeof(key), "%04d", (i * 13 + round) % 400);
             store_put(&store, key, value);
         }
-        /* Those of this round go again; they may lie in any level from rounds before. */
+        /* The keys of this round are deleted again; they may be in any level from earlier
+         * rounds. */
         for (int i = 0; i < 200; i += 3) {
             snprintf(key, sizeof(key), "%04d", (i * 13 + round) % 400);
             store_delete(&store, key);
@@ -189,8 +189,8 @@ static void badger_2278_tombstone_passes_a_level(void **state)
     store_deinit(&store);
 }
 
-/* TidesDB 494, RocksDB 2349: filters were asked for a seek or a compaction, and keys were passed
- * over. */
+/* TidesDB 494, RocksDB 2349: filters were probed for a seek or a compaction, and keys were
+ * skipped. */
 static void tidesdb_494_filter_asked_for_a_seek(void **state)
 {
     (void)state;
@@ -255,7 +255,8 @@ static void cockroach_70967_key_lost_from_a_snapshot(void **state)
         assert_ok(round % 3 == 2 ? bb_db_compact(store.db) : bb_db_flush(store.db));
     }
     for (int round = 0; round < SNAPSHOTS; round++) {
-        /* From the middle outwards: those that stay are older and newer than the one released. */
+        /* From the middle outwards: the remaining ones are older and newer than the released
+         * one. */
         int which = (SNAPSHOTS / 2 + (round % 2 == 0 ? round / 2 : -(round + 1) / 2) + SNAPSHOTS) %
                     SNAPSHOTS;
         store_print(store.db, snapshots[which], false, found, sizeof(found));
@@ -267,8 +268,8 @@ static void cockroach_70967_key_lost_from_a_snapshot(void **state)
     store_deinit(&store);
 }
 
-/* RocksDB 7621, Pebble 788, LevelDB 905: a file number was given out again after a crash, and what
- * had it was overwritten or removed. */
+/* RocksDB 7621, Pebble 788, LevelDB 905: a file number was used again after a crash, and the
+ * existing file was overwritten or removed. */
 static enum bb_status note_creation(void *context, struct bb_file_memory *memory, uint64_t number,
                                     enum bb_file_call call, const char *path)
 {

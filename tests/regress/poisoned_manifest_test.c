@@ -1,10 +1,8 @@
-/* Goal: while the manifest cannot be written, flushes that are tried again leave no tables behind;
- * once it can, the store goes on, and the table whose record was in doubt goes. Method: every
- * append to a manifest fails, and a flush or a compaction is tried many times; names are counted.
- * (Found by reading: each attempt wrote its table before it looked at the manifest, and left it as
- * an orphan until the next opening; later, one was left, although a new manifest had settled the
- * doubt.)
- */
+/* Goal: while the manifest cannot be written, retried flushes leave no tables; once it can, the
+ * store continues, and the table whose record was in doubt is removed. Method: every append to a
+ * manifest fails, and a flush or a compaction is tried many times; names are counted. (Found by
+ * reading: each attempt wrote its table before it checked the manifest, and left it as an orphan
+ * until the next opening; later, one remained, although a new manifest had settled the doubt.) */
 #include "tests/support/assert_status.h"
 
 #include <string.h>
@@ -77,7 +75,7 @@ static size_t live_tables(struct bb_db *db)
     return count;
 }
 
-/* The directory cannot be synced: no record was begun, and nothing is in doubt. */
+/* The directory cannot be synced: no record was begun, and no file is in doubt. */
 static void poisoned_manifest__what_was_never_recorded_goes_at_once(void **state)
 {
     (void)state;
@@ -115,7 +113,7 @@ static void poisoned_manifest__outputs_of_a_compaction_go(void **state)
                                  .call = BB_FILE_CALL_SYNC, .path_part = "MANIFEST", .nth = 1});
     assert_int_equal(bb_db_compact(db), BB_IO);
     assert_int_equal(bb_file_fault_hits(fault), 1);
-    /* The record may be durable: its table stays beside those that it removes. */
+    /* The record may be durable: its table stays, and so do the tables that it removes. */
     assert_int_equal(count_tables(bb_file_memory_system(memory)), 3);
     assert_int_equal(live_tables(db), 2);
     bb_file_fault_disarm(fault);

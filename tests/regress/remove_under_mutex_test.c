@@ -1,9 +1,8 @@
-/* Goal: files are removed and closed while the store's mutex is free: whoever opens an iterator or
- * takes a snapshot must not wait until the inputs of a compaction are unlinked. Method: a file
- * system whose remove takes a snapshot of the store first. Under the mutex that never comes back,
- * and the alarm ends the test. (Found by reading: views were released, with their logs and tables,
- * under the mutex.)
- */
+/* Goal: files are removed and closed without the store's mutex: opening an iterator or taking a
+ * snapshot must not wait until the inputs of a compaction are unlinked. Method: a file system whose
+ * remove takes a snapshot of the store first. Under the mutex that never returns, and the alarm
+ * ends the test. (Found by reading: views were released, with their logs and tables, under the
+ * mutex.) */
 #include <unistd.h>
 
 #include "tests/support/assert_status.h"

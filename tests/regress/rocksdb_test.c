@@ -1,6 +1,6 @@
-/* Goal: what broke in RocksDB does not break here. Each test is named after the issue or pull
- * request there and what went wrong. Method: the scenarios in small, on a file system in memory
- * that forgets what was not synced, or lets calls fail. */
+/* Goal: RocksDB's bugs do not occur here. Each test is named after the issue or pull request and
+ * the bug. Method: small scenarios, on a file system in memory that forgets unsynced data, or lets
+ * calls fail. */
 #include "tests/support/store.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static struct bb_file_fault *init_with_fault(struct store *store)
     return fault;
 }
 
-/* The store goes on, on the disk as it is now, as if its process had died. */
+/* The store continues on the present disk, as after a crash of its process. */
 static void restart_without_fault(struct store *store, struct bb_file_fault *fault)
 {
     struct bb_file_memory *image = bb_file_memory_clone(store->memory);
@@ -43,7 +43,7 @@ static void rocksdb_4024_version_straddles_filters(void **state)
         struct store store;
         store_init(&store);
         store.options.filter_kind = kinds[kind];
-        store.options.target_wasted_reads = 1e-4; /* a filter without the key would say so */
+        store.options.target_wasted_reads = 1e-4; /* a filter without the key would return no */
         store.options.block_size_bytes = 64;      /* every block has two or three versions */
         store.options.compression = BB_COMPRESSION_NONE;
         store_open(&store);
@@ -113,8 +113,8 @@ static void rocksdb_1370_obsolete_logs_replayed(void **state)
     store_deinit(&store);
 }
 
-/* 5379, 6949, 6331: a record of the manifest whose sync had failed was there all the same after a
- * restart, and the tables that it named were gone; or later records stood behind a broken one. */
+/* 5379, 6949, 6331: a record of the manifest whose sync had failed was present after a restart, and
+ * its tables were gone; or later records followed a broken one. */
 static void rocksdb_5379_failed_manifest_record_survives(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void rocksdb_7701_hole_between_logs(void **state)
     store.options.on_event = stop_worker;
     store.options.event_context = &stopped;
     store_open(&store);
-    /* The first flush stops the store's thread; two logs come into being behind it. */
+    /* The first flush stops the store's thread; then two logs are created. */
     fill_one_buffer(&store, 'a');
     fill_one_buffer(&store, 'b');
     bb_mutex_lock(&stopped.mutex);
@@ -241,7 +241,7 @@ static void rocksdb_7701_hole_between_logs(void **state)
     store.memory = image;
     store.options = store_options(image);
     store_open(&store);
-    /* What is there is a front part of what was written: a00 ... a19 b00 ... without a gap. */
+    /* The contents are a prefix of the writes: a00 ... a19 b00 ... without a gap. */
     assert_ok(bb_db_iter_create(store.db, NULL, &iter));
     bb_db_iter_seek_first(iter);
     int count = 0;

@@ -1,13 +1,13 @@
-/* Filter envelopes from anywhere: the first byte of the input says what is done with the rest.
+/* Arbitrary filter envelopes. The first byte of the input selects the use of the rest:
  *
- *     0 ... 239    the rest is an envelope. It is read as it is; then magic, version, sizes and
- *                  checksum are put right, so that the fields behind them are reached, and it is
- *                  read again. A view that opens is asked, whatever it says; one that does not lets
- *                  everything through. What can be changed is loaded, changed, and stored again.
- *     240 ... 255  kind and target rate, then hashes of 8 bytes: an envelope is built, and has to
- *                  open, to describe itself, and to let every one of them through.
+ *     0 ... 239    the rest is an envelope. It is read unchanged; then magic, version, sizes and
+ *                  checksum are repaired, so that the later fields are reached, and it is read
+ *                  again. A view that opens is probed; one that does not returns maybe for
+ *                  everything. Changeable ones are loaded, changed, and stored again.
+ *     240 ... 255  kind and target rate, then hashes of 8 bytes: an envelope is built, and must
+ *                  open, describe itself, and return maybe for every hash.
  *
- * Every envelope lies in memory of exactly its size.
+ * Every envelope is in memory of exactly its size.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void must(enum bb_status status)
     BB_ASSERT(status == BB_OK);
 }
 
-/* What was encoded opens. */
+/* An encoded envelope opens. */
 static void assert_opens(const struct bb_buf *envelope)
 {
     struct bb_filter_view view;
@@ -142,7 +142,7 @@ static void fold_split_block(struct bb_bytes bytes, bool whole)
     bb_buf_deinit(&folded);
 }
 
-/* Loaded as what it is, and as everything else. */
+/* Loaded as its kind, and as every other one. */
 static void change(const uint8_t *data, size_t size)
 {
     struct bb_bytes bytes = {data, size};

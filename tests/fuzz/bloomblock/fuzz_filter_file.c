@@ -1,9 +1,9 @@
-/* Files of filters from anywhere. The input is a file: it is read as it is; then magic, version,
- * sizes, seals and both checksums are put right, so that the fields behind them are reached, and it
- * is read again. Into a filter that opens keys are inserted, and have to be there, or are refused
- * with the filter as it was.
+/* Arbitrary files of filters. The input is a file: it is read unchanged; then magic, version,
+ * sizes, seals and both checksums are repaired, so that the later fields are reached, and it is
+ * read again. Keys are inserted into a filter that opens, and must be present afterwards, or are
+ * refused without a change of the filter.
  *
- * Every file lies in memory of exactly its size.
+ * Every file is in memory of exactly its size.
  */
 #include <stdlib.h>
 #include <string.h>

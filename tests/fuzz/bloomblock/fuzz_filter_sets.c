@@ -1,10 +1,11 @@
-/* Two filters, counted, compared and united. The first byte of the input says which:
+/* Two filters, counted, compared and united. The first byte of the input selects them:
  *
- *     0 ... 127    two envelopes from anywhere: the length of the first in two bytes, then both.
- * Magic, version, sizes and checksum are put right, so that the fields behind are reached. 128 ...
- * 255  two that are built: kind, units, probes, how many times the units each has, in a byte each,
- * then hashes of 8 bytes, in turn for the one and the other. Sizes of which one is a multiple of
- * the other have to unite, others must not; the union lets every hash through.
+ *     0 ... 127    two arbitrary envelopes: the length of the first in two bytes, then both. Magic,
+ *                  version, sizes and checksum are repaired, so that the later fields are reached.
+ *     128 ... 255  two built ones: kind, units, probes and a multiple of the units for each, in
+ *                  a byte each, then hashes of 8 bytes, alternately for each filter. Sizes of
+ *                  which one is a multiple of the other must unite, others must not; the union
+ *                  returns maybe for every hash.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* A payload of a log record, as recovery decodes it.
+/* A payload of a log record, decoded as in recovery.
  *
- *     input      first byte: bit 0 sets the count to the operations that are there; then the payload
+ *     input      first byte: bit 0 sets the count to the present operations; then the payload
  *     oracle     an accepted payload, encoded again from its operations, gives the same bytes
  */
 #include <stdlib.h>

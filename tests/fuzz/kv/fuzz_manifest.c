@@ -1,12 +1,12 @@
-/* CURRENT and the manifest it names, read as an opening reads them.
+/* CURRENT and the manifest it names, read as in an opening.
  *
  * input      first byte, modulo 3:
- *            0   the rest are edits, each with two bytes of size before it, framed as a manifest
+ *            0   the rest is edits, each with two bytes of size before it, framed as a manifest
  *            1   the rest is the manifest's file, whose checks are repaired
  *            2   the rest is CURRENT
- * oracle     reading ends in a state, BB_CORRUPT or BB_UNSUPPORTED; an edit that decodes is encoded
- * to what decodes to the same again; a state can be written as a new manifest, and reads back the
- * same; CURRENT that is accepted is the one line that names its number
+ * oracle     reading returns a state, BB_CORRUPT or BB_UNSUPPORTED; a decoded edit is encoded to
+ *            bytes that decode to the same again; a state can be written as a new manifest, and
+ *            reads back the same; an accepted CURRENT is exactly the line with its number
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static void check_state(const struct bb_manifest_state *state)
     }
 }
 
-/* Everything that a state says. */
+/* Encodes a whole state. */
 static void encode_state(const struct bb_manifest_state *state, struct bb_buf *bytes)
 {
     struct bb_edit edit = {.has_identity = true,
@@ -162,7 +162,7 @@ static void read_edits(struct bb_bytes input)
     bb_file_memory_destroy(memory);
 }
 
-/* The identity is that of the input's own header, so that edits of any store get through. */
+/* The identity is the one in the input's header, so that edits of any store are accepted. */
 static void repair(uint8_t *file, size_t size)
 {
     if (size < BB_WAL_HEADER_SIZE)

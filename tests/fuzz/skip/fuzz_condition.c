@@ -1,8 +1,8 @@
-/* Conditions from anywhere, on records from anywhere: the text up to the first newline is the
- * condition, what follows are the values.
+/* Arbitrary conditions, on arbitrary records: the text up to the first newline is the condition,
+ * the values follow.
  *
- * What parses must print as text that parses to the same condition, with the same truth of every
- * record; and what its leaves and its needles say of matches must be so.
+ * Parsed text must print as text that parses to the same condition, with the same truth of every
+ * record; and the properties that its leaves and its needles claim for matches must hold.
  */
 #include <inttypes.h>
 #include <stdio.h>

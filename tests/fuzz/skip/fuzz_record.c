@@ -1,11 +1,11 @@
-/* Records from anywhere. The first byte of the input says what the rest is:
+/* Arbitrary records. The first byte of the input selects the use of the rest:
  *
  *     0 ... 247      a record, which every extractor reads
  *     248 ... 255    a definition
  *
- * Nothing outside of the record is read (the address sanitizer sees to it), an attribute alone is what
- * it is among all others, and a JSON text that jansson takes is not malformed. A definition that is
- * taken has a canonical text that says the same.
+ * No byte outside the record is read (the address sanitizer checks that), an attribute read
+ * separately equals the same one read among others, and a JSON text that jansson accepts is not
+ * malformed. An accepted definition has a canonical text with the same meaning.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define DEFINITION_FROM 248
 
-/* JSON first: their number is what jansson is compared with. */
+/* JSON first: jansson is compared with this many. */
 static const char *const DEFINITIONS[] = {
     "j0 bytes = json($)",
     "j1 bytes = json($.a)",
@@ -82,7 +82,7 @@ static void assert_same(const struct bb_attribute *a, const struct bb_attribute 
         BB_ASSERT(a->as.u64 == b->as.u64);
 }
 
-/* Every byte of what was found can be read. */
+/* Every byte of the result is readable. */
 static void touch(const struct bb_attribute *attribute)
 {
     if (attribute->state != BB_ATTRIBUTE_PRESENT || attribute->type != BB_ATTRIBUTE_BYTES)
@@ -92,7 +92,7 @@ static void touch(const struct bb_attribute *attribute)
         sum = (uint8_t)(sum + attribute->as.bytes.data[i]);
 }
 
-/* What schema->verbatim promises. */
+/* The guarantee of schema->verbatim. */
 static void assert_verbatim(const struct bb_schema *schema, size_t i, struct bb_bytes value,
                             const struct bb_attribute *attribute)
 {

@@ -1,8 +1,8 @@
-/* Index files from anywhere. The input is a file; magic, version and all checksums are put right as far
- * as its own sizes allow, so that what is under them is reached.
+/* Arbitrary index files. The input is a file; magic, version and all checksums are repaired, within
+ * its recorded sizes, so that the code after them is reached.
  *
- * What opens is described, asked, decided by its columns, and verified. Nothing may be read outside of
- * the file, and no bit may be set for a granule that is not there.
+ * A file that opens is described, queried, decided by its columns, and verified. No byte outside
+ * the file may be read, and no bit may be set for a missing granule.
  */
 #include <string.h>
 
@@ -64,8 +64,8 @@ static void repair_segment(uint8_t *data, size_t size, const struct bb_head_segm
     }
 }
 
-/* What the directory and the heads name: these are left as they are, and may name each other's bytes;
- * what is damaged so stays damaged. */
+/* The parts named by the directory and the heads. These are unchanged, and may name each other's
+ * bytes; such damage stays. */
 static void repair_indexes(uint8_t *data, size_t size, const struct bb_index_directory *directory)
 {
     for (size_t i = 0; i < directory->index_count; i++) {

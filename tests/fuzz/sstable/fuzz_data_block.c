@@ -1,10 +1,10 @@
-/* Data blocks from anywhere. The first byte says what the rest is:
+/* Arbitrary data blocks. The first byte selects the use of the rest:
  *
- *   bit 0   0: a raw payload   1: a stored block, of which the checksum is put right
- *   bit 1   the order: 0 bytewise, 1 backwards
+ *   bit 0   0: a raw payload   1: a stored block, whose checksum is repaired
+ *   bit 1   the order: 0 bytewise, 1 backward
  *
- * Whatever loads is read in both directions and looked up in. What reads to its end without an
- * error must be in order, be the same backwards, and be found entry by entry.
+ * A block that loads is read in both directions and searched. A block that reads to its end without
+ * an error must be in order, be the same backward, and be found entry by entry.
  */
 #include <string.h>
 

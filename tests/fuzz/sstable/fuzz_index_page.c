@@ -1,8 +1,9 @@
-/* Index pages from anywhere. Three bytes say how they are read (kind of filters and order, rank,
- * granularity), the rest is a page, of which the two sizes and the two checksums are put right.
+/* Arbitrary index pages. Three bytes select how they are read (kind of filters and order,
+ * fingerprint bits, granularity), the rest is a page, whose two sizes and two checksums are
+ * repaired.
  *
- * What loads is searched: every search must agree with one that compares every fence, and every
- * block must have a place. Filters are asked, whatever they are.
+ * A page that loads is searched: every search must agree with a walk over all fences, and
+ * every block must have a place. Filters of any kind are probed.
  */
 #include <string.h>
 
@@ -26,8 +27,8 @@ static int compare_backwards(void *context, struct bb_bytes a, struct bb_bytes b
 }
 static const struct bb_comparator backwards = {.name = "backwards", .compare = compare_backwards};
 
-/* The fence area keeps the size it says if there is room; the filter area takes the rest, if the
- * page says that it has one. */
+/* The fence area keeps its recorded size if there is space; the filter area takes the rest, if the
+ * page's header has one. */
 static void repair(uint8_t *page, size_t size)
 {
     if (size < BB_PAGE_HEADER_SIZE + BB_CHECKSUM_SIZE)

@@ -1,11 +1,10 @@
-/* Damaged tables. The input is a table, put right as fuzz_table's is, and the damage that is done to
- * it then:
+/* Damaged tables. The input is a table, repaired as in fuzz_table, and then damaged:
  *
  *     table | stroke* | u8 strokes
  *     stroke := u8 what | u16 where, in parts of the file | u16 size
  *
- * What comes out is in order, and inside of the file. If the table was sound it is part of the table, all
- * of it if nothing was damaged; and range tombstones are all that it has, or none.
+ * The result is in order, and inside the file. If the table was sound the result is part of the
+ * table, and all of it if there was no damage; and range tombstones are complete, or missing.
  */
 #include "tests/unit/sstable/table_repair.h"
 
@@ -48,7 +47,7 @@ static size_t strike(uint8_t *bytes, size_t size, const uint8_t *stroke)
     case FLIP:
         bytes[at] ^= (uint8_t)(1 + length % 255);
         return size;
-    case MOVE: /* what is at the beginning, once more */
+    case MOVE: /* a copy of the first bytes */
         memmove(bytes + at, bytes, length);
         return size;
     default:
@@ -63,7 +62,7 @@ static size_t damage(uint8_t *bytes, size_t size, const uint8_t *strokes, size_t
     return size;
 }
 
-/* ---- what comes out ---- */
+/* ---- the result ---- */
 
 static bool is_same(const struct bb_entry *a, const struct bb_entry *b)
 {
@@ -144,7 +143,7 @@ static void check_report(const struct salvaging *salvaging, const struct bb_salv
 
 /* ---- a run ---- */
 
-/* Only of what is sound it is known what must come out. */
+/* The expected result is known only for sound tables. */
 static void open_sound(struct bb_file_system *fs, struct salvaging *salvaging)
 {
     struct bb_table_options options = {.file_system = fs};

@@ -1,9 +1,9 @@
-/* Summaries from anywhere. A byte says how the section is read (rank, order), the rest is the
- * section, whose checksums are put right.
+/* Arbitrary table filters. A byte selects how the section is read (fingerprint bits, order), the
+ * rest is the section, whose checksums are repaired.
  *
- * What loads is pinned, and keys are asked of every part: each has a shard, each shard a place in
- * its chunk or none. A chunk that passes its check answers alike from its directory and from its
- * places. The memory that a list claims is bounded by the section.
+ * A section that loads is pinned, and keys are probed in every part: each has a shard, each shard a
+ * place in its chunk or none. A chunk that passes its check has the same results from its directory
+ * and from its places. The section bounds the memory that a list claims.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ struct world {
     const uint8_t *section;
 };
 
-/* Of a good chunk, the answer of its own directory. */
+/* For an intact chunk, the result of its directory. */
 static bool ask_directory(const struct world *world, uint32_t part, struct bb_block_filter_key key)
 {
     const struct bb_summary *summary = world->summary;

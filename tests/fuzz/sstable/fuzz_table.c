@@ -1,8 +1,9 @@
-/* Whole tables from anywhere. The input is a file; magic, places and all checksums are put right as
- * far as its own sizes allow, so that what stands under them is reached.
+/* Arbitrary whole tables. The input is a file; magic, places and all checksums are repaired, within
+ * its recorded sizes, so that the code after them is reached.
  *
- * What opens is asked for keys, scanned both ways and verified. What verifies must read to its end,
- * with as many entries as the report says, and give each of them to a look-up, filters or not.
+ * A table that opens is used for lookups, scanned both ways and verified. A verified table must
+ * read to its end, with the report's number of entries, and return each of them in a lookup, with
+ * and without filters.
  */
 #include <string.h>
 
@@ -58,7 +59,7 @@ static void scan(struct bb_table *table, bool is_sound, uint64_t entries)
     bb_iter_destroy(iter);
 }
 
-/* What a dump does: on behind every damage. */
+/* Like a dump: continues after every damage. */
 static void walk(struct bb_table *table)
 {
     struct bb_table_walk parts;
@@ -77,7 +78,8 @@ static void walk(struct bb_table *table)
     bb_table_walk_deinit(&parts);
 }
 
-/* Any list: fragments ascend, and each covers from its low end up to, but not with, its high one. */
+/* For any list: fragments ascend, and each covers from its low end up to, but not including, its
+ * high one. */
 static void check_ranges(struct bb_table *table)
 {
     const struct bb_range_tombstones *list = bb_table_range_tombstones(table);

@@ -1,9 +1,9 @@
-/* Files of LevelDB from anywhere, as `import leveldb` reads them.
+/* Arbitrary files of LevelDB, as `import leveldb` reads them.
  *
- *     input      first byte: what the rest is (0 table, 1 log, 2 manifest), + 4 puts checksums
- *                right, so that what stands under them is reached; then the file
- *     oracle     a table's entries come in order; what a log holds comes in order and lies in its
- *                bytes; a manifest's tables are in order; a refusal is one of damage or form
+ *     input      first byte: kind of the rest (0 table, 1 log, 2 manifest), + 4 repairs checksums,
+ *                so that the code after them is reached; then the file
+ *     oracle     a table's entries are in order; a log's contents are in order and within its
+ *                bytes; a manifest's tables are in order; errors are only damage or form
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Goal: want of memory in the file seam is reported as such, leaks neither memory nor descriptors,
  * and a file that could not be created is not left behind. Method: linked with
- * tests/support/alloc/alloc_fault.c; every allocation of a scenario failsone by one, over the
+ * tests/support/alloc/alloc_fault.c; every allocation of a scenario fails one by one, over the
  * operating system's files and over the files in memory. */
 #include "tests/support/assert_status.h"
 

@@ -1,6 +1,6 @@
 /* Goal: the pool reports want of memory and leaks neither memory nor descriptors. Method: linked
  * with tests/support/alloc/alloc_fault.c; every allocation of a scenario with more files than
- * descriptors failsone by one. */
+ * descriptors fails one by one. */
 #include "tests/support/assert_status.h"
 
 #include <stdio.h>

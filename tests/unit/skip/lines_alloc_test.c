@@ -1,5 +1,5 @@
 /* Goal: an index file of lines is whole, old or not there, and what fails is told. Method: each
- * call, each allocation, and the power before each call that changes something, failone by one. */
+ * call, each allocation, and the power before each call that changes something, fail one by one. */
 #include "tests/unit/skip/lines_fixture.h"
 
 #include "tests/support/alloc/alloc_fault.h"

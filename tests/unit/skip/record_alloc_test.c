@@ -1,5 +1,5 @@
 /* Goal: schemas and readers that get no memory say so, leak nothing, and go on afterwards. Method:
- * every allocation failsone by one. */
+ * every allocation fails one by one. */
 #include <string.h>
 
 #include "bb/record.h"

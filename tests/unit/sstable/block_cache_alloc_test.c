@@ -1,5 +1,5 @@
 /* Goal: a cache without memory reports it and leaks nothing; a cache that cannot grow continues
- * with longer chains. Method: every allocation failsone by one. */
+ * with longer chains. Method: every allocation fails one by one. */
 #include "tests/support/assert_status.h"
 
 #include "sstable/block/block_cache.h"

@@ -1,6 +1,6 @@
 /* Goal: properties survive a round trip; sections with one missing, duplicate, unknown and
  * mandatory, ill-formed or out of range are refused; the secret is not printed. Method: each field
- * of the listone by one. */
+ * of the list one by one. */
 #include "tests/support/assert_status.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Goal: without memory, every call on a table fails cleanly and leaks nothing; and a get whose page
- * and block are in memory allocates none. Method: each allocation failsone by one; allocations are
+ * and block are in memory allocates none. Method: each allocation fails one by one; allocations are
  * counted. */
 #include "tests/support/assert_status.h"
 

@@ -1,6 +1,6 @@
 /* Goal: a builder reports a failing call, writes no more and leaves no file; a successful one makes
- * few calls and the same bytes for the same input. Method: each call failsone by one; the calls are
- * counted. */
+ * few calls and the same bytes for the same input. Method: each call fails one by one; the calls
+ * are counted. */
 #include "tests/unit/sstable/table_fixture.h"
 
 #include <errno.h>

@@ -425,7 +425,7 @@ static void table_read__iterators_stop_with_the_reason(void **state)
     world_deinit(&world);
 }
 
-/* Regression:a get hid every entry under the range tombstone of the table's newest sequence, even
+/* Regression: a get hid every entry under the range tombstone of the table's newest sequence, even
  * one of the same sequence, which iterators returned. */
 static void table_read__of_an_entry_as_new_as_the_range_tombstone_over_it(void **state)
 {
@@ -465,7 +465,7 @@ static void table_read__of_an_entry_as_new_as_the_range_tombstone_over_it(void *
     bb_file_memory_destroy(memory);
 }
 
-/* Regression:a range tombstone of sequence 0, which tables may have, was ignored. */
+/* Regression: a range tombstone of sequence 0, which tables may have, was ignored. */
 static void table_read__of_a_range_tombstone_of_sequence_0(void **state)
 {
     (void)state;
