@@ -79,7 +79,7 @@ static void use_reads(struct bb_db *db)
     FORK_CHECK(stats.writes == 0 && stats.gets == 0);
 }
 
-/* What was pinned stays readable; an iterator shows where it stands, and goes nowhere. */
+/* Pinned values stay readable; an iterator shows its position, and does not move. */
 static void use_open(struct fork_handles *handles)
 {
     if (handles->iter == NULL)
@@ -208,7 +208,7 @@ _Noreturn void fork_child_run(const struct fork_stage *stage, struct fork_handle
         break;
     }
     FORK_CHECK(fork_handles_close(handles) == BB_OK);
-    /* Without threads the store was still at the fork: all of it is released. */
+    /* Without threads the store was idle at the fork: everything is released. */
     if (stage->plan->deterministic && stage->plan->writers == 0)
         FORK_CHECK(descriptor_count(stage->directory) == 0);
     _exit(0);

@@ -1,11 +1,11 @@
-/* What a child does with the store that it inherited. */
+/* The actions of a child with the inherited store. */
 #ifndef BB_TESTS_FORK_CHILD_H
 #define BB_TESTS_FORK_CHILD_H
 
 #include "bb/select.h"
 #include "tests/fork/opener.h"
 
-/* What the opener has open when it forks. NULL, or without a holder: not that. */
+/* The opener's open handles at the fork. NULL, or without a holder: not open. */
 struct fork_handles {
     struct bb_db *db;
     struct bb_db_iter *iter;

@@ -17,7 +17,7 @@
 #include "tests/fork/opener.h"
 #include "tests/support/temp_dir.h"
 
-/* The sanitizers' allocator does not go through a fork beside threads that use it. */
+/* The sanitizers' allocator does not survive a fork while other threads use it. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HAS_THREADS false
 #else
@@ -128,7 +128,7 @@ static bool ended_well(const struct fork_plan *plan, int result, bool is_opener)
            complain(plan, is_opener ? "the opener failed" : "a child failed");
 }
 
-/* Those that outlived the opener are this process's children now. */
+/* Children that outlived the opener are this process's children now. */
 static bool await_others(const struct fork_plan *plan)
 {
     int result = 0;

@@ -1,12 +1,13 @@
-/* One run: a process opens a store and writes, forks while it does, goes on, and ends; what became of
- * the store is seen by the test, which only watches.
+/* One run: a process opens a store and writes, forks during that, continues, and ends. The test
+ * only watches, and sees the result in the store.
  *
- *     test        opens the store again in the end, reads every acknowledged key, verifies
- *      +- opener  opens the store; its threads write, each key synced; forks; goes on; closes or is killed
- *          +- child  has the handle, and does something with it
+ *     test        finally reopens the store, reads every acknowledged key, verifies
+ *      +- opener  opens the store; its threads write, each key synced; forks; continues; closes or
+ *                 is killed
+ *          +- child  has the handle, and uses it
  *
- * What was acknowledged is counted in memory that all three share. Each process has an alarm: one that
- * hangs is killed by it, and that is a failure.
+ * Acknowledged writes are counted in memory that all three share. Each process has an alarm, which
+ * kills a hanging process; that is a failure.
  */
 #ifndef BB_TESTS_FORK_FORK_RUN_H
 #define BB_TESTS_FORK_FORK_RUN_H
@@ -18,21 +19,21 @@
 #define FORK_CHILDREN    2
 
 enum fork_child {
-    FORK_CHILD_CLOSES, /* destroys and closes what it has, and leaves by _exit */
+    FORK_CHILD_CLOSES, /* destroys and closes its handles, and ends by _exit */
     FORK_CHILD_EXITS,  /* leaves by exit: the finalizers do the same */
     FORK_CHILD_IS_KILLED,
     FORK_CHILD_EXECS,
     FORK_CHILD_USES,     /* makes every call: all are refused; then closes */
-    FORK_CHILD_OPENS,    /* opens the store anew: it is held; then closes the old handle */
+    FORK_CHILD_OPENS,    /* reopens the store, which is held; then closes the old handle */
     FORK_CHILD_FORKS,    /* its own child closes, then it closes too */
     FORK_CHILD_LINGERS,  /* outlives the opener, and closes then */
-    FORK_CHILD_SUCCEEDS, /* outlives the opener, opens the store anew, writes, and closes both */
+    FORK_CHILD_SUCCEEDS, /* outlives the opener, reopens the store, writes, and closes both */
     FORK_CHILD_COUNT,
 };
 
 struct fork_plan {
     uint64_t seed;
-    unsigned writers;     /* threads that write beside the opener's first one */
+    unsigned writers;     /* writing threads in addition to the opener's first one */
     bool deterministic;   /* the store has no threads */
     bool wal_buffered;    /* some commits are gathered in the process; synced ones are not */
     unsigned puts_before; /* of the first thread, before each fork, */
@@ -45,7 +46,7 @@ struct fork_plan {
 };
 
 void fork_plan_draw(struct fork_plan *plan, uint64_t seed);
-/* False: a write was lost, a process hung or was wrong. Says what to stderr. */
+/* False: a write was lost, a process hung or was wrong. Prints the reason to stderr. */
 bool fork_run(const struct fork_plan *plan);
 
 const char *fork_child_name(enum fork_child child);

@@ -124,7 +124,7 @@ static void await_child(pid_t process, enum fork_child child)
         FORK_CHECK(WIFEXITED(result) && WEXITSTATUS(result) == 0);
 }
 
-/* One that outlives its opener has begun to run when this returns: it has given up the lock. */
+/* A child that outlives its opener has begun to run when this returns: it has released the lock. */
 static void fork_and_go_on(struct opener *opener, enum fork_child child, uint64_t outliving)
 {
     pid_t process = fork();

@@ -1,5 +1,5 @@
-/* What the process does that opens the store, and what its children do. Neither is a place for cmocka:
- * a failure is a line on stderr and the end of the process. */
+/* The actions of the process that opens the store, and of its children. Neither can use cmocka: a
+ * failure is a line on stderr and the end of the process. */
 #ifndef BB_TESTS_FORK_OPENER_H
 #define BB_TESTS_FORK_OPENER_H
 
@@ -16,7 +16,7 @@ struct fork_board {
     _Atomic uint64_t acknowledged[FORK_WRITERS_MAX + 1]; /* rows of each thread, from 0 on */
     _Atomic uint64_t heirs;                              /* rows of FORK_CHILD_SUCCEEDS */
     _Atomic uint64_t children;                           /* that outlive the opener, and run */
-    _Atomic uint32_t is_over;     /* the opener is gone, and they may go on */
+    _Atomic uint32_t is_over;     /* the opener is gone, and they may continue */
     _Atomic uint32_t may_succeed; /* and the test has seen the store */
 };
 

@@ -1,10 +1,9 @@
-/* Goal: a fork costs the store nothing, whatever the child does with the handle and whenever the fork
- * comes, and no process hangs. What happened: a child's exit closed the handle, which wrote the end of
- * the parent's log and manifest, and every later write of the parent was lost; a child that wrote hung
- * after some thousand puts, because it has no threads; a child that lived kept a dead parent's store
- * locked.
- * Method: real processes on real files. Named cases, then drawn ones, BB_TEST_FORKS of them; each
- * prints its seed when it fails. */
+/* Goal: a fork does not harm the store, for any use of the handle in the child and any moment of
+ * the fork, and no process hangs. Regressions: a child's exit closed the handle, which wrote the
+ * end of the parent's log and manifest, and every later write of the parent was lost; a child that
+ * wrote hung after some thousand puts, because it has no threads; a living child kept a dead
+ * parent's store locked. Method: real processes on real files. Named cases, then random ones,
+ * BB_TEST_FORKS of them; each prints its seed when it fails. */
 #include "tests/support/assert_status.h"
 
 #include <inttypes.h>
@@ -50,7 +49,7 @@ static void fork__child_that_exits_with_finalizers_ends_no_log_of_its_parent(voi
     assert_runs(plan_of(FORK_CHILD_EXITS));
 }
 
-/* The log and the manifest of a store that nothing was written to yet. */
+/* The log and the manifest of a store without writes. */
 static void fork__before_the_first_put(void **state)
 {
     (void)state;
@@ -124,7 +123,7 @@ int main(void)
         cmocka_unit_test(fork__child_of_a_child),
         cmocka_unit_test(fork__drawn_runs_lose_nothing_and_hang_nowhere),
     };
-    /* What a sync costs does not matter here. */
+    /* The cost of a sync does not matter here. */
     if (access("/dev/shm", W_OK) == 0)
         (void)setenv("TMPDIR", "/dev/shm", 0);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
-/* Goal: tables without a store go through a fork: a child that destroys a builder leaves its parent's
- * file alone, and one that reads a table waits for nobody, whatever a thread of the parent was doing in
- * the cache. What would happen: the child removes the file; the child waits for a mutex for ever.
- * Method: real processes; each child has an alarm. */
+/* Goal: tables without a store survive a fork: a child that destroys a builder does not touch its
+ * parent's file, and a child that reads a table never waits, for any concurrent work of the
+ * parent's threads in the cache. Otherwise the child would remove the file, or wait for a mutex
+ * forever. Method: real processes; each child has an alarm. */
 #include "tests/support/assert_status.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@
 #define ROW_COUNT       4000
 #define TIMEOUT_SECONDS 120
 
-/* The sanitizers' allocator does not go through a fork beside threads that use it. */
+/* The sanitizers' allocator does not survive a fork while other threads use it. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FORK_COUNT 4
 #define HAS_THREAD false

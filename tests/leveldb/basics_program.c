@@ -1,5 +1,5 @@
-/* Put, get, delete: keys and values of any bytes, empty ones, large ones; closing and opening again;
- * compaction of the whole and of parts. */
+/* Put, get, delete: keys and values of any bytes, empty ones, large ones; closing and reopening;
+ * compaction of the whole store and of parts. */
 #include <stdlib.h>
 
 #include "tests/leveldb/session.h"

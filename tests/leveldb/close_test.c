@@ -1,6 +1,6 @@
-/* Goal: closing a store on which iterators and snapshots are open frees the directory, and what is
- * left of them is harmless, whoever destroys it and when. Method: shells of every kind are asked
- * everything; memory is watched by the sanitizers. */
+/* Goal: closing a store with open iterators and snapshots releases the directory, and the remaining
+ * handles are harmless, whenever they are destroyed. Method: every call on handles of every kind;
+ * the sanitizers check memory. */
 #include "tests/leveldb/opened.h"
 
 #include <pthread.h>

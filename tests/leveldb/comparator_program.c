@@ -1,4 +1,4 @@
-/* Stores in orders of the program's own, with and without a filter; that the order is kept by name. */
+/* Stores in custom orders, with and without a filter; the order's name is checked. */
 #include <stdint.h>
 
 #include "tests/leveldb/order.h"
@@ -68,7 +68,7 @@ static struct text number(const uint64_t *value)
     return (struct text){(const char *)value, sizeof(*value)};
 }
 
-/* Every call that takes keys, with an order that knows keys of 8 bytes alone. */
+/* Every call that takes keys, with an order that only accepts keys of 8 bytes. */
 static void run_numbers(leveldb_filterpolicy_t *filter, const char *name)
 {
     struct session s;

@@ -1,4 +1,4 @@
-/* What fails, and how that is told: stores that are missing or there, held, destroyed; the rules of
+/* Failures and their reports: stores that are missing or exist, held, destroyed; the rules of
  * errptr; properties that do not exist. */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -43,7 +43,7 @@ static void open_where_nothing_can_be(struct session *s)
     leveldb_free(error);
 }
 
-/* A store is held by the one that opened it. */
+/* The opener holds a store. */
 static void open_twice(struct session *s)
 {
     char *error = NULL;
@@ -55,7 +55,7 @@ static void open_twice(struct session *s)
     session_get(s, text_of("a"));
 }
 
-/* Success leaves an earlier error alone, failure replaces it. */
+/* Success does not change an earlier error, failure replaces it. */
 static void keep_and_replace_errors(struct session *s)
 {
     char *error = own_copy("an earlier error");

@@ -1,6 +1,6 @@
-/* Goal: filters cost what was asked for, are not there where nothing was asked or may be, and hide no
- * key of an order that equates different bytes. Method: stores are written through LevelDB's interface
- * and looked at through bloomblock's own. */
+/* Goal: filters have the requested cost, do not exist unless requested and permitted, and hide no
+ * key of an order that treats different bytes as equal. Method: stores are written through
+ * LevelDB's interface and read through bloomblock's. */
 #include "tests/leveldb/opened.h"
 
 #include <ctype.h>
@@ -36,7 +36,7 @@ static double bits_per_key(struct opened *o, const struct bb_comparator *order)
     return (double)stats.filter_bytes * 8 / (double)keys;
 }
 
-/* A compaction without anything new is none: a key comes before each. */
+/* A compaction without new data does nothing: a key precedes each. */
 static double bits_with(leveldb_filterpolicy_t *policy, int compactions)
 {
     char *error = NULL;
@@ -71,8 +71,8 @@ static void bloom_costs_about_its_bits(void **state)
         print_message("%d bits asked: %.2f compacted again, %.2f compacted, %.2f as loaded\n",
                       wanted[i], again, compacted, loaded);
         assert_true(again > 0.85 * wanted[i] && again <= 1.02 * wanted[i]);
-        /* Planned by what filters cost in the tables of before. How many small ones there are, of which
-         * a key costs up to a bit more, depends on which thread came first. */
+        /* Planned with the cost of filters in the earlier tables. The number of small ones, where a
+         * key costs up to a bit more, depends on the order of threads. */
         assert_true(compacted > 0.85 * wanted[i] - 0.8 && compacted <= 1.02 * wanted[i]);
         /* How many runs there are depends on the threads too, and work may still be due. On a busy
          * machine 4.85 bits were seen for 4. */

@@ -1,8 +1,8 @@
-/* A store of the engine that this program is linked with, in ./store.
+/* A store of the linked engine, in ./store.
  *
  *     foreign_program write     makes it, with some entries
- *     foreign_program read      prints what is in it
- *     foreign_program touch     tries to open, repair and destroy it, and prints what came of that
+ *     foreign_program read      prints its contents
+ *     foreign_program touch     tries to open, repair and destroy it, and prints the results
  */
 #include "tests/leveldb/session.h"
 

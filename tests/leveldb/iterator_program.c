@@ -1,8 +1,9 @@
-/* Iterators: seeking, both directions and turning at every place, over memtables and tables; that they
- * see the state of their making. */
+/* Iterators: seeking, both directions and turning at every place, over memtables and tables; they
+ * show the state of their creation. */
 #include "tests/leveldb/session.h"
 
-/* Every third number is there; tables of several ages have them, and some are deleted in a younger. */
+/* Every third number is present; tables of several ages have them, and some are deleted in a newer
+ * one. */
 static void fill(struct session *s)
 {
     char key[16];
@@ -81,7 +82,7 @@ static void turn_at_ends(struct session *s)
     leveldb_iter_destroy(iterator);
 }
 
-/* What is written while an iterator is open is not seen by it. */
+/* Writes during an iteration are invisible to it. */
 static void write_under(struct session *s)
 {
     char key[16];

@@ -1,5 +1,5 @@
-/* Goal: what bloomblock cannot take is told, and nothing of it is written: keys and values over the
- * limits, alone and in batches; options beyond every range are moved, not refused. */
+/* Goal: unsupported input is reported and not written: keys and values over the limits, single and
+ * in batches; options out of range are adjusted, not refused. */
 #include "tests/leveldb/opened.h"
 
 #include "bb/table.h"
@@ -119,7 +119,7 @@ static void options_out_of_range_are_moved(void **state)
     opened_deinit(&o);
 }
 
-/* Bindings make slices of what they are given, for which NULL is no pointer. */
+/* Bindings make slices of results, for which NULL is invalid. */
 static void empty_bytes_have_an_address(void **state)
 {
     struct opened o;

@@ -1,5 +1,5 @@
-/* A store opened through LevelDB's interface in a directory of its own, for tests of what LevelDB has
- * not. Every call expects success. */
+/* A store opened through LevelDB's interface in a temporary directory, for tests of features that
+ * LevelDB lacks. Every call expects success. */
 #ifndef BB_TESTS_LEVELDB_OPENED_H
 #define BB_TESTS_LEVELDB_OPENED_H
 
@@ -26,7 +26,7 @@ struct opened {
     leveldb_writeoptions_t *write;
 };
 
-/* Options that create; nothing is open. */
+/* Options that create; no store is open. */
 static inline void opened_prepare(struct opened *o)
 {
     *o = (struct opened){0};

@@ -1,4 +1,4 @@
-/* Comparators of the programs: what a program of LevelDB may come with. */
+/* Comparators of the programs, as LevelDB's users may have. */
 #ifndef BB_TESTS_LEVELDB_ORDER_H
 #define BB_TESTS_LEVELDB_ORDER_H
 
@@ -10,8 +10,8 @@ leveldb_comparator_t *order_create_reverse(void);
 leveldb_comparator_t *order_create_by_length(long *count);
 /* Letters without regard to their case: equates keys of different bytes. */
 leveldb_comparator_t *order_create_caseless(void);
-/* Numbers of 8 bytes, the machine's way. Ends the program when it is shown anything else: a store may
- * only compare keys that it was given. */
+/* Numbers of 8 bytes in native order. Ends the program for any other key: a store may only compare
+ * keys that were passed to it. */
 leveldb_comparator_t *order_create_numbers(void);
 
 #endif

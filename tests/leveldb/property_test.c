@@ -1,5 +1,5 @@
-/* Goal: properties say what is so, in the layout that programs read: counts of files add up with the
- * list of files, LevelDB's table stands at the head of the statistics, the work that was done is in it. */
+/* Goal: properties are correct, in the layout that programs read: counts of files agree with the
+ * list of files, LevelDB's table is at the start of the statistics, and shows the work done. */
 #include "tests/leveldb/opened.h"
 
 static char *property(struct opened *o, const char *name)

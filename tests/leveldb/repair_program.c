@@ -1,5 +1,5 @@
-/* Repair of a store that is sound, that has lost its CURRENT, and that has lost its manifest too: all
- * that was in it is there again. */
+/* Repair of a store that is sound, that has lost its CURRENT, and that has also lost its manifest:
+ * all contents are present again. */
 #include <glob.h>
 #include <unistd.h>
 

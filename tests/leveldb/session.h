@@ -1,6 +1,6 @@
-/* What the programs share that run on LevelDB and on bloomblock: a store with its options, opened in
- * the working directory, and operations that print what came of them. Only <leveldb/c.h> is used, and
- * nothing is printed that may differ between two correct stores. */
+/* Shared by the programs that run on LevelDB and on bloomblock: a store with its options, opened in
+ * the working directory, and operations that print their results. Uses only <leveldb/c.h>, and
+ * prints nothing that may differ between two correct stores. */
 #ifndef BB_TESTS_LEVELDB_SESSION_H
 #define BB_TESTS_LEVELDB_SESSION_H
 
@@ -28,7 +28,7 @@ struct session {
     char *error;
 };
 
-/* Options that create, a small write buffer; nothing is open yet. */
+/* Options that create, a small write buffer; no store is open yet. */
 void session_init(struct session *s, const char *name);
 void session_deinit(struct session *s);
 
@@ -37,7 +37,7 @@ void session_deinit(struct session *s);
 void session_open(struct session *s);
 void session_close(struct session *s);
 
-/* Prints the error of the last call under a word, and forgets it. True: there was none. */
+/* Prints the error of the last call after a word, and clears it. True if there was no error. */
 bool session_say(struct session *s, const char *what);
 /* Ends the program if the last call failed. */
 void session_check(struct session *s, const char *what);
@@ -51,7 +51,7 @@ void session_dump(struct session *s);
 
 /* Readable bytes; of long ones the size and a sum. */
 void print_text(struct text text);
-/* Where an iterator stands. */
+/* Prints an iterator's position. */
 void print_place(const leveldb_iterator_t *iterator);
 
 #endif

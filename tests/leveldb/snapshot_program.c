@@ -1,4 +1,4 @@
-/* Snapshots: gets and iterators of many states at once, across compactions, released in any order. */
+/* Snapshots: gets and iterators of many states, across compactions, released in any order. */
 #include "tests/leveldb/session.h"
 
 enum { STATES = 12, KEYS = 300 };

@@ -1,5 +1,5 @@
-/* Four threads on one store, each with keys of its own: puts, gets, iterators and snapshots at once;
- * then what is in the store. */
+/* Four threads on one store, each with separate keys: concurrent puts, gets, iterators and
+ * snapshots; then the contents of the store. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ static void read_own(struct worker *w, int round)
     leveldb_free(error);
 }
 
-/* The thread's keys stand still while it looks, and twice the same is seen of a snapshot. */
+/* The thread's keys do not change during the count, and a snapshot shows the same twice. */
 static long count_own(struct worker *w, const leveldb_snapshot_t *snapshot)
 {
     long count = 0;

@@ -1,6 +1,6 @@
-/* Goal: absurd sizes are refused without a trace, and what is given is as large and as aligned as
- * was asked for. Method: the borders of the size type; every block is written to its last byte,
- * which the sanitizer checks. */
+/* Goal: absurd sizes are refused without effect, and allocated memory has the requested size and
+ * alignment. Method: the limits of the size type; every block is written to its last byte, which
+ * the sanitizer checks. */
 #include "tests/support/assert_status.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,6 @@
-/* Goal: every allocation lies inside the arena, is aligned, overlaps no other and has an offset of
- * its own. Method: drawn sizes and alignments until the arena is full, each block filled with its
- * number and checked at the end; the borders of the capacity. */
+/* Goal: every allocation is inside the arena, is aligned, overlaps no other and has a unique
+ * offset. Method: random sizes and alignments until the arena is full, each block filled with its
+ * number and checked at the end; the limits of the capacity. */
 #include "tests/support/assert_status.h"
 
 #include <string.h>

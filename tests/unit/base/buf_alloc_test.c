@@ -1,6 +1,6 @@
-/* Goal: want of memory is reported as such, leaks nothing and leaves buffers, arenas and threads as
- * they were. Method: linked with tests/support/alloc/alloc_fault.c; each scenario runs with every
- * one of its allocations failing in turn. */
+/* Goal: lack of memory is reported as such, leaks nothing and does not change buffers, arenas and
+ * threads. Method: linked with tests/support/alloc/alloc_fault.c; in each scenario every allocation
+ * fails one by one. */
 #include "tests/support/assert_status.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Goal: a buffer keeps its contents through growth, and a failed call leaves it as it was.
- * Method: drawn appends against a plain array; the borders of the size type; failing allocations
- * are met in buf_alloc_test.c. */
+/* Goal: a buffer keeps its contents through growth, and a failed call does not change it. Method:
+ * random appends compared with a plain array; the limits of the size type; buf_alloc_test.c has
+ * failing allocations. */
 #include "tests/support/assert_status.h"
 
 #include <string.h>
@@ -93,7 +93,7 @@ static void buf__extend_gives_zeroed_bytes(void **state)
     (void)state;
     struct bb_buf buf = {0};
     assert_ok(bb_buf_append(&buf, "\xff\xff\xff\xff\xff\xff\xff\xff", 8));
-    buf.size = 2; /* old bytes behind the end must not show */
+    buf.size = 2; /* old bytes after the end must not show */
     uint8_t *data = NULL;
     assert_ok(bb_buf_extend(&buf, 3, &data));
     assert_ptr_equal(data, buf.data + 2);

@@ -1,7 +1,7 @@
-/* Goal: order, common prefixes and eight-byte prefixes of keys are right for every length, and
- * nothing reads past the end. Method: against the obvious loop, over drawn keys in heap blocks of
- * exactly their size (a sanitizer sees the first byte too many); the printed form against
- * written-out examples and at every buffer size. */
+/* Goal: order, common prefixes and eight-byte prefixes of keys are right for every length, and no
+ * byte past the end is read. Method: compared with the obvious loop, over random keys in heap
+ * blocks of exactly their size (a sanitizer finds the first byte too many); the printed form
+ * compared with written-out examples, at every buffer size. */
 #include "tests/support/assert_status.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define KEY_SIZE_MAX 40
 #define ROUNDS       20000
 
-/* A drawn key at the end of a block of its own. */
+/* A random key at the end of a separate block. */
 static struct bb_bytes draw_key(struct bb_rng *rng)
 {
     uint8_t drawn[KEY_SIZE_MAX];
@@ -91,7 +91,7 @@ static void bytes__shared_prefix_ends_at_every_place(void **state)
         for (size_t differs = 0; differs < size; differs++) {
             memset(a, 7, sizeof(a));
             memset(b, 7, sizeof(b));
-            b[differs] = 0x87; /* the high bit alone */
+            b[differs] = 0x87; /* only the high bit */
             assert_int_equal(bb_bytes_shared_prefix(bb_bytes_of(a, size), bb_bytes_of(b, size)),
                              differs);
         }

@@ -1,7 +1,7 @@
-/* Goal: numbers and lengths come back as they were written, in bytes that are fixed for all
- * machines, and no decoder accepts a second spelling, reads past its end or moves when it fails.
- * Method: written-out bytes; round trips at every power of two and its neighbours; every truncation
- * of every encoding; inputs in heap blocks of exactly their size, for the sanitizer. */
+/* Goal: numbers and lengths survive a round trip, in bytes that are fixed for all machines, and no
+ * decoder accepts a second encoding, reads past its end or moves when it fails. Method: written-out
+ * bytes; round trips at every power of two and its neighbours; every truncation of every encoding;
+ * inputs in heap blocks of exactly their size, for the sanitizer. */
 #include "tests/support/assert_status.h"
 
 #include <stdlib.h>

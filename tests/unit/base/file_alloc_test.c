@@ -1,7 +1,7 @@
-/* Goal: want of memory in the file seam is reported as such, leaks neither memory nor descriptors,
- * and a file that could not be created is not left behind. Method: linked with
- * tests/support/alloc/alloc_fault.c; every allocation of a scenario fails one by one, over the
- * operating system's files and over the files in memory. */
+/* Goal: lack of memory in the file seam is reported as such, leaks neither memory nor descriptors,
+ * and leaves no file whose creation failed. Method: linked with tests/support/alloc/alloc_fault.c;
+ * every allocation of a scenario fails one by one, over the operating system's files and over the
+ * files in memory. */
 #include "tests/support/assert_status.h"
 
 #include <dirent.h>
@@ -65,7 +65,7 @@ static enum bb_status run(void *context)
     bb_buf_deinit(&path);
     if (status != BB_OK)
         return bb_error_restore(
-            &error); /* what the removal says of a file that was not created is not the reason */
+            &error); /* the error of removing a file that was not created is not the reason */
     return remove_status;
 }
 

@@ -1,6 +1,5 @@
-/* Goal: the fault layer hits exactly the call it was told to, in the way it was told to, and leaves
- * all else alone. Method: over files in memory, so that what really happened can be looked at
- * behind its back. */
+/* Goal: the fault layer affects exactly the requested call, in the requested way, and no other.
+ * Method: over files in memory, so that the real effects can be examined. */
 #include "tests/support/assert_status.h"
 
 #include <errno.h>
@@ -144,8 +143,8 @@ static enum bb_status open_and_call_everything(struct bb_file_system *fs)
     return status;
 }
 
-/* Every call of the table can be made to fail, and releases what it has to release: tear-down sees
- * open files. */
+/* Every call of the table can fail, and releases everything that it must: tear-down finds open
+ * files. */
 static void file_fault__every_call_can_fail(void **state)
 {
     (void)state;
@@ -225,7 +224,7 @@ static void file_fault__books_tell_of_writes_after_a_failure(void **state)
     assert_status(bb_file_sync(file), BB_IO);
     assert_ok(bb_file_append(other, bb_bytes_of_text("fine")));
     assert_int_equal(bb_file_fault_writes_after_failure(place->fault), 0);
-    assert_ok(bb_file_sync(file)); /* what an engine must not do */
+    assert_ok(bb_file_sync(file)); /* an engine must not do this */
     assert_ok(bb_file_append(file, bb_bytes_of_text("x")));
     assert_int_equal(bb_file_fault_writes_after_failure(place->fault), 2);
     assert_ok(bb_file_close(file));

@@ -1,7 +1,6 @@
-/* Goal: a file system around another one forwards every call of the seam, and its owner's calls
- * take the place of those that it replaces. That a forwarded call does what the inner one does is
- * tested with the other file systems (file_test.c).
- * Method: an inner system each call of which leaves its number and its arguments. */
+/* Goal: a file system around another one forwards every call of the seam, except calls that its
+ * owner replaces. The other file systems' tests (file_test.c) check that a forwarded call has the
+ * inner one's effect. Method: an inner system that records each call's number and arguments. */
 #include "base/file_forward.h"
 
 #include <string.h>
@@ -38,7 +37,7 @@ static void file_forward__leaves_no_call_of_the_seam_out(void **state)
     bb_file_system_posix_destroy(posix);
 }
 
-/* NULL says that there is no limit. */
+/* NULL means no limit. */
 static void file_forward__has_no_limit_on_open_files_where_the_inner_has_none(void **state)
 {
     (void)state;
@@ -50,7 +49,7 @@ static void file_forward__has_no_limit_on_open_files_where_the_inner_has_none(vo
     bb_file_memory_destroy(memory);
 }
 
-/* ---- what arrives ---- */
+/* ---- forwarded arguments ---- */
 
 struct inner {
     struct bb_file_system base;
@@ -90,7 +89,7 @@ static void file_forward__replaced_calls_are_the_owners(void **state)
     inner.from = inner.to = NULL;
     assert_status(other.base.ops->link(&other.base, a, b), BB_READ_ONLY);
     assert_null(inner.from);
-    /* The table is its own: another one around the same system is as it was. */
+    /* The table is private: another one around the same system is unchanged. */
     bb_file_forward_init(&other, &inner.base);
     assert_status(other.base.ops->link(&other.base, a, b), BB_NO_SPACE);
 }

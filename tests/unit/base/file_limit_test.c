@@ -1,6 +1,6 @@
-/* Goal: files under a limit are written at most so fast, urgent ones first but for the share of the
- * patient ones, and what waits goes on when the limit is lifted.
- * Method: the file system in memory, whose clock goes on when somebody sleeps: no test waits. */
+/* Goal: files under a limit are written at most at that rate, urgent ones first except for the
+ * share of the patient ones, and waiting writes continue when the limit is lifted. Method: the file
+ * system in memory, whose clock advances during sleeps: no test waits. */
 #include "base/file_limit.h"
 
 #include "base/bytes.h"
@@ -52,7 +52,7 @@ static uint64_t now(struct scene *scene)
 #define APPENDS    400
 #define APPEND_MAX 4096
 
-/* Bytes of every interval between two appends, whoever makes them. */
+/* Bytes of every interval between two appends, by any thread. */
 static void file_limit__no_interval_exceeds_it(void **state)
 {
     (void)state;
@@ -93,7 +93,8 @@ static void file_limit__is_used_up(void **state)
     scene_deinit(&scene);
 }
 
-/* After a patient file's append the urgent one goes at once, and the patient one waits for both. */
+/* After a patient file's append the urgent one continues immediately, and the patient one waits for
+ * both. */
 static void file_limit__urgent_files_go_first(void **state)
 {
     (void)state;
@@ -167,8 +168,8 @@ static void append_patiently(void *argument)
     append(scene->patient, 1);
 }
 
-/* The clock goes on by sleeping alone, so that the wait would end by itself too: what is seen is that
- * nothing waits afterwards. */
+/* Only sleeping advances the clock, so the wait would also end without the call: the test checks
+ * that no write waits afterwards. */
 static void file_limit__lifting_ends_a_wait(void **state)
 {
     (void)state;
@@ -201,7 +202,7 @@ static void file_limit__zero_is_refused(void **state)
     bb_file_memory_destroy(memory);
 }
 
-/* Nobody waits until it has caught up. */
+/* No write waits until it has caught up. */
 static void file_limit__of_a_clock_that_goes_back(void **state)
 {
     (void)state;

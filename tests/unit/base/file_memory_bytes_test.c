@@ -1,8 +1,7 @@
-/* Goal: of the bytes that were not synced a crash leaves what a disk may leave, in every way that
- * is met on disks; and it never harms what was synced. Method: one file with a durable front and
- * appends behind it, crashed in each mode under many drawn seeds; what must be possible is counted,
- * what must not be possible ends the test.
- */
+/* Goal: of unsynced bytes a crash leaves the same as a disk may leave, in every way that occurs on
+ * disks; and it never damages synced bytes. Method: one file with a durable prefix and later
+ * appends, crashed in each mode under many random seeds; possible outcomes are counted, impossible
+ * ones end the test. */
 #include "tests/support/assert_status.h"
 
 #include "base/bytes.h"
@@ -19,7 +18,7 @@ static struct bb_file_system *fs_of(struct bb_file_memory *memory)
 #define APPEND_SIZE  400
 #define WHOLE_SIZE   (DURABLE_SIZE + APPENDS * APPEND_SIZE)
 
-/* A file of letters with a durable front and appends behind it. */
+/* A file of letters with a durable prefix and later appends. */
 static struct bb_file_memory *create_with_tail(uint8_t whole[WHOLE_SIZE])
 {
     struct bb_file_memory *memory = bb_file_memory_create(1);
@@ -37,7 +36,7 @@ static struct bb_file_memory *create_with_tail(uint8_t whole[WHOLE_SIZE])
     return memory;
 }
 
-/* What a crash left of the file. */
+/* The rest of the file after a crash. */
 struct remains {
     size_t size;
     size_t intact; /* up to here the bytes are the written ones */
@@ -56,7 +55,7 @@ static struct remains crash_bytes(struct bb_file_memory *memory, const uint8_t w
     assert_in_range(remains.size, DURABLE_SIZE, WHOLE_SIZE);
     while (remains.intact < remains.size && bytes[remains.intact] == whole[remains.intact])
         remains.intact++;
-    assert_true(remains.intact >= DURABLE_SIZE); /* what was synced is never harmed */
+    assert_true(remains.intact >= DURABLE_SIZE); /* synced bytes are never damaged */
     for (size_t i = remains.intact; i < remains.size; i++) {
         remains.wrong += bytes[i] != whole[i];
         remains.zeros += bytes[i] == 0;
@@ -119,7 +118,7 @@ static void file_memory_bytes__bytes_may_be_replaced(void **state)
         assert_int_equal(holes.wrong, holes.zeros);
         assert_true(holes.wrong == 0 || holes.intact == DURABLE_SIZE || holes.intact % 512 == 0);
         inner_holes += holes.wrong > 0 &&
-                       holes.wrong < WHOLE_SIZE - holes.intact; /* good bytes behind bad ones */
+                       holes.wrong < WHOLE_SIZE - holes.intact; /* good bytes after bad ones */
     }
     assert_true(inner_holes > 100);
     bb_file_memory_destroy(memory);

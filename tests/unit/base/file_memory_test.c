@@ -1,7 +1,6 @@
-/* Goal: the files in memory lose at a crash exactly what a disk may lose, and everything it may
- * lose can be met. Method: small scripts of file operations and a crash of each kind; outcomes that
- * must be possible are counted over drawn seeds, outcomes that must not be possible end the test.
- */
+/* Goal: the files in memory lose exactly the same in a crash as a disk may lose, and every possible
+ * loss occurs. Method: small scripts of file operations and a crash of each kind; possible outcomes
+ * are counted over random seeds, impossible ones end the test. */
 #include "tests/support/assert_status.h"
 
 #include <stdio.h>
@@ -53,7 +52,7 @@ static void make_directory(struct bb_file_memory *memory, const char *path)
     assert_ok(fs_of(memory)->ops->make_directory(fs_of(memory), path));
 }
 
-/* The whole file as text, "(missing)" when there is none; valid until the next call. */
+/* The whole file as text, "(missing)" if it does not exist; valid until the next call. */
 static const char *text_of(struct bb_file_memory *memory, const char *path)
 {
     static char text[4096];
@@ -95,7 +94,7 @@ static void file_memory__strict_crash_keeps_what_was_synced(void **state)
     assert_int_equal(bb_file_memory_pending_names(memory), 0);
     assert_int_equal(bb_file_memory_pending_bytes(memory), 0);
 
-    memory = crash_and_destroy(memory, &strict_crash); /* nothing is left to lose */
+    memory = crash_and_destroy(memory, &strict_crash); /* no unsynced data remains */
     assert_string_equal(text_of(memory, "/db/synced"), "bytes and name");
     bb_file_memory_destroy(memory);
 }
@@ -175,8 +174,7 @@ static unsigned outcome_of(struct bb_file_memory *memory, const struct bb_crash 
     struct bb_file_memory *image = bb_file_memory_crash(memory, crash);
     unsigned outcome = strcmp(text_of(image, "/1"), "one") == 0;
     bool renamed = strcmp(text_of(image, "/CURRENT"), "new") == 0;
-    assert_string_equal(text_of(image, "/tmp"),
-                        renamed ? "(missing)" : "new"); /* at once or not at all */
+    assert_string_equal(text_of(image, "/tmp"), renamed ? "(missing)" : "new"); /* atomic */
     assert_true(renamed || strcmp(text_of(image, "/CURRENT"), "old") == 0);
     outcome |= (unsigned)renamed << 1;
     outcome |= (unsigned)(strcmp(text_of(image, "/0"), "(missing)") == 0) << 2;
@@ -271,7 +269,7 @@ static void file_memory__clone_keeps_what_is_at_risk(void **state)
     sync_directory(memory, "/");
     write_file(memory, "/b", "b", false);
     assert_ok(bb_file_open(fs_of(memory), "/b", &open));
-    remove_file(memory, "/b"); /* lives in the open file alone, and as a change */
+    remove_file(memory, "/b"); /* exists only in the open file, and as a change */
     assert_ok(fs_of(memory)->ops->lock(fs_of(memory), "/LOCK", &lock));
 
     struct bb_file_memory *clone = bb_file_memory_clone(memory);
@@ -298,7 +296,7 @@ static void file_memory__clone_keeps_what_is_at_risk(void **state)
     bb_file_memory_destroy(memory);
 }
 
-/* A hook that writes down every call and lets only the first so many happen. */
+/* A hook that records every call and permits only the first ones. */
 struct script {
     struct bb_buf calls;
     uint64_t allowed;

@@ -1,7 +1,7 @@
 /* Goal: the pool keeps its limit on open descriptors, always reads the right bytes, notices files
- * that vanished or changed, and passes everything else on. Method: over files in memory, which
- * count what is open; then 8 threads that read 200 files through 16 descriptors (run under
- * ThreadSanitizer too). */
+ * that vanished or changed, and forwards all other calls. Method: over files in memory, which count
+ * open descriptors; then 8 threads that read 200 files through 16 descriptors (also run under
+ * ThreadSanitizer). */
 #include "tests/support/assert_status.h"
 
 #include <errno.h>
@@ -256,7 +256,7 @@ static void file_pool__a_file_that_is_gone_is_a_failure(void **state)
         enum bb_status expected = is_shared ? BB_BUSY : BB_IO;
         for (size_t i = 0; i < (is_shared ? 2 * LIMIT : 1); i++)
             assert_status(bb_file_read_at(place->files[first], 0, &byte, 1, &size), expected);
-        /* Where others remove files, nobody gave up a descriptor for it. */
+        /* Where other threads remove files, no descriptor was evicted for it. */
         uint64_t reopens = counters(place).reopens;
         for (size_t i = first + 1; i <= first + LIMIT && is_shared; i++)
             assert_true(is_read_right(place->files[i], i, &rng));
@@ -350,7 +350,7 @@ static void file_pool__threads(void **state)
     assert_true(counters(place).reopens > 1000);
 }
 
-/* One descriptor for all: nearly every read opens, and none is closed under a reader. */
+/* One descriptor for all: nearly every read opens, and none is closed during a read. */
 static void file_pool__threads_beyond_the_limit(void **state)
 {
     struct place *place = *state;

@@ -1,7 +1,7 @@
-/* Goal: interrupted, short and failing system calls are met as base/file_posix.c says: reads and
- * writes go on where they stopped, a failed write or sync is never tried again, nothing is lost or
- * done twice. Method: this program defines the system calls itself, in the place of the C
- * library's, so that a plan can bend the n-th one; all others go on to the kernel. */
+/* Goal: interrupted, short and failing system calls are handled as documented in base/file_posix.c:
+ * reads and writes continue where they stopped, a failed write or sync is never retried, no data is
+ * lost or written twice. Method: this program replaces the C library's system calls, so that a plan
+ * can change the n-th one; all others go to the kernel. */
 #include "tests/support/assert_status.h"
 
 #include <errno.h>
@@ -19,10 +19,10 @@
 
 /* What happens to the calls of one kind. */
 struct bend {
-    unsigned calls;   /* so many there were */
+    unsigned calls;   /* number of calls so far */
     unsigned failing; /* this one fails, 1 being the first; 0 for none */
     int error_number; /* with this errno; 0: it returns 0 */
-    size_t at_most;   /* so many bytes are moved by one call; 0 for no limit */
+    size_t at_most;   /* maximum number of bytes moved by one call; 0 for no limit */
 };
 
 static struct {

@@ -1,8 +1,7 @@
-/* Goal: the operating system's files are opened, written, locked and closed so that nobody can
- * trick, block or harm us: links, FIFOs, inherited descriptors, full disks, two processes. Method:
- * a real directory with real FIFOs, links and children. A file size limit of the process makes
- * write(2) stop half-way, which is how a full disk looks; /proc/self/io is asked how many reads
- * there were. */
+/* Goal: the operating system's files are opened, written, locked and closed safely: against links,
+ * FIFOs, inherited descriptors, full disks, two processes. Method: a real directory with real
+ * FIFOs, links and children. A file size limit of the process makes write(2) stop half-way, like a
+ * full disk; /proc/self/io counts the reads. */
 #include "tests/support/assert_status.h"
 
 #include <fcntl.h>
@@ -179,7 +178,7 @@ static void file_posix__errors_carry_path_and_words(void **state)
     assert_status(bb_file_create(fs, "", &file), BB_NOT_FOUND);
 }
 
-/* Lets files grow to so many bytes. */
+/* Limits the size of files. */
 static void limit_file_size(rlim_t bytes)
 {
     struct rlimit limit;
@@ -205,7 +204,7 @@ static void file_posix__short_write_is_continued_until_it_fails_and_the_failure_
     (void)signal(SIGXFSZ, SIG_DFL);
 
     assert_ok(bb_file_size(file, &size));
-    assert_int_equal(size, 15000); /* what could be written was */
+    assert_int_equal(size, 15000); /* the possible part was written */
     place->fs->ops->counters(place->fs, &counters);
     assert_int_equal(counters.appends, 3); /* whole, short, failed */
     assert_int_equal(counters.append_bytes, 15000);
@@ -231,7 +230,7 @@ static void file_posix__created_file_can_be_read(void **state)
     assert_ok(bb_file_close(file));
 }
 
-/* The system's own count of read calls of this process. False where it is not told. */
+/* The system's count of read calls of this process. False if it is not available. */
 static bool read_system_reads(uint64_t *ret_reads)
 {
     char text[512] = "";
@@ -263,11 +262,11 @@ static void file_posix__reads_are_those_of_the_system(void **state)
     place->fs->ops->counters(place->fs, &before);
     for (size_t i = 0; i < 100; i++) {
         assert_ok(bb_file_read_at(file, i % 10, buffer, 1, &got));
-        assert_ok(bb_file_read_at(file, 5, buffer, sizeof(buffer), &got)); /* short: asks twice */
+        assert_ok(bb_file_read_at(file, 5, buffer, sizeof(buffer), &got)); /* short: reads twice */
     }
     place->fs->ops->counters(place->fs, &after);
     assert_true(read_system_reads(&marks[2]));
-    uint64_t asking = marks[1] - marks[0]; /* what reading the count costs */
+    uint64_t asking = marks[1] - marks[0]; /* the cost of reading the count */
     assert_int_equal(marks[2] - marks[1] - asking, after.reads - before.reads);
     assert_int_equal(after.reads - before.reads, 300);
     assert_ok(bb_file_close(file));

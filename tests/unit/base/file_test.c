@@ -1,7 +1,7 @@
-/* Goal: every file system behind the seam gives the same answers, statuses and side effects, so
- * that what a test finds in memory holds on a disk. Method: the same tests over the operating
- * system's files, the files in memory, and around either a system that forwards all calls, and the
- * fault layer with nothing armed. */
+/* Goal: every file system of the seam gives the same results, statuses and side effects, so that
+ * tests in memory are valid for a disk. Method: the same tests over the operating system's files,
+ * the files in memory, and around either a system that forwards all calls, and the fault layer with
+ * no faults armed. */
 #include "tests/support/assert_status.h"
 
 #include <stdio.h>
@@ -19,13 +19,13 @@
 /* One file system under test and an empty directory in it. */
 struct place {
     struct bb_file_system *fs;
-    struct bb_temp_dir dir; /* posix alone */
+    struct bb_temp_dir dir; /* only posix */
     struct bb_file_system *posix;
     struct bb_file_memory *memory;
     struct bb_file_forward forward;
     struct bb_file_fault *fault;
     char root[PATH_MAX];
-    char path_buffers[4][2 * PATH_MAX]; /* of path(), taken in turn */
+    char path_buffers[4][2 * PATH_MAX]; /* of path(), used in rotation */
     size_t next_path_buffer;
 };
 
@@ -111,7 +111,7 @@ static void file__read_at_ends_where_the_file_ends(void **state)
     assert_ok(bb_file_close(file));
 }
 
-/* Where it gives something, it is what read_at gives, and nothing less than was asked for. */
+/* A successful result equals that of read_at, and is complete. */
 static void file__read_now_gives_all_or_nothing(void **state)
 {
     struct place *place = *state;
@@ -251,7 +251,7 @@ static void file__link_is_a_second_name(void **state)
     assert_status(fs->ops->link(fs, path(place, "none"), path(place, "c")), BB_NOT_FOUND);
     assert_status(fs->ops->link(fs, path(place, "a"), path(place, "none/c")), BB_NOT_FOUND);
     assert_status(fs->ops->link(fs, path(place, "d"), path(place, "c")), BB_UNSUPPORTED);
-    /* Each name goes by itself. */
+    /* Each name is removed separately. */
     assert_ok(fs->ops->remove(fs, path(place, "a")));
     assert_contents(place, "d/b", "text");
     assert_ok(fs->ops->link(fs, path(place, "d/b"), path(place, "a")));

@@ -1,8 +1,7 @@
-/* Goal: the key hash and the checksum never change, for files keep them for ever; secrets are what
- * they are said to be. Method: pinned values at every length where XXH3 changes its way of working,
- * and agreement with the separately built shared library at every length to 1100, of
- * each form that the processor has; the statistics of
- * the helpers over drawn numbers. */
+/* Goal: the key hash and the checksum never change, because files keep them forever; secrets have
+ * the documented values. Method: fixed values at every length where XXH3 changes its algorithm, and
+ * agreement with the separately built shared library at every length to 1100, for each form that
+ * the processor has; the statistics of the helpers over random numbers. */
 #include "tests/support/assert_status.h"
 
 #include <stdlib.h>

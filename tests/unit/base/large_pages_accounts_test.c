@@ -1,6 +1,6 @@
-/* Goal: where there is no memory for the account of a region, or for its place in the list, the piece is
- * the allocator's, and nothing is left behind. Method: the allocation seam with a failing n-th request
- * beside real regions, which tests/support/alloc has none of. */
+/* Goal: without memory for the account of a region, or for its place in the list, the piece comes
+ * from the allocator, without leaks. Method: the allocation seam with a failing n-th request, with
+ * real regions, which tests/support/alloc lacks. */
 #include "tests/support/assert_status.h"
 
 #define BB_ALLOC_IMPLEMENTATION
@@ -74,7 +74,7 @@ static void arm(size_t nth, size_t count)
     last_failing = nth + count - 1;
 }
 
-/* Each has a region or a mapping of its own: more places than there is room for at first. */
+/* Each has a separate region or mapping: more places than the initial space. */
 static size_t size_of(size_t i)
 {
     return i % 3 == 2 ? BB_REGION_SIZE + 5000 : BB_REGION_SIZE / 2 + 5000;
@@ -115,7 +115,7 @@ static bool has_regions(void)
     return memory != NULL;
 }
 
-/* What fails in one way is had in the other. */
+/* A failure in one way is avoided by the other. */
 static void large_pages_accounts__one_that_fails(void **state)
 {
     (void)state;

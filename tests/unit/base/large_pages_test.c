@@ -1,9 +1,9 @@
-/* Goal: pieces overlap nobody, are aligned and keep what is in them, also while their region moves
- * into large pages or gives idle pages back; what is held stays in proportion to what is used; what
- * the system refuses comes from the allocator. Method: a model of drawn pieces, each filled with its
- * number; tables that are replaced a thousand times; threads, which the thread sanitizer's build
- * watches. Where no region is to be had (sanitizers, other page sizes), only the contents are looked
- * at. */
+/* Goal: pieces do not overlap, are aligned and keep their contents, also while their region moves
+ * into large pages or returns idle pages; held memory stays in proportion to used memory; memory
+ * that the system refuses comes from the allocator. Method: a model of random pieces, each filled
+ * with its number; tables that are replaced a thousand times; threads, which the thread sanitizer's
+ * build checks. Where regions are not available (sanitizers, other page sizes), only the contents
+ * are checked. */
 #include "tests/support/assert_status.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ static void assert_empty(struct bb_large_pages *pages)
     assert_int_equal(bb_large_pages_overhead(pages), 0);
 }
 
-/* What the header promises. */
+/* The header's guarantees. */
 static void assert_bounded(const struct bb_large_pages *pages)
 {
     uint64_t much = pages->used_bytes / 8 + BB_LARGE_PAGES_IDLE;
@@ -158,7 +158,7 @@ static void large_pages__what_nobody_has_is_refused(void **state)
     bb_large_pages_deinit(&pages);
 }
 
-/* A region of its own kind each: full, half full, empty. */
+/* A region in each state: full, half full, empty. */
 static void large_pages__an_empty_region_goes_back_at_once(void **state)
 {
     (void)state;
@@ -211,8 +211,8 @@ static void large_pages__what_is_thinned_out_gives_pages_back(void **state)
     bb_large_pages_deinit(&pages);
 }
 
-/* A full region, in which pieces are given back: the first hole that is large enough is taken, also
- * one that came of several, and a smaller one is passed over. */
+/* A full region in which pieces are freed: the first hole that is large enough is taken, even if it
+ * was several, and a smaller one is skipped. */
 static void large_pages__the_first_hole_that_fits_is_taken(void **state)
 {
     (void)state;
@@ -255,7 +255,7 @@ struct plain {
     bool is_used[GRANULES];
 };
 
-/* The first run of so many; GRANULES: there is none. */
+/* The first run of this length; GRANULES if none. */
 static size_t plain_find(const struct plain *plain, size_t count)
 {
     size_t free_count = 0;
@@ -278,7 +278,7 @@ static void plain_set(struct plain *plain, const uint8_t *region, const struct p
     }
 }
 
-/* Of some pages, of many, of few granules, and what ends with a page. */
+/* Of some pages, of many, of few granules, and sizes that end with a page. */
 static size_t draw_room(struct bb_rng *rng)
 {
     if (bb_rng_one_in(rng, 4))

@@ -1,6 +1,6 @@
-/* Goal: one process at a time holds a lock, whoever asks and however the holder ends, and the
- * message names the holder. Method: real children. A child tells by its exit status what it saw;
- * pipes make it wait, never time. */
+/* Goal: one process at a time holds a lock, for any way in which the holder ends, and the message
+ * names the holder. Method: real children. A child reports by its exit status; pipes make it wait,
+ * never time. */
 #include "tests/support/assert_status.h"
 
 #include <fcntl.h>
@@ -36,14 +36,15 @@ static enum bb_status unlock(struct place *place, struct bb_file *held)
     return place->fs->ops->unlock(place->fs, held);
 }
 
-/* A child has a file system of its own: through the one that it inherited it changes nothing. */
+/* A child has a separate file system, because it must not change anything through the inherited
+ * one. */
 static void take_own_system(struct place *place)
 {
     if (bb_file_system_posix_create(&place->fs) != BB_OK)
         _exit(9);
 }
 
-/* Runs body in a child; 0 when the child says so. */
+/* Runs body in a child; 0 when the child reports success. */
 static int in_child(struct place *place, struct bb_file *held,
                     int (*body)(struct place *, struct bb_file *))
 {
@@ -138,7 +139,7 @@ static void lock_posix__unlock_counts_while_a_child_still_has_the_descriptor(voi
     assert_int_equal(result, 0);
 }
 
-/* A child that takes the lock, says so, and then waits for its end. */
+/* A child that takes the lock, reports it, and then waits for its end. */
 static pid_t fork_holder(struct place *place)
 {
     int pipe_ends[2];
@@ -162,7 +163,8 @@ static pid_t fork_holder(struct place *place)
     return child;
 }
 
-/* A holder that has a child, and both live until the pipe is closed. The child writes when it runs. */
+/* A holder with a child, both of which live until the pipe is closed. The child writes when it
+ * runs. */
 static pid_t fork_holder_with_child(struct place *place, int pipe_ends[2], pid_t *ret_grandchild)
 {
     int ready[2];
@@ -222,7 +224,7 @@ static void lock_posix__killed_holder_leaves_it_free(void **state)
 
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    assert_ok(lock(place, &held)); /* its id still stands in the file, which means nothing */
+    assert_ok(lock(place, &held)); /* its id is still in the file, which has no meaning */
     assert_ok(unlock(place, held));
 }
 
@@ -275,7 +277,7 @@ static void lock_posix__foreign_contents_give_no_id(void **state)
     }
 }
 
-/* What a removal of the lock file by its holder must not bring about: two holders of one name. */
+/* The forbidden result of a removal of the lock file by its holder: two holders of one name. */
 struct removers {
     struct place *place;
     _Atomic int holders;
@@ -325,7 +327,7 @@ static int child_finds_the_directory_held(struct place *place, struct bb_file *h
     return strstr(bb_error_last()->message, "the directory is locked") == NULL ? 2 : 0;
 }
 
-/* Removed by hand, by somebody who took it for what is left of a dead holder. */
+/* Removed by a person who considered it the leftover of a dead holder. */
 static void lock_posix__removed_by_hand_still_excludes(void **state)
 {
     struct place *place = *state;
@@ -399,7 +401,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Who only reads: several at a time, never beside who writes, and without a file of their own. */
+/* Read-only holders: several at a time, never together with a writer, and without a file. */
 static void lock_posix__shared(void **state)
 {
     struct place *place = *state;

@@ -1,5 +1,5 @@
-/* Goal: the tree says of its values what looking at all of them says. Method: drawn changes, values
- * that come in and go in the middle, beside a plain array. */
+/* Goal: the tree agrees with a search of all its values. Method: random changes, insertions and
+ * removals in the middle, compared with a plain array. */
 #include "base/max_tree.h"
 #include "tests/support/assert_status.h"
 #include "tests/support/rng.h"
@@ -66,7 +66,7 @@ static void max_tree__says_what_all_values_say(void **state)
     bb_rng_init(&rng, 81);
     assert_same(&tree, &plain, 0);
     for (int i = 0; i < 60000; i++) {
-        /* First up, then as it comes. */
+        /* Grows first, then changes at random. */
         if (i < VALUES_MAX)
             insert(&tree, &plain, (size_t)bb_rng_below(&rng, plain.count + 1), 7);
         else

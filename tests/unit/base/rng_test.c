@@ -1,5 +1,5 @@
-/* Goal: the tests' random numbers are the same everywhere and reach every value they are said to
- * reach. Method: first numbers of the published generator; borders; counts over many draws. */
+/* Goal: the tests' random numbers are the same everywhere and reach every documented value. Method:
+ * first numbers of the published generator; limits; counts over many draws. */
 #include "tests/support/assert_status.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Goal: a struct of any version comes over as far as it is known, and what is no struct's size, or
- * has more than is known, is refused with its name. Method: every size up to beyond the largest. */
+/* Goal: the known part of a struct of any version is copied, and an invalid size, or a struct with
+ * unknown fields set, is refused with its name. Method: every size up to beyond the largest. */
 #include "base/sized_struct.h"
 #include "tests/support/assert_status.h"
 

@@ -1,7 +1,6 @@
-/* Goal: a failure's message says all that its author said, belongs to its thread, and never
- * explains another failure. Method: every way to make a failure, with messages that are too long,
- * that quote the record itself, and from two threads at once; a process that reports BB_OK as a
- * failure must die. */
+/* Goal: a failure's message is complete, belongs to its thread, and never explains another failure.
+ * Method: every way to make a failure, with messages that are too long, that quote the record
+ * itself, and from two concurrent threads; a process that reports BB_OK as a failure must end. */
 #include "tests/support/assert_status.h"
 
 #include <errno.h>

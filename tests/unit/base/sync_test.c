@@ -1,7 +1,7 @@
 /* Goal: the mutex excludes, the condition wakes, the thread runs with the application's signals
  * blocked. Method: real threads that would show a lost update or hang; the thread sanitizer's build
- * of this test sees a missing lock. No assertion depends on how long anything takes, only on what
- * must not come early. */
+ * of this test finds a missing lock. Assertions do not depend on durations, only on events that
+ * must not be early. */
 #include "tests/support/assert_status.h"
 
 #include <signal.h>
@@ -246,7 +246,7 @@ static void sync__misuse_ends_the_process(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        /* Unlocking a mutex of the error-checking kind that nobody holds. */
+        /* Unlocking a mutex of the error-checking kind that is not held. */
         struct bb_mutex mutex;
         pthread_mutexattr_t attributes;
         signal(SIGABRT, SIG_DFL);
