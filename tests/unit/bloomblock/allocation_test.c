@@ -1,6 +1,6 @@
-/* Goal: the rates of runs use the least memory that meets the target, and keep to the bounds.
- * Method: closed formulas where there is one; elsewhere small changes of two rates, which must not
- * save memory; random runs under every bound; the simple form beside. */
+/* Goal: the rates of runs use minimal memory for the target, and keep the bounds. Method: closed
+ * formulas where they exist; elsewhere small changes of two rates, which must not save memory;
+ * random runs under every bound; comparison with the simple form. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bb/filter.h"
@@ -88,7 +88,7 @@ static void allocation__rates_between_half_and_one_become_a_half(void **state)
     assert_true(run.ret_rate == 1 && achieved == 1);
 }
 
-/* Without a filter the large run takes all but 0.0001 of the target: the small one then needs 13
+/* Without a filter the large run takes all except 0.0001 of the target: the small one then needs 13
  * bits per key, which is less than one bit per key of the large run, or more. */
 static void allocation__dropping_a_filter_pays_when_it_saves_memory(void **state)
 {
@@ -113,7 +113,7 @@ static void allocation__small_runs_stop_at_the_lowest_rate(void **state)
     assert_true(runs[1].ret_rate == BB_FILTER_RATE_MIN);
     assert_true(runs[2].ret_rate == BB_FILTER_RATE_MIN);
     assert_near(achieved, 0.001);
-    /* What cannot be met is reported, not hidden. */
+    /* An impossible target is reported, not hidden. */
     assert_ok(bb_filter_allocate(runs, 3, 1e-9, &achieved));
     assert_near(achieved, 3 * BB_FILTER_RATE_MIN);
 }
@@ -195,7 +195,7 @@ static void allocation__random_runs_are_optimal(void **state)
 
 /* --- The simple form --- */
 
-/* What is not fixed yet. */
+/* The rates that are not fixed yet. */
 struct remainder {
     double keys;
     double target;
@@ -218,7 +218,7 @@ static struct remainder remainder_of(const struct bb_filter_run *runs, size_t ru
     return rest;
 }
 
-/* The ideal rate of a run: its share of what is left, by keys. */
+/* The ideal rate of a run: its share of the rest, by keys. */
 static double share_of(const struct bb_filter_run *run, const struct remainder *rest)
 {
     if (run->key_count == 0 || rest->target <= 0)
@@ -226,7 +226,7 @@ static double share_of(const struct bb_filter_run *run, const struct remainder *
     return rest->target * (double)run->key_count / (rest->keys * weight_of(run));
 }
 
-/* The rate of a run whose ideal is above the greatest a filter can have. */
+/* The rate of a run whose ideal is above the maximum of a filter. */
 static double capped_rate(const struct bb_filter_run *run, const struct remainder *rest,
                           double share)
 {
@@ -243,7 +243,7 @@ static double capped_rate(const struct bb_filter_run *run, const struct remainde
     return others * log2(left_with / left_without) < bits_of_filter ? 1 : BB_FILTER_RATE_MAX;
 }
 
-/* The open run with the greatest or least share, NULL when none is open. */
+/* The open run with the highest or lowest share, NULL if no run is open. */
 static struct bb_filter_run *extreme_run(struct bb_filter_run *runs, size_t run_count,
                                          const struct remainder *rest, bool greatest)
 {
@@ -259,7 +259,7 @@ static struct bb_filter_run *extreme_run(struct bb_filter_run *runs, size_t run_
     return found;
 }
 
-/* Fixes one run that is at a bound; false when there is none. */
+/* Fixes one run that is at a bound; false without such a run. */
 static bool fix_one(struct bb_filter_run *runs, size_t run_count, double target)
 {
     struct remainder rest = remainder_of(runs, run_count, target);
@@ -302,8 +302,8 @@ static struct bb_filter_run drawn_run(struct bb_rng *rng, bool is_round)
     return run;
 }
 
-/* To the last digit: runs end at the same bounds, in the same order of ties, and the rest is shared
- * out by the same sums. Round weights make ties and targets that are met exactly. */
+/* Exactly to the last digit: runs end at the same bounds, in the same order of ties, and the same
+ * sums divide the rest. Round weights make ties and exactly reachable targets. */
 static void allocation__rates_are_those_of_the_simple_form(void **state)
 {
     (void)state;

@@ -1,15 +1,15 @@
-/* Goal: the rates that are promised are kept, in the mean over a table's filters and never above
- * the target in expectation; filters of different tables, and of different domains over the same
- * keys, err independently; and a filter takes no more space than it should. Method: many filters of
- * one builder, foreign keys against each; counts against binomial bands, which a correct filter
- * leaves once in 10^9 measurements, whatever BB_TEST_SEED is. */
+/* Goal: rates keep their target, in the mean over a table's filters and never above the target in
+ * expectation; filters of different tables, and of different domains over the same keys, are
+ * independent; and a filter takes no more space than planned. Method: many filters of one builder,
+ * non-member keys for each; counts compared with binomial bands, which a correct filter leaves once
+ * in 10^9 measurements, for any BB_TEST_SEED. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/descriptor.h"
 #include "bloomblock/domain.h"
 #include "bloomblock/sizing/rate.h"
 
-/* What a run over many filters of one table found. */
+/* The result over many filters of one table. */
 struct outcome {
     double predicted; /* mean of the filters' predictions */
     double bits_per_key;
@@ -113,7 +113,7 @@ static void block_filter_rate__bloom_kinds_meet_targets(void **state)
         }
 }
 
-/* Expectations of Bloom kinds never pass the target; what bits were set may, by chance. */
+/* Expectations of Bloom kinds never exceed the target; the actual bits may, by chance. */
 static void block_filter_rate__bloom_kinds_stay_below_in_expectation(void **state)
 {
     (void)state;
@@ -212,7 +212,8 @@ struct pair_counts {
     uint64_t asked, first, second, both;
 };
 
-/* Two tables of the same keys under different salts or domains; the same foreign keys to both. */
+/* Two tables of the same keys under different salts or domains; both are probed for the same
+ * non-member keys. */
 static struct pair_counts ask_pairs(struct bb_block_filter_format formats[2], size_t key_count,
                                     uint64_t sets, uint64_t questions)
 {

@@ -1,7 +1,8 @@
-/* Goal: the filters of a table keep their contract: no member is denied, whatever the kind, rank
- * and number of keys; every descriptor is refused or harmless; repeated hashes and their order do
- * not matter; what was pinned stays. Method: every member of sets of 0 to 2,100 keys and more is
- * asked; all 65,536 descriptors are probed in memory that ends 64 bytes behind their payload. */
+/* Goal: the filters of a table keep their contract: no member is ruled out, for any kind,
+ * fingerprint size and number of keys; every descriptor is refused or harmless; repeated hashes and
+ * their order do not matter; fixed values stay. Method: every member of sets of 0 to 2,100 keys and
+ * more is probed; all 65,536 descriptors are probed in memory that ends 64 bytes after their
+ * payload. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "base/bytes.h"
@@ -313,7 +314,7 @@ static void block_filter__info_describes_bloom_kinds_by_their_bits(void **state)
     }
 }
 
-/* --- What is on disk --- */
+/* --- The stored form --- */
 
 /* The first false positives of a set of 500: they change with any change of a hash, a multiplier, a
  * layout or a choice of parameters. Keys do not depend on the seed of the test. */

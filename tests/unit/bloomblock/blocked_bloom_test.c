@@ -1,7 +1,7 @@
-/* Goal: a blocked Bloom filter denies no member, stays inside one line per key, and passes foreign
- * keys at the rate of the binomial mixture; all forms of the probe answer alike and read nothing
- * but the lines. Method: all members asked; set bits counted by line; the mean rate over many
- * filters against rate.h; lines of any fill and alignment, behind an unreadable page and before
+/* Goal: a blocked Bloom filter rules out no member, stays inside one line per key, and passes
+ * non-member keys at the rate of the binomial mixture; all forms of the probe agree and read only
+ * the lines. Method: all members probed; set bits counted by line; the mean rate over many filters
+ * compared with rate.h; lines of any fill and alignment, after an unreadable page and before
  * one. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 

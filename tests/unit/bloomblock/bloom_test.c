@@ -1,7 +1,7 @@
-/* Goal: the classic Bloom filter denies no member, uses exactly its bits, and passes foreign keys
- * at the exact rate, also for a handful of keys, where double hashing fails. Method: all members
- * asked for exact and odd numbers of bits; memory behind the last bit guarded; the mean share of
- * passed keys over many small filters against rate.h. */
+/* Goal: the classic Bloom filter rules out no member, uses exactly its bits, and passes non-member
+ * keys at the exact rate, also for a handful of keys, where double hashing fails. Method: all
+ * members probed for exact and odd numbers of bits; memory after the last bit guarded; the mean
+ * share of passed keys over many small filters compared with rate.h. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/bloom/bloom.h"

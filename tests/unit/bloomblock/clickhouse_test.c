@@ -1,11 +1,11 @@
-/* Goal: the ClickHouse policy gives what ClickHouse gives, its hole and its floor included, and
- * ours has neither. Method: the intervals of its mapping, worked out by hand from the table; the
- * formula behind the table; sizes of an index that its users published. */
+/* Goal: the ClickHouse policy agrees with ClickHouse, including its hole and its floor, and ours
+ * has neither. Method: the intervals of its mapping, derived manually from the table; the formula
+ * of the table; published sizes of an index. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "bloomblock/sizing/clickhouse.h"
 
-/* From this rate up to the one before: bits per key and probes. */
+/* From this rate up to the previous one: bits per key and probes. */
 static const struct interval {
     double from;
     uint32_t bits_per_key;

@@ -1,6 +1,6 @@
-/* Goal: a count sketch never counts too low, too high by more than its error only as rarely as it
- * says, finds the keys that come most, says when cells are full, and goes on after it was stored.
- * Method: streams with few frequent and many rare keys beside exact counts. */
+/* Goal: a count sketch never counts too low, exceeds its error only as rarely as documented, finds
+ * the most frequent keys, reports full cells, and continues after being stored. Method: streams
+ * with few frequent and many rare keys compared with exact counts. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "base/bytes.h"
@@ -165,7 +165,7 @@ static void assert_top(const struct bb_count_sketch *sketch, uint64_t set, uint3
         assert_true(entries[e].count <= bb_count_sketch_count(sketch, entries[e].hash));
         assert_true(e == 0 || entries[e].count <= entries[e - 1].count);
     }
-    /* Certain, whatever the errors are. */
+    /* Certain for any errors. */
     for (uint64_t i = 0; i < KEYS; i++)
         assert_true(listed[i] || true_count(i) <= entries[count - 1].count);
     /* The most frequent are 20,000, 10,000, 6,667 ... of 160,000, the error of most is below 100.
@@ -212,7 +212,7 @@ static void count_sketch__counts_of_a_list_with_room_are_exact(void **state)
 
 #define FEW_KEYS 60
 
-/* What is said of each key is no lower than what came, up to the greatest count of a cell. */
+/* Each key's count is no lower than the true count, up to the maximum of a cell. */
 static void assert_bounds(const struct bb_count_sketch *sketch, const uint64_t true_counts[],
                           uint64_t *least, uint64_t *spared)
 {

@@ -1,7 +1,7 @@
-/* Goal: a counting filter is a set from which keys can be removed, denies no member whatever
- * happens to its counters, says when some are full, and survives being stored. Method: random
- * additions and removals beside a table of what is in; counters driven to their maximum; bits
- * against those of a classic filter of the same keys. */
+/* Goal: a counting filter is a set with removal, rules out no member for any events in its
+ * counters, reports full ones, and survives being stored. Method: random additions and removals
+ * compared with a table of the contents; counters driven to their maximum; bits compared with a
+ * classic filter's of the same keys. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "bloomblock/bloom/bloom.h"
@@ -62,7 +62,7 @@ static void counting_filter__members_stay_through_additions_and_removals(void **
     assert_true(refused > STEPS / 97 / 2);
     assert_int_equal(info_of(filter).key_count, total);
     assert_int_equal(info_of(filter).saturated_count, 0);
-    /* And back to nothing at all. */
+    /* And back to an empty filter. */
     for (uint64_t i = 0; i < KEYS; i++)
         for (; counts[i] > 0; counts[i]--)
             assert_ok(bb_counting_filter_remove(filter, member_hash(1, i)));
@@ -107,7 +107,7 @@ static void counting_filter__full_counters_stay_and_are_reported(void **state)
     assert_ok(bb_counting_filter_add(filter, member_hash(1, 1)));
     uint64_t full = info_of(filter).saturated_count;
     assert_true(full >= 1 && full > seen && full <= info_of(filter).bits_per_probe);
-    /* Once in, for ever in; the others can be removed. */
+    /* A full counter keeps its keys forever; the others can be removed. */
     for (int i = 0; i < 114; i++)
         assert_ok(bb_counting_filter_remove(filter, member_hash(1, 0)));
     assert_true(bb_counting_filter_may_contain(filter, member_hash(1, 0)));

@@ -1,4 +1,4 @@
-/* Filters that stand alone, for their tests: made in one call, damaged in another. */
+/* Standalone filters for tests: made in one call, damaged in another. */
 #ifndef BB_TESTS_UNIT_BLOOMBLOCK_ENVELOPE_FIXTURE_H
 #define BB_TESTS_UNIT_BLOOMBLOCK_ENVELOPE_FIXTURE_H
 
@@ -35,7 +35,7 @@ static inline struct bb_buf envelope_of(enum bb_filter_kind kind, double target_
     return envelope;
 }
 
-/* The checksum of what the bytes are now. */
+/* Stores the checksum of the present bytes. */
 static inline void envelope_repair(struct bb_buf *envelope)
 {
     size_t checked = envelope->size - 8;
@@ -44,7 +44,7 @@ static inline void envelope_repair(struct bb_buf *envelope)
 
 /* --- Damage --- */
 
-/* Where fields stand (bloomblock/standalone/envelope.h), written down a second time on purpose. */
+/* Offsets of the fields (bloomblock/standalone/envelope.h), deliberately written a second time. */
 #define VERSION     8
 #define KIND        12
 #define HEADER_SIZE 14
@@ -75,7 +75,7 @@ static inline void assert_envelope_refused(const uint8_t *data, size_t size,
     guarded_free(&copy);
 }
 
-/* One field set to a value, and what is said to it. */
+/* One field set to a value, and the expected error. */
 struct change {
     size_t offset;
     size_t width;
@@ -84,7 +84,7 @@ struct change {
     const char *message;
 };
 
-/* Refused for that field alone: the checksum is put right. The envelope is left as it was. */
+/* Refused because of only that field: the checksum is repaired. The envelope is unchanged. */
 static inline void assert_change_refused(const struct bb_buf *envelope, const struct change *change)
 {
     struct bb_buf damaged = {0};

@@ -1,7 +1,7 @@
-/* Goal: an envelope that is not exactly what a builder wrote is refused, and its view lets every
- * key through. Method: every truncation, every bit flip, bytes behind the end; and every field set
- * to values that contradict the others, with the checksum put right, so that it is the field that
- * is refused. Copies end at an unreadable page. */
+/* Goal: an envelope that is not exactly a builder's output is refused, and its view returns maybe
+ * for every key. Method: every truncation, every bit flip, bytes after the end; and every field set
+ * to values that contradict the others, with the checksum repaired, so that the field is refused.
+ * Copies end at an unreadable page. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "bloomblock/descriptor.h"
@@ -215,7 +215,8 @@ static void envelope__corrupt_bits_behind_the_last(void **state)
     bb_buf_deinit(&envelope);
 }
 
-/* Ribbons of rank 13 whose columns end within a byte, for each number of bits that are left there. */
+/* Ribbons with 13 fingerprint bits whose columns end within a byte, for each number of remaining
+ * bits. */
 static void envelope__corrupt_bits_behind_the_last_slot(void **state)
 {
     (void)state;
@@ -240,8 +241,7 @@ static void envelope__corrupt_bits_behind_the_last_slot(void **state)
     assert_true(seen == 0xfe);
 }
 
-/* A shard that could not be built has the descriptor 0 and no payload: what falls into it passes.
- */
+/* A shard that could not be built has the descriptor 0 and no payload: its keys pass. */
 static void envelope__shards_without_filter_say_maybe(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: want of memory while filters are built is reported, leaks nothing, leaves the output as it
- * was, and stays with the builder. Method: linked with tests/support/alloc/alloc_fault.c; every
- * allocation of every scenario fails one by one. */
+/* Goal: lack of memory while filters are built is reported, leaks nothing, does not change the
+ * output, and is sticky in the builder. Method: linked with tests/support/alloc/alloc_fault.c;
+ * every allocation of every scenario fails one by one. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "bloomblock/memory_filter.h"

@@ -1,6 +1,6 @@
-/* Goal: batches answer what single questions do, whatever the number of hashes or filters, and
- * write their answers and nothing else. Method: filters of all kinds, of no keys, of no bytes,
- * damaged; every number of questions around the sizes of words. */
+/* Goal: batches have the results of single probes, for any number of hashes or filters, and write
+ * only the results. Method: filters of all kinds, without keys, without bytes, damaged; every
+ * number of probes around the sizes of words. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include <math.h>
@@ -115,8 +115,8 @@ static void filter_batch__many_filters(void **state)
         bb_buf_deinit(&envelopes[i]);
 }
 
-/* Ribbons that are asked together: all of large shards; then with small ones and wide ones, which
- * are asked in another way, between them, more than a word's worth of them in a row. */
+/* Ribbons probed together: all of large shards; then with small ones and wide ones, which are
+ * probed in another way, between them, more than a word's worth of them in a row. */
 static void assert_ribbons(size_t others)
 {
     static struct bb_buf envelopes[VIEWS];
@@ -153,8 +153,8 @@ static void filter_batch__many_ribbons(void **state)
 
 #define RUN_MAX 64 /* views, in one word of answers */
 
-/* A view of the pool: ribbons of ranks up to 8, with and without a step, of one shard and of many;
- * between them, every so often, those that are asked in other ways. */
+/* A view of the pool: ribbons with up to 8 fingerprint bits, with and without a step, of one shard
+ * and of many; between them, regularly, kinds that are probed in other ways. */
 static struct bb_buf pool_envelope(uint64_t i)
 {
     switch (i % 12) {
@@ -172,7 +172,7 @@ static struct bb_buf pool_envelope(uint64_t i)
     }
 }
 
-/* others: one in so many views is any of the pool, the others are ribbons; 0: none is. */
+/* others: one in this many views is any of the pool, the rest are ribbons; 0: all are ribbons. */
 static uint64_t drawn_view(struct bb_rng *rng, uint32_t others)
 {
     if (others > 0 && bb_rng_one_in(rng, others))
@@ -180,8 +180,8 @@ static uint64_t drawn_view(struct bb_rng *rng, uint32_t others)
     return bb_rng_below(rng, RUN_MAX / 12) * 12 + bb_rng_below(rng, 8);
 }
 
-/* Views that end at a page which may not be read are asked in every form; answers of the first form,
- * asked alone, are those of all. */
+/* Views that end at an unreadable page are probed in every form; single probes of the first form
+ * must agree with all. */
 static void assert_run(struct bb_filter_view *views, size_t count, uint64_t hash)
 {
     struct guarded guarded = guarded_copy((const uint8_t *)views, count * sizeof(*views));

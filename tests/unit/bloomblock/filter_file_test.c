@@ -1,13 +1,14 @@
-/* Goal: the contents of a filter's file come back as they went in; whatever else is refused with
- * the offset, and the bytes are those of the page in docs/. Method: every truncation and every bit
- * flip of a small file; every field set to what it must not be, with the checksum put right; header
- * and filter of two files exchanged; a golden. Copies end at an unreadable page. */
+/* Goal: the contents of a filter's file survive a round trip; everything else is refused with the
+ * offset, and the bytes agree with the page in docs/. Method: every truncation and every bit flip
+ * of a small file; every field set to an invalid value, with the checksum repaired; header and
+ * filter of two files exchanged; a golden. Copies end at an unreadable page. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "base/bytes.h"
 #include "tests/support/golden.h"
 
-/* Where fields stand (bloomblock/standalone/filter_file.c), written down a second time on purpose. */
+/* Offsets of the fields (bloomblock/standalone/filter_file.c), deliberately written a second
+ * time. */
 #define VERSION     8
 #define HASH        12
 #define HEADER_SIZE 14

@@ -1,5 +1,5 @@
-/* What the tests of filters share: keys without end, filters of one group, memory that ends where
- * it should, and the band in which a measured rate lies. */
+/* Shared by the tests of filters: unlimited keys, filters of one group, guarded memory, and the
+ * band for a measured rate. */
 #ifndef BB_TESTS_UNIT_BLOOMBLOCK_FILTER_FIXTURE_H
 #define BB_TESTS_UNIT_BLOOMBLOCK_FILTER_FIXTURE_H
 
@@ -55,8 +55,7 @@ static inline void assert_rate(uint64_t passed, uint64_t asked, double rate, con
 
 /* --- Memory --- */
 
-/* A copy of bytes that ends at a page which may not be touched; room before it begins behind
- * another one. */
+/* A copy of bytes that ends at an unreadable page; the space before it begins after another one. */
 struct guarded {
     uint8_t *pages;
     size_t pages_size;

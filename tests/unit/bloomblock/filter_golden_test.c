@@ -1,6 +1,6 @@
-/* Goal: envelopes stay byte for byte what they are, and the pages of docs/ describe them. Method:
- * goldens of every kind in tests/golden, each with a text that names every byte, worked out here
- * from the bytes alone, without the decoder; the members are asked. */
+/* Goal: envelopes are unchanged byte for byte, and the pages of docs/ describe them. Method:
+ * goldens of every kind in tests/golden, each with a text that names every byte, derived here only
+ * from the bytes, without the decoder; the members are probed. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "base/bytes.h"
@@ -38,7 +38,7 @@ struct dump {
     struct bb_buf text;
 };
 
-/* One field: offset, width, bytes as they stand, name and value. */
+/* One field: offset, width, stored bytes, name and value. */
 static void dump_field(struct dump *dump, size_t width, const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -172,7 +172,7 @@ static void dump_sketch(struct dump *dump, const uint64_t parameters[2])
         dump_top_key(dump);
 }
 
-/* The first of 2,000 foreign keys that pass: another reader has to let the same ones through. */
+/* The first of 2,000 non-member keys that pass: another reader must pass the same ones. */
 static void dump_false_positives(struct dump *dump, const struct bb_buf *envelope)
 {
     struct bb_filter_view view;

@@ -1,11 +1,10 @@
-/* Goal: what filters of the same keys let through by accident is independent: of a foreign key, the
- * answers of six tables are six throws. Else a store's rates do not multiply, and who knows keys
- * that pass one table knows some that pass another.
- * Method: ribbons of the same members under neighbouring salts, from one key each on, where
- * dependence shows first; joint counts of all pairs against the product of the two, the number of
- * filters that a key passes against the binomial distribution, the variance of that number over 64
- * filters. The same measures are taken of a naive scheme, which must fail them.
- */
+/* Goal: false positives of filters over the same keys are independent: for a non-member key, the
+ * results of six tables are six throws. Otherwise a store's rates do not multiply, and keys that
+ * pass one table reveal keys that pass another. Method: ribbons of the same members under
+ * neighbouring salts, from one key each on, where dependence shows first; joint counts of all pairs
+ * compared with the product of the two, the number of filters that a key passes compared with the
+ * binomial distribution, the variance of that number over 64 filters. The same measures are taken
+ * of a naive scheme, which must fail them. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/ribbon/ribbon.h"
@@ -15,7 +14,7 @@
 #define SIX  6
 #define MANY 64
 
-/* Filters that are asked together. */
+/* Filters that are probed together. */
 struct stack {
     size_t count;
     struct bb_block_filter_format formats[MANY];
@@ -55,7 +54,7 @@ struct counts {
     uint64_t asked;
     uint64_t single[SIX];
     uint64_t both[SIX][SIX];
-    uint64_t passed[SIX + 1]; /* keys that so many of the six let through */
+    uint64_t passed[SIX + 1]; /* keys that this many of the six pass */
 };
 
 static void count_answers(struct counts *counts, uint64_t answers)
@@ -73,7 +72,7 @@ static double deviations(uint64_t found, uint64_t asked, double rate)
     return fabs((double)found - expected) / (sqrt(expected * (1 - rate)) + 1);
 }
 
-/* How far the worst of all counts is from that of independent filters of a rate, in standard
+/* The largest deviation of all counts from independent filters of a rate, in standard
  * deviations. */
 static double worst_deviation(const struct counts *counts, double rate)
 {
@@ -120,8 +119,8 @@ static void filter_independence__six_filters_of_the_same_keys(void **state)
     assert_six(5000, 0.125, 2, 40000); /* shards */
 }
 
-/* Through a naive scheme the same measures must fail: the domain reaches the fingerprint, and start
- * and coefficients are the key's. Whatever one such filter lets through, all do. */
+/* A naive scheme must fail the same measures: the domain affects the fingerprint, but start and
+ * coefficients depend only on the key. All filters pass the same keys. */
 static bool naive_answer(const struct bb_ribbon_rows *rows, struct bb_ribbon_equation equation,
                          uint32_t rank)
 {

@@ -1,7 +1,7 @@
-/* Goal: keys inserted into a finished filter are there, with the same bits as if the filter had
- * been built of all of them. Method: filters of room for all keys, of which some are built in and
- * the others inserted, in every split of small sets and in batches of large ones, beside one that
- * is built at once; inputs that can not be inserted into. */
+/* Goal: keys inserted into a finished filter are present, with the same bits as in a filter built
+ * of all of them. Method: filters sized for all keys, of which some are built in and the others
+ * inserted, in every split of small sets and in batches of large ones, compared with a filter that
+ * is built in one step; filters that do not accept insertion. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "base/bytes.h"
@@ -129,7 +129,7 @@ static void filter_insert__hashes_that_come_again_count_once(void **state)
     bb_buf_deinit(&grown);
 }
 
-/* --- Refusals: the bytes stay as they are --- */
+/* --- Refusals: the bytes are unchanged --- */
 
 static void assert_refused(struct bb_buf *envelope, size_t count, enum bb_status expected,
                            const char *message)

@@ -1,19 +1,20 @@
-/* Goal: no filter of any kind denies a member, in any form of its probe, asked alone or in batches;
- * all forms give foreign keys the same answer; nothing outside an envelope is read. Method: filters
- * of n = 0 ... 4,096 keys at several rates, of every kind that can be built, and of blocks; every
- * member is asked in every form. Envelopes end at an unreadable page; small ribbons of ranks up to 8,
- * of which a probe may load what stands in front of a window, also begin behind one.
+/* Goal: no filter of any kind rules out a member, in any form of its probe, single or in batches;
+ * all forms agree for non-member keys; no byte outside an envelope is read. Method: filters of n =
+ * 0 ... 4,096 keys at several rates, of every buildable kind, and of blocks; every member is probed
+ * in every form. Envelopes end at an unreadable page; small ribbons with up to 8 fingerprint bits,
+ * whose probes may load bytes before a window, also begin after one.
  *
- * BB_TEST_PROBES: about so many questions to members, 4,000,000 by default. From some 50,000,000
- * per kind on every n is there for every kind; more are asked of other sets of keys, at other
- * rates. */
+ * BB_TEST_PROBES: the approximate number of member probes, 4,000,000 by default. From about
+ * 50,000,000 per kind every n is tested for every kind; more probes use other sets of keys, at
+ * other rates.
+ */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "bloomblock/standalone/kind.h"
 
 #define KEYS_MAX      4096
 #define FOREIGN_COUNT 64
-#define KIND_END      32 /* behind the last kind, with room for those to come */
+#define KIND_END      32 /* after the last kind, with space for future ones */
 
 static const double rates[] = {0.3, 0.01, 1.0 / 128, 0.0005, 1e-5, BB_FILTER_RATE_MIN};
 
@@ -49,7 +50,7 @@ static uint32_t form_count(void)
     return count;
 }
 
-/* --- Filters that stand alone --- */
+/* --- Standalone filters --- */
 
 static bool can_be_built(enum bb_filter_kind kind)
 {
@@ -95,7 +96,7 @@ static uint64_t foreign_answers(const struct bb_filter_view *view)
     return answers;
 }
 
-/* Gives how often members were asked. */
+/* Returns the number of member probes. */
 static uint64_t assert_filter(enum bb_filter_kind kind, double rate, uint64_t set, uint64_t count)
 {
     static uint64_t hashes[KEYS_MAX];

@@ -1,10 +1,11 @@
-/* Goal: filters that stand alone pass the share of foreign keys that they predict, and predict no
- * more than their target. Method: one filter of every kind, number of keys and target; foreign keys
- * until 1,000 are expected to pass, whose number lies within 5 % or 6 standard deviations of the
+/* Goal: standalone filters pass the predicted share of non-member keys, and predict no more than
+ * their target. Method: one filter of every kind, number of keys and target; non-member keys until
+ * 1,000 are expected to pass, whose number must be within 5 % or 6 standard deviations of the
  * predicted rate, whichever is wider (a correct filter fails one cell in 10^9). The mean of many
- * small filters' predictions against their target.
+ * small filters' predictions compared with their target.
  *
- * BB_TEST_RATES: the lowest target, 0.001 by default. 1e-5 takes minutes. */
+ * BB_TEST_RATES: the lowest target, 0.001 by default. 1e-5 takes minutes.
+ */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 static const enum bb_filter_kind kinds[] = {
@@ -38,8 +39,8 @@ static uint64_t count_passed(const struct bb_buf *envelope, uint64_t begin, uint
     return passed;
 }
 
-/* A filter so sparse that it passes far fewer than its target (a line that is larger than needed)
- * is asked as often as its target wants. */
+/* A sparse filter with a far lower rate than its target (a line that is larger than needed) is
+ * probed as often as its target requires. */
 static void assert_cell(enum bb_filter_kind kind, double target, uint64_t n)
 {
     struct bb_buf envelope = envelope_of(kind, target, n, n);

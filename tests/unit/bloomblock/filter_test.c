@@ -1,6 +1,6 @@
-/* Goal: filters that stand alone do what bb/filter.h says. Method: every kind, sets of none to
- * 100,000 keys, every member asked through a view of bytes that end at an unreadable page; foreign
- * keys against the predicted rate. */
+/* Goal: standalone filters work as documented in bb/filter.h. Method: every kind, sets of 0 to
+ * 100,000 keys, every member probed through a view of bytes that end at an unreadable page;
+ * non-member keys compared with the predicted rate. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 static const enum bb_filter_kind kinds[] = {
@@ -286,7 +286,7 @@ static void filter__salts_make_filters_independent(void **state)
     assert_rate(both, asked, product, "keys that pass two filters");
 }
 
-/* Options that are NULL are defaults; a counting filter has none for its number of keys. */
+/* NULL options are defaults; a counting filter has no default for its number of keys. */
 static void filter__null_options(void **state)
 {
     (void)state;

@@ -1,8 +1,7 @@
-/* Goal: who knows one store's secret and collects keys that its filter lets through gains nothing
- * against a filter under another secret. Method: for each kind, keys that pass a filter under the
- * first secret, all of them, are asked of a filter of the same members, size and salt under a
- * second one; at most 1.1 times the predicted rate may pass.
- */
+/* Goal: an attacker who knows one store's secret and collects keys that its filter passes gains no
+ * advantage over a filter under another secret. Method: for each kind, keys that pass a filter
+ * under the first secret are probed in a filter of the same members, size and salt under a second
+ * one; at most 1.1 times the predicted rate may pass. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +45,8 @@ static void build(enum bb_filter_kind kind, const struct bb_hash_secret *secret,
     bb_filter_builder_destroy(builder);
 }
 
-/* Of ATTACKS foreign keys that the first filter lets through, how many the second one does too. */
+/* Of ATTACKS non-member keys that the first filter passes, the number that the second one also
+ * passes. */
 static uint64_t count_passed_by_both(const struct bb_filter_view views[2],
                                      const struct bb_hash_secret secrets[2])
 {

@@ -1,5 +1,5 @@
-/* Goal: hashes come out in order and each once, whatever they are. Method: against qsort, for sizes
- * around the limits of the two sorts, for mixed hashes and for ones that agree in most bytes. */
+/* Goal: any hashes are sorted without duplicates. Method: compared with qsort, for sizes around the
+ * limits of the two sorts, for mixed hashes and for hashes that agree in most bytes. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/ribbon/hash_sort.h"

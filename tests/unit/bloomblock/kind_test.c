@@ -1,7 +1,7 @@
-/* Goal: every field of every kind of filter is checked against the others when it comes from
- * anywhere. Method: one small envelope per kind; one field after the other set to values that
- * cannot be, with the checksum put right, so that it is the field that is refused, by name; the
- * view then lets every key through. (What all kinds share is in envelope_test.c.) */
+/* Goal: every field of every kind of filter is checked against the others in arbitrary input.
+ * Method: one small envelope per kind; one field after the other set to impossible values, with the
+ * checksum repaired, so that the field is refused, by name; the view then returns maybe for every
+ * key. (envelope_test.c has the common checks of all kinds.) */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #define C BB_CORRUPT
@@ -66,7 +66,7 @@ static void kind__partitioned(void **state)
     const struct change changes[] = {
         {KEY_COUNT, 8, 0, C, "parameter 0"},
         {PARAMETER_0, 8, bits + 1, C, "number of bits"},
-        {PARAMETER_0, 8, bits - probes, C, "bits"}, /* behind the last, or bytes too many */
+        {PARAMETER_0, 8, bits - probes, C, "bits"}, /* after the last one, or too many bytes */
         {PARAMETER_1, 8, 11, C, "number of bits"},
         {PAYLOAD + bits / 8, 1, 0x80, C, "bits are set behind the last one"},
     };
@@ -133,7 +133,7 @@ static void kind__scalable(void **state)
         {PARAMETER_0, 8, BB_FILTER_KEY_COUNT_MAX + 1, C, "number of keys of the first stage"},
         {PARAMETER_1, 8, 3, C, "growth factor"},
         {PAYLOAD, 8, 0, C, "0 stages in"},
-        {PAYLOAD, 8, 2, C, ""}, /* whatever the bytes behind them look like */
+        {PAYLOAD, 8, 2, C, ""}, /* for any following bytes */
         {PAYLOAD, 8, 4, C, ""},
         {PAYLOAD, 8, 33, C, "33 stages in"},
         {PAYLOAD, 8, UINT64_MAX, C, "stages in"},
@@ -173,7 +173,7 @@ static struct bb_buf count_min_envelope(bool is_conservative)
     return envelope;
 }
 
-/* 10 columns and 3 rows; "2nd" comes first. */
+/* 10 columns and 3 rows; "2nd" is the first. */
 #define CELLS        (PAYLOAD + 32)
 #define TOP_ENTRIES  (CELLS + 10 * 3 * 4)
 #define SECOND_ENTRY (TOP_ENTRIES + 20 + 3)
@@ -209,7 +209,7 @@ static void kind__count_min(void **state)
         {CELLS, 4, cell + 1, C, "the cells of a row add up to"},
         {TOP_ENTRIES + 8, 8, 0, C, "a top key's count is 0"},
         {TOP_ENTRIES + 8, 8, 571, C, "a top key's count is 571"},
-        {TOP_ENTRIES + 16, 4, 4, C, ""}, /* whatever the bytes behind it look like */
+        {TOP_ENTRIES + 16, 4, 4, C, ""}, /* for any following bytes */
         {TOP_ENTRIES + 16, 4, 65536, C, "ends at entry 0, expected 2"},
         {TOP_ENTRIES + 16, 4, UINT32_MAX, C, "ends at entry 0, expected 2"},
         {SECOND_ENTRY, 8, first_hash, C, "a top key is there twice: entry 1"},

@@ -1,6 +1,6 @@
-/* Goal: the memtable's filter denies no key that was added before, also while it is written to, and
- * passes few others. Method: all members asked; a writer that publishes how far it is (release),
- * and readers that ask up to there (acquire), for the thread sanitizer too. */
+/* Goal: the memtable's filter rules out no key that was added before, also during writes, and
+ * passes few others. Method: all members probed; a writer that publishes its progress (release),
+ * and readers that probe up to there (acquire), for the thread sanitizer too. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include <stdint.h>
@@ -77,7 +77,7 @@ static void memory_filter__refuses_absurd_sizes(void **state)
     assert_status(bb_memory_filter_init(&filter, UINT64_C(1) << 40, 10), BB_TOO_LARGE);
 }
 
-/* --- Readers beside the writer --- */
+/* --- Concurrent readers --- */
 
 #define READERS      2
 #define WRITERS      1 /* there is never more than one */

@@ -1,7 +1,7 @@
-/* Goal: the partitioned Bloom filter denies no member, uses exactly its bits, sets one bit of each
- * slice per key, and passes foreign keys at the exact rate, also in sets of a handful. Method: all
- * members asked for many widths; memory behind the last bit guarded; the mean over many small
- * filters against rate.h. */
+/* Goal: the partitioned Bloom filter rules out no member, uses exactly its bits, sets one bit of
+ * each slice per key, and passes non-member keys at the exact rate, also in very small sets.
+ * Method: all members probed for many widths; memory after the last bit guarded; the mean over many
+ * small filters compared with rate.h. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/bloom/bloom.h"

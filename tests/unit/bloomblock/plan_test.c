@@ -1,6 +1,6 @@
-/* Goal: a plan is what is then built; sizes and rates are monotone, without holes; questions
- * without an answer are refused. Method: filters of every kind, built and compared; every number of
- * keys up to 4,096 over rates from 1/2 to 1e-6, and rates and budgets in small steps. */
+/* Goal: a plan agrees with the built filter; sizes and rates are monotone, without holes;
+ * impossible requests are refused. Method: filters of every kind, built and compared; every number
+ * of keys up to 4,096 over rates from 1/2 to 1e-6, and rates and budgets in small steps. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "bloomblock/standalone/envelope.h"
@@ -38,7 +38,7 @@ static struct bb_filter_plan of_rate(enum bb_filter_kind kind, double rate, uint
         (struct bb_filter_question){.kind = kind, .target_rate = rate, .size_bytes = size_bytes});
 }
 
-/* --- Plans are what is built --- */
+/* --- Plans agree with built filters --- */
 
 static struct bb_envelope decoded(const struct bb_buf *buf)
 {
@@ -238,7 +238,7 @@ static void plan__lower_rates_never_take_fewer_bytes(void **state)
         }
 }
 
-/* The rate is the least that fits, and what is built with it fits too. */
+/* The rate is the lowest that fits, and the filter built with it fits too. */
 static void check_memory(enum bb_filter_kind kind, uint64_t count, uint64_t budget,
                          struct bb_filter_plan *previous)
 {
@@ -351,7 +351,7 @@ static void plan__costs_are_lines_of_the_cache(void **state)
     assert_true(fabs(large.foreign_cache_lines - 2.06) < 0.03);
 }
 
-/* --- What has no answer --- */
+/* --- Impossible requests --- */
 
 static void assert_refused(struct bb_filter_question question, enum bb_status status,
                            const char *reason)
@@ -515,7 +515,7 @@ static struct bb_buf built_with(const struct bb_filter_plan *plan, uint64_t begi
     return envelope;
 }
 
-/* Filters that are to be united later are all made for the keys of the whole. */
+/* Filters for a later union are all made for the total number of keys. */
 static void plan__sets_made_for_more_keys_unite_to_what_was_planned(void **state)
 {
     (void)state;

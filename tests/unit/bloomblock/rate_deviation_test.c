@@ -1,5 +1,5 @@
-/* Goal: the rates that the bits of filters give scatter as widely as stated, and those of sound
- * filters do not lie many deviations above their target. Method: many sets per cell. */
+/* Goal: the actual rates of filters scatter as documented, and sound filters are rarely many
+ * deviations above their target. Method: many sets per cell. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "bloomblock/sizing/rate_deviation.h"
@@ -8,7 +8,7 @@ static const enum bb_filter_kind kinds[] = {BB_FILTER_BLOOM, BB_FILTER_COUNTING,
                                             BB_FILTER_PARTITIONED, BB_FILTER_BLOCKED_BLOOM,
                                             BB_FILTER_SPLIT_BLOCK};
 
-/* Of 47,000 filters none is there by chance. */
+/* None of 47,000 filters reaches this by chance. */
 #define HIGHEST 6
 
 struct scatter {
@@ -78,7 +78,7 @@ static void rate_deviation__no_keys_have_none(void **state)
     struct bb_cells cells = {
         .unit_count = 100, .unit_bits = 1, .slices = 1, .words = 1, .probes = 7};
     assert_true(bb_rate_deviation(&cells, 0) == 0);
-    /* All bits set: nothing scatters. */
+    /* All bits set: there is no deviation. */
     assert_true(bb_rate_deviation(&cells, UINT64_C(1) << 32) == 0);
     cells =
         (struct bb_cells){.unit_count = 2, .unit_bits = 512, .slices = 1, .words = 1, .probes = 6};

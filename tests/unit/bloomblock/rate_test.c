@@ -1,7 +1,7 @@
-/* Goal: the mathematics is right, sizes meet their targets, and the way from (keys, target) to
+/* Goal: the mathematics is right, sizes keep their targets, and the mapping from (keys, target) to
  * parameters is monotone and has no holes. Method: an independent computation of the exact Bloom
- * rate (distribution of the number of set bits, ball by ball); published and hand-computed values;
- * every size of every kind at n = 0 ... 4096 over a grid of targets down to 2^-24. */
+ * rate (distribution of the number of set bits, ball by ball); published and manually computed
+ * values; every size of every kind at n = 0 ... 4096 over a grid of targets down to 2^-24. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/bloom/blocked_bloom.h"
@@ -154,7 +154,7 @@ static void rate__bloom_agrees_with_the_distribution_of_set_bits(void **state)
     /* The first that is not computed exactly, at the most probes of a target. */
     assert_close(bb_rate_bloom(25, 890, 25), occupancy_rate(25, 890, 25), 1e-4);
     assert_close(bb_rate_bloom(25, 245, 7), occupancy_rate(25, 245, 7), 1e-6);
-    assert_close(bb_rate_bloom(20, 194, 6), 0.0100, 0.01); /* the textbook says 0.00963 */
+    assert_close(bb_rate_bloom(20, 194, 6), 0.0100, 0.01); /* 0.00963 in the textbook */
 }
 
 static void rate__bloom_agrees_with_the_textbook_for_many_keys(void **state)
@@ -369,7 +369,7 @@ static void rate__blocked_bloom_best_probes_are_the_best(void **state)
         }
 }
 
-/* The steps of the table of probes are at multiples of 0.05 bits: nothing else changes there. */
+/* The steps of the table of probes are at multiples of 0.05 bits: no other values change there. */
 static void rate__blocked_bloom_sizes_do_not_shrink_where_probes_change(void **state)
 {
     (void)state;

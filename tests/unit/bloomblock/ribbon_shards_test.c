@@ -1,7 +1,7 @@
-/* Goal: shards asked in one call answer as each of them does alone, in every form, and nothing is
- * read that may not be. Method: random descriptors over random bytes, which once begin right behind
- * an unreadable page and once end, with their pad, right before one; every key is asked of its shard
- * in the portable form, too. */
+/* Goal: shards probed in one call agree with single probes, in every form, and no unreadable byte
+ * is touched. Method: random descriptors over random bytes, which once begin right after an
+ * unreadable page and once end, with their pad, right before one; every key is also probed in its
+ * shard in the portable form. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/ribbon/ribbon_bits.h"
@@ -78,7 +78,7 @@ static bool check_form(struct set *set, enum bb_cpu cpu, uint64_t seed)
     struct bb_rng rng;
     for (int i = 0; i < 2; i++) {
         set->shards.payloads = i == 0 ? room.start : room.data;
-        /* The copies overlap where they are larger than a page: each is made before it is asked. */
+        /* The copies overlap where they are larger than a page: each is made before its probe. */
         memcpy((uint8_t *)(uintptr_t)set->shards.payloads, set->payloads,
                set->size + BB_RIBBON_SHARDS_PAD_BYTES);
         bb_ribbon_probe_shards(&set->shards, probes);
@@ -125,7 +125,7 @@ static void ribbon_shards__of_any_layout(void **state)
     }
 }
 
-/* A damaged shard says yes, and the others go on. */
+/* A damaged shard returns maybe, and the others continue. */
 static void ribbon_shards__without_one(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* Goal: a system that has a solution is solved, one that has none is refused, and nothing else; and
- * the solution is the same in whatever order equations come.
- * Method: random bands, dense and wide ones, against elimination over the whole matrix; filters of
- * all sizes against the simple solver below; in every form that the processor has. */
+/* Goal: a solvable system is solved, an unsolvable one is refused; and the solution is the same for
+ * any order of the equations. Method: random bands, dense and wide ones, compared with elimination
+ * over the whole matrix; filters of all sizes compared with the simple solver below; in every form
+ * that the processor has. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/ribbon/ribbon.h"
@@ -197,7 +197,7 @@ static void ribbon_solver__solves_what_can_be_solved(void **state)
                 solvable += assert_system(&rng, &solver, slots, slots - spare, width, rank);
                 systems++;
             }
-    /* Both outcomes occur often, or the test says nothing. */
+    /* Both outcomes occur often; otherwise the test is meaningless. */
     assert_in_range(solvable, systems / 4, systems * 31 / 32);
 }
 
@@ -302,7 +302,7 @@ static void assert_too_many(enum bb_cpu cpu)
     }
 }
 
-/* Hashes that somebody chose: as many as there can be start in one group. */
+/* Hostile hashes: as many as possible start in one group. */
 static void ribbon_solver__too_many_for_their_rows(void **state)
 {
     (void)state;
@@ -311,8 +311,8 @@ static void ribbon_solver__too_many_for_their_rows(void **state)
             assert_too_many(cpu);
 }
 
-/* Of 75 equations for every 64 rows 11 say nothing new: they were kept until they filled the pool, and
- * a system that is solved in planes was refused without them. */
+/* Of 75 equations for every 64 rows 11 are redundant: they were kept until they filled the pool,
+ * and a system that can be solved in planes without them was refused. */
 static void ribbon_solver__repetitions_leave_the_pool(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* Goal: both layouts' probes answer what the rows say in every form, for every rank, size and seed,
- * and read nothing they must not. Method: random rows, encoded, and random keys; the answer is
- * worked out row by row. Payloads stand once right behind an unreadable page, and once with either
- * pad, of random bytes, right before one. Then solved systems, all of whose members are asked. */
+/* Goal: both layouts' probes agree with the rows in every form, for every fingerprint size, size
+ * and seed, and read no forbidden byte. Method: random rows, encoded, and random keys; the expected
+ * result is computed row by row. Payloads are once right after an unreadable page, and once with
+ * either pad, of random bytes, right before one. Then solved systems, with probes of all
+ * members. */
 #include "tests/unit/bloomblock/filter_fixture.h"
 
 #include "bloomblock/descriptor.h"
@@ -12,7 +13,7 @@
 #include "bloomblock/ribbon/ribbon_solver.h"
 #include "tests/support/step.h"
 
-#define KEYS        20 /* asked of a filter */
+#define KEYS        20 /* probes per filter */
 #define PAYLOAD_MAX (BB_RIBBON_SLOTS_MAX * BB_RIBBON_RANK_MAX / 8 + BB_RIBBON_WIDE_PAD_BYTES)
 
 struct filter {
@@ -21,13 +22,13 @@ struct filter {
     struct bb_ribbon_rows rows;
     uint8_t payload[PAYLOAD_MAX];
     size_t size;
-    const uint8_t *places[3]; /* behind an unreadable page; before one, with each pad */
+    const uint8_t *places[3]; /* after an unreadable page; before one, with each pad */
 };
 
 /* Room for one payload with an unreadable page on either side. */
 static struct guarded room, wide_room;
 
-/* Random rows of rank bits; 0 behind the last. */
+/* Random rows of rank bits; 0 after the last. */
 static void rows_fill(struct bb_ribbon_rows *rows, uint32_t slots, uint32_t rank,
                       struct bb_rng *rng)
 {
@@ -131,7 +132,7 @@ static void assert_form(const struct filter *filter, enum bb_cpu cpu, uint64_t h
     }
 }
 
-/* Gives whether the probes said yes. */
+/* Returns whether the probes returned maybe. */
 static bool assert_answers(const struct filter *filter, uint64_t hash)
 {
     bool expected = holds(filter, equation_of(filter, hash));

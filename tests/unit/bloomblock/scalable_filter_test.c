@@ -1,7 +1,7 @@
-/* Goal: a scalable filter keeps its target for any number of keys, denies no member, and grows on
- * after it was stored. Method: keys added far beyond the first stage; after every so many the
- * predicted rate against the target, foreign keys against the predicted rate; envelopes decoded in
- * the middle; the memory against the price that the header states. */
+/* Goal: a scalable filter keeps its target for any number of keys, rules out no member, and grows
+ * further after being stored. Method: keys added far beyond the first stage; at intervals the
+ * predicted rate compared with the target, and non-member keys with the predicted rate; envelopes
+ * decoded in the middle; the memory compared with the header's figure. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "bloomblock/bloom/scalable_bloom.h"
@@ -74,7 +74,7 @@ static void scalable_filter__target_is_kept_for_any_number_of_keys(void **state)
     assert_keeps_target(16, BB_FILTER_RATE_MIN, 0.3, 3000);
 }
 
-/* What was planned for fits into one stage, but for one time in a thousand. */
+/* The planned keys fit one stage, except one time in a thousand. */
 static void scalable_filter__planned_keys_need_one_stage(void **state)
 {
     (void)state;

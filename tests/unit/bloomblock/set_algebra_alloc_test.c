@@ -1,6 +1,6 @@
-/* Goal: want of memory while sets are united and compared is reported, leaks nothing and leaves the
- * output as it was. Method: linked with tests/support/alloc/alloc_fault.c; every allocation
- * fails one by one. */
+/* Goal: lack of memory while sets are united and compared is reported, leaks nothing and does not
+ * change the output. Method: linked with tests/support/alloc/alloc_fault.c; every allocation fails
+ * one by one. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "tests/support/alloc/alloc_fault.h"

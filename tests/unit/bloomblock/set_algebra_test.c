@@ -1,6 +1,6 @@
-/* Goal: what bits say of sets is right, and as right as it claims; unions are the filters of united
- * sets. Method: repeated trials, whose error is compared with the standard error that was stated;
- * unions and folded filters against ones that were built that way, bit for bit. */
+/* Goal: estimates of sets from bits are right, within the documented error; unions are the filters
+ * of united sets. Method: repeated trials, whose error is compared with the documented standard
+ * error; unions and folded filters compared with directly built ones, bit for bit. */
 #include "tests/unit/bloomblock/envelope_fixture.h"
 
 #include "bloomblock/bloom/blocked_bloom.h"
@@ -53,8 +53,8 @@ static void add_key(struct shape shape, uint8_t *payload, uint64_t hash)
     }
 }
 
-/* Members begin ... end - 1 of a set, in a filter of that very shape. The salt is the set's number,
- * but for split blocks, which have none. */
+/* Members begin ... end - 1 of a set, in a filter of exactly that shape. The salt is the set's
+ * number, except for split blocks, which have no salt. */
 static struct bb_buf filter_of(struct shape shape, uint64_t set, uint64_t begin, uint64_t end)
 {
     bool raw = shape.kind == BB_FILTER_SPLIT_BLOCK;
@@ -324,7 +324,7 @@ static void set_algebra__unions_keep_within_their_counts(void **state)
 
 /* --- Counting filters --- */
 
-/* The classic filter of what is in the counting one. */
+/* The classic filter of the counting filter's contents. */
 static void set_algebra__counters_are_bits_to_it(void **state)
 {
     (void)state;
@@ -429,7 +429,7 @@ static void set_algebra__full_filters_say_that_they_say_nothing(void **state)
     assert_ok(bb_filter_union(bb_buf_bytes(&some), bb_buf_bytes(&full), &found));
     assert_ok(bb_filter_info(bb_buf_bytes(&found), &info));
     assert_true(info.predicted_rate == 1 && info.key_count == 5040);
-    /* Two that say that they have as many keys as there may be. */
+    /* Two that claim the maximum number of keys. */
     bb_store64(full.data + 32, BB_FILTER_KEY_COUNT_MAX);
     envelope_repair(&full);
     found.size = 0;

@@ -153,7 +153,7 @@ static void sharded_ribbon__changed_directories(void **state)
         uint8_t *byte = &sample.chunks[0].data[bit / 8];
         *byte ^= (uint8_t)(1u << bit % 8);
         bool passes = bb_sharded_ribbon_check(&sample.format, payload, sample.shard_count, &wrong);
-        /* Only another seed leaves every size as it was. */
+        /* Only another seed leaves every size unchanged. */
         bool is_seed = bit / 8 % BB_SHARD_ENTRY_SIZE == 1 && bit % 8 < 6;
         assert_int_equal(passes, is_seed);
         assert_true(passes || wrong.shard <= sample.shard_count);

@@ -104,7 +104,7 @@ static void split_block__sizes_are_those_of_the_true_mixture(void **state)
         assert_ok(bb_split_block_count(sizes[i].keys, 0.001, &blocks));
         assert_int_equal(blocks * BB_SPLIT_BLOCK_SIZE, sizes[i].at_1_permille);
     }
-    /* Many keys: 10.53 bits each, where the textbook's formula says 9.68. */
+    /* Many keys: 10.53 bits each; the textbook's formula gives 9.68. */
     assert_ok(bb_split_block_count(10000000, 0.01, &blocks));
     assert_true(fabs((double)blocks * 256 / 1e7 - 10.53) < 0.01);
 }
@@ -126,7 +126,7 @@ static void split_block__sizes_beyond_the_limits_are_refused(void **state)
 
 /* --- Forms of the probe --- */
 
-/* All blocks of a filter, wherever it lies; the memory ends behind the last. */
+/* All blocks of a filter, at any place; the memory ends after the last. */
 static void split_block__all_forms_answer_alike(void **state)
 {
     (void)state;
@@ -300,7 +300,7 @@ static void split_block__folding_to_a_rate_cuts_to_size(void **state)
         for (uint64_t f = 0; f < 100000; f++)
             passed += bb_filter_may_contain(&view, foreign_hash(f));
         assert_rate(passed, 100000, info.predicted_rate, "foreign keys of a folded filter");
-        /* Half of it would be too small; and it is less than twice what the keys need. */
+        /* Half of it would be too small; and it is less than twice the size for the keys. */
         uint64_t blocks = (info.size_bytes - 72) / BB_SPLIT_BLOCK_SIZE;
         assert_ok(bb_split_block_count(700, targets[i] * 0.8, &least));
         assert_true(blocks < 2 * least);

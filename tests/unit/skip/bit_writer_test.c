@@ -1,4 +1,4 @@
-/* What is written bit by bit is read again, and a reader stops at the end. */
+/* Bits are read back as they were written, and a reader stops at the end. */
 #include "skip/index/bit_writer.h"
 
 #include "skip/index/bit_reader.h"

@@ -1,4 +1,4 @@
-/* Common and combined logs: every field of whole lines, and what is left of damaged ones. */
+/* Common and combined logs: every field of whole lines, and the readable fields of damaged ones. */
 #include "tests/unit/skip/record_fixture.h"
 
 #define COMMON                                                                                     \

@@ -1,5 +1,5 @@
-/* Goal: conditions made by calls are those that text makes; who owns what; which attributes are
- * used; what a raw search may look for. */
+/* Goal: conditions made by calls equal conditions made from text; ownership; used attributes; the
+ * needles of a raw search. */
 #include "tests/unit/skip/condition_fixture.h"
 
 #include <math.h>
@@ -139,8 +139,8 @@ static void build__wrong_arguments_are_refused(void **state)
     bb_schema_destroy(s);
 }
 
-/* The needles of a condition on what records hold verbatim (text, j up to escapes) and what they do not:
- * with '|' between them, none as "". */
+/* The needles of a condition on verbatim attributes (text, j up to escapes) and on others:
+ * separated by '|', "" if there is no needle. */
 static void assert_needles(const char *text, const char *expected)
 {
     struct bb_schema *schema = create_schema();

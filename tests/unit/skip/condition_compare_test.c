@@ -104,8 +104,7 @@ static void compare__doubles_at_their_limits(void **state)
     assert_truth("f >= 5e-324", FIELD_F64, f64_value(5e-324), TRUE);
 }
 
-/* 2^53 + 1 lies between two doubles, a number of 400 digits between the largest one and infinity.
- */
+/* 2^53 + 1 is between two doubles, a number of 400 digits between the largest one and infinity. */
 static void compare__integers_with_doubles_exactly(void **state)
 {
     (void)state;

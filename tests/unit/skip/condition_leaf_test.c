@@ -1,6 +1,7 @@
-/* Goal: what leaves tell indexes is so: of every value of which a leaf is true, its intervals or
- * its cover contain the value, and of every group some piece is in it, as its flags say. Method:
- * random conditions over random records, each leaf of the tree by itself; independent, slow checks.
+/* Goal: the properties that leaves claim to indexes hold: for every value of which a leaf is true,
+ * its intervals or its cover contain the value, and of every group some piece is in it, as its
+ * flags require. Method: random conditions over random records, each leaf of the tree separately;
+ * independent, slow checks.
  *
  * BB_TEST_SEED sets the seed.
  */
@@ -149,7 +150,8 @@ static bool record_holds_needle(const struct bb_needles *needles,
            holds_needle(needles, &u64);
 }
 
-/* Each of these fields is the whole record: what is searched in the record must be in one of them. */
+/* Each of these fields is the whole record: a string to search in the record must be in one of
+ * them. */
 static void check_needle(struct check *check, const struct bb_condition *condition)
 {
     struct bb_needles needles;

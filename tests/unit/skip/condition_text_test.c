@@ -1,5 +1,5 @@
 /* Goal: LIKE, tokens and regular expressions have the meaning of bb/condition.h on any bytes, in
- * bounded time; and what a leaf tells indexes of its matches is so. */
+ * bounded time; and the properties that a leaf claims for its matches hold. */
 #include "tests/unit/skip/condition_fixture.h"
 
 #include <stdio.h>
@@ -331,7 +331,7 @@ static void text__pieces_of_regular_expressions(void **state)
     assert_pieces("matches(text, '^a|b$')", "[^a|b$]");
 }
 
-/* Whatever is not understood says nothing. */
+/* A pattern that is not understood makes no claim. */
 static void text__no_pieces_where_a_pattern_is_not_understood(void **state)
 {
     (void)state;

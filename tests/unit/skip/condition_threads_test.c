@@ -1,4 +1,4 @@
-/* Goal: one condition is tested by several threads at once, each with a run of its own. */
+/* Goal: several threads test one condition concurrently, each with a separate run. */
 #include "tests/unit/skip/condition_fixture.h"
 
 #include "base/sync.h"

@@ -232,7 +232,7 @@ static inline void check_columns(struct indexed_rows *rows, struct bb_skip_file 
     bb_condition_destroy(condition);
 }
 
-/* A literal as text: quotes are doubled, and backslashes are as they are. */
+/* A literal as text: quotes are doubled, and backslashes are unchanged. */
 static inline void print_text(char *to, const char *text, size_t size, const char *before,
                               const char *after)
 {
@@ -354,7 +354,7 @@ static inline void check_rows(struct indexed_rows *rows, const struct bb_conditi
     bb_condition_run_destroy(run);
 }
 
-/* Every row is in a granule that may be what the row is. */
+/* Every row is in a granule whose verdict permits the row's truth. */
 static inline void check_condition(struct indexed_rows *rows, struct bb_skip_file *file,
                                    const char *text, struct bb_skip_account *accounts)
 {

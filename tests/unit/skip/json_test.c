@@ -1,4 +1,5 @@
-/* Values at paths of JSON texts: rules, and random texts against jansson, in both forms of the finder. */
+/* Values at paths of JSON texts: rules, and random texts compared with jansson, in both forms of
+ * the finder. */
 #include <jansson.h>
 #include <math.h>
 
@@ -118,7 +119,7 @@ static void json__damage_before_the_value_is_malformed(void **state)
         {"{\"b\":1]", "<malformed>"},
         {"{\"b\":1", "<malformed>"},
         {"{\"b\":{\"a\":1}", "<malformed>"},
-        {"{\"b\":{1 2 3:[}],\"a\":2}", "2"}, /* what is skipped is not read */
+        {"{\"b\":{1 2 3:[}],\"a\":2}", "2"}, /* skipped parts are not read */
         {"GET / HTTP/1.1", "<malformed>"},
     };
     (void)state;
@@ -436,7 +437,7 @@ static void assert_as_jansson(const struct form *form, struct bb_bytes text)
     json_decref(root);
 }
 
-/* One path alone is what it is among all. */
+/* A single path gives the same result as among all paths. */
 static void assert_alone(struct bb_record_reader *const *readers, const struct form *form,
                          struct bb_bytes text)
 {

@@ -1,4 +1,4 @@
-/* Whether what a leaf says of values is so of one: written for being plain, not for being fast. */
+/* Checks a leaf's claims about values for one value: written to be plain, not fast. */
 #ifndef BB_TESTS_UNIT_SKIP_LEAF_CLAIMS_H
 #define BB_TESTS_UNIT_SKIP_LEAF_CLAIMS_H
 

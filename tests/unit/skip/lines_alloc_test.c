@@ -1,5 +1,5 @@
-/* Goal: an index file of lines is whole, old or not there, and what fails is told. Method: each
- * call, each allocation, and the power before each call that changes something, fail one by one. */
+/* Goal: an index file of lines is complete, the old one, or missing, and failures are reported.
+ * Method: each call, each allocation, and the power before each changing call, fail one by one. */
 #include "tests/unit/skip/lines_fixture.h"
 
 #include "tests/support/alloc/alloc_fault.h"
@@ -72,7 +72,7 @@ static void expect_files(struct bb_file_system *fs, size_t count)
     bb_name_list_deinit(&names);
 }
 
-/* Whatever fails in making it: the old state or the new one, and no other file. */
+/* If its creation fails anywhere: the old state or the new one, and no other file. */
 static void index_create__with_each_call_failing(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void index_create__with_each_call_failing(void **state)
     trouble_deinit(&trouble);
 }
 
-/* Of a selection: the same count, or a failure that is told. */
+/* For a selection: the same count, or a reported failure. */
 static void count__with_each_call_failing(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Files of lines on the operating system's files: what is no regular file, and a file that was
+/* Files of lines on the operating system's files: files that are not regular, and a file that was
  * written without becoming longer. */
 #include "tests/unit/skip/lines_fixture.h"
 
@@ -72,7 +72,7 @@ static void a_file_that_was_written_and_did_not_grow__is_not_the_indexed_one(voi
     put(&files, "a\nx\nc\n", 0);
     set_time(&files, 1001);
     assert_int_equal(index_state(&files), BB_LINES_INDEX_STALE);
-    /* The same time, other ends: no clock can be trusted alone. */
+    /* The same time, but other ends: a clock is not sufficient. */
     set_time(&files, 1000);
     assert_int_equal(index_state(&files), BB_LINES_INDEX_STALE);
     assert_ok(create_index(&files));

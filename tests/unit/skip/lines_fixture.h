@@ -1,5 +1,5 @@
-/* Files of drawn lines, and their selections beside a scan that knows nothing of indexes. Included
- * by one program each. */
+/* Files of random lines, and their selections compared with a scan without indexes. Included by one
+ * program each. */
 #ifndef BB_TESTS_UNIT_SKIP_LINES_FIXTURE_H
 #define BB_TESTS_UNIT_SKIP_LINES_FIXTURE_H
 
@@ -93,7 +93,7 @@ static inline void draw_line(struct bb_rng *rng, struct bb_buf *buf)
     assert_ok(bb_buf_print(buf, bb_rng_one_in(rng, 10) ? "\r\n" : "\n"));
 }
 
-/* Lines of about so many bytes; the last one may have no end. */
+/* Lines of about this many bytes; the last one may lack its end. */
 static inline void draw_lines(struct bb_rng *rng, size_t bytes, struct bb_buf *buf)
 {
     size_t end = buf->size + bytes;
@@ -260,8 +260,7 @@ static inline void check_account(const struct bb_lines_account *account)
     assert_true(account->records_matching <= account->records_examined);
 }
 
-/* The selection and the count are those of a scan of the bytes. Gives the account of the
- * selection. */
+/* The selection and the count equal a scan of the bytes. Returns the account of the selection. */
 static inline struct bb_lines_account check_select(const struct bb_lines *lines,
                                                    struct bb_bytes file,
                                                    const struct bb_lines_select_options *options)

@@ -1,5 +1,5 @@
-/* Files of lines: selections are those of a scan of the bytes, with an index file that is whole,
- * old, damaged, of another file or missing. */
+/* Files of lines: selections equal a scan of the bytes, with an index file that is complete, old,
+ * damaged, of another file or missing. */
 #include "tests/unit/skip/lines_fixture.h"
 
 #include "tests/support/file_memory.h"
@@ -206,7 +206,7 @@ static void check_same_indexes(const struct bb_lines *lines, struct bb_skip_inde
     }
 }
 
-/* Several segments: what is taken over is what would have been built. */
+/* Several segments: reused ones equal rebuilt ones. */
 static void an_extended_index_file__is_what_it_would_be_if_built_at_once(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void other_indexes__are_built_anew(void **state)
     fixture_deinit(&fixture);
 }
 
-/* A change that the ends do not show, found where lines are read again: nothing is taken over. */
+/* A change that the ends do not show, found where lines are read again: no segment is reused. */
 static void a_change_in_the_middle__is_seen_when_granules_end_elsewhere(void **state)
 {
     (void)state;
@@ -303,21 +303,21 @@ static void truncated_and_rewritten_files__are_not_the_indexed_ones(void **state
     write_bytes(&fixture);
     assert_int_equal(index_state(&fixture), BB_LINES_INDEX_STALE);
     assert_int_equal(check_conditions(&fixture, 5), 0);
-    /* Longer, with another beginning: of what was indexed the size alone is the same. */
+    /* Longer, with another beginning: only the size of the indexed part is the same. */
     assert_ok(bb_buf_print(&fixture.bytes, "\nmore\n"));
     assert_int_equal(create_index(&fixture, false).granules_taken, 0);
     fixture.bytes.data[0] ^= 1;
     write_bytes(&fixture);
     assert_int_equal(index_state(&fixture), BB_LINES_INDEX_STALE);
     assert_int_equal(check_conditions(&fixture, 5), 0);
-    /* The end of what was indexed, in a file that grew. */
+    /* The end of the indexed part, in a file that grew. */
     create_index(&fixture, false);
     fixture.bytes.data[fixture.bytes.size - 3] ^= 1;
     draw_lines(&fixture.rng, 1000, &fixture.bytes);
     write_bytes(&fixture);
     assert_int_equal(index_state(&fixture), BB_LINES_INDEX_STALE);
     assert_int_equal(check_conditions(&fixture, 5), 0);
-    /* The index file still says what to index. */
+    /* The index file still has the list of indexes. */
     struct bb_lines_index_options options = {.struct_size = sizeof(options),
                                              .file_system = fixture.fs};
     assert_ok(bb_lines_index_create(PATH, &options, NULL));
@@ -359,7 +359,7 @@ static void damaged_index_files__lose_no_line(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Damage in what would be taken over. */
+/* Damage in a segment that would be reused. */
 static void a_damaged_index_file__is_built_anew(void **state)
 {
     (void)state;
@@ -428,7 +428,7 @@ static void line_ends(void **state)
     check_text(&fixture, "\n\n\na", 4);
     check_text(&fixture, "a\r\nb\r\nab", 3);
     check_text(&fixture, "a\nb\n\r\n\rb\r\r\n", 4);
-    /* What a needle has at a line end is in no line. */
+    /* A needle with a line end is in no line. */
     put_text(&fixture, "a\nb\na\nb\n");
     struct bb_lines *lines = open_lines(&fixture);
     assert_int_equal(select_lines(&fixture, lines, "contains(line, 'a\nb')").records_returned, 0);
@@ -500,7 +500,7 @@ static void wrong_options__are_refused(void **state)
     fixture_deinit(&fixture);
 }
 
-/* With the attributes of the index file, by whatever name, and those of a selection. */
+/* With the attributes of the index file, under any name, and a selection's. */
 static void a_schema__comes_from_the_index_file(void **state)
 {
     (void)state;

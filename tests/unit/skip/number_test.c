@@ -110,7 +110,7 @@ static void assert_near_double(struct bb_rng *rng)
         return;
     snprintf(text, sizeof(text), "%.*e", (int)bb_rng_below(rng, 40), value);
     assert_as_strtod(text);
-    /* 767 digits are the double exactly. One more at the end is just beside it. */
+    /* 767 digits are exactly the double. One more digit makes it slightly different. */
     snprintf(text, sizeof(text), "%.780e", nextafter(value, 0) / 2 + value / 2);
     assert_as_strtod(text);
 }

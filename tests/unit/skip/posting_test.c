@@ -1,4 +1,4 @@
-/* Postings of every density and shape are read as they were written, and any bits are a posting. */
+/* Postings of every density and shape survive a round trip, and any bits are a posting. */
 #include "skip/index/posting.h"
 
 #include "tests/support/assert_status.h"

@@ -1,5 +1,5 @@
-/* Goal: schemas and readers that get no memory say so, leak nothing, and go on afterwards. Method:
- * every allocation fails one by one. */
+/* Goal: schemas and readers without memory report it, leak nothing, and continue afterwards.
+ * Method: every allocation fails one by one. */
 #include <string.h>
 
 #include "bb/record.h"

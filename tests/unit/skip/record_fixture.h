@@ -1,4 +1,4 @@
-/* What tests of extractors share: one definition, one record, the attribute as text. */
+/* Shared by the tests of extractors: one definition, one record, the attribute as text. */
 #ifndef BB_TESTS_UNIT_SKIP_RECORD_FIXTURE_H
 #define BB_TESTS_UNIT_SKIP_RECORD_FIXTURE_H
 
@@ -49,8 +49,8 @@ static inline void attribute_print(const struct bb_attribute *attribute, char *t
         snprintf(text, size, "%lld", (long long)attribute->as.i64);
 }
 
-/* Reads the record from memory of exactly its size, so that the address sanitizer sees who reads on.
- * Gives the attribute as text. */
+/* Reads the record from memory of exactly its size, so that the address sanitizer finds reads past
+ * it. Returns the attribute as text. */
 static inline const char *fixture_read(struct record_fixture *fixture, struct bb_bytes value)
 {
     uint8_t *exact = malloc(value.size == 0 ? 1 : value.size);
@@ -65,7 +65,7 @@ static inline const char *fixture_read(struct record_fixture *fixture, struct bb
     return fixture->text;
 }
 
-/* A record, and what the definition finds in it. */
+/* A record, and the definition's result for it. */
 struct record_case {
     const char *record;
     const char *expected;

@@ -1,6 +1,6 @@
-/* Goal: what an attribute is depends on the record alone. Method: lines of all formats with bytes
- * changed, cut, doubled and moved, 20,000 of them, in memory of exactly their size; each attribute is
- * read alone and among all others, twice, and its bytes are looked for in the record. */
+/* Goal: an attribute depends only on the record. Method: lines of all formats with bytes changed,
+ * cut, doubled and moved, 20,000 of them, in memory of exactly their size; each attribute is read
+ * separately and among all others, twice, and its bytes are searched in the record. */
 #include "tests/support/rng.h"
 #include "tests/unit/skip/record_fixture.h"
 

@@ -1,4 +1,5 @@
-/* The reader: several attributes and formats at once, callbacks, wanted attributes, fixed offsets. */
+/* The reader: several attributes and formats together, callbacks, requested attributes, fixed
+ * offsets. */
 #include "tests/unit/skip/record_fixture.h"
 
 static void record_reader__reads_wanted_attributes_alone(void **state)

@@ -1,4 +1,4 @@
-/* Schemas: canonical definitions, what is refused and where, lists of definitions as text. */
+/* Schemas: canonical definitions, refusals and their places, lists of definitions as text. */
 #include <string.h>
 
 #include "bb/record.h"
@@ -61,7 +61,7 @@ static void schema__definitions_have_one_canonical_text(void **state)
     }
 }
 
-/* What is no definition, and a part of the message. */
+/* Invalid definitions, and a part of the message. */
 static const char *const REFUSED[][2] = {
     {"", "at offset 0: expected a name"},
     {"1a u64 = key", "at offset 0: expected a name"},

@@ -1,5 +1,5 @@
-/* Goal: searching finds the first place, at every length and alignment, where many places nearly
- * match too. Method: random texts of few letters, beside a search byte by byte.
+/* Goal: searching finds the first place, at every length and alignment, also among many near
+ * matches. Method: random texts of few letters, compared with a search byte by byte.
  *
  * BB_TEST_SEED sets the seed.
  */
@@ -64,7 +64,7 @@ static void search__finds_the_first_place(void **state)
     }
 }
 
-/* Both ends of what is wanted are at every place. */
+/* Both ends of the needle are at every place. */
 static void search__many_places_that_nearly_match(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Goal: the searcher finds the first place, in every form, and the scan of several needles all places in
- * order. Method: random texts of few letters, beside a search byte by byte; texts of one letter, where
- * every place nearly matches.
+/* Goal: the searcher finds the first place, in every form, and the scan of several needles all
+ * places in order. Method: random texts of few letters, compared with a search byte by byte; texts
+ * of one letter, where every place nearly matches.
  *
  * BB_TEST_SEED sets the seed.
  */
@@ -67,7 +67,7 @@ static void searcher__finds_the_first_place(void **state)
     }
 }
 
-/* What is wanted is longer than the part of it that rare bytes are looked for in. */
+/* The needle is longer than the part that is searched for rare bytes. */
 static void searcher__every_place_nearly_matches(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* An inverted segment: it never denies a member, meets its rate, has no long tail, and survives any
- * bytes. */
+/* An inverted segment: it never rules out a member, keeps its rate, has no long tail, and survives
+ * any bytes. */
 #include "skip/index/segment.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 static uint64_t pairs[PAIRS_MAX];
 static uint64_t spare[PAIRS_MAX];
 
-/* Bytes of a chunk with readable bytes after them, in a block of its own size. */
+/* Bytes of a chunk followed by readable bytes, in a block of exactly their size. */
 static bool ask(const struct bb_segment_builder *builder, uint64_t hash,
                 struct bb_granule_bits *bits)
 {
@@ -39,8 +39,8 @@ static size_t draw_pairs(struct bb_rng *rng, uint32_t granule_count, uint32_t me
     return count;
 }
 
-/* Pairs as a segment collects them: granules ascend, each member once in a granule. Few members: many
- * pairs of one; hash_bits: the low bits alone differ, so that all are of one part. */
+/* Pairs as collected by a segment: granules ascend, each member once in a granule. Few members:
+ * many pairs of one; hash_bits: only the low bits differ, so that all are in one part. */
 static size_t draw_words(struct bb_rng *rng, uint64_t members, uint32_t hash_bits)
 {
     size_t count = 0;
@@ -153,7 +153,7 @@ static void heads__are_read_as_they_were_written(void **state)
     bb_segment_builder_deinit(&builder);
 }
 
-/* One unlucky hash must not be wrong everywhere: rates alone do not show that. */
+/* One unlucky hash must not be wrong everywhere: mean rates do not show that. */
 static void false_granules__have_no_long_tail(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void false_granules__have_no_long_tail(void **state)
             beyond += granules > GRANULES * 6 / 100;
         }
         assert_true(beyond <= QUESTIONS / 1000);
-        /* Four standard deviations of the mean above the prediction, whatever the seed. */
+        /* Four standard deviations of the mean above the prediction, for any seed. */
         double mean = (double)sum / QUESTIONS / GRANULES;
         assert_true(mean <= bb_segment_rate(&builder.segment) * 1.2 + 0.00002);
         assert_true(bb_segment_rate(&builder.segment) <= rates[i]);

@@ -60,8 +60,8 @@ static void read_column(struct damage *damage, struct bb_skip_file *file)
     bb_condition_destroy(condition);
 }
 
-/* With a file as it is now: either it does not open, or no row is lost. Gives whether it opened, was
- * whole by its own word, and how many segments were found damaged. */
+/* With the present file: either it does not open, or no row is lost. Returns whether it opened,
+ * whether its own check passed, and the number of damaged segments found. */
 static bool check_file(struct damage *damage, bool *ret_is_whole)
 {
     struct bb_skip_file *file = NULL;
@@ -112,7 +112,7 @@ static void every_cut__is_found(void **state)
     tear_down(&damage);
 }
 
-/* A byte of a data unit is no longer what it was: the segments that have it are counted. */
+/* A byte of a data unit has changed: damaged segments are counted. */
 static void damaged_segments__are_counted(void **state)
 {
     (void)state;

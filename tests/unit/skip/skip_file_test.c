@@ -1,5 +1,5 @@
-/* Index files never lie: a row that satisfies a condition is in a granule that may satisfy it, one
- * that fails it in one that may fail, and so with unknown. */
+/* Index files are never wrong: a row that satisfies a condition is in a granule that may satisfy
+ * it, a row that fails it in a granule that may fail, and likewise for unknown. */
 #include "tests/unit/skip/indexed_rows.h"
 
 #include "base/buf.h"
@@ -19,7 +19,8 @@ static void draw_specs(struct bb_rng *rng, const char **specs, size_t *which)
     specs[count] = NULL;
 }
 
-/* With some of all indexes at a time: where all are asked, the first ones leave the others nothing. */
+/* With some of all indexes at a time: if all are used, the first ones leave no granules to the
+ * others. */
 static void conditions__lose_no_row(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static bool has_bit(const uint64_t *words, uint64_t bit)
     return (words[bit / 64] >> bit % 64 & 1) != 0;
 }
 
-/* Every record is what it may be, and what is certain is so. */
+/* Every record has a permitted truth, and certain results are right. */
 static void check_possible(struct indexed_rows *rows, struct bb_skip_rows *decided,
                            const struct bb_condition *condition, const char *text)
 {
@@ -216,7 +217,7 @@ static void segments__end_at_1024_granules(void **state)
         assert_int_equal(info.segment_count, 3);
         assert_int_equal(info.unindexed_granules, 0);
     }
-    /* More values than two: nothing is known, and nothing is lost. */
+    /* More than two values: the result is unknown, and no row is lost. */
     bb_skip_file_index(file, 3, &info);
     assert_int_equal(info.unindexed_granules, 2500);
     assert_string_equal(info.attribute_definition, bb_schema_definition(rows.schema, ROW_NAME));
@@ -248,7 +249,7 @@ static struct bb_skip_verdicts ask(struct indexed_rows *rows, struct bb_skip_fil
     return verdicts;
 }
 
-/* Of ranges over ascending times, granules wholly inside are known to match: nothing of them is read. */
+/* For ranges over ascending times, granules completely inside certainly match, and are not read. */
 static void ranges__decide_whole_granules(void **state)
 {
     (void)state;
@@ -261,7 +262,7 @@ static void ranges__decide_whole_granules(void **state)
     indexed_rows_init(&rows, &rng, 1500, 5, specs);
     assert_ok(open_rows(&rows, false, &file));
     struct bb_skip_verdicts verdicts = ask(&rows, file, "ts >= '1970-01-01T01:00:00Z'", &account);
-    /* A granule has seconds 10 * g alone: 360 of them are before. */
+    /* A granule has only the seconds 10 * g: 360 of them are before. */
     assert_true(count_bits(verdicts.may_be_true, verdicts.word_count) <= 1140);
     assert_true(count_bits(verdicts.may_be_false, verdicts.word_count) <= 360);
     for (size_t granule = 360; granule < 1500; granule++)
@@ -451,7 +452,7 @@ static void records__are_read_by_the_schema(void **state)
     bb_file_memory_destroy(rows.memory);
 }
 
-/* Files with one secret and with several, asked in turn by one evaluator. */
+/* Files with one secret and with several, queried alternately by one evaluator. */
 static void evaluators__ask_many_files(void **state)
 {
     (void)state;

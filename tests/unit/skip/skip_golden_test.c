@@ -1,5 +1,5 @@
-/* Index files are byte for byte what they were: tests/golden/skip.bin and skip_lines.bin, which
- * read_skip.py reads from the page of the format alone. */
+/* Index files are unchanged byte for byte: tests/golden/skip.bin and skip_lines.bin, which
+ * read_skip.py reads with only the page of the format. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static void add_lines(struct bb_skip_builder *builder, int first, struct bb_buf 
     assert_ok(bb_skip_builder_end_granule(builder, place));
 }
 
-/* What is kept of the file of these lines. */
+/* The stored properties of the file of these lines. */
 static void set_source(struct bb_skip_builder *builder, struct bb_file_memory *memory,
                        const struct bb_schema *schema, const struct bb_buf *text)
 {

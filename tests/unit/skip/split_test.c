@@ -107,7 +107,7 @@ static void split__several_fields_without_their_quotes(void **state)
     bb_schema_destroy(schema);
 }
 
-/* --- What Python's csv module reads --- */
+/* --- Input of Python's csv module --- */
 
 enum { COLUMNS = 64 };
 

@@ -1,5 +1,5 @@
-/* All forms of the tokenizer find the tokens that a loop over bytes finds, and hashes are those of the
- * tokens' bytes. */
+/* All forms of the tokenizer find the same tokens as a loop over bytes, and hashes equal the
+ * tokens' hashes. */
 #include "skip/index/tokenizer.h"
 
 #include "base/bytes.h"
@@ -36,7 +36,7 @@ static void forms__find_the_same_tokens(void **state)
     bb_rng_init(&rng, bb_rng_seed("tokenizer_test", 30));
     for (uint32_t turn = 0; turn < 4000; turn++) {
         size_t size = bb_rng_skewed(&rng, turn % 50 == 0 ? 3000 : 200);
-        /* At the end of the room: what is read beyond is seen. */
+        /* At the end of the buffer: reads beyond it are detected. */
         uint8_t *at = text + sizeof(text) - size;
         draw_text(&rng, at, size);
         size_t count = slow_edges(at, size, expected);

@@ -19,7 +19,7 @@ struct drawn {
     uint8_t truths[1 << 9];
     struct bb_packed_numbers packed;
     struct bb_truth_table table;
-    uint8_t *bytes; /* of its own size, with the readable bytes after them */
+    uint8_t *bytes; /* of exactly its size, followed by the readable bytes */
 };
 
 static void pack(struct drawn *drawn)
