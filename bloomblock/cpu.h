@@ -21,7 +21,7 @@ enum bb_cpu {
 
 /* Whether processor, operating system and this build have it. */
 bool bb_cpu_has(enum bb_cpu cpu);
-/* The highest one that the processor supports. */
+/* The highest level that the processor supports. */
 enum bb_cpu bb_cpu_best(void);
 /* "portable", "avx2", "avx512"; static. */
 const char *bb_cpu_name(enum bb_cpu cpu);

@@ -1,12 +1,12 @@
 /* A shard: the keys of one filter, and how the filter is built from them. Groups of a table and
  * standalone filters are built from the same shards.
  *
- * Rates between two sizes are met on average: each filter takes the smaller of two sizes (ranks of
- * a ribbon; lines or bytes of a Bloom kind) as often as the mean over all keys so far, including
- * this filter's, stays at or below the target. Filters are weighted by how often absent keys reach
- * them: in a table by their number of keys; the shards of one group are equal ranges of the hash
- * and have equal weights. The mean never exceeds the target, and is as close to it as one filter
- * allows.
+ * A rate between those of two sizes is reached on average: each filter takes the smaller of two
+ * sizes (ranks of a ribbon; lines or bytes of a Bloom kind) as often as the mean over all keys so
+ * far, including this filter's, stays at or below the target. Filters are weighted by how often
+ * absent keys reach them: in a table by their number of keys; the shards of one group are equal
+ * ranges of the hash and have equal weights. The mean never exceeds the target, and is as close to
+ * it as one filter allows.
  *
  * Threads: one builder, one thread. */
 #ifndef BB_BLOOMBLOCK_SHARD_H
@@ -47,7 +47,7 @@ BB_MUST_CHECK enum bb_status bb_shard_encode(struct bb_shard_builder *builder,
                                              const uint64_t *hashes, size_t count, double weight,
                                              struct bb_buf *payload, uint16_t *ret_descriptor);
 
-/* An upper bound of the payload of count keys, cut into shards. Quick enough to be asked per key.
+/* An upper bound of the payload of count keys, divided into shards. Fast enough to call per key.
  */
 size_t bb_shard_size_limit(const struct bb_shard_builder *builder, size_t count);
 

@@ -1,5 +1,5 @@
-/* A block cache as LevelDB's C interface knows it: a capacity. Each store that is opened with it has
- * a cache of its own of that size. */
+/* A block cache of LevelDB's C interface: a capacity. Each store opened with it has a separate
+ * cache of that size. */
 #ifndef BB_LEVELDB_CACHE_H
 #define BB_LEVELDB_CACHE_H
 

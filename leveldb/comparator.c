@@ -12,8 +12,8 @@ struct leveldb_comparator_t {
     const char *(*name)(void *);
 };
 
-/* The name of the bytewise order there and here. Exchanged, so that a program's comparator that has
- * either name means what it means in LevelDB. */
+/* The name of the bytewise order in LevelDB and here. They are exchanged, so that a program's
+ * comparator with either name means the same as in LevelDB. */
 #define NAME_THERE "leveldb.BytewiseComparator"
 #define NAME_HERE  "bytewise"
 

@@ -6,11 +6,11 @@
 
 #include "bb/base.h"
 
-/* The order as the store takes it; borrows the comparator, copies nothing but the name's address.
+/* The order in the store's form; borrows the comparator, copies only the address of the name.
  *
- * LevelDB's C interface cannot say whether keys of different bytes may be equal, and a filter, which
- * hashes the bytes, would then hide keys. So filters are used only if has_bloom says that the
- * program asked for LevelDB's Bloom filter, which has the same condition. */
+ * LevelDB's C interface cannot express whether keys with different bytes may be equal; a filter,
+ * which hashes the bytes, would then hide keys. So filters are used only if has_bloom is true: the
+ * program uses LevelDB's Bloom filter, which has the same condition. */
 struct bb_comparator bb_leveldb_comparator_order(leveldb_comparator_t *comparator, bool has_bloom);
 
 #endif

@@ -85,7 +85,7 @@ void leveldb_close(leveldb_t *db)
         return;
     }
     bb_leveldb_store_evict(db);
-    /* A failure was, or will be, told by a write or by the next opening: there is nobody to tell. */
+    /* A write or the next opening reports a failure; leveldb_close cannot. */
     (void)!bb_db_close(db->db);
     db->db = NULL;
     bb_leveldb_store_unref(db);

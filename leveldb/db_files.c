@@ -1,4 +1,4 @@
-/* A store as a directory that nobody has open: its removal and repair. */
+/* Removal and repair of a store that is not open. */
 #include "bb/db_files.h"
 
 #include "leveldb/directory.h"

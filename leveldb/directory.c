@@ -3,9 +3,8 @@
  *     LevelDB     000005.ldb  000005.sst  000003.log    MANIFEST-000002  CURRENT  LOCK  LOG
  *     bloomblock  000005.bbt  000003.wal                MANIFEST-000002  CURRENT  LOCK
  *
- * An open store of either has a log at any moment, so that the first three names tell them apart. What
- * both have names for says nothing.
- */
+ * An open store of either always has a log, so the first three names distinguish them. Names that
+ * both use are ignored. */
 #include "leveldb/directory.h"
 
 #include <dirent.h>

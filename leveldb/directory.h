@@ -1,5 +1,5 @@
-/* What a directory holds before it is opened, repaired or destroyed: another engine's store in it is
- * refused and not touched. */
+/* Examines a directory before it is opened, repaired or destroyed: another engine's store is
+ * rejected and not touched. */
 #ifndef BB_LEVELDB_DIRECTORY_H
 #define BB_LEVELDB_DIRECTORY_H
 

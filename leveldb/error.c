@@ -32,7 +32,7 @@ void bb_leveldb_error_set(char **errptr, const struct bb_error *error)
         return;
     snprintf(text, sizeof(text), "%s: %s", kind_of(error->status), error->message);
     char *copy = bb_leveldb_copy_text(text);
-    /* Without memory an earlier text stays: it too says that something failed. */
+    /* Without memory an earlier text is kept: it reports a failure too. */
     if (copy == NULL)
         return;
     bb_leveldb_release(*errptr);

@@ -1,6 +1,6 @@
-/* Iterators. One that could not be made, or whose store was closed, is a shell that is never valid
- * and says why: see store.h. What LevelDB leaves undefined is harmless here: an iterator that is not
- * valid does not move, and has no key. */
+/* Iterators. If creation failed, or if the store was closed, the iterator is never valid and has an
+ * error: see store.h. Calls that LevelDB leaves undefined are harmless here: an invalid iterator
+ * does not move, and has no key. */
 #include "leveldb/error.h"
 #include "leveldb/memory.h"
 #include "leveldb/read_options.h"
@@ -9,7 +9,7 @@
 struct leveldb_iterator_t {
     struct bb_leveldb_holder holder;
     struct bb_db_iter *iter; /* NULL: a shell */
-    struct bb_error failure; /* of a shell for ever, else of the last move */
+    struct bb_error failure; /* permanent if the iterator has no store, else of the last move */
 };
 
 static void let_go(struct bb_leveldb_holder *holder)

@@ -1,4 +1,4 @@
-/* See options.h. docs/leveldb.md has the table of what becomes of each. */
+/* See options.h. docs/leveldb.md lists the effect of each option. */
 #include "leveldb/options.h"
 
 #include "leveldb/cache.h"
@@ -12,7 +12,7 @@
 
 /* Files that LevelDB keeps apart from its max_open_files. */
 #define OTHER_FILES 10
-/* The least that level 1 has room for, whatever the write buffer: LevelDB's level 1. */
+/* The minimum size of level 1, for any write buffer: LevelDB's level 1. */
 #define LEVEL1_MIN (10 * MIB)
 
 struct leveldb_options_t {
@@ -77,7 +77,7 @@ void leveldb_options_set_paranoid_checks(leveldb_options_t *options, uint8_t val
 
 void leveldb_options_set_env(leveldb_options_t *options, leveldb_env_t *env)
 {
-    /* The C interface knows the default environment alone. */
+    /* The C interface has only the default environment. */
     (void)options;
     (void)env;
 }
@@ -136,7 +136,7 @@ static uint64_t clip_int(int value, uint64_t min, uint64_t max)
     return clip(value < 0 ? 0 : (uint64_t)value, min, max);
 }
 
-/* The ranges are LevelDB's; those of the restart interval, which it does not check, are ours. */
+/* The ranges are LevelDB's, except the restart interval's, which LevelDB does not check. */
 static void resolve_sizes(const leveldb_options_t *options, struct bb_db_options *o)
 {
     o->write_buffer_bytes = clip(options->write_buffer_size, 64 * KIB, GIB);

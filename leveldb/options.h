@@ -6,9 +6,8 @@
 
 #include "bb/db.h"
 
-/* Values out of range are moved to its ends, as LevelDB does, never refused. *ret_order is the
- * program's order of keys, of which *ret_options borrows the address; untouched when there is none.
- */
+/* Values out of range are clamped, as in LevelDB, never rejected. *ret_order is the program's order
+ * of keys, whose address *ret_options borrows; unchanged without one. */
 void bb_leveldb_options_resolve(const leveldb_options_t *options, struct bb_comparator *ret_order,
                                 struct bb_db_options *ret_options);
 

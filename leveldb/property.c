@@ -1,5 +1,5 @@
-/* What a store says of itself, as text under a name. LevelDB's names and layout; where it has no
- * column for what there is to say, lines follow its table. */
+/* Properties of a store as text. The names and the layout are LevelDB's; values without a column
+ * there follow its table as lines. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "leveldb/memory.h"
 #include "leveldb/store.h"
 
-/* A growing text; NULL after memory was missing, and nothing more is added. */
+/* A growing text; NULL after memory ran out; later additions are ignored. */
 struct text {
     char *start;
     size_t size;

@@ -21,8 +21,8 @@ void leveldb_approximate_sizes(leveldb_t *db, int num_ranges, const char *const 
     }
 }
 
-/* LevelDB's limit belongs to the range. The bytewise order has a next key; a program's order is not
- * shown keys that the program did not make, so that there the limit itself is left out. */
+/* LevelDB's limit belongs to the range. Bytewise order has a next key. A program's comparator may
+ * not be called with keys that the program did not create, so there the limit is excluded. */
 static void *key_behind(const leveldb_t *db, struct bb_bytes *limit)
 {
     if (db->order.compare != NULL)
@@ -42,7 +42,7 @@ void leveldb_compact_range(leveldb_t *db, const char *start_key, size_t start_ke
     struct bb_bytes low = {(const uint8_t *)start_key, start_key_len};
     struct bb_bytes high = {(const uint8_t *)limit_key, limit_key_len};
     void *owned = limit_key == NULL ? NULL : key_behind(db, &high);
-    /* There is nobody to tell: a failure stops the next write. */
+    /* This function cannot report a failure; the next write fails instead. */
     (void)!bb_db_compact_range(db->db, start_key == NULL ? NULL : &low,
                                limit_key == NULL ? NULL : &high);
     bb_leveldb_release(owned);

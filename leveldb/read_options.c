@@ -22,7 +22,7 @@ void leveldb_readoptions_destroy(leveldb_readoptions_t *options)
 
 void leveldb_readoptions_set_verify_checksums(leveldb_readoptions_t *options, uint8_t value)
 {
-    /* Whatever comes from a file is always verified. */
+    /* All data from files is always verified. */
     (void)options;
     (void)value;
 }

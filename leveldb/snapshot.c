@@ -15,7 +15,7 @@ const leveldb_snapshot_t *leveldb_create_snapshot(leveldb_t *db)
     leveldb_snapshot_t *snapshot = bb_leveldb_alloc(sizeof(*snapshot));
     if (snapshot == NULL)
         return NULL;
-    /* There is no way to say why not: reading from it will. */
+    /* This function cannot report a failure; reading with the snapshot will. */
     if (bb_snapshot_create(db->db, &snapshot->snapshot) == BB_OK)
         bb_leveldb_store_add(db, &snapshot->holder, let_go);
     return snapshot;

@@ -1,4 +1,4 @@
-/* What flushes and compactions have done, by the level that they wrote: for "leveldb.stats". Any
+/* Statistics of flushes and compactions, by the level that they wrote, for "leveldb.stats". Any
  * thread. */
 #ifndef BB_LEVELDB_WORK_H
 #define BB_LEVELDB_WORK_H

@@ -57,7 +57,7 @@ void leveldb_writebatch_delete(leveldb_writebatch_t *batch, const char *key, siz
         (struct bb_bytes){0});
 }
 
-/* The program's two functions, and what it gives them. */
+/* The program's two functions and their argument. */
 struct visitor {
     void *state;
     void (*put)(void *, const char *k, size_t klen, const char *v, size_t vlen);

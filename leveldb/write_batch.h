@@ -1,8 +1,8 @@
-/* Writes that happen together.
+/* Batches of writes.
  *
  * Adding to a batch cannot fail in LevelDB's C interface. Here it can: a key may be too large, or
- * memory be missing. The first failure stays in the batch, what follows is not added, and writing it
- * fails as a whole, until it is cleared. */
+ * memory may run out. The batch keeps the first failure, later operations are not added, and
+ * writing it fails, until it is cleared. */
 #ifndef BB_LEVELDB_WRITE_BATCH_H
 #define BB_LEVELDB_WRITE_BATCH_H
 

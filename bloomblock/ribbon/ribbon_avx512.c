@@ -243,7 +243,7 @@ BB_CPU_TARGET_AVX512 bool bb_ribbon_avx512_8_padded(const uint8_t *payload, uint
 }
 
 /* Builds a window from two vectors of 32 bytes: a load of 64 bytes usually touches one cache line
- * more than the window, and fetches it whatever its mask is. Up to rank 4 the first vector contains
+ * more than the window, and fetches it even if it is masked. Up to rank 4 the first vector contains
  * the whole window; for larger ranks the second is its last 32 bytes. */
 #define SPLIT_PLACE(rank, at) ((at) < 32 || (rank) <= 4 ? (at) : (at) + 64 - 8 * (rank))
 #define SPLIT_LANE(rank, j)                                                                        \
