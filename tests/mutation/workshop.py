@@ -1,0 +1,297 @@
+"""A private copy of the sources, its build, and the trial of one mutant against the tests.
+
+The copy is built once. A mutant costs one compilation, and one link per test that is run with it.
+The link line has the mutant's object before the static libraries, so the linker does not extract
+the original from its archive. The build does not change; several mutants can be tried at a time.
+"""
+import filecmp
+import json
+import os
+import posixpath
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+LABELS = {"unit", "fuzz", "crash", "fault", "model", "regress", "fork"}
+# How many of their similar cases the tests run, as scripts/test chooses for its preset dev.
+QUICK = {"BB_TEST_OPS": "20000", "BB_TEST_CRASH_SEEDS": "1", "BB_TEST_CRASH_STRIDE": "17", "BB_TEST_STEP": "5",
+         "BB_TEST_STORES": "8", "BB_TEST_LARGE_BYTES": "4194304", "BB_TEST_FAULT_STRIDE": "61", "BB_TEST_FORKS": "40"}
+MEMORY_BYTES = 6 << 30
+FILE_BYTES = 2 << 30
+# A test that took longer with the original is run only with mutants of its own module.
+LONGEST_SECONDS = 8
+# A test of a mutant may take this much longer than with the original, and these seconds more.
+SLOWER, SECONDS_MORE = 6, 10
+
+KILLED, SURVIVED, SAME, DOES_NOT_COMPILE = "killed", "SURVIVED", "same object", "does not compile"
+
+
+class Failure(Exception):
+    """The run cannot continue; the text is for the user."""
+
+
+class Test:
+    """A test program: its time in seconds with the original, the global symbols it defines, and the
+    headers that its source includes.
+    """
+
+    def __init__(self, name, label, command, link):
+        self.name = name
+        self.label = label
+        self.command = command
+        self.link = link
+        self.seconds = None
+        self.includes = set()
+        self.symbols = set()
+
+
+class Verdict:
+    """The end of a trial: result is one of the constants above."""
+
+    def __init__(self, result, test="", how="", seconds=0.0):
+        self.result = result
+        self.test = test
+        self.how = how
+        self.seconds = seconds
+
+
+def _output(command, folder):
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", check=False)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(command[:6])} failed:\n{done.stdout[-4000:]}")
+    return done.stdout
+
+
+def copy_sources(tree, folder):
+    """Makes the folder a copy of the tree. Equal files keep their times: no second compilation."""
+    for path in tree.paths:
+        source, target = os.path.join(tree.root, path), os.path.join(folder, path)
+        if not os.path.exists(target) or not filecmp.cmp(source, target, shallow=False):
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy(source, target)
+    wanted = set(tree.paths)
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.relpath(os.path.join(place, name), folder).replace(os.sep, "/")
+            if path not in wanted:
+                os.remove(os.path.join(folder, path))
+
+
+class Workshop:
+    """The copy in folder/source and its build in folder/build, or build-sanitize."""
+
+    def __init__(self, folder, sanitize):
+        self.source = os.path.join(folder, "source")
+        self.build = os.path.join(folder, "build-sanitize" if sanitize else "build")
+        self.sanitize = sanitize
+        self.tests = []
+        self.compile_commands = {}
+
+    # The build
+
+    def prepare(self, jobs):
+        """Configures and builds the tests; fills tests and compile_commands."""
+        options = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1", "-DBB_BUILD_BENCH=OFF",
+                   "-DBB_BUILD_EXAMPLES=OFF", "-DBB_BUILD_TOOLS=OFF", "-DBB_BUILD_LEVELDB=OFF",
+                   "-DBB_TEST_STATISTICS=OFF"]
+        if self.sanitize:
+            options.append("-DBB_SANITIZE=address,undefined")
+        if shutil.which("ccache"):
+            options.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")
+        if shutil.which("mold"):
+            options.append("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold")
+        _output(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", *options], self.source)
+        _output(["ninja", "-j", str(jobs)], self.build)
+        self._read_compile_commands()
+        self._read_tests()
+
+    def _read_compile_commands(self):
+        with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as file:
+            for entry in json.load(file):
+                path = os.path.relpath(entry["file"], self.source).replace(os.sep, "/")
+                self.compile_commands[path] = shlex.split(entry["command"])
+
+    def _read_tests(self):
+        self.tests = []
+        for entry in json.loads(_output(["ctest", "--show-only=json-v1"], self.build))["tests"]:
+            label = next((p["value"][0] for p in entry["properties"] if p["name"] == "LABELS"), "")
+            program = entry["command"][0]
+            if label in LABELS and os.path.dirname(program) == os.path.join(self.build, "tests"):
+                link = self._link_command(os.path.basename(program))
+                self.tests.append(Test(entry["name"], label, entry["command"], link))
+        for test in self.tests:
+            self._look_at(test)
+
+    def _link_command(self, target):
+        last = _output(["ninja", "-t", "commands", target], self.build).strip().split("\n")[-1]
+        words = shlex.split(last)
+        return words[words.index("&&") + 1:len(words) - 1 - words[::-1].index("&&")]
+
+    def _look_at(self, test):
+        """Reads the includes of the test's source, and the names that the program defines."""
+        with open(self._source_of(test), encoding="utf-8") as file:
+            test.includes = set(re.findall(r'^#include "([^"]+)"', file.read(), re.MULTILINE))
+        test.symbols = self._defined(test.command[0])
+
+    def _source_of(self, test):
+        for word in test.link:
+            match = re.fullmatch(r"tests/CMakeFiles/[^/]+\.dir/(.*\.c)\.o", word)
+            if match:
+                return os.path.join(self.source, "tests", match.group(1))
+        raise Failure(f"no source in the link line of {test.name}")
+
+    def _defined(self, path, option="--defined-only"):
+        listed = _output(["nm", "--defined-only", option, "--format=posix", path], self.build)
+        return {line.split()[0] for line in listed.split("\n") if line}
+
+    # Running tests
+
+    def measure(self):
+        """Runs each test whose program is new once. Removes tests that fail without a mutant, since
+        they prove nothing, and returns their names and how they failed.
+        """
+        path = os.path.join(self.build, "measured.json")
+        known = {}
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                known = json.load(file)
+        sound, broken = [], []
+        for test in self.tests:
+            built = os.stat(test.command[0]).st_mtime_ns
+            if known.get(test.name, [0])[0] != built:
+                how, seconds = self._run(test, test.command[0], 600)
+                known[test.name] = [built, how, seconds]
+            _, how, test.seconds = known[test.name]
+            if how:
+                broken.append(f"{test.name} ({how})")
+            else:
+                sound.append(test)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(known, file, indent=1)
+        self.tests = sound
+        return broken
+
+    def _limits(self):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, resource.RLIM_INFINITY))
+        if not self.sanitize:
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+    def _run(self, test, program, limit):
+        """("", seconds) if the test passes, else how it failed."""
+        temporary = tempfile.mkdtemp(prefix="bb_mutant_")
+        began = time.monotonic()
+        environment = {**os.environ, **QUICK, "TMPDIR": temporary}
+        environment.setdefault("BB_TEST_SEED", "1")
+        running = subprocess.Popen([program, *test.command[1:]], cwd=temporary, env=environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True, preexec_fn=self._limits)
+        try:
+            status = running.wait(limit)
+            how = "" if status == 0 else f"status {status}" if status > 0 else signal.Signals(-status).name
+        except subprocess.TimeoutExpired:
+            how = "hangs"
+        finally:
+            try:
+                os.killpg(running.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            running.wait()
+            shutil.rmtree(temporary, ignore_errors=True)
+        return how, time.monotonic() - began
+
+    # Trying a mutant
+
+    def text(self, path):
+        with open(os.path.join(self.source, path), encoding="utf-8") as file:
+            return file.read()
+
+    def _compile(self, path, text, folder):
+        """The object code of the text, compiled with the options of path, or None. Original and
+        mutant have the same file name, so that equal code gives equal objects.
+        """
+        name = os.path.join(folder, posixpath.basename(path))
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+        command = list(self.compile_commands[path])
+        if os.path.basename(command[0]) == "ccache":
+            del command[0]
+        command[command.index("-o") + 1] = name + ".o"
+        command[command.index("-c") + 1] = name
+        done = subprocess.run([*command, "-w"], cwd=self.build, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              check=False)
+        if done.returncode != 0:
+            return None
+        with open(name + ".o", "rb") as file:
+            return file.read()
+
+    def _link(self, test, object_path, program):
+        command = list(test.link)
+        place = command.index("-o") + 1
+        command[place:place + 1] = [program, object_path]
+        return subprocess.run(command, cwd=self.build, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              check=False).returncode == 0
+
+    def order(self, site):
+        """The tests in the order of their trial: tests of the same noun, tests that include headers
+        of the same folder, tests of the layer, all others. Short tests first. For a sync, the
+        crash tests first.
+        """
+        noun = posixpath.basename(site.path)[:-2]
+
+        def rank(test):
+            stem = test.name.split("_", 2)[2].removesuffix("_test") if test.name.count("_") > 1 else test.name
+            if test.name == f"unit_{site.layer}_{noun}_test":
+                return 0
+            if site.kind == "sync" and test.label == "crash":
+                return 1
+            if stem.startswith(noun) or noun.startswith(stem) or site.path[:-2] + ".h" in test.includes:
+                return 1 if test.seconds < 2 else 2
+            if any(posixpath.dirname(include) == site.room for include in test.includes) and site.room != site.layer:
+                return 2 if test.seconds < 2 else 3
+            if test.name.startswith(f"unit_{site.layer}_"):
+                return 3 if test.seconds < 2 else 5
+            return 4 if test.seconds < 2 else 5
+
+        ranked = [(rank(test), test.seconds, test) for test in self.tests]
+        kept = [entry for entry in ranked if entry[0] <= 2 or entry[1] <= LONGEST_SECONDS]
+        return [test for _, _, test in sorted(kept, key=lambda entry: entry[:2])]
+
+    def trial(self, site):
+        """The verdict on one mutant."""
+        began = time.monotonic()
+        folder = tempfile.mkdtemp(prefix="bb_mutate_")
+        try:
+            text = self.text(site.path)
+            original = self._compile(site.path, text, folder)
+            mutant = self._compile(site.path, site.apply(text), folder)
+            if original is None:
+                raise Failure(f"{site.path} does not compile without a change")
+            if mutant is None or mutant == original:
+                return Verdict(SAME if mutant else DOES_NOT_COMPILE)
+            object_path = os.path.join(folder, posixpath.basename(site.path) + ".o")
+            verdict = self._try_tests(site, object_path, os.path.join(folder, "program"))
+            verdict.seconds = time.monotonic() - began
+            return verdict
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _try_tests(self, site, object_path, program):
+        defined = self._defined(object_path, "--extern-only")
+        tried = 0
+        for test in self.order(site):
+            # A program without the object's functions cannot fail by it. A program with a
+            # replacement for the object, such as alloc_fault.c for alloc.c, does not link.
+            if not defined & test.symbols or not self._link(test, object_path, program):
+                continue
+            tried += 1
+            how, _ = self._run(test, program, SLOWER * test.seconds + SECONDS_MORE)
+            if how:
+                return Verdict(KILLED, test.name, how)
+        return Verdict(SURVIVED, how=f"{tried} tests pass")
