@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Interpreters close what they have open at their end, in forked children too: their parent's store must not notice.
+"""Interpreters close their open stores at their end, even in forked children.
+The parent's store must not be affected.
 
     bindings_test.py LIBRARY [COMMAND]
 
-A parent (bindings/parent.*) opens a store through the LevelDB library and puts rows, each synced; forks with the
-store and an iterator open; waits for the child; puts more rows; and ends by itself or is killed. Then every row is
-there, and `bloomblock verify` finds nothing. BB_TEST_BINDINGS names the languages, "python" by default; one that is not
-installed is skipped with a word. BB_TEST_FORKS is the number of runs of each. A process that hangs is a failure.
+A parent (bindings/parent.*) opens a store through the LevelDB library and puts rows, each synced;
+forks with the store and an iterator open; waits for the child; puts more rows; and ends normally or
+is killed. Then every row is present, and `bloomblock verify` finds no error. BB_TEST_BINDINGS names
+the languages, "python" by default; missing ones are skipped with a message. BB_TEST_FORKS is the
+number of runs of each. A process that hangs is a failure.
 """
 import importlib.util
 import os
@@ -34,7 +36,7 @@ def reader(library):
 
 
 def run_parent(language, library, path, plan):
-    """None, or what went wrong."""
+    """None, or the error."""
     *interpreter, program = INTERPRETERS[language]
     command = [*interpreter, os.path.join(HERE, "bindings", program), library, path, *map(str, plan)]
     # To a file: the end of a pipe would wait for a child that hangs.
@@ -54,7 +56,7 @@ def run_parent(language, library, path, plan):
 
 
 def find_loss(module, command, path, count):
-    """None, or what is missing."""
+    """None, or the missing part."""
     try:
         store = module.Store(path)
     except SystemExit as refused:
@@ -69,7 +71,7 @@ def find_loss(module, command, path, count):
 
 
 def run(language, seed, module, library, command):
-    """None, or what went wrong. The first runs have each kind of child with each end."""
+    """None, or the error. The first runs have each kind of child with each end."""
     rng = random.Random(seed)
     plan = (CHILDREN[seed % len(CHILDREN)], ("exits", "killed")[seed // len(CHILDREN) % 2],
             rng.choice((0, 1, 10, 400)), rng.choice((1, 10, 400)))

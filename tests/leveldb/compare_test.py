@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a program prints that was written for LevelDB is the same on LevelDB and on bloomblock, byte for byte.
+"""A program written for LevelDB prints the same on LevelDB and on bloomblock, byte for byte.
 
     compare_test.py ON_LEVELDB ON_BLOOMBLOCK LIBRARY [ARGUMENT...]
 
-LIBRARY is libbloomblock_leveldb.so. It is also put under the program that is linked with LevelDB (LD_PRELOAD); "-"
-where that is not possible (sanitizers). Each runs in an empty directory of its own, in memory where there is a place
-for that: the syncs of small stores are most of the time otherwise.
+LIBRARY is libbloomblock_leveldb.so. It also replaces LevelDB in the program that is linked with
+LevelDB (LD_PRELOAD); "-" where that is impossible (sanitizers). Each runs in a separate empty
+directory, in memory if available: otherwise the syncs of small stores take most of the time.
 """
 import difflib
 import os

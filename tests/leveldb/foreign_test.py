@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A store of LevelDB, whole or without one of its files, is refused by open, repair and destroy, and no byte changes.
-What the message advises to do leads to a store of bloomblock in which the program finds the same.
+"""A store of LevelDB, whole or without one of its files, is refused by open, repair and
+destroy, and no byte changes. The command in the message makes a store of bloomblock with the same
+contents for the program.
 
     foreign_test.py ON_LEVELDB ON_BLOOMBLOCK [COMMAND]
 """
@@ -27,7 +28,7 @@ def contents(folder):
 
 
 def touch(program, folder, what):
-    """Every call refuses, and nothing is different afterwards."""
+    """Every call refuses, without any change."""
     before = contents(os.path.join(folder, "store"))
     lines = run(program, "touch", folder).splitlines()
     if len(lines) != 4 or not all(": Invalid argument: " in line and HINT in line for line in lines):
@@ -37,7 +38,7 @@ def touch(program, folder, what):
 
 
 def touch_without(program, folder, names):
-    """The same for what is left when some files are missing."""
+    """The same when some files are missing."""
     for name in names:
         hidden = os.path.join(folder, name)
         path = os.path.join(folder, "store", name)
@@ -47,7 +48,7 @@ def touch_without(program, folder, names):
 
 
 def follow_hint(command, on_bloomblock, folder, expected):
-    """Imports, puts the new store in the place of the old one, and reads."""
+    """Imports, replaces the old store by the new one, and reads."""
     subprocess.run([command, "import", "leveldb", "store", "new"], cwd=folder, capture_output=True, check=True)
     os.rename(os.path.join(folder, "store"), os.path.join(folder, "old"))
     os.rename(os.path.join(folder, "new"), os.path.join(folder, "store"))

@@ -1,6 +1,6 @@
 /* Shared by the programs that run on LevelDB and on bloomblock: a store with its options, opened in
  * the working directory, and operations that print their results. Uses only <leveldb/c.h>, and
- * prints nothing that may differ between two correct stores. */
+ * prints no text that may differ between two correct stores. */
 #ifndef BB_TESTS_LEVELDB_SESSION_H
 #define BB_TESTS_LEVELDB_SESSION_H
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""libbloomblock_leveldb.so exports what the header declares, and nothing else.
+"""libbloomblock_leveldb.so exports exactly the functions that the header declares.
 
     symbols_test.py HEADER LIBRARY
 """

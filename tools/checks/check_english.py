@@ -31,8 +31,9 @@ HELD = [
     "docs/format-filter-file.md", "docs/format-manifest.md", "docs/format-wal.md",
     "docs/format.md", "docs/guide.md", "docs/leveldb.md", "docs/options.md", "docs/style.md",
     "docs/testing.md", "docs/tools.md", "docs/traps.md", "kv", "kv/*", "leveldb", "sstable",
-    "sstable/*", "tests/crash", "tests/fault", "tests/fuzz", "tests/fuzz/*", "tests/model",
-    "tests/regress", "tests/support", "tests/support/alloc", "tests/unit/*", "tools/checks",
+    "sstable/*", "tests/crash", "tests/fault", "tests/fork", "tests/fuzz", "tests/fuzz/*",
+    "tests/leveldb", "tests/model", "tests/regress", "tests/support", "tests/support/alloc",
+    "tests/unit/*", "tools/checks",
 ]
 
 IDIOMS = {
