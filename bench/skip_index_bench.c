@@ -13,34 +13,13 @@
 #include "base/hash.h"
 #include "bb/skip.h"
 #include "bench/die.h"
-#include "bench/skip_log.h"
+#include "bench/log_lines.h"
 #include "bench/thread_clock.h"
 #include "skip/index/skip_file.h"
 #include "skip/index/index_question.h"
 
 #define PATH      "skip_index_bench.bbi"
 #define QUESTIONS 2000
-
-struct lines {
-    char *bytes;
-    size_t *ends;
-    size_t size;
-    size_t count;
-};
-
-static void make_lines(struct lines *lines, enum skip_log_kind kind, size_t size)
-{
-    struct skip_log log;
-    skip_log_init(&log, kind, 1);
-    lines->bytes = bench_allocate(size + SKIP_LOG_LINE_MAX);
-    lines->ends = bench_allocate((size / 64 + 1) * sizeof(lines->ends[0]));
-    lines->size = 0;
-    lines->count = 0;
-    while (lines->size < size) {
-        lines->size += skip_log_next(&log, lines->bytes + lines->size);
-        lines->ends[lines->count++] = lines->size;
-    }
-}
 
 static struct bb_schema *make_schema(void)
 {
@@ -50,7 +29,7 @@ static struct bb_schema *make_schema(void)
     return schema;
 }
 
-static double build(const struct lines *lines, const struct bb_schema *schema, const char *text,
+static double build(const struct log_lines *lines, const struct bb_schema *schema, const char *text,
                     size_t granule_size)
 {
     struct bb_skip_spec spec;
@@ -142,7 +121,7 @@ static void report_questions(bool is_resident)
     bb_skip_file_close(file);
 }
 
-static void report(const struct lines *lines, const struct bb_schema *schema, const char *text,
+static void report(const struct log_lines *lines, const struct bb_schema *schema, const char *text,
                    size_t granule_size)
 {
     double nanoseconds = build(lines, schema, text, granule_size);
@@ -170,19 +149,18 @@ int main(int argc, char **argv)
     static const char *const texts[] = {"tokens(line, rate=0.01)",     "tokens(line, rate=0.001)",
                                         "tokens(line, rate=0.0001)",   "tokens(line, fold=lower)",
                                         "ngrams(line, n=3, rate=0.1)", "values(line, rate=0.01)"};
-    static const char *const names[] = {"Apache", "Zeek"};
+    static const char *const names[] = {"Apache", "Zeek", "JSON", "system"};
     size_t size = (argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) : 256) << 20;
     size_t granule_size = (argc > 2 ? (size_t)strtoul(argv[2], NULL, 10) : 64) << 10;
     struct bb_schema *schema = make_schema();
-    for (uint32_t kind = SKIP_LOG_APACHE; kind <= SKIP_LOG_ZEEK; kind++) {
-        struct lines lines;
-        make_lines(&lines, (enum skip_log_kind)kind, size);
+    for (uint32_t kind = SKIP_LOG_APACHE; kind < SKIP_LOG_KINDS; kind++) {
+        struct log_lines lines;
+        log_lines_make(&lines, (enum skip_log_kind)kind, size);
         printf("%s: %zu lines, %.1f MB, granules of %zu KiB\n", names[kind], lines.count,
                (double)lines.size / 1e6, granule_size >> 10);
         for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
             report(&lines, schema, texts[i], granule_size);
-        free(lines.bytes);
-        free(lines.ends);
+        log_lines_deinit(&lines);
     }
     bb_schema_destroy(schema);
     return 0;

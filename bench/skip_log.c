@@ -168,6 +168,75 @@ static size_t zeek_line(struct skip_log *log, char *line)
     return size;
 }
 
+/* A request in JSON: a unique id, a status, an address that repeats. */
+static size_t json_line(struct skip_log *log, char *line)
+{
+    uint64_t address = bb_hash_mix(UINT64_C(4000000) + draw_visitor(log));
+    uint64_t id = next(log);
+    unsigned long long seconds = 1431849000 + log->time / 1000;
+    size_t size = (size_t)sprintf(
+        line,
+        "{\"time\": %llu, \"id\": \"%08x-%04x-%04x\", \"remote_ip\": \"%u.%u.%u.%u\", "
+        "\"remote_user\": \"-\", \"request\": \"GET ",
+        seconds, (unsigned)(id >> 32), (unsigned)(id >> 16 & 65535), (unsigned)(id & 65535),
+        1 + (unsigned)(address & 127), (unsigned)(address >> 8 & 255),
+        (unsigned)(address >> 16 & 255), (unsigned)(address >> 24 & 255));
+    size += put_path(line + size, skewed(log, PATHS));
+    size += (size_t)sprintf(line + size, " HTTP/1.1\", \"response\": %u, \"bytes\": %u, ",
+                            draw_status(log), below(log, 20) == 0 ? below(log, 100000) : 490);
+    size += (size_t)sprintf(line + size, "\"referrer\": \"-\", \"agent\": \"");
+    size += put_agent(line + size, (uint32_t)(address >> 32) % AGENTS);
+    log->time += below(log, 700);
+    return size + (size_t)sprintf(line + size, "\"}");
+}
+
+/* A daemon's message: a text with a number, an address or a name. */
+static size_t put_message(struct skip_log *log, char *to)
+{
+    uint64_t address = bb_hash_mix(UINT64_C(6000000) + skewed(log, 20000));
+    unsigned low = (unsigned)(address & 255);
+    unsigned high = (unsigned)(address >> 8 & 255);
+    switch (below(log, 6)) {
+    case 0:
+        return (size_t)sprintf(to,
+                               "sshd[%u]: Failed password for invalid user u%u from 10.%u.%u.7 "
+                               "port %u ssh2",
+                               1000 + below(log, 30000), skewed(log, 3000), low, high,
+                               1024 + below(log, 60000));
+    case 1:
+        return (size_t)sprintf(to, "kernel: [%u.%06u] eth0: link is up, 1000 Mbps, full duplex",
+                               (unsigned)(log->time / 1000), below(log, 1000000));
+    case 2:
+        return (size_t)sprintf(to,
+                               "dhclient: DHCPREQUEST on eth%u to 10.%u.%u.1 port 67 xid 0x%08x",
+                               below(log, 4), low, high, (unsigned)next(log));
+    case 3:
+        return (size_t)sprintf(to,
+                               "CRON[%u]: pam_unix(cron:session): session opened for user root "
+                               "by (uid=0)",
+                               1000 + below(log, 30000));
+    case 4:
+        return (size_t)sprintf(
+            to, "dfs.DataNode: Received block blk_%llu of size %u from 10.%u.%u.3",
+            (unsigned long long)(next(log) >> 4), 67108864 - below(log, 3) * 512, low, high);
+    default:
+        return (size_t)sprintf(to, "app: instance %08x-%04x spawned in %u.%02u seconds",
+                               (unsigned)next(log), below(log, 65536), below(log, 30),
+                               below(log, 100));
+    }
+}
+
+static size_t system_line(struct skip_log *log, char *line)
+{
+    uint64_t seconds = log->time / 1000;
+    size_t size =
+        (size_t)sprintf(line, "May %2u %02u:%02u:%02u node%u ",
+                        1 + (unsigned)(seconds / 86400 % 28), (unsigned)(seconds / 3600 % 24),
+                        (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60), skewed(log, 200));
+    log->time += below(log, 500);
+    return size + put_message(log, line + size);
+}
+
 void skip_log_init(struct skip_log *log, enum skip_log_kind kind, uint64_t seed)
 {
     *log = (struct skip_log){.kind = kind, .state = bb_hash_mix(seed), .newest_visitor = VISITORS};
@@ -175,5 +244,7 @@ void skip_log_init(struct skip_log *log, enum skip_log_kind kind, uint64_t seed)
 
 size_t skip_log_next(struct skip_log *log, char *line)
 {
-    return log->kind == SKIP_LOG_APACHE ? apache_line(log, line) : zeek_line(log, line);
+    static size_t (*const makers[SKIP_LOG_KINDS])(struct skip_log *, char *) = {
+        apache_line, zeek_line, json_line, system_line};
+    return makers[log->kind](log, line);
 }

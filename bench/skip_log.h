@@ -3,6 +3,9 @@
  * APACHE: combined log of a site. Some visitors are new, most return, robots more often than
  * people. Paths, agents and referers are drawn with the skew of real sites, and time advances.
  * ZEEK: a log of DNS queries as tab-separated lines, in which most fields hardly repeat.
+ *
+ * JSON: requests with unique ids. SYSTEM: messages of daemons on 200 machines; half of their tokens
+ * are numbers that hardly repeat.
  */
 #ifndef BB_BENCH_SKIP_LOG_H
 #define BB_BENCH_SKIP_LOG_H
@@ -10,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum skip_log_kind { SKIP_LOG_APACHE, SKIP_LOG_ZEEK };
+enum skip_log_kind { SKIP_LOG_APACHE, SKIP_LOG_ZEEK, SKIP_LOG_JSON, SKIP_LOG_SYSTEM };
+#define SKIP_LOG_KINDS 4
 
 #define SKIP_LOG_LINE_MAX 1024
 
