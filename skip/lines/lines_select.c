@@ -214,7 +214,7 @@ static bool count_matches(struct bb_lines_select *select, size_t granule, uint64
         bb_skip_rows_read(select->rows, granule, select->accounts, &bits) != BB_OK)
         return false;
     *ret_matches = bits.true_count;
-    return true;
+    return bits.true_count == bits.possible_count;
 }
 
 static struct judgement judge(struct bb_lines_select *select, size_t granule)
