@@ -38,6 +38,7 @@ enum bb_skip_kind {
     BB_SKIP_TOKENS = 4,  /* tokens(a, rate=0.0001, fold=none): words of text */
     BB_SKIP_NGRAMS = 5,  /* ngrams(a, n=3, rate=0.1, fold=none): substrings from n bytes on */
     BB_SKIP_COLUMN = 6,  /* column(a): the values themselves. Any condition, record by record */
+    BB_SKIP_TEXT = 7,    /* text(a, counts=no): words as strings. Words and their parts, exactly */
 };
 
 /* Stable lower-case name: "min_max", "set", ... NULL for an unknown value. */
@@ -57,6 +58,7 @@ struct bb_skip_spec {
     uint32_t set_values_max; /* set: values of a segment; with more it is not indexed */
     uint32_t ngram_size;     /* ngrams: bytes */
     bool folds_case;         /* tokens, ngrams: ASCII letters in lower case */
+    bool counts_records;     /* text: of each granule how many records hold a word */
     uint64_t reserved[4];    /* 0 */
 };
 
@@ -269,6 +271,29 @@ BB_API void bb_skip_rows_destroy(struct bb_skip_rows *rows);
 BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
                                                       struct bb_skip_account *accounts,
                                                       struct bb_skip_row_bits *ret_bits);
+
+/* --- Counts, without columns --- */
+
+/* How many records of a granule satisfy a condition, as far as it follows from how many hold a word
+ * (text(a, counts=yes)), from how many have an attribute, and from what other indexes say of whole
+ * granules: has_token(a, 'x'), NOT of it, a IS NULL, and any of these AND what is true of the whole
+ * granule, or OR what is false of it. Exact, and no record is read.
+ * Threads: one; any number of these over one file. */
+struct bb_skip_counts;
+
+/* BB_NOT_FOUND, without a message: no part of the condition is counted. file, condition, schema and
+ * accounts (as for bb_skip_file_evaluate) are borrowed until bb_skip_counts_destroy. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_counts_create(struct bb_skip_file *file,
+                                                          const struct bb_condition *condition,
+                                                          const struct bb_schema *schema,
+                                                          struct bb_skip_account *accounts,
+                                                          struct bb_skip_counts **ret_counts);
+/* NULL is allowed. */
+BB_API void bb_skip_counts_destroy(struct bb_skip_counts *counts);
+/* Records of the granule of which the condition is true. BB_NOT_FOUND, without a message: it does
+ * not follow, the records have to be read. BB_NO_MEMORY. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_counts_read(struct bb_skip_counts *counts,
+                                                        size_t granule, uint64_t *ret_true_count);
 
 /* Reads and checks every byte. BB_CORRUPT with the first damage. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_file_verify(struct bb_skip_file *file);

@@ -92,7 +92,8 @@ bool bb_index_file_is(const struct bb_skip_index_info *info, const struct bb_cat
     return info->is_known && strcmp(info->attribute_definition, definition) == 0 &&
            info->spec.kind == spec->kind && info->spec.rate == spec->rate &&
            info->spec.set_values_max == spec->set_values_max &&
-           info->spec.ngram_size == spec->ngram_size && info->spec.folds_case == spec->folds_case;
+           info->spec.ngram_size == spec->ngram_size && info->spec.folds_case == spec->folds_case &&
+           info->spec.counts_records == spec->counts_records;
 }
 
 bool bb_index_file_has(const struct bb_skip_file *file, const struct bb_catalog *catalog,

@@ -56,7 +56,7 @@ static void set_constant(const struct bb_leaf *leaf, struct bb_skip_verdicts *ve
         memset(verdicts->may_be_null, 0, bytes);
 }
 
-/* Does a leaf ask for whole tokens alone? Then an index of tokens has the answer. */
+/* Does a leaf ask for whole tokens alone? Then an index of tokens or text has the answer. */
 static bool asks_for_tokens(const struct bb_leaf *leaf)
 {
     bool asks = leaf->kind == BB_LEAF_TEXT && leaf->group_count > 0;
@@ -87,22 +87,23 @@ static enum bb_status ask_kind(struct bb_skip_evaluator *evaluator, enum bb_skip
     return status;
 }
 
-/* Kinds in the order of their numbers: the cheapest first. WHY n-grams are not asked after tokens that
- * are the whole question: they know less, and are asked for every part of a token. */
+/* The cheapest first, and text, which is exact, before tokens. WHY the last two are not asked after
+ * tokens that are the whole question: they know less, and n-grams are asked for every part of a
+ * token. */
 static enum bb_status ask_indexes(struct bb_skip_evaluator *evaluator, const struct bb_leaf *leaf,
                                   size_t attribute, const uint64_t *needed,
                                   struct bb_skip_verdicts *verdicts)
 {
-    bool is_answered = false;
+    static const enum bb_skip_kind kinds[] = {BB_SKIP_MIN_MAX, BB_SKIP_SET,    BB_SKIP_VALUES,
+                                              BB_SKIP_TEXT,    BB_SKIP_TOKENS, BB_SKIP_NGRAMS};
     enum bb_status status = BB_OK;
-    for (uint32_t kind = BB_SKIP_MIN_MAX;
-         bb_skip_kind_name((enum bb_skip_kind)kind) != NULL && status == BB_OK; kind++) {
+    bool is_answered = false;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && status == BB_OK && !is_answered;
+         i++) {
         bool is_asked = false;
-        if (kind == BB_SKIP_NGRAMS && is_answered)
-            continue;
-        status = ask_kind(evaluator, (enum bb_skip_kind)kind, leaf, attribute, needed, verdicts,
-                          &is_asked);
-        is_answered |= kind == BB_SKIP_TOKENS && is_asked && asks_for_tokens(leaf);
+        status = ask_kind(evaluator, kinds[i], leaf, attribute, needed, verdicts, &is_asked);
+        is_answered = is_asked && (kinds[i] == BB_SKIP_TEXT || kinds[i] == BB_SKIP_TOKENS) &&
+                      asks_for_tokens(leaf);
     }
     return status;
 }

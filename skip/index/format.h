@@ -36,11 +36,12 @@ enum bb_skip_unit {
 
 /* How a segment of an index is stored. */
 enum bb_skip_form {
-    BB_SKIP_FORM_NONE = 0,     /* not at all: any granule may match */
-    BB_SKIP_FORM_INVERTED = 1, /* skip/index/segment.h */
-    BB_SKIP_FORM_BOUNDS = 2,   /* skip/index/min_max.h */
-    BB_SKIP_FORM_VALUES = 3,   /* skip/index/value_set.h */
-    BB_SKIP_FORM_COLUMN = 4,   /* skip/index/column.h */
+    BB_SKIP_FORM_NONE = 0,       /* not at all: any granule may match */
+    BB_SKIP_FORM_INVERTED = 1,   /* skip/index/segment.h */
+    BB_SKIP_FORM_BOUNDS = 2,     /* skip/index/min_max.h */
+    BB_SKIP_FORM_VALUES = 3,     /* skip/index/value_set.h */
+    BB_SKIP_FORM_COLUMN = 4,     /* skip/index/column.h */
+    BB_SKIP_FORM_DICTIONARY = 5, /* skip/index/text_index.h */
 };
 
 /* Limits, checked on write and on read. */

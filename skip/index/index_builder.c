@@ -2,6 +2,7 @@
 #include "skip/index/index_builder.h"
 
 #include "base/assert.h"
+#include "skip/index/spec.h"
 
 enum bb_status bb_index_builder_init(struct bb_index_builder *builder,
                                      const struct bb_skip_spec *spec, enum bb_attribute_type type,
@@ -22,8 +23,18 @@ enum bb_status bb_index_builder_init(struct bb_index_builder *builder,
     case BB_SKIP_TOKENS:
     case BB_SKIP_NGRAMS:
         return bb_member_index_builder_init(&builder->as.members, spec, secret, pairs_max);
+    case BB_SKIP_TEXT:
+        return bb_text_index_builder_init(&builder->as.text, spec, secret, pairs_max);
     }
     return BB_OK;
+}
+
+void bb_index_builder_set_pairs_max(struct bb_index_builder *builder, size_t pairs_max)
+{
+    if (builder->spec.kind == BB_SKIP_TEXT)
+        bb_text_index_builder_set_pairs_max(&builder->as.text, pairs_max);
+    else if (bb_spec_has_members(builder->spec.kind))
+        builder->as.members.pairs_max = pairs_max;
 }
 
 void bb_index_builder_deinit(struct bb_index_builder *builder)
@@ -44,6 +55,9 @@ void bb_index_builder_deinit(struct bb_index_builder *builder)
     case BB_SKIP_NGRAMS:
         bb_member_index_builder_deinit(&builder->as.members);
         break;
+    case BB_SKIP_TEXT:
+        bb_text_index_builder_deinit(&builder->as.text);
+        break;
     }
 }
 
@@ -53,6 +67,8 @@ static void add_value(struct bb_index_builder *builder, const struct bb_attribut
         bb_min_max_builder_add(&builder->as.min_max, attribute);
     else if (builder->spec.kind == BB_SKIP_SET)
         bb_value_set_builder_add(&builder->as.set, attribute);
+    else if (builder->spec.kind == BB_SKIP_TEXT)
+        bb_text_index_builder_add(&builder->as.text, attribute);
     else
         bb_member_index_builder_add(&builder->as.members, attribute);
 }
@@ -75,6 +91,8 @@ static enum bb_status end_segment(struct bb_index_builder *builder, struct bb_bu
         return bb_value_set_builder_end_segment(&builder->as.set, &builder->sink);
     case BB_SKIP_COLUMN:
         return bb_column_builder_end_segment(&builder->as.column, &builder->sink);
+    case BB_SKIP_TEXT:
+        return bb_text_index_builder_end_segment(&builder->as.text, spare, &builder->sink);
     case BB_SKIP_VALUES:
     case BB_SKIP_TOKENS:
     case BB_SKIP_NGRAMS:
@@ -94,6 +112,8 @@ static enum bb_status end_granule(struct bb_index_builder *builder, struct bb_by
         return bb_value_set_builder_end_granule(&builder->as.set);
     case BB_SKIP_COLUMN:
         return bb_column_builder_end_granule(&builder->as.column, parts, &builder->sink);
+    case BB_SKIP_TEXT:
+        return bb_text_index_builder_end_granule(&builder->as.text, ret_is_full);
     case BB_SKIP_VALUES:
     case BB_SKIP_TOKENS:
     case BB_SKIP_NGRAMS:

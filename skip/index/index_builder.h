@@ -9,6 +9,7 @@
 #include "skip/index/index_directory.h"
 #include "skip/index/member_index.h"
 #include "skip/index/min_max.h"
+#include "skip/index/text_index.h"
 #include "skip/index/value_set.h"
 
 struct bb_index_builder {
@@ -22,6 +23,7 @@ struct bb_index_builder {
         struct bb_value_set_builder set;
         struct bb_column_builder column;
         struct bb_member_index_builder members;
+        struct bb_text_index_builder text;
     } as;
 };
 
@@ -31,6 +33,8 @@ BB_MUST_CHECK enum bb_status bb_index_builder_init(struct bb_index_builder *buil
                                                    enum bb_attribute_type type,
                                                    const struct bb_hash_secret *secret,
                                                    size_t pairs_max, struct bb_unit_writer *writer);
+/* The same for what comes from here on. */
+void bb_index_builder_set_pairs_max(struct bb_index_builder *builder, size_t pairs_max);
 void bb_index_builder_deinit(struct bb_index_builder *builder);
 /* attribute: of the index's attribute, in any state. */
 void bb_index_builder_add(struct bb_index_builder *builder, const struct bb_attribute *attribute);

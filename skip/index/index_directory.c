@@ -5,6 +5,10 @@
 #include "base/bytes.h"
 #include "skip/index/spec.h"
 
+/* ON DISK: flags of an index. */
+#define FLAG_FOLDS  1
+#define FLAG_COUNTS 2
+
 void bb_index_directory_deinit(struct bb_index_directory *directory)
 {
     bb_free(directory->attributes);
@@ -118,7 +122,8 @@ static enum bb_status append_fields(const struct bb_directory_entry *index, stru
     if (status == BB_OK)
         status = bb_append_varint(buf, index->spec.ngram_size);
     if (status == BB_OK)
-        status = bb_append_u8(buf, index->spec.folds_case);
+        status = bb_append_u8(buf, (uint8_t)((index->spec.folds_case ? FLAG_FOLDS : 0) |
+                                             (index->spec.counts_records ? FLAG_COUNTS : 0)));
     const uint64_t numbers[] = {index->head.offset,        index->head.size,  index->segment_count,
                                 index->unindexed_granules, index->pair_count, index->data_bytes};
     if (status == BB_OK)
@@ -190,13 +195,14 @@ static bool decode_section(struct bb_cursor *cursor, uint64_t file_size,
 
 static bool decode_spec(struct bb_cursor *cursor, struct bb_skip_spec *spec)
 {
-    uint8_t folds = 0;
+    uint8_t flags = 0;
     bool is_read = bb_decode_varint32(cursor, &spec->attribute) &&
                    decode_double(cursor, &spec->rate) &&
                    bb_decode_varint32(cursor, &spec->set_values_max) &&
-                   bb_decode_varint32(cursor, &spec->ngram_size) && bb_decode_u8(cursor, &folds);
-    spec->folds_case = folds != 0;
-    return is_read && folds <= 1;
+                   bb_decode_varint32(cursor, &spec->ngram_size) && bb_decode_u8(cursor, &flags);
+    spec->folds_case = (flags & FLAG_FOLDS) != 0;
+    spec->counts_records = (flags & FLAG_COUNTS) != 0;
+    return is_read && flags <= (FLAG_FOLDS | FLAG_COUNTS);
 }
 
 static bool decode_fields(struct bb_cursor *cursor, uint64_t file_size,

@@ -5,7 +5,7 @@
  *                  | varint attributes | attribute* | varint indexes | index* | source
  *     attribute := bytes name | bytes definition | u8 type
  *     index     := varint size of what follows | u8 kind | ...
- *     ...       := varint attribute | u64 rate | varint values | varint n | u8 folds
+ *     ...       := varint attribute | u64 rate | varint values | varint n | u8 flags: 1 folds, 2 counts
  *                  | varint offset and varint size of the head | varint segments
  *                  | varint granules that are not indexed | varint pairs | varint data bytes
  *                  | u64 predicted rate

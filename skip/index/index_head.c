@@ -2,13 +2,18 @@
 #include "skip/index/index_head.h"
 
 #include "base/alloc.h"
+#include "base/bytes.h"
+#include "skip/index/token_block.h"
 
-#define SEGMENT_SIZE_MIN 3 /* granules and form */
+#define SEGMENT_SIZE_MIN      3 /* granules and form */
+#define BLOCK_FIELDS_SIZE_MIN 2 /* size and fence */
 
 void bb_index_head_deinit(struct bb_index_head *head)
 {
-    for (size_t i = 0; head->segments != NULL && i < head->segment_count; i++)
+    for (size_t i = 0; head->segments != NULL && i < head->segment_count; i++) {
         bb_free(head->segments[i].chunks);
+        bb_free(head->segments[i].blocks);
+    }
     bb_free(head->segments);
     bb_buf_deinit(&head->bytes);
     *head = (struct bb_index_head){0};
@@ -36,18 +41,23 @@ static bool decode_unit(struct bb_cursor *cursor, uint64_t file_size,
            segment->data.size <= BB_SKIP_UNIT_SIZE_MAX && is_in_file(segment->data, file_size);
 }
 
-static bool decode_inverted(struct bb_cursor *cursor, uint64_t file_size,
-                            struct bb_head_segment *segment)
+static bool decode_unindexed(struct bb_cursor *cursor, struct bb_head_segment *segment)
 {
     uint8_t has_unindexed = 0;
     struct bb_bytes unindexed = {0};
-    if (!decode_offset(cursor, segment) || !bb_decode_u8(cursor, &has_unindexed) ||
-        has_unindexed > 1)
+    if (!bb_decode_u8(cursor, &has_unindexed) || has_unindexed > 1)
         return false;
     if (has_unindexed == 1 && !bb_decode_raw(cursor, (segment->granule_count + 7) / 8, &unindexed))
         return false;
     segment->unindexed = unindexed.data;
-    if (!bb_segment_decode(cursor, segment->granule_count, &segment->inverted))
+    return true;
+}
+
+static bool decode_inverted(struct bb_cursor *cursor, uint64_t file_size,
+                            struct bb_head_segment *segment)
+{
+    if (!decode_offset(cursor, segment) || !decode_unindexed(cursor, segment) ||
+        !bb_segment_decode(cursor, segment->granule_count, &segment->inverted))
         return false;
     segment->data.size = bb_segment_size(&segment->inverted);
     return is_in_file(segment->data, file_size);
@@ -82,9 +92,58 @@ static enum bb_status decode_column(struct bb_cursor *cursor, uint64_t file_size
     return granule == segment->granule_count ? BB_OK : BB_CORRUPT;
 }
 
+/* A block and its fence, which is above the one before. */
+static bool decode_block(struct bb_cursor *cursor, uint64_t offset, const struct bb_bytes *before,
+                         struct bb_head_block *block)
+{
+    block->data.offset = offset;
+    return bb_decode_varint64(cursor, &block->data.size) &&
+           block->data.size >= BB_SKIP_CHECKSUM_SIZE &&
+           block->data.size <= BB_TOKEN_BLOCK_SIZE_MAX + BB_SKIP_CHECKSUM_SIZE &&
+           bb_decode_bytes(cursor, &block->fence) &&
+           (before == NULL ? block->fence.size == 0 : bb_bytes_compare(*before, block->fence) < 0);
+}
+
+static bool decode_blocks(struct bb_cursor *cursor, struct bb_head_segment *segment)
+{
+    for (uint32_t i = 0; i < segment->block_count; i++) {
+        struct bb_head_block *block = &segment->blocks[i];
+        uint64_t offset = segment->data.offset + segment->data.size;
+        if (!decode_block(cursor, offset, i == 0 ? NULL : &block[-1].fence, block))
+            return false;
+        segment->data.size += block->data.size;
+    }
+    return true;
+}
+
+static bool decode_block_count(struct bb_cursor *cursor, struct bb_head_segment *segment)
+{
+    return bb_decode_varint64(cursor, &segment->token_count) &&
+           bb_decode_varint64(cursor, &segment->pair_count) &&
+           bb_decode_varint32(cursor, &segment->block_count) &&
+           segment->block_count <= bb_cursor_left(cursor) / BLOCK_FIELDS_SIZE_MIN;
+}
+
+static enum bb_status decode_dictionary(struct bb_cursor *cursor, uint64_t file_size,
+                                        struct bb_head_segment *segment)
+{
+    if (!decode_offset(cursor, segment) || segment->data.offset > file_size ||
+        !decode_unindexed(cursor, segment) || !decode_block_count(cursor, segment))
+        return BB_CORRUPT;
+    segment->blocks = bb_alloc_zeroed((size_t)segment->block_count + 1, sizeof(segment->blocks[0]));
+    if (segment->blocks == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for %u blocks of a dictionary",
+                       segment->block_count);
+    return decode_blocks(cursor, segment) && segment->data.size <= file_size - segment->data.offset
+               ? BB_OK
+               : BB_CORRUPT;
+}
+
 /* Which form segments of a kind have, if any. */
 static enum bb_skip_form form_of(enum bb_skip_kind kind)
 {
+    if (kind == BB_SKIP_TEXT)
+        return BB_SKIP_FORM_DICTIONARY;
     if (kind == BB_SKIP_MIN_MAX)
         return BB_SKIP_FORM_BOUNDS;
     if (kind == BB_SKIP_COLUMN)
@@ -118,6 +177,8 @@ static enum bb_status decode_form(struct bb_cursor *cursor, enum bb_attribute_ty
         break;
     case BB_SKIP_FORM_COLUMN:
         return decode_column(cursor, file_size, segment);
+    case BB_SKIP_FORM_DICTIONARY:
+        return decode_dictionary(cursor, file_size, segment);
     }
     return is_valid ? BB_OK : BB_CORRUPT;
 }

@@ -12,16 +12,26 @@ struct bb_head_chunk {
     struct bb_skip_section data;
 };
 
+/* A block of a dictionary. */
+struct bb_head_block {
+    struct bb_bytes fence; /* of the head's bytes */
+    struct bb_skip_section data;
+};
+
 struct bb_head_segment {
     uint64_t first_granule;
     uint32_t granule_count; /* 1 ... BB_SEGMENT_GRANULES_MAX */
     enum bb_skip_form form;
-    struct bb_skip_section data;  /* of BOUNDS, VALUES a unit; of INVERTED all chunks */
+    struct bb_skip_section data;  /* of BOUNDS, VALUES a unit; of INVERTED, DICTIONARY all */
     struct bb_read_bounds bounds; /* BOUNDS: of the segment */
     struct bb_segment inverted;   /* INVERTED */
-    const uint8_t *unindexed;     /* INVERTED: a bit for each granule; NULL: none */
+    const uint8_t *unindexed;     /* INVERTED, DICTIONARY: a bit for each granule; NULL: none */
     struct bb_head_chunk *chunks; /* COLUMN; owned */
     uint32_t chunk_count;
+    struct bb_head_block *blocks; /* DICTIONARY; owned */
+    uint32_t block_count;
+    uint64_t token_count; /* DICTIONARY */
+    uint64_t pair_count;  /* DICTIONARY */
     /* As they are in the head: what comes before the offset of the data, and after it. NONE and COLUMN
      * have no such offset: all is before it. */
     struct bb_bytes before;

@@ -15,6 +15,8 @@ struct question {
     struct bb_buf *scratch;
     struct bb_skip_section last; /* that scratch or chunk is of */
     struct bb_bytes chunk;
+    struct bb_text_question *text; /* the memory's */
+    struct bb_granule_bits needed; /* of the segment at hand: others are not asked for */
 };
 
 /* What a segment says: no other granule may be so. */
@@ -93,7 +95,7 @@ static enum bb_status ask_values(struct question *question, const struct bb_head
                : BB_CORRUPT;
 }
 
-/* --- values, tokens, ngrams --- */
+/* --- values, tokens, ngrams, text --- */
 
 /* The chunk that knows a member, checksum included. */
 static enum bb_status find_chunk(struct question *question, const struct bb_head_segment *segment,
@@ -133,19 +135,29 @@ static bool restrict_to(struct bb_granule_bits *bits, const struct bb_granule_bi
     return any != 0;
 }
 
+/* Granules with a member, or with a part of a token; needed: granules that matter. */
+static enum bb_status add_any(struct question *question, const struct bb_head_segment *segment,
+                              size_t number, const struct bb_granule_bits *needed,
+                              struct bb_granule_bits *bits)
+{
+    const struct bb_member_query *query = question->query;
+    return segment->form == BB_SKIP_FORM_DICTIONARY
+               ? bb_text_question_ask(question->text, segment, bb_member_query_part(query, number),
+                                      needed, bits)
+               : add_member(question, segment, query->hashes[number], bits);
+}
+
 /* Granules with all members of an alternative are added to *bits. */
 static enum bb_status add_alternative(struct question *question,
                                       const struct bb_head_segment *segment,
                                       struct bb_member_list alternative,
                                       struct bb_granule_bits *bits)
 {
-    struct bb_granule_bits all;
-    set_all(&all);
+    struct bb_granule_bits all = question->needed;
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < alternative.count && status == BB_OK; i++) {
         struct bb_granule_bits one = {{0}};
-        status =
-            add_member(question, segment, question->query->hashes[alternative.first + i], &one);
+        status = add_any(question, segment, alternative.first + i, &all, &one);
         if (!restrict_to(&all, &one))
             break;
     }
@@ -171,12 +183,20 @@ static void add_unindexed(const struct bb_head_segment *segment, struct bb_granu
             bb_granule_bits_set(bits, granule);
 }
 
+/* Granules that are not needed were not asked for. */
+static void add_others(const struct bb_granule_bits *needed, struct bb_granule_bits *bits)
+{
+    for (uint32_t word = 0; word < BB_SEGMENT_WORDS; word++)
+        bits->words[word] |= ~needed->words[word];
+}
+
 static enum bb_status ask_members(struct question *question, const struct bb_head_segment *segment,
                                   struct answer *answer)
 {
     enum bb_status status = BB_OK;
-    set_all(&answer->may_be_true);
+    answer->may_be_true = question->needed;
     set_all(&answer->may_be_false);
+    question->text->searched_blocks = 0;
     for (size_t i = 0; i < question->query->group_count && status == BB_OK; i++) {
         struct bb_granule_bits group = {{0}};
         status = ask_group(question, segment, question->query->groups[i], &group);
@@ -184,6 +204,7 @@ static enum bb_status ask_members(struct question *question, const struct bb_hea
             break;
     }
     add_unindexed(segment, &answer->may_be_true);
+    add_others(&question->needed, &answer->may_be_true);
     return status;
 }
 
@@ -198,6 +219,7 @@ static enum bb_status ask_form(struct question *question, const struct bb_head_s
     case BB_SKIP_FORM_VALUES:
         return ask_values(question, segment, answer);
     case BB_SKIP_FORM_INVERTED:
+    case BB_SKIP_FORM_DICTIONARY:
         return ask_members(question, segment, answer);
     case BB_SKIP_FORM_NONE:
     case BB_SKIP_FORM_COLUMN:
@@ -232,12 +254,21 @@ static enum bb_status ask_segment(struct question *question, const struct bb_hea
     return BB_OK;
 }
 
-static bool is_needed(const struct bb_head_segment *segment, const uint64_t *needed,
-                      const struct bb_skip_verdicts *verdicts)
+/* Granules of the segment that may be true so far, and are needed. Gives whether there are any. All
+ * that a chunk says costs one read: of inverted segments every granule is asked for. */
+static bool find_needed(struct question *question, const struct bb_head_segment *segment,
+                        const uint64_t *needed, const struct bb_skip_verdicts *verdicts)
 {
     size_t first = (size_t)segment->first_granule;
-    return bb_bits_any(verdicts->may_be_true, first, segment->granule_count) &&
-           (needed == NULL || bb_bits_any(needed, first, segment->granule_count));
+    struct bb_granule_bits other;
+    bb_bits_window(verdicts->may_be_true, first, segment->granule_count, &question->needed);
+    set_all(&other);
+    if (needed != NULL)
+        bb_bits_window(needed, first, segment->granule_count, &other);
+    bool is_needed = restrict_to(&question->needed, &other);
+    if (segment->form != BB_SKIP_FORM_DICTIONARY)
+        set_all(&question->needed);
+    return is_needed;
 }
 
 static enum bb_status ask_all(struct question *question, const struct bb_loaded_head *loaded,
@@ -245,7 +276,7 @@ static enum bb_status ask_all(struct question *question, const struct bb_loaded_
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < loaded->head.segment_count && status == BB_OK; i++)
-        if (is_needed(&loaded->head.segments[i], needed, verdicts))
+        if (find_needed(question, &loaded->head.segments[i], needed, verdicts))
             status = ask_segment(question, &loaded->head.segments[i], verdicts);
     return status;
 }
@@ -254,6 +285,7 @@ void bb_question_memory_deinit(struct bb_question_memory *memory)
 {
     bb_query_cache_deinit(&memory->queries);
     bb_buf_deinit(&memory->scratch);
+    bb_text_question_deinit(&memory->text);
 }
 
 /* Can the index answer, whatever its segments hold? */
@@ -296,7 +328,9 @@ enum bb_status bb_index_question_ask(struct bb_skip_file *file, size_t index,
                                 .leaf = leaf,
                                 .type = file->directory.attributes[entry->spec.attribute].type,
                                 .scratch = &memory->scratch,
+                                .text = &memory->text,
                                 .account = account == NULL ? &unseen : account};
+    bb_text_question_begin(&memory->text, file, entry->spec.counts_records, question.account);
     bool can_answer = false;
     enum bb_status status = prepare(&question, memory, &can_answer);
     return can_answer ? ask_head(&question, index, needed, verdicts) : status;

@@ -4,12 +4,14 @@
 
 #include "skip/index/query_cache.h"
 #include "skip/index/skip_file.h"
+#include "skip/index/text_question.h"
 #include "skip/index/truth_bits.h"
 
 /* What questions of one condition share. Zeroed it is valid; owned: bb_question_memory_deinit. */
 struct bb_question_memory {
     struct bb_query_cache queries;
     struct bb_buf scratch;
+    struct bb_text_question text;
 };
 
 void bb_question_memory_deinit(struct bb_question_memory *memory);

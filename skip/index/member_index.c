@@ -62,18 +62,6 @@ enum bb_status bb_member_index_builder_end_granule(struct bb_member_index_builde
     return status;
 }
 
-static enum bb_status append_unindexed(const struct bb_granule_bits *unindexed,
-                                       uint32_t granule_count, struct bb_segment_sink *sink)
-{
-    uint16_t granules[BB_SEGMENT_GRANULES_MAX];
-    uint32_t count = bb_granule_bits_list(unindexed, granules);
-    enum bb_status status = bb_append_u8(&sink->head, count > 0);
-    for (uint32_t first = 0; count > 0 && first < granule_count && status == BB_OK; first += 8)
-        status = bb_append_u8(&sink->head, (uint8_t)(unindexed->words[first / 64] >> first % 64));
-    sink->unindexed_granules += count;
-    return status;
-}
-
 static enum bb_status write_segment(struct bb_member_index_builder *builder,
                                     struct bb_segment_sink *sink)
 {
@@ -87,7 +75,7 @@ static enum bb_status write_segment(struct bb_member_index_builder *builder,
     if (status == BB_OK)
         status = bb_append_varint(&sink->head, offset);
     if (status == BB_OK)
-        status = append_unindexed(&builder->unindexed, granule_count, sink);
+        status = bb_segment_sink_add_unindexed(sink, &builder->unindexed, granule_count);
     if (status == BB_OK)
         status = bb_segment_append(&segment->segment, &sink->head);
     sink->data_bytes += segment->data.size;

@@ -58,12 +58,73 @@ static enum bb_status add_members(struct bb_member_query *query, struct bb_membe
     return status;
 }
 
+static size_t part_count(const struct bb_member_query *query)
+{
+    return query->parts.size / sizeof(struct bb_token_part);
+}
+
+/* The run of token bytes that begins at or after from; false: there is none. */
+static bool find_run(struct bb_bytes bytes, size_t from, size_t *ret_begin, size_t *ret_end)
+{
+    size_t begin = from;
+    while (begin < bytes.size && !bb_token_has(bytes.data[begin]))
+        begin++;
+    size_t end = begin;
+    while (end < bytes.size && bb_token_has(bytes.data[end]))
+        end++;
+    *ret_begin = begin;
+    *ret_end = end;
+    return begin < end;
+}
+
+/* Tokens of the piece, and parts of tokens at its ends. */
+static enum bb_status add_parts(struct bb_member_query *query, const struct bb_piece *piece)
+{
+    enum bb_status status = BB_OK;
+    size_t begin = 0;
+    size_t end = 0;
+    while (status == BB_OK && find_run(piece->bytes, end, &begin, &end)) {
+        struct bb_token_part part = {
+            .bytes = {.data = piece->bytes.data + begin, .size = end - begin},
+            .is_open_at_start = begin == 0 && !piece->is_at_start && !piece->is_token,
+            .is_open_at_end = end == piece->bytes.size && !piece->is_at_end && !piece->is_token,
+            .ignores_case = piece->ignores_case};
+        status = bb_buf_append(&query->parts, &part, sizeof(part));
+    }
+    return status;
+}
+
+/* Those that are found by their begin come before those for which the dictionary is searched. */
+static int compare_parts(const void *left, const void *right)
+{
+    const struct bb_token_part *a = left;
+    const struct bb_token_part *b = right;
+    int by_search = (int)bb_token_part_is_searched(a) - (int)bb_token_part_is_searched(b);
+    int by_end = (int)a->is_open_at_end - (int)b->is_open_at_end;
+    int by_size = (a->bytes.size < b->bytes.size) - (a->bytes.size > b->bytes.size);
+    return by_search != 0 ? by_search : by_end != 0 ? by_end : by_size;
+}
+
+static enum bb_status add_part_list(struct bb_member_query *query, const struct bb_piece *piece,
+                                    struct bb_member_list *alternative)
+{
+    alternative->first = part_count(query);
+    enum bb_status status = add_parts(query, piece);
+    alternative->count = part_count(query) - alternative->first;
+    if (alternative->count > 1)
+        qsort(query->parts.data + alternative->first * sizeof(struct bb_token_part),
+              alternative->count, sizeof(struct bb_token_part), compare_parts);
+    return status;
+}
+
 /* Without members it says nothing, and neither does its group. */
 static enum bb_status add_piece(struct bb_member_query *query, struct bb_member_scan *scan,
                                 const struct bb_piece *piece)
 {
     struct bb_member_list *alternative = &query->alternatives[query->alternative_count++];
     enum bb_status status = BB_OK;
+    if (scan->kind == BB_SKIP_TEXT)
+        return add_part_list(query, piece, alternative);
     alternative->first = query->hash_count;
     if (!piece->ignores_case || scan->folds_case)
         status = add_members(query, scan, piece);
@@ -155,7 +216,9 @@ enum bb_status bb_member_query_init(struct bb_member_query *query, const struct 
     enum bb_status status = allocate(query, leaf);
     if (status != BB_OK)
         return status;
-    if (spec->kind != BB_SKIP_VALUES)
+    if (spec->kind == BB_SKIP_TEXT)
+        scan.kind = spec->kind;
+    else if (spec->kind != BB_SKIP_VALUES)
         status = bb_member_scan_init(&scan, spec, secret);
     if (status == BB_OK)
         status = leaf->kind == BB_LEAF_RANGES ? add_points(query, spec, secret, &scan, leaf)
@@ -169,6 +232,7 @@ enum bb_status bb_member_query_init(struct bb_member_query *query, const struct 
 void bb_member_query_deinit(struct bb_member_query *query)
 {
     bb_free(query->hashes);
+    bb_buf_deinit(&query->parts);
     bb_free(query->alternatives);
     bb_free(query->groups);
     *query = (struct bb_member_query){0};

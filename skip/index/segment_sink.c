@@ -18,6 +18,19 @@ enum bb_status bb_segment_sink_add_none(struct bb_segment_sink *sink, uint32_t g
     return bb_segment_sink_begin(sink, granule_count, BB_SKIP_FORM_NONE);
 }
 
+enum bb_status bb_segment_sink_add_unindexed(struct bb_segment_sink *sink,
+                                             const struct bb_granule_bits *unindexed,
+                                             uint32_t granule_count)
+{
+    uint16_t granules[BB_SEGMENT_GRANULES_MAX];
+    uint32_t count = bb_granule_bits_list(unindexed, granules);
+    enum bb_status status = bb_append_u8(&sink->head, count > 0);
+    for (uint32_t first = 0; count > 0 && first < granule_count && status == BB_OK; first += 8)
+        status = bb_append_u8(&sink->head, (uint8_t)(unindexed->words[first / 64] >> first % 64));
+    sink->unindexed_granules += count;
+    return status;
+}
+
 enum bb_status bb_segment_sink_add_unit(struct bb_segment_sink *sink, struct bb_bytes unit)
 {
     uint64_t offset = 0;

@@ -8,6 +8,7 @@
 #ifndef BB_SKIP_INDEX_SEGMENT_SINK_H
 #define BB_SKIP_INDEX_SEGMENT_SINK_H
 
+#include "skip/index/posting.h"
 #include "skip/index/unit_writer.h"
 
 struct bb_segment_sink {
@@ -27,6 +28,10 @@ BB_MUST_CHECK enum bb_status bb_segment_sink_begin(struct bb_segment_sink *sink,
 /* A segment that is not indexed. */
 BB_MUST_CHECK enum bb_status bb_segment_sink_add_none(struct bb_segment_sink *sink,
                                                       uint32_t granule_count);
+/* Which granules of a segment are not indexed, as fields. */
+BB_MUST_CHECK enum bb_status bb_segment_sink_add_unindexed(struct bb_segment_sink *sink,
+                                                           const struct bb_granule_bits *unindexed,
+                                                           uint32_t granule_count);
 /* Writes one unit of data, and its offset and size, the checksum included, as fields. */
 BB_MUST_CHECK enum bb_status bb_segment_sink_add_unit(struct bb_segment_sink *sink,
                                                       struct bb_bytes unit);

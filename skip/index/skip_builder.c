@@ -91,10 +91,8 @@ void bb_skip_builder_leave_room(struct bb_skip_builder *builder, size_t others)
     size_t with_members = others;
     for (size_t i = 0; i < builder->index_count; i++)
         with_members += bb_spec_has_members(builder->indexes[i].spec.kind);
-    for (size_t i = 0; i < builder->index_count; i++) {
-        if (bb_spec_has_members(builder->indexes[i].spec.kind))
-            builder->indexes[i].as.members.pairs_max = pairs_of_index(with_members);
-    }
+    for (size_t i = 0; i < builder->index_count; i++)
+        bb_index_builder_set_pairs_max(&builder->indexes[i], pairs_of_index(with_members));
 }
 
 static enum bb_status init_secret(struct bb_skip_builder *builder,

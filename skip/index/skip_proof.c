@@ -13,7 +13,9 @@
 #include "skip/index/canonical.h"
 #include "skip/index/column.h"
 #include "skip/index/member_index.h"
+#include "skip/index/proof_reader.h"
 #include "skip/index/skip_file.h"
+#include "skip/index/text_proof.h"
 #include "skip/index/value_set.h"
 #include "skip/record/attribute.h"
 
@@ -23,7 +25,6 @@ struct proof_index {
     const struct bb_directory_entry *entry;
     const struct bb_loaded_head *head;
     enum bb_attribute_type type;
-    size_t attribute; /* in the schema */
     size_t segment;
     uint32_t granule;   /* of the segment */
     struct bb_buf unit; /* owned: the bounds of the segment, or a chunk of the column; padded */
@@ -37,17 +38,14 @@ struct proof_index {
     struct bb_bit_reader numbers; /* of the column's records that are to come */
     struct bb_value_set_builder set;
     struct bb_member_index_builder members;
+    struct bb_text_index_builder text;
 };
 
 struct bb_skip_proof {
-    struct bb_skip_file *file;       /* borrowed */
-    struct bb_schema *own_schema;    /* owned, or NULL */
-    const struct bb_schema *schema;  /* borrowed */
-    struct bb_record_reader *reader; /* owned */
-    struct bb_attribute *attributes; /* owned: what the reader fills */
-    size_t *numbers;                 /* owned: in the schema, of the file's attributes */
-    uint64_t (*counts)[4];           /* owned: of the granule at hand, by attribute and state */
-    struct proof_index *indexes;     /* owned */
+    struct bb_skip_file *file; /* borrowed */
+    struct bb_proof_reader reader;
+    uint64_t (*counts)[4];       /* owned: of the granule at hand, by attribute and state */
+    struct proof_index *indexes; /* owned */
     size_t index_count;
     size_t granule; /* at hand */
     size_t part;    /* of that granule, at hand */
@@ -224,6 +222,8 @@ static enum bb_status add_value(struct bb_skip_proof *proof, struct proof_index 
         bb_value_set_builder_add(&index->set, value);
     if (segment->form == BB_SKIP_FORM_INVERTED)
         bb_member_index_builder_add(&index->members, value);
+    if (segment->form == BB_SKIP_FORM_DICTIONARY)
+        bb_text_index_builder_add(&index->text, value);
     return BB_OK;
 }
 
@@ -354,6 +354,8 @@ static enum bb_status check_segment(struct bb_skip_proof *proof, struct proof_in
     }
     if (form == BB_SKIP_FORM_INVERTED)
         status = check_members(proof, index);
+    if (form == BB_SKIP_FORM_DICTIONARY)
+        status = bb_text_proof_check(&index->text, proof->file, segment_of(index), &proof->scratch);
     index->segment++;
     index->granule = 0;
     return status;
@@ -371,6 +373,8 @@ static enum bb_status end_granule(struct bb_skip_proof *proof, struct proof_inde
         status = bb_value_set_builder_end_granule(&index->set);
     if (form == BB_SKIP_FORM_INVERTED)
         status = bb_member_index_builder_end_granule(&index->members, &is_full);
+    if (form == BB_SKIP_FORM_DICTIONARY)
+        status = bb_text_index_builder_end_granule(&index->text, &is_full);
     index->granule++;
     if (status == BB_OK && index->granule == segment_of(index)->granule_count)
         status = check_segment(proof, index);
@@ -435,10 +439,11 @@ static enum bb_status add_attributes(struct bb_skip_proof *proof)
 {
     enum bb_status status = BB_OK;
     for (size_t i = 0; i < proof->file->directory.attribute_count; i++)
-        proof->counts[i][proof->attributes[proof->numbers[i]].state]++;
+        proof->counts[i][bb_proof_reader_get(&proof->reader, i)->state]++;
     for (size_t i = 0; i < proof->index_count && status == BB_OK; i++) {
         struct proof_index *index = &proof->indexes[i];
-        status = add_attribute(proof, index, &proof->attributes[index->attribute]);
+        status = add_attribute(proof, index,
+                               bb_proof_reader_get(&proof->reader, index->entry->spec.attribute));
     }
     proof->record_count++;
     return status;
@@ -449,7 +454,7 @@ enum bb_status bb_skip_proof_add(struct bb_skip_proof *proof, size_t granule, st
 {
     enum bb_status status = go_to(proof, granule);
     if (status == BB_OK)
-        status = bb_record_read(proof->reader, key, value, proof->attributes);
+        status = bb_proof_reader_read(&proof->reader, key, value);
     return status == BB_OK ? add_attributes(proof) : status;
 }
 
@@ -463,47 +468,6 @@ enum bb_status bb_skip_proof_finish(struct bb_skip_proof *proof)
 
 /* --- Making --- */
 
-static enum bb_status make_schema(struct bb_skip_proof *proof)
-{
-    const struct bb_index_directory *directory = &proof->file->directory;
-    enum bb_status status = bb_schema_create(&proof->own_schema);
-    for (size_t i = 0; i < directory->attribute_count && status == BB_OK; i++)
-        status = bb_schema_add(proof->own_schema, directory->attributes[i].definition);
-    proof->schema = proof->own_schema;
-    return status;
-}
-
-static enum bb_status find_attribute(struct bb_skip_proof *proof, size_t attribute)
-{
-    const struct bb_stored_attribute *stored = &proof->file->directory.attributes[attribute];
-    for (size_t i = 0; i < bb_schema_count(proof->schema); i++) {
-        if (bb_schema_type(proof->schema, i) == stored->type &&
-            strcmp(bb_schema_definition(proof->schema, i), stored->definition) == 0) {
-            proof->numbers[attribute] = i;
-            return BB_OK;
-        }
-    }
-    return bb_fail(BB_INVALID, "%s: the schema does not have its attribute \"%s\"",
-                   proof->file->file->path, stored->definition);
-}
-
-static enum bb_status open_reader(struct bb_skip_proof *proof)
-{
-    size_t count = proof->file->directory.attribute_count;
-    bool *wanted = bb_alloc_zeroed(bb_schema_count(proof->schema) + 1, sizeof(wanted[0]));
-    enum bb_status status =
-        wanted != NULL ? BB_OK : bb_fail(BB_NO_MEMORY, "no memory for a list of attributes");
-    for (size_t i = 0; i < count && status == BB_OK; i++) {
-        status = find_attribute(proof, i);
-        if (status == BB_OK)
-            wanted[proof->numbers[i]] = true;
-    }
-    if (status == BB_OK)
-        status = bb_record_reader_create(proof->schema, wanted, &proof->reader);
-    bb_free(wanted);
-    return status;
-}
-
 static enum bb_status init_index(struct bb_skip_proof *proof, struct proof_index *index,
                                  size_t number)
 {
@@ -516,9 +480,10 @@ static enum bb_status init_index(struct bb_skip_proof *proof, struct proof_index
     if (status != BB_OK)
         return status;
     index->type = directory->attributes[spec->attribute].type;
-    index->attribute = proof->numbers[spec->attribute];
     if (spec->kind == BB_SKIP_SET)
         bb_value_set_builder_init(&index->set, spec->set_values_max);
+    else if (spec->kind == BB_SKIP_TEXT)
+        status = bb_text_index_builder_init(&index->text, spec, &directory->secret, 0);
     else if (spec->kind != BB_SKIP_MIN_MAX && spec->kind != BB_SKIP_COLUMN)
         status = bb_member_index_builder_init(&index->members, spec, &directory->secret, 0);
     return status;
@@ -541,21 +506,15 @@ static enum bb_status init_indexes(struct bb_skip_proof *proof)
 static enum bb_status init_proof(struct bb_skip_proof *proof, const struct bb_schema *schema)
 {
     const struct bb_index_directory *directory = &proof->file->directory;
-    proof->schema = schema;
-    enum bb_status status = schema == NULL ? make_schema(proof) : BB_OK;
+    enum bb_status status = bb_proof_reader_init(&proof->reader, proof->file, schema);
     if (status != BB_OK)
         return status;
     size_t count = directory->attribute_count + 1;
-    proof->attributes =
-        bb_alloc_zeroed(bb_schema_count(proof->schema) + 1, sizeof(proof->attributes[0]));
-    proof->numbers = bb_alloc_zeroed(count, sizeof(proof->numbers[0]));
     proof->counts = bb_alloc_zeroed(count, sizeof(proof->counts[0]));
     proof->indexes = bb_alloc_zeroed(directory->index_count + 1, sizeof(proof->indexes[0]));
-    if (proof->attributes == NULL || proof->numbers == NULL || proof->counts == NULL ||
-        proof->indexes == NULL)
+    if (proof->counts == NULL || proof->indexes == NULL)
         return bb_fail(BB_NO_MEMORY, "no memory for proving %zu indexes", directory->index_count);
-    status = open_reader(proof);
-    return status == BB_OK ? init_indexes(proof) : status;
+    return init_indexes(proof);
 }
 
 enum bb_status bb_skip_proof_create(struct bb_skip_file *file, const struct bb_schema *schema,
@@ -587,13 +546,11 @@ void bb_skip_proof_destroy(struct bb_skip_proof *proof)
         bb_column_granule_deinit(&proof->indexes[i].column);
         bb_value_set_builder_deinit(&proof->indexes[i].set);
         bb_member_index_builder_deinit(&proof->indexes[i].members);
+        bb_text_index_builder_deinit(&proof->indexes[i].text);
     }
     bb_free(proof->indexes);
     bb_free(proof->counts);
-    bb_free(proof->numbers);
-    bb_free(proof->attributes);
-    bb_record_reader_destroy(proof->reader);
-    bb_schema_destroy(proof->own_schema);
+    bb_proof_reader_deinit(&proof->reader);
     bb_buf_deinit(&proof->scratch);
     bb_free(proof);
 }

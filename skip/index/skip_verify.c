@@ -1,6 +1,7 @@
 /* Reads and checks every byte of an index file. See bb/skip.h. */
 #include "skip/index/column.h"
 #include "skip/index/skip_file.h"
+#include "skip/index/text_walk.h"
 #include "skip/index/value_set.h"
 
 struct verification {
@@ -112,9 +113,27 @@ static enum bb_status check_column(struct verification *verification,
     return status;
 }
 
-static enum bb_status check_segment(struct verification *verification,
-                                    const struct bb_head_segment *head, enum bb_attribute_type type)
+static enum bb_status check_dictionary(struct verification *verification,
+                                       const struct bb_head_segment *head, bool has_counts)
 {
+    struct bb_text_walk walk;
+    enum bb_status status = BB_OK;
+    bool has_token = true;
+    bb_text_walk_init(&walk, verification->file, head, has_counts);
+    while (status == BB_OK && has_token)
+        status = bb_text_walk_next(&walk, &has_token);
+    bb_text_walk_deinit(&walk);
+    verification->checked += head->data.size;
+    return status;
+}
+
+static enum bb_status check_segment(struct verification *verification,
+                                    const struct bb_head_segment *head,
+                                    const struct bb_skip_spec *spec)
+{
+    enum bb_attribute_type type = verification->file->directory.attributes[spec->attribute].type;
+    if (head->form == BB_SKIP_FORM_DICTIONARY)
+        return check_dictionary(verification, head, spec->counts_records);
     if (head->form == BB_SKIP_FORM_INVERTED)
         return check_chunks(verification, head);
     if (head->form == BB_SKIP_FORM_COLUMN)
@@ -140,11 +159,8 @@ static enum bb_status check_index(struct verification *verification, size_t numb
         status = bb_buf_assign(&bytes, unit);
     if (status == BB_OK)
         status = bb_index_head_decode(&bytes, &file->directory, index, file->size, place, &head);
-    enum bb_attribute_type type = status == BB_OK
-                                      ? file->directory.attributes[index->spec.attribute].type
-                                      : BB_ATTRIBUTE_BYTES;
     for (size_t i = 0; i < head.segment_count && status == BB_OK; i++)
-        status = check_segment(verification, &head.segments[i], type);
+        status = check_segment(verification, &head.segments[i], &index->spec);
     bb_index_head_deinit(&head);
     bb_buf_deinit(&bytes);
     return status;

@@ -11,6 +11,7 @@
 static const char *const KIND_NAMES[] = {
     [BB_SKIP_MIN_MAX] = "min_max", [BB_SKIP_SET] = "set",       [BB_SKIP_VALUES] = "values",
     [BB_SKIP_TOKENS] = "tokens",   [BB_SKIP_NGRAMS] = "ngrams", [BB_SKIP_COLUMN] = "column",
+    [BB_SKIP_TEXT] = "text",
 };
 #define KIND_END (sizeof(KIND_NAMES) / sizeof(KIND_NAMES[0]))
 
@@ -57,12 +58,14 @@ static bool parameters_are_valid(const struct bb_skip_spec *spec)
     bool ngram = spec->kind == BB_SKIP_NGRAMS ? spec->ngram_size >= BB_SKIP_NGRAM_MIN &&
                                                     spec->ngram_size <= BB_SKIP_NGRAM_MAX
                                               : spec->ngram_size == 0;
-    return rate && values && ngram && (has_fold(spec->kind) || !spec->folds_case);
+    return rate && values && ngram && (has_fold(spec->kind) || !spec->folds_case) &&
+           (spec->kind == BB_SKIP_TEXT || !spec->counts_records);
 }
 
 bool bb_spec_is_valid(const struct bb_skip_spec *spec, enum bb_attribute_type type)
 {
-    bool is_text = spec->kind == BB_SKIP_TOKENS || spec->kind == BB_SKIP_NGRAMS;
+    bool is_text =
+        spec->kind == BB_SKIP_TOKENS || spec->kind == BB_SKIP_NGRAMS || spec->kind == BB_SKIP_TEXT;
     return bb_skip_kind_name(spec->kind) != NULL && (!is_text || type == BB_ATTRIBUTE_BYTES) &&
            parameters_are_valid(spec);
 }
@@ -124,7 +127,7 @@ static enum bb_status take_kind(struct reading *reading, enum bb_skip_kind *ret_
             return take(reading, '(') ? BB_OK : refuse(reading, "'('");
         }
     }
-    return refuse(&begin, "min_max, set, values, tokens, ngrams or column");
+    return refuse(&begin, "min_max, set, values, tokens, ngrams, column or text");
 }
 
 static enum bb_status take_attribute(struct reading *reading, const struct bb_schema *schema,
@@ -168,13 +171,15 @@ static enum bb_status take_count(struct reading *reading, uint32_t *ret_count)
     return BB_OK;
 }
 
-static enum bb_status take_fold(struct reading *reading, bool *ret_folds)
+/* One of two words. expected: both, for a person. */
+static enum bb_status take_choice(struct reading *reading, const char *no, const char *yes,
+                                  const char *expected, bool *ret_is_yes)
 {
     struct reading begin = *reading;
     struct bb_bytes word = take_word(reading);
-    if (!is_text(word, "none") && !is_text(word, "lower"))
-        return refuse(&begin, "none or lower");
-    *ret_folds = is_text(word, "lower");
+    if (!is_text(word, no) && !is_text(word, yes))
+        return refuse(&begin, expected);
+    *ret_is_yes = is_text(word, yes);
     return BB_OK;
 }
 
@@ -191,7 +196,9 @@ static enum bb_status take_parameter(struct reading *reading, struct bb_skip_spe
     if (spec->kind == BB_SKIP_NGRAMS && is_text(name, "n"))
         return take_count(reading, &spec->ngram_size);
     if (has_fold(spec->kind) && is_text(name, "fold"))
-        return take_fold(reading, &spec->folds_case);
+        return take_choice(reading, "none", "lower", "none or lower", &spec->folds_case);
+    if (spec->kind == BB_SKIP_TEXT && is_text(name, "counts"))
+        return take_choice(reading, "no", "yes", "no or yes", &spec->counts_records);
     return refuse(&begin, "a parameter of this kind");
 }
 
@@ -248,5 +255,7 @@ enum bb_status bb_skip_spec_print(const struct bb_skip_spec *spec, const struct 
         status = print_rate(spec->rate, buf);
     if (status == BB_OK && has_fold(spec->kind))
         status = bb_buf_print(buf, ", fold=%s", spec->folds_case ? "lower" : "none");
+    if (status == BB_OK && spec->kind == BB_SKIP_TEXT)
+        status = bb_buf_print(buf, ", counts=%s", spec->counts_records ? "yes" : "no");
     return status == BB_OK ? bb_buf_print(buf, ")") : status;
 }

@@ -11,10 +11,11 @@ struct bb_skip_spec bb_spec_default(enum bb_skip_kind kind, uint32_t attribute);
 /* Whether there can be such an index of an attribute of the type. */
 bool bb_spec_is_valid(const struct bb_skip_spec *spec, enum bb_attribute_type type);
 
-/* Whether the kind has inverted segments. */
+/* Whether the kind keeps pairs of a granule and what is in it: values, tokens, n-grams. */
 static inline bool bb_spec_has_members(enum bb_skip_kind kind)
 {
-    return kind == BB_SKIP_VALUES || kind == BB_SKIP_TOKENS || kind == BB_SKIP_NGRAMS;
+    return kind == BB_SKIP_VALUES || kind == BB_SKIP_TOKENS || kind == BB_SKIP_NGRAMS ||
+           kind == BB_SKIP_TEXT;
 }
 
 #endif

@@ -17,7 +17,8 @@ static bool is_same_index(const struct bb_skip_builder *builder, const struct bb
     return strcmp(attributes[own->attribute].definition, definition) == 0 &&
            entry->spec.kind == own->kind && entry->spec.rate == own->rate &&
            entry->spec.set_values_max == own->set_values_max &&
-           entry->spec.ngram_size == own->ngram_size && entry->spec.folds_case == own->folds_case;
+           entry->spec.ngram_size == own->ngram_size && entry->spec.folds_case == own->folds_case &&
+           entry->spec.counts_records == own->counts_records;
 }
 
 bool bb_skip_builder_can_take(const struct bb_skip_builder *builder,
@@ -66,6 +67,18 @@ static enum bb_status copy_chunks(struct bb_skip_builder *builder, struct bb_ski
     return status;
 }
 
+static enum bb_status copy_blocks(struct bb_skip_builder *builder, struct bb_skip_file *from,
+                                  const struct bb_head_segment *segment, uint64_t *ret_offset)
+{
+    uint64_t offset = 0;
+    struct bb_bytes unit = {0};
+    enum bb_status status = BB_OK;
+    *ret_offset = segment->block_count > 0 ? builder->writer.offset : 0;
+    for (uint32_t i = 0; i < segment->block_count && status == BB_OK; i++)
+        status = copy_unit(builder, from, segment->blocks[i].data, &offset, &unit);
+    return status;
+}
+
 /* The data of a segment, and its pairs (bb_skip_index_info). */
 static enum bb_status copy_data(struct bb_skip_builder *builder, struct bb_skip_file *from,
                                 const struct bb_head_segment *segment, uint64_t *ret_offset,
@@ -75,6 +88,10 @@ static enum bb_status copy_data(struct bb_skip_builder *builder, struct bb_skip_
     if (segment->form == BB_SKIP_FORM_INVERTED) {
         *ret_pairs = segment->inverted.pair_count;
         return copy_chunks(builder, from, segment, ret_offset);
+    }
+    if (segment->form == BB_SKIP_FORM_DICTIONARY) {
+        *ret_pairs = segment->pair_count;
+        return copy_blocks(builder, from, segment, ret_offset);
     }
     enum bb_status status = copy_unit(builder, from, segment->data, ret_offset, &unit);
     struct bb_cursor cursor = bb_cursor_of(unit);

@@ -85,6 +85,20 @@ size_t bb_bits_restrict(uint64_t *words, size_t first, uint32_t count,
     return cleared;
 }
 
+void bb_bits_window(const uint64_t *words, size_t first, uint32_t count,
+                    struct bb_granule_bits *ret_bits)
+{
+    *ret_bits = (struct bb_granule_bits){{0}};
+    for (uint32_t from = 0; from < count; from += 64) {
+        uint64_t wanted = window(from, count);
+        size_t at = first + from;
+        uint64_t word = words[at / 64] >> at % 64;
+        if (at % 64 != 0 && wanted >> (64 - at % 64) != 0)
+            word |= words[at / 64 + 1] << (64 - at % 64);
+        ret_bits->words[from / 64] = word & wanted;
+    }
+}
+
 bool bb_bits_any(const uint64_t *words, size_t first, uint32_t count)
 {
     for (uint32_t from = 0; from < count; from += 64) {

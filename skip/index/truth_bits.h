@@ -40,5 +40,8 @@ size_t bb_bits_restrict(uint64_t *words, size_t first, uint32_t count,
                         const struct bb_granule_bits *bits);
 /* Whether any of words[first ... first + count - 1] is set. */
 bool bb_bits_any(const uint64_t *words, size_t first, uint32_t count);
+/* words[first ... first + count - 1]. count: at most BB_SEGMENT_GRANULES_MAX. */
+void bb_bits_window(const uint64_t *words, size_t first, uint32_t count,
+                    struct bb_granule_bits *ret_bits);
 
 #endif

@@ -181,12 +181,11 @@ static void create_attributes(struct index_script *script)
 
 static void create_indexes(struct index_script *script)
 {
-    static const char *const indexes[][2] = {{"numbers", "set(number, values=100)"},
-                                             {"bounds", "min_max(number)"},
-                                             {"names", "values(name, rate=0.01)"},
-                                             {"words", "tokens(text, rate=0.01)"},
-                                             {"pieces", "ngrams(text, n=3, rate=0.1)"}};
-    for (size_t i = 0; i < 5 && script->db != NULL; i++)
+    static const char *const indexes[][2] = {
+        {"numbers", "set(number, values=100)"},    {"bounds", "min_max(number)"},
+        {"names", "values(name, rate=0.01)"},      {"words", "tokens(text, rate=0.01)"},
+        {"pieces", "ngrams(text, n=3, rate=0.1)"}, {"text", "text(text, counts=yes)"}};
+    for (size_t i = 0; i < 6 && script->db != NULL; i++)
         define(script, bb_db_index_create(script->db, indexes[i][0], indexes[i][1]));
 }
 

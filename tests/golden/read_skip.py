@@ -7,7 +7,7 @@ import xxh3
 M64 = (1 << 64) - 1
 DATA, HEAD, GRANULES, DIRECTORY, FOOTER = 1, 2, 3, 4, 5
 BYTES, I64, U64, F64, TIME = 1, 2, 3, 4, 5
-KINDS = {1: "min_max", 2: "set", 3: "values", 4: "tokens", 5: "ngrams", 6: "column"}
+KINDS = {1: "min_max", 2: "set", 3: "values", 4: "tokens", 5: "ngrams", 6: "column", 7: "text"}
 
 
 class Corrupt(Exception):
@@ -173,6 +173,58 @@ class Inverted:
         return sorted(set(found) | set(self.unindexed))
 
 
+class Dictionary:
+    """A segment of text: each token with its granules, and with counts the records of each."""
+
+    def __init__(self, file, head, granules, has_counts):
+        self.granules, self.has_counts = granules, has_counts
+        offset = head.varint()
+        flags = head.number("B")
+        check(flags <= 1, "flags")
+        bits = head.raw((granules + 7) // 8) if flags else b""
+        self.unindexed = [g for g in range(granules) if flags and bits[g // 8] >> g % 8 & 1]
+        self.token_count, self.pairs = head.varint(), head.varint()
+        self.tokens, self.fences = [], []
+        for _ in range(head.varint()):
+            size, fence = head.varint(), head.bytes()
+            self.fences.append(fence)
+            block = self.block(file.unit(DATA, offset, size))
+            check(fence <= block[0][0] and (not self.tokens or self.tokens[-1][0] < fence), "fence")
+            self.tokens += block
+            offset += size
+        names = [token for token, _, _ in self.tokens]
+        check(names == sorted(set(names)) and len(names) == self.token_count, "tokens")
+        check(sum(len(where) for _, where, _ in self.tokens) == self.pairs, "pairs")
+
+    def block(self, data):
+        count, size, bits_size = struct.unpack_from("<HHH", data)
+        cursor, tokens, last = Cursor(data[6:6 + size]), [], b""
+        for _ in range(count):
+            halves = cursor.number("B")
+            shared, rest = halves & 15, halves >> 4
+            shared += cursor.number("B") if shared == 15 else 0
+            rest += cursor.number("B") if rest == 15 else 0
+            check(shared <= len(last), "shared bytes")
+            last = last[:shared] + cursor.raw(rest + 1)
+            tokens.append(last)
+        cursor.end()
+        bits, frequent = Bits(data[6 + size:6 + size + bits_size]), Cursor(data[6 + size + bits_size:])
+        found = []
+        for token in tokens:
+            granules = bits.gamma()
+            source = bits if granules <= 8 else Bits(frequent.raw(bits.gamma() - 1))
+            found.append((token, *self.list(source, granules)))
+        frequent.end()
+        return found
+
+    def list(self, bits, count):
+        where = bits.posting(count, 0, self.granules)
+        if not self.has_counts:
+            return where, None
+        k = bits.gamma() - 1
+        return where, [1 + (bits.rice(k - 1) if k else 0) for _ in where]
+
+
 def bounds(cursor, kind):
     flags = cursor.number("B")
     check(flags <= 3, "flags of bounds")
@@ -228,8 +280,10 @@ class Index:
         self.file = file
         self.kind = fields.number("B")
         check(self.kind in KINDS, "kind")
-        self.attribute, self.target, self.values, self.n, self.folds = (
+        self.attribute, self.target, self.values, self.n, flags = (
             fields.varint(), fields.number("d"), fields.varint(), fields.varint(), fields.number("B"))
+        check(flags <= 3, "flags of an index")
+        self.folds, self.counts = flags & 1, flags >> 1
         head_offset, head_size = fields.varint(), fields.varint()
         self.segment_count, self.not_indexed, self.pairs, self.data_bytes = (fields.varint() for _ in range(4))
         self.predicted = fields.number("d")
@@ -255,6 +309,8 @@ class Index:
         if form == 4:
             chunks = [(head.varint(), head.varint(), head.varint()) for _ in range(head.varint())]
             return granules, form, [granule for chunk in chunks for granule in self.column_chunk(*chunk)]
+        if form == 5:
+            return granules, form, Dictionary(self.file, head, granules, self.counts)
         check(form == 3, "form")
         unit = Cursor(self.file.unit(DATA, head.varint(), head.varint()))
         values = [value(unit, self.type) for _ in range(unit.varint())]
@@ -330,7 +386,7 @@ class SkipFile:
             lines.append(f"attribute {name.decode()} type {kind}: {definition.decode()}; null, missing, malformed {states}")
         for index in self.indexes:
             lines.append(f"index {KINDS[index.kind]} of {index.attribute} rate {index.target:g} values {index.values} "
-                         f"n {index.n} folds {index.folds}: segments {index.segment_count} unindexed {index.not_indexed} "
+                         f"n {index.n} folds {index.folds}{' counts' if index.counts else ''}: segments {index.segment_count} unindexed {index.not_indexed} "
                          f"pairs {index.pairs} bytes {index.data_bytes} predicted {index.predicted:.6f}")
             for granules, form, content in index.segments:
                 lines += [f"  {line}" for line in describe_segment(granules, form, content)]
@@ -356,6 +412,10 @@ def describe_segment(granules, form, content):
             lines += [f"  {number}.{rest:010x}: {granules}" for rest, granules in frequent.items()]
             lines += [f"  {number}/{address}: {granules}" for address, granules in rows.items()]
         return lines
+    if form == 5:
+        return [f"{granules} granules, {content.token_count} tokens, pairs {content.pairs}, unindexed {content.unindexed}, "
+                f"fences {', '.join(text(fence) for fence in content.fences)}"] + \
+            [f"  {text(token)}: {where}" + ("" if counts is None else f" of {counts}") for token, where, counts in content.tokens]
     if form == 2:
         total, each = content
         return [f"{granules} granules, {' '.join(text(part) for part in total)}"] + \

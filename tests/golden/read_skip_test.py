@@ -78,6 +78,42 @@ for at in range(0, len(data), 29):
         continue
     sys.exit(f"a changed byte at {at} was not noticed")
 
+
+
+def line_of_words(i):
+    line = b"GET /page-%d GET id%08x%08x common%d longlonglonglong%03d caf\xc3\xa9 " % (
+        i % 7, i * 2654435761 % 2 ** 32, i * 40503 * 40503 % 2 ** 32, i % 3, i)
+    return line + b"x" * 300 if i == 77 else line
+
+
+def dictionary():
+    """Each token, cut to 256 bytes: of each granule how many records have it."""
+    found = {}
+    for i in range(400):
+        for token in {token[:256] for token in re.findall(rb"[A-Za-z0-9\x80-\xff]+", line_of_words(i))}:
+            found.setdefault(token, {}).setdefault(i // 10, 0)
+            found[token][i // 10] += 1
+    return found
+
+
+wanted = dictionary()
+data = read_file("skip_text.bin")
+for index in SkipFile(data).indexes:
+    (granules, _, content), = index.segments
+    found = {token: (where, counts) for token, where, counts in content.tokens}
+    if found != {token: (sorted(at), [at[g] for g in sorted(at)] if index.counts else None) for token, at in wanted.items()}:
+        sys.exit("a dictionary has other tokens")
+    if granules != GRANULES or len(content.fences) < 3 or content.unindexed:
+        sys.exit("a dictionary has another form")
+for at in range(0, len(data), 101):
+    damaged = bytearray(data)
+    damaged[at] ^= 0x10
+    try:
+        SkipFile(bytes(damaged)).describe()
+    except (Corrupt, struct.error, IndexError):
+        continue
+    sys.exit(f"a changed byte at {at} of a dictionary was not noticed")
+
 text = b"".join(b"line%d %d\n" % (i, i * 7) for i in range(10))
 lines = SkipFile(read_file("skip_lines.bin"))
 source = lines.source
@@ -89,4 +125,4 @@ if lines.places != [0, text.index(b"line5")] or skip.source is not None:
     sys.exit("places of a file of lines")
 if not source.is_of(text + b"more") or source.is_of(text[:-1] + b"x") or source.is_of(b"x" + text[1:]):
     sys.exit("a file of lines is not known again")
-print("2 goldens read")
+print("3 goldens read")

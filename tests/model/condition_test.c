@@ -1,7 +1,8 @@
 /* Goal: conditions have SQL's meaning. Method: random trees over random records with every kind of
  * value, each record's truth compared with SQLite's, which evaluates the same condition as SQL.
  * Functions missing in SQLite are implemented here again, in another way: tokens letter by letter,
- * regular expressions by POSIX.
+ * regular expressions by POSIX. The records are also indexed, four in a granule: indexes never
+ * exclude a result of SQLite, and their counts equal the counts of SQLite.
  *
  * BB_TEST_SEED sets the seed.
  */
@@ -17,8 +18,9 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "bb/condition.h"
+#include "bb/skip.h"
 #include "tests/support/condition_draw.h"
+#include "tests/support/file_memory.h"
 #include "tests/support/step.h"
 
 #define CONDITIONS 20000
@@ -26,12 +28,30 @@
 #define RECORDS    64
 #define LEVELS_MAX 4
 
+#define GRANULE  4 /* records */
+#define GRANULES (RECORDS / GRANULE)
+
+#define INDEX_PATH  "records.bbi"
+#define INDEXES_MAX 8
+
 struct model {
     struct bb_rng rng;
     sqlite3 *sqlite;
     struct bb_schema *schema;
     struct bb_drawn_record records[RECORDS];
     size_t counts[3]; /* of truths */
+    struct bb_file_memory *memory;
+    struct bb_skip_file *index;
+    size_t excluded; /* granules, by indexes */
+    size_t counted;  /* granules, by indexes */
+};
+
+/* Each table of records has one of these lists of indexes. */
+static const char *const index_lists[][INDEXES_MAX] = {
+    {"text(text, counts=yes)", "text(raw, counts=yes)"},
+    {"text(text)", "text(raw)", "min_max(i)", "set(u)", "values(f)"},
+    {"tokens(text)", "ngrams(raw, n=2)", "tokens(raw, fold=lower)", "min_max(t)", "text(raw)"},
+    {"min_max(text)", "set(text)", "values(raw)", "text(text, counts=yes)", "min_max(f)"},
 };
 
 static void sql_must(struct model *model, int result, int expected)
@@ -150,6 +170,40 @@ static void draw_records(struct model *model)
     sqlite3_finalize(insert);
 }
 
+static void build_index(struct model *model, const char *const *list)
+{
+    struct bb_skip_spec specs[INDEXES_MAX];
+    struct bb_skip_builder *builder = NULL;
+    size_t count = 0;
+    for (; count < INDEXES_MAX && list[count] != NULL; count++)
+        assert_ok(bb_skip_spec_parse(list[count], model->schema, &specs[count]));
+    struct bb_skip_options options = {.struct_size = sizeof(options),
+                                      .file_system = bb_file_memory_system(model->memory)};
+    assert_ok(bb_skip_builder_create(INDEX_PATH, &options, model->schema, specs, count, &builder));
+    for (size_t i = 0; i < RECORDS; i++) {
+        assert_ok(bb_skip_builder_add(builder, model->records[i].attributes));
+        if (i % GRANULE == GRANULE - 1)
+            assert_ok(bb_skip_builder_end_granule(builder, i));
+    }
+    assert_ok(bb_skip_builder_finish(builder));
+    bb_skip_builder_destroy(builder);
+}
+
+/* Replaces the indexes of the previous records. */
+static void index_records(struct model *model)
+{
+    bb_skip_file_close(model->index);
+    if (model->memory != NULL)
+        bb_file_memory_destroy(model->memory);
+    model->memory = bb_file_memory_create(1);
+    build_index(
+        model,
+        index_lists[bb_rng_below(&model->rng, sizeof(index_lists) / sizeof(index_lists[0]))]);
+    struct bb_skip_file_options options = {.struct_size = sizeof(options),
+                                           .file_system = bb_file_memory_system(model->memory)};
+    assert_ok(bb_skip_file_open(INDEX_PATH, &options, &model->index));
+}
+
 static enum bb_truth truth_of_sqlite(sqlite3_stmt *select)
 {
     if (sqlite3_column_type(select, 0) == SQLITE_NULL)
@@ -214,8 +268,53 @@ static void compare_record(struct model *model, const struct forms *forms, size_
              (int)condition->sql.size, (const char *)condition->sql.data);
 }
 
+static bool may_be(const struct bb_skip_verdicts *verdicts, enum bb_truth truth, size_t granule)
+{
+    const uint64_t *words = truth == BB_TRUTH_TRUE    ? verdicts->may_be_true
+                            : truth == BB_TRUTH_FALSE ? verdicts->may_be_false
+                                                      : verdicts->may_be_null;
+    return (words[granule / 64] >> granule % 64 & 1) != 0;
+}
+
+static void compare_verdicts(struct model *model, const struct bb_condition *tree,
+                             const enum bb_truth *truths,
+                             const struct bb_drawn_condition *condition)
+{
+    struct bb_skip_verdicts verdicts = {0};
+    assert_ok(bb_skip_file_evaluate(model->index, tree, model->schema, NULL, &verdicts));
+    for (size_t i = 0; i < RECORDS; i++)
+        if (!may_be(&verdicts, truths[i], i / GRANULE))
+            fail_msg("record %zu: an index rules out %d\n%.*s", i, (int)truths[i],
+                     (int)condition->text.size, (const char *)condition->text.data);
+    for (size_t granule = 0; granule < GRANULES; granule++)
+        model->excluded += !may_be(&verdicts, BB_TRUTH_TRUE, granule);
+    bb_skip_verdicts_deinit(&verdicts);
+}
+
+static void compare_counts(struct model *model, const struct bb_condition *tree,
+                           const enum bb_truth *truths, const struct bb_drawn_condition *condition)
+{
+    struct bb_skip_counts *counts = NULL;
+    enum bb_status status = bb_skip_counts_create(model->index, tree, model->schema, NULL, &counts);
+    assert_true(status == BB_OK || status == BB_NOT_FOUND);
+    for (size_t granule = 0; granule < GRANULES && status == BB_OK; granule++) {
+        uint64_t count = 0;
+        uint64_t expected = 0;
+        for (size_t i = 0; i < GRANULE; i++)
+            expected += truths[granule * GRANULE + i] == BB_TRUTH_TRUE;
+        if (bb_skip_counts_read(counts, granule, &count) != BB_OK)
+            continue;
+        model->counted++;
+        if (count != expected)
+            fail_msg("granule %zu: indexes count %d, SQLite %d\n%.*s", granule, (int)count,
+                     (int)expected, (int)condition->text.size, (const char *)condition->text.data);
+    }
+    bb_skip_counts_destroy(counts);
+}
+
 static void compare_condition(struct model *model, struct bb_drawn_condition *condition)
 {
+    enum bb_truth truths[RECORDS];
     struct forms forms;
     struct bb_buf sql = {0};
     sqlite3_stmt *select = NULL;
@@ -229,8 +328,11 @@ static void compare_condition(struct model *model, struct bb_drawn_condition *co
         SQLITE_OK);
     for (size_t i = 0; i < RECORDS; i++) {
         sql_must(model, sqlite3_step(select), SQLITE_ROW);
-        compare_record(model, &forms, i, truth_of_sqlite(select), condition);
+        truths[i] = truth_of_sqlite(select);
+        compare_record(model, &forms, i, truths[i], condition);
     }
+    compare_verdicts(model, forms.conditions[0], truths, condition);
+    compare_counts(model, forms.conditions[0], truths, condition);
     sqlite3_finalize(select);
     bb_buf_deinit(&sql);
     destroy_forms(&forms);
@@ -248,15 +350,21 @@ static void condition__random_trees_have_sqlites_truth(void **state)
         assert_status(bb_schema_add(model.schema, bb_draw_definitions[i]), BB_OK);
     size_t step = bb_test_step();
     for (size_t i = 0; i < CONDITIONS; i += step) {
-        if (i / PER_TABLE != (i - step) / PER_TABLE || i == 0)
+        if (i / PER_TABLE != (i - step) / PER_TABLE || i == 0) {
             draw_records(&model);
+            index_records(&model);
+        }
         bb_draw_condition(&model.rng, bb_rng_below(&model.rng, LEVELS_MAX + 1), true, &condition);
         compare_condition(&model, &condition);
     }
     printf("%zu false, %zu true, %zu unknown\n", model.counts[0], model.counts[1], model.counts[2]);
     for (size_t i = 0; i < 3; i++)
         assert_true(model.counts[i] > CONDITIONS / step * RECORDS / 10);
+    printf("%zu granules excluded, %zu counted by indexes\n", model.excluded, model.counted);
+    assert_true(model.excluded > 0 && model.counted > 0);
     bb_drawn_condition_deinit(&condition);
+    bb_skip_file_close(model.index);
+    bb_file_memory_destroy(model.memory);
     bb_schema_destroy(model.schema);
     sqlite3_close(model.sqlite);
 }

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "bb/select.h"
+#include "skip/condition/token.h"
 
 #define TEXT_SIZE 2048
 
@@ -19,9 +20,10 @@ static const char *const definitions[] = {
 #define DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
 
 static const char *const specs[MODEL_INDEXES] = {
-    "min_max(head)",        "set(head, values=300)",  "values(head, rate=0.05)",
-    "set(two, values=100)", "values(two, rate=0.05)", "min_max(k)",
-    "ngrams(k, n=3)",       "column(head)",
+    "min_max(head)",         "set(head, values=300)",  "values(head, rate=0.05)",
+    "set(two, values=100)",  "values(two, rate=0.05)", "min_max(k)",
+    "ngrams(k, n=3)",        "column(head)",           "text(k)",
+    "text(two, counts=yes)",
 };
 
 /* ---- conditions ---- */
@@ -83,6 +85,13 @@ static void draw_two(struct model *model, struct condition_texts *texts)
     const char *name = draw_operator(model);
     if (two[0] == '\\')
         two[0] = 'x';
+    /* Two letters are a complete word. */
+    if (bb_rng_one_in(&model->rng, 3) && bb_token_is_one(bb_bytes_of_text(two))) {
+        const char *no = bb_rng_one_in(&model->rng, 4) ? "NOT " : "";
+        snprintf(texts->ours, TEXT_SIZE, "%shas_token(two, '%s')", no, two);
+        snprintf(texts->sql, TEXT_SIZE, "%s(" SQL_TWO " = x'%s')", no, hex_of(two, hex));
+        return;
+    }
     snprintf(texts->ours, TEXT_SIZE, "two %s '%s'", name, two);
     snprintf(texts->sql, TEXT_SIZE, SQL_TWO " %s x'%s'", name, hex_of(two, hex));
 }

@@ -13,7 +13,7 @@
 #define MODEL_WALKS_MAX     3
 #define MODEL_KEY_SIZE_MAX  64
 #define MODEL_DIRECTORY     "/store"
-#define MODEL_INDEXES       8 /* that there may be */
+#define MODEL_INDEXES       10 /* that there may be */
 
 struct model_key {
     uint8_t data[MODEL_KEY_SIZE_MAX];

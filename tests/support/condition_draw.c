@@ -14,8 +14,8 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 const char *const bb_draw_definitions[BB_DRAW_FIELDS] = {
-    "text bytes = value", "raw bytes = value", "i i64 = value",
-    "u u64 = value",      "f f64 = value",     "t time(rfc3339) = value",
+    "text bytes = tsv(1)", "raw bytes = tsv(2)", "i i64 = tsv(3)",
+    "u u64 = tsv(4)",      "f f64 = tsv(5)",     "t time(rfc3339) = tsv(6)",
 };
 
 static const char *const names[BB_DRAW_FIELDS] = {"text", "raw", "i", "u", "f", "t"};

@@ -23,7 +23,8 @@ enum bb_draw_field {
     BB_DRAW_FIELDS,
 };
 
-/* Definitions for a schema, in the order of the fields. */
+/* Definitions for a schema, in the order of the fields. No two have one extractor: they would be
+ * one attribute to an index. */
 extern const char *const bb_draw_definitions[BB_DRAW_FIELDS];
 
 #define BB_DRAW_SIZE_MAX 64

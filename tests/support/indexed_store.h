@@ -22,6 +22,7 @@ static inline void indexed_create_indexes(struct store *store)
     assert_ok(bb_db_index_create(store->db, "words", "tokens(text, rate=0.01)"));
     assert_ok(bb_db_index_create(store->db, "pieces", "ngrams(text, n=3, rate=0.1)"));
     assert_ok(bb_db_index_create(store->db, "column", "column(user)"));
+    assert_ok(bb_db_index_create(store->db, "text", "text(text, counts=yes)"));
 }
 
 /* Row n: its status, user and words depend only on n and the round. Some statuses and users are

@@ -33,6 +33,8 @@ const struct command command_index = {
         "  ngrams(a, n=3, rate=0.1)  parts of text: contains, LIKE, matches; fold=lower\n"
         "  column(a)                 the values themselves: any condition, counts without a "
         "record\n"
+        "  text(a, counts=no)        words and parts of words, exactly; counts=yes: counts of a "
+        "word\n"
         "\n"
         "Getting started:\n"
         "  bloomblock index create /tmp/access 'tokens(agent)' 'values(host)'\n"

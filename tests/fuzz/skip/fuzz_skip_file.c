@@ -22,6 +22,8 @@ static const char *const texts[] = {
     "number = 5 OR ratio < 0.25 AND line LIKE 'GET /page%'",
     "NOT (has_token(line, 'item7') OR number IN (1, 2, 3)) AND line IS NOT NULL",
     "line LIKE '%page-3%' AND ratio >= 0",
+    "line ILIKE '%AGE%' OR contains(line, 'em1') OR has_token(line, 'GET')",
+    "NOT has_token(line, 'by') OR line IS NULL",
 };
 
 /* --- Repair --- */
@@ -54,6 +56,9 @@ static void repair_segment(uint8_t *data, size_t size, const struct bb_head_segm
     for (uint32_t i = 0; segment->form == BB_SKIP_FORM_COLUMN && i < segment->chunk_count; i++)
         seal(data, size, BB_SKIP_UNIT_DATA, segment->chunks[i].data.offset,
              segment->chunks[i].data.size);
+    for (uint32_t i = 0; segment->form == BB_SKIP_FORM_DICTIONARY && i < segment->block_count; i++)
+        seal(data, size, BB_SKIP_UNIT_DATA, segment->blocks[i].data.offset,
+             segment->blocks[i].data.size);
     if (segment->form != BB_SKIP_FORM_INVERTED)
         return;
     uint64_t begin = 0;
@@ -113,6 +118,22 @@ static void check_rest(const uint64_t *words, size_t granule_count)
         BB_ASSERT(words[granule_count / 64] >> granule_count % 64 == 0);
 }
 
+static void count(struct bb_skip_file *file, const struct bb_condition *condition,
+                  const struct bb_schema *schema)
+{
+    struct bb_skip_counts *counts = NULL;
+    struct bb_skip_granule_info granule;
+    uint64_t records = 0;
+    if (bb_skip_counts_create(file, condition, schema, NULL, &counts) != BB_OK)
+        return;
+    for (size_t i = 0; i < bb_skip_file_granule_count(file) && i < 64; i++) {
+        bb_skip_file_granule(file, i, &granule);
+        if (bb_skip_counts_read(counts, i, &records) == BB_OK)
+            BB_ASSERT(records <= granule.record_count);
+    }
+    bb_skip_counts_destroy(counts);
+}
+
 static void evaluate(struct bb_skip_file *file, const struct bb_condition *condition,
                      const struct bb_schema *schema)
 {
@@ -124,6 +145,7 @@ static void evaluate(struct bb_skip_file *file, const struct bb_condition *condi
     check_rest(verdicts.may_be_false, verdicts.granule_count);
     check_rest(verdicts.may_be_null, verdicts.granule_count);
     bb_skip_verdicts_deinit(&verdicts);
+    count(file, condition, schema);
     if (bb_skip_rows_create(file, condition, schema, &rows) != BB_OK)
         return;
     for (size_t i = 0; i < bb_skip_file_granule_count(file) && i < 64; i++)

@@ -60,6 +60,8 @@ static const char *const all_specs[] = {
     "tokens(words, fold=lower, rate=0.01)",
     "ngrams(words, n=3, rate=0.2)",
     "ngrams(name, n=2, rate=0.2, fold=lower)",
+    "text(words)",
+    "text(name, counts=yes)",
     NULL,
 };
 

@@ -29,6 +29,7 @@ static const char *const line_specs[] = {
     "column(ratio)",
     "column(words)",
     "values(name)",
+    "text(words, counts=yes)",
 };
 
 struct line_schema {

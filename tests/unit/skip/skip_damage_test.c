@@ -5,11 +5,17 @@
 #include "skip/index/format.h"
 #include "tests/support/step.h"
 
-static const char *const specs[] = {"min_max(count)", "set(name, values=60)", "values(number)",
-                                    "tokens(words)",  "column(count)",        NULL};
+static const char *const specs[] = {"min_max(count)",
+                                    "set(name, values=60)",
+                                    "values(number)",
+                                    "tokens(words)",
+                                    "column(count)",
+                                    "text(words, counts=yes)",
+                                    NULL};
 static const char *const texts[] = {
     "count < 40 OR number = 3", "NOT (name = 'GET' OR has_token(words, 'w2'))",
-    "words LIKE '% GET %' AND number IN (1, 2)", "name IS NULL OR count BETWEEN 10 AND 30"};
+    "words LIKE '% GET %' AND number IN (1, 2)", "name IS NULL OR count BETWEEN 10 AND 30",
+    "words LIKE '%w1%' OR starts_with(words, 'caf')"};
 
 struct damage {
     struct indexed_rows rows;
@@ -118,7 +124,7 @@ static void damaged_segments__are_counted(void **state)
     (void)state;
     struct damage damage;
     struct bb_skip_file *file = NULL;
-    struct bb_skip_account accounts[5] = {{0}};
+    struct bb_skip_account accounts[6] = {{0}};
     size_t size = 0;
     set_up(&damage, 22);
     uint8_t *bytes = bb_file_memory_bytes(damage.rows.memory, ROWS_PATH, &size);
@@ -127,7 +133,7 @@ static void damaged_segments__are_counted(void **state)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         check_condition(&damage.rows, file, texts[i], accounts);
     uint64_t damaged = 0;
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 6; i++)
         damaged += accounts[i].damaged_segments;
     assert_true(damaged > 0);
     assert_status(bb_skip_file_verify(file), BB_CORRUPT);

@@ -3,9 +3,9 @@
 #include "tests/support/alloc/alloc_fault.h"
 #include "tests/unit/skip/indexed_rows.h"
 
-static const char *const specs[] = {
-    "min_max(count)",     "set(name, values=60)", "values(number)", "tokens(words)",
-    "ngrams(words, n=3)", "column(count)",        "column(words)",  NULL};
+static const char *const specs[] = {"min_max(count)", "set(name, values=60)",    "values(number)",
+                                    "tokens(words)",  "ngrams(words, n=3)",      "column(count)",
+                                    "column(words)",  "text(words, counts=yes)", NULL};
 
 static enum bb_status build(struct indexed_rows *rows, const struct bb_skip_spec *parsed,
                             size_t count)
@@ -32,7 +32,7 @@ static enum bb_status build(struct indexed_rows *rows, const struct bb_skip_spec
 
 struct scenario {
     struct indexed_rows rows;
-    struct bb_skip_spec parsed[8];
+    struct bb_skip_spec parsed[9];
     size_t count;
     struct bb_condition *condition;
     struct bb_condition *by_columns;
@@ -124,7 +124,7 @@ static void building__takes_32_mebibytes_at_most(void **state)
 {
     (void)state;
     static const char *const texts[] = {"tokens(words)", "tokens(words, fold=lower)",
-                                        "values(words)", NULL};
+                                        "values(words)", "text(words, counts=yes)", NULL};
     struct indexed_rows rows = {.memory = bb_file_memory_create(1)};
     struct bb_rng rng;
     bb_rng_init(&rng, bb_rng_seed("skip_file_alloc_test", 41));

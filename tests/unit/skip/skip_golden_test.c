@@ -1,5 +1,5 @@
-/* Index files are unchanged byte for byte: tests/golden/skip.bin and skip_lines.bin, which
- * read_skip.py reads with only the page of the format. */
+/* Index files are unchanged byte for byte: tests/golden/skip.bin, skip_text.bin and skip_lines.bin,
+ * which read_skip.py reads with only the page of the format. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +42,54 @@ static void add_row(struct bb_skip_builder *builder, int i)
     row[2].as.f64 = ratios[i % 6];
     row[2].state = i % 11 == 0 ? BB_ATTRIBUTE_MALFORMED : i % 4 == 1 ? BB_ATTRIBUTE_NULL : 0;
     assert_ok(bb_skip_builder_add(builder, row));
+}
+
+/* Words of many records and of one, long ones, and so many that a dictionary has several blocks. */
+static void add_words(struct bb_skip_builder *builder, uint32_t i)
+{
+    char line[512];
+    int size =
+        sprintf(line, "GET /page-%u GET id%08x%08x common%u longlonglonglong%03u caf\xc3\xa9 ",
+                i % 7, i * 2654435761u, i * 40503u * 40503u, i % 3, i);
+    if (i == 77) {
+        memset(line + size, 'x', 300);
+        size += 300;
+    }
+    struct bb_attribute attribute = {.type = BB_ATTRIBUTE_BYTES};
+    attribute.as.bytes = (struct bb_bytes){(const uint8_t *)line, (size_t)size};
+    assert_ok(bb_skip_builder_add(builder, &attribute));
+}
+
+static void index_file_of_text__is_its_golden(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    struct bb_schema *schema = NULL;
+    struct bb_skip_spec parsed[2];
+    struct bb_hash_secret secret;
+    struct bb_skip_builder *builder = NULL;
+    bb_hash_secret_from_seed(1, &secret);
+    struct bb_skip_options options = {.struct_size = sizeof(options),
+                                      .file_system = bb_file_memory_system(memory),
+                                      .id = "golden of text",
+                                      .secret = &secret};
+    assert_ok(bb_schema_create(&schema));
+    assert_ok(bb_schema_add(schema, definitions[0]));
+    assert_ok(bb_skip_spec_parse("text(line)", schema, &parsed[0]));
+    assert_ok(bb_skip_spec_parse("text(line, counts=yes)", schema, &parsed[1]));
+    assert_ok(bb_skip_builder_create("text.bbi", &options, schema, parsed, 2, &builder));
+    for (uint32_t i = 0; i < 400; i++) {
+        add_words(builder, i);
+        if (i % 10 == 9)
+            assert_ok(bb_skip_builder_end_granule(builder, i / 10));
+    }
+    assert_ok(bb_skip_builder_finish(builder));
+    bb_skip_builder_destroy(builder);
+    size_t size = 0;
+    const uint8_t *bytes = bb_file_memory_bytes(memory, "text.bbi", &size);
+    assert_golden("skip_text.bin", ((struct bb_bytes){bytes, size}));
+    bb_schema_destroy(schema);
+    bb_file_memory_destroy(memory);
 }
 
 static void index_file__is_its_golden(void **state)
@@ -151,6 +199,7 @@ static void index_file_of_lines__is_its_golden(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(index_file__is_its_golden),
+                                       cmocka_unit_test(index_file_of_text__is_its_golden),
                                        cmocka_unit_test(index_file_of_lines__is_its_golden)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
