@@ -19,6 +19,9 @@ struct choice {
     /* Owned; NULL until needed, or if columns do not decide. */
     struct bb_skip_rows *rows;
     bool has_asked_for_rows;
+    /* Owned; NULL until needed, or if no index counts. */
+    struct bb_skip_counts *counts;
+    bool has_asked_for_counts;
     bool is_countable;
 };
 
@@ -105,6 +108,19 @@ static bool read_rows(struct choice *choice, size_t granule, struct bb_skip_row_
            bb_skip_rows_read(choice->rows, granule, choice->accounts, ret_bits) == BB_OK;
 }
 
+/* Counts the matching records of the granule with the counts of indexes. */
+static bool read_count(struct choice *choice, size_t granule, uint64_t *ret_matches)
+{
+    const struct bb_matcher *matcher = &choice->source->matcher;
+    if (!choice->has_asked_for_counts &&
+        bb_skip_counts_create(choice->index, matcher->condition, matcher->schema, choice->accounts,
+                              &choice->counts) != BB_OK)
+        choice->counts = NULL;
+    choice->has_asked_for_counts = true;
+    return choice->counts != NULL &&
+           bb_skip_counts_read(choice->counts, granule, ret_matches) == BB_OK;
+}
+
 /* Wants the blocks that have matches, where the column knows the blocks of the granule. */
 static void want_matches(struct bb_table_granules *granules, uint64_t begin, uint64_t end,
                          const struct bb_skip_row_bits *bits)
@@ -123,7 +139,8 @@ static void want_matches(struct bb_table_granules *granules, uint64_t begin, uin
 
 static void count(struct choice *choice, uint64_t matches)
 {
-    choice->source->account.granules_counted++;
+    choice->source->account.granules_excluded += matches == 0;
+    choice->source->account.granules_counted += matches > 0;
     choice->source->counted_records += matches;
 }
 
@@ -134,12 +151,17 @@ static bool judge(struct choice *choice, struct bb_table_granules *granules, siz
     const struct bb_skip_verdicts *verdicts = &choice->verdicts;
     struct bb_skip_granule_info info = {0};
     struct bb_skip_row_bits bits;
+    uint64_t matches = 0;
     bb_skip_file_granule(choice->index, granule, &info);
     bool counts = choice->is_countable && choice->source->counts_unread;
     bool all_match =
         !has_bit(verdicts->may_be_false, granule) && !has_bit(verdicts->may_be_null, granule);
     if (all_match && counts) {
         count(choice, info.record_count);
+        return false;
+    }
+    if (counts && read_count(choice, granule, &matches)) {
+        count(choice, matches);
         return false;
     }
     if (all_match || !read_rows(choice, granule, &bits)) {
@@ -237,6 +259,7 @@ static enum bb_status choose_by_index(struct choice *choice, struct bb_table_gra
     } else if (status == BB_OK) {
         add_accounts(choice);
     }
+    bb_skip_counts_destroy(choice->counts);
     bb_skip_rows_destroy(choice->rows);
     return status;
 }

@@ -29,6 +29,8 @@ struct bb_lines_select {
     struct bb_matcher matcher;
     struct bb_skip_verdicts verdicts; /* with no words: all granules are read */
     struct bb_skip_rows *rows;        /* owned; NULL: columns do not decide the condition */
+    struct bb_skip_counts *counts;    /* owned; NULL: none yet, or no index counts */
+    bool has_asked_for_counts;
     struct bb_skip_account *accounts; /* owned: one for each index; NULL: none was asked */
     size_t judged;                    /* the granule of the latest judgement, plus 1 */
     struct judgement judgement;
@@ -174,6 +176,7 @@ void bb_lines_select_destroy(struct bb_lines_select *select)
 {
     if (select == NULL)
         return;
+    bb_skip_counts_destroy(select->counts);
     bb_skip_rows_destroy(select->rows);
     bb_free(select->accounts);
     bb_skip_verdicts_deinit(&select->verdicts);
@@ -191,8 +194,23 @@ static bool has_bit(const uint64_t *words, size_t granule)
     return (words[granule / 64] >> granule % 64 & 1) != 0;
 }
 
-/* How many lines of the granule match, where the index knows: none, all, or what columns say. Columns
- * that are damaged or lack the granule leave it to be read. */
+/* How many lines of the granule match, where lines are counted and the index counts them. */
+static bool read_count(struct bb_lines_select *select, size_t granule, uint64_t *ret_matches)
+{
+    if (!select->counts_unread)
+        return false;
+    if (!select->has_asked_for_counts &&
+        bb_skip_counts_create(select->lines->index, select->matcher.condition,
+                              select->matcher.schema, select->accounts, &select->counts) != BB_OK)
+        select->counts = NULL;
+    select->has_asked_for_counts = true;
+    return select->counts != NULL &&
+           bb_skip_counts_read(select->counts, granule, ret_matches) == BB_OK;
+}
+
+/* How many lines of the granule match, where the index knows: none, all, what it counts, or what
+ * columns say. Columns that are damaged, lack the granule or leave some of its lines undecided leave
+ * it to be read. */
 static bool count_matches(struct bb_lines_select *select, size_t granule, uint64_t *ret_matches)
 {
     const struct bb_skip_verdicts *verdicts = &select->verdicts;
@@ -210,6 +228,8 @@ static bool count_matches(struct bb_lines_select *select, size_t granule, uint64
         *ret_matches = info.record_count;
         return true;
     }
+    if (knows && read_count(select, granule, ret_matches))
+        return true;
     if (select->rows == NULL ||
         bb_skip_rows_read(select->rows, granule, select->accounts, &bits) != BB_OK)
         return false;
@@ -226,7 +246,7 @@ static struct judgement judge(struct bb_lines_select *select, size_t granule)
         judgement.choice = CHOICE_EXCLUDED;
     else if (is_known && select->counts_unread)
         judgement.choice = CHOICE_COUNTED;
-    if (select->rows != NULL)
+    if (select->rows != NULL || select->counts != NULL)
         select->account.index_nanoseconds += bb_file_elapsed(select->lines->fs, begin);
     return judgement;
 }

@@ -351,6 +351,48 @@ static void select__columns_lead_to_blocks(void **state)
     bb_file_memory_destroy(store.memory);
 }
 
+static uint64_t count_of(struct store *store, const char *where, bool ignore_indexes)
+{
+    uint64_t count = 0;
+    struct bb_select_options options = {
+        .struct_size = sizeof(options), .where = where, .ignore_indexes = ignore_indexes};
+    assert_ok(bb_db_select_count(store->db, &options, &count, NULL));
+    return count;
+}
+
+/* Words are counted where nothing newer lies over a table, and read where something does. */
+static void select__words_are_counted_unread(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "has_token(text, 'needle')",
+        "NOT has_token(text, 'alpha')",
+        "has_token(text, 'absent')",
+        "user IS NULL",
+        "text IS NOT NULL AND has_token(text, 'gamma')",
+    };
+    struct store store;
+    struct bb_rng rng;
+    struct bb_materialize_options materialize = {.struct_size = sizeof(materialize)};
+    bb_rng_init(&rng, bb_rng_seed("select__words_are_counted_unread", 37));
+    open_filled(&store, &rng);
+    assert_ok(bb_db_index_create(store.db, "text", "text(text, counts=yes)"));
+    assert_ok(bb_db_index_materialize(store.db, &materialize));
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct bb_select_account account = account_of(&store, texts[i]);
+        assert_int_equal(account.data_reads, 0);
+        assert_int_equal(account.granules_read, 0);
+        assert_int_equal(count_of(&store, texts[i], false), count_of(&store, texts[i], true));
+    }
+    write_some(&store, &rng, 300);
+    assert_ok(bb_db_flush(store.db));
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_int_equal(count_of(&store, texts[i], false), count_of(&store, texts[i], true));
+    assert_true(account_of(&store, texts[0]).granules_read > 0);
+    store_close(&store);
+    bb_file_memory_destroy(store.memory);
+}
+
 static void select__each_index_has_its_account(void **state)
 {
     (void)state;
@@ -512,6 +554,7 @@ int main(void)
         cmocka_unit_test(select__indexes_are_materialized),
         cmocka_unit_test(select__indexes_spare_reading),
         cmocka_unit_test(select__columns_lead_to_blocks),
+        cmocka_unit_test(select__words_are_counted_unread),
         cmocka_unit_test(select__each_index_has_its_account),
         cmocka_unit_test(select__an_estimate_is_what_is_built),
         cmocka_unit_test(select__damaged_index_files_cost_reads_and_no_rows),
