@@ -2,7 +2,7 @@
  *
  *     skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] [--json FILE] [--keep]
  *                          [--only TEXT] [--no-costs] [--no-overwritten] [--reuse]
- *                          [--table-mib N]
+ *                          [--table-mib N] [--text]
  *
  * Makes a log of N megabytes (default 200) in the directory, which must not exist, and three stores
  * of it: granules of 64 KiB, granules of 16 KiB, and one with 30 % of the rows overwritten and a
@@ -11,6 +11,8 @@
  * fewer for slow ones), of the clock and of the thread's processor time. Then the costs of
  * building, in processor seconds of loads of at most 256 MB. The store reads through the page
  * cache, which has all of the data.
+ *
+ * With --text the line has a text index with counts instead of indexes of tokens and n-grams.
  *
  * scripts/bench_skip runs it, and the same conditions in ClickHouse, ripgrep and grep.
  */
@@ -44,6 +46,7 @@ struct arguments {
     bool is_kept;
     uint64_t table_mib; /* 0: default */
     bool has_no_costs;
+    bool has_text;
     bool has_no_overwritten;
     bool is_reused; /* the directory has the stores of a run with --keep: uses the compacted two */
 };
@@ -227,7 +230,8 @@ static void run_store(struct bench *bench, const char *name, uint64_t granule_by
     struct skip_load_cost cost = {0};
     path_of(bench, name, path);
     struct skip_load load = {.path = path,
-                             .indexes = SKIP_INDEXES_ALL,
+                             .indexes = bench->arguments.has_text ? SKIP_INDEXES_ALL_TEXT
+                                                                  : SKIP_INDEXES_ALL,
                              .granule_bytes = granule_bytes,
                              .table_bytes = bench->arguments.table_mib << 20,
                              .row_count = bench->rows.count};
@@ -301,6 +305,7 @@ static void run_costs(const struct bench *bench)
     print_cost(bench, "min_max and one value index", cost_of(bench, SKIP_INDEXES_ONE, count), plain,
                bytes);
     print_cost(bench, "tokens", cost_of(bench, SKIP_INDEXES_TOKENS, count), plain, bytes);
+    print_cost(bench, "text", cost_of(bench, SKIP_INDEXES_TEXT, count), plain, bytes);
 }
 
 /* ---- the program ---- */
@@ -309,7 +314,7 @@ static _Noreturn void usage(void)
 {
     fprintf(stderr, "usage: skip_bench DIRECTORY [--megabytes N] [--runs N] [--seed N] "
                     "[--json FILE] [--keep] [--only TEXT] [--no-costs] [--no-overwritten] "
-                    "[--reuse] [--table-mib N]\n");
+                    "[--reuse] [--table-mib N] [--text]\n");
     exit(2);
 }
 
@@ -350,6 +355,8 @@ static void take_arguments(int argc, char **argv, struct arguments *arguments)
             arguments->is_kept = true;
         else if (strcmp(argv[i], "--no-costs") == 0)
             arguments->has_no_costs = true;
+        else if (strcmp(argv[i], "--text") == 0)
+            arguments->has_text = true;
         else if (strcmp(argv[i], "--no-overwritten") == 0)
             arguments->has_no_overwritten = true;
         else if (strcmp(argv[i], "--reuse") == 0)

@@ -20,6 +20,7 @@
 
 #define PATH      "skip_index_bench.bbi"
 #define QUESTIONS 2000
+#define PART_RUNS 10
 
 static struct bb_schema *make_schema(void)
 {
@@ -61,15 +62,15 @@ static double build(const struct log_lines *lines, const struct bb_schema *schem
 }
 
 /* Gives the granules that may be true. */
-static size_t ask(struct bb_skip_file *file, struct bb_bytes token, struct bb_skip_account *account)
+static size_t ask_piece(struct bb_skip_file *file, const struct bb_piece *piece,
+                        struct bb_skip_account *account)
 {
     struct bb_question_memory memory = {0};
     size_t granules = bb_skip_file_granule_count(file);
     uint64_t *words = calloc(3 * bb_truth_words(granules), sizeof(words[0]));
     if (words == NULL)
         exit(1);
-    struct bb_piece piece = {.bytes = token, .is_token = true};
-    struct bb_piece_group group = {.pieces = &piece, .piece_count = 1};
+    struct bb_piece_group group = {.pieces = piece, .piece_count = 1};
     struct bb_leaf leaf = {
         .kind = BB_LEAF_TEXT, .type = BB_ATTRIBUTE_BYTES, .groups = &group, .group_count = 1};
     struct bb_skip_verdicts verdicts = {0};
@@ -82,6 +83,12 @@ static size_t ask(struct bb_skip_file *file, struct bb_bytes token, struct bb_sk
     bb_question_memory_deinit(&memory);
     free(words);
     return count;
+}
+
+static size_t ask(struct bb_skip_file *file, struct bb_bytes token, struct bb_skip_account *account)
+{
+    struct bb_piece piece = {.bytes = token, .is_token = true};
+    return ask_piece(file, &piece, account);
 }
 
 static int compare_counts(const void *left, const void *right)
@@ -121,6 +128,30 @@ static void report_questions(bool is_resident)
     bb_skip_file_close(file);
 }
 
+/* Parts of words: rare, within many words, and nearly everywhere. */
+static void report_parts(void)
+{
+    static const char *const parts[] = {"qzabsent", "ozill", "00", "ag", "e"};
+    struct bb_skip_file_options options = {.struct_size = sizeof(options), .is_resident = true};
+    struct bb_skip_file *file = NULL;
+    bench_must(bb_skip_file_open(PATH, &options, &file));
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        struct bb_piece piece = {
+            .bytes = {.data = (const uint8_t *)parts[i], .size = strlen(parts[i])}};
+        struct bb_skip_account account = {0};
+        size_t granules = ask_piece(file, &piece, NULL);
+        double start = thread_clock_now();
+        for (int run = 0; run < PART_RUNS; run++)
+            (void)ask_piece(file, &piece, &account);
+        double nanoseconds = thread_clock_now() - start;
+        printf("    part %-9s %6zu of %zu granules, %7.1f us a segment\n", parts[i], granules,
+               bb_skip_file_granule_count(file),
+               account.segments_asked == 0 ? 0.0
+                                           : nanoseconds / 1e3 / (double)account.segments_asked);
+    }
+    bb_skip_file_close(file);
+}
+
 static void report(const struct log_lines *lines, const struct bb_schema *schema, const char *text,
                    size_t granule_size)
 {
@@ -137,18 +168,26 @@ static void report(const struct log_lines *lines, const struct bb_schema *schema
            100.0 * (double)info.pinned_bytes / (double)lines->size, info.predicted_rate,
            nanoseconds / (double)lines->size);
     bb_skip_file_close(file);
-    if (info.spec.kind == BB_SKIP_TOKENS) {
+    if (info.spec.kind == BB_SKIP_TOKENS || info.spec.kind == BB_SKIP_TEXT) {
         report_questions(true);
         report_questions(false);
     }
+    if (info.spec.kind == BB_SKIP_TEXT || info.spec.kind == BB_SKIP_NGRAMS)
+        report_parts();
     (void)remove(PATH);
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const texts[] = {"tokens(line, rate=0.01)",     "tokens(line, rate=0.001)",
-                                        "tokens(line, rate=0.0001)",   "tokens(line, fold=lower)",
-                                        "ngrams(line, n=3, rate=0.1)", "values(line, rate=0.01)"};
+    static const char *const texts[] = {"tokens(line, rate=0.01)",
+                                        "tokens(line, rate=0.001)",
+                                        "tokens(line, rate=0.0001)",
+                                        "tokens(line, fold=lower)",
+                                        "ngrams(line, n=3, rate=0.1)",
+                                        "ngrams(line, n=4, rate=0.1)",
+                                        "text(line)",
+                                        "text(line, counts=yes)",
+                                        "values(line, rate=0.01)"};
     static const char *const names[] = {"Apache", "Zeek", "JSON", "system"};
     size_t size = (argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) : 256) << 20;
     size_t granule_size = (argc > 2 ? (size_t)strtoul(argv[2], NULL, 10) : 64) << 10;

@@ -46,19 +46,23 @@ static void create_indexes(struct bb_db *db, const struct skip_load *load)
     for (size_t i = 0; i < sizeof(definitions) / sizeof(definitions[0]); i++)
         bench_must(bb_db_attribute_create(db, definitions[i]));
     bench_must(bb_db_granule_set(db, load->granule_bytes));
-    if (load->indexes == SKIP_INDEXES_ONE || load->indexes == SKIP_INDEXES_ALL) {
+    bool has_all = load->indexes == SKIP_INDEXES_ALL || load->indexes == SKIP_INDEXES_ALL_TEXT;
+    if (load->indexes == SKIP_INDEXES_ONE || has_all) {
         create_index(db, "time", "min_max(time)");
         create_index(db, "host", "values(host, rate=0.001)");
     }
     if (load->indexes == SKIP_INDEXES_TOKENS || load->indexes == SKIP_INDEXES_ALL)
         create_index(db, "tokens", "tokens(line, rate=0.0001)");
-    if (load->indexes != SKIP_INDEXES_ALL)
+    if (load->indexes == SKIP_INDEXES_TEXT || load->indexes == SKIP_INDEXES_ALL_TEXT)
+        create_index(db, "text", "text(line, counts=yes)");
+    if (!has_all)
         return;
     create_index(db, "user", "values(user, rate=0.001)");
     create_index(db, "status", "set(status)");
     create_index(db, "status_column", "column(status)");
     create_index(db, "bytes", "min_max(bytes)");
-    create_index(db, "grams", "ngrams(line, n=4, rate=0.1)");
+    if (load->indexes == SKIP_INDEXES_ALL)
+        create_index(db, "grams", "ngrams(line, n=4, rate=0.1)");
 }
 
 /* ---- rows ---- */

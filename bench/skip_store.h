@@ -10,7 +10,9 @@ enum skip_indexes {
     SKIP_INDEXES_NONE,
     SKIP_INDEXES_ONE,    /* bounds of the time, and values of the host */
     SKIP_INDEXES_TOKENS, /* only tokens of the line */
-    SKIP_INDEXES_ALL
+    SKIP_INDEXES_TEXT,   /* only text of the line */
+    SKIP_INDEXES_ALL,
+    SKIP_INDEXES_ALL_TEXT /* text instead of tokens and n-grams */
 };
 
 struct skip_load {
