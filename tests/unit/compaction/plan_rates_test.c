@@ -1,0 +1,55 @@
+/* Goal: the rate of a merge depends on its inputs by runs, not by tables. Method: the same records
+ * drawn as one table for each run, and as several. */
+#include "tests/unit/compaction/drawing.h"
+
+#include "compaction/pick.h"
+#include "compaction/plan.h"
+
+#include <math.h>
+
+static const struct bb_pick_options options = {
+    .shape = {.level0_run_count = 4, .level1_size_bytes = 4 * DRAWN_BYTES, .level_size_ratio = 10},
+    .has_filters = true,
+    .target_wasted_reads = 0.01};
+
+/* The rate of a merge of level 1 and the tables of level 2 up to key m, where the rest of level 2
+ * has used up more than its share of the target. */
+static double merged_rate(const char *drawing)
+{
+    struct drawn_env drawn;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, drawing);
+    struct bb_plan plan = {0};
+    assert_ok(bb_plan_init(&plan, levels, BB_PLAN_LEVEL_SIZE, 2));
+    for (int level = 1; level <= 2; level++)
+        bb_plan_add_overlap(&plan, levels, level, bb_levels_run(levels, level, 0),
+                            bb_bytes_of_text("a"), bb_bytes_of_text("m"));
+    double rate = bb_pick_rate(levels, &options, &plan);
+    bb_plan_deinit(&plan);
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+    return rate;
+}
+
+/* The merge has at least the keys of its largest run, since a run has no key twice. */
+static void plan_rates__the_tables_of_a_run_add_up(void **state)
+{
+    (void)state;
+    double expected = merged_rate("1: 1[a-m]*8\n2: 2[a-m]*36 3[n-z]*10~0.03");
+    assert_true(expected > 0 && expected < 0.01);
+    double parted = merged_rate("1: 1[a-m]*8\n2: 2[a-e]*18 4[f-m]*18 3[n-z]*10~0.03");
+    assert_true(fabs(parted - expected) < 1e-9);
+    parted = merged_rate("1: 1[a-e]*4 5[f-m]*4\n2: 2[a-m]*36 3[n-z]*10~0.03");
+    assert_true(fabs(parted - expected) < 1e-9);
+    /* Fewer keys in the largest run give another rate, so equal rates prove equal counts. */
+    double other = merged_rate("1: 1[a-m]*22\n2: 2[a-m]*22 3[n-z]*10~0.03");
+    assert_true(fabs(other - expected) > 1e-3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plan_rates__the_tables_of_a_run_add_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
