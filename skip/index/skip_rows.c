@@ -81,7 +81,7 @@ static enum bb_status init_leaves(struct bb_skip_rows *rows, const struct bb_con
     *leaf = (struct row_leaf){
         .node = node, .index = find_column(rows, &node->leaf), .type = node->leaf.type};
     if (leaf->index == rows->file->directory.index_count)
-        return bb_skip_file_evaluate(rows->file, node, rows->schema, NULL, &leaf->verdicts);
+        return BB_OK;
     rows->has_columns = true;
     return node->leaf.kind == BB_LEAF_TEXT ? bb_condition_run_create(node, &leaf->run) : BB_OK;
 }
@@ -337,13 +337,26 @@ static enum bb_status read_column(struct walk *walk, struct row_leaf *leaf, stru
     return status;
 }
 
+/* Asks the indexes of a leaf without a column, once for all granules: here, so that the reads are
+ * accounted. */
+static enum bb_status ask_indexes(struct walk *walk, struct row_leaf *leaf)
+{
+    const struct bb_skip_rows *rows = walk->rows;
+    if (leaf->verdicts.word_count > 0)
+        return BB_OK;
+    return bb_skip_file_evaluate(rows->file, leaf->node, rows->schema, walk->accounts,
+                                 &leaf->verdicts);
+}
+
 static enum bb_status decide_leaf(struct walk *walk, struct bits bits)
 {
     struct row_leaf *leaf = &walk->rows->leaves[walk->next_leaf++];
     if (leaf->index < walk->rows->file->directory.index_count)
         return read_column(walk, leaf, bits);
-    take_verdicts(walk, &leaf->verdicts, bits);
-    return BB_OK;
+    enum bb_status status = ask_indexes(walk, leaf);
+    if (status == BB_OK)
+        take_verdicts(walk, &leaf->verdicts, bits);
+    return status;
 }
 
 /* AND is true where both are, false where one is, and null where one is and the other is not false. OR
