@@ -60,6 +60,7 @@ enum bb_status bb_table_file_create(struct bb_table_env *env, uint64_t number,
     atomic_init(&file->references, 1);
     atomic_init(&file->table, NULL);
     atomic_init(&file->is_obsolete, false);
+    atomic_init(&file->is_unindexable, false);
     atomic_init(&file->is_damaged, false);
     file->number = number;
     file->env = env;

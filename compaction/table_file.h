@@ -45,6 +45,7 @@ struct bb_table_file {
     struct bb_table_env *env;
     _Atomic(struct bb_table *) table; /* NULL until first used */
     _Atomic bool is_obsolete;
+    _Atomic bool is_unindexable; /* building its companion met damage: kv/indexes/deferred.h */
     _Atomic bool is_damaged; /* the latest check of the file found damage: kv/background/scrub.h */
     /* One reference; guarded by the environment's mutex. NULL if none. */
     struct bb_companion *companion;

@@ -125,8 +125,9 @@ struct bb_db {
     _Atomic uint64_t write_bytes;
     _Atomic uint64_t commit_count;
     _Atomic uint64_t wal_bytes;
-    _Atomic bool indexes_are_wanted; /* by a selection since the latest flush began:
-                                        kv/indexes/index_demand.h */
+    /* By selections: kv/indexes/index_demand.h. */
+    _Atomic bool flush_builds_indexes;
+    _Atomic bool worker_builds_indexes;
 
     /* Guarded by mutex. */
     struct bb_mutex mutex;

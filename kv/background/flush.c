@@ -168,15 +168,20 @@ static enum bb_status flush_buffer(struct bb_db *db, struct bb_write_buffer *buf
 {
     struct bb_index_build indexes = {0};
     enum bb_status status = BB_OK;
+    bool builds_indexes = bb_index_demand_is_of_flush(db);
     if (!bb_memtable_is_empty(buffer->memtable)) {
-        if (bb_index_demand_take(db))
+        if (builds_indexes)
             bb_index_build_init(&indexes, db, bb_store_files_of(db, BB_WORK_FLUSH));
         status = describe_table(db, buffer->memtable, &indexes, edit);
         bb_index_build_deinit(&indexes);
     }
     if (status == BB_OK)
         status = set_log(db, buffer, edit);
-    return status == BB_OK ? bb_store_install(db, edit, buffer) : status;
+    if (status == BB_OK)
+        status = bb_store_install(db, edit, buffer);
+    if (status == BB_OK && builds_indexes)
+        bb_index_demand_clear_flush(db);
+    return status;
 }
 
 enum bb_status bb_store_flush_oldest(struct bb_db *db)

@@ -5,19 +5,10 @@
 
 void bb_index_demand_add(struct bb_db *db)
 {
-    if (atomic_exchange(&db->indexes_are_wanted, true))
+    atomic_store(&db->flush_builds_indexes, true);
+    if (atomic_exchange(&db->worker_builds_indexes, true))
         return;
     bb_mutex_lock(&db->mutex);
     bb_store_signal_work(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
-}
-
-bool bb_index_demand_is_there(const struct bb_db *db)
-{
-    return atomic_load(&db->indexes_are_wanted);
-}
-
-bool bb_index_demand_take(struct bb_db *db)
-{
-    return atomic_exchange(&db->indexes_are_wanted, false);
 }

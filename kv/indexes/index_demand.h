@@ -1,6 +1,9 @@
 /* Tracks whether selections use indexes. While they do not, flushes defer their index files
  * (deferred.h).
  *
+ * A selection asks two: the next flush, to build the file of its table, and the compacting worker, to
+ * build the files that are deferred. Each has its own flag and clears it when it has done so.
+ *
  * Threads: any; the mutex is not held.
  */
 #ifndef BB_KV_INDEXES_INDEX_DEMAND_H
@@ -8,11 +11,35 @@
 
 #include "kv/store.h"
 
-/* Notes that a selection uses the store's indexes. */
+/* Notes that a selection uses the store's indexes, and wakes the worker. */
 void bb_index_demand_add(struct bb_db *db);
-/* True when a selection has used them since the latest flush began. */
-bool bb_index_demand_is_there(const struct bb_db *db);
-/* The same for a flush that begins now. */
-bool bb_index_demand_take(struct bb_db *db);
+
+static inline bool bb_index_demand_is_of_flush(const struct bb_db *db)
+{
+    return atomic_load(&db->flush_builds_indexes);
+}
+
+/* For a flush that built its file and is installed. */
+static inline void bb_index_demand_clear_flush(struct bb_db *db)
+{
+    atomic_store(&db->flush_builds_indexes, false);
+}
+
+static inline bool bb_index_demand_is_of_worker(const struct bb_db *db)
+{
+    return atomic_load(&db->worker_builds_indexes);
+}
+
+/* Before the worker looks for deferred files, so that a later demand is kept. */
+static inline bool bb_index_demand_take_worker(struct bb_db *db)
+{
+    return atomic_exchange(&db->worker_builds_indexes, false);
+}
+
+/* For a worker that has more to build. */
+static inline void bb_index_demand_keep_worker(struct bb_db *db)
+{
+    atomic_store(&db->worker_builds_indexes, true);
+}
 
 #endif

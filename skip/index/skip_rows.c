@@ -4,6 +4,8 @@
  * A leaf is asked for each distinct value of a granule, and its records look their value up. The tree is
  * evaluated on words of 64 records.
  */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "skip/condition/tree.h"
 #include "skip/index/column.h"
@@ -444,15 +446,29 @@ static struct bb_skip_row_bits certain_of(const struct walk *walk, struct bits b
     return certain;
 }
 
-/* The parts are the same in every column. */
+static bool have_same_parts(const struct bb_skip_row_bits *bits,
+                            const struct bb_column_granule *granule)
+{
+    size_t size = granule->part_count * sizeof(granule->part_records[0]);
+    return bits->part_count == granule->part_count &&
+           (size == 0 || memcmp(bits->part_records, granule->part_records, size) == 0);
+}
+
+/* Takes the parts of the columns. Columns that disagree are damaged, and lead to no part. */
 static void take_parts(const struct bb_skip_rows *rows, struct bb_skip_row_bits *bits)
 {
+    bool is_first = true;
     for (size_t i = 0; i < rows->leaf_count; i++) {
         const struct bb_column_granule *granule = &rows->leaves[i].granule;
         if (rows->leaves[i].index == rows->file->directory.index_count)
             continue;
-        bits->part_records = granule->part_records;
-        bits->part_count = granule->part_count;
+        if (is_first) {
+            bits->part_records = granule->part_records;
+            bits->part_count = granule->part_count;
+        } else if (!have_same_parts(bits, granule)) {
+            bits->part_count = 0;
+        }
+        is_first = false;
     }
 }
 

@@ -162,6 +162,16 @@ class SelectFile(LogTest):
         self.assertEqual(tokens["false_share"], rare["false_share"])
         self.assertIn("index     tokens(agent): 1 segments", self.select("has_token(agent, 'sqlmap')", "--explain").err)
 
+    def test_columns_and_other_indexes_lose_no_line(self):
+        """Regression: of a granule, the lines that columns alone decide were taken for all of its matches."""
+        self.create("--index", "column(status)")
+        for where in some(["status = 404 and has_token(agent, 'sqlmap')", "status = 200 and host = '10.1.2.3'",
+                           "status = 500 or has_token(agent, 'sqlmap')",
+                           "not (status = 200 or has_token(agent, 'curl'))"]):
+            with self.subTest(where=where):
+                self.assertEqual(self.select(where).out, self.select(where, "--no-index").out)
+                self.assertEqual(self.select(where, "--count").out, self.select(where, "--count", "--no-index").out)
+
     def test_indexes_are_listed_and_dropped(self):
         self.create("--index", "column(status)")
         listed = self.ok("index", "list", "--file", self.log, "--json").json
