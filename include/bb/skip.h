@@ -242,18 +242,20 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_evaluator_ask(struct bb_skip_evaluat
  * Threads: one; any number of these over one file. */
 struct bb_skip_rows;
 
-/* What a condition is of the records of a granule, in the order in which they were added: bit i %
- * 64 of word i / 64. Borrowed until the next call. */
+/* The records of a granule that match, and those that may: bit i % 64 of word i / 64 is the record
+ * that was added as number i. Borrowed until the next call.
+ *
+ * If true_count equals possible_count, the condition is decided for every record. Otherwise records
+ * with may_be_true and without is_true have to be read. */
 struct bb_skip_row_bits {
-    const uint64_t *is_true;
-    const uint64_t *is_null; /* the condition is unknown of it */
-    /* Records that can match. The same as is_true, if all attributes of the condition have columns, or
-     * if indexes of the others decide the granule. */
-    const uint64_t *may_be_true;
+    const uint64_t *is_true;     /* certainly true */
+    const uint64_t *is_null;     /* certainly unknown */
+    const uint64_t *may_be_true; /* without this bit, the condition is not true */
     uint64_t record_count;
     uint64_t true_count;     /* bits of is_true */
     uint64_t possible_count; /* bits of may_be_true */
-    /* Records of each part of the granule (bb_skip_builder_end_part), in order; 0 parts: not known. */
+    /* Records of each part of the granule (bb_skip_builder_end_part), in order; 0 parts if the
+     * columns do not have them. */
     const uint32_t *part_records;
     size_t part_count;
 };

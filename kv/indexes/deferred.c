@@ -7,8 +7,8 @@
 #include "kv/indexes/store_catalog.h"
 #include "kv/indexes/table_index.h"
 
-/* The oldest table of level 0 without an index file that can be built, borrowed from the levels; NULL
- * if none. */
+/* The oldest table of level 0 without an index file that can be built, borrowed from the levels;
+ * NULL if none. */
 static struct bb_table_file *find_table(const struct bb_levels *levels)
 {
     for (size_t i = bb_levels_table_count(levels, 0); i > 0; i--) {

@@ -1,8 +1,8 @@
 /* Tracks whether selections use indexes. While they do not, flushes defer their index files
  * (deferred.h).
  *
- * A selection asks two: the next flush, to build the file of its table, and the compacting worker, to
- * build the files that are deferred. Each has its own flag and clears it when it has done so.
+ * A selection asks two: the next flush, to build the file of its table, and the compacting worker,
+ * to build the files that are deferred. Each has its own flag and clears it when it has done so.
  *
  * Threads: any; the mutex is not held.
  */

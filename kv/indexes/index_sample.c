@@ -49,7 +49,7 @@ static bool has_bit(const uint64_t *bits, size_t granule)
     return (bits[granule / 64] >> (granule % 64) & 1) != 0;
 }
 
-/* Columns show for each record whether it matches. Without columns, the granule counts as one to
+/* Columns show for each record whether it can match. Without columns, the granule counts as one to
  * read. */
 static bool has_match(struct bb_skip_rows *rows, size_t granule)
 {

@@ -28,7 +28,7 @@ struct bb_lines_select {
     struct bb_condition *condition; /* parsed here, or NULL */
     struct bb_matcher matcher;
     struct bb_skip_verdicts verdicts; /* with no words: all granules are read */
-    struct bb_skip_rows *rows;        /* owned; NULL: columns do not decide the condition */
+    struct bb_skip_rows *rows;        /* owned; NULL: the condition has no column */
     struct bb_skip_counts *counts;    /* owned; NULL: none yet, or no index counts */
     bool has_asked_for_counts;
     struct bb_skip_account *accounts; /* owned: one for each index; NULL: none was asked */

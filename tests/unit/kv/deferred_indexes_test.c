@@ -226,8 +226,8 @@ static void count_damage(void *context, const struct bb_event *event)
     *(uint64_t *)context += event->kind == BB_EVENT_DAMAGE;
 }
 
-/* Regression: the worker built the oldest table again and again, failed each time, and never reached
- * the others. */
+/* Regression: the worker built the oldest table again and again, failed each time, and never
+ * reached the others. */
 static void deferred_indexes__pass_over_a_damaged_table(void **state)
 {
     (void)state;
