@@ -96,7 +96,7 @@ static bool has_bit(const uint64_t *bits, size_t granule)
     return (bits[granule / 64] >> (granule % 64) & 1) != 0;
 }
 
-/* Finds the records of the granule that can match, if an attribute of the condition has a column. */
+/* Finds the records of the granule that can match, if any attribute has a column. */
 static bool read_rows(struct choice *choice, size_t granule, struct bb_skip_row_bits *ret_bits)
 {
     const struct bb_matcher *matcher = &choice->source->matcher;
