@@ -146,6 +146,31 @@ static void linked_store__is_repaired_over_a_link(void **state)
     check_keys(place, place->first, "a=value");
 }
 
+/* Entries with names of tables and logs that are no files stay where they are. */
+static void linked_store__entries_that_are_no_files_are_not_repaired(void **state)
+{
+    struct place *place = *state;
+    struct bb_db *db = NULL;
+    char table[PATH_MAX + 16];
+    char link[PATH_MAX + 16];
+    char log[PATH_MAX + 16];
+    struct stat information;
+    assert_ok(bb_db_open(place->first, &place->options, &db));
+    put(db, "a");
+    assert_ok(bb_db_close(db));
+    (void)snprintf(table, sizeof(table), "%s/000900.bbt", place->first);
+    (void)snprintf(link, sizeof(link), "%s/000901.bbt", place->first);
+    (void)snprintf(log, sizeof(log), "%s/000902.wal", place->first);
+    assert_int_equal(mkdir(table, 0700), 0);
+    assert_int_equal(symlink("nowhere", link), 0);
+    assert_int_equal(mkdir(log, 0700), 0);
+    assert_ok(bb_db_repair(place->first, &place->options, NULL, NULL));
+    assert_true(is_link(link));
+    assert_int_equal(lstat(table, &information), 0);
+    assert_int_equal(lstat(log, &information), 0);
+    check_keys(place, place->first, "a=value");
+}
+
 /* The link and its directory belong to the caller: both stay, and a new store can be made. */
 static void linked_store__is_destroyed_over_a_link(void **state)
 {
@@ -291,6 +316,7 @@ int main(void)
         linked_test(linked_store__the_link_is_turned_while_it_is_open),
         linked_test(linked_store__the_link_leads_nowhere),
         linked_test(linked_store__is_repaired_over_a_link),
+        linked_test(linked_store__entries_that_are_no_files_are_not_repaired),
         linked_test(linked_store__is_destroyed_over_a_link),
         linked_test(linked_store__no_checkpoint_over_a_link),
         cmocka_unit_test(linked_store__no_file_is_read_over_a_link),
