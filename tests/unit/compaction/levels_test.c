@@ -318,6 +318,36 @@ static void levels__find_agrees_with_a_walk(void **state)
     drawn_env_deinit(&drawn);
 }
 
+/* A range ends before its high key: a table that begins there is outside. */
+static void levels__range_excludes_the_table_that_begins_at_its_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *low;
+        const char *high;
+        size_t first;
+        size_t end;
+    } ranges[] = {
+        {"a", "d", 0, 1}, {"a", "e", 0, 1}, {"a", "f", 0, 2}, {"a", "i", 0, 2}, {"a", "j", 0, 3},
+        {"d", "e", 1, 1}, {"c", "e", 0, 1}, {"e", "f", 1, 2}, {"m", "z", 3, 3}, {"g", "c", 1, 1},
+    };
+    struct drawn_env drawn;
+    drawn_env_init(&drawn);
+    struct bb_levels *levels = draw(&drawn, "1: 1[a-c] 2[e-g] 3[i-l]");
+    for (size_t i = 0; i < BB_ARRAY_LENGTH(ranges); i++) {
+        struct bb_bytes low = bb_bytes_of_text(ranges[i].low);
+        struct bb_bytes high = bb_bytes_of_text(ranges[i].high);
+        size_t first = 99;
+        size_t end = 99;
+        bb_run_find_range(bb_levels_run(levels, 1, 0), levels->comparator,
+                          &(struct bb_key_range){.low = &low, .high = &high}, &first, &end);
+        assert_int_equal(first, ranges[i].first);
+        assert_int_equal(end, ranges[i].end);
+    }
+    bb_levels_unref(levels);
+    drawn_env_deinit(&drawn);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +362,7 @@ int main(void)
         cmocka_unit_test(levels__corrupt_added_number),
         cmocka_unit_test(levels__corrupt_level_number),
         cmocka_unit_test(levels__find_agrees_with_a_walk),
+        cmocka_unit_test(levels__range_excludes_the_table_that_begins_at_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
