@@ -1,4 +1,5 @@
-# Toolchain: built for ARM of 64 bits by Debian's cross compiler, run by qemu. The libraries are those of the foreign architecture:
+# Toolchain: Debian's cross compiler builds for 64-bit ARM, and qemu runs the result.
+# The libraries are for the target architecture:
 #   dpkg --add-architecture arm64 && apt-get update
 #   apt-get install gcc-aarch64-linux-gnu qemu-user libc6-dev-arm64-cross
 #       lib{lz4,xxhash,pcre2,cmocka,sqlite3,jansson}-dev:arm64

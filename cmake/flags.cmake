@@ -3,10 +3,11 @@ add_library(bb_flags INTERFACE)
 target_compile_options(bb_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
     -Wundef -Wpointer-arith -Wwrite-strings -fno-common)
-# gcc sees paths at -O3 that cannot be taken; the sanitizers and clang's flow analysis watch over this better.
+# At -O3 gcc warns of paths that cannot be taken. The sanitizers and clang's flow analysis check
+# this better.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     target_compile_options(bb_flags INTERFACE -Wno-maybe-uninitialized)
-    # It knows the ranges of numbers from passes that -O1 leaves out.
+    # The warning needs the ranges of numbers, from passes that -O1 does not run.
     target_compile_options(bb_flags INTERFACE $<$<NOT:$<CONFIG:Release>>:-Wno-format-truncation>)
 endif()
 target_compile_definitions(bb_flags INTERFACE _GNU_SOURCE)

@@ -1,4 +1,4 @@
-# The six layers, lowest first. Every .c file in a layer's folder and in the rooms inside it belongs to it.
+# The six layers, lowest first. Every .c file in a layer's folder and its subfolders belongs to it.
 set(BB_LAYERS base bloomblock skip sstable compaction kv)
 
 set(BB_LINKS_base PkgConfig::XXHASH Threads::Threads)

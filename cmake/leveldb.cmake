@@ -1,5 +1,6 @@
-# libbloomblock_leveldb: LevelDB's C interface over the public headers, as a library of its own, shared and static. It is
-# compiled against the distribution's leveldb/c.h and left out where that is not installed.
+# libbloomblock_leveldb: LevelDB's C interface over the public headers, as a separate library,
+# shared and static. It is compiled against the distribution's leveldb/c.h; without that header it
+# is not built.
 find_path(BB_LEVELDB_INCLUDE leveldb/c.h)
 if(NOT BB_LEVELDB_INCLUDE)
     message(STATUS "leveldb/c.h is not installed: libbloomblock_leveldb is left out")
@@ -10,7 +11,7 @@ set(BB_HAS_LEVELDB ON)
 file(GLOB leveldb_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/leveldb/*.c)
 # Compiled once for both forms.
 add_library(bloomblock_leveldb_objects OBJECT ${leveldb_sources})
-# The header marks its functions as visible, everything else is hidden.
+# The header marks its functions as visible; all other symbols are hidden.
 target_compile_definitions(bloomblock_leveldb_objects PRIVATE LEVELDB_SHARED_LIBRARY LEVELDB_COMPILE_LIBRARY)
 target_include_directories(bloomblock_leveldb_objects SYSTEM PRIVATE ${BB_LEVELDB_INCLUDE})
 target_link_libraries(bloomblock_leveldb_objects PRIVATE bb_flags)

@@ -2,17 +2,17 @@
  *
  *     blacklist [--seed N] [LIST [QUERIES]]     files of names, one a line; "#" begins a comment
  *
- * Prints each query that is blocked and the entry that blocks it, then what the answers cost.
- * Without files it takes a small list and some queries of its own.
+ * Prints each blocked query and the entry that blocks it, then the cost of the queries. Without
+ * files it uses a small built-in list and built-in queries.
  *
- *     cdn.ads.test.  ->  cdn.ads.test, ads.test, test          each is asked of
+ *     cdn.ads.test.  ->  cdn.ads.test, ads.test, test          each is looked up in
  *
- *         filter in memory (ribbon, 10 bits per entry)   "certainly not listed": nothing is read
+ *         filter in memory (ribbon, 10 bits per entry)   "certainly not listed": no read
  *             | "may be listed"
  *         exact list on disk (a sorted table)            decides
  *
- * The filter alone would block innocent names, one in a thousand here. The list alone would be read
- * for every query, and nearly all names that are asked for are on no list.
+ * Without the list, the filter would block innocent names, one in a thousand here. Without the
+ * filter, every query would read the list, although nearly all queried names are not on it.
  */
 #define _POSIX_C_SOURCE 200809L /* getline, mkdtemp */
 
@@ -72,8 +72,9 @@ static uint64_t hash_of(const struct blacklist *list, const char *name)
     return bb_hash_key(&list->secret, bytes_of(name));
 }
 
-/* One spelling per name, for the list and the queries alike: no comment, no blanks around it, lower
- * case, no dot at the end. A filter must be asked for what was added, byte for byte. */
+/* One spelling per name, for both the list and the queries: no comment, no blanks around it,
+ * lower case, no dot at the end. A filter finds a key only if a probe has the same bytes as the
+ * addition. */
 static void normalise(char *line)
 {
     line[strcspn(line, "#\r\n")] = '\0';
@@ -132,7 +133,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The exact list: a table, sorted, without filters of its own, because ours is in front. */
+/* The exact list: a sorted table without filters in it, because our filter is probed before it. */
 static void build_table(struct blacklist *list, const struct names *names)
 {
     struct bb_table_options options = {.filter_kind = BB_FILTER_NONE, .secret = &list->secret};
@@ -201,8 +202,8 @@ static bool is_listed(struct blacklist *list, const char *name)
     return visit == BB_VISIT_PRESENT;
 }
 
-/* The entry that blocks a name: itself, or what follows one of its dots. Cut at dots alone, so that
- * "roads.test" is not taken for "ads.test". */
+/* The entry that blocks a name: the name itself, or the part after one of its dots. Only dots
+ * separate parts, so that "ads.test" does not block "roads.test". */
 static const char *blocking_entry(struct blacklist *list, const char *name)
 {
     while (*name != '\0' && !is_listed(list, name)) {
@@ -218,8 +219,8 @@ static void report(const struct blacklist *list, size_t query_count, size_t bloc
            (unsigned long long)list->info.key_count, (unsigned long long)list->info.size_bytes,
            list->info.bits_per_key);
     printf("queries            %zu, blocked %zu\n", query_count, blocked_count);
-    printf("names asked for    %llu: the queries and the domains they belong to\n", list->asked);
-    printf("asked of the list  %llu: %llu listed, %llu in vain (predicted %.1f)\n",
+    printf("names looked up    %llu: the queries and the domains they belong to\n", list->asked);
+    printf("lookups in list    %llu: %llu listed, %llu in vain (predicted %.1f)\n",
            list->asked_exactly, list->listed, list->asked_exactly - list->listed,
            (double)(list->asked - list->listed) * list->info.predicted_rate);
 }

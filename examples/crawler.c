@@ -1,30 +1,32 @@
-/* A crawler's queue of pages to visit: each URL enters it once, whatever happens.
+/* A crawler's queue of pages to visit: each URL enters it once, even across crashes.
  *
  *     crawler [DIRECTORY [PAGES [KILL_AFTER]]]
  *
- * Crawls a web of so many pages that it makes up itself, and keeps all it knows in a store. Killed
- * at any moment, or by itself in the middle of a page, it goes on where it was when started again.
+ * Crawls a generated web of PAGES pages and keeps its state in a store. If it is killed at any
+ * moment, or kills itself in the middle of a page, the next start continues from there.
  *
  *     a link
  *       |
- *     filter in memory (scalable: nobody knows how many URLs)     "certainly new": done
- *       |  "may have been met"
+ *     filter in memory (scalable: the number of URLs is unknown)  "certainly new": done
+ *       |  "may be known"
  *     store                                                       decides
  *
  *     key in the store    value
- *     q000000000007       URL number 7. All that were ever met, in this order; the queue is what
+ *     q000000000007       URL number 7. All known URLs, in the order of discovery; the queue
  *                         begins at number `visited`
  *     uhttps://...        its number
  *     state               struct state
- *     filter              the filter, as it was some pages ago
+ *     filter              the filter, some pages old
  *
- * A page with all the URLs it brings is one batch: it was visited, or nothing of it happened. A URL
- * that is in the store but not in the filter would be taken for new, and visited twice. So the
- * filter gets it first, then the store; and the filter that comes from the store at the start gets
- * the rest of the queue. If it is missing or damaged, a new one gets all of it.
+ * A page and all its new URLs are one batch: a crash leaves the whole visit or no part of it. A URL
+ * in the store but not in the filter would seem new and be visited twice. So a URL is added to the
+ * filter first, then to the store. At the start the filter is loaded from the store, and the rest
+ * of the queue is added to it. If the filter is missing or damaged, the whole queue is added to a
+ * new one.
  *
- * Beside it is what crawlers do without a store: a filter of fixed size has the last word. Its
- * false positives are pages that are never visited, and the more it holds, the more there are.
+ * For comparison the program also runs the design of crawlers without a store: a filter of fixed
+ * size decides. Its false positives are pages that are never visited, and their number grows with
+ * the number of keys.
  */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
@@ -36,14 +38,14 @@
 
 enum { LINKS = 8, URL_SIZE = 64, PAGES_PER_SAVE = 1000 };
 
-/* Written with every page, so that a run that was killed counts like one that was not. */
+/* Written with every page, so that a killed run has the same counts as an uninterrupted one. */
 struct state {
     unsigned long long visited; /* pages */
     unsigned long long met;     /* URLs */
     unsigned long long links;   /* each to a URL that is new, or to a duplicate */
     unsigned long long asked;   /* look-ups in the store */
     unsigned long long in_vain; /* of these, for new URLs: the filter's false positives */
-    unsigned long long lost;    /* new URLs that the fixed filter takes for duplicates */
+    unsigned long long lost;    /* new URLs that the fixed filter reports as duplicates */
 };
 
 struct crawler {
@@ -53,7 +55,7 @@ struct crawler {
     struct state state;
     struct bb_scalable_filter *filter;
     struct bb_counting_filter *fixed;       /* of a kind that takes keys one at a time */
-    unsigned long long page_count, planned; /* what there is, and what was thought */
+    unsigned long long page_count, planned; /* the actual name, then the reported one */
 };
 
 static void check(enum bb_status status)
@@ -121,7 +123,8 @@ static int fetch(const char *url, unsigned long long page_count, char links[LINK
     return count;
 }
 
-/* The fixed filter's word. What it takes for met is not added: there is nothing to set. */
+/* The result of the fixed filter. A URL that it reports as known is not added: all its bits are
+ * set. */
 static bool is_lost(struct crawler *crawler, uint64_t hash)
 {
     if (bb_counting_filter_may_contain(crawler->fixed, hash))
@@ -130,7 +133,7 @@ static bool is_lost(struct crawler *crawler, uint64_t hash)
     return false;
 }
 
-/* Puts a URL at the end of the queue, unless it was met before. */
+/* Appends a URL to the queue, unless it is known. */
 static void meet(struct crawler *crawler, const char *url)
 {
     struct state *state = &crawler->state;
@@ -138,7 +141,7 @@ static void meet(struct crawler *crawler, const char *url)
     char queue_key[URL_SIZE], url_key[URL_SIZE + 1];
     bool is_new;
     snprintf(url_key, sizeof(url_key), "u%s", url);
-    check(bb_scalable_filter_add(crawler->filter, hash, &is_new)); /* asks, and adds what is new */
+    check(bb_scalable_filter_add(crawler->filter, hash, &is_new)); /* probes, and adds a new URL */
     if (!is_new) {
         state->asked++;
         if (get(crawler, url_key, NULL))
@@ -189,8 +192,9 @@ static void visit(struct crawler *crawler, unsigned long long kill_after)
     check(bb_db_write(crawler->db, NULL, crawler->batch));
 }
 
-/* The filter of the store has all URLs below its count of keys, for they were added in this order.
- * One that counts more than there are is not of this queue. */
+/* The filter in the store contains all URLs below its count of keys, because they were added in
+ * this order. A filter with a higher count than the queue has URLs does not belong to this
+ * queue. */
 static unsigned long long load_filter(struct crawler *crawler)
 {
     struct bb_scalable_filter_options options = {.target_rate = 0.01};
@@ -206,7 +210,8 @@ static unsigned long long load_filter(struct crawler *crawler)
     return 0;
 }
 
-/* The fixed filter, which is there for comparison alone, is not kept and gets the whole queue. */
+/* The fixed filter, which serves only the comparison, is not stored; the whole queue is added to
+ * it. */
 static void open_filters(struct crawler *crawler)
 {
     struct bb_counting_filter_options options = {.target_rate = 0.01,
@@ -251,7 +256,7 @@ static void report(const struct crawler *crawler)
     unsigned long long new_count = state->met - 1; /* to the first page no link was followed */
     struct bb_filter_info fixed;
     bb_counting_filter_info(crawler->fixed, &fixed);
-    printf("pages   %llu visited, %llu URLs met\n", state->visited, state->met);
+    printf("pages   %llu visited, %llu URLs found\n", state->visited, state->met);
     printf("links   %llu: %llu new, %llu duplicates\n", state->links, new_count,
            state->links - new_count);
     printf("store   asked %llu times, %llu in vain; spared %llu look-ups of new URLs\n",

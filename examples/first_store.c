@@ -1,5 +1,5 @@
-/* A first store: open, write, read, scan, and what the filters have spared. Runs in a directory
- * that it makes and removes.
+/* A first store: open, write, read, scan, and count the reads that the filters saved. Runs in a
+ * directory that it creates and removes.
  */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 

@@ -1,23 +1,24 @@
-/* A guard in front of a database: look-ups of absent keys are answered without asking it.
+/* A guard for a database: it rejects lookups of absent keys without a query to the database.
  *
  *     is "user0000017" there?
  *         counting filter of all keys, in memory      "certainly absent": done
  *             |  "may be there"
  *         SQLite                                      decides
  *
- * What must never happen is that the guard denies a key of the database. Hence the order of things:
+ * The guard must never rule out a key of the database. This determines the order of steps:
  *
- *   insert    into the filter, then into the database. The other way round, who asks between the
- *             two is told that a key is absent which is there.
- *   delete    from the database, then from the filter; and only what the database says it had:
- *             taking out what was never put in denies other keys.
- *   rebuild   when the filter holds more than it has room for, in the background. 1. With writers
- *             locked out, the state of the database is pinned and a diary of changes begun. 2. A
- *             filter is built of that state while everybody reads and writes. 3. With writers
- *             locked out again, the diary is repeated on it, and it takes the old one's place.
+ *   insert    into the filter, then into the database. In the other order a lookup between the
+ *             two steps would report a stored key as absent.
+ *   delete    from the database, then from the filter, and only if the database had the key:
+ *             removing a key that was never added can rule out other keys.
+ *   rebuild   in the background, when the filter has more keys than it is sized for. 1. With
+ *             writers locked out, the state of the database is pinned and a log of changes
+ *             begins. 2. A new filter is built from that state while others read and write.
+ *             3. With writers locked out again, the log is replayed on the new filter, which
+ *             then replaces the old one.
  *
- * All changes go through the guard. After others, and after a restart, it is rebuilt before it is
- * asked.
+ * All changes go through the guard. After other changes, and after a restart, it is rebuilt before
+ * its first probe.
  */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, pthread_rwlock_t */
 
@@ -43,11 +44,11 @@ struct guard {
     sqlite3 *db;
     sqlite3_stmt *find, *insert, *remove;
     pthread_mutex_t writing; /* a change of the database together with the filter's */
-    struct change *diary;    /* NULL unless a rebuild is under way */
+    struct change *diary;    /* NULL unless a rebuild is running */
     size_t diary_count;      /* of the last one, too */
-    pthread_rwlock_t lock;   /* of filter; those who ask share it */
+    pthread_rwlock_t lock;   /* of filter; lookups share it */
     struct bb_counting_filter *filter;
-    unsigned long long passed_count; /* look-ups that SQLite was asked for */
+    unsigned long long passed_count; /* lookups that reached SQLite */
     unsigned long long audit_count;
     atomic_bool stop_audit;
 };
@@ -168,7 +169,7 @@ static uint64_t count_users(sqlite3 *db)
     return user_count;
 }
 
-/* A filter of what a connection sees, with room for a quarter more. */
+/* A filter of the keys that a connection sees, sized for a quarter more. */
 static struct bb_counting_filter *build(const struct guard *guard, sqlite3 *db, uint64_t count)
 {
     struct bb_counting_filter_options options = {.key_count = count + count / 4 + 1,
@@ -190,7 +191,7 @@ static void *guard_rebuild(void *argument)
     sqlite3 *db = connect_to(guard->path);
     pthread_mutex_lock(&guard->writing);
     sql(db, "BEGIN");
-    uint64_t count = count_users(db); /* the first reading pins what is seen */
+    uint64_t count = count_users(db); /* the first read pins the state */
     guard->diary = malloc(sizeof(struct change));
     guard->diary_count = 0;
     pthread_mutex_unlock(&guard->writing);
@@ -217,8 +218,8 @@ static const char *user(int number)
     return name;
 }
 
-/* New users come, and are looked up at once; with departures, the first ones go. What is done twice
- * must leave the filter as it is. */
+/* Adds new users and looks each up immediately; with departures, also removes the oldest. A
+ * repeated change must leave the filter unchanged. */
 static void change_users(struct guard *guard, int from, int to, bool with_departures)
 {
     for (int i = from; i < to; i++) {
@@ -230,7 +231,7 @@ static void change_users(struct guard *guard, int from, int to, bool with_depart
     }
 }
 
-/* Asks for users that are not there, with names like those that are. */
+/* Looks up absent users with names similar to stored ones. */
 static void report(struct guard *guard, const char *when)
 {
     struct bb_filter_info info;
@@ -238,13 +239,13 @@ static void report(struct guard *guard, const char *when)
     guard->passed_count = 0;
     for (int i = 0; i < ABSENT; i++)
         require(!guard_find(guard, user(5000000 + i)), "an absent key is found");
-    printf("%-8s %llu keys, %llu bytes; %d look-ups of absent keys: %llu spared, %llu asked of "
+    printf("%-8s %llu keys, %llu bytes; %d lookups of absent keys: %llu spared, %llu sent to "
            "SQLite (predicted %.1f)\n",
            when, (unsigned long long)info.key_count, (unsigned long long)info.size_bytes, ABSENT,
            ABSENT - guard->passed_count, guard->passed_count, ABSENT * info.predicted_rate);
 }
 
-/* Reads the newest key of the database, again and again, and asks the guard for it. */
+/* Repeatedly reads the newest key of the database and looks it up in the guard. */
 static void *audit(void *argument)
 {
     struct guard *guard = argument;

@@ -1,7 +1,8 @@
 /* A tour of the store, which docs/guide.md walks through: batches, durable writes, ranges, prefixes
- * and both directions, snapshots, values without a copy, and what a look-up asked.
+ * and both directions, snapshots, values without a copy, and the steps of a lookup.
  *
- *     tour DIRECTORY      makes a store there, which must not exist; without: in a temporary one
+ *     tour DIRECTORY      creates a store there, which must not exist; without DIRECTORY, in a
+ *                         temporary directory
  */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
@@ -92,7 +93,7 @@ static void scan_range(struct bb_db *db)
     for (bb_db_iter_seek_last(iter); bb_db_iter_valid(iter); bb_db_iter_prev(iter))
         print_key(iter);
     printf("\n");
-    /* An iterator that is not valid stands at the end, or could not read. */
+    /* An iterator that is not valid is at the end, or could not read. */
     check(bb_db_iter_status(iter));
     bb_db_iter_destroy(iter);
 }
@@ -155,10 +156,10 @@ static void print_statistics(struct bb_db *db)
         reads.block_requests += stats.level_reads[level].block_requests;
         reads.avoided_requests += stats.level_reads[level].avoided_requests;
     }
-    printf("statistics %llu gets, %llu found; blocks asked for %llu, spared %llu\n",
+    printf("statistics %llu gets, %llu found; blocks requested %llu, spared %llu\n",
            (unsigned long long)stats.gets, (unsigned long long)stats.gets_found,
            (unsigned long long)reads.block_requests, (unsigned long long)reads.avoided_requests);
-    printf("           expected of an absent key: %.4f block requests, promised %.4f\n",
+    printf("           expected of an absent key: %.4f block requests, target %.4f\n",
            stats.expected_wasted_reads, stats.target_wasted_reads);
 }
 
@@ -177,7 +178,7 @@ static void tour(const char *directory)
 {
     struct bb_hash_secret secret;
     struct bb_db *db = NULL;
-    /* A store draws a secret of its own. This one is given, so that the figures repeat. */
+    /* By default a store draws a random secret. This one is fixed, so that the figures repeat. */
     bb_hash_secret_from_seed(1, &secret);
     struct bb_db_options options = {.create_if_missing = true,
                                     .error_if_exists = true,

@@ -10,8 +10,8 @@ static void say(const struct command *command, const char *prefix, const char *m
 {
     struct bb_bytes text = {.data = (const uint8_t *)message, .size = strlen(message)};
     struct bb_buf line = {0};
-    /* A message quotes paths and keys, which may hold what a terminal obeys. One call, because
-     * other threads may speak too. */
+    /* A message quotes paths and keys, which may contain control characters. It is written in one
+     * call, because other threads may write too. */
     if (escape_append(&line, text, ESCAPE_KEEP_BACKSLASH) == BB_OK)
         fprintf(stderr, "bloomblock %s: %s%.*s\n", command->name, prefix, (int)line.size,
                 (const char *)line.data);

@@ -12,7 +12,7 @@ struct command {
     const char *name;
     const char *summary;     /* half a line for the list of commands */
     const char *arguments;   /* as in the usage line: "DIR KEY..." */
-    const char *description; /* what it does, what it prints, examples; complete lines */
+    const char *description; /* purpose, output, examples; complete lines */
     size_t argument_count_min;
     size_t argument_count_max;
     enum exit_code (*run)(const struct command *command, int argc, char **argv);
@@ -42,16 +42,16 @@ extern const struct command command_measure;
 extern const struct command command_export;
 extern const struct command command_import;
 
-/* Says on stderr what went wrong: "bloomblock NAME: MESSAGE", control bytes escaped; gives the exit
- * code. status is that of the thread's latest failure (bb_error_last). */
+/* Prints the error to stderr: "bloomblock NAME: MESSAGE", control bytes escaped. Returns the exit
+ * code. status: of the thread's latest failure (bb_error_last). */
 enum exit_code command_fail(const struct command *command, enum bb_status status);
 
-/* Says on stderr where to find help. */
+/* Prints to stderr where to find help. */
 void command_hint(const struct command *command);
 
-/* Says on stderr what did not go well: "bloomblock NAME: MESSAGE". */
+/* Prints a warning to stderr: "bloomblock NAME: MESSAGE". */
 void command_warn(const struct command *command, const char *message);
-/* Says on stderr what is worth knowing: "bloomblock NAME: note: MESSAGE". */
+/* Prints a note to stderr: "bloomblock NAME: note: MESSAGE". */
 void command_note(const struct command *command, const char *message);
 
 #endif

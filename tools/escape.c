@@ -11,7 +11,7 @@ static bool is_continuation(uint8_t byte)
     return (byte & 0xC0) == 0x80;
 }
 
-/* How many bytes a leading byte asks for; 0 for one that leads nothing. */
+/* The number of bytes of a character that begins with this byte; 0 if no character does. */
 static size_t sequence_size_of(uint8_t lead)
 {
     if (lead < 0x80)
@@ -25,7 +25,7 @@ static size_t sequence_size_of(uint8_t lead)
     return 0;
 }
 
-/* The second byte alone tells overlong forms, surrogates and too large numbers. */
+/* The second byte shows overlong forms, surrogates and too large numbers. */
 static bool is_second_allowed(uint8_t lead, uint8_t second)
 {
     switch (lead) {

@@ -1,4 +1,4 @@
-/* What the command's exit code says. Documented in docs/tools.md and in `bloomblock --help`;
+/* The meaning of the command's exit codes. Documented in docs/tools.md and in `bloomblock --help`;
  * scripts rely on it. */
 #ifndef BB_TOOLS_EXIT_CODE_H
 #define BB_TOOLS_EXIT_CODE_H
@@ -9,15 +9,13 @@ enum exit_code {
     EXIT_FOUND = 0,  /* done; the key is there */
     EXIT_ABSENT = 1, /* a key is not there; select: no record matches */
     EXIT_USAGE = 2,  /* the command line, a key or a value is not acceptable */
-    EXIT_IO = 3, /* the operating system refused, there is no store, somebody holds it, the disk is
-                    full */
-    EXIT_CORRUPT = 4,      /* bytes of a file are not what they must be */
-    EXIT_UNSUPPORTED = 5,  /* a newer format */
-    EXIT_INCONSISTENT = 6, /* measure: the sums of the accounting do not agree */
-    EXIT_OVERFULL = 7,     /* filter: done, but it holds more keys than planned */
-    EXIT_RECOVERED =
-        8, /* done, but opening the store has dropped or repaired what had been synced */
-    EXIT_INTERRUPTED = 130, /* Ctrl-C: what is printed is right, and not all; as shells say it */
+    EXIT_IO = 3, /* refused by the operating system; store missing or open elsewhere; disk full */
+    EXIT_CORRUPT = 4,       /* bytes of a file are damaged */
+    EXIT_UNSUPPORTED = 5,   /* a newer format */
+    EXIT_INCONSISTENT = 6,  /* measure: the sums of the accounting do not agree */
+    EXIT_OVERFULL = 7,      /* filter: done, but it holds more keys than planned */
+    EXIT_RECOVERED = 8,     /* done, but opening the store has dropped or repaired synced data */
+    EXIT_INTERRUPTED = 130, /* Ctrl-C: output right but incomplete; the number that shells use */
 };
 
 /* BB_NOT_FOUND is EXIT_IO here: it means that a file or store is missing. An absent key is the

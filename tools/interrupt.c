@@ -13,7 +13,7 @@ static void note(int number)
 
 void interrupt_watch(void)
 {
-    /* SA_RESETHAND: whoever presses twice does not wait. */
+    /* SA_RESETHAND: a second Ctrl-C ends the process immediately. */
     struct sigaction action = {.sa_handler = note, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
     sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);

@@ -1,6 +1,7 @@
-/* Ctrl-C, for commands that stop in good order: what was found is printed, and the store is closed.
+/* Ctrl-C, for commands that stop in good order: they print their results up to then and close the
+ * store.
  *
- * The first SIGINT sets a flag; the next one ends the process as if nothing had been set up. Once per
+ * The first SIGINT sets a flag; the next one ends the process, as without a handler. Once per
  * process.
  */
 #ifndef BB_TOOLS_INTERRUPT_H

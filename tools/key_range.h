@@ -15,10 +15,10 @@ struct key_range {
     struct bb_buf high;
 };
 
-/* The bytes of what was typed, or of its hexadecimal digits. */
+/* The bytes of the argument, or of its hexadecimal digits. */
 BB_MUST_CHECK enum bb_status key_range_decode(struct key_range *range, bool is_hex);
-/* Over the range. What is read is kept out of the block cache, to which no scan comes back. Owned:
- * bb_db_iter_destroy, before the range. */
+/* Iterates over the range. Blocks read are kept out of the block cache, since no scan reads them
+ * again. Owned: bb_db_iter_destroy, before the range. */
 BB_MUST_CHECK enum bb_status key_range_iter_create(const struct key_range *range, struct bb_db *db,
                                                    struct bb_db_iter **ret_iter);
 void key_range_deinit(struct key_range *range);

@@ -98,7 +98,7 @@ enum bb_status key_reader_check(const struct key_reader *reader)
     return status;
 }
 
-/* The longest line that can be valid: what is longer is refused before it is held in memory. */
+/* The longest line that can be valid: longer lines are refused before they are held in memory. */
 static size_t line_size_max(const struct key_reader *reader)
 {
     if (reader->is_value)
@@ -115,7 +115,7 @@ static enum bb_status fail_too_long(const struct key_reader *reader, uint64_t li
                    path_of(reader), line, offset, line_size_max(reader));
 }
 
-/* Reads more behind what there is. */
+/* Appends more bytes to the buffer. */
 static enum bb_status read_more(struct key_reader *reader)
 {
     struct bb_buf *buffer = &reader->buffer;
@@ -147,7 +147,7 @@ static bool is_too_long(const struct key_reader *reader, size_t size)
     return reader->is_line_cut || size > line_size_max(reader);
 }
 
-/* What there is of a line that is left out needs no memory. */
+/* The bytes of a skipped line need no memory. */
 static void cut_line(struct key_reader *reader)
 {
     if (!reader->is_skipping || !is_too_long(reader, reader->buffer.size - reader->start))
@@ -156,7 +156,7 @@ static void cut_line(struct key_reader *reader)
     reader->start = reader->buffer.size;
 }
 
-/* The next line without its end, or the end of one that was cut; BB_NOT_FOUND at the end of the
+/* The next line without its end, or the rest of a line that was cut; BB_NOT_FOUND at the end of the
  * file. */
 static enum bb_status find_line(struct key_reader *reader, struct bb_bytes *ret_line)
 {

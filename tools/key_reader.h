@@ -1,14 +1,14 @@
 /* Reads keys, and values, from files or standard input, a line each.
  *
- *     KEY\n                       the line is the key, whatever bytes it has; the value is empty
+ *     KEY\n                       the line is the key, with any bytes; the value is empty
  *     KEY \t VALUE \n   (is_tsv)  the first tab splits; without a tab the value is empty
  *
- * Nothing is trimmed: an empty line is the empty key. The last line needs no newline. With another
- * With is_value the line is the value, and the key is the caller's. With another
- * terminator "lines" end with that byte, and newlines are bytes of the key like others. With is_hex
- * key and value are hexadecimal digits, for bytes that lines can not hold. Lines that are longer
- * than key and value can be are refused, or, with is_skipping, left out and counted. Memory: the
- * longest line that can be valid. Threads: one.
+ * Lines are not trimmed: an empty line is the empty key. The last line needs no newline. With
+ * is_value the line is the value, and the key is the caller's. With another terminator "lines" end
+ * with that byte, and newlines are bytes of the key like others. With is_hex key and value are
+ * hexadecimal digits, for bytes that lines can not hold. Lines that are longer than key and value
+ * can be are refused, or, with is_skipping, skipped and counted. Memory: the longest line that can
+ * be valid. Threads: one.
  */
 #ifndef BB_TOOLS_KEY_READER_H
 #define BB_TOOLS_KEY_READER_H
@@ -34,8 +34,8 @@ struct key_reader {
     bool is_line_cut; /* of the line that is being read, bytes were already given up */
     uint64_t line;
     uint64_t offset;      /* in the file, where that line begins */
-    uint64_t next_offset; /* and the one after it */
-    struct bb_buf buffer; /* what was read and not yet given out begins at `start` */
+    uint64_t next_offset; /* and the line after it */
+    struct bb_buf buffer; /* bytes read but not yet returned begin at `start` */
     size_t start;
     struct bb_buf decoded;
 };
@@ -52,8 +52,8 @@ struct key_record {
 /* No paths: standard input. Owned: key_reader_deinit. */
 void key_reader_init(struct key_reader *reader, char *const *paths, size_t path_count);
 void key_reader_deinit(struct key_reader *reader);
-/* Whether there is something to read behind every path: nothing is opened, so that a pipe keeps its
- * other end. BB_IO names what is missing, not readable or a directory. */
+/* Checks that every path can be read. It opens no path, so that a pipe keeps its other end. BB_IO
+ * names a path that is missing, unreadable or a directory. */
 BB_MUST_CHECK enum bb_status key_reader_check(const struct key_reader *reader);
 /* BB_NOT_FOUND at the end of the last file. BB_TOO_LARGE and BB_INVALID name file and line, and the
  * byte where a line that is too long begins. */

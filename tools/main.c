@@ -22,7 +22,7 @@ static const struct command *const commands[] = {
     &command_select,
     &command_attribute,
     &command_index,
-    /* what is going on inside */
+    /* the state of the internals */
     &command_stat,
     &command_explain,
     &command_measure,
@@ -78,7 +78,7 @@ static const char exit_codes[] =
     "  8  done, but opening the store dropped or repaired synced data\n"
     "130  select, index: Ctrl-C; the output is correct but incomplete\n";
 
-/* The tool as a command of its own, for messages and output that belong to no sub-command. */
+/* The tool as a command, for messages and output that belong to no subcommand. */
 static const struct command tool = {.name = "help"};
 
 static enum exit_code print_help(void)
@@ -117,8 +117,8 @@ static bool is_one_of(const char *text, const char *a, const char *b, const char
 
 int main(int argc, char **argv)
 {
-    /* The reader of our output may leave (`| head`): writing then fails, which is told apart in
-     * output.c, and the store is closed in good order. */
+    /* The reader of our output may leave (`| head`): writing then fails. output.c distinguishes
+     * this failure, and the store is closed in good order. */
     signal(SIGPIPE, SIG_IGN);
     /* A limit on the size of files (`ulimit -f`) is an error of the write, too, and not our end. */
     signal(SIGXFSZ, SIG_IGN);

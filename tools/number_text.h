@@ -1,5 +1,5 @@
-/* Numbers for people. Each function gives its text by value, so that it can stand among the
- * arguments of a print. */
+/* Numbers for people. Each function returns its text by value, so that it can be an argument of a
+ * print call. */
 #ifndef BB_TOOLS_NUMBER_TEXT_H
 #define BB_TOOLS_NUMBER_TEXT_H
 

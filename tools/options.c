@@ -185,7 +185,7 @@ static const struct option *find_option(const struct parser *parser, const char 
     return NULL;
 }
 
-/* text: the argument behind "--", its value perhaps behind "=", else the next argument. */
+/* text: the argument after "--"; its value follows "=", or is the next argument. */
 static enum bb_status parse_option(struct parser *parser, const char *text)
 {
     size_t name_size = strcspn(text, "=");

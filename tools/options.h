@@ -1,4 +1,4 @@
-/* Options of a command line, from tables that serve parsing and --help alike.
+/* Options of a command line, from tables that serve both parsing and --help.
  *
  * Options are long: --name, --name VALUE or --name=VALUE, anywhere among the arguments; "--" ends
  * them, "-" is an argument (standard input). A name must be written whole, so that a new option
@@ -51,8 +51,8 @@ struct arguments {
     size_t count;
 };
 
-/* Parses argv[0 ... argc - 1], all behind the command's name. True: go on. False: end with
- * *ret_code, everything is said: help was asked for, or the command line is wrong. */
+/* Parses argv[0 ... argc - 1], the arguments after the command's name. True: continue. False: end
+ * with *ret_code; the help or the error is already printed. */
 bool options_parse(const struct command *command, const struct option_group *groups,
                    size_t group_count, int argc, char **argv, struct arguments *ret_arguments,
                    enum exit_code *ret_code);
@@ -60,7 +60,7 @@ bool options_parse(const struct command *command, const struct option_group *gro
 /* Is the option among the arguments? For commands that have two forms. name: with its dashes. */
 bool options_have(int argc, char **argv, const char *name);
 
-/* A number with an optional K, M, G (or KiB, MiB, GiB): BB_INVALID naming what it was for. */
+/* A number with an optional K, M, G (or KiB, MiB, GiB): BB_INVALID names the option. */
 BB_MUST_CHECK enum bb_status option_size_decode(const char *name, const char *text,
                                                 uint64_t *ret_bytes);
 

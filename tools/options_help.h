@@ -1,4 +1,4 @@
-/* What `bloomblock COMMAND --help` prints: usage, description with examples, options. */
+/* The output of `bloomblock COMMAND --help`: usage, description with examples, options. */
 #ifndef BB_TOOLS_OPTIONS_HELP_H
 #define BB_TOOLS_OPTIONS_HELP_H
 

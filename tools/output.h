@@ -1,8 +1,8 @@
 /* A command's results: text for people or JSON for programs, on standard output.
  *
- * Written through a buffer of its own, because stdio forgets why a write failed: the reader having
- * gone (`| head`) ends the command quietly, a full disk does not. Sticky: after a failure
- * everything written is dropped, and output_finish tells. Threads: one.
+ * Written through a private buffer, because stdio loses the reason of a failed write: a closed pipe
+ * (`| head`) ends the command quietly, a full disk does not. Sticky: after a failure all further
+ * output is dropped, and output_finish reports it. Threads: one.
  */
 #ifndef BB_TOOLS_OUTPUT_H
 #define BB_TOOLS_OUTPUT_H
@@ -15,7 +15,7 @@ struct output {
     bool is_json; /* set by --json */
     bool has_failed;
     int error_number;  /* of the failed write; 0: out of memory */
-    uint64_t size_max; /* what is written beyond is dropped; 0: no limit */
+    uint64_t size_max; /* output beyond it is dropped; 0: no limit */
     uint64_t size;
     bool is_cut; /* by size_max */
     struct bb_buf pending;
@@ -35,11 +35,11 @@ static inline bool output_is_over(const struct output *out)
 {
     return out->has_failed || out->is_cut;
 }
-/* Hands what is pending to the system now. */
+/* Writes pending output to the system now. */
 void output_flush(struct output *out);
 
-/* Flushes, releases, and gives the exit code: code, unless writing failed for another reason than
- * that nobody reads any more. */
+/* Flushes, releases, and returns the exit code: code, unless writing failed for another reason than
+ * a closed pipe. */
 enum exit_code output_finish(struct output *out, const struct command *command,
                              enum exit_code code);
 

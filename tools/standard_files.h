@@ -4,10 +4,11 @@
 
 #include <stdbool.h>
 
-/* The next files that a process opens get the numbers of those that are closed. A file of the store
- * would become standard output, and what is printed be written into it; or be standard input, and
- * be loaded as keys. This takes the free ones of the three numbers with descriptors that refuse
- * both, as closed ones do. Call it before anything is opened. False: the system gave none. */
+/* If a standard file is closed, the next file that the process opens gets its number. A file of the
+ * store could become standard output and receive printed text, or become standard input and be
+ * loaded as keys. This call fills the free numbers of the three with descriptors that refuse reads
+ * and writes, as closed ones do. Call it before the process opens any file. False: the system
+ * refused a descriptor. */
 bool standard_files_occupy(void);
 
 #endif

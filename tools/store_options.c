@@ -217,7 +217,7 @@ static enum bb_status decode_texts(struct store_options *store)
     return status;
 }
 
-/* Unsynced ends are told as events; this is what had been synced. */
+/* Events report unsynced ends; this reports lost synced data. */
 static void tell_recovery(const struct store_options *store)
 {
     const struct bb_db_recovery *found = &store->recovered;
@@ -256,8 +256,8 @@ enum bb_status store_open(struct store_options *store, const char *directory, st
     return status == BB_OK ? BB_OK : store_words_fail(status);
 }
 
-/* WHY deterministic: work is then done by writes alone. The options are not kept in the store, so a
- * reader that was not told of --target or --level1-size would begin to rewrite it. */
+/* WHY deterministic: only writes then do background work. The store does not keep the options, so a
+ * reader without --target or --level1-size would begin to rewrite it. */
 enum bb_status store_open_to_read(struct store_options *store, const char *directory,
                                   struct bb_db **ret_db)
 {

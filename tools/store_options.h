@@ -17,7 +17,7 @@ struct store_options {
     const char *style;               /* "leveled", "tiered" or "lazy", NULL: not given */
     const char *summary_residency;   /* "pinned", "cached" or "unused", NULL: not given */
     const char *recovery;            /* "strict", "synced", "point-in-time" or "salvage", or NULL */
-    struct bb_db_recovery recovered; /* what the opening found */
+    struct bb_db_recovery recovered; /* the findings of the opening */
     const char *secret_seed;         /* text of a number, NULL: random */
     struct bb_hash_secret secret;
     struct option list[STORE_OPTION_COUNT];
@@ -30,13 +30,12 @@ void store_options_init(struct store_options *store, const struct command *comma
 void store_options_init_to_read(struct store_options *store, const struct command *command);
 struct option_group store_options_group(const struct store_options *store);
 
-/* Opens with what was parsed; events that a person should know of go to stderr. Owned: store_close.
+/* Opens with the parsed options; important events go to stderr. Owned: store_close.
  */
 BB_MUST_CHECK enum bb_status store_open(struct store_options *store, const char *directory,
                                         struct bb_db **ret_db);
 
-/* The same for a command that only reads: nothing is compacted on its account, whatever options it
- * was or was not given. */
+/* The same for a command that only reads: it causes no compaction, with any options. */
 BB_MUST_CHECK enum bb_status store_open_to_read(struct store_options *store, const char *directory,
                                                 struct bb_db **ret_db);
 
@@ -44,8 +43,8 @@ BB_MUST_CHECK enum bb_status store_open_to_read(struct store_options *store, con
 BB_MUST_CHECK enum bb_status store_recovery_decode(const char *text,
                                                    enum bb_recovery *ret_recovery);
 
-/* Closes; the exit code is code, unless nothing had failed before and closing fails, or the opening
- * has dropped what had been synced. db may be NULL. */
+/* Closes and returns the exit code: code, except if the command succeeded and closing fails or the
+ * opening dropped synced data. db may be NULL. */
 enum exit_code store_close(const struct store_options *store, struct bb_db *db,
                            enum exit_code code);
 

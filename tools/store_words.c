@@ -36,7 +36,7 @@ static const struct {
     {"BB_SUMMARY_ALL", "all"},
 };
 
-/* The command has no such options: what it does is what the user asked for. */
+/* The command has no such options: the user chose its behaviour by its name. */
 static const char *const asides[] = {", and create_if_missing is not set",
                                      ", and error_if_exists is set"};
 

@@ -1,11 +1,12 @@
-/* What the library says when a store does not open, in the words of the command line: it knows the
- * fields of struct bb_db_options, where a user has typed options. */
+/* Translates messages of a failed opening into the terms of the command line: the library names
+ * fields of struct bb_db_options, but the user typed options. */
 #ifndef BB_TOOLS_STORE_WORDS_H
 #define BB_TOOLS_STORE_WORDS_H
 
 #include "bb/base.h"
 
-/* Restates the thread's latest failure, which is that of opening a store. Gives its status. */
+/* Rewrites the thread's latest failure, which must come from opening a store. Returns its
+ * status. */
 enum bb_status store_words_fail(enum bb_status status);
 
 #endif

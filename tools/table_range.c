@@ -15,7 +15,7 @@ static enum bb_status copy_fence(const struct bb_fence_index *fences, uint32_t i
 enum bb_status table_page_range(const struct bb_table *table, uint32_t page_index,
                                 struct bb_buf *first, struct bb_buf *end)
 {
-    /* The fence of page i + 1 has number i: nothing comes before page 0. */
+    /* The fence of page i + 1 has number i: page 0 has no fence before it. */
     enum bb_status status = page_index == 0
                                 ? bb_buf_assign(first, bb_buf_bytes(&table->meta.smallest))
                                 : copy_fence(&table->root.fences, page_index - 1, first);

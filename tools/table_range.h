@@ -4,11 +4,11 @@
 
 #include "sstable/table_walk.h"
 
-/* Keys are copied into the buffers (replaced). The table's own bounds stand where there is no
- * fence. */
+/* Keys are copied into the buffers (replaced). Where there is no fence, the bounds of the table are
+ * used. */
 BB_MUST_CHECK enum bb_status table_page_range(const struct bb_table *table, uint32_t page_index,
                                               struct bb_buf *first, struct bb_buf *end);
-/* Of the block at hand. */
+/* Of the current block. */
 BB_MUST_CHECK enum bb_status table_block_range(const struct bb_table_walk *walk,
                                                struct bb_buf *first, struct bb_buf *end);
 

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-/* Characters, not bytes: every byte but those that continue a UTF-8 sequence. */
+/* Characters, not bytes: counts the bytes that do not continue a UTF-8 sequence. */
 static size_t width_of(const char *text)
 {
     size_t width = 0;

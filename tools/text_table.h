@@ -1,5 +1,5 @@
-/* Rows and columns for people: cells are collected, and printed when all widths are known.
- * Sticky: for want of memory the table stays incomplete, and text_table_write says so through the
+/* Rows and columns for people: cells are collected, and printed when all widths are known. Sticky:
+ * if memory runs out, the table stays incomplete, and text_table_write reports it through the
  * output. */
 #ifndef BB_TOOLS_TEXT_TABLE_H
 #define BB_TOOLS_TEXT_TABLE_H

@@ -4,10 +4,10 @@
  *     cells      | row 0 | row 1 | ... | row d - 1 |      w cells of 32 bits each, little-endian
  *     key        one cell per row: in row i, floor(h * C^(i+1) / 2^64 * w), as in
  *                partitioned_bloom.h
- *     count      the least of the key's cells: never less than what was added
+ *     count      the minimum of the key's cells: never less than the true count
  *
- * Adding raises all cells of the key, or, conservatively (Estan, Varghese, 2002), only those that
- * are below the new count. A cell that has reached 2^32 - 1 stays there.
+ * Adding raises all cells of the key, or, conservatively (Estan, Varghese, 2002), only the cells
+ * below the new count. A cell that has reached 2^32 - 1 stays there.
  *
  * Threads: add is for one thread; the rest are pure.
  */
@@ -38,9 +38,9 @@ void bb_count_min_add(uint8_t *cells, const struct bb_count_min *shape, uint64_t
 struct bb_count_min_sums {
     uint64_t used;      /* cells above 0 */
     uint64_t saturated; /* cells of BB_COUNT_MIN_CELL_MAX */
-    uint64_t least;     /* sum of the row with the least */
+    uint64_t least;     /* sum of the row with the smallest sum */
     uint64_t most;      /* sum of the row with the most */
-    double rate;        /* of foreign keys whose count is not 0: the product of the rows' fills */
+    double rate; /* share of non-member keys whose count is not 0: the product of the rows' fills */
 };
 struct bb_count_min_sums bb_count_min_sums(const uint8_t *cells, const struct bb_count_min *shape);
 

@@ -117,7 +117,7 @@ enum bb_status bb_count_sketch_add(struct bb_count_sketch *sketch, uint64_t hash
                        (unsigned long long)UINT64_MAX);
     uint64_t before = bb_count_min_count(sketch->cells, &sketch->shape, domain_hash);
     uint64_t room = BB_COUNT_MIN_CELL_MAX - before;
-    /* The only step that can fail comes first. */
+    /* The only step that can fail precedes the others. */
     enum bb_status status =
         bb_top_list_add(&sketch->top, hash, key, before + (count < room ? count : room), count);
     if (status != BB_OK)

@@ -1,5 +1,5 @@
-/* What a stored count-min sketch consists of: the picture is in kind_count_min.c, the public face
- * in bb/filter_sets.h. Pure functions; any thread. */
+/* The parts of a stored count-min sketch. kind_count_min.c draws them; bb/filter_sets.h is the
+ * public interface. Pure functions; any thread. */
 #ifndef BB_BLOOMBLOCK_STANDALONE_COUNT_SKETCH_H
 #define BB_BLOOMBLOCK_STANDALONE_COUNT_SKETCH_H
 

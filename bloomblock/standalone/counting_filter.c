@@ -25,7 +25,7 @@ static uint32_t probes(const struct bb_counting_filter *filter)
     return (uint32_t)filter->fields.parameters[1];
 }
 
-/* A filter whose counters are all 0. fields: but for the payload. */
+/* A filter whose counters are all 0. fields: all fields except the payload. */
 static enum bb_status create(const struct bb_envelope *fields, struct bb_counting_filter **ret)
 {
     size_t size = bb_counting_bloom_size(fields->parameters[0]);

@@ -1,4 +1,4 @@
-/* Writing the frame of a stand-alone filter, and checking one that comes from anywhere. */
+/* Writing the frame of a stand-alone filter, and checking a frame from any source. */
 #include "bloomblock/standalone/envelope.h"
 
 #include "base/coding.h"
@@ -89,7 +89,7 @@ enum bb_status bb_envelope_check_kind(const struct bb_envelope *envelope, enum b
                    bb_filter_kind_name(envelope->kind), bb_filter_kind_name(kind));
 }
 
-/* Magic, version and size: what has to be right before the checksum can be found. */
+/* Magic, version and size: they must be right before the checksum can be located. */
 static enum bb_status check_frame(struct bb_bytes bytes)
 {
     const uint8_t *data = bytes.data;
@@ -190,7 +190,7 @@ enum bb_status bb_envelope_check_bits(const struct bb_envelope *envelope, size_t
     return BB_OK;
 }
 
-/* What can be said of any kind. */
+/* The description that all kinds share. */
 static enum bb_status check_fields(struct bb_bytes bytes, const struct bb_envelope *envelope)
 {
     uint16_t header_size = bb_load16(bytes.data + BB_ENVELOPE_AT_HEADER_SIZE);

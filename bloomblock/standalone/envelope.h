@@ -1,5 +1,5 @@
-/* The envelope of a filter that stands alone: everything needed to ask it, to judge it, and to know
- * that it is whole.
+/* The envelope of a stand-alone filter: everything needed to probe it, to assess it, and to check
+ * that it is complete.
  *
  *       0  magic            8   "BBFILTER"
  *       8  version          4   1
@@ -14,9 +14,9 @@
  *      64  payload              as the kind has it
  *          checksum         8   XXH3-64 of all bytes before it
  *
- * Integers are little-endian. A filter of no keys has parameters 0 and no payload, and says
- * "absent" to everything; so does nothing else. The payload begins at a multiple of 64 bytes, so
- * that the lines of an aligned envelope are cache lines.
+ * Integers are little-endian. A filter of no keys has parameters 0 and no payload, and returns no
+ * for every key. Only such a filter has no payload. The payload begins at a multiple of 64 bytes,
+ * so that the lines of an aligned envelope are cache lines.
  *
  * Pure functions; any thread.
  */
@@ -33,7 +33,7 @@
 #define BB_ENVELOPE_RATE_DEFAULT  0.01
 #define BB_ENVELOPE_SIZE_MIN      (BB_ENVELOPE_HEADER_SIZE + BB_ENVELOPE_CHECKSUM_SIZE)
 
-/* Where fields stand. */
+/* Offsets of fields. */
 enum bb_envelope_field {
     BB_ENVELOPE_AT_MAGIC = 0,
     BB_ENVELOPE_AT_VERSION = 8,
@@ -63,7 +63,7 @@ struct bb_envelope {
 BB_MUST_CHECK enum bb_status bb_envelope_decode(struct bb_bytes bytes,
                                                 struct bb_envelope *ret_envelope);
 
-/* The part of it that is the same for all kinds: size, checksum, number of keys. */
+/* Checks the part that is the same for all kinds: size, checksum, number of keys. */
 BB_MUST_CHECK enum bb_status bb_envelope_decode_frame(struct bb_bytes bytes,
                                                       struct bb_envelope *ret_envelope);
 
@@ -72,13 +72,13 @@ BB_MUST_CHECK enum bb_status bb_envelope_decode_frame(struct bb_bytes bytes,
 BB_MUST_CHECK enum bb_status bb_envelope_encode(const struct bb_envelope *envelope,
                                                 struct bb_buf *buf);
 BB_MUST_CHECK enum bb_status bb_envelope_finish(struct bb_buf *buf, size_t start);
-/* Gives a finished envelope another key count and the checksum of what its bytes are now. */
+/* Sets the key count of a finished envelope and recomputes the checksum. */
 void bb_envelope_recount(struct bb_buf *envelope, uint64_t key_count);
-/* All of it at once: header, payload, checksum. On failure the buffer is as it was. */
+/* Writes the whole envelope: header, payload, checksum. On failure the buffer is unchanged. */
 BB_MUST_CHECK enum bb_status bb_envelope_append(const struct bb_envelope *envelope,
                                                 struct bb_buf *buf);
 
-/* BB_INVALID for a target rate that cannot be asked for, BB_TOO_LARGE for too many keys. */
+/* BB_INVALID for a target rate out of range, BB_TOO_LARGE for too many keys. */
 BB_MUST_CHECK enum bb_status bb_envelope_check_plan(uint64_t key_count, double target_rate);
 /* BB_INVALID unless the envelope is of that kind. */
 BB_MUST_CHECK enum bb_status bb_envelope_check_kind(const struct bb_envelope *envelope,
@@ -96,8 +96,8 @@ enum bb_status bb_envelope_bad_parameter(const struct bb_envelope *envelope, uns
 enum bb_status bb_envelope_check_probes(const struct bb_envelope *envelope);
 /* The parameters are 0, and there is no payload. */
 enum bb_status bb_envelope_check_without_payload(const struct bb_envelope *envelope);
-/* The bit_count bits from start of the payload on, to the end of a byte, are as they must be: none
- * set behind the last one, and not all zero if there are keys. */
+/* Checks the bit_count bits that begin at start in the payload, and the rest of their last byte: no
+ * bit after the last one is set, and if there are keys, not all bits are zero. */
 enum bb_status bb_envelope_check_bits(const struct bb_envelope *envelope, size_t start,
                                       uint64_t bit_count, uint64_t key_count);
 

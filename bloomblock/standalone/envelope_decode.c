@@ -1,5 +1,5 @@
-/* Checking an envelope that comes from anywhere: the frame (envelope.c), then what its kind says to
- * the parameters and the payload. */
+/* Checking an envelope from any source: first the frame (envelope.c), then, by the rules of its
+ * kind, the parameters and the payload. */
 #include "bloomblock/standalone/kind.h"
 
 #include "base/status.h"

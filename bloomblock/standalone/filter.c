@@ -1,5 +1,5 @@
-/* Questions to filters that stand alone: bb/filter.h. The bytes are described in envelope.h, what
- * is special to each kind in kind.h. */
+/* Probes of stand-alone filters: bb/filter.h. envelope.h describes the bytes, kind.h the
+ * differences between kinds. */
 #include "bb/filter.h"
 
 #include "bloomblock/standalone/kind.h"

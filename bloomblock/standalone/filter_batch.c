@@ -1,5 +1,5 @@
-/* Many questions at once: bb/filter.h. Everything that the answers of a batch will read is fetched
- * before the first of them is worked out, so that the misses of the cache are waited for together.
+/* Probes in batches: bb/filter.h. A batch prefetches everything that its probes will read before it
+ * computes the first result, so that the cache misses overlap.
  */
 #include "bb/filter.h"
 
@@ -76,7 +76,7 @@ static inline bool are_alike(const struct bb_filter_view *views, size_t count)
     return true;
 }
 
-/* Runs of views that are asked in the same way. */
+/* Runs of views that are probed by the same function. */
 static uint64_t ask_runs(const struct bb_filter_view *views, size_t count, uint64_t hash)
 {
     uint64_t bits = 0;

@@ -1,4 +1,4 @@
-/* Filters that stand alone: collecting hashes and writing the envelope (bb/filter.h). */
+/* Building stand-alone filters: collecting hashes and writing the envelope (bb/filter.h). */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,7 +10,8 @@
 #include "bloomblock/standalone/kind.h"
 
 #define CAPACITY_MIN 1024
-/* From here on by a quarter at a time: what is large is stated in bytes per hash. */
+/* Above this size the array grows by a quarter: for large filters the documented memory is in bytes
+ * per hash. */
 #define CAPACITY_DOUBLED 65536
 
 struct bb_filter_builder {
@@ -45,7 +46,7 @@ static enum bb_status resolve(struct bb_filter_options *options)
         return bb_fail(BB_INVALID, "filters of kind %s are not built from a set of keys", name);
     if (options->salt != 0 && bb_kind_ops(options->kind)->takes_key_hashes)
         return bb_fail(BB_INVALID,
-                       "the salt is %016llx: filters of kind %s have none, it must be 0",
+                       "the salt is %016llx: filters of kind %s have no salt, it must be 0",
                        (unsigned long long)options->salt, name);
     if (options->target_rate == 0)
         options->target_rate = BB_ENVELOPE_RATE_DEFAULT;
@@ -139,7 +140,7 @@ enum bb_status bb_filter_builder_add(struct bb_filter_builder *builder, uint64_t
 
 /* --- The envelope --- */
 
-/* Those that were given, or those that meet the target. */
+/* The given parameters, or parameters that meet the target. */
 static enum bb_status choose_parameters(const struct bb_filter_builder *builder,
                                         struct bb_envelope *fields)
 {

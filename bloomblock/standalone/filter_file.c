@@ -1,20 +1,20 @@
-/* A filter in a file of its own (bb/filter.h): what turns keys into its hashes, and its envelope.
+/* A filter in a separate file (bb/filter.h): the hash function of its keys, and its envelope.
  *
  *       0  magic            8   "BBFLFILE"
  *       8  version          4   0
  *      12  hash             2   enum bb_filter_hash
  *      14  header size      2   256: where the envelope begins
  *      16  file size        8   all bytes
- *      24  secret         192   of the keyed hash; zeros for hashes that have none
+ *      24  secret         192   of the keyed hash; zeros for other hashes
  *     216  seal             8   the last 8 bytes of the file, which are the envelope's checksum
- *     224  planned keys     8   how many keys the filter has room for; 0: those that it has
+ *     224  planned keys     8   number of keys that the filter is sized for; 0: the keys in it
  *     232  reserved        16   zeros
  *     248  checksum         8   XXH3-64 of all bytes before it
  *     256  envelope             envelope.h
  *
  * Integers are little-endian. The envelope begins at a multiple of 64 bytes, so that its lines can
- * be cache lines. The seal says that header and envelope were written together: with another
- * filter's secret every member would be denied.
+ * be cache lines. The seal shows that header and envelope were written together: with the secret of
+ * another filter, a probe would return no for every member.
  *
  * Pure functions; any thread. */
 #include "base/bytes.h"
@@ -27,7 +27,7 @@
 #define MAGIC_TEXT "BBFLFILE"
 #define VERSION_0  0
 
-/* Where fields stand. */
+/* Offsets of fields. */
 enum {
     MAGIC = 0,
     VERSION = 8,
@@ -94,7 +94,7 @@ enum bb_status bb_filter_file_encode(const struct bb_filter_file *file, struct b
     return status;
 }
 
-/* Magic and version: what has to be right before anything else means anything. */
+/* Magic and version: they must be right before any other field has a meaning. */
 static enum bb_status check_frame(struct bb_bytes bytes)
 {
     if (bytes.size < BB_FILTER_FILE_HEADER_SIZE + BB_ENVELOPE_SIZE_MIN)
@@ -137,7 +137,7 @@ static enum bb_status check_sizes(struct bb_bytes bytes)
         return bb_corrupt(nowhere, HEADER_SIZE, "header has %u bytes, expected %d", header_size,
                           BB_FILTER_FILE_HEADER_SIZE);
     if (size != bytes.size)
-        return bb_corrupt(nowhere, SIZE, "says that it has %llu bytes, %zu are there",
+        return bb_corrupt(nowhere, SIZE, "the size field is %llu bytes, the input has %zu",
                           (unsigned long long)size, bytes.size);
     return BB_OK;
 }
@@ -152,7 +152,7 @@ static enum bb_status check_fields(const uint8_t *header)
                        "%s: at offset %d: has hash %u, which this library does not know",
                        nowhere.file, HASH, hash);
     if (hash != BB_FILTER_HASH_KEYED && !is_zero(header + SECRET, BB_HASH_SECRET_SIZE))
-        return bb_corrupt(nowhere, SECRET, "a secret for hash %u, which has none", hash);
+        return bb_corrupt(nowhere, SECRET, "a secret for hash %u, which uses no secret", hash);
     if (bb_load64(header + PLANNED) > BB_FILTER_KEY_COUNT_MAX)
         return bb_corrupt(nowhere, PLANNED, "planned for %llu keys, the limit is %llu",
                           (unsigned long long)bb_load64(header + PLANNED),
@@ -178,7 +178,7 @@ enum bb_status bb_filter_file_decode(struct bb_bytes bytes, struct bb_filter_fil
                                   .envelope = bb_bytes_of(bytes.data + BB_FILTER_FILE_HEADER_SIZE,
                                                           bytes.size - BB_FILTER_FILE_HEADER_SIZE)};
     if (seal_of(file.envelope) != bb_load64(bytes.data + SEAL))
-        return bb_corrupt(nowhere, SEAL, "the filter is not the one that the header was made for");
+        return bb_corrupt(nowhere, SEAL, "the header was made for another filter");
     memcpy(file.secret.bytes, bytes.data + SECRET, BB_HASH_SECRET_SIZE);
     *ret_file = file;
     return BB_OK;

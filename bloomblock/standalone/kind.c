@@ -1,4 +1,4 @@
-/* The kinds by number, and the one that is no filter. */
+/* The kinds by number, and the kind "none", which is no filter. */
 #include "bloomblock/standalone/kind.h"
 
 #include "base/assert.h"

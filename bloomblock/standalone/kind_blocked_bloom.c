@@ -1,4 +1,4 @@
-/* The Bloom filter in lines of 64 bytes that stands alone. Parameters: lines, probes. */
+/* The stand-alone Bloom filter in lines of 64 bytes. Parameters: lines, probes. */
 #include "bloomblock/standalone/kind.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* The classic Bloom filter that stands alone. Parameters: bits, probes. */
+/* The stand-alone classic Bloom filter. Parameters: bits, probes. */
 #include "bloomblock/standalone/kind.h"
 
 #include <math.h>

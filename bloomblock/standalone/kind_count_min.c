@@ -21,7 +21,7 @@ static enum bb_status corrupt(uint64_t at, const char *what, uint64_t found, uin
                       what, (unsigned long long)found, (unsigned long long)expected);
 }
 
-/* The shape is large enough for the error that is promised, with room for rounding. */
+/* The shape is large enough for the stored error bound, with a margin for rounding. */
 static bool keeps_promise(const struct bb_envelope *envelope, const struct bb_count_head *head)
 {
     return (double)head->shape.columns * head->error >= exp(1) * (1 - 1e-9) &&

@@ -1,7 +1,8 @@
 /* The counting Bloom filter in an envelope. Parameters: counters, probes.
  *
- * The key count is that of keys added less removed, each as often as it was added. The payload is
- * there for no keys too: the filter can be loaded and changed further (counting_filter.c). */
+ * The key count is the number of additions less the number of removals; a key that is added twice
+ * counts twice. A filter of no keys has a payload too: it can be loaded and changed further
+ * (counting_filter.c). */
 #include "bloomblock/standalone/kind.h"
 
 #include <math.h>

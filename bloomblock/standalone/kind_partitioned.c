@@ -1,5 +1,4 @@
-/* The partitioned Bloom filter that stands alone. Parameters: bits, in slices of
- * one width; probes. */
+/* The stand-alone partitioned Bloom filter. Parameters: bits, in slices of one width; probes. */
 #include "bloomblock/standalone/kind.h"
 
 #include "base/buf.h"

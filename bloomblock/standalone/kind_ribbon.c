@@ -1,4 +1,4 @@
-/* The ribbon that stands alone: shards behind a directory (shard_directory.h). Parameters: shards,
+/* The stand-alone ribbon: a directory (shard_directory.h), then the shards. Parameters: shards,
  * rank. */
 #include "bloomblock/standalone/kind_ribbon.h"
 
@@ -14,7 +14,7 @@
 #include "bloomblock/standalone/kind_ribbon_window.h"
 
 _Static_assert(BB_ENVELOPE_CHECKSUM_SIZE >= BB_RIBBON_PAD_BYTES,
-               "what stands behind the last ribbon is as much as probes may read");
+               "probes may read the checksum after the last ribbon");
 
 /* --- Writing --- */
 
@@ -57,7 +57,7 @@ static enum bb_status check_shards(const struct bb_envelope *envelope, uint32_t 
     if (defect.shard == shard_count) {
         uint64_t directory_size = bb_shard_directory_size(shard_count);
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + directory_size,
-                          "%llu bytes of shards, the directory says %llu",
+                          "%llu bytes of shards, the directory has %llu",
                           (unsigned long long)(payload.size - directory_size),
                           (unsigned long long)defect.offset);
     }
@@ -105,8 +105,8 @@ static inline void batch_find(struct bb_ribbon_batch *batch, size_t i,
     batch->ranks[i] = view->parameters[BB_VIEW_PROBES];
 }
 
-/* Short steps for all, one after the other: what a question waits for are results of its own, and
- * a processor that has several questions before it works on all of them. */
+/* Each short step runs for all probes before the next step: a probe waits only for its previous
+ * step, so the processor works on several probes at the same time. */
 static uint64_t may_contain_each(const struct bb_filter_view *views, size_t count,
                                  uint64_t key_hash)
 {
@@ -168,7 +168,7 @@ static struct bb_block_filter_info shard_info(const struct bb_envelope *envelope
     return info;
 }
 
-/* Foreign keys are spread over the shards evenly, however many keys these have. */
+/* Non-member keys are spread evenly over the shards, independent of the keys in each. */
 static void describe(const struct bb_envelope *envelope, struct bb_filter_info *info)
 {
     struct bb_block_filter_format format = {.kind = BB_FILTER_RIBBON,

@@ -1,4 +1,4 @@
-/* From a view of a ribbon that stands alone to the shard that a key's answer is in.
+/* From a view of a stand-alone ribbon to the shard of a key.
  *
  * Pure functions; any thread. The view and its payload were checked.
  */
@@ -15,7 +15,7 @@ static inline uint64_t bb_kind_ribbon_hash(const struct bb_filter_view *view, ui
     return bb_domain_ribbon_hash(view->parameters[BB_VIEW_DOMAIN], key_hash);
 }
 
-/* The first shard's payload. Behind the last one stands the checksum, which probes may read. */
+/* The payload of the first shard. The checksum follows the last one; probes may read it. */
 static inline const uint8_t *bb_kind_ribbon_shards(const struct bb_filter_view *view)
 {
     return (const uint8_t *)(uintptr_t)view->parameters[BB_VIEW_OWN];
@@ -28,7 +28,7 @@ static inline struct bb_shard_entry bb_kind_ribbon_entry(const struct bb_filter_
     return bb_shard_directory_entry(view->payload.data, shard);
 }
 
-/* What a key asks of a view. */
+/* The probe of one key in a view. */
 struct bb_kind_ribbon_place {
     uint64_t hash; /* in the view's domain */
     const uint8_t *payload;

@@ -1,4 +1,4 @@
-/* Windows of ribbons that stand alone, asked in pairs of groups (ribbon_pairs_avx2.h). */
+/* Windows of stand-alone ribbons, probed in pairs of groups (ribbon_pairs_avx2.h). */
 #include "bloomblock/standalone/kind_ribbon_avx2.h"
 
 #include "bloomblock/ribbon/ribbon_pairs_avx2.h"

@@ -1,5 +1,5 @@
-/* Windows of ribbons that stand alone, asked with AVX2: the second step of kind_ribbon_window.h.
- * Answers are those of the portable form. Compiled for x86 only.
+/* Windows of stand-alone ribbons, probed with AVX2: the second step of kind_ribbon_window.h.
+ * Results are equal to the results of the portable form. Compiled for x86 only.
  *
  * Pure functions; any thread.
  */

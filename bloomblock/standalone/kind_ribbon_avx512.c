@@ -1,21 +1,21 @@
-/* Windows of ribbons that stand alone, loaded without a mask (kind_ribbon_window.h).
+/* Windows of stand-alone ribbons, loaded without a mask (kind_ribbon_window.h).
  *
- * One question alone: one vector, a lane per column, as in ribbon_avx512.c.
+ * One probe: one vector, a lane per column, as in ribbon_avx512.c.
  *
- * Eight questions: a lane each until their windows are known. Of each window a vector is made that
- * has a group per lane. A lane is a matrix of 8 x 8 bits then, a row for each column of the filter,
- * and its product with that group's byte of the coefficients is the part that the group adds to the
- * sums. Byte q of all lanes is kept for question q:
+ * Eight probes: one lane each until their windows are known. Each window then becomes a vector with
+ * one group per lane. Such a lane is a matrix of 8 x 8 bits, with a row for each column of the
+ * filter. Its product with the group's byte of the coefficients is the group's part of the sums.
+ * Byte q of all lanes belongs to probe q:
  *
- *     coefficients       lane q:  | byte 0 | byte 1 | ... | byte 7 |     of question q
- *     transposed         lane t:  | byte t of question 0 | byte t of question 1 | ...
+ *     coefficients       lane q:  | byte 0 | byte 1 | ... | byte 7 |     of probe q
+ *     transposed         lane t:  | byte t of probe 0 | byte t of probe 1 | ...
  *     window of q        lane t:  | group t, the last column first |
- *     parts              lane t:  | part t of question 0 | part t of question 1 | ...
+ *     parts              lane t:  | part t of probe 0 | part t of probe 1 | ...
  *     transposed         lane q:  | part 0 | part 1 | ... | part 7 |     together the sums of q
  *
- * What limits it is how long instructions wait for those before them, less how many they are: a
- * processor stops when some hundred wait. Hence products of 32 bits by hand (vpmullq takes three
- * times as long as one of them), and shards that are found without vectors.
+ * The limit is the latency of dependent instructions rather than their number: a processor stalls
+ * when some hundred instructions wait. Therefore products are composed of 32-bit products (vpmullq
+ * takes three times as long as one of them), and shards are found without vectors.
  */
 #include "bloomblock/standalone/kind_ribbon_avx512.h"
 
@@ -27,7 +27,7 @@
 
 #define EIGHT 8
 
-/* What vpternlogq makes of three operands. */
+/* The truth table of vpternlogq for three operands. */
 #define EXCLUSIVE_OR  0x96
 #define AND_OF_OR     0xe0 /* the first, and the second or the third */
 #define THIRD_CHOOSES 0xd8 /* between the second, where it is set, and the first */
@@ -43,7 +43,8 @@
         LANE(rank, 0), LANE(rank, 1), LANE(rank, 2), LANE(rank, 3), LANE(rank, 4), LANE(rank, 5),  \
             LANE(rank, 6), LANE(rank, 7)                                                           \
     }
-/* In memory they are part of the instructions that take them, where compilers make them first. */
+/* In memory they are operands of the instructions that use them; otherwise compilers compose them
+ * first. */
 static const struct one_constants {
     _Alignas(64) uint8_t orders[9][64]; /* of bytes, by rank */
     uint64_t one;
@@ -111,8 +112,8 @@ bb_kind_ribbon_avx512_agree(const struct bb_kind_ribbon_window *windows, size_t 
 /* Byte t of every lane. */
 #define BYTES(t) t, 8 + (t), 16 + (t), 24 + (t), 32 + (t), 40 + (t), 48 + (t), 56 + (t)
 
-/* In memory they are part of the instruction that takes them. What a compiler makes up itself goes
- * through the port that moves bytes across lanes, which is the busiest. */
+/* In memory they are operands of the instruction that uses them. Constants that a compiler composes
+ * go through the port that moves bytes across lanes, which is the busiest one. */
 static const struct eight_constants {
     _Alignas(64) uint8_t matrices[9][64]; /* orders of bytes, by rank */
     uint8_t transposition[64];
@@ -160,7 +161,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i words(uint64_t word)
 
 /* --- Eight windows --- */
 
-/* What eight questions come with, a lane each. */
+/* The inputs of eight probes, a lane each. */
 struct eight_questions {
     __m512i hashes;  /* in the domains of the views */
     __m512i entries; /* of the shards' directories */
@@ -168,7 +169,7 @@ struct eight_questions {
     __m512i shards;  /* addresses of the first of them */
 };
 
-/* What they ask of their windows. */
+/* The coefficients and fingerprints for their windows. */
 struct eight_windows {
     const uint8_t *ends[EIGHT];
     uint64_t matrices[EIGHT]; /* offsets of the orders */
@@ -187,7 +188,7 @@ BB_CPU_TARGET_AVX512 static inline void store_halves(void *words, __m512i lanes)
     _mm256_storeu_si256((__m256i *)words + 1, _mm512_extracti64x4_epi64(lanes, 1));
 }
 
-/* Of the lower halves. clang makes products of 64 bits of those of which a half is used. */
+/* The product of the lower halves. clang computes 64-bit products where only a half is used. */
 BB_CPU_TARGET_AVX512 static inline __m512i product(__m512i a, __m512i b)
 {
     __m512i words = _mm512_mul_epu32(a, b);
@@ -236,7 +237,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i coefficients_of(const struct eight_co
     return _mm512_or_si512(low, words(known->one));
 }
 
-/* The groups behind the windows; see bb_ribbon_group. */
+/* The groups after the windows; see bb_ribbon_group. */
 BB_CPU_TARGET_AVX512 static inline __m512i end_groups(const struct eight_constants *known,
                                                       __m512i drawn, __m512i sizes)
 {
@@ -268,7 +269,7 @@ BB_CPU_TARGET_AVX512 static inline void find_eight(const struct eight_constants 
     windows->ranks = ranks;
 }
 
-/* A vector lies in two lines of the cache, which one load fetches one after the other. */
+/* A vector spans two cache lines, which a load fetches one after the other. */
 static inline __attribute__((always_inline)) void
 prefetch_windows(const struct eight_windows *windows, size_t count)
 {
@@ -279,7 +280,7 @@ prefetch_windows(const struct eight_windows *windows, size_t count)
     }
 }
 
-/* Lane t, byte q: what group t adds to the sums of question q. Of the others, anything. */
+/* Lane t, byte q: the part of group t in the sums of probe q. Other bytes are undefined. */
 BB_CPU_TARGET_AVX512 static inline __m512i parts_of(const struct eight_constants *known,
                                                     const struct eight_windows *windows, size_t q)
 {
@@ -337,7 +338,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i parameters_of_two(const struct bb_fil
                               _mm256_loadu_si256((const void *)other->parameters), 1);
 }
 
-/* As one word: clang takes bb_load64 apart where the same one stands in two branches. */
+/* As one word: clang splits bb_load64 if the same load is in two branches. */
 static inline long long entry_at(const struct bb_filter_view *view, uint64_t shard)
 {
     long long entry;
@@ -371,7 +372,7 @@ load_four(const struct bb_filter_view *const *views, bool has_four, uint64_t key
                                .entries = entries};
 }
 
-/* count: a constant, 6 or 8; instead of the last of them views[last] is asked. */
+/* count: a constant, 6 or 8. The last lane probes views[last] instead. */
 BB_CPU_TARGET_AVX512 static inline __attribute__((always_inline)) struct eight_questions
 load_views(const struct bb_filter_view *views, size_t count, size_t last, uint64_t key_hash)
 {
@@ -400,7 +401,7 @@ ask_views(const struct bb_filter_view *views, size_t count, size_t last, uint64_
     return agree_eight(known, &windows, count);
 }
 
-/* More than eight of them. The last eight are asked together, though some were asked before. */
+/* More than eight of them. The last eight are probed together, although some were probed before. */
 BB_CPU_TARGET_AVX512 static __attribute__((noinline)) uint64_t
 ask_eights(const struct bb_filter_view *views, size_t count, uint64_t key_hash)
 {
@@ -419,7 +420,7 @@ ask_eights(const struct bb_filter_view *views, size_t count, uint64_t key_hash)
     return bits;
 }
 
-/* Of an odd number the last view is asked twice. */
+/* Of an odd number the last view is probed twice. */
 BB_CPU_TARGET_AVX512 uint64_t bb_kind_ribbon_avx512_each(const struct bb_filter_view *views,
                                                          size_t count, uint64_t key_hash)
 {
@@ -435,7 +436,7 @@ BB_CPU_TARGET_AVX512 uint64_t bb_kind_ribbon_avx512_each(const struct bb_filter_
 
 /* --- Eight hashes, one view --- */
 
-/* Word by word: a processor that must hide what gathers load from speculation is slower with them.
+/* Word by word: gathers are slower on a processor with a mitigation for gather data sampling.
  */
 BB_CPU_TARGET_AVX512 static inline __m512i entries_of(const struct bb_filter_view *view,
                                                       __m512i hashes)
@@ -453,7 +454,7 @@ BB_CPU_TARGET_AVX512 static inline __m512i entries_of(const struct bb_filter_vie
                             entries[1], entries[0]);
 }
 
-/* Those that there are; the others are zeros. */
+/* Loads the lanes set in `there`; the others are zeros. */
 BB_CPU_TARGET_AVX512 static inline struct eight_questions
 load_hashes(const struct bb_filter_view *view, const uint64_t *hashes, __mmask8 there)
 {

@@ -1,5 +1,5 @@
-/* Ribbons that stand alone and have windows (kind_ribbon_window.h), asked with AVX-512. Answers are
- * those of the portable form. Compiled for x86 only.
+/* Stand-alone ribbons with windows (kind_ribbon_window.h), probed with AVX-512. Results are equal
+ * to the results of the portable form. Compiled for x86 only.
  *
  * Pure functions; any thread.
  */
@@ -8,7 +8,7 @@
 
 #include "bloomblock/standalone/kind_ribbon_window.h"
 
-/* Views below which bb_kind_ribbon_agree is sooner than eight at once. */
+/* With fewer views bb_kind_ribbon_agree is faster than groups of eight. */
 #define BB_KIND_RIBBON_AVX512_MIN 5
 
 /* bb_kind_ribbon_agree. */

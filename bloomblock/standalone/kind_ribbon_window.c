@@ -1,4 +1,4 @@
-/* Windows of ribbons that stand alone, found, and asked without vectors. */
+/* Finding windows of stand-alone ribbons, and probing them without vectors. */
 #include "bloomblock/standalone/kind_ribbon_window.h"
 
 #include "bloomblock/ribbon/ribbon_pairs_avx2.h"
@@ -24,7 +24,7 @@ bool bb_kind_ribbon_has_windows(const struct bb_filter_view *view)
     return true;
 }
 
-/* Field by field: what is put together first is stored twice. */
+/* Field by field: a struct that is composed first is stored twice. */
 static inline void find(const struct bb_filter_view *view, uint64_t key_hash,
                         struct bb_kind_ribbon_window *ret_window)
 {

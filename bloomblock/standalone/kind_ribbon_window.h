@@ -1,24 +1,25 @@
-/* Ribbons that stand alone, of ranks up to 8 with the step, and with windows in all their shards:
- * the usual ones. They are asked in two steps. Where windows are is worked out in the same way on
- * every processor; whether they agree is what the forms for instruction sets differ in.
+/* Stand-alone ribbons with up to 8 fingerprint bits, with the step, and with windows in all their
+ * shards: the usual ones. A probe has two steps. The first finds the window, in the same way on
+ * every processor. The second compares the window with the fingerprint; it has a form for each
+ * instruction set.
  *
  *     key's hash, view --> shard --> window, coefficients, fingerprint --> answer
  *                       one form: kind_ribbon_window.c             |  portable, AVX2, AVX-512
  *
- * (AVX-512 has a form of its own for both steps of many questions, eight at a time.)
+ * (AVX-512 has a separate form of both steps for batches, eight probes at a time.)
  *
- * Where many are asked, the first step is made for all of them before the second one: their misses
- * are waited for together, and the chains of products do not wait behind the vectors of others. One
- * hash asked of six filters takes a quarter less time so, with the same instructions.
+ * A batch does the first step for all probes before the second one: their cache misses overlap, and
+ * the chains of products do not wait for the vectors of other probes. Probing six filters with one
+ * hash takes a quarter less time this way, with the same instructions.
  *
- * The forms for AVX-512 load whole vectors, of which a window takes the last bytes. What is loaded
- * with it are earlier bytes of the envelope: in front of the first shard's payload there are an
- * entry of the directory and the envelope's header, 72 bytes, of which 56 at most are touched.
+ * The forms for AVX-512 load whole vectors; the window is their last bytes. The bytes before it are
+ * earlier bytes of the envelope: an entry of the directory and the header of the envelope precede
+ * the payload of the first shard. These are 72 bytes, of which at most 56 are read.
  *
  *     envelope   | header, 64 bytes | directory | payload ...... | window, 8r bytes | ...
  *     vector                             |<------------- 64 bytes ------------->|
  *
- * Pure functions but for their outputs; any thread.
+ * Pure functions except for their outputs; any thread.
  */
 #ifndef BB_BLOOMBLOCK_STANDALONE_KIND_RIBBON_WINDOW_H
 #define BB_BLOOMBLOCK_STANDALONE_KIND_RIBBON_WINDOW_H
@@ -28,13 +29,13 @@
 #define BB_KIND_RIBBON_WINDOW_RANK_MAX 8
 
 _Static_assert(BB_ENVELOPE_HEADER_SIZE + BB_SHARD_ENTRY_SIZE >= 64 - BB_RIBBON_WINDOW_GROUPS,
-               "in front of a window of rank 1 there are the bytes that are loaded with it");
+               "enough bytes precede a window of rank 1 for the vector that is loaded");
 
-/* What a key asks of a view. */
+/* The probe of one key in a view. */
 struct bb_kind_ribbon_window {
     const uint8_t *bytes;  /* 8 * rank of them */
     uint64_t rank;         /* of the shard */
-    uint64_t coefficients; /* the first is set, whatever it is here */
+    uint64_t coefficients; /* bit 0 is set, even if it is clear here */
     uint32_t fingerprint;  /* the lowest rank bits count */
 };
 
@@ -54,13 +55,13 @@ bb_kind_ribbon_find_window(const struct bb_filter_view *view, uint64_t key_hash)
         .fingerprint = bb_ribbon_fingerprint(drawn)};
 }
 
-/* The second step for up to BB_KIND_BATCH windows, the last question's first: answers are shifted
- * in from the right, and bit i is that of question i. */
+/* The second step for up to BB_KIND_BATCH windows, in reverse order: results are shifted in from
+ * the right, so that bit i belongs to probe i. */
 typedef uint64_t bb_kind_ribbon_agree(const struct bb_kind_ribbon_window *windows, size_t count);
 
 /* Whether all shards have windows, of ranks up to 8. */
 bool bb_kind_ribbon_has_windows(const struct bb_filter_view *view);
-/* How a view that has them is asked. */
+/* The functions that probe a view with windows. */
 const struct bb_kind_probe *bb_kind_ribbon_window_probe(enum bb_cpu cpu, uint32_t rank);
 
 #endif

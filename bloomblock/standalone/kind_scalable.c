@@ -62,9 +62,9 @@ static enum bb_status check_head(const struct bb_envelope *envelope)
     return BB_OK;
 }
 
-/* A stage lies inside the payload, every stage but the first has keys, and a bit at least for each
- * key that it is made for: so the next stage, which is made for twice as many, is not out of
- * proportion to what is there. */
+/* A stage is inside the payload, every stage except the first has keys, and it has at least one bit
+ * for each key that it is sized for. So the next stage, which is sized for twice as many keys,
+ * stays in proportion to the file. */
 static enum bb_status check_stage(const struct bb_envelope *envelope, uint32_t number,
                                   const struct bb_scalable_entry *entry)
 {
@@ -106,7 +106,7 @@ static enum bb_status check(const struct bb_envelope *envelope)
                           (unsigned long long)envelope->key_count, (unsigned long long)key_count);
     if (walk.offset != envelope->payload.size)
         return bb_corrupt(bb_envelope_place, BB_ENVELOPE_HEADER_SIZE + walk.offset,
-                          "%zu bytes behind the last stage", envelope->payload.size - walk.offset);
+                          "%zu bytes after the last stage", envelope->payload.size - walk.offset);
     return BB_OK;
 }
 

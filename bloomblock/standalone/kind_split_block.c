@@ -1,5 +1,5 @@
-/* Parquet's split-block Bloom filter in an envelope: the payload is the bitset, and nothing else.
- * Parameters: blocks, probes (always 8). */
+/* Parquet's split-block Bloom filter in an envelope: the payload is only the bitset. Parameters:
+ * blocks, probes (always 8). */
 #include "bloomblock/standalone/kind.h"
 
 #include "base/buf.h"

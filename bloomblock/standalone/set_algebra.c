@@ -1,11 +1,11 @@
-/* Sets from the bits of Bloom filters: how many keys, the union of two, what they share
- * (bb/filter.h). docs/filters.md derives the formulas.
+/* Sets from the bits of Bloom filters: the number of keys, the union of two sets, their
+ * intersection (bb/filter.h). docs/filters.md derives the formulas.
  *
  * A key leaves a bit unset with probability e^-decay, so that n keys leave the share e^(-n decay),
- * and the number of keys follows from the share. Its error has two parts: probes fall on bits that
- * are set already by accident, and keys are spread over lines by accident. For sets S and T the
- * errors of the two counts have the covariance noise(keys in both): that is all that the errors of
- * differences, intersections and ratios need.
+ * and the number of keys follows from the share. Its error has two random parts: the number of
+ * probes that hit bits already set, and the number of keys in each line. For sets S and T the
+ * errors of the two counts have the covariance noise(keys in both): the errors of differences,
+ * intersections and ratios follow from it.
  */
 #include <math.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct counter {
     double decay;  /* -log of the share of bits that a key leaves unset */
 };
 
-/* Of sets of no keys: bits that nobody sets. */
+/* For sets of no keys: bits that no key sets. */
 static const struct bb_cells unset_cells = {
     .unit_count = 8, .unit_bits = 1, .slices = 1, .words = 1, .probes = 1};
 
@@ -53,9 +53,10 @@ static double bend(double x)
     return x < 1e-5 ? x * x / 2 : expm1(x) - x;
 }
 
-/* Relative variances of the share of unset bits. Without lines: of cells that many balls left
- * empty. With lines: the mean of that over the keys of a line, and the variance of the share that
- * is due to keys per line, but for the part that the fixed number of all keys takes away. */
+/* Relative variances of the share of unset bits. Without lines: the variance of the share of cells
+ * that many balls leave empty. With lines: its mean over the keys of a line, plus the variance of
+ * the share caused by the number of keys per line, less the part that the fixed number of all keys
+ * removes. */
 static double relative_variance(const struct counter *counter, double keys)
 {
     if (counter->lines == 1)
@@ -69,13 +70,14 @@ static double relative_variance(const struct counter *counter, double keys)
     return fmax(of_probes, 0) / counter->bits + of_lines / counter->lines;
 }
 
-/* The variance of the estimate of so many keys; of two sets that share so many, the covariance. */
+/* The variance of the estimate of a key count; for two sets, with the number of shared keys, the
+ * covariance. */
 static double noise(const struct counter *counter, double keys)
 {
     return relative_variance(counter, keys) / (counter->decay * counter->decay);
 }
 
-/* Inside of what is possible; where the bits say nothing, the lowest of it. */
+/* Clamps to the possible range; if the bits determine no value, to its lower bound. */
 static struct bb_filter_estimate estimate_of(double value, double low, double high, double variance)
 {
     struct bb_filter_estimate estimate = {.value = low, .standard_error = (double)INFINITY};
@@ -174,7 +176,7 @@ static enum bb_status overlay_init(struct overlay *overlay, struct bb_bytes firs
     return BB_OK;
 }
 
-/* Sets in the bits of into what is set in one of the filters. */
+/* Sets the bits that are set in one of the filters, in the bits of `into`. */
 static void overlay_fold(const struct overlay *overlay, int which, uint8_t *into)
 {
     if (overlay->factors[which] > 0)
@@ -195,7 +197,7 @@ static uint64_t least_key_count(const struct bb_envelope *envelope)
     return envelope->kind == BB_FILTER_COUNTING ? envelope->key_count > 0 : envelope->key_count;
 }
 
-/* Distinct keys of the union, as far as its bits tell: no fewer than either set has, no more than
+/* Distinct keys of the union, estimated from its bits: no fewer than either set has, no more than
  * both together. */
 static uint64_t key_count_of(const struct overlay *overlay, const uint8_t *payload)
 {

@@ -1,4 +1,4 @@
-/* The keys with the greatest counts. */
+/* The keys with the highest counts. */
 #include "bloomblock/standalone/top_list.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ static void find_least(struct bb_top_list *list)
             list->least = i;
 }
 
-/* The place of a new key: behind the last, or that of the least. */
+/* The index of a new key: after the last entry, or the entry with the lowest count. */
 static enum bb_status insert(struct bb_top_list *list, uint64_t hash, struct bb_bytes key,
                              uint64_t count)
 {
@@ -66,7 +66,8 @@ static enum bb_status insert(struct bb_top_list *list, uint64_t hash, struct bb_
     return BB_OK;
 }
 
-/* The lower of two bounds: the estimate, and what came at most before with what came now. */
+/* The lower of two bounds: the estimate, and the bound of the earlier count plus the new
+ * additions. */
 static uint64_t bound_of(uint64_t estimate, uint64_t before, uint64_t added)
 {
     return before < estimate && added < estimate - before ? before + added : estimate;

@@ -1,27 +1,28 @@
-/* The keys with the greatest counts, with copies of their bytes.
+/* The keys with the highest counts, with copies of their bytes.
  *
- * Bounds of how often a key came, none of them too low:
+ * Upper bounds of the number of times that a key was added:
  *
  *     the estimate   of the sketch
- *     c + added      of a listed key whose count was c: c bounded what came before
- *     added          of a key that is not in a list with room: it never came before
- *     l + added      of a key that is not in a full list whose least count is l: see below
+ *     c + added      of a listed key whose count was c: c bounds the earlier additions
+ *     added          of a key that is absent from a list with free entries: it is new
+ *     l + added      of a key that is absent from a full list whose lowest count is l: see below
  *
- * An entry's count is the estimate or, if that is less, the other bound that applies: it began as
- * one bound and each addition makes another. No conservative update is in the way, since it only
- * asks that estimates bound the truth and never fall. Counts never fall: an entry's was at most the
- * estimate of its time, which is at most that of now, and so are c and c + added at least c.
+ * The count of an entry is the estimate or, if it is lower, the other bound that applies. It begins
+ * as one bound, and each addition makes another. Conservative updates are compatible with this,
+ * since the only requirement is that estimates are upper bounds and never fall. Counts never fall
+ * either: the old count c was at most the estimate of its time, which is at most the current
+ * estimate, and c + added is at least c.
  *
- * A key that is not in a full list came at most l times: when it last came, or fell out, its count
- * was no higher than the least of the list then, and the least never falls, since counts do not and
- * a new key replaces the least only with a higher one. That holds as long as estimates are offered
- * that never fall either.
+ * A key that is absent from a full list was added at most l times. When it was last added or
+ * removed from the list, its count was at most the lowest count of the list. The lowest count never
+ * falls, since counts do not fall and a new key replaces the lowest entry only with a higher count.
+ * This requires that the estimates never fall.
  *
- * Where cells are full the estimate stays at the greatest count there is, M, and bounds min(truth,
- * M); so does every count here: min(M, c + added) does if c does. A listed key whose estimate is
- * not above the least is such a one: its count is M already.
+ * If cells are full, the estimate stays at the maximum count M and bounds min(truth, M). So does
+ * every count here: min(M, c + added) does if c does. A listed key whose estimate is not above the
+ * lowest count is such a case: its count is M already.
  *
- * Looked through from end to end: meant for tens to hundreds of keys. Threads: one.
+ * A linear search finds keys: meant for tens to hundreds of keys. Threads: one.
  */
 #ifndef BB_BLOOMBLOCK_STANDALONE_TOP_LIST_H
 #define BB_BLOOMBLOCK_STANDALONE_TOP_LIST_H
@@ -32,7 +33,7 @@ struct bb_top_list {
     struct bb_count_entry *entries; /* owned, and so are the bytes of their keys */
     uint32_t capacity;
     uint32_t count;
-    uint32_t least; /* index of the least count; any if there are none */
+    uint32_t least; /* index of the lowest count; undefined if the list is empty */
 };
 
 BB_MUST_CHECK enum bb_status bb_top_list_init(struct bb_top_list *list, uint32_t capacity);
@@ -45,8 +46,8 @@ BB_MUST_CHECK enum bb_status bb_top_list_add(struct bb_top_list *list, uint64_t 
                                              struct bb_bytes key, uint64_t estimate,
                                              uint64_t added);
 
-/* Writes the entries with the greatest counts, greatest first, equal ones by their hashes; gives
- * how many. The keys are borrowed. */
+/* Writes the entries with the highest counts, highest first, equal ones ordered by their hashes.
+ * Returns their number. The keys are borrowed. */
 size_t bb_top_list_sort(const struct bb_top_list *list, struct bb_count_entry *entries,
                         size_t capacity);
 

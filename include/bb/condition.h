@@ -40,9 +40,9 @@
  *       literal; any other backslash is literal too.
  *     - A token is a maximal run of ASCII letters, digits and bytes from 0x80 on. has_token takes
  *       exactly one token; the other two take texts and use all tokens in them.
- *     - matches asks whether some part matches, as pcre2 does without UTF: patterns and values are
- *       bytes, only ASCII letters have case, $ matches only at the end. A match that takes too
- *       many steps is an error.
+ *     - matches is true if some part of the value matches, as in pcre2 without UTF: patterns and
+ *       values are bytes, only ASCII letters have case, $ matches only at the end. A match that
+ *       takes too many steps is an error.
  */
 #ifndef BB_PUBLIC_CONDITION_H
 #define BB_PUBLIC_CONDITION_H

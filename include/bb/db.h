@@ -34,7 +34,7 @@
  * Processes. A bb_db belongs to the process that opened it. In a child made by fork every call on
  * it fails immediately with BB_INVALID, and the message explains that the child must open the store
  * again. Only close, destroy and release work there. They release the child's memory and
- * descriptors, except those that threads of the parent were using at the fork, and do not touch the
+ * descriptors, except descriptors in use by threads of the parent at the fork, and do not touch the
  * store; bb_db_close returns BB_OK. Pinned values stay readable until they are released. So a
  * daemon should fork before it opens its store. Other processes can open the store once the process
  * that opened it has closed it or exited, even if its children are still running. See
@@ -89,7 +89,7 @@ struct bb_event {
     const char *message; /* borrowed for the call; may be empty, never NULL */
 };
 
-/* How opening handles logs or a manifest that do not end as they were written. docs/durability.md,
+/* How opening handles logs or a manifest whose end is damaged or missing. docs/durability.md,
  * "Recovery modes", compares the modes with other stores. If the process crashed between two
  * writes, the log ends as it was written, in every mode. */
 enum bb_recovery {
@@ -268,7 +268,7 @@ struct bb_db_options {
     uint32_t level0_run_count_busy;
 
     /* Filled in by bb_db_open, also if it fails: it then tells how much is readable. bb_db_verify
-     * fills in what an opening with the same `recovery` would drop, without a repair. NULL: no
+     * fills in the losses of an opening with the same `recovery`, without a repair. NULL: no
      * report. Borrowed for the call. Ignored if its struct_size is 0. All 0 with read_only. */
     struct bb_db_recovery *recovery_report;
 
@@ -467,10 +467,10 @@ BB_API void bb_snapshot_release(struct bb_db *db, struct bb_snapshot *snapshot);
 BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create(struct bb_db *db,
                                                       const struct bb_get_options *options,
                                                       struct bb_db_iter **ret_iter);
-/* The same, limited to the keys of a range. The first and the last key are those of the range;
- * seeking to a key before the range moves to its first key. The iterator reads no tables or blocks
- * outside the range and skips no deleted keys there. A range with high <= low is empty. range:
- * copied; NULL: all keys. */
+/* The same, limited to the keys of a range. The first and the last key are the first and last of
+ * the range; seeking to a key before the range moves to its first key. The iterator reads no tables
+ * or blocks outside the range and skips no deleted keys there. A range with high <= low is empty.
+ * range: copied; NULL: all keys. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_iter_create_range(struct bb_db *db,
                                                             const struct bb_get_options *options,
                                                             const struct bb_key_range *range,

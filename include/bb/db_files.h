@@ -18,7 +18,7 @@ extern "C" {
 /* Verifies a store that is not open: the manifest, every table (bb_table_verify), every log record,
  * and that tables agree with the manifest and do not overlap within a level. Every index file must
  * exist, be intact and belong to its table, and must not exclude a record that its table contains.
- * Reports files that belong to nothing in the store. The call creates and changes nothing. It needs
+ * Reports files that do not belong to the store. The call creates and changes nothing. It needs
  * only read permission, so the directory or file system may be read-only. Several verifications may
  * run concurrently. BB_BUSY: the store is open for writing. While a verification runs, opening the
  * store for writing fails with BB_BUSY. */
@@ -72,7 +72,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_verify(const char *directory,
  * *ret_report is set for every status. */
 struct bb_db_scrub_report {
     uint64_t tables;     /* read completely or up to their first damage */
-    uint64_t indexes;    /* index files, likewise */
+    uint64_t indexes;    /* index files, also up to their first damage */
     uint64_t entries;    /* in the tables without damage */
     uint64_t damaged;    /* tables and index files with damage or a read error */
     uint64_t read_bytes; /* a table with an index file is read twice */
@@ -151,8 +151,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_ingest(struct bb_db *db, const char *c
  * no file of the store reappears.
  *
  * The call also removes the remains of a creation, a checkpoint or a removal that was interrupted:
- * an empty directory, or one that contains only a LOCK and truncated files that no other program
- * could have written. */
+ * an empty directory, or a directory that contains only a LOCK and truncated files that no other
+ * program could have written. */
 struct bb_db_destroy_report {
     uint64_t removed; /* files, not counting the lock */
     uint64_t removed_bytes;

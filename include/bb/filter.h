@@ -86,8 +86,8 @@ struct bb_filter_options {
      * ... BB_FILTER_SLACK_MAX. At 0.03 a filter of 1,000 keys is 2 % larger and takes three
      * quarters of the time to build. 0 gives the smallest filter. */
     double slack;
-    /* Makes this filter's false positives independent of those in other filters. Kept in the
-     * envelope. */
+    /* Makes this filter's false positives independent of the false positives of other filters. Kept
+     * in the envelope. */
     uint64_t salt;
     /* Bloom kinds: size and number of probes, from a plan or from a filter that will be united with
      * this one. They apply to any number of keys; target_rate is then only recorded. 0:
@@ -255,10 +255,10 @@ BB_API BB_MUST_CHECK enum bb_status
 bb_filter_estimate_keys(struct bb_bytes envelope, struct bb_filter_estimate *ret_key_count);
 
 /* Appends the envelope of the union of two filters. Its bits are the same as in a filter built from
- * all keys. Its size is that of the smaller filter; its target rate is the larger of the two.
+ * all keys. Its size is the size of the smaller filter; its target rate is the larger of the two.
  * bb_filter_info gives the predicted rate of the result. Its key count is estimated from its bits,
- * rounded, and limited to the range from the larger count to the sum; it is exact if one count is
- * 0. *envelope is owned by the caller and contains neither input. */
+ * rounded, and limited to the range from the larger count to the sum; it is exact if one count
+ * is 0. *envelope is owned by the caller and contains neither input. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_union(struct bb_bytes first, struct bb_bytes second,
                                                     struct bb_buf *envelope);
 
@@ -277,9 +277,9 @@ struct bb_filter_comparison {
     struct bb_filter_estimate jaccard;
 };
 
-/* Compares two filters. The standard error of a small quantity is as large as that of a large one:
- * the intersection of two sets of a million keys at 10 bits per key is accurate to +- 500, whatever
- * its size. */
+/* Compares two filters. The standard error of a small quantity is as large as the error of a large
+ * one: the intersection of two sets of a million keys at 10 bits per key is accurate to +- 500 for
+ * any size of the intersection. */
 BB_API BB_MUST_CHECK enum bb_status bb_filter_compare(struct bb_bytes first, struct bb_bytes second,
                                                       struct bb_filter_comparison *ret_comparison);
 

@@ -121,9 +121,9 @@ bb_counting_filter_encode_bloom(const struct bb_counting_filter *filter, struct 
  *
  * BB_FILTER_SCALABLE is a sequence of classic Bloom filters ("stages"). Each is sized for twice as
  * many keys as the previous stage and has a lower rate: stage i, starting at 0, has target_rate *
- * (1 - ratio) * ratio^i. The rates of all stages together never exceed the target, whatever the
- * number of keys. This holds for the bits that are actually set, not only in expectation: a new
- * stage starts before the last stage exceeds its share.
+ * (1 - ratio) * ratio^i. The rates of all stages together never exceed the target, for any number
+ * of keys. This holds for the bits that are actually set, not only in expectation: a new stage
+ * starts before the last stage exceeds its share.
  *
  * Cost, compared with one classic filter of the right size: 1.44 * log2(1 / (1 - ratio)) more bits
  * per key, plus 1.44 * i * log2(1 / ratio) for the keys of stage i. At ratio 1/2 this is 1.44 * (1
@@ -159,8 +159,9 @@ bb_scalable_filter_create(const struct bb_scalable_filter_options *options,
                           struct bb_scalable_filter **ret_filter);
 BB_API void bb_scalable_filter_destroy(struct bb_scalable_filter *filter);
 /* Probes and adds in one call. *ret_added is true if the hash was certainly absent. It is false,
- * and nothing changes, if the hash may have been present. Adding an equal hash costs no space.
- * BB_TOO_LARGE (BB_FILTER_KEY_COUNT_MAX keys) and BB_NO_MEMORY leave the filter unchanged. */
+ * and the filter is unchanged, if the hash may have been present. Adding an equal hash costs no
+ * space. BB_TOO_LARGE (BB_FILTER_KEY_COUNT_MAX keys) and BB_NO_MEMORY leave the filter
+ * unchanged. */
 BB_API BB_MUST_CHECK enum bb_status bb_scalable_filter_add(struct bb_scalable_filter *filter,
                                                            uint64_t hash, bool *ret_added);
 /* False: the hash was certainly not added. */
@@ -186,7 +187,7 @@ bb_scalable_filter_decode(struct bb_bytes envelope, struct bb_scalable_filter **
  * The sketch also keeps a list of the most frequent keys, with copies of their bytes. One use is to
  * find the absent keys that a database is queried for most. A key that is not in a full list
  * certainly occurred at most as often as the count of the last key in the list. A count in the list
- * is the sketch's, or a lower one that is not too low either: the count since the key entered the
+ * is the sketch's, or a lower count that is not too low either: the count since the key entered the
  * list, plus a bound on its count before. The bound is the count of the last key of the list at
  * that time. While the list is not full, its counts are exact.
  *
@@ -229,7 +230,7 @@ BB_API void bb_count_sketch_reset(struct bb_count_sketch *sketch);
 /* Adds count occurrences of the key with this hash. key: its bytes, copied if it enters the list;
  * may be empty if no list is kept. A cell that reaches 2^32 - 1 stays there, so counts of that size
  * are too low: see saturated_count. BB_TOO_LARGE for longer keys or a total beyond 64 bits;
- * BB_NO_MEMORY. On failure nothing is counted. */
+ * BB_NO_MEMORY. On failure the sketch is unchanged. */
 BB_API BB_MUST_CHECK enum bb_status bb_count_sketch_add(struct bb_count_sketch *sketch,
                                                         uint64_t hash, struct bb_bytes key,
                                                         uint64_t count);

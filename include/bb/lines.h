@@ -197,8 +197,8 @@ BB_API const struct bb_line *bb_lines_select_line(const struct bb_lines_select *
 BB_API BB_MUST_CHECK enum bb_status
 bb_lines_select_attributes(struct bb_lines_select *select,
                            const struct bb_attribute **ret_attributes);
-/* What each index of bb_lines_index did so far, in their order; 0 accounts if no index was asked.
- * Borrowed until the selection ends. */
+/* The work of each index of bb_lines_index up to now, in their order; 0 accounts if no index was
+ * queried. Borrowed until the selection ends. */
 BB_API void bb_lines_select_index_accounts(const struct bb_lines_select *select,
                                            const struct bb_skip_account **ret_accounts,
                                            size_t *ret_count);

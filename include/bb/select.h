@@ -1,4 +1,4 @@
-/* Selecting records of a store by a condition on their values, and the indexes that make it quick.
+/* Selecting records of a store by a condition on their values, and the indexes that speed it up.
  *
  *     bb_db_attribute_create(db, "status u64 = clf(status)");
  *     bb_db_attribute_create(db, "agent bytes = clf(agent)");
@@ -11,22 +11,23 @@
  *         use(bb_select_key(select), bb_select_value(select));
  *     bb_select_destroy(select);
  *
- * Every value of the store is a record; a schema (bb/record.h) says how attributes are found in
- * it. The store keeps a schema of its own and a list of indexes, its catalog. From the moment an
- * index is created compactions build it; bb_db_index_materialize builds it for the tables of
- * before, without rewriting them.
+ * Every value of the store is a record; a schema (bb/record.h) defines how to find attributes in
+ * it. The store keeps one schema and a list of indexes, its catalog. As soon as an index is
+ * created, compactions build it. bb_db_index_materialize builds it for older tables, without
+ * rewriting them.
  *
  * A flush defers its index file, because the compaction of its table builds one soon. A table of
  * level 0 gets a deferred index file as soon as no compaction is due and either no flush has ended
  * for 5 seconds, bb_db_wait_idle waits, or a selection can use indexes. A flush builds its index
- * file at once if a selection that can use indexes was made after the previous flush began. In
+ * file immediately if a selection that can use indexes was made after the previous flush began. In
  * deterministic mode bb_db_wait_idle builds deferred index files, and so do writes after such a
  * selection. Until then a selection reads the whole table.
  *
- * Results are exact, in key order, as of one state of the store: they are the records for which the
- * condition is true, whatever indexes say, have lost or lack. An index only spares reading.
+ * Results are exact and in key order, from one state of the store. They are the records for which
+ * the condition is true, even if an index is damaged, lost or incomplete. An index only saves
+ * reads.
  *
- * Threads: as bb/db.h says; a struct bb_select is for one thread at a time.
+ * Threads: as in bb/db.h. A struct bb_select is for one thread at a time.
  */
 #ifndef BB_PUBLIC_SELECT_H
 #define BB_PUBLIC_SELECT_H
@@ -50,17 +51,17 @@ BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_create(struct bb_db *db,
 /* BB_NOT_FOUND; BB_INVALID: an index is over it, which the message names. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_attribute_drop(struct bb_db *db, const char *name);
 
-/* Adds an index: tables that are begun from now on get it. name: 1 ... 64 bytes without control
+/* Adds an index. Tables begun after this call get it. name: 1 ... 64 bytes without control
  * characters. spec: its kind, attribute and parameters, "tokens(agent, rate=0.001)" (bb/skip.h).
- * BB_INVALID with what is wrong with them; BB_EXISTS: the name is taken. */
+ * BB_INVALID with the fault in them; BB_EXISTS: the name is taken. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_create(struct bb_db *db, const char *name,
                                                        const char *spec);
-/* Tables that are written from now on do not have it. Index files that have it serve selections
- * until they are replaced. BB_NOT_FOUND. */
+/* Tables written after this call do not have it. Index files that have it serve selections until
+ * they are replaced. BB_NOT_FOUND. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_index_drop(struct bb_db *db, const char *name);
 
-/* The size of granules (BB_GRANULE_BYTES_DEFAULT), as whole data blocks. Of tables that are written
- * from now on; kept in the store. BB_INVALID. */
+/* Sets the size of granules (BB_GRANULE_BYTES_DEFAULT), rounded to whole data blocks, for tables
+ * written after this call. The store keeps the value. BB_INVALID. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_granule_set(struct bb_db *db, uint64_t granule_bytes);
 
 /* An index of the store. */
@@ -89,34 +90,34 @@ BB_API void bb_db_index_list_deinit(struct bb_db_index_list *list);
 
 struct bb_materialize_options {
     size_t struct_size; /* sizeof of it, or 0: bb/base.h */
-    /* Build index files anew for tables that have every index too. */
+    /* Rebuild the index files of tables that already have every index. */
     bool rebuild;
-    /* After each table: false ends the work with BB_BUSY; tables that are done stay done. NULL:
-     * never.
+    /* Called after each table. If it returns false, the call ends with BB_BUSY and keeps the tables
+     * already done. NULL: not called.
      */
     bool (*progress)(void *context, uint64_t tables_done, uint64_t tables);
     void *progress_context;
 };
 
-/* Builds all indexes of the catalog for the tables that lack one: their data is read once, and not
- * written. Others may read and write meanwhile. Tables that a compaction has put in the place of
- * others are looked at too; one that had begun before an index was created, and ends after this
- * call, leaves tables without it. After a failure tables that are done stay done. */
+/* Builds all indexes of the catalog for the tables that lack one. It reads their data once and does
+ * not write it. Other threads may read and write during the call. Tables that a compaction writes
+ * during the call are included. A compaction that begins before an index is created and ends after
+ * this call leaves tables without the index. After a failure, tables already done stay done. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_index_materialize(struct bb_db *db, const struct bb_materialize_options *options);
 
 struct bb_index_estimate_options {
     size_t struct_size;     /* sizeof of it, or 0: bb/base.h */
-    const char *spec;       /* of the index that there is not */
-    const char *where;      /* a condition that it is to serve; NULL: its size alone */
+    const char *spec;       /* of the hypothetical index */
+    const char *where;      /* a condition for it to serve; NULL: only measure its size */
     uint64_t granule_bytes; /* 0: as the store has them */
     uint64_t segments;      /* of up to 1,024 granules, to measure the size on; 0: 8 */
     uint64_t granules;      /* single ones, to measure the condition on; 0: 4,096 */
 };
 
-/* What an index would cost and spare. */
+/* The cost of an index, and the reads that it would save. */
 struct bb_index_estimate {
-    bool is_whole;                /* the sample is the store: these are no estimates */
+    bool is_whole;                /* the sample is the whole store: the figures are exact */
     uint64_t tables;              /* of the store */
     uint64_t granules;            /* in all */
     uint64_t granules_sampled;    /* of both samples */
@@ -130,12 +131,13 @@ struct bb_index_estimate {
     uint64_t reserved[4];
 };
 
-/* Builds the index for a sample of the tables, asks it, and removes it again: nothing of the store
- * changes. What the store has fewer of than the options ask for is taken whole, and the figures are
- * what building gives. Otherwise sizes are within some percent, and granules_read is as good as its
- * standard error says: of 4,096 granules 41 hold a match that one in a hundred holds, give or take
- * 6. The store must be open for writing, for the files of the sample are written to its directory.
- * BB_INVALID for the spec and the condition; BB_NOT_FOUND: there are no tables. */
+/* Builds the index for a sample of the tables, queries it, and removes it again. The store does not
+ * change. If the store has fewer segments or granules than the options request, all of them are
+ * taken, and the figures are exact. Otherwise sizes are within a few percent, and granules_read has
+ * the standard error that is returned with it: if one granule in a hundred holds a match, a sample
+ * of 4,096 granules holds 41 of them, plus or minus 6. The store must be open for writing, because
+ * the files of the sample are written to its directory. BB_INVALID for the spec and the condition;
+ * BB_NOT_FOUND: there are no tables. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_db_index_estimate(struct bb_db *db, const struct bb_index_estimate_options *options,
                      struct bb_index_estimate *ret_estimate);
@@ -144,32 +146,32 @@ bb_db_index_estimate(struct bb_db *db, const struct bb_index_estimate_options *o
  * bb_schema_destroy. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_schema(struct bb_db *db, struct bb_schema **ret_schema);
 
-/* What was selected, and at what cost. Counts are sums; a field that the library does not know is
- * 0.
+/* The result of a selection and its cost. Counts are sums; a field that the library does not know
+ * is 0.
  */
 struct bb_select_account {
-    uint64_t tables;            /* that the key range meets */
-    uint64_t tables_indexed;    /* of them, with an index file that was asked */
+    uint64_t tables;            /* that overlap the key range */
+    uint64_t tables_indexed;    /* of them, with an index file that was queried */
     uint64_t tables_excluded;   /* of them, not read at all */
     uint64_t granules;          /* of indexed tables */
-    uint64_t granules_excluded; /* no record of theirs matches, as an index says */
+    uint64_t granules_excluded; /* an index shows that no record of theirs matches */
     uint64_t granules_counted;  /* an index knows how many records match: counted unread */
     uint64_t granules_read;
     uint64_t granules_matching; /* of those read, with a record that matches */
     uint64_t blocks_read;       /* data blocks decoded */
-    uint64_t blocks_passed; /* of them, without the bytes that every match has: not looked into */
-    uint64_t data_reads;    /* preads of data blocks */
+    uint64_t blocks_passed;     /* of them, without the bytes that every match has: not searched */
+    uint64_t data_reads;        /* preads of data blocks */
     uint64_t data_read_bytes;
     uint64_t index_reads; /* preads of index files */
     uint64_t index_read_bytes;
-    uint64_t damaged_indexes;  /* indexes that were passed over: damaged, missing, or unknown */
+    uint64_t damaged_indexes;  /* indexes that were skipped: damaged, missing, or unknown */
     uint64_t records_examined; /* for which the condition was evaluated */
     uint64_t records_matching; /* of them, for which it is true */
     uint64_t records_hidden;   /* of them, hidden by a newer version, a deletion or the snapshot */
     uint64_t records_returned;
-    uint64_t newer_asked;       /* newer runs and memtables asked for a record's key */
-    uint64_t newer_blocks;      /* data blocks asked for to answer that */
-    uint64_t index_nanoseconds; /* asking indexes */
+    uint64_t newer_asked;       /* newer runs and memtables searched for a record's key */
+    uint64_t newer_blocks;      /* data blocks requested for these searches */
+    uint64_t index_nanoseconds; /* querying indexes */
     uint64_t nanoseconds;       /* in all */
     uint64_t reserved[9];
 };
@@ -179,16 +181,16 @@ struct bb_select_options {
     /* The condition, as text or as made by calls; at most one of them. Neither: every record. */
     const char *where;                    /* borrowed for the call */
     const struct bb_condition *condition; /* over `schema`; borrowed until the selection ends */
-    /* NULL: the store's. Another one must outlive the selection; indexes serve those of its
-     * attributes that the store defines alike, by whatever name. */
+    /* NULL: the store's. Another one must outlive the selection. Indexes serve an attribute of it
+     * if the store has an attribute with the same definition, under any name. */
     const struct bb_schema *schema;
     const struct bb_key_range *range;   /* NULL: all keys; copied */
     const struct bb_snapshot *snapshot; /* NULL: the newest state */
     bool backward;                      /* from the last key to the first */
     bool ignore_indexes;
     uint64_t limit; /* records at most; 0: no limit */
-    /* Asked now and then, at least once for some megabytes: false cancels with BB_BUSY. NULL:
-     * never. */
+    /* Called at intervals of at most some megabytes. If it returns false, the selection ends with
+     * BB_BUSY. NULL: not called. */
     bool (*progress)(void *context, const struct bb_select_account *account);
     void *progress_context;
 };
@@ -202,21 +204,22 @@ struct bb_select;
 BB_API BB_MUST_CHECK enum bb_status bb_db_select(struct bb_db *db,
                                                  const struct bb_select_options *options,
                                                  struct bb_select **ret_select);
-/* To the next record; *ret_has_record is false at the end. A failure ends the selection: what was
- * returned before is right, and not all. BB_BUSY: cancelled. */
+/* Moves to the next record. *ret_has_record is false at the end. A failure ends the selection: the
+ * records returned before it are right, but incomplete. BB_BUSY: cancelled. */
 BB_API BB_MUST_CHECK enum bb_status bb_select_next(struct bb_select *select, bool *ret_has_record);
-/* Of the record at hand, borrowed until the selection moves. REQUIRES: there is one. */
+/* Key and value of the current record, borrowed until the selection moves. REQUIRES: there is
+ * one. */
 BB_API struct bb_bytes bb_select_key(const struct bb_select *select);
 BB_API struct bb_bytes bb_select_value(const struct bb_select *select);
 /* All attributes of the schema, as many as it has: borrowed as above. BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_select_attributes(struct bb_select *select, const struct bb_attribute **ret_attributes);
-/* The indexes of the catalog, and what each did for the selection so far: *ret_count of them,
- * borrowed until the selection moves or ends. An index that the condition cannot use was not
- * asked. */
+/* The indexes of the catalog, and the work of each for the selection up to now: *ret_count of them,
+ * borrowed until the selection moves or ends. An index that the condition cannot use is not
+ * queried. */
 struct bb_select_index_account {
     const char *name;
-    double rate; /* that it is made for; 0 for kinds that are exact */
+    double rate; /* its target; 0 for exact kinds */
     struct bb_skip_account account;
 };
 BB_API void bb_select_index_accounts(const struct bb_select *select,
@@ -225,13 +228,13 @@ BB_API void bb_select_index_accounts(const struct bb_select *select,
 /* Counts the matching records, instead of bb_select_next. It does not read granules if the indexes
  * show how many of their records match. REQUIRES: the selection has not moved. */
 BB_API BB_MUST_CHECK enum bb_status bb_select_count(struct bb_select *select, uint64_t *ret_count);
-/* So far. */
+/* The account up to now. */
 BB_API void bb_select_account(const struct bb_select *select,
                               struct bb_select_account *ret_account);
 /* NULL is allowed. */
 BB_API void bb_select_destroy(struct bb_select *select);
 
-/* How many records there are. limit counts too. account may be NULL. */
+/* Counts the matching records, at most limit. account may be NULL. */
 BB_API BB_MUST_CHECK enum bb_status bb_db_select_count(struct bb_db *db,
                                                        const struct bb_select_options *options,
                                                        uint64_t *ret_count,

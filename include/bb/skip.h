@@ -1,19 +1,20 @@
-/* Skip indexes: summaries of attributes that say which granules of a file can hold a record that
- * satisfies a condition. For any engine: attributes in, verdicts out.
+/* Skip indexes: summaries of attributes that show which granules of a file can hold a record that
+ * satisfies a condition. Any engine can use them: attributes go in, verdicts come out.
  *
- * A granule is what an index can exclude: consecutive records that the caller keeps together, some
- * blocks of a table or a range of a file. To the index it is a number, counted from 0, with a place
- * that the caller chooses. An index never changes a result: a granule that it excludes holds no
- * match, any other is read and checked record by record.
+ * A granule is the unit that an index can exclude: consecutive records that the caller keeps
+ * together, such as some blocks of a table or a range of a file. The index knows it by a number,
+ * counted from 0, and by a place that the caller chooses. An index never changes a result. A
+ * granule that it excludes holds no match; the caller reads any other granule and checks each
+ * record.
  *
  * Write: bb_skip_builder_create, for each granule bb_skip_builder_add for its records and
  *        bb_skip_builder_end_granule, then bb_skip_builder_finish.
  * Read:  bb_skip_file_open, bb_skip_file_evaluate; of many files, bb_skip_evaluator_ask.
  *
- * The format is drawn in docs/format-skip.md. Version 1 is read by its own development only.
+ * The format is drawn in docs/format-skip.md. Only the development version that wrote version 1
+ * reads it.
  *
- * Threads: a builder is for one thread at a time; an open file may be asked by any number of
- * threads.
+ * Threads: a builder is for one thread at a time; any number of threads may query an open file.
  */
 #ifndef BB_PUBLIC_SKIP_H
 #define BB_PUBLIC_SKIP_H
@@ -54,7 +55,7 @@ BB_API const char *bb_skip_kind_name(enum bb_skip_kind kind);
 struct bb_skip_spec {
     enum bb_skip_kind kind;
     uint32_t attribute; /* number in the schema; of an index in a file, number in the file */
-    double rate;        /* values, tokens, ngrams: of granules that seem to hold what is nowhere */
+    double rate; /* values, tokens, ngrams: share of granules that are maybe for an absent value */
     uint32_t set_values_max; /* set: values of a segment; with more it is not indexed */
     uint32_t ngram_size;     /* ngrams: bytes */
     bool folds_case;         /* tokens, ngrams: ASCII letters in lower case */
@@ -62,8 +63,8 @@ struct bb_skip_spec {
     uint64_t reserved[4];    /* 0 */
 };
 
-/* Reads a spec from text: "tokens(agent, rate=0.001, fold=lower)". BB_INVALID says what is wrong
- * with it, and at which byte. */
+/* Reads a spec from text: "tokens(agent, rate=0.001, fold=lower)". The message of BB_INVALID names
+ * the fault and its byte. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_skip_spec_parse(const char *text, const struct bb_schema *schema, struct bb_skip_spec *ret_spec);
 /* The canonical text of a spec: appended, with no terminator. */
@@ -80,7 +81,7 @@ struct bb_file_system; /* base/file.h; NULL in options means the operating syste
 struct bb_skip_options {
     size_t struct_size; /* sizeof(struct bb_skip_options) */
     struct bb_file_system *file_system;
-    /* What the index is of: a table's id. Every checksum is bound to it. */
+    /* The id of the indexed file, for example of a table. Every checksum is bound to it. */
     uint8_t id[BB_SKIP_ID_SIZE];
     /* Key of the members' hash, written into the file. NULL: drawn from the operating system.
      * Borrowed for the call. */
@@ -90,34 +91,35 @@ struct bb_skip_options {
 struct bb_skip_builder;
 
 /* Creates the file. The schema is borrowed until the builder is destroyed; specs are copied. An
- * index is known by the canonical definition of its attribute: a changed extractor under an old
- * name finds no index. BB_EXISTS when the path is taken; BB_INVALID for specs that make no sense.
- * Memory: at most 32 MiB, but for the dictionaries of set indexes. */
+ * index is identified by the canonical definition of its attribute: a changed extractor under an
+ * old name finds no index. BB_EXISTS when the path is taken; BB_INVALID for specs that make no
+ * sense. Memory: at most 32 MiB, plus the dictionaries of set indexes. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_skip_builder_create(const char *path, const struct bb_skip_options *options,
                        const struct bb_schema *schema, const struct bb_skip_spec *specs,
                        size_t spec_count, struct bb_skip_builder **ret_builder);
-/* A file that was not finished stays where it is, and is no index file. NULL is allowed. */
+/* An unfinished file stays in its directory, and no reader accepts it. NULL is allowed. */
 BB_API void bb_skip_builder_destroy(struct bb_skip_builder *builder);
-/* Adds a record to the granule at hand. */
+/* Adds a record to the current granule. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add_record(struct bb_skip_builder *builder,
                                                                struct bb_bytes key,
                                                                struct bb_bytes value);
-/* The same for attributes that the caller has: bb_schema_count of them, of which those of no index
- * are not looked at. */
+/* The same for attributes that the caller has extracted: bb_schema_count of them. Attributes
+ * without an index are ignored. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add(struct bb_skip_builder *builder,
                                                         const struct bb_attribute *attributes);
-/* Ends a part of the granule at hand, a data block for instance, which may have no record. Columns keep
- * how many records each part has, so that the records that they find lead to parts. The records after
- * the last call are a part too. Nothing is kept of granules without a call. */
+/* Ends a part of the current granule, for instance a data block. A part may have no record.
+ * Columns store the number of records of each part, so that a reader knows the part of each
+ * record that matches. The records after the last call are a part too. Granules without a call
+ * store no parts. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_part(struct bb_skip_builder *builder);
 /* Ends the granule. place: where it begins, not below that of the granule before. Does nothing when
  * the granule has no records. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_granule(struct bb_skip_builder *builder,
                                                                 uint64_t place);
-/* What the caller keeps in the file of what the indexes are of, to know it again; checked as the
- * rest of the file is, and not looked at. Copied; the last call counts. BB_TOO_LARGE above
- * BB_SKIP_SOURCE_MAX bytes. */
+/* Stores bytes with which the caller recognises the indexed file. The library checksums these bytes
+ * and does not interpret them. Copied; the last call counts. BB_TOO_LARGE above BB_SKIP_SOURCE_MAX
+ * bytes. */
 #define BB_SKIP_SOURCE_MAX (16u * 1024 * 1024)
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_set_source(struct bb_skip_builder *builder,
                                                                struct bb_bytes source);
@@ -132,8 +134,8 @@ struct bb_skip_file_options {
     struct bb_file_system *file_system;
     /* The file must be of this id. NULL: of any. */
     const uint8_t *id;
-    /* The whole file is read into memory. Default: heads stay in memory once they were needed, and
-     * each question reads some kilobytes per segment. */
+    /* The whole file is read into memory. Default: heads stay in memory after their first use, and
+     * each query reads some kilobytes per segment. */
     bool is_resident;
 };
 
@@ -153,13 +155,13 @@ struct bb_skip_index_info {
     struct bb_skip_spec spec;
     const char *attribute_name;
     const char *attribute_definition;
-    bool is_known;          /* false: a kind of a newer version; what follows is 0 */
+    bool is_known;          /* false: a kind of a newer version; the fields below are 0 */
     uint64_t segment_count; /* of up to 1,024 granules */
     uint64_t unindexed_granules;
     uint64_t pair_count;   /* members of granules, each granule's counted; of set values, of min_max
                             granules with bounds */
     uint64_t size_bytes;   /* in the file, checksums included */
-    uint64_t pinned_bytes; /* of those, what is kept in memory once the index is used */
+    uint64_t pinned_bytes; /* of those, the bytes kept in memory after the first use */
     double predicted_rate; /* from the real pairs; 0 for kinds that are exact */
 };
 
@@ -175,30 +177,30 @@ BB_API void bb_skip_file_index(const struct bb_skip_file *file, size_t index,
 BB_API size_t bb_skip_file_granule_count(const struct bb_skip_file *file);
 BB_API void bb_skip_file_granule(const struct bb_skip_file *file, size_t granule,
                                  struct bb_skip_granule_info *ret_info);
-/* Records of a granule whose attribute is NULL, missing or malformed: counts[state], with that of
- * BB_ATTRIBUTE_PRESENT for the rest. attribute: number in the file. */
+/* Records of a granule whose attribute is NULL, missing or malformed: counts[state]. The count of
+ * BB_ATTRIBUTE_PRESENT is the rest. attribute: number in the file. */
 BB_API void bb_skip_file_states(const struct bb_skip_file *file, size_t granule, size_t attribute,
                                 uint64_t ret_counts[4]);
 BB_API uint64_t bb_skip_file_size(const struct bb_skip_file *file);
-/* What was set when the file was built, or no bytes. Borrowed from the file. */
+/* The bytes of bb_skip_builder_set_source, or no bytes. Borrowed from the file. */
 BB_API struct bb_bytes bb_skip_file_source(const struct bb_skip_file *file);
 
-/* What an index did for some questions. Added to, never reset. */
+/* The work of an index for some queries. Calls add to it and never reset it. */
 struct bb_skip_account {
-    uint64_t leaves; /* of conditions, that were asked */
+    uint64_t leaves; /* of conditions, that were evaluated */
     uint64_t segments_asked;
     uint64_t granules_asked;
     uint64_t granules_excluded; /* no record satisfies the leaf */
     uint64_t granules_included; /* no record fails it */
     uint64_t reads;             /* of the file */
     uint64_t read_bytes;
-    uint64_t damaged_segments; /* asked, and unreadable: nothing was excluded */
+    uint64_t damaged_segments; /* queried and unreadable: none of their granules was excluded */
     uint64_t reserved[4];
 };
 
-/* What a condition may be of the records of each granule, a bit for each: word g / 64, bit g % 64.
- * A granule without may_be_true holds no match; one with that alone holds matches only. Owned:
- * bb_skip_verdicts_deinit. */
+/* The values that a condition may have for the records of each granule, one bit per granule: bit g
+ * % 64 of word g / 64. A granule without may_be_true holds no match. In a granule with only
+ * may_be_true every record matches. Owned: bb_skip_verdicts_deinit. */
 struct bb_skip_verdicts {
     uint64_t *may_be_true;
     uint64_t *may_be_false;
@@ -209,18 +211,19 @@ struct bb_skip_verdicts {
 
 BB_API void bb_skip_verdicts_deinit(struct bb_skip_verdicts *verdicts);
 
-/* Asks all indexes that know something of the condition, and no others. schema: that the condition
- * was made for; an index is used where the definitions of its attribute are equal, but for its
- * name. accounts: one for each index of the file, or NULL. Damage is no failure: it is counted,
- * and rules nothing out. BB_NO_MEMORY alone. Owned: bb_skip_verdicts_deinit. */
+/* Queries all indexes that can decide a part of the condition, and no others. schema: the schema of
+ * the condition. An index is used if the definitions of its attribute are equal, apart from the
+ * name. accounts: one for each index of the file, or NULL. Damage is no failure: it is counted and
+ * rules nothing out. The only failure is BB_NO_MEMORY. Owned: bb_skip_verdicts_deinit. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_file_evaluate(struct bb_skip_file *file,
                                                           const struct bb_condition *condition,
                                                           const struct bb_schema *schema,
                                                           struct bb_skip_account *accounts,
                                                           struct bb_skip_verdicts *ret_verdicts);
 
-/* The same for many files: an evaluator keeps its memory and what it asks for, so that a small
- * file is asked in a microsecond. Threads: one; any number of evaluators may ask one file. */
+/* The same for many files: an evaluator keeps its memory and its prepared queries, so that a
+ * query of a small file takes a microsecond. Threads: one; any number of evaluators may query
+ * one file. */
 struct bb_skip_evaluator;
 
 /* condition and schema are borrowed until the evaluator is destroyed. BB_NO_MEMORY. */
@@ -237,9 +240,9 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_evaluator_ask(struct bb_skip_evaluat
 
 /* --- Single records, by columns --- */
 
-/* Decides a condition for the records of a granule, and reads none of them: attributes with a column
- * record by record, the others by what their indexes say of the whole granule.
- * Threads: one; any number of these over one file. */
+/* Decides a condition for the records of a granule without reading them: record by record for
+ * attributes with a column, and by the indexes of the whole granule for the others. Threads: one;
+ * any number of these may use one file. */
 struct bb_skip_rows;
 
 /* The records of a granule that match, and those that may: bit i % 64 of word i / 64 is the record
@@ -267,19 +270,20 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_create(struct bb_skip_file *fil
                                                         const struct bb_schema *schema,
                                                         struct bb_skip_rows **ret_rows);
 BB_API void bb_skip_rows_destroy(struct bb_skip_rows *rows);
-/* BB_NOT_FOUND, without a message: the granule is too large, its values are not stored.
- * BB_CORRUPT: they are damaged. BB_TOO_LARGE: a regular expression gives up. Then its records have
- * to be read. accounts: as for bb_skip_file_evaluate. */
+/* BB_NOT_FOUND, without a message: the granule is too large and its values are not stored.
+ * BB_CORRUPT: they are damaged. BB_TOO_LARGE: a regular expression gives up. In each case the
+ * caller has to read its records. accounts: as for bb_skip_file_evaluate. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
                                                       struct bb_skip_account *accounts,
                                                       struct bb_skip_row_bits *ret_bits);
 
 /* --- Counts, without columns --- */
 
-/* How many records of a granule satisfy a condition, as far as it follows from how many hold a word
- * (text(a, counts=yes)), from how many have an attribute, and from what other indexes say of whole
- * granules: has_token(a, 'x'), NOT of it, a IS NULL, and any of these AND what is true of the whole
- * granule, or OR what is false of it. Exact, and no record is read.
+/* Counts the records of a granule that satisfy a condition, without reading them. The counts are
+ * exact. They come from the number of records with a word (text(a, counts=yes)), the number with an
+ * attribute, and the verdicts of other indexes on whole granules. Conditions that can be counted:
+ * has_token(a, 'x'), its NOT, a IS NULL, and each of these AND a condition that is true for the
+ * whole granule, or OR a condition that is false for it.
  * Threads: one; any number of these over one file. */
 struct bb_skip_counts;
 
@@ -302,9 +306,10 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_file_verify(struct bb_skip_file *fil
 
 /* --- Proving --- */
 
-/* Sound bytes may lie: an index of other records excludes granules that hold a match. A proof shows
- * every record to every index: each of its values and members must be told of its granule, and
- * counts must be right. Then no question loses a record. About the cost of building.
+/* A file with correct checksums can still be wrong: an index of other records excludes granules
+ * that hold a match. A proof compares every record with every index: the index must have each of
+ * its values and members in its granule, and counts must be right. Then no query loses a record. A
+ * proof costs about as much as building.
  *
  *     for each record, in order of granules: bb_skip_proof_add
  *     bb_skip_proof_finish
@@ -313,18 +318,19 @@ struct bb_skip_proof;
 
 /* The file is borrowed until the proof is destroyed. schema: has the file's attributes, and is
  * borrowed too; NULL: made from the definitions in the file, which cannot be callbacks then
- * (BB_INVALID). Indexes of unknown kinds are passed over. BB_CORRUPT, BB_NO_MEMORY. */
+ * (BB_INVALID). Indexes of unknown kinds are skipped. BB_CORRUPT, BB_NO_MEMORY. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_create(struct bb_skip_file *file,
                                                          const struct bb_schema *schema,
                                                          struct bb_skip_proof **ret_proof);
-/* The part of its granule (bb_skip_builder_end_part), counted from 0, of the records that are added
- * next. */
+/* Sets the part (bb_skip_builder_end_part) of the records added after this call, counted from 0
+ * within their granule. */
 BB_API void bb_skip_proof_set_part(struct bb_skip_proof *proof, size_t part);
-/* A record of a granule, which is not below that of the record before. BB_CORRUPT: the file lies,
- * as far as can be told by now. After a failure the proof is only destroyed. */
+/* Compares a record of a granule with the file. Granules must not decrease from record to record.
+ * BB_CORRUPT: the file is wrong, as soon as this record shows it. After a failure the proof may
+ * only be destroyed. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_add(struct bb_skip_proof *proof, size_t granule,
                                                       struct bb_bytes key, struct bb_bytes value);
-/* There are no more records. BB_CORRUPT: the file lies. */
+/* Ends the records. BB_CORRUPT: the file is wrong. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_proof_finish(struct bb_skip_proof *proof);
 /* NULL is allowed. */
 BB_API void bb_skip_proof_destroy(struct bb_skip_proof *proof);

@@ -71,7 +71,7 @@ class Blacklist(ExampleTest):
         strangers = [f"other{i}.y{rng.randrange(10**9)}-{i}" for i in range(100000)]
         text = self.check(names, strangers + ["sub." + name for name in names[:500]])
         asked, listed, in_vain, predicted = self.numbers(
-            text, r"asked of the list +(\d+): (\d+) listed, (\d+) in vain \(predicted ([\d.]+)\)")
+            text, r"lookups in list +(\d+): (\d+) listed, (\d+) in vain \(predicted ([\d.]+)\)")
         self.assertEqual((asked, listed), (listed + in_vain, 500))
         self.assertAlmostEqual(predicted, 200500 * 0.001, delta=20)
         self.check_rate(in_vain, predicted)

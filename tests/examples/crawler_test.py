@@ -57,7 +57,7 @@ class Crawl(CrawlerTest):
     """What is counted, and kills."""
 
     def numbers_of(self, text):
-        visited, met = self.numbers(text, r"pages +(\d+) visited, (\d+) URLs met")
+        visited, met = self.numbers(text, r"pages +(\d+) visited, (\d+) URLs found")
         links, new, duplicates = self.numbers(text, r"links +(\d+): (\d+) new, (\d+) duplicates")
         asked, in_vain, spared = self.numbers(text, r"store +asked (\d+) times, (\d+) in vain; spared (\d+)")
         return visited, met, links, new, duplicates, asked, in_vain, spared

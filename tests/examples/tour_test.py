@@ -24,13 +24,13 @@ class Tour(ExampleTest):
     def test_statistics_add_up(self):
         text = self.run_example()
         gets, found, asked, spared = self.numbers(
-            text, r"statistics (\d+) gets, (\d+) found; blocks asked for (\d+), spared (\d+)")
+            text, r"statistics (\d+) gets, (\d+) found; blocks requested (\d+), spared (\d+)")
         self.assertEqual((gets, found), (3 + 2 + ABSENT, 3))
         # One of the two explained keys is there; each absent one costs a block, or is spared it.
         self.assertEqual(asked + spared, 2 + ABSENT)
         self.assertLess(asked, 1 + 6 + 0.01 * (ABSENT + 1) * 3)
-        expected, promised = self.numbers(text, r"absent key: ([\d.]+) block requests, promised ([\d.]+)")
-        self.assertLessEqual(expected, 1.1 * promised)
+        expected, target = self.numbers(text, r"absent key: ([\d.]+) block requests, target ([\d.]+)")
+        self.assertLessEqual(expected, 1.1 * target)
 
     def test_the_store_is_sound(self):
         store = self.path("store")

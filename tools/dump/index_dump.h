@@ -1,4 +1,4 @@
-/* What an index file (.bbi) consists of, for `dump` and `filters`: its indexes, and its granules. */
+/* The contents of an index file (.bbi), for `dump` and `filters`: its indexes and its granules. */
 #ifndef BB_TOOLS_DUMP_INDEX_DUMP_H
 #define BB_TOOLS_DUMP_INDEX_DUMP_H
 
@@ -10,10 +10,10 @@ struct index_dump {
     uint64_t limit; /* granules */
 };
 
-/* Whether the file is to be read as an index file: its name, or its last bytes, say so. */
+/* Whether the file is an index file, by its name or its last bytes. */
 bool index_dump_is_one(const char *path);
 
-/* Every byte is checked. BB_CORRUPT after what can be shown of a damaged file. */
+/* Checks every byte. BB_CORRUPT after the readable part of a damaged file is shown. */
 BB_MUST_CHECK enum bb_status index_dump_write(const struct index_dump *dump, const char *path);
 
 #endif

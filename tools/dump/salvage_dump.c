@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "tools/range_rows.h"
 
-/* In front of the first thing that was found: what is no table gets its error alone. */
+/* Before the first part that is found: a file that is no table gets only its error. */
 static void announce(struct salvage_dump *dump)
 {
     if (!dump->is_announced && !dump->out->is_json)
@@ -201,6 +201,6 @@ enum bb_status salvage_dump_write(struct salvage_dump *dump, const char *path)
         print_report(dump, &report);
     end(dump);
     bb_file_system_posix_destroy(fs);
-    /* What was wrong in the first place is more to the point than that it has no id either. */
+    /* The first error is more useful than the missing id. */
     return status == BB_OK || status == BB_CORRUPT ? bb_error_restore(&dump->reason) : status;
 }

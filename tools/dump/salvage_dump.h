@@ -1,5 +1,6 @@
-/* What is left of a table file that cannot be opened, for `dump`: its blocks, found and proved by
- * their checksums alone (sstable/salvage/table_salvage.h), their entries, and range tombstones.
+/* The readable parts of a table file that cannot be opened, for `dump`: its blocks, found and
+ * verified by their checksums (sstable/salvage/table_salvage.h), their entries, and range
+ * tombstones.
  */
 #ifndef BB_TOOLS_DUMP_SALVAGE_DUMP_H
 #define BB_TOOLS_DUMP_SALVAGE_DUMP_H
@@ -26,8 +27,9 @@ struct salvage_dump {
     uint64_t entry_rows;
 };
 
-/* Prints it, marked as salvaged, with the reason why the table cannot be opened (the latest failure
- * of the thread). Always fails: with that reason, or with why nothing can be salvaged. */
+/* Prints it, marked as salvaged, with the reason why the table cannot be opened (the latest
+ * failure of the thread). Always fails: with that reason, or with the reason why it finds no
+ * readable part. */
 BB_MUST_CHECK enum bb_status salvage_dump_write(struct salvage_dump *dump, const char *path);
 
 #endif

@@ -1,9 +1,9 @@
-/* What a table file consists of, for `dump`: its ends (footer, sections, properties), its index
+/* The contents of a table file, for `dump`: its ends (footer, sections, properties), its index
  * pages, its blocks, its entries.
  *
- * Damage below the root does not end a dump: what can not be read is listed with the range of keys
- * that it held, and the rest is shown. (Without footer, directory, properties and root a table
- * cannot be opened: salvage_dump.h.)
+ * Damage below the root does not end a dump: an unreadable part is listed with its range of keys,
+ * and the rest is shown. (Without footer, directory, properties and root a table cannot be opened:
+ * salvage_dump.h.)
  */
 #ifndef BB_TOOLS_DUMP_TABLE_DUMP_H
 #define BB_TOOLS_DUMP_TABLE_DUMP_H
@@ -30,7 +30,7 @@ struct table_dump {
 void table_dump_init(struct table_dump *dump, struct bb_table *table, struct output *out);
 void table_dump_deinit(struct table_dump *dump);
 
-/* Everything that was asked for. BB_OK also when parts were damaged; another failure ends the dump.
+/* Prints all requested parts. BB_OK also when parts were damaged; another failure ends the dump.
  */
 BB_MUST_CHECK enum bb_status table_dump_write(struct table_dump *dump);
 
@@ -42,7 +42,7 @@ BB_MUST_CHECK enum bb_status table_dump_write_pages(struct table_dump *dump);
 BB_MUST_CHECK enum bb_status table_dump_write_blocks(struct table_dump *dump);
 BB_MUST_CHECK enum bb_status table_dump_write_entries(struct table_dump *dump);
 
-/* table_dump_damage.c: what could not be read. */
+/* table_dump_damage.c: the unreadable parts. */
 bool table_dump_found_damage(const struct table_dump *dump);
 /* Notes, once per offset, that a part can not be read and which keys are lost with it. */
 BB_MUST_CHECK enum bb_status table_dump_note_damage(struct table_dump *dump, uint64_t offset,

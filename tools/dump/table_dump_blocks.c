@@ -15,7 +15,7 @@
 struct row_walk {
     struct table_dump *dump;
     struct bb_table_walk parts;
-    struct bb_buf first; /* range of keys of the page or block at hand */
+    struct bb_buf first; /* range of keys of the current page or block */
     struct bb_buf end;
     uint64_t rows;
     struct text_table *table; /* text, or: */
@@ -29,7 +29,7 @@ static bool is_walk_over(const struct row_walk *walk)
     return walk->rows >= walk->dump->limit || output_is_over(walk->dump->out);
 }
 
-/* Damage is noted, and the walk goes on behind it; any other failure is returned. */
+/* Damage is noted, and the walk continues after it; any other failure is returned. */
 static enum bb_status judge_page(struct row_walk *walk, enum bb_status status)
 {
     const struct bb_table *table = walk->dump->table;
@@ -80,7 +80,7 @@ static enum bb_status run_walk(struct row_walk *walk, visit_function *visit)
     return status;
 }
 
-/* Where the block at hand begins: its fence, or the table's smallest key. */
+/* The start of the current block: its fence, or the table's smallest key. */
 static struct bb_bytes first_key_bound(const struct row_walk *walk)
 {
     return walk->parts.has_fence ? bb_buf_bytes(&walk->parts.fence_key)
@@ -126,7 +126,7 @@ static void add_key(struct row_walk *walk, struct bb_bytes key)
     struct bb_buf text = {0};
     struct bb_bytes rest = key;
     size_t size = 0;
-    /* Whole characters, as far as they are some. */
+    /* Cuts valid UTF-8 only between characters. */
     while (size < KEY_SHOWN_BYTES && rest.size > 0) {
         size_t step = utf8_sequence_size(rest);
         step = step == 0 ? 1 : step;
@@ -181,7 +181,7 @@ static void write_rest(const struct row_walk *walk, uint64_t total, const char *
                      walk->rows, total, what);
 }
 
-/* Runs a walk that makes a row per visit, in the form that is wanted. */
+/* Runs a walk that makes a row per visit, in the requested form. */
 static enum bb_status write_rows(struct row_walk *walk, visit_function *visit, const char *name,
                                  const char *const *headers, size_t header_count, uint64_t total)
 {

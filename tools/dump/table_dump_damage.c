@@ -1,4 +1,4 @@
-/* See table_dump.h: what could not be read, each part once. */
+/* See table_dump.h: the unreadable parts, each once. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

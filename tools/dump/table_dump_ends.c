@@ -126,7 +126,7 @@ static void write_properties(struct table_dump *dump)
             write_property(dump, &fields[i], value_of(properties, &fields[i]));
 }
 
-/* A part of the file, as a row. Parts without an id of their own have none in the directory. */
+/* A part of the file, as a row. Parts without an id have no entry in the directory. */
 static void add_part(struct text_table *table, const char *name, uint64_t offset, uint64_t size,
                      uint64_t file_size)
 {

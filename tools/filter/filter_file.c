@@ -16,7 +16,7 @@
 #include "base/random.h"
 #include "base/status.h"
 
-/* Of docs/format-filter-file.md, and of docs/filters.md for an envelope alone. */
+/* The magic of docs/format-filter-file.md, and of docs/filters.md for a bare envelope. */
 #define FILE_MAGIC "BBFLFILE"
 #define BARE_MAGIC "BBFILTER"
 #define MAGIC_SIZE 8
@@ -26,7 +26,7 @@
 
 /* --- Names --- */
 
-/* What the path leads to when links are followed; the path itself when nothing is there. Owned:
+/* The target of the path after following links; the path itself if no file exists. Owned:
  * free(). */
 static enum bb_status resolve(const char *path, char **ret_target)
 {
@@ -49,7 +49,7 @@ static enum bb_status directory_of(const char *path, struct bb_buf *directory)
     return status == BB_OK ? bb_buf_append(directory, "", 1) : status;
 }
 
-/* A name beside the path that nobody has: PATH.tmp-0123456789abcdef, terminated. */
+/* An unused name in the same directory: PATH.tmp-0123456789abcdef, terminated. */
 static enum bb_status temporary_name(const char *path, struct bb_buf *name)
 {
     uint64_t number = 0;
@@ -82,7 +82,7 @@ static bool begins_with(struct bb_bytes bytes, const char *magic)
     return bytes.size >= MAGIC_SIZE && memcmp(bytes.data, magic, MAGIC_SIZE) == 0;
 }
 
-/* Foreign files may be large: they are told by their first bytes. */
+/* Files of other programs may be large: the first bytes identify them. */
 static enum bb_status check_beginning(struct bb_file_system *fs, const char *path)
 {
     uint8_t data[MAGIC_SIZE];
@@ -202,7 +202,7 @@ static enum bb_status write_temporary(struct bb_file_system *fs, const char *pat
     return status == BB_OK ? closed : status;
 }
 
-/* Gives the file its name; what had the name is replaced only on request. */
+/* Gives the file its name; an existing file is replaced only on request. */
 static enum bb_status move(struct bb_file_system *fs, const char *from, const char *to,
                            bool is_replacing)
 {
@@ -274,7 +274,7 @@ enum bb_status filter_file_write(const char *path, const struct bb_filter_file *
 /* --- Lock --- */
 
 /* Does the path still lead to the file of the descriptor? Another command may have replaced it
- * while this one waited for the lock of what it was. */
+ * while this one waited for the lock of the old file. */
 static bool is_current(int fd, const char *path)
 {
     struct stat locked, named;

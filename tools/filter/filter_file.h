@@ -1,8 +1,8 @@
 /* Files of filters (docs/format-filter-file.md): read whole, replaced whole.
  *
- * A write is a new file beside the old one, synced, renamed, its directory synced: after a crash at
- * any moment the name has the old contents or the new. Symbolic links are followed: what they name
- * is read or replaced. Threads: one.
+ * A write creates a new file in the same directory, syncs it, renames it and syncs the directory:
+ * after a crash at any moment the name has the old contents or the new. Symbolic links are
+ * followed: their target is read or replaced. Threads: one.
  */
 #ifndef BB_TOOLS_FILTER_FILTER_FILE_H
 #define BB_TOOLS_FILTER_FILTER_FILE_H
@@ -11,7 +11,7 @@
 
 struct filter_file {
     struct bb_buf contents;
-    bool is_bare;                /* an envelope alone: without the way to its hashes */
+    bool is_bare;                /* a bare envelope, without the hash function of its keys */
     struct bb_filter_file parts; /* borrows contents */
 };
 
@@ -26,19 +26,19 @@ BB_MUST_CHECK enum bb_status filter_file_view(const struct filter_file *file, co
 /* Puts the file's name, and for damage where the envelope begins, before the message. */
 BB_MUST_CHECK enum bb_status filter_file_context(const struct filter_file *file, const char *path,
                                                  enum bb_status status);
-/* BB_INVALID for a bare envelope: keys can not be asked for. */
+/* BB_INVALID for a bare envelope, which cannot be probed with keys. */
 BB_MUST_CHECK enum bb_status filter_file_check_hash(const struct filter_file *file,
                                                     const char *path);
 
-/* Could the file be written? Asked before long work. BB_EXISTS when the name is taken and is not
- * to be replaced, BB_INVALID when it is not a regular file's, BB_IO for its directory. */
+/* Checks, before long work, that the file can be written. BB_EXISTS if the name is taken and
+ * replacing is not requested, BB_INVALID if it is not a regular file, BB_IO for its directory. */
 BB_MUST_CHECK enum bb_status filter_file_check_target(const char *path, bool is_replacing);
 /* Writes header and envelope; mode 0600. BB_EXISTS when the name is taken and not to be replaced.
  */
 BB_MUST_CHECK enum bb_status filter_file_write(const char *path, const struct bb_filter_file *parts,
                                                bool is_replacing);
 
-/* Keeps others from changing the file in the same way until unlock. BB_BUSY when somebody does;
+/* Locks the file against other commands until unlock. BB_BUSY: another process holds the lock;
  * BB_NOT_FOUND. */
 BB_MUST_CHECK enum bb_status filter_file_lock(const char *path, int *ret_lock);
 void filter_file_unlock(int lock);

@@ -59,7 +59,7 @@ static enum bb_status begin_scalable(struct filter_growth *growth, uint64_t firs
     return bb_scalable_filter_create(&options, &growth->scalable);
 }
 
-/* The parameters with which a filter of no keys becomes one of so many. */
+/* The parameters of an empty filter that is sized for a number of keys. */
 static enum bb_status make_room(struct filter_growth *growth, uint64_t planned_key_count)
 {
     struct bb_filter_question question = {.kind = growth->options.kind,

@@ -9,23 +9,22 @@ struct filter_growth {
     struct bb_filter_options options;    /* of the filter, with the parameters that give it room */
     struct bb_counting_filter *counting; /* of that kind; NULL: others */
     struct bb_scalable_filter *scalable; /* of that kind; NULL: others */
-    struct bb_buf envelope; /* others: of all batches so far, empty when there was none; all kinds:
-                               when finished */
+    struct bb_buf envelope; /* others: of all batches so far, or empty; all kinds: when finished */
     struct bb_buf hashes;   /* others: uint64_t each, the batch */
     uint64_t read_count;    /* keys that came */
-    uint64_t new_count;     /* of them added, not let through before */
+    uint64_t new_count;     /* of them added, for which the filter returned no before */
     uint64_t absent_count;  /* of them to be removed, not there */
 };
 
 /* Does a kind take keys after it was made? */
 bool filter_growth_takes(enum bb_filter_kind kind);
 
-/* Does it have room for a number of keys, beyond which it passes more than asked for? */
+/* Whether it is sized for a number of keys, beyond which its rate exceeds the target. */
 bool filter_growth_has_room(enum bb_filter_kind kind);
 
-/* A new filter with room for so many keys; a scalable one begins with that, and makes more room
- * with the tightening ratio, 0 for its default. BB_UNSUPPORTED, with the reason, for kinds that are
- * made for their keys as a whole. Owned in any case: filter_growth_deinit. */
+/* A new filter sized for a number of keys. A scalable one starts with this size and grows with the
+ * tightening ratio, 0 for its default. BB_UNSUPPORTED, with the reason, for kinds that are made for
+ * their keys as a whole. Owned in any case: filter_growth_deinit. */
 BB_MUST_CHECK enum bb_status filter_growth_init(struct filter_growth *growth,
                                                 const struct bb_filter_options *options,
                                                 uint64_t planned_key_count, double ratio);
@@ -40,10 +39,10 @@ BB_MUST_CHECK enum bb_status filter_growth_add(struct filter_growth *growth, uin
 
 /* BB_UNSUPPORTED, with the reason, when keys can not be removed. */
 BB_MUST_CHECK enum bb_status filter_growth_check_removable(const struct filter_growth *growth);
-/* What is certainly not there is counted and left. Only when it is removable. */
+/* Certainly absent keys are counted and not removed. Only if it is removable. */
 BB_MUST_CHECK enum bb_status filter_growth_remove(struct filter_growth *growth, uint64_t hash);
 
-/* growth->envelope then holds what it became. */
+/* growth->envelope then holds the result. */
 BB_MUST_CHECK enum bb_status filter_growth_finish(struct filter_growth *growth);
 
 #endif

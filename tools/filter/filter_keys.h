@@ -9,12 +9,12 @@
 struct filter_keys {
     bool is_hex;
     bool is_null; /* keys end with a zero byte instead of a newline */
-    /* Not NULL: lines longer than a key can be are left out, and counted here. */
+    /* Not NULL: lines longer than a key can be are skipped and counted here. */
     uint64_t *skipped_count;
 };
 
-/* Calls visit for every key, until one fails, or says with BB_NOT_FOUND that it has enough. label:
- * what the bar says. No paths: standard input.
+/* Calls visit for every key, until a call fails, or returns BB_NOT_FOUND to stop. label: the text
+ * of the progress bar. No paths: standard input.
  */
 BB_MUST_CHECK enum bb_status
 filter_keys_visit(const struct filter_keys *keys, const char *label, char *const *paths,

@@ -22,9 +22,9 @@ struct reading {
     struct bb_table_walk walk;
     struct filter_list list;
     size_t capacity;
-    size_t group_row; /* first row of the group at hand */
+    size_t group_row; /* first row of the current group */
     bool is_group_new;
-    struct bb_buf last_key; /* of the group at hand */
+    struct bb_buf last_key; /* of the current group */
 };
 
 /* Damage is noted, anything else is returned. */
@@ -52,7 +52,7 @@ static enum bb_status add_row(struct reading *reading, const struct filter_row *
     return BB_OK;
 }
 
-/* What is known of a filter before its keys are counted. */
+/* The facts of a filter before its keys are counted. */
 static void describe_filter(const struct bb_table_walk *walk, struct filter_row *row)
 {
     struct bb_walk_filter filter = {0};
@@ -71,7 +71,7 @@ static void describe_filter(const struct bb_table_walk *walk, struct filter_row 
         row->info = filter.info;
 }
 
-/* A row for each shard of the group that begins with the block at hand. */
+/* A row for each shard of the group that begins with the current block. */
 static enum bb_status begin_group(struct reading *reading)
 {
     const struct bb_table_walk *walk = &reading->walk;

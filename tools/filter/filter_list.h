@@ -1,8 +1,8 @@
-/* All filters of a table, one row each, with the keys that they stand for.
+/* All filters of a table, one row each, with the keys that they contain.
  *
  * A filter serves a group of consecutive blocks of an index page, or, where the group is large, the
- * share of the group's keys that a hash assigns to it ("shard"). Rows stand in the order of the
- * file. Beside them stands the summary, which is asked before all of them.
+ * share of the group's keys that a hash assigns to it ("shard"). Rows are in the order of the file.
+ * The list also has the table filter, which is probed before all of them.
  */
 #ifndef BB_TOOLS_FILTER_FILTER_LIST_H
 #define BB_TOOLS_FILTER_FILTER_LIST_H
@@ -13,7 +13,7 @@
 
 enum filter_state {
     FILTER_GOOD,
-    FILTER_NONE,    /* none was stored: it may hold everything */
+    FILTER_NONE,    /* not stored: every probe is maybe */
     FILTER_DAMAGED, /* the page's filters can not be read, or not be understood */
 };
 
@@ -30,7 +30,7 @@ struct filter_row {
     uint16_t descriptor;
     struct bb_block_filter_info info; /* of a good one */
     uint64_t asked;                   /* absent keys that came to it */
-    uint64_t passed;                  /* of these, let through */
+    uint64_t passed;                  /* of these, maybe */
 };
 
 struct filter_list {
@@ -39,14 +39,14 @@ struct filter_list {
     size_t *page_rows; /* first row of each page, one more than pages; owned */
     struct filter_summary summary;
     uint64_t summary_asked;  /* absent keys that came to it */
-    uint64_t summary_passed; /* of these, let through */
-    uint64_t both_passed;    /* of these, let through by the block's filter too */
+    uint64_t summary_passed; /* of these, maybe */
+    uint64_t both_passed;    /* of these, maybe in the block's filter too */
     uint64_t damaged_parts;
     char first_damage[1024];
-    uint64_t outside; /* absent keys beyond the table's bounds: no filter is asked */
-    uint64_t inside;  /* keys that the table does hold: left out */
+    uint64_t outside; /* absent keys outside the table's bounds: no filter is probed */
+    uint64_t inside;  /* keys that the table contains: skipped */
     uint64_t unread;  /* keys that fall into parts that can not be read */
-    uint64_t lookups; /* all keys asked for */
+    uint64_t lookups; /* all keys looked up */
 };
 
 /* Sums over rows; rates are means weighted by keys, because absent keys of the same shape fall
@@ -60,13 +60,13 @@ struct filter_total {
     uint64_t passed;
 };
 
-/* Reads summary, all pages and blocks. Damaged ones are counted and passed over. Owned:
+/* Reads summary, all pages and blocks. Damaged ones are counted and skipped. Owned:
  * filter_list_deinit.
  */
 BB_MUST_CHECK enum bb_status filter_list_read(struct bb_table *table, struct filter_list *ret_list);
 void filter_list_deinit(struct filter_list *list);
 
-/* Asks the filter in charge for each key that the table does not hold. */
+/* Probes the responsible filter for each key that the table does not contain. */
 BB_MUST_CHECK enum bb_status filter_list_ask(struct filter_list *list, struct bb_table *table,
                                              const struct key_list *keys);
 

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 
-/* The rate that so much memory gives so many keys. */
+/* The rate that results from an amount of memory and a number of keys. */
 static enum bb_status choose_rate(struct filter_maker *maker, uint64_t key_count)
 {
     struct bb_filter_question question = {
@@ -39,7 +39,7 @@ enum bb_status filter_maker_begin(struct filter_maker *maker)
     enum bb_status status = choose_rate(maker, maker->planned_key_count);
     if (status != BB_OK)
         return status;
-    /* A kind that takes no more keys needs their number for its memory alone. */
+    /* A kind that cannot grow needs the number of keys only to compute its memory. */
     bool is_for_size = maker->size_bytes != 0 && !filter_growth_takes(maker->options.kind);
     if (is_planned && !is_for_size)
         return begin_growing(maker);
@@ -74,7 +74,7 @@ static uint64_t count_distinct(uint64_t *hashes, size_t count)
     return distinct;
 }
 
-/* All keys are there. A counting filter counts one as often as it came. */
+/* All keys are added. A counting filter counts a repeated key each time. */
 static enum bb_status make_of_collection(struct filter_maker *maker)
 {
     uint64_t *hashes = (uint64_t *)(void *)maker->hashes.data;

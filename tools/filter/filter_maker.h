@@ -1,9 +1,9 @@
-/* Makes a filter of hashes, in the way that what was asked for demands:
+/* Makes a filter of hashes, in the way that the request needs:
  *
- *     nothing special      a builder: sized for the keys when all are known
- *     room for N keys      grown: no more memory than the filter's own
- *     so much memory       collected: the rate follows from the number of keys
- *     counting             grown, after collecting if nobody says for how many
+ *     default              a builder: sized for the keys when all are known
+ *     size for N keys      grown: no more memory than the filter itself
+ *     an amount of memory  collected: the rate follows from the number of keys
+ *     counting             grown, after collecting if the number of keys is not given
  *     scalable             grown
  *
  * Threads: one.
@@ -30,7 +30,7 @@ struct filter_maker {
     struct bb_buf hashes; /* uint64_t each, of a collection */
 };
 
-/* BB_INVALID, BB_UNSUPPORTED for what can not be made. Owned in any case: filter_maker_deinit. */
+/* BB_INVALID, BB_UNSUPPORTED for an impossible request. Owned in any case: filter_maker_deinit. */
 BB_MUST_CHECK enum bb_status filter_maker_begin(struct filter_maker *maker);
 BB_MUST_CHECK enum bb_status filter_maker_add(struct filter_maker *maker, uint64_t hash);
 BB_MUST_CHECK enum bb_status filter_maker_finish(struct filter_maker *maker);

@@ -22,7 +22,7 @@ bool filter_report_is_overfull(const struct bb_filter_info *info,
 enum filter_verdict filter_report_verdict(const struct bb_filter_info *info,
                                           const struct bb_filter_file *parts)
 {
-    /* The target of a sketch of counts is that of errors, not of keys that pass. */
+    /* The target of a sketch of counts is a rate of errors, not of false positives. */
     if (info->predicted_rate <= info->target_rate || info->kind == BB_FILTER_COUNT_MIN)
         return FILTER_WITHIN;
     double excess = log(info->predicted_rate / info->target_rate);

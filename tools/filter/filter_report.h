@@ -1,5 +1,5 @@
-/* What a filter is, for people and for programs: shared by the commands that make, change and
- * describe filters. */
+/* Descriptions of a filter, for people and for programs: shared by the commands that make, change
+ * and describe filters. */
 #ifndef BB_TOOLS_FILTER_FILTER_REPORT_H
 #define BB_TOOLS_FILTER_FILTER_REPORT_H
 
@@ -8,19 +8,19 @@
 
 /* Bits per key that no filter of that rate can do without: log2(1 / rate); 0 for rate 0 or 1. */
 double filter_report_limit(double rate);
-/* One line: keys, size, bits per key, predicted rate beside its target. */
+/* One line: keys, size, bits per key, predicted rate and target. */
 void filter_report_line(struct output *out, const char *path, const struct bb_filter_info *info);
 /* Fields of an object. */
 void filter_report_json(json_t *object, const struct bb_filter_info *info,
                         const struct bb_filter_file *parts);
 
-/* Does it hold more keys than it was sized for, and pass more absent ones than were asked for? (The
- * predicted rate alone does not tell: it is above the target by accident for every second filter
- * that has its bits from chance.) */
+/* Whether it has more keys than it was sized for and its rate exceeds the target. (The predicted
+ * rate is not sufficient: since bits are random, it is above the target for every second
+ * filter.) */
 bool filter_report_is_overfull(const struct bb_filter_info *info,
                                const struct bb_filter_file *parts);
-/* The rate that the set bits predict, beside the target. A plan promises the expectation, and the
- * bits of about every second sound filter give somewhat more. */
+/* The rate that the set bits predict, and the target. A plan meets the target in expectation; the
+ * bits of about every second sound filter predict a slightly higher rate. */
 enum filter_verdict {
     FILTER_WITHIN, /* at most the target */
     FILTER_CHANCE, /* above it by less than FILTER_CHANCE_DEVIATIONS, and not overfull */
@@ -32,7 +32,7 @@ enum filter_verdict filter_report_verdict(const struct bb_filter_info *info,
 /* "within the target", ...; "within", ... */
 const char *filter_verdict_text(enum filter_verdict verdict);
 const char *filter_verdict_name(enum filter_verdict verdict);
-/* Says that a filter is overfull on stderr; EXIT_OVERFULL, or EXIT_FOUND when it does not. */
+/* Reports an overfull filter on stderr. EXIT_OVERFULL, or EXIT_FOUND if it is not overfull. */
 enum exit_code filter_report_overfull(const struct command *command,
                                       const struct bb_filter_info *info,
                                       const struct bb_filter_file *parts);

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-/* Sums over shards, each weighted by how often absent keys meet it. */
+/* Sums over shards, each weighted by its share of absent keys. */
 struct sums {
     double weight;
     double rate;

@@ -45,7 +45,7 @@ enum bb_status import_put(struct import *import, struct bb_bytes key, struct bb_
     return status;
 }
 
-/* What failed is what is to be told, not how the removal went. */
+/* The original failure is reported, not a failure of the removal. */
 static enum bb_status take_away(struct import *import)
 {
     struct bb_error failure = *bb_error_last();

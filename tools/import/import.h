@@ -1,6 +1,6 @@
-/* What an import writes: a store that is new, and that is there as a whole or not at all.
+/* The output of an import: a new store, which exists completely or not at all.
  *
- *     begin (put)* end;   end takes away what was begun when something has failed
+ *     begin (put)* end;   after a failure, end removes the unfinished store
  */
 #ifndef BB_TOOLS_IMPORT_IMPORT_H
 #define BB_TOOLS_IMPORT_IMPORT_H
@@ -12,7 +12,7 @@
 struct import {
     struct store_options store;
     struct output out;
-    struct progress progress; /* the source adds what it has read */
+    struct progress progress; /* the source adds the number of bytes read */
     /* At work. */
     const char *directory; /* borrowed; the store's */
     struct bb_db *db;
@@ -22,16 +22,16 @@ struct import {
     uint64_t start; /* of the clock */
     uint64_t nanoseconds;
     /* Of a LevelDB. */
-    json_t *source; /* NULL: nothing to say; owned */
+    json_t *source; /* NULL: no message; owned */
 };
 
-/* BB_EXISTS when there is a store. total: bytes of the source for the progress bar, 0: not known. */
+/* BB_EXISTS if there is a store. total: bytes of the source for the progress bar, 0: unknown. */
 BB_MUST_CHECK enum bb_status import_begin(struct import *import, const char *directory,
                                           uint64_t total);
 BB_MUST_CHECK enum bb_status import_put(struct import *import, struct bb_bytes key,
                                         struct bb_bytes value);
-/* status: how it went so far. BB_OK: all is in tables, durably. Otherwise what was begun is removed,
- * and the status stays. */
+/* status: the result up to now. After BB_OK all entries are in tables, durably. Otherwise the
+ * unfinished store is removed, and the same status is returned. */
 BB_MUST_CHECK enum bb_status import_end(struct import *import, enum bb_status status);
 
 /* The sources. Each begins and ends the import. */

@@ -1,4 +1,4 @@
-/* import json: a line for each key, {"key": ..., "value": ...}. Bytes that are not UTF-8 stand as
+/* import json: a line for each key, {"key": ..., "value": ...}. Bytes that are not UTF-8 are
  * hexadecimal digits under key_hex, value_hex. */
 #include "base/buf.h"
 #include "base/bytes.h"

@@ -1,4 +1,4 @@
-/* import leveldb: what is there in a store of LevelDB, into a new one of ours. */
+/* import leveldb: copies the present keys of a LevelDB store into a new store of ours. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "tools/import/import.h"

@@ -12,7 +12,7 @@ struct import_lines {
     FILE *file;
     char *text;
     size_t capacity;
-    struct bb_bytes line; /* at hand, without its newline */
+    struct bb_bytes line; /* current, without its newline */
     uint64_t number;      /* of it, from 1 */
     bool has_newline;
 };
@@ -22,7 +22,7 @@ BB_MUST_CHECK enum bb_status import_lines_open(struct import_lines *lines, const
 void import_lines_close(struct import_lines *lines);
 /* *ret_has is false at the end. */
 BB_MUST_CHECK enum bb_status import_lines_next(struct import_lines *lines, bool *ret_has);
-/* BB_INVALID: "PATH: line N: WHAT". */
+/* BB_INVALID: "PATH: line N: REASON". */
 BB_MUST_CHECK enum bb_status import_lines_fail(const struct import_lines *lines, const char *what);
 
 #endif

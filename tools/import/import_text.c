@@ -81,8 +81,8 @@ static int digit(uint8_t character)
     return character >= 'A' && character <= 'F' ? character - 'A' + 10 : -1;
 }
 
-/* A backslash stands in front of another one, or of two digits. In place: what is decoded is never
- * longer. */
+/* A backslash precedes another backslash, or two digits. Decoding works in place, since the result
+ * is never longer. */
 static bool unescape(struct bb_buf *buf)
 {
     size_t to = 0;

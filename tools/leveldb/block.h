@@ -4,7 +4,7 @@
  *     block   := entry ... | restart offset, 4 ... | restarts, 4
  *     entry   := varint shared | varint unshared | varint value size | key rest | value
  *
- * Compression 0 is none, 1 is Snappy. Threads: one.
+ * Compression 0 is no compression, 1 is Snappy. Threads: one.
  */
 #ifndef BB_TOOLS_LEVELDB_BLOCK_H
 #define BB_TOOLS_LEVELDB_BLOCK_H
@@ -16,7 +16,7 @@
 
 #define BLOCK_TRAILER_SIZE 5
 
-/* Where a block stands: what index entries hold. */
+/* The position of a block: the value of index entries. */
 struct block_handle {
     uint64_t offset;
     uint64_t size; /* without the trailer */
@@ -29,7 +29,7 @@ struct block {
     struct bb_buf stored;
     struct bb_buf decoded; /* of a compressed block */
     struct bb_cursor entries;
-    struct bb_buf key; /* of the entry at hand */
+    struct bb_buf key; /* of the current entry */
     struct bb_bytes value;
 };
 

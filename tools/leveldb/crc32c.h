@@ -11,7 +11,7 @@ struct crc32c {
 
 void crc32c_init(struct crc32c *crc);
 uint32_t crc32c_of(const struct crc32c *crc, struct bb_bytes bytes);
-/* What LevelDB stores of a checksum. */
+/* The masked form of a checksum, which LevelDB stores. */
 uint32_t crc32c_mask(uint32_t checksum);
 
 #endif

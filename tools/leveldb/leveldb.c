@@ -38,7 +38,7 @@ static enum bb_status refuse_rocksdb(struct leveldb *leveldb)
     return status;
 }
 
-/* Tables are called .ldb, those of old versions .sst. */
+/* Tables have the suffix .ldb, or .sst in old versions. */
 static enum bb_status open_table(struct leveldb *leveldb, const struct manifest_table *described,
                                  struct table *table)
 {
@@ -63,7 +63,8 @@ static enum bb_status open_table(struct leveldb *leveldb, const struct manifest_
 
 /* ---- runs ---- */
 
-/* The run's next table. The last key of the one before stays: tables of a run are in order, too. */
+/* The run's next table. The last key of the previous table is kept, to check that the tables of a
+ * run are in order. */
 static enum bb_status advance_table(struct leveldb *leveldb, struct leveldb_run *run)
 {
     struct bb_buf last_key = run->table.last_key;
@@ -117,7 +118,7 @@ static void sift_down(struct leveldb *leveldb, size_t at)
     }
 }
 
-/* The run that had the least entry goes on. */
+/* Advances the run with the smallest entry. */
 static enum bb_status advance_least(struct leveldb *leveldb)
 {
     bool has = false;
@@ -265,7 +266,8 @@ static bool is_superseded(const struct leveldb *leveldb, const struct entry *ent
 enum bb_status leveldb_next(struct leveldb *leveldb, bool *ret_has)
 {
     enum bb_status status = BB_OK;
-    /* The entry that was shown belongs to the least run, and was borrowed until now. */
+    /* The entry returned last belongs to the run with the smallest entry, and is borrowed until
+     * now. */
     if (leveldb->has_last_key && leveldb->heap_size > 0)
         status = advance_least(leveldb);
     for (; status == BB_OK && leveldb->heap_size > 0; status = advance_least(leveldb)) {

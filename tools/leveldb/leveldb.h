@@ -1,9 +1,8 @@
-/* A LevelDB store, read: the keys that are there, in order, each with its newest value.
+/* Reading a LevelDB store: the present keys, in order, each with its newest value.
  *
- * Tables and logs are merged by key and sequence, so that the newest version wins wherever it
- * stands, and deleted keys are left out. Everything that is read is verified. The store is not
- * changed, and locked against being opened meanwhile. Memory: a block of each run, and the logs.
- * Threads: one.
+ * Tables and logs are merged by key and sequence, so that the newest version wins in any file, and
+ * deleted keys are skipped. Everything that is read is verified. The store is unchanged, and locked
+ * so that no other process opens it. Memory: a block of each run, and the logs. Threads: one.
  *
  *     struct leveldb leveldb;
  *     status = leveldb_open(&leveldb, directory);
@@ -24,7 +23,7 @@ struct leveldb_run {
     size_t count;
     size_t next; /* table, or entry of the logs */
     struct table table;
-    struct entry entry; /* at hand */
+    struct entry entry; /* current */
 };
 
 struct leveldb {
@@ -36,11 +35,11 @@ struct leveldb {
     struct wal wal;
     struct leveldb_run *runs; /* owned */
     size_t run_count;
-    struct leveldb_run **heap; /* runs that have an entry, the least first; owned */
+    struct leveldb_run **heap; /* runs that have an entry, the smallest first; owned */
     size_t heap_size;
-    struct bb_buf last_key; /* older versions of it are passed over */
+    struct bb_buf last_key; /* its older versions are skipped */
     bool has_last_key;
-    struct entry entry; /* at hand; borrowed until the next call */
+    struct entry entry; /* current; borrowed until the next call */
     /* Counts. */
     uint64_t table_bytes; /* of all tables */
     uint64_t log_count;
@@ -53,7 +52,7 @@ struct leveldb {
  * BB_CORRUPT. Owned: leveldb_close, also on failure. */
 BB_MUST_CHECK enum bb_status leveldb_open(struct leveldb *leveldb, const char *directory);
 void leveldb_close(struct leveldb *leveldb);
-/* To the next key that is there; *ret_has is false behind the last. */
+/* Moves to the next present key; *ret_has is false after the last. */
 BB_MUST_CHECK enum bb_status leveldb_next(struct leveldb *leveldb, bool *ret_has);
 
 #endif

@@ -28,7 +28,7 @@ void log_close(struct log *log)
     log->file = NULL;
 }
 
-/* The block behind the one at hand; *ret_has is false when there is none. */
+/* Reads the block after the current one; *ret_has is false at the end. */
 static enum bb_status read_block(struct log *log, bool *ret_has)
 {
     uint64_t offset = log->offset + log->size;
@@ -96,7 +96,7 @@ static enum bb_status next_fragment(struct log *log, struct fragment *ret_fragme
     return status;
 }
 
-/* Takes in a fragment; *ret_is_whole when the record is complete with it. */
+/* Adds a fragment; *ret_is_whole when the record is complete with it. */
 static enum bb_status add_fragment(struct log *log, const struct fragment *fragment,
                                    bool *is_inside, bool *ret_is_whole)
 {

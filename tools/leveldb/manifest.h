@@ -1,7 +1,7 @@
 /* Which files a LevelDB store is made of: its CURRENT, and the edits of the manifest it names.
  *
  *     edit := (varint tag | field) ...
- *       1  name of the comparator, length-prefixed     2  number of the log    9  of the one before
+ *       1  name of the comparator, length-prefixed     2  number of the log    9  of the log before
  *       3  next file number    4  last sequence        5  level, key (ignored)
  *       6  level, number: a table that is gone
  *       7  level, number, size, smallest and largest key: a table that is new

@@ -16,9 +16,9 @@ static enum bb_status check_size(struct table *table, uint64_t expected)
     if (status != BB_OK)
         return status;
     if (table->file_size != expected)
-        return bb_corrupt(
-            place, table->file_size,
-            "the file ends, its LevelDB's manifest says that it has %" PRIu64 " bytes", expected);
+        return bb_corrupt(place, table->file_size,
+                          "the file ends, the size in LevelDB's manifest is %" PRIu64 " bytes",
+                          expected);
     return table->file_size >= FOOTER_SIZE
                ? BB_OK
                : bb_corrupt(place, 0, "%" PRIu64 " bytes are too few for a table of LevelDB",

@@ -14,20 +14,21 @@
 
 struct table {
     const struct crc32c *crc; /* borrowed */
-    struct bb_file *file;     /* owned; NULL: none is open */
+    struct bb_file *file;     /* owned; NULL: no table is open */
     uint64_t file_size;
     struct block index;
     struct block data;
     struct bb_buf last_key; /* as stored, for the order; empty: none. Of the table before, if set */
-    struct entry entry;     /* at hand; borrowed */
+    struct entry entry;     /* current; borrowed */
 };
 
-/* file_size: as the manifest says. Owned: table_close, also on failure; a zeroed table is closed. */
+/* file_size: from the manifest. Owned: table_close, also on failure; a zeroed table is closed. */
 BB_MUST_CHECK enum bb_status table_open(struct table *table, struct bb_file_system *fs,
                                         const char *path, uint64_t file_size,
                                         const struct crc32c *crc);
 void table_close(struct table *table);
-/* To the next entry; *ret_has is false behind the last. BB_CORRUPT when out of order. */
+/* Moves to the next entry; *ret_has is false after the last. BB_CORRUPT if entries are out of
+ * order. */
 BB_MUST_CHECK enum bb_status table_next(struct table *table, bool *ret_has);
 
 #endif

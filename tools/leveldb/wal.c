@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 
-/* While records are added their bytes move: entries hold offsets in the place of addresses. */
+/* Adding records moves their bytes, so entries hold offsets instead of addresses. */
 static struct bb_bytes shifted(const uint8_t *base, struct bb_bytes bytes)
 {
     return bb_bytes_of(base + (uintptr_t)bytes.data, bytes.size);
@@ -36,7 +36,7 @@ static bool decode_operation(struct bb_cursor *cursor, struct entry *entry)
     return entry->is_deletion || bb_decode_bytes(cursor, &entry->value);
 }
 
-/* Offsets in bytes, of what stands in the record behind `start`. */
+/* Offsets in `bytes` of the operations, which follow `start` in the record. */
 static struct bb_bytes offset_of(const uint8_t *record, size_t start, struct bb_bytes bytes)
 {
     size_t offset = bytes.size == 0 ? 0 : start + (size_t)(bytes.data - record);

@@ -1,4 +1,4 @@
-/* What the write-ahead logs of a LevelDB store hold, in the order of keys.
+/* The contents of the write-ahead logs of a LevelDB store, in the order of keys.
  *
  *     record := first sequence, 8 | count, 4 | operation ...
  *     operation := 1 | key | value     or     0 | key;   both length-prefixed

@@ -12,7 +12,7 @@
 
 #define DROP_RETRIES 5
 
-/* One half: the store opened anew, filters on or off. */
+/* One half: the store is opened again, with filters on or off. */
 struct half {
     struct measurement *measurement;
     struct bb_db *db;
@@ -29,8 +29,8 @@ const char *measurement_run_name(const struct measurement_run *run)
     return run->is_cold ? "filters off, cold" : "filters off, warm";
 }
 
-/* One look-up. The statistics of look-ups that find nothing are told from the others, because the
- * promise is about absent keys. */
+/* One look-up. Lookups of absent keys have separate statistics, because the target is about absent
+ * keys. */
 static enum bb_status look_up(struct half *half, struct measurement_run *run,
                               const struct bb_get_options *options, size_t key,
                               struct bb_buf *value)
@@ -76,7 +76,7 @@ static enum bb_status run_stream(struct half *half, struct measurement_run *run)
     return status;
 }
 
-/* What the run added to the store's own statistics. */
+/* The increase of the store's own statistics during the run. */
 static void subtract_stats(struct measurement_run *run, const struct bb_db_stats *before,
                            const struct bb_db_stats *after)
 {

@@ -1,10 +1,9 @@
-/* A stream of look-ups against a store, really executed, with everything that was counted
- * meanwhile.
+/* Executes a stream of lookups against a store and collects all counts.
  *
  * Four runs: filters off and on, each over a cold and then a warm cache. Each half opens the store
- * anew, so that index pages are as cold as blocks. What a filter avoided is counted by the engine
- * at each negative, so the runs with and without filters count the same requests in two independent
- * ways: their sums must agree (see measurement_check.h).
+ * again, so that index pages are as cold as blocks. The engine counts an avoided request at each
+ * negative, so the runs with and without filters count the same requests in two independent ways:
+ * their sums must agree (see measurement_check.h).
  */
 #ifndef BB_TOOLS_MEASURE_MEASUREMENT_H
 #define BB_TOOLS_MEASURE_MEASUREMENT_H
@@ -21,19 +20,18 @@ struct measurement_run {
     uint64_t lookups;
     uint64_t present;
     uint64_t absent;
-    uint64_t wasted_absent;     /* wasted requests of look-ups that found nothing */
-    uint64_t wasted_present;    /* of those that found something */
-    struct bb_read_stats reads; /* summed up look-up by look-up */
+    uint64_t wasted_absent;                      /* wasted requests of lookups that found no key */
+    uint64_t wasted_present;                     /* wasted requests of lookups that found a key */
+    struct bb_read_stats reads;                  /* summed lookup by lookup */
     struct bb_read_stats levels[BB_LEVEL_COUNT]; /* the store's own statistics over the run */
-    uint64_t gets;                               /* likewise */
+    uint64_t gets;                               /* from the same statistics */
     uint64_t memtable_hits;
     uint64_t engine_reads; /* preads, as the file layer counted them: blocks, index pages, opening
                               of tables */
     uint64_t engine_read_bytes;
     bool has_system;
     struct system_reading system;
-    struct page_cache_state
-        page_cache; /* cold runs: what of the tables was in memory at the start */
+    struct page_cache_state page_cache; /* cold runs: bytes of the tables in memory at the start */
     uint64_t nanoseconds;
 };
 
@@ -64,11 +62,11 @@ struct measurement {
     uint64_t cache_bytes;
     double target_wasted_reads;
     double expected_wasted_reads;
-    bool is_store_changed; /* tables came or went between the halves: nothing can be compared */
+    bool is_store_changed; /* tables changed between the halves: the halves cannot be compared */
     uint64_t answers_differing; /* look-ups that found something in one half and not in the other */
 };
 
-/* Reads nothing but the store; writes nothing. */
+/* Reads only the store; writes no file. */
 BB_MUST_CHECK enum bb_status measurement_execute(struct measurement *measurement);
 
 const char *measurement_run_name(const struct measurement_run *run);

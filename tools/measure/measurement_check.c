@@ -56,8 +56,8 @@ static void check_statistics(struct measurement_checks *checks, const struct mea
              check->found, check->expected, run->gets, run->lookups);
 }
 
-/* A cold run opens the tables that it visits: what its look-ups did not read was read for that. A
- * warm one finds them open. */
+/* A cold run opens the tables that it visits: reads that its lookups did not do were done for that.
+ * A warm run finds them open. */
 static void check_preads(struct measurement_checks *checks, const struct measurement_run *run)
 {
     const struct bb_read_stats *reads = &run->reads;

@@ -11,7 +11,7 @@ void measurement_report_write(const struct measurement *measurement,
 json_t *measurement_report_json(const struct measurement *measurement,
                                 const struct measurement_checks *checks);
 
-/* Wasted requests of absent look-ups for each of these; NaN when there were none. */
+/* Wasted requests of absent look-ups for each of these; NaN without absent lookups. */
 double measurement_wasted_rate(const struct measurement_run *run);
 
 #endif

@@ -10,8 +10,7 @@ struct page_cache_state {
     uint64_t resident; /* of these, in memory */
 };
 
-/* Writes back and drops what is cached of a file; some file systems (tmpfs) keep it all the same.
- * BB_IO. */
+/* Writes back and drops the cached pages of a file; some file systems (tmpfs) keep them. BB_IO. */
 BB_MUST_CHECK enum bb_status page_cache_drop(const char *path);
 /* Adds the file's pages to *state. BB_IO. */
 BB_MUST_CHECK enum bb_status page_cache_count(const char *path, struct page_cache_state *state);

@@ -1,13 +1,13 @@
-/* Conditions, really selected with and without indexes, and counted: `measure --where`.
+/* Executes conditions with and without indexes and counts their work: `measure --where`.
  *
  * Each condition is run three times over open tables and index files: reading everything, by its
- * indexes, and as a count by its indexes, which need not read what an index knows to match. What is
- * checked, to the unit:
+ * indexes, and as a count by its indexes, which need not read granules in which an index shows all
+ * matches. These sums are checked exactly:
  *
  *     answers    the same records each time (their keys' hashes, in order), and as many
  *     granules   excluded + counted + read  =  all of indexed tables
  *     records    matching - hidden  =  returned
- *     preads     of data and indexes (the account)  +  what looking for newer versions read (the
+ *     preads     of data and indexes (the account)  +  of the search for newer versions (the
  *                store's statistics)  =  preads of the engine
  *     system     preads of the engine  =  read calls that the operating system counted
  */
@@ -57,8 +57,8 @@ struct selections {
     uint64_t check_count;
 };
 
-/* One condition a line; empty lines and those that begin with # are none. BB_INVALID when there is
- * none. Owned: selections_deinit. */
+/* One condition a line; empty lines and lines that begin with # are ignored. BB_INVALID if no
+ * condition remains. Owned: selections_deinit. */
 BB_MUST_CHECK enum bb_status selections_read(struct selections *selections, const char *path);
 void selections_deinit(struct selections *selections);
 

@@ -25,7 +25,7 @@ bool system_counters_are_available(const struct system_counters *counters)
     return counters->fd >= 0;
 }
 
-/* The number behind "NAME: " at the beginning of a line. */
+/* The number after "NAME: " at the beginning of a line. */
 static bool find_number(const char *text, const char *name, uint64_t *ret_number)
 {
     size_t name_size = strlen(name);

@@ -1,10 +1,9 @@
-/* What the operating system counts for this process: /proc/self/io of Linux.
+/* The counters of the operating system for this process: /proc/self/io of Linux.
  *
  * Reading the counters is itself a read call, and counts. So an interval between two readings is
- * corrected by an empty one, measured before. Whether the counter can be believed is found out with
- * a known number of reads: it can not where there is no such file, where it stands still (some
- * sandboxes), or where something else reads inside the process (a tool such as valgrind). Threads:
- * one.
+ * corrected by an empty one, measured before. A known number of reads tests whether the counter is
+ * reliable. It is not if the file does not exist, if the counter does not change (some sandboxes),
+ * or if other code reads inside the process (a tool such as valgrind). Threads: one.
  */
 #ifndef BB_TOOLS_MEASURE_SYSTEM_COUNTERS_H
 #define BB_TOOLS_MEASURE_SYSTEM_COUNTERS_H
@@ -25,7 +24,7 @@ struct system_counters {
 /* Owned: system_counters_close. Never fails: is_available tells. */
 void system_counters_open(struct system_counters *counters);
 void system_counters_close(struct system_counters *counters);
-/* Counters that somebody does not want. */
+/* Receives counters that a caller does not need. */
 void system_counters_disable(struct system_counters *counters, const char *reason);
 bool system_counters_are_available(const struct system_counters *counters);
 

@@ -9,7 +9,7 @@
 
 #define INDEX_NAME_SIZE 96
 
-/* What one index did. */
+/* The work of one index. */
 struct index_account {
     char name[INDEX_NAME_SIZE];
     double rate; /* that it is made for; 0: exact */
@@ -140,8 +140,8 @@ static void write_granules(const struct bb_select_account *a, FILE *file)
         fprintf(file, "false     %.3g %% of the granules without a match were read\n", 100 * share);
 }
 
-/* Of granules without a match, those that were read: false positives by all negatives. Where several
- * indexes were asked nobody knows whose they are. */
+/* The share of granules without a match that were read: false positives by all negatives. If
+ * several indexes were queried, false positives cannot be attributed to one. */
 static double index_false_share(const struct account_report *report)
 {
     size_t count = 0;

@@ -1,4 +1,4 @@
-/* What a sample shows of an attribute. See advice_sample.h. */
+/* The facts of an attribute in a sample. See advice_sample.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "base/status.h"
 #include "tools/records/advice_sample.h"
 
-/* Values that are looked for in every granule. */
+/* Values that are searched in every granule. */
 #define ASKED_MAX 400
 
 struct pick_list {
     const struct sample_pick *list;
     size_t count;
-    size_t stride; /* one of so many is asked for */
+    size_t stride; /* every n-th is searched */
 };
 
 static struct pick_list picks_of(const struct attribute_sample *sample)

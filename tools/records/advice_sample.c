@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "bb/table.h"
 
-/* One record of so many is picked. */
+/* Every n-th record is picked. */
 #define PICK_STRIDE 64
 
 /* ---- members ---- */
@@ -36,7 +36,7 @@ static uint64_t last_end(const struct sample_members *members)
     return end;
 }
 
-/* Sorts what the granule has brought, and leaves each hash once. */
+/* Sorts the hashes of the granule and removes duplicates. */
 static enum bb_status end_members(struct sample_members *members)
 {
     uint64_t begin = last_end(members);
@@ -56,7 +56,7 @@ static enum bb_status end_members(struct sample_members *members)
 
 /* ---- a record ---- */
 
-/* Eight bytes as a number: in their order, as far as they go. */
+/* Up to eight bytes as a number that keeps their order. */
 static double number_of_bytes(struct bb_bytes bytes)
 {
     uint64_t number = 0;
@@ -142,7 +142,7 @@ struct reading {
     size_t attribute_count;
     uint64_t granule_size;   /* bytes of values so far */
     uint64_t granule;        /* of the table */
-    uint64_t granule_stride; /* of the table's granules one of so many is taken */
+    uint64_t granule_stride; /* every n-th granule of the table is taken */
     uint64_t granule_records;
 };
 

@@ -1,9 +1,9 @@
-/* A sample of a store's records, and what it shows of one attribute: `index advise`.
+/* A sample of a store's records, and the facts of one attribute in it: `index advise`.
  *
- * The sample is made of granules from up to eight tables, spread evenly over the store and over each
- * table: records in key order, with values of so many bytes, as an index would have them. Old versions
- * in tables count like others. For each granule the members are kept as hashes, sorted, each once:
- * values, and the words of text.
+ * The sample is made of granules from up to eight tables, spread evenly over the store and over
+ * each table: records in key order, with a given number of value bytes per granule, as in an index.
+ * Old versions in tables count like others. For each granule the members are kept as hashes,
+ * sorted, each once: values, and the words of text.
  */
 #ifndef BB_TOOLS_RECORDS_ADVICE_SAMPLE_H
 #define BB_TOOLS_RECORDS_ADVICE_SAMPLE_H
@@ -33,10 +33,10 @@ struct attribute_sample {
     uint64_t length_sum; /* of bytes */
     uint64_t word_sum;
     struct sample_members values;
-    struct sample_members words; /* of bytes alone */
+    struct sample_members words; /* only of type bytes */
     struct bb_buf bounds;        /* two doubles for each granule, NaN without values */
     struct bb_buf picks;         /* struct sample_pick, in key order */
-    double low;                  /* of the granule at hand */
+    double low;                  /* of the current granule */
     double high;
 };
 
@@ -58,7 +58,7 @@ struct advice_sample {
 BB_MUST_CHECK enum bb_status advice_sample_read(struct advice_sample *sample, struct bb_db *db);
 void advice_sample_deinit(struct advice_sample *sample);
 
-/* What the sample says of an attribute. Shares are of granules, 0 ... 1. */
+/* The facts of an attribute in the sample. Shares are of granules, 0 ... 1. */
 struct attribute_facts {
     double null_share; /* null, missing and malformed records */
     double length;     /* mean, of bytes */

@@ -85,7 +85,7 @@ void attribute_write_tsv(struct output *out, const struct bb_attribute *attribut
         output_write(out, bb_bytes_of_text(text_of(attribute).text));
 }
 
-/* Of an object with one field, what is between the braces. */
+/* The text between the braces of an object with one field. */
 void bytes_write_json(struct output *out, const char *name, struct bb_bytes bytes)
 {
     json_t *field = json_object();

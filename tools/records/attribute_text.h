@@ -2,7 +2,7 @@
  *
  *           number  -0.5, 18446744073709551615     TSV, JSON
  *           f64     the shortest text that reads back to it; nan, inf, -inf (JSON: as strings)
- *           time    2015-05-17T10:05:03.123Z, fraction without its zeros at the end (JSON: a string)
+ *           time    2015-05-17T10:05:03.123Z, fraction without trailing zeros (JSON: a string)
  *           bytes   TSV: escaped as everywhere; JSON: a string, or digits under NAME_hex
  *           NULL    TSV: \N, which no escaped text is; JSON: null. Missing and malformed too
  */

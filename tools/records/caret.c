@@ -1,4 +1,5 @@
-/* See caret.h. The library says "at byte N" of conditions and indexes, "at offset N" of definitions. */
+/* See caret.h. Messages of the library have "at byte N" for conditions and indexes, "at offset N"
+ * for definitions. */
 #include "tools/records/caret.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ static bool is_inside_character(char byte)
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-/* What a terminal obeys becomes a question mark. */
+/* Control characters become question marks. */
 static void show_bytes(const char *text, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++)

@@ -3,7 +3,8 @@
 #define BB_TOOLS_RECORDS_CARET_H
 
 /* Writes to stderr the text and, in the next line, a caret below the byte that the thread's latest
- * failure names. Of a long text the part around it. Nothing when the failure names no byte of it. */
+ * failure names. Of a long text it writes the part around the byte. It writes no line if the
+ * failure names no byte. */
 void caret_show(const char *text);
 
 #endif

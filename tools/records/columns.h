@@ -1,4 +1,4 @@
-/* What is printed of a record: attributes, its key and its value. */
+/* The printed columns of a record: attributes, its key and its value. */
 #ifndef BB_TOOLS_RECORDS_COLUMNS_H
 #define BB_TOOLS_RECORDS_COLUMNS_H
 
@@ -23,8 +23,8 @@ struct columns {
     bool needs_attributes;
 };
 
-/* "time,host": names of attributes; "key" and "value" where no attribute is called so. BB_INVALID names
- * the one that is none. Owned: columns_deinit. */
+/* "time,host": names of attributes; "key" and "value" if no attribute has that name. BB_INVALID
+ * names an unknown column. Owned: columns_deinit. */
 BB_MUST_CHECK enum bb_status columns_parse(struct columns *columns, const char *text,
                                            const struct bb_schema *schema);
 void columns_deinit(struct columns *columns);

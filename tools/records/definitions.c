@@ -9,7 +9,8 @@
 #include "bb/skip.h"
 #include "tools/records/caret.h"
 
-/* The command line names what is not there, or is there already: its mistake, not the disk's. */
+/* The command line names something that does not exist, or that already exists: an error of usage,
+ * not of the disk. */
 static enum bb_status blame(enum bb_status status, const char *text)
 {
     struct bb_error failure = *bb_error_last();
@@ -21,7 +22,7 @@ static enum bb_status blame(enum bb_status status, const char *text)
 
 /* ---- attributes ---- */
 
-/* Is the attribute of the same name defined alike? */
+/* Whether the attribute with the same name has the same definition. */
 static enum bb_status compare_definition(struct bb_db *db, const char *definition)
 {
     struct bb_schema *wanted = NULL;

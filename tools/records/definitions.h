@@ -8,14 +8,14 @@
 /* Failures that a definition has caused are shown on stderr with a caret, and are BB_INVALID: the
  * command line is wrong. */
 
-/* "NAME TYPE = EXTRACTOR". An attribute that the store has already, defined alike, is no failure when
- * may_exist. */
+/* "NAME TYPE = EXTRACTOR". An attribute that the store already has with the same definition is no
+ * failure if may_exist. */
 BB_MUST_CHECK enum bb_status definitions_add_attribute(struct bb_db *db, const char *definition,
                                                        bool may_exist);
 BB_MUST_CHECK enum bb_status definitions_drop_attribute(struct bb_db *db, const char *name);
 
 /* "tokens(agent)" or "NAME = tokens(agent)"; without a name it is called agent_tokens. ret_name is
- * appended to, terminated; NULL: not wanted. may_exist as above. */
+ * appended to, terminated; NULL: not needed. may_exist as above. */
 BB_MUST_CHECK enum bb_status definitions_add_index(struct bb_db *db, const char *text,
                                                    bool may_exist, struct bb_buf *ret_name);
 BB_MUST_CHECK enum bb_status definitions_drop_index(struct bb_db *db, const char *name);

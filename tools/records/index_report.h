@@ -1,4 +1,4 @@
-/* The indexes of a store: what is built, and what it takes. */
+/* The indexes of a store: their progress and their sizes. */
 #ifndef BB_TOOLS_RECORDS_INDEX_REPORT_H
 #define BB_TOOLS_RECORDS_INDEX_REPORT_H
 
@@ -14,7 +14,8 @@ struct index_report {
 BB_MUST_CHECK enum bb_status index_report_read(struct bb_db *db, struct index_report *ret_report);
 void index_report_deinit(struct index_report *report);
 
-/* How many index files there are, and their size; nothing when there is neither file nor index. */
+/* How many index files there are, and their size; prints no line if there is neither file nor
+ * index. */
 void index_report_write_files(const struct index_report *report, struct output *out);
 /* A row for each index. */
 void index_report_write(const struct index_report *report, struct output *out);

@@ -139,7 +139,7 @@ static const char *type_of(json_int_t kinds)
     }
 }
 
-/* ."a"."b" becomes a_b: line_format_add replaces what no name has. */
+/* ."a"."b" becomes a_b: line_format_add replaces characters that a name cannot have. */
 static enum bb_status append_name(struct bb_buf *name, const char *path)
 {
     enum bb_status status = BB_OK;

@@ -1,8 +1,8 @@
 /* The fields of JSON objects, one a line, with the type that all of them have.
  *
- * Objects in objects are gone into, four deep; arrays are one field. Integers are i64, numbers
- * with a fraction f64, strings that are all RFC 3339 time(rfc3339); all else, and what
- * is sometimes this and sometimes that, bytes. Lines that are no objects have no fields.
+ * Nested objects are read up to four levels deep; an array is one field. Integers are i64, numbers
+ * with a fraction f64, strings that are all RFC 3339 time(rfc3339); all other fields, and fields of
+ * mixed types, bytes. Lines that are no objects have no fields.
  */
 #ifndef BB_TOOLS_RECORDS_JSON_FIELDS_H
 #define BB_TOOLS_RECORDS_JSON_FIELDS_H
@@ -14,7 +14,7 @@
 #define JSON_FIELDS_MAX 256
 
 struct json_fields {
-    json_t *types;          /* path -> letters of the kinds that were met */
+    json_t *types;          /* path -> letters of the kinds found */
     struct bb_schema *time; /* "t time(rfc3339) = value" */
     struct bb_record_reader *reader;
 };
@@ -24,7 +24,7 @@ BB_MUST_CHECK enum bb_status json_fields_init(struct json_fields *fields);
 void json_fields_deinit(struct json_fields *fields);
 
 BB_MUST_CHECK enum bb_status json_fields_look(struct json_fields *fields, struct bb_bytes line);
-/* An attribute for each field, in the order in which they were met. */
+/* An attribute for each field, in the order in which they were found. */
 BB_MUST_CHECK enum bb_status json_fields_define(struct json_fields *fields, struct bb_db *db);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum bb_status line_file_path(const char *path, struct bb_buf *ret_path)
 {
-    /* What is not there is named as it was given. */
+    /* A missing file is named by the path that the user typed. */
     char *real = realpath(path, NULL);
     const char *found = real != NULL ? real : path;
     enum bb_status status = bb_buf_assign(ret_path, bb_bytes_of(found, strlen(found) + 1));

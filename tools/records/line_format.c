@@ -69,7 +69,7 @@ static enum bb_status look_at_first(struct line_format *format, const struct key
                    line->path);
 }
 
-/* #types follows #fields, and both come before the first record. */
+/* #types follows #fields, and both precede the first record. */
 static enum bb_status look_at_comment(struct line_format *format, struct bb_bytes line)
 {
     static const char fields[] = "#fields\t";
@@ -135,7 +135,8 @@ static const char *extractor_of(const char *definition)
     return definition + strcspn(definition, "=");
 }
 
-/* Has the schema an attribute with the extractor of the candidate, which is alone in its schema? */
+/* Whether the schema has an attribute with the extractor of the candidate, the only attribute of
+ * its schema. */
 static bool has_extractor(const struct bb_schema *schema, const struct bb_schema *candidate)
 {
     const char *wanted = extractor_of(bb_schema_definition(candidate, 0));
@@ -220,7 +221,7 @@ static enum bb_status define_clf(struct bb_db *db)
     return status;
 }
 
-/* Takes the first field of a row. Quotes, of CSV, hold separators; they become marks in the name. */
+/* Takes the first field of a row. In CSV, quotes may enclose separators; they become '_'. */
 static struct bb_bytes take_field(struct bb_bytes *row, uint8_t separator)
 {
     bool is_quoted = false;

@@ -1,14 +1,15 @@
 /* Formats of lines, each with the attributes that its lines have: `load --lines --format`.
  *
  *     clf           the twelve fields of the combined log of Apache and nginx
- *     csv, tsv      a column each, of type bytes; names from the first line of each file, which is no
- *                   record, or from csv=HEADER
- *     zeek          names and types from "#fields" and "#types"; lines that begin with # are no records
+ *     csv, tsv      a column each, of type bytes; names from the first line of each file, which is
+ *                   no record, or from csv=HEADER
+ *     zeek          names and types from "#fields" and "#types"; lines with # are no records
  *     json          a field each, of the objects in the first lines (json_fields.h)
  *
- * Names of columns become names of attributes: what is no letter, digit or '_' becomes '_'; a word of
- * conditions, and a name that is taken, gets a '_' after it. An attribute of the store with the same
- * extractor is left alone, whatever its type: who knows that a column holds numbers says so first.
+ * Names of columns become names of attributes: a character other than a letter, digit or '_'
+ * becomes '_'; a keyword of conditions, and a name that is taken, gets a '_' after it. An existing
+ * attribute of the store with the same extractor stays unchanged, with any type: to store a column
+ * as numbers, define the attribute first.
  */
 #ifndef BB_TOOLS_RECORDS_LINE_FORMAT_H
 #define BB_TOOLS_RECORDS_LINE_FORMAT_H
@@ -28,25 +29,25 @@ enum line_format_kind {
 struct line_format {
     enum line_format_kind kind;
     const char *header;  /* given by option; NULL: the first line is it. Borrowed */
-    struct bb_buf names; /* the header that is in force */
+    struct bb_buf names; /* the current header */
     struct bb_buf types; /* zeek */
     bool is_fresh;       /* a header was read, and its attributes are not made yet */
 };
 
-/* "clf", "csv=HEADER", ...; NULL is none. BB_INVALID. Owned: line_format_deinit. */
+/* "clf", "csv=HEADER", ...; NULL is no format. BB_INVALID. Owned: line_format_deinit. */
 BB_MUST_CHECK enum bb_status line_format_init(struct line_format *format, const char *text);
 void line_format_deinit(struct line_format *format);
 
-/* Whether the line is a record, not a header or a comment. BB_INVALID when the header of a later file
- * is another one. */
+/* Whether the line is a record, not a header or a comment. BB_INVALID when the header of a later
+ * file is another one. */
 BB_MUST_CHECK enum bb_status line_format_look(struct line_format *format,
                                               const struct key_record *line, bool *ret_is_record);
 
-/* The attributes of the format, for the header that was read last. Does nothing when they are made. */
+/* Creates the attributes of the format, for the header read last, unless it did so already. */
 BB_MUST_CHECK enum bb_status line_format_define(struct line_format *format, struct bb_db *db);
 
-/* Adds the attribute NAME TYPE = EXTRACTOR under a name that conditions take. One that the store has
- * already is left alone. */
+/* Adds the attribute NAME TYPE = EXTRACTOR under a name that is valid in conditions. An attribute
+ * that the store already has stays unchanged. */
 BB_MUST_CHECK enum bb_status line_format_add(struct bb_db *db, struct bb_bytes name,
                                              const char *type, const char *extractor);
 

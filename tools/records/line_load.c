@@ -16,7 +16,7 @@
 #define NUMBER_MAX    UINT64_C(9999999999999999)
 #define KEY_BYTES_MAX 1024
 
-/* Lines that are looked at for fields of JSON. */
+/* Lines that are searched for fields of JSON. */
 #define LOOK_LINES_MAX 1000
 #define LOOK_BYTES_MAX (1024 * 1024)
 
@@ -143,7 +143,8 @@ static enum bb_status begin_keys(struct line_load *load)
     return status;
 }
 
-/* When the first record is at hand, and again after another header. Indexes come after attributes. */
+/* Called at the first record, and again after another header. Indexes are created after
+ * attributes. */
 static enum bb_status define(struct line_load *load)
 {
     enum bb_status status = line_format_define(&load->format, load->db);
@@ -226,7 +227,7 @@ static enum bb_status look(struct line_load *load, struct key_reader *reader)
             status = hold(load, &line);
     }
     load->is_looking = false;
-    /* What comes before a line that fails is good, and is stored first. */
+    /* The lines before a failing line are good and are stored first. */
     if (status != BB_OK && status != BB_NOT_FOUND)
         load->failure = *bb_error_last();
     return json_fields_define(&load->fields, load->db);

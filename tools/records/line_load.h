@@ -1,14 +1,14 @@
 /* Lines as records of a store: `load --lines`.
  *
- *     key      a running number in 16 decimal digits, after the greatest key of the store; or, with
- *              --key, the text of an attribute, a tab, and a running number that the store never gave
- *              before (its last sequence number and up)
+ *     key      a running number in 16 decimal digits, after the last key of the store; or, with
+ *              --key, the text of an attribute, a tab, and a running number that the store never
+ *              used before (its last sequence number and up)
  *     value    the line, without its newline; with a format without a carriage return before it
  *
  * The text of an attribute orders keys as the attribute orders records: times as
- * 2015-05-17T10:05:03.000000000Z, numbers in 20 digits (below zero '-' and the distance from the least
- * one in 19), bytes as they are, up to 1024 of them. Where it is NULL, missing or malformed the key
- * begins with the tab.
+ * 2015-05-17T10:05:03.000000000Z, numbers in 20 digits (below zero '-' and the distance from the
+ * smallest one in 19), bytes unchanged, up to 1024 of them. Where it is NULL, missing or malformed
+ * the key begins with the tab.
  */
 #ifndef BB_TOOLS_RECORDS_LINE_LOAD_H
 #define BB_TOOLS_RECORDS_LINE_LOAD_H
@@ -21,7 +21,7 @@ struct line_load {
     /* Options. */
     bool is_on;
     const char *format_text;
-    const char *key_name; /* of an attribute; NULL: a running number alone */
+    const char *key_name; /* of an attribute; NULL: only a running number */
     struct option_texts attributes;
     struct option_texts indexes;
     uint64_t granule_bytes; /* 0: as it is */
@@ -30,7 +30,7 @@ struct line_load {
     struct bb_db *db; /* borrowed */
     struct line_format format;
     struct json_fields fields;
-    bool is_looking;    /* lines are looked at, before the first one is stored */
+    bool is_looking;    /* lines are examined, before the first one is stored */
     struct bb_buf held; /* these lines, each with its newline */
     size_t held_at;
     uint64_t held_count;
@@ -51,8 +51,8 @@ void line_load_deinit(struct line_load *load);
 /* Makes the definitions that need no line. */
 BB_MUST_CHECK enum bb_status line_load_begin(struct line_load *load, struct bb_db *db);
 
-/* The next record; its bytes are borrowed until the next call. BB_NOT_FOUND at the end of the input;
- * failures name file, line and byte. */
+/* The next record; its bytes are borrowed until the next call. BB_NOT_FOUND at the end of the
+ * input; failures name file, line and byte. */
 BB_MUST_CHECK enum bb_status line_load_next(struct line_load *load, struct key_reader *reader,
                                             struct key_record *ret_record);
 
