@@ -25,15 +25,16 @@ LITERAL_WORDS_MIN = 4
 
 # Folders and pages that may not fall back.
 HELD = [
-    ".ci", "CONTRIBUTING.md", "README.md", "SECURITY.md", "base", "bench", "bloomblock",
-    "bloomblock/*", "cmake", "compaction", "docs/architecture.md", "docs/durability.md",
-    "docs/examples.md", "docs/format-filter-file.md", "docs/format-manifest.md",
-    "docs/format-wal.md", "docs/format.md", "docs/guide.md", "docs/leveldb.md", "docs/options.md",
-    "docs/style.md", "docs/testing.md", "docs/tools.md", "docs/traps.md", "examples", "include/bb",
-    "kv", "kv/*", "leveldb", "scripts", "sstable", "sstable/*", "tests/crash", "tests/fault",
-    "tests/fork", "tests/fuzz", "tests/fuzz/*", "tests/leveldb", "tests/model", "tests/regress",
-    "tests/support", "tests/support/alloc", "tests/unit/*", "tools", "tools/checks", "tools/dump",
-    "tools/filter", "tools/import", "tools/leveldb", "tools/measure", "tools/records",
+    ".ci", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "base", "bench",
+    "bloomblock", "bloomblock/*", "cmake", "compaction", "docs/architecture.md",
+    "docs/durability.md", "docs/examples.md", "docs/format-filter-file.md",
+    "docs/format-manifest.md", "docs/format-wal.md", "docs/format.md", "docs/guide.md",
+    "docs/leveldb.md", "docs/options.md", "docs/style.md", "docs/testing.md", "docs/tools.md",
+    "docs/traps.md", "examples", "include/bb", "kv", "kv/*", "leveldb", "scripts", "sstable",
+    "sstable/*", "tests/crash", "tests/fault", "tests/fork", "tests/fuzz", "tests/fuzz/*",
+    "tests/leveldb", "tests/model", "tests/regress", "tests/support", "tests/support/alloc",
+    "tests/unit/*", "tools", "tools/checks", "tools/dump", "tools/filter", "tools/import",
+    "tools/leveldb", "tools/measure", "tools/records",
 ]
 
 IDIOMS = {
