@@ -27,14 +27,19 @@ LITERAL_WORDS_MIN = 4
 HELD = [
     ".ci", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "base", "bench",
     "bloomblock", "bloomblock/*", "cmake", "compaction", "docs/architecture.md",
+    "docs/decisions/0001-errors.md", "docs/decisions/0002-readers.md",
+    "docs/decisions/0003-rates.md", "docs/decisions/0004-index-pages.md",
+    "docs/decisions/0007-page-size.md", "docs/decisions/0018-cache-admission.md",
+    "docs/decisions/0021-inverted-segments.md", "docs/decisions/0022-selections.md",
+    "docs/decisions/0024-building-indexes.md", "docs/decisions/0025-default-rates.md",
     "docs/durability.md", "docs/examples.md", "docs/format-filter-file.md",
-    "docs/format-manifest.md", "docs/format-wal.md", "docs/format.md", "docs/guide.md",
-    "docs/leveldb.md", "docs/options.md", "docs/style.md", "docs/testing.md", "docs/tools.md",
-    "docs/traps.md", "examples", "include/bb", "kv", "kv/*", "leveldb", "scripts", "sstable",
-    "sstable/*", "tests/crash", "tests/fault", "tests/fork", "tests/fuzz", "tests/fuzz/*",
-    "tests/leveldb", "tests/model", "tests/regress", "tests/support", "tests/support/alloc",
-    "tests/unit/*", "tools", "tools/checks", "tools/dump", "tools/filter", "tools/import",
-    "tools/leveldb", "tools/measure", "tools/records",
+    "docs/format-manifest.md", "docs/format-skip.md", "docs/format-wal.md", "docs/format.md",
+    "docs/guide.md", "docs/leveldb.md", "docs/options.md", "docs/skip-indexes.md", "docs/style.md",
+    "docs/testing.md", "docs/tools.md", "docs/traps.md", "examples", "include/bb", "kv", "kv/*",
+    "leveldb", "scripts", "sstable", "sstable/*", "tests/crash", "tests/fault", "tests/fork",
+    "tests/fuzz", "tests/fuzz/*", "tests/leveldb", "tests/model", "tests/regress", "tests/support",
+    "tests/support/alloc", "tests/unit/*", "tools", "tools/checks", "tools/dump", "tools/filter",
+    "tools/import", "tools/leveldb", "tools/measure", "tools/records",
 ]
 
 IDIOMS = {
