@@ -487,6 +487,15 @@ static void flip_some(struct bb_rng *rng, uint8_t *bytes, size_t size)
         bytes[bb_rng_below(rng, size)] ^= (uint8_t)(1u << bb_rng_below(rng, 8));
 }
 
+/* Of all conditions: a single one asks few bytes of an index file, which may be sound. */
+static uint64_t count_damaged_indexes(struct store *store)
+{
+    uint64_t damaged = 0;
+    for (size_t i = 0; i < sizeof(CONDITIONS) / sizeof(CONDITIONS[0]); i++)
+        damaged += account_of(store, CONDITIONS[i]).damaged_indexes;
+    return damaged;
+}
+
 static void select__damaged_index_files_cost_reads_and_no_rows(void **state)
 {
     (void)state;
@@ -500,14 +509,14 @@ static void select__damaged_index_files_cost_reads_and_no_rows(void **state)
         store_open(&store);
         check_all(store.db, &rng, NULL);
     }
-    assert_true(account_of(&store, "has_token(text, 'absent')").damaged_indexes > 0);
+    assert_true(count_damaged_indexes(&store) > 0);
     store_close(&store);
     assert_true(for_index_files(&store, &rng, NULL) > 0);
     store_open(&store);
     check_all(store.db, &rng, NULL);
     struct bb_materialize_options all = {.struct_size = sizeof(all)};
     assert_ok(bb_db_index_materialize(store.db, &all));
-    assert_int_equal(account_of(&store, "has_token(text, 'absent')").damaged_indexes, 0);
+    assert_int_equal(count_damaged_indexes(&store), 0);
     store_close(&store);
     assert_true(for_index_files(&store, &rng, flip_some) > 0);
     bb_file_memory_destroy(store.memory);
