@@ -173,7 +173,7 @@ static void appended_lines__are_read_and_then_indexed(void **state)
     draw_lines(&fixture.rng, 100000, &fixture.bytes);
     write_bytes(&fixture);
     create_index(&fixture, false);
-    for (uint64_t turn = 0; turn < 12; turn += bb_test_step()) {
+    for (uint64_t turn = 0; turn < 6; turn += bb_test_step()) {
         draw_lines(&fixture.rng, bb_rng_skewed(&fixture.rng, 100000), &fixture.bytes);
         write_bytes(&fixture);
         assert_int_equal(index_state(&fixture), BB_LINES_INDEX_USED);
