@@ -9,7 +9,7 @@ from example import ExampleTest, main
 
 ABSENT = 200000
 BITS_PER_KEY = math.log2(100) / math.log(2)
-LINE = (r"(?m)^{} +(\d+) keys, (\d+) bytes; (\d+) look-ups of absent keys: (\d+) spared, "
+LINE = (r"(?m)^{} +(\d+) keys, (\d+) bytes; (\d+) lookups of absent keys: (\d+) spared, "
         r"(\d+) sent to SQLite \(predicted ([\d.]+)\)")
 
 

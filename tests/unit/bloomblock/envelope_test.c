@@ -183,7 +183,7 @@ static void envelope__corrupt_parameters(void **state)
             assert_field_refused(number, PARAMETER_1, 8, 0, BB_CORRUPT, probes[number]);
     }
     assert_field_refused(0, PARAMETER_1, 8, 25, BB_CORRUPT, "rank");
-    assert_field_refused(0, PARAMETER_1, 8, 5, BB_CORRUPT, "the directory says");
+    assert_field_refused(0, PARAMETER_1, 8, 5, BB_CORRUPT, "the directory has");
 }
 
 static void envelope__corrupt_directory(void **state)
@@ -197,7 +197,7 @@ static void envelope__corrupt_directory(void **state)
         assert_field_refused(1, entry, 2, 7, BB_CORRUPT, "the descriptor 0007, which");
         assert_field_refused(1, entry, 2, 0x8000, BB_CORRUPT, "the descriptor 8000, which");
         assert_field_refused(1, entry, 2, 0, BB_CORRUPT,
-                             shard < 2 ? "of the payloads" : "the directory says");
+                             shard < 2 ? "of the payloads" : "the directory has");
         assert_field_refused(1, entry + 2, 2, 3, BB_CORRUPT, "of the payloads, expected");
     }
 }
