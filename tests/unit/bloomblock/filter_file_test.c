@@ -231,7 +231,8 @@ static void filter_file__corrupt_planned_keys(void **state)
 static void filter_file__corrupt_seal(void **state)
 {
     (void)state;
-    assert_field_refused(SEAL, 8, 1, BB_CORRUPT, "at offset 216: the header was made for another filter");
+    assert_field_refused(SEAL, 8, 1, BB_CORRUPT,
+                         "at offset 216: the header was made for another filter");
 }
 
 static void filter_file__header_of_another_filter_is_refused(void **state)
