@@ -6,6 +6,7 @@
 #include "kv/indexes/index_build.h"
 #include "kv/indexes/index_file.h"
 #include "skip/index/skip_builder.h"
+#include "skip/index/truth_bits.h"
 #include "sstable/table_blocks.h"
 
 /* The index being sampled. */
@@ -44,11 +45,6 @@ static enum bb_status open_blocks(struct bb_table_file *file, struct bb_table_bl
 
 /* ---- querying ---- */
 
-static bool has_bit(const uint64_t *bits, size_t granule)
-{
-    return (bits[granule / 64] >> (granule % 64) & 1) != 0;
-}
-
 /* Columns show for each record whether it can match. Without columns, the granule counts as one to
  * read. */
 static bool has_match(struct bb_skip_rows *rows, size_t granule)
@@ -71,7 +67,7 @@ static enum bb_status ask(struct sampling *sampling, struct bb_skip_file *file)
         return status;
     status = bb_skip_rows_create(file, sample->condition, sample->catalog->schema, &rows);
     for (size_t i = 0; i < verdicts.granule_count; i++)
-        sampling->facts.granules_left += has_bit(verdicts.may_be_true, i) && has_match(rows, i);
+        sampling->facts.granules_left += bb_bit_get(verdicts.may_be_true, i) && has_match(rows, i);
     bb_skip_rows_destroy(rows);
     bb_skip_verdicts_deinit(&verdicts);
     return status == BB_NOT_FOUND ? BB_OK : status;

@@ -91,11 +91,6 @@ static enum bb_status evaluate(struct choice *choice)
                            : status;
 }
 
-static bool has_bit(const uint64_t *bits, size_t granule)
-{
-    return (bits[granule / 64] >> (granule % 64) & 1) != 0;
-}
-
 /* Finds the records of the granule that can match, if any attribute has a column. */
 static bool read_rows(struct choice *choice, size_t granule, struct bb_skip_row_bits *ret_bits)
 {
@@ -155,7 +150,7 @@ static bool judge(struct choice *choice, struct bb_table_granules *granules, siz
     bb_skip_file_granule(choice->index, granule, &info);
     bool counts = choice->is_countable && choice->source->counts_unread;
     bool all_match =
-        !has_bit(verdicts->may_be_false, granule) && !has_bit(verdicts->may_be_null, granule);
+        !bb_bit_get(verdicts->may_be_false, granule) && !bb_bit_get(verdicts->may_be_null, granule);
     if (all_match && counts) {
         count(choice, info.record_count);
         return false;

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/sized_struct.h"
 #include "skip/condition/matcher.h"
+#include "skip/index/truth_bits.h"
 #include "skip/lines/line_window.h"
 #include "skip/lines/lines.h"
 
@@ -189,11 +190,6 @@ void bb_lines_select_destroy(struct bb_lines_select *select)
 
 /* ---- what has to be read ---- */
 
-static bool has_bit(const uint64_t *words, size_t granule)
-{
-    return (words[granule / 64] >> granule % 64 & 1) != 0;
-}
-
 /* How many lines of the granule match, where lines are counted and the index counts them. */
 static bool read_count(struct bb_lines_select *select, size_t granule, uint64_t *ret_matches)
 {
@@ -218,10 +214,10 @@ static bool count_matches(struct bb_lines_select *select, size_t granule, uint64
     struct bb_skip_granule_info info;
     struct bb_skip_row_bits bits;
     *ret_matches = 0;
-    if (knows && !has_bit(verdicts->may_be_true, granule))
+    if (knows && !bb_bit_get(verdicts->may_be_true, granule))
         return true;
-    bool is_whole = knows ? !has_bit(verdicts->may_be_false, granule) &&
-                                !has_bit(verdicts->may_be_null, granule)
+    bool is_whole = knows ? !bb_bit_get(verdicts->may_be_false, granule) &&
+                                !bb_bit_get(verdicts->may_be_null, granule)
                           : select->matcher.condition == NULL;
     if (is_whole) {
         bb_skip_file_granule(select->lines->index, granule, &info);
