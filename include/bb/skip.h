@@ -113,8 +113,8 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_add(struct bb_skip_builder *
  * record that matches. The records after the last call are a part too. Granules without a call
  * store no parts. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_part(struct bb_skip_builder *builder);
-/* Ends the granule. place: where it begins, not below that of the granule before. Does nothing when
- * the granule has no records. */
+/* Ends the granule. place: where it begins, not below that of the granule before. Without records
+ * there is no granule, and its parts are dropped. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_builder_end_granule(struct bb_skip_builder *builder,
                                                                 uint64_t place);
 /* Stores bytes with which the caller recognises the indexed file. The library checksums these bytes

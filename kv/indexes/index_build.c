@@ -123,7 +123,8 @@ enum bb_status bb_index_build_end_granule(struct bb_index_build *build)
     if (build->builder == NULL)
         return BB_OK;
     enum bb_status status = bb_skip_builder_end_granule(build->builder, build->granule_begin);
-    build->granule_begin = build->last_block + 1;
+    build->last_block++;
+    build->granule_begin = build->last_block;
     build->granule_bytes = 0;
     build->block_bytes = 0;
     return status;

@@ -323,7 +323,6 @@ static enum bb_status end_granule(struct bb_skip_builder *builder, uint64_t plac
     directory->record_count += builder->record_count;
     builder->record_count = 0;
     builder->part_records = 0;
-    bb_buf_reset(&builder->parts);
     return status;
 }
 
@@ -332,6 +331,7 @@ enum bb_status bb_skip_builder_end_granule(struct bb_skip_builder *builder, uint
     enum bb_status status = refuse_more(builder);
     if (status == BB_OK && builder->record_count > 0)
         status = end_granule(builder, place);
+    bb_buf_reset(&builder->parts);
     return keep_failure(builder, status);
 }
 
