@@ -161,6 +161,14 @@ enum bb_status bb_store_check_open(struct bb_db *db)
     return is_closing ? bb_fail(BB_BUSY, "the store is being closed") : BB_OK;
 }
 
+enum bb_status bb_store_check_merging(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    bool yields = db->merges_yield;
+    bb_mutex_unlock(&db->mutex);
+    return yields ? bb_fail(BB_BUSY, "a flush needs the space") : bb_store_check_open(db);
+}
+
 enum bb_status bb_store_begin_call(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);

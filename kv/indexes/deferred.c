@@ -30,15 +30,16 @@ static enum bb_status give_up(struct bb_db *db, struct bb_table_file *file)
     return BB_OK;
 }
 
-/* Closing the store ends the build, which is not a failure. */
+/* When the store is closed, or a flush needs the space, the build ends, which is not a failure. */
 static enum bb_status build_table(struct bb_db *db, struct bb_table_file *file, bool *ret_did)
 {
     bool is_replaced = false;
     struct bb_index_build build;
     bb_index_build_init(&build, db, bb_store_files_of(db, BB_WORK_COMPACTION));
+    build.yields = true;
     enum bb_status status = BB_OK;
     if (build.catalog != NULL)
-        status = bb_table_index_bring(&build, file, &is_replaced);
+        status = bb_table_index_install(&build, file, &is_replaced);
     *ret_did = status == BB_OK && build.catalog != NULL;
     bb_index_build_deinit(&build);
     if (status == BB_CORRUPT)

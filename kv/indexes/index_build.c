@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/status.h"
+#include "kv/background/install.h"
 #include "kv/file_number.h"
 #include "kv/indexes/index_file.h"
 #include "kv/indexes/store_catalog.h"
@@ -141,6 +142,13 @@ enum bb_status bb_index_build_add(struct bb_index_build *build, const struct bb_
     build->granule_bytes += entry->value.size;
     build->block_bytes += entry->value.size;
     return bb_skip_builder_add_record(build->builder, entry->key, entry->value);
+}
+
+enum bb_status bb_index_build_check(const struct bb_index_build *build, uint64_t block_number)
+{
+    if (block_number % BB_INDEX_BUILD_CHECK_BLOCKS != 0)
+        return BB_OK;
+    return build->yields ? bb_store_check_merging(build->db) : bb_store_check_open(build->db);
 }
 
 enum bb_status bb_index_build_finish(struct bb_index_build *build)

@@ -28,6 +28,7 @@ struct bb_index_build {
     struct bb_db *db;                /* borrowed */
     struct bb_file_system *files;    /* borrowed: file system for the files */
     struct bb_catalog *catalog;      /* one reference; NULL: there are no indexes */
+    bool yields;                     /* a step of the compacting worker: ends for a flush */
     struct bb_skip_builder *builder; /* of the open file, or NULL */
     struct bb_built_index open;      /* the open file */
     uint64_t granule_begin;          /* block */
@@ -58,6 +59,13 @@ BB_MUST_CHECK enum bb_status bb_index_build_add(struct bb_index_build *build,
                                                 const struct bb_entry *entry,
                                                 uint64_t block_number);
 BB_MUST_CHECK enum bb_status bb_index_build_finish(struct bb_index_build *build);
+
+/* Called before each block by builds that read existing tables. Errors: BB_BUSY when the store is
+ * being closed, which waits for the build, or when it yields and a flush needs the space. Looks
+ * once in BB_INDEX_BUILD_CHECK_BLOCKS blocks, since that takes the store's mutex. */
+#define BB_INDEX_BUILD_CHECK_BLOCKS 64
+BB_MUST_CHECK enum bb_status bb_index_build_check(const struct bb_index_build *build,
+                                                  uint64_t block_number);
 
 /* For samples, which skip blocks: true when the current granule ends before the next block. */
 bool bb_index_build_is_full(const struct bb_index_build *build);

@@ -25,12 +25,11 @@ static enum bb_status add_entry(void *context, const struct bb_entry *entry, uin
     return bb_index_build_add(&sampling->build, entry, block_number);
 }
 
-/* WHY the store is checked with each block: closing waits for this build. */
 static enum bb_status add_block(struct sampling *sampling, struct bb_table_blocks *blocks,
                                 uint64_t number, uint64_t end)
 {
     struct bb_table_observer observer = {.add = add_entry, .context = sampling};
-    enum bb_status status = bb_store_check_open(sampling->sample->db);
+    enum bb_status status = bb_index_build_check(&sampling->build, sampling->shown);
     if (status == BB_OK)
         status = bb_table_blocks_show_block(blocks, number, end, sampling->shown++, &observer);
     return status;

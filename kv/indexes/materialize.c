@@ -61,7 +61,7 @@ static enum bb_status do_table(struct materialization *m, struct bb_table_file *
     else if (!m->options.rebuild)
         status = look_at(file, build.catalog, &is_complete);
     if (status == BB_OK && !is_complete)
-        status = bb_table_index_bring(&build, file, &is_replaced);
+        status = bb_table_index_install(&build, file, &is_replaced);
     m->was_overtaken |= is_replaced;
     bb_index_build_deinit(&build);
     m->done++;

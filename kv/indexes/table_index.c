@@ -7,13 +7,12 @@
 #include "kv/indexes/index_file.h"
 #include "sstable/table_blocks.h"
 
-/* WHY the store is checked with each block: closing waits for this build. */
 static enum bb_status add_entry(void *context, const struct bb_entry *entry, uint64_t block_number)
 {
     struct bb_index_build *build = context;
     enum bb_status status = BB_OK;
     if (block_number != build->last_block)
-        status = bb_store_check_open(build->db);
+        status = bb_index_build_check(build, block_number);
     return status == BB_OK ? bb_index_build_add(build, entry, block_number) : status;
 }
 
@@ -39,7 +38,7 @@ enum bb_status bb_table_index_build(struct bb_index_build *build, struct bb_tabl
 
 /* ---- installing ---- */
 
-struct bringing {
+struct installation {
     struct bb_table_file *file;
     struct bb_companion *index; /* one reference, until it is installed */
     bool is_replaced;
@@ -64,33 +63,33 @@ static bool find_table(const struct bb_levels *levels, const struct bb_table_fil
 
 static enum bb_status place(void *context, struct bb_levels *levels, struct bb_edit *edit)
 {
-    struct bringing *bringing = context;
-    struct bb_table_file *file = bringing->file;
+    struct installation *installation = context;
+    struct bb_table_file *file = installation->file;
     int level = 0;
     uint64_t run = 0;
-    bringing->is_replaced = !find_table(levels, file, &level, &run);
-    if (bringing->is_replaced)
+    installation->is_replaced = !find_table(levels, file, &level, &run);
+    if (installation->is_replaced)
         return bb_fail(BB_NOT_FOUND, "the table was replaced");
     enum bb_status status = bb_edit_remove_table(edit, file->number);
     if (status == BB_OK)
         status = bb_edit_add_run_table(edit, level, run, file->number, &file->meta);
     if (status == BB_OK)
-        bb_edit_set_index(edit, bringing->index->number);
+        bb_edit_set_index(edit, installation->index->number);
     return status;
 }
 
 static void put_in_force(void *context)
 {
-    struct bringing *bringing = context;
-    bb_table_file_set_companion(bringing->file, bringing->index);
-    bringing->index = NULL;
+    struct installation *installation = context;
+    bb_table_file_set_companion(installation->file, installation->index);
+    installation->index = NULL;
 }
 
 /* Once the record is written, the manifest owns the file, or it is in doubt (kv/orphans.h). */
-static enum bb_status install(struct bb_index_build *build, struct bringing *bringing)
+static enum bb_status install(struct bb_index_build *build, struct installation *installation)
 {
     struct bb_edit edit;
-    struct bb_placing placing = {.place = place, .placed = put_in_force, .context = bringing};
+    struct bb_placing placing = {.place = place, .placed = put_in_force, .context = installation};
     bb_edit_init(&edit);
     enum bb_status status = bb_store_mend_manifest(build->db);
     if (status == BB_OK)
@@ -98,20 +97,20 @@ static enum bb_status install(struct bb_index_build *build, struct bringing *bri
     if (edit.added_count > 0)
         bb_index_build_commit(build);
     bb_edit_deinit(&edit);
-    return bringing->is_replaced ? BB_OK : status;
+    return installation->is_replaced ? BB_OK : status;
 }
 
-enum bb_status bb_table_index_bring(struct bb_index_build *build, struct bb_table_file *file,
-                                    bool *ret_is_replaced)
+enum bb_status bb_table_index_install(struct bb_index_build *build, struct bb_table_file *file,
+                                      bool *ret_is_replaced)
 {
-    struct bringing bringing = {.file = file};
+    struct installation installation = {.file = file};
     enum bb_status status = bb_table_index_build(build, file);
     if (status == BB_OK)
         status = bb_index_file_create(build->db, build->built[0].number, file->meta.table_id,
-                                      &bringing.index);
+                                      &installation.index);
     if (status == BB_OK)
-        status = install(build, &bringing);
-    bb_companion_unref(bringing.index);
-    *ret_is_replaced = bringing.is_replaced;
+        status = install(build, &installation);
+    bb_companion_unref(installation.index);
+    *ret_is_replaced = installation.is_replaced;
     return status;
 }

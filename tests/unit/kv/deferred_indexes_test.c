@@ -6,6 +6,9 @@
  * system that fail; a store with threads whose clock is advanced. */
 #include "tests/support/indexed_store.h"
 
+#include <sched.h>
+#include <stdatomic.h>
+
 #include "base/status.h"
 #include "base/sync.h"
 #include "kv/store.h"
@@ -288,6 +291,7 @@ static void open_threaded(struct store *store)
 {
     store_init(store);
     store->options.deterministic = false;
+    store->options.write_buffer_bytes = 1 << 20; /* only the test flushes */
     store_open(store);
     indexed_create_attributes(store);
     indexed_create_indexes(store);
@@ -341,6 +345,76 @@ static void deferred_indexes__do_not_keep_a_store_open(void **state)
     store_deinit(&store);
 }
 
+/* The disk is full for a flush as long as the worker's index file is there. */
+struct contest {
+    struct bb_db *db;
+    char path[300];              /* of the worker's file, the first one */
+    _Atomic bool has_index_file; /* the worker has created it */
+    _Atomic bool is_synced;
+    _Atomic bool is_removed;
+    uint64_t refused;
+};
+
+static bool merges_yield(struct bb_db *db)
+{
+    bb_mutex_lock(&db->mutex);
+    bool yields = db->merges_yield;
+    bb_mutex_unlock(&db->mutex);
+    return yields;
+}
+
+/* The build begins, and reads its table once the flush waits for it. */
+static enum bb_status contend(void *context, struct bb_file_memory *memory, uint64_t number,
+                              enum bb_file_call call, const char *path)
+{
+    struct contest *contest = context;
+    (void)memory;
+    (void)number;
+    if (strstr(path, ".bbi") != NULL && call == BB_FILE_CALL_CREATE && !contest->has_index_file) {
+        snprintf(contest->path, sizeof(contest->path), "%s", path);
+        contest->has_index_file = true;
+        while (!merges_yield(contest->db))
+            (void)sched_yield();
+    }
+    if (contest->has_index_file && strcmp(path, contest->path) == 0) {
+        contest->is_synced |= call == BB_FILE_CALL_SYNC;
+        contest->is_removed |= call == BB_FILE_CALL_REMOVE;
+    }
+    if (strstr(path, ".bbt") == NULL || call != BB_FILE_CALL_APPEND || !contest->has_index_file ||
+        contest->is_removed)
+        return BB_OK;
+    contest->refused++;
+    return bb_fail(BB_NO_SPACE, "%s: the disk is full", path);
+}
+
+/* Regression: a flush without space waited for the whole build of an index file, which went on to
+ * take the space. */
+static void deferred_indexes__yield_to_a_flush_without_space(void **state)
+{
+    (void)state;
+    struct store store;
+    open_threaded(&store);
+    indexed_put_rows(&store, 0, 1500, 1);
+    assert_ok(bb_db_flush(store.db));
+    struct contest contest = {.db = store.db};
+    bb_file_memory_set_hook(store.memory, contend, &contest);
+    (void)indexed_count(store.db, "status = 200", false);
+    bb_mutex_lock(&store.db->mutex);
+    bb_condvar_signal(&store.db->workers[BB_WORK_COMPACTION].is_due);
+    bb_mutex_unlock(&store.db->mutex);
+    while (!contest.has_index_file)
+        (void)sched_yield();
+    indexed_put_rows(&store, 1500, 10, 1);
+    assert_ok(bb_db_flush(store.db));
+    assert_int_equal(contest.refused, 1);
+    assert_true(contest.is_removed);
+    assert_false(contest.is_synced);
+    await_built(&store);
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    indexed_check_all_built(store.db);
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +429,7 @@ int main(void)
         cmocka_unit_test(deferred_indexes__are_built_when_flushes_cease),
         cmocka_unit_test(deferred_indexes__are_built_after_a_selection),
         cmocka_unit_test(deferred_indexes__do_not_keep_a_store_open),
+        cmocka_unit_test(deferred_indexes__yield_to_a_flush_without_space),
     };
     return cmocka_run_group_tests_name("deferred_indexes", tests, NULL, NULL);
 }
