@@ -21,8 +21,7 @@ struct bb_db_iter {
     struct bb_buf bounds; /* low, then high */
     struct bb_read_stats stats;
     struct bb_read_stats *caller_stats; /* may be NULL */
-    /* For a forked child: true while a thread moves the iterator. */
-    _Atomic bool is_moving;
+    _Atomic bool is_moving; /* kv/inherited.h */
 };
 
 enum bb_status bb_snapshot_create(struct bb_db *db, struct bb_snapshot **ret_snapshot)
@@ -164,7 +163,7 @@ static void leave_iter(struct bb_db_iter *iter)
 {
     struct bb_db *db = iter->db;
     struct bb_view *view = iter->view;
-    if (atomic_load_explicit(&iter->is_moving, memory_order_relaxed))
+    if (bb_move_was_begun(&iter->is_moving))
         return;
     bb_visible_deinit(&iter->visible);
     bb_buf_deinit(&iter->bounds);
@@ -209,14 +208,8 @@ static bool begin_move(struct bb_db_iter *iter)
         bb_visible_refuse(&iter->visible, bb_store_fail_inherited(iter->db));
         return false;
     }
-    atomic_store_explicit(&iter->is_moving, true, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
+    bb_move_begin(&iter->is_moving);
     return true;
-}
-
-static void end_move(struct bb_db_iter *iter)
-{
-    atomic_store_explicit(&iter->is_moving, false, memory_order_release);
 }
 
 void bb_db_iter_seek_first(struct bb_db_iter *iter)
@@ -224,7 +217,7 @@ void bb_db_iter_seek_first(struct bb_db_iter *iter)
     if (!begin_move(iter))
         return;
     bb_visible_seek_first(&iter->visible);
-    end_move(iter);
+    bb_move_end(&iter->is_moving);
 }
 
 void bb_db_iter_seek_last(struct bb_db_iter *iter)
@@ -232,7 +225,7 @@ void bb_db_iter_seek_last(struct bb_db_iter *iter)
     if (!begin_move(iter))
         return;
     bb_visible_seek_last(&iter->visible);
-    end_move(iter);
+    bb_move_end(&iter->is_moving);
 }
 
 void bb_db_iter_seek(struct bb_db_iter *iter, struct bb_bytes key)
@@ -244,7 +237,7 @@ void bb_db_iter_seek(struct bb_db_iter *iter, struct bb_bytes key)
         bb_visible_seek(&iter->visible, key);
     else
         bb_visible_refuse(&iter->visible, status);
-    end_move(iter);
+    bb_move_end(&iter->is_moving);
 }
 
 void bb_db_iter_next(struct bb_db_iter *iter)
@@ -253,7 +246,7 @@ void bb_db_iter_next(struct bb_db_iter *iter)
     if (!begin_move(iter))
         return;
     bb_visible_next(&iter->visible);
-    end_move(iter);
+    bb_move_end(&iter->is_moving);
 }
 
 void bb_db_iter_prev(struct bb_db_iter *iter)
@@ -262,7 +255,7 @@ void bb_db_iter_prev(struct bb_db_iter *iter)
     if (!begin_move(iter))
         return;
     bb_visible_prev(&iter->visible);
-    end_move(iter);
+    bb_move_end(&iter->is_moving);
 }
 
 struct bb_bytes bb_db_iter_key(const struct bb_db_iter *iter)

@@ -32,7 +32,7 @@ struct bb_select {
     uint64_t begin; /* by the clock */
     bool is_started;
     bool has_record;
-    _Atomic bool is_moving;  /* for a forked child: a thread was inside bb_select_next */
+    _Atomic bool is_moving;  /* kv/inherited.h */
     struct bb_error failure; /* ended the selection */
 };
 
@@ -206,7 +206,7 @@ static void leave(struct bb_select *select)
 {
     struct bb_db *db = select->db;
     struct bb_view *view = select->view;
-    if (atomic_load_explicit(&select->is_moving, memory_order_relaxed))
+    if (bb_move_was_begun(&select->is_moving))
         return;
     release_memory(select);
     if (!bb_mutex_enter(&db->mutex))
@@ -291,9 +291,9 @@ enum bb_status bb_select_next(struct bb_select *select, bool *ret_has_record)
         return bb_error_restore(&select->failure);
     bool is_over = is_at_limit(select) || (select->is_started && !select->has_record);
     select->has_record = false;
-    atomic_store_explicit(&select->is_moving, true, memory_order_relaxed);
+    bb_move_begin(&select->is_moving);
     enum bb_status status = is_over ? BB_OK : advance(select);
-    atomic_store_explicit(&select->is_moving, false, memory_order_release);
+    bb_move_end(&select->is_moving);
     if (status != BB_OK) {
         select->failure = *bb_error_last();
         return status;
@@ -316,8 +316,14 @@ struct bb_bytes bb_select_value(const struct bb_select *select)
 enum bb_status bb_select_attributes(struct bb_select *select,
                                     const struct bb_attribute **ret_attributes)
 {
+    enum bb_status status = bb_store_check_process(select->db);
+    if (status != BB_OK)
+        return status;
     const struct bb_entry *entry = entry_of(select);
-    return bb_matcher_read(&select->source.matcher, entry->key, entry->value, ret_attributes);
+    bb_move_begin(&select->is_moving);
+    status = bb_matcher_read(&select->source.matcher, entry->key, entry->value, ret_attributes);
+    bb_move_end(&select->is_moving);
+    return status;
 }
 
 void bb_select_index_accounts(const struct bb_select *select,

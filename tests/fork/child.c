@@ -87,7 +87,9 @@ static void use_open(struct fork_handles *handles)
     FORK_CHECK(handles->fresh.bytes.size > 0 && handles->fresh.bytes.data[0] != 0);
     FORK_CHECK(bb_db_iter_valid(handles->iter) && bb_db_iter_key(handles->iter).size > 0);
     bool has_record = true;
+    const struct bb_attribute *attributes = NULL;
     FORK_CHECK(bb_select_key(handles->select).size > 0);
+    FORK_CHECK(is_refused(bb_select_attributes(handles->select, &attributes)));
     FORK_CHECK(is_refused(bb_select_next(handles->select, &has_record)));
     bb_db_iter_next(handles->iter);
     FORK_CHECK(!bb_db_iter_valid(handles->iter));
