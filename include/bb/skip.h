@@ -270,9 +270,11 @@ BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_create(struct bb_skip_file *fil
                                                         const struct bb_schema *schema,
                                                         struct bb_skip_rows **ret_rows);
 BB_API void bb_skip_rows_destroy(struct bb_skip_rows *rows);
-/* BB_NOT_FOUND, without a message: the granule is too large and its values are not stored.
- * BB_CORRUPT: they are damaged. BB_TOO_LARGE: a regular expression gives up. In each case the
- * caller has to read its records. accounts: as for bb_skip_file_evaluate. */
+/* A column decides nothing of a granule when its values there are damaged, when they are too large
+ * and not stored, or when a regular expression gives up. The other indexes of the attribute are
+ * asked then. BB_NOT_FOUND, without a message: no column decides anything, and the caller has to
+ * read the records. BB_NO_MEMORY, BB_IO. accounts: as for bb_skip_file_evaluate; damage is counted
+ * there. */
 BB_API BB_MUST_CHECK enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
                                                       struct bb_skip_account *accounts,
                                                       struct bb_skip_row_bits *ret_bits);

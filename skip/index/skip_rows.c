@@ -18,7 +18,8 @@
 struct row_leaf {
     const struct bb_condition *node;
     size_t index;                     /* of the column in the file; how many the file has: none */
-    struct bb_skip_verdicts verdicts; /* owned; without a column: what indexes say of granules */
+    bool is_decided;                  /* by the column, in the granule at hand */
+    struct bb_skip_verdicts verdicts; /* owned; where no column decides: what indexes say */
     enum bb_attribute_type type;
     struct bb_condition_run *run; /* owned; of TEXT */
     struct bb_buf scratch;        /* owned: the unit at hand */
@@ -283,6 +284,7 @@ struct walk {
     size_t words;     /* of a bitset */
     size_t next_leaf; /* in the order of the tree */
     size_t next_node;
+    size_t decided_leaves; /* by columns */
 };
 
 /* What a condition may be of each record: where all is known, one of the three. */
@@ -321,26 +323,52 @@ static void set_constant(const struct walk *walk, const struct bb_leaf *leaf, st
     set_possible(walk, bits.may_be_null, leaf->may_be_null);
 }
 
-static enum bb_status read_column(struct walk *walk, struct row_leaf *leaf, struct bits bits)
+static enum bb_status decide_records(struct walk *walk, struct row_leaf *leaf,
+                                     struct bb_skip_account *account, struct bits bits)
 {
-    struct bb_skip_account unseen = {0};
-    struct bb_skip_account *account =
-        walk->accounts == NULL ? &unseen : &walk->accounts[leaf->index];
     enum bb_status status = read_granule(walk->rows, leaf, walk->granule, account);
-    account->granules_asked++;
-    account->damaged_segments += status == BB_CORRUPT;
     if (status == BB_OK)
         status = test_values(walk->rows, leaf);
     if (status == BB_OK && !look_up_records(walk->rows, leaf, bits.may_be_true, bits.may_be_null))
         status = bb_corrupt((struct bb_place){.file = walk->rows->file->file->path},
                             leaf->section.offset, "a granule of a column is malformed");
-    for (size_t i = 0; i < walk->words; i++)
-        bits.may_be_false[i] = records_of(walk, i) & ~(bits.may_be_true[i] | bits.may_be_null[i]);
     return status;
 }
 
-/* Asks the indexes of a leaf without a column, once for all granules: here, so that the reads are
- * accounted. */
+/* Of a leaf that is decided: the records of which it is neither true nor unknown. */
+static void set_false(const struct walk *walk, struct bits bits)
+{
+    for (size_t i = 0; i < walk->words; i++)
+        bits.may_be_false[i] = records_of(walk, i) & ~(bits.may_be_true[i] | bits.may_be_null[i]);
+}
+
+static void reset_bits(const struct walk *walk, struct bits bits)
+{
+    memset(bits.may_be_true, 0, walk->words * sizeof(bits.may_be_true[0]));
+    memset(bits.may_be_null, 0, walk->words * sizeof(bits.may_be_null[0]));
+}
+
+/* A column that is damaged or lacks the granule, or a regular expression that gives up, decides
+ * nothing: the leaf is not decided. Other leaves are. */
+static enum bb_status read_column(struct walk *walk, struct row_leaf *leaf, struct bits bits)
+{
+    struct bb_skip_account unseen = {0};
+    struct bb_skip_account *account =
+        walk->accounts == NULL ? &unseen : &walk->accounts[leaf->index];
+    enum bb_status status = decide_records(walk, leaf, account, bits);
+    account->granules_asked++;
+    account->damaged_segments += status == BB_CORRUPT;
+    leaf->is_decided = status == BB_OK;
+    if (leaf->is_decided)
+        set_false(walk, bits);
+    else
+        reset_bits(walk, bits);
+    bool gives_up = status == BB_CORRUPT || status == BB_NOT_FOUND || status == BB_TOO_LARGE;
+    return gives_up ? BB_OK : status;
+}
+
+/* Asks the indexes of a leaf that no column decides, once for all granules: here, so that the reads
+ * are accounted. */
 static enum bb_status ask_indexes(struct walk *walk, struct row_leaf *leaf)
 {
     const struct bb_skip_rows *rows = walk->rows;
@@ -353,9 +381,14 @@ static enum bb_status ask_indexes(struct walk *walk, struct row_leaf *leaf)
 static enum bb_status decide_leaf(struct walk *walk, struct bits bits)
 {
     struct row_leaf *leaf = &walk->rows->leaves[walk->next_leaf++];
+    enum bb_status status = BB_OK;
+    leaf->is_decided = false;
     if (leaf->index < walk->rows->file->directory.index_count)
-        return read_column(walk, leaf, bits);
-    enum bb_status status = ask_indexes(walk, leaf);
+        status = read_column(walk, leaf, bits);
+    walk->decided_leaves += leaf->is_decided;
+    if (status != BB_OK || leaf->is_decided)
+        return status;
+    status = ask_indexes(walk, leaf);
     if (status == BB_OK)
         take_verdicts(walk, &leaf->verdicts, bits);
     return status;
@@ -460,7 +493,7 @@ static void take_parts(const struct bb_skip_rows *rows, struct bb_skip_row_bits 
     bool is_first = true;
     for (size_t i = 0; i < rows->leaf_count; i++) {
         const struct bb_column_granule *granule = &rows->leaves[i].granule;
-        if (rows->leaves[i].index == rows->file->directory.index_count)
+        if (!rows->leaves[i].is_decided)
             continue;
         if (is_first) {
             bits->part_records = granule->part_records;
@@ -487,6 +520,8 @@ enum bb_status bb_skip_rows_read(struct bb_skip_rows *rows, size_t granule,
     enum bb_status status = make_room(rows, walk.words);
     if (status == BB_OK)
         status = decide(&walk, rows->condition, &bits);
+    if (status == BB_OK && walk.decided_leaves == 0 && rows->leaf_count > 0)
+        status = BB_NOT_FOUND;
     if (status != BB_OK)
         return status;
     *ret_bits = certain_of(&walk, bits);
