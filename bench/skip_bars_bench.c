@@ -459,8 +459,8 @@ static size_t ask(struct bench *bench, const struct bb_condition *condition,
         bool may_be = has_bit(verdicts.may_be_true, i);
         bool is_known = !has_bit(verdicts.may_be_false, i) && !has_bit(verdicts.may_be_null, i);
         if (may_be && rows != NULL && bb_skip_rows_read(rows, i, NULL, &bits) == BB_OK) {
-            may_be = bits.possible_count > 0;
-            is_known = bits.true_count == bits.possible_count;
+            may_be = bb_skip_row_bits_judge(&bits) != BB_SKIP_EXCLUDED;
+            is_known = bb_skip_row_bits_judge(&bits) != BB_SKIP_READ;
         }
         if (truth->matches[i] > 0 && !may_be)
             bench_die("an index lost a granule");

@@ -248,20 +248,32 @@ struct bb_skip_rows;
 /* The records of a granule that match, and those that may: bit i % 64 of word i / 64 is the record
  * that was added as number i. Borrowed until the next call.
  *
- * If true_count equals possible_count, the condition is decided for every record. Otherwise records
- * with may_be_true and without is_true have to be read. */
+ * bb_skip_row_bits_judge says what follows for the granule. */
 struct bb_skip_row_bits {
     const uint64_t *is_true;     /* certainly true */
     const uint64_t *is_null;     /* certainly unknown */
     const uint64_t *may_be_true; /* without this bit, the condition is not true */
     uint64_t record_count;
-    uint64_t true_count;     /* bits of is_true */
+    uint64_t certain_count;  /* bits of is_true */
     uint64_t possible_count; /* bits of may_be_true */
     /* Records of each part of the granule (bb_skip_builder_end_part), in order; 0 parts if the
      * columns do not have them. */
     const uint32_t *part_records;
     size_t part_count;
 };
+
+enum bb_skip_judgement {
+    BB_SKIP_EXCLUDED, /* no record matches */
+    BB_SKIP_EXACT,    /* those with is_true match: the condition is decided for every record */
+    BB_SKIP_READ,     /* records with may_be_true and without is_true have to be read */
+};
+
+static inline enum bb_skip_judgement bb_skip_row_bits_judge(const struct bb_skip_row_bits *bits)
+{
+    if (bits->possible_count == 0)
+        return BB_SKIP_EXCLUDED;
+    return bits->certain_count == bits->possible_count ? BB_SKIP_EXACT : BB_SKIP_READ;
+}
 
 /* BB_NOT_FOUND, without a message: no attribute of the condition has a column here. file,
  * condition and schema are borrowed until bb_skip_rows_destroy. */

@@ -50,7 +50,7 @@ static bool has_match(struct bb_skip_rows *rows, size_t granule)
 {
     struct bb_skip_row_bits bits;
     return rows == NULL || bb_skip_rows_read(rows, granule, NULL, &bits) != BB_OK ||
-           bits.possible_count > 0;
+           bb_skip_row_bits_judge(&bits) != BB_SKIP_EXCLUDED;
 }
 
 static enum bb_status ask(struct sampling *sampling, struct bb_skip_file *file)

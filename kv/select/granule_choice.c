@@ -163,14 +163,13 @@ static bool judge(struct choice *choice, struct bb_table_granules *granules, siz
         bb_table_granules_want(granules, info.place, granules->ends[granule]);
         return true;
     }
-    bool is_exact = bits.true_count == bits.possible_count;
-    if (bits.possible_count == 0)
-        choice->source->account.granules_excluded++;
-    else if (counts && is_exact)
-        count(choice, bits.true_count);
-    else
-        want_matches(granules, info.place, granules->ends[granule], &bits);
-    return bits.possible_count > 0 && !(counts && is_exact);
+    enum bb_skip_judgement judgement = bb_skip_row_bits_judge(&bits);
+    if (judgement == BB_SKIP_EXCLUDED || (judgement == BB_SKIP_EXACT && counts)) {
+        count(choice, bits.certain_count);
+        return false;
+    }
+    want_matches(granules, info.place, granules->ends[granule], &bits);
+    return true;
 }
 
 /* Blocks before the first granule, and between two, have no records: they belong to the previous

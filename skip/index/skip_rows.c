@@ -473,7 +473,7 @@ static struct bb_skip_row_bits certain_of(const struct walk *walk, struct bits b
         uint64_t may_be_null = bits.may_be_null[i];
         is_true[i] = bits.may_be_true[i] & ~may_fail & ~may_be_null;
         is_null[i] = may_be_null & ~bits.may_be_true[i] & ~may_fail;
-        certain.true_count += (uint64_t)__builtin_popcountll(is_true[i]);
+        certain.certain_count += (uint64_t)__builtin_popcountll(is_true[i]);
         certain.possible_count += (uint64_t)__builtin_popcountll(bits.may_be_true[i]);
     }
     return certain;

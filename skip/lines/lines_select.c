@@ -229,8 +229,8 @@ static bool count_matches(struct bb_lines_select *select, size_t granule, uint64
     if (select->rows == NULL ||
         bb_skip_rows_read(select->rows, granule, select->accounts, &bits) != BB_OK)
         return false;
-    *ret_matches = bits.true_count;
-    return bits.true_count == bits.possible_count;
+    *ret_matches = bits.certain_count;
+    return bb_skip_row_bits_judge(&bits) != BB_SKIP_READ;
 }
 
 static struct judgement judge(struct bb_lines_select *select, size_t granule)

@@ -150,7 +150,7 @@ static void evaluate(struct bb_skip_file *file, const struct bb_condition *condi
         return;
     for (size_t i = 0; i < bb_skip_file_granule_count(file) && i < 64; i++)
         if (bb_skip_rows_read(rows, i, NULL, &bits) == BB_OK)
-            BB_ASSERT(bits.true_count <= bits.record_count);
+            BB_ASSERT(bits.certain_count <= bits.record_count);
     bb_skip_rows_destroy(rows);
 }
 

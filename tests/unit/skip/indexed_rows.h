@@ -216,7 +216,7 @@ static inline void check_columns(struct indexed_rows *rows, struct bb_skip_file 
     for (size_t i = 0; i < rows->row_count; i++, in_granule++) {
         enum bb_truth truth = BB_TRUTH_UNKNOWN;
         if (i == 0 || rows->granules[i] != rows->granules[i - 1]) {
-            assert_int_equal(true_count, bits.true_count);
+            assert_int_equal(true_count, bits.certain_count);
             assert_int_equal(in_granule, bits.record_count);
             assert_ok(bb_skip_rows_read(decided, rows->granules[i], NULL, &bits));
             in_granule = 0;

@@ -60,7 +60,7 @@ static void read_column(struct damage *damage, struct bb_skip_file *file)
         enum bb_status status = bb_skip_rows_read(rows, granule, NULL, &bits);
         assert_true(status == BB_NOT_FOUND || status == BB_OK);
         if (status == BB_OK)
-            assert_int_equal(bits.true_count, found[granule]);
+            assert_int_equal(bits.certain_count, found[granule]);
     }
     bb_skip_rows_destroy(rows);
     bb_condition_destroy(condition);
