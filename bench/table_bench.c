@@ -36,10 +36,11 @@
 #include "bench/turns.h"
 #include "bloomblock/ribbon/hash_sort.h"
 #include "compaction/run.h"
+#include "kv/read/denials.h"
 #include "sstable/filter_split.h"
 #include "sstable/table.h"
 #include "sstable/table_open.h"
-#include "sstable/table_visit.h"
+#include "sstable/table_lookup.h"
 
 #define KEYS_DEFAULT     5000000
 #define KEY_SIZE         16
@@ -236,61 +237,25 @@ static void drop_from_system_cache(const struct bench *bench, const struct level
 
 /* ---- questions ---- */
 
-/* The rest of a lookup in one table, after the fast path. */
-static __attribute__((noinline)) void search(struct bb_table *table, struct bb_bytes key,
-                                             uint64_t hash, bool is_let_through,
-                                             struct bb_read_stats *stats, struct bb_buf *value)
+/* Searches the table of a run that may have the key. As in a store (kv/read/lookup.c). */
+static __attribute__((noinline)) void ask_run(struct split *split, enum bb_denial denial,
+                                              size_t index, struct bb_bytes key, uint64_t hash,
+                                              struct bb_read_stats *stats)
 {
-    uint64_t sequence = 0;
-    enum bb_visit visit = BB_VISIT_COUNT;
-    if (is_let_through)
-        bench_must(bb_table_get_let_through(table, NULL, key, hash, BB_SEQUENCE_MAX, stats, value,
-                                            NULL, &sequence, &visit));
-    else
-        bench_must(
-            bb_table_get(table, NULL, key, hash, BB_SEQUENCE_MAX, stats, value, &sequence, &visit));
-}
-
-/* The result of looking up a key in a run, as in a store (kv/read/lookup.c). */
-struct run_answer {
-    size_t index; /* of the table for the key; RUN_UNKNOWN: the fences must be searched */
-    bool is_let_through;
-};
-
-#define RUN_UNKNOWN SIZE_MAX
-
-/* The fences show that the key is within a table's bounds, so that its table filter can rule it
- * out. Inline, as in a store. */
-static inline bool passes_by(const struct bb_run *run, struct bb_bytes key, uint64_t hash,
-                             struct bb_read_stats *stats, struct run_answer *ret_answer)
-{
-    size_t index = 0;
-    bool is_let_through = false;
-    *ret_answer = (struct run_answer){.index = RUN_UNKNOWN};
-    if (!bb_run_find_at_once(run, key, &index))
-        return false;
-    if (index == run->count) /* between two tables */
-        return true;
-    const struct bb_summary *summary = bb_run_summary(run, index);
-    if (summary != NULL && bb_summary_denies(summary, hash, &is_let_through)) {
-        stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
-        return true;
-    }
-    *ret_answer = (struct run_answer){.index = index, .is_let_through = is_let_through};
-    return false;
-}
-
-/* Searches for keys that were not ruled out. */
-static __attribute__((noinline)) void ask_run(const struct level *level, struct bb_bytes key,
-                                              uint64_t hash, struct run_answer answer,
-                                              struct bb_read_stats *stats, struct bb_buf *value)
-{
-    const struct bb_run *run = &level->run;
-    if (answer.index == RUN_UNKNOWN)
-        answer.index =
-            bb_run_find(run, NULL, key) == NULL ? run->count : bb_run_find_index(run, NULL, key);
-    if (answer.index < run->count)
-        search(level->tables[answer.index], key, hash, answer.is_let_through, stats, value);
+    const struct bb_run *run = &split->level.run;
+    bool is_let_through = denial == BB_DENIAL_LET_THROUGH;
+    if (!is_let_through && bb_run_find(run, NULL, key) == NULL)
+        return;
+    if (!is_let_through)
+        index = bb_run_find_index(run, NULL, key);
+    struct bb_table_question question = {
+        .key = key, .key_hash = hash, .sequence = BB_SEQUENCE_MAX, .value = &split->value};
+    struct bb_table_lookup lookup = {.table = split->level.tables[index],
+                                     .question = &question,
+                                     .stats = stats,
+                                     .state =
+                                         is_let_through ? BB_LOOKUP_LET_THROUGH : BB_LOOKUP_NEW};
+    bench_must(bb_table_lookup_run(&lookup));
 }
 
 static void ask_level(const struct bench *bench, struct split *split, size_t first, size_t count,
@@ -299,9 +264,12 @@ static void ask_level(const struct bench *bench, struct split *split, size_t fir
     for (size_t i = first; i < first + count; i++) {
         struct bb_bytes key = {.data = bench->questions[i % QUESTIONS], .size = KEY_SIZE};
         uint64_t hash = bb_hash_key(&bench->secret, key);
-        struct run_answer answer;
-        if (!passes_by(&split->level.run, key, hash, stats, &answer))
-            ask_run(&split->level, key, hash, answer, stats, &split->value);
+        size_t index = 0;
+        enum bb_denial denial = bb_denial_find(&split->level.run, key, hash, &index);
+        if (denial == BB_DENIAL_DENIED)
+            bb_read_stats_add_denial(stats);
+        else if (denial != BB_DENIAL_OUTSIDE)
+            ask_run(split, denial, index, key, hash, stats);
     }
 }
 

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "sstable/prefix_search.h"
-#include "sstable/table_visit.h"
+#include "sstable/table_lookup.h"
 
 static struct bb_bytes smallest(const struct bb_table_file *file)
 {

@@ -71,14 +71,6 @@ void bb_readers_add_scan(struct bb_readers *readers, const struct bb_read_stats 
 /* The sum over all slots. */
 void bb_readers_sum(struct bb_readers *readers, struct bb_reader_counts *ret_counts);
 
-/* Counts a table that is skipped because its table filter rules out the key:
- * BB_VISIT_SUMMARY_NEGATIVE. */
-static inline void bb_read_stats_add_denial(struct bb_read_stats *stats)
-{
-    stats->avoided_requests++;
-    stats->visits[BB_VISIT_SUMMARY_NEGATIVE]++;
-}
-
 /* sum += part, field by field. */
 void bb_read_stats_add(struct bb_read_stats *sum, const struct bb_read_stats *part);
 

@@ -3,7 +3,7 @@
  *     table.c          opening, closing, metadata
  *     table_read.c     index pages and data blocks: from memory, cache or file
  *     table_summary.c  the table filter: from memory, cache or file
- *     table_get.c      one lookup
+ *     table_lookup.c   one lookup
  *     table_offset.c   the position of a key in the file
  *     table_iter.c     all entries in order
  *     table_walk.c     the parts of a table, for tools and verification

@@ -1,11 +1,10 @@
-/* Explains one lookup: runs the two steps of a visit, and reports the change of the statistics in
- * each. */
+/* Explains one lookup: runs it in two steps, and reports the change of the statistics in each. */
 #include "bb/table_explain.h"
 
 #include "bloomblock/block_filter.h"
 #include "sstable/read_options.h"
 #include "sstable/table.h"
-#include "sstable/table_visit.h"
+#include "sstable/table_lookup.h"
 
 const char *bb_verdict_name(enum bb_verdict verdict)
 {
@@ -61,15 +60,15 @@ static void describe_summary(const struct bb_table *table, const struct bb_read_
 }
 
 /* Finds the shard of the block filter's group for the key. */
-static void describe_filter_bits(const struct bb_table *table, const struct bb_index_page *page,
-                                 uint32_t ordinal, uint64_t key_hash,
-                                 struct bb_filter_explain *filter)
+static void describe_filter_bits(const struct bb_table_lookup *lookup,
+                                 const struct bb_index_page *page, struct bb_filter_explain *filter)
 {
-    const struct bb_block_filter_format *format = &table->filter_format;
-    struct bb_block_filter_key key = bb_block_filter_key(format, key_hash);
+    const struct bb_block_filter_format *format = &lookup->table->filter_format;
+    struct bb_block_filter_key key = bb_block_filter_key(format, lookup->table_hash);
     struct bb_block_filter_info info = {0};
     uint32_t count = 0;
-    uint32_t shard = bb_index_page_group_shards(page, bb_index_page_group(page, ordinal), &count);
+    uint32_t group = bb_index_page_group(page, lookup->ordinal);
+    uint32_t shard = bb_index_page_group_shards(page, group, &count);
     shard += bb_block_filter_shard(key, count);
     struct bb_bytes payload =
         bb_bytes_of(page->filters + page->shard_offsets[shard],
@@ -86,74 +85,68 @@ static void describe_filter_bits(const struct bb_table *table, const struct bb_i
 }
 
 /* After a probe through the index page: describes the block and its filter. */
-static void describe_page(const struct bb_table *table, const struct bb_read_options *options,
-                          const struct bb_index_page *page, uint32_t ordinal, uint64_t key_hash,
+static void describe_page(const struct bb_table_lookup *lookup, const struct bb_index_page *page,
                           struct bb_table_explain *explain)
 {
     struct bb_filter_explain *filter = &explain->filter;
-    explain->block_size_bytes = bb_index_page_block_size(page, ordinal);
-    if (options->ignore_filters)
+    explain->block_size_bytes = bb_index_page_block_size(page, lookup->ordinal);
+    if (lookup->question->options.ignore_filters)
         return;
     filter->source = explain->page;
     if (page->has_filters) {
         filter->verdict =
             explain->stats.avoided_requests > 0 ? BB_VERDICT_NEGATIVE : BB_VERDICT_MAYBE;
-        describe_filter_bits(table, page, ordinal, key_hash, filter);
+        describe_filter_bits(lookup, page, filter);
         return;
     }
-    bool is_damaged = page->has_damaged_filters || table->has_unusable_filters;
+    bool is_damaged = page->has_damaged_filters || lookup->table->has_unusable_filters;
     filter->verdict = is_damaged ? BB_VERDICT_DAMAGED : BB_VERDICT_NONE;
 }
 
-/* Describes the path of the visit. If its page was released, only when it is still in memory. */
-static void describe_path(const struct bb_table_visit *visit, const struct bb_read_options *options,
-                          struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
-                          struct bb_table_explain *explain)
+/* Describes the path of the lookup after begin. If its page was released, only when it is still in
+ * memory. */
+static void describe_path(const struct bb_table_lookup *lookup, struct bb_table_explain *explain)
 {
-    struct bb_table *table = visit->table;
-    uint32_t index = bb_root_find(&table->root, table->comparator, key, sequence);
+    struct bb_table *table = lookup->table;
+    uint32_t index = bb_root_find(&table->root, table->comparator, lookup->question->key,
+                                  lookup->question->sequence);
     explain->page = source_of(explain->stats.page_requests, explain->stats.page_reads);
     if (explain->page == BB_SOURCE_NOT_ASKED)
         return;
     explain->page_number = index;
     explain->page_offset = table->root.pages[index].page_offset;
     explain->page_size_bytes = table->root.pages[index].page_size;
-    explain->block_offset = visit->block_offset;
-    if (!visit->has_ended) {
-        describe_page(table, options, visit->page, visit->ordinal, key_hash, explain);
+    explain->block_offset = lookup->block_offset;
+    if (lookup->state != BB_LOOKUP_ENDED) {
+        describe_page(lookup, lookup->page, explain);
         return;
     }
     explain->filter.verdict = BB_VERDICT_NEGATIVE;
     struct bb_index_page *page = bb_table_page_peek(table, index);
     if (page == NULL)
         return;
-    describe_page(table, options, page, visit->ordinal, key_hash, explain);
+    describe_page(lookup, page, explain);
     bb_table_page_release(table, page);
 }
 
-static enum bb_status run(struct bb_table *table, const struct bb_read_options *options,
-                          struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
-                          struct bb_buf *value, struct bb_table_explain *explain)
+static enum bb_status run(struct bb_table_lookup *lookup, struct bb_table_explain *explain)
 {
-    struct bb_table_visit visit;
-    enum bb_status status = bb_table_visit_begin(table, options, key, key_hash, sequence, false,
-                                                 &explain->stats, &visit);
+    enum bb_status status = bb_table_lookup_begin(lookup);
     if (status != BB_OK)
         return status;
-    if (!table->takes_given_hash)
-        key_hash = bb_hash_key(&table->secret, key);
-    explain->visit = visit.has_ended ? visit.result : BB_VISIT_COUNT;
-    describe_path(&visit, options, key, key_hash, sequence, explain);
-    describe_summary(table, options, explain);
-    explain->sequence = visit.found_sequence;
-    explain->range_sequence = visit.covering;
-    if (visit.has_ended)
-        return BB_OK;
-    status = bb_table_visit_end(&visit, options, key, sequence, &explain->stats, value);
-    explain->visit = visit.result;
-    explain->sequence = visit.found_sequence;
+    bool has_ended = lookup->state == BB_LOOKUP_ENDED;
+    explain->visit = has_ended ? lookup->visit : BB_VISIT_COUNT;
+    describe_path(lookup, explain);
+    describe_summary(lookup->table, &lookup->question->options, explain);
+    explain->range_sequence = lookup->covering;
+    if (!has_ended)
+        status = bb_table_lookup_end(lookup);
+    if (status != BB_OK)
+        return status;
+    explain->visit = lookup->visit;
+    explain->sequence = lookup->found_sequence;
     explain->block = source_of(explain->stats.block_requests, explain->stats.block_reads);
-    return status;
+    return BB_OK;
 }
 
 enum bb_status bb_table_explain(struct bb_table *table, const struct bb_read_options *options,
@@ -161,12 +154,15 @@ enum bb_status bb_table_explain(struct bb_table *table, const struct bb_read_opt
                                 struct bb_read_stats *stats, struct bb_buf *value,
                                 struct bb_table_explain *ret_explain)
 {
-    struct bb_read_options known = {0};
     struct bb_table_explain explain = {0};
-    enum bb_status status = options == NULL ? BB_OK : bb_read_options_copy(options, &known);
+    struct bb_table_question question = {
+        .key = key, .key_hash = key_hash, .sequence = sequence, .value = value};
+    struct bb_table_lookup lookup = {
+        .table = table, .question = &question, .stats = &explain.stats};
+    enum bb_status status = bb_read_options_take(options, &question.options);
     if (status != BB_OK)
         return status;
-    status = run(table, &known, key, key_hash, sequence, value, &explain);
+    status = run(&lookup, &explain);
     if (stats != NULL)
         *stats = explain.stats;
     if (status == BB_OK)

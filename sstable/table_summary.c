@@ -13,7 +13,7 @@
  * Threads: any.
  */
 #include "sstable/table.h"
-#include "sstable/table_visit.h"
+#include "sstable/table_lookup.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"

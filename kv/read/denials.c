@@ -32,15 +32,11 @@ static uint64_t find_shards(const struct bb_run *run, const struct bb_bytes *key
     batch->count = 0;
     for (size_t key = 0; key < count; key++) {
         size_t index = 0;
-        if (!bb_run_find_at_once(run, keys[key], &index))
-            continue;
-        if (index == run->count) {
-            outside |= bit_of(key);
+        const struct bb_summary *summary = bb_denials_summary(run, keys[key], &index);
+        if (summary == NULL) {
+            outside |= index == run->count ? bit_of(key) : 0;
             continue;
         }
-        const struct bb_summary *summary = bb_run_summary(run, index);
-        if (summary == NULL)
-            continue;
         size_t i = batch->count++;
         batch->keys[i] = (uint8_t)key;
         batch->summaries[i] = summary;

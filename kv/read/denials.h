@@ -1,12 +1,16 @@
-/* For many keys, finds the runs that certainly do not have each key. This is the common case for
- * absent keys. It works run by run:
+/* Finds the runs that certainly do not have a key, before a lookup in a table starts. This is the
+ * common case for absent keys. For one key and one run it takes as few instructions as possible, so
+ * that the processor starts the next run while it waits for memory.
+ *
+ * For many keys it works run by run:
  *
  *     tables       of each key, by eight bytes of it; outside all bounds: outside
  *     places       of the shards in the ready table filters; all are prefetched, then read
  *     windows      of the ribbons; all are prefetched, then probed
  *
- * Up to 64 keys together wait for memory twice per run, instead of twice each. For a single get,
- * passes_by (lookup.c) applies the same rule.
+ * Up to 64 keys together wait for memory twice per run, instead of twice each.
+ *
+ * Only for lookups with bb_read_options_permit_denials (sstable/read_options.h).
  *
  * Pure, except for table filters that are kept for the next time (compaction/run.h); any thread.
  */
@@ -15,18 +19,48 @@
 
 #include "compaction/levels.h"
 
+/* The ready table filter of the run's table for the key. NULL when no table's bounds contain the
+ * key (*ret_index is run->count), and when the table must be checked (*ret_index is lower). */
+static inline const struct bb_summary *bb_denials_summary(const struct bb_run *run,
+                                                          struct bb_bytes key, size_t *ret_index)
+{
+    *ret_index = 0;
+    if (!bb_run_find_at_once(run, key, ret_index) || *ret_index == run->count)
+        return NULL;
+    return bb_run_summary(run, *ret_index);
+}
+
+enum bb_denial {
+    BB_DENIAL_NONE,        /* unknown: the table must be checked */
+    BB_DENIAL_OUTSIDE,     /* no table's bounds contain the key */
+    BB_DENIAL_DENIED,      /* the table filter rules out the key: BB_VISIT_SUMMARY_NEGATIVE */
+    BB_DENIAL_LET_THROUGH, /* the table filter returns maybe */
+};
+
+/* After LET_THROUGH, *ret_index is the index of the table. */
+static inline enum bb_denial bb_denial_find(const struct bb_run *run, struct bb_bytes key,
+                                            uint64_t hash, size_t *ret_index)
+{
+    bool is_let_through = false;
+    const struct bb_summary *summary = bb_denials_summary(run, key, ret_index);
+    if (summary == NULL)
+        return *ret_index == run->count ? BB_DENIAL_OUTSIDE : BB_DENIAL_NONE;
+    if (bb_summary_denies(summary, hash, &is_let_through))
+        return BB_DENIAL_DENIED;
+    return is_let_through ? BB_DENIAL_LET_THROUGH : BB_DENIAL_NONE;
+}
+
 /* Maximum number of keys per call, and of runs checked, newest first: one bit each. */
 #define BB_DENIALS_KEYS 64
 #define BB_DENIALS_RUNS 64
 
 /* One word per run, in the order of levels->turns; bit k is key k. A bit that is in none of the
- * three is unknown: the table must be checked. */
+ * three is BB_DENIAL_NONE. */
 struct bb_denials {
-    uint64_t outside[BB_DENIALS_RUNS]; /* no table's bounds contain the key */
-    /* The table filter rules out the key: BB_VISIT_SUMMARY_NEGATIVE. */
+    uint64_t outside[BB_DENIALS_RUNS];
     uint64_t denied[BB_DENIALS_RUNS];
-    uint64_t let_through[BB_DENIALS_RUNS]; /* the table filter returns maybe */
-    uint64_t open;                         /* keys that some run may have */
+    uint64_t let_through[BB_DENIALS_RUNS];
+    uint64_t open; /* keys that some run may have */
 };
 
 /* count: at most BB_DENIALS_KEYS. */

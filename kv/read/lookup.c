@@ -7,26 +7,21 @@
 #include "kv/call_options.h"
 #include "kv/inherited.h"
 #include "kv/memtable/memtable.h"
+#include "kv/read/denials.h"
 #include "kv/read/shadow.h"
 #include "kv/store.h"
 #include "sstable/entry.h"
-#include "sstable/table_visit.h"
+#include "sstable/read_options.h"
 
 /* State of one lookup. */
 struct lookup {
     struct bb_db *db;
     const struct bb_get_call *options;
-    struct bb_bytes key;
-    uint64_t hash;
-    uint64_t sequence;
-    struct bb_buf *value;     /* receives a copy */
-    struct bb_pinned *pinned; /* if not NULL, the value stays in place */
+    struct bb_table_question ask; /* also for the memtables */
     struct bb_reader *reader;
     struct bb_shadow *shadow; /* NULL: filters are trusted */
-    /* The table that passes_by found, when its table filter returned maybe; else NULL. */
-    struct bb_table_file *let_through;
-    bool is_plain;   /* only the value is needed */
-    bool is_decided; /* a value or a tombstone was found */
+    bool is_plain;            /* only the value is needed, and filters may deny it */
+    bool is_decided;          /* a value or a tombstone was found */
     bool is_present;
 };
 
@@ -39,22 +34,23 @@ static void unref_buffer(void *buffer)
 static enum bb_status deliver(struct lookup *lookup, struct bb_write_buffer *buffer,
                               struct bb_bytes value)
 {
-    if (lookup->pinned == NULL)
-        return bb_buf_assign(lookup->value, value);
-    *lookup->pinned = bb_pinned_of(value, bb_write_buffer_ref(buffer), unref_buffer);
+    if (lookup->ask.pinned == NULL)
+        return bb_buf_assign(lookup->ask.value, value);
+    *lookup->ask.pinned = bb_pinned_of(value, bb_write_buffer_ref(buffer), unref_buffer);
     return BB_OK;
 }
 
 static enum bb_status ask_memtable(struct lookup *lookup, struct bb_write_buffer *buffer)
 {
+    const struct bb_table_question *ask = &lookup->ask;
     struct bb_bytes value = {0};
     enum bb_entry_kind kind = BB_ENTRY_DELETE;
     uint64_t sequence = 0;
     lookup->reader->counts.memtable_visits++;
-    if (!bb_memtable_may_contain(buffer->memtable, lookup->hash))
+    if (!bb_memtable_may_contain(buffer->memtable, ask->key_hash))
         return BB_OK;
-    enum bb_status status = bb_memtable_get(buffer->memtable, lookup->key, lookup->hash,
-                                            lookup->sequence, &value, &kind, &sequence);
+    enum bb_status status = bb_memtable_get(buffer->memtable, ask->key, ask->key_hash,
+                                            ask->sequence, &value, &kind, &sequence);
     if (status != BB_OK)
         return status == BB_NOT_FOUND ? BB_OK : status;
     lookup->reader->counts.memtable_hits++;
@@ -71,78 +67,39 @@ static enum bb_status ask_memtables(struct lookup *lookup, const struct bb_view 
     return status;
 }
 
-static enum bb_status get_from_table(struct lookup *lookup, struct bb_table *table,
-                                     struct bb_read_stats *stats, enum bb_visit *ret_visit)
-{
-    uint64_t sequence = 0;
-    const struct bb_read_options *options = &lookup->options->read;
-    if (lookup->let_through != NULL)
-        return bb_table_get_let_through(table, options, lookup->key, lookup->hash, lookup->sequence,
-                                        stats, lookup->value, lookup->pinned, &sequence, ret_visit);
-    if (lookup->pinned != NULL)
-        return bb_table_get_pinned(table, options, lookup->key, lookup->hash, lookup->sequence,
-                                   stats, lookup->pinned, &sequence, ret_visit);
-    return bb_table_get(table, options, lookup->key, lookup->hash, lookup->sequence, stats,
-                        lookup->value, &sequence, ret_visit);
-}
-
 static __attribute__((noinline)) enum bb_status ask_table(struct lookup *lookup, int level,
-                                                          struct bb_table_file *file)
+                                                          struct bb_table_file *file,
+                                                          enum bb_table_lookup_state state)
 {
-    struct bb_table *table = NULL;
-    enum bb_visit visit = BB_VISIT_NOT_VISIBLE;
     struct bb_read_stats own = {0};
     struct bb_read_stats *counts = &lookup->reader->counts.level_reads[level];
     struct bb_read_stats *wanted = lookup->options->stats;
-    enum bb_status status = bb_table_file_open(file, &table);
+    struct bb_table_lookup in_table = {
+        .question = &lookup->ask, .stats = wanted == NULL ? counts : &own, .state = state};
+    enum bb_status status = bb_table_file_open(file, &in_table.table);
     if (status == BB_OK)
-        status = get_from_table(lookup, table, wanted == NULL ? counts : &own, &visit);
+        status = bb_table_lookup_run(&in_table);
     if (wanted != NULL) {
         bb_read_stats_add(counts, &own);
         bb_read_stats_add(wanted, &own);
     }
     if (status == BB_OK && lookup->shadow != NULL)
-        status = bb_shadow_check(lookup->shadow, file, lookup->key, lookup->hash, lookup->sequence,
-                                 lookup->value, lookup->pinned, &visit);
+        status = bb_shadow_check(lookup->shadow, file, &in_table);
     if (status != BB_OK)
         return status;
-    lookup->is_present = visit == BB_VISIT_PRESENT;
-    lookup->is_decided = lookup->is_present || visit == BB_VISIT_TOMBSTONE;
+    lookup->is_present = in_table.visit == BB_VISIT_PRESENT;
+    lookup->is_decided = lookup->is_present || in_table.visit == BB_VISIT_TOMBSTONE;
     return BB_OK;
 }
 
-/* True when eight bytes of the key and the table filter show that the run does not have the key.
- * This is the result for nearly all runs in a lookup of an absent key. It takes as few instructions
- * as possible, so that the processor starts the next ones while it waits for memory. Otherwise the
- * normal lookup follows: it starts at the search of the table when the table filter returned maybe,
- * else at the bounds. */
-static inline bool passes_by(struct lookup *lookup, const struct bb_run *run, int level)
-{
-    size_t index = 0;
-    bool is_let_through = false;
-    lookup->let_through = NULL;
-    if (!lookup->is_plain || !bb_run_find_at_once(run, lookup->key, &index))
-        return false;
-    if (index == run->count)
-        return true;
-    const struct bb_summary *summary = bb_run_summary(run, index);
-    if (summary == NULL)
-        return false;
-    if (!bb_summary_denies(summary, lookup->hash, &is_let_through)) {
-        lookup->let_through = is_let_through ? run->files[index] : NULL;
-        return false;
-    }
-    bb_read_stats_add_denial(&lookup->reader->counts.level_reads[level]);
-    return true;
-}
-
+/* A run that may have the key: the table is known after LET_THROUGH. */
 static enum bb_status ask_run(struct lookup *lookup, const struct bb_levels *levels,
-                              const struct bb_run_turn *turn)
+                              const struct bb_run_turn *turn, enum bb_denial denial, size_t index)
 {
-    struct bb_table_file *file = lookup->let_through;
-    if (file == NULL)
-        file = bb_run_find(turn->run, levels->comparator, lookup->key);
-    return file == NULL ? BB_OK : ask_table(lookup, turn->level, file);
+    if (denial == BB_DENIAL_LET_THROUGH)
+        return ask_table(lookup, turn->level, turn->run->files[index], BB_LOOKUP_LET_THROUGH);
+    struct bb_table_file *file = bb_run_find(turn->run, levels->comparator, lookup->ask.key);
+    return file == NULL ? BB_OK : ask_table(lookup, turn->level, file, BB_LOOKUP_NEW);
 }
 
 /* Searches the runs of all levels, newest first. */
@@ -152,8 +109,14 @@ static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *
     const struct bb_run_turn *end = levels->turns + levels->turn_count;
     for (const struct bb_run_turn *turn = levels->turns;
          turn < end && status == BB_OK && !lookup->is_decided; turn++) {
-        if (!passes_by(lookup, turn->run, turn->level))
-            status = ask_run(lookup, levels, turn);
+        size_t index = 0;
+        enum bb_denial denial = BB_DENIAL_NONE;
+        if (lookup->is_plain)
+            denial = bb_denial_find(turn->run, lookup->ask.key, lookup->ask.key_hash, &index);
+        if (denial == BB_DENIAL_DENIED)
+            bb_read_stats_add_denial(&lookup->reader->counts.level_reads[turn->level]);
+        else if (denial != BB_DENIAL_OUTSIDE)
+            status = ask_run(lookup, levels, turn, denial, index);
     }
     return status;
 }
@@ -168,25 +131,19 @@ static enum bb_status run(struct lookup *lookup)
     lookup->is_plain &= lookup->shadow == NULL;
     /* WHY the view is loaded first: a merge may drop a version older than last_sequence between the
      * two loads, but never from a view that is already pinned. */
-    lookup->sequence =
+    lookup->ask.sequence =
         snapshot != NULL ? snapshot->sequence : bb_view_sequence(view, &lookup->db->last_sequence);
     enum bb_status status = ask_memtables(lookup, view);
     if (status == BB_OK && !lookup->is_decided)
         status = ask_levels(lookup, view->levels);
     lookup->reader->counts.gets++;
     lookup->reader->counts.gets_found += status == BB_OK && lookup->is_present;
-    if (lookup->pinned != NULL && status == BB_OK && lookup->is_present)
-        bb_pinned_count(lookup->pinned, &lookup->reader->pinned_values);
+    if (lookup->ask.pinned != NULL && status == BB_OK && lookup->is_present)
+        bb_pinned_count(lookup->ask.pinned, &lookup->reader->pinned_values);
     bb_reader_leave(lookup->reader);
     if (__builtin_expect(lookup->shadow != NULL, 0))
         bb_shadow_end(lookup->shadow);
     return status;
-}
-
-static bool is_plain(const struct bb_get_call *options)
-{
-    return options->stats == NULL && !options->read.ignore_filters &&
-           !options->read.account_avoided;
 }
 
 static enum bb_status get(struct bb_db *db, const struct bb_get_options *options,
@@ -199,15 +156,15 @@ static enum bb_status get(struct bb_db *db, const struct bb_get_options *options
         return status;
     struct lookup lookup = {.db = db,
                             .options = options != NULL ? &call : &defaults,
-                            .key = key,
-                            .value = value,
-                            .pinned = pinned};
+                            .ask = {.key = key, .value = value, .pinned = pinned}};
     if (key.size > BB_KEY_SIZE_MAX)
         return bb_entry_check_key(key);
     if (bb_store_is_inherited(db))
         return bb_store_fail_inherited(db);
-    lookup.is_plain = is_plain(lookup.options);
-    lookup.hash = bb_hash_key(&db->secret, key);
+    lookup.ask.options = lookup.options->read;
+    lookup.is_plain =
+        lookup.options->stats == NULL && bb_read_options_permit_denials(&lookup.ask.options);
+    lookup.ask.key_hash = bb_hash_key(&db->secret, key);
     status = run(&lookup);
     if (status != BB_OK)
         return status;

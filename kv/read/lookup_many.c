@@ -19,7 +19,7 @@
 #include "kv/read/denials.h"
 #include "kv/read/shadow.h"
 #include "kv/store.h"
-#include "sstable/table_visit.h"
+#include "sstable/read_options.h"
 
 #define GROUP_KEYS 1024
 /* The number of blocks that the system reads ahead. */
@@ -27,17 +27,15 @@
 
 /* State of one key during the lookup. */
 struct question {
-    struct bb_bytes key;
-    uint64_t hash;
+    struct bb_table_question ask;
+    struct bb_table_lookup in_table; /* of the current run */
     /* Bit r is run r; see denials.h. */
     uint64_t outside;
     uint64_t denied;
     uint64_t let_through;
-    struct bb_buf *value;
     enum bb_status *status; /* set when decided */
     bool is_decided;
-    uint64_t table_number; /* in the current run: the place of the block */
-    struct bb_table_visit visit;
+    uint64_t table_number; /* in the current run */
 };
 
 /* Keys that no memtable has decided. */
@@ -146,13 +144,6 @@ static void add_key(struct lookup *lookup, const struct bb_view *view, size_t in
     window->indexes[window->count++] = index;
 }
 
-/* The same condition as in passes_by of the single get: filters are in use, and avoided work is not
- * counted. */
-static bool may_deny(const struct bb_get_call *options)
-{
-    return !options->read.ignore_filters && !options->read.account_avoided;
-}
-
 /* For keys that every run rules out: sets the result to not found, and counts the visits. */
 static void count_denied(struct lookup *lookup, const struct bb_denials *denials)
 {
@@ -179,9 +170,11 @@ static void add_question(struct lookup *lookup, const struct window *window, siz
 {
     struct question *question = &lookup->questions[lookup->question_count++];
     size_t index = window->indexes[key];
-    *question = (struct question){.key = window->keys[key],
-                                  .hash = window->hashes[key],
-                                  .value = value_of(lookup, index),
+    *question = (struct question){.ask = {.options = lookup->options->read,
+                                          .key = window->keys[key],
+                                          .key_hash = window->hashes[key],
+                                          .sequence = lookup->sequence,
+                                          .value = value_of(lookup, index)},
                                   .status = &lookup->statuses[index]};
     if (denials != NULL)
         take_denials(question, denials, key, lookup->levels->turn_count);
@@ -196,7 +189,8 @@ static void ask_window(struct lookup *lookup, const struct bb_view *view, size_t
         add_key(lookup, view, index, &window);
     if (window.count == 0)
         return;
-    bool is_asked = may_deny(lookup->options) && lookup->shadow == NULL;
+    bool is_asked =
+        bb_read_options_permit_denials(&lookup->options->read) && lookup->shadow == NULL;
     if (is_asked) {
         bb_denials_find(lookup->levels, window.keys, window.hashes, window.count, &denials);
         count_denied(lookup, &denials);
@@ -216,26 +210,26 @@ static bool has_bit(uint64_t runs, size_t run)
     return run < BB_DENIALS_RUNS && (runs >> run & 1) != 0;
 }
 
-static enum bb_status begin_visit(struct lookup *lookup, struct question *question, size_t run,
-                                  struct bb_table_file *file, struct bb_read_stats *stats)
+static enum bb_status begin(struct question *question, size_t run, struct bb_table_file *file,
+                            struct bb_read_stats *stats)
 {
-    struct bb_table *table = NULL;
-    enum bb_status status = bb_table_file_open(file, &table);
-    if (status == BB_OK)
-        status = bb_table_visit_begin(table, &lookup->options->read, question->key, question->hash,
-                                      lookup->sequence, has_bit(question->let_through, run), stats,
-                                      &question->visit);
     question->table_number = file->number;
-    return status;
+    question->in_table = (struct bb_table_lookup){
+        .question = &question->ask,
+        .stats = stats,
+        .state = has_bit(question->let_through, run) ? BB_LOOKUP_LET_THROUGH : BB_LOOKUP_NEW};
+    enum bb_status status = bb_table_file_open(file, &question->in_table.table);
+    return status == BB_OK ? bb_table_lookup_begin(&question->in_table) : status;
 }
 
-static void take_visit(struct lookup *lookup, struct question *question, enum bb_status status)
+/* Takes the result of a lookup in a table that has ended. */
+static void take_result(struct lookup *lookup, struct question *question, enum bb_status status)
 {
     if (status != BB_OK)
         fail(lookup, question, status);
-    else if (question->visit.result == BB_VISIT_PRESENT)
+    else if (question->in_table.visit == BB_VISIT_PRESENT)
         decide(question, BB_OK);
-    else if (question->visit.result == BB_VISIT_TOMBSTONE)
+    else if (question->in_table.visit == BB_VISIT_TOMBSTONE)
         decide(question, BB_NOT_FOUND);
 }
 
@@ -247,17 +241,17 @@ static void ask_index(struct lookup *lookup, struct question *question, size_t r
     if (has_bit(question->denied | question->outside, run))
         return;
     struct bb_table_file *file =
-        bb_run_find(lookup->levels->turns[run].run, lookup->levels->comparator, question->key);
+        bb_run_find(lookup->levels->turns[run].run, lookup->levels->comparator, question->ask.key);
     if (file == NULL)
         return;
-    enum bb_status status = begin_visit(lookup, question, run, file, stats);
-    if (status == BB_OK && question->visit.has_ended && lookup->shadow != NULL)
-        status = bb_shadow_check(lookup->shadow, file, question->key, question->hash,
-                                 lookup->sequence, question->value, NULL, &question->visit.result);
-    if (status == BB_OK && !question->visit.has_ended)
+    enum bb_status status = begin(question, run, file, stats);
+    bool has_ended = status != BB_OK || question->in_table.state == BB_LOOKUP_ENDED;
+    if (status == BB_OK && has_ended && lookup->shadow != NULL)
+        status = bb_shadow_check(lookup->shadow, file, &question->in_table);
+    if (has_ended) /* a range tombstone or the filters decided */
+        take_result(lookup, question, status);
+    else
         lookup->pending[lookup->pending_count++] = question;
-    else /* a range tombstone or the filters decided */
-        take_visit(lookup, question, status);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -266,37 +260,32 @@ static int compare_places(const void *a, const void *b)
     const struct question *y = *(struct question *const *)b;
     if (x->table_number != y->table_number)
         return x->table_number < y->table_number ? -1 : 1;
-    if (x->visit.block_offset != y->visit.block_offset)
-        return x->visit.block_offset < y->visit.block_offset ? -1 : 1;
+    if (x->in_table.block_offset != y->in_table.block_offset)
+        return x->in_table.block_offset < y->in_table.block_offset ? -1 : 1;
     return x < y ? -1 : x > y;
 }
 
-static void try_block(struct lookup *lookup, struct question *question, struct bb_read_stats *stats)
+static void try_block(struct lookup *lookup, struct question *question)
 {
-    enum bb_status status =
-        bb_table_visit_try(&question->visit, &lookup->options->read, question->key,
-                           lookup->sequence, stats, question->value);
-    if (question->visit.has_ended)
-        take_visit(lookup, question, status);
+    enum bb_status status = bb_table_lookup_try(&question->in_table);
+    if (question->in_table.state == BB_LOOKUP_ENDED)
+        take_result(lookup, question, status);
 }
 
-static void read_block(struct lookup *lookup, struct question *question,
-                       struct bb_read_stats *stats)
+static void read_block(struct lookup *lookup, struct question *question)
 {
-    enum bb_status status =
-        bb_table_visit_end(&question->visit, &lookup->options->read, question->key,
-                           lookup->sequence, stats, question->value);
-    take_visit(lookup, question, status);
+    take_result(lookup, question, bb_table_lookup_end(&question->in_table));
 }
 
 static bool is_same_block(const struct question *a, const struct question *b)
 {
-    return a->table_number == b->table_number && a->visit.block_offset == b->visit.block_offset;
+    return a->table_number == b->table_number &&
+           a->in_table.block_offset == b->in_table.block_offset;
 }
 
 /* Reads the pending blocks. They are at the front of the same list, in order, [first, end). A key
  * that needs the block just requested queues after it, so that it hits the cache. */
-static void read_blocks(struct lookup *lookup, struct bb_read_stats *stats)
+static void read_blocks(struct lookup *lookup)
 {
     struct question **pending = lookup->pending;
     size_t first = 0;
@@ -304,14 +293,14 @@ static void read_blocks(struct lookup *lookup, struct bb_read_stats *stats)
     for (size_t i = 0; i < lookup->pending_count; i++) {
         struct question *question = pending[i];
         if (end - first == BLOCKS_AHEAD)
-            read_block(lookup, pending[first++], stats);
+            read_block(lookup, pending[first++]);
         if (first == end || !is_same_block(pending[end - 1], question))
-            try_block(lookup, question, stats);
-        if (!question->visit.has_ended)
+            try_block(lookup, question);
+        if (question->in_table.state != BB_LOOKUP_ENDED)
             pending[end++] = question;
     }
     while (first < end)
-        read_block(lookup, pending[first++], stats);
+        read_block(lookup, pending[first++]);
 }
 
 static void ask_run(struct lookup *lookup, size_t run)
@@ -326,9 +315,9 @@ static void ask_run(struct lookup *lookup, size_t run)
         return;
     qsort(lookup->pending, lookup->pending_count, sizeof(struct question *), compare_places);
     if (lookup->pending_count == 1)
-        read_block(lookup, lookup->pending[0], stats);
+        read_block(lookup, lookup->pending[0]);
     else
-        read_blocks(lookup, stats);
+        read_blocks(lookup);
 }
 
 /* ---- groups ---- */

@@ -4,7 +4,6 @@
 #include "base/status.h"
 #include "kv/background/install.h"
 #include "kv/manifest/filename.h"
-#include "sstable/table_visit.h"
 
 /* Readers of other views may use the table filter until they leave. */
 static void distrust(struct bb_shadow *shadow, struct bb_table_file *file, struct bb_table *table)
@@ -18,29 +17,23 @@ static void distrust(struct bb_shadow *shadow, struct bb_table_file *file, struc
 }
 
 enum bb_status bb_shadow_check(struct bb_shadow *shadow, struct bb_table_file *file,
-                               struct bb_bytes key, uint64_t key_hash, uint64_t sequence,
-                               struct bb_buf *value, struct bb_pinned *pinned, enum bb_visit *visit)
+                               struct bb_table_lookup *lookup)
 {
-    static const struct bb_read_options options = {
-        .struct_size = sizeof(options), .ignore_filters = true, .bypass_fill = true};
-    struct bb_table *table = NULL;
     struct bb_read_stats unwanted = {0};
-    enum bb_visit found = BB_VISIT_COUNT;
-    if (*visit != BB_VISIT_SUMMARY_NEGATIVE && *visit != BB_VISIT_FILTER_NEGATIVE)
+    struct bb_table_question question = *lookup->question;
+    struct bb_table_lookup check = {
+        .table = lookup->table, .question = &question, .stats = &unwanted};
+    if (lookup->visit != BB_VISIT_SUMMARY_NEGATIVE && lookup->visit != BB_VISIT_FILTER_NEGATIVE)
         return BB_OK;
-    enum bb_status status = bb_table_file_open(file, &table);
-    if (status == BB_OK)
-        status = pinned != NULL ? bb_table_get_pinned(table, &options, key, key_hash, sequence,
-                                                      &unwanted, pinned, &sequence, &found)
-                                : bb_table_get(table, &options, key, key_hash, sequence, &unwanted,
-                                               value, &sequence, &found);
+    question.options = (struct bb_read_options){.ignore_filters = true, .bypass_fill = true};
+    enum bb_status status = bb_table_lookup_run(&check);
     if (status != BB_OK)
         return status;
     shadow->reader->counts.shadow_checks++;
-    if (found == BB_VISIT_FALSE_POSITIVE)
+    if (check.visit == BB_VISIT_FALSE_POSITIVE)
         return BB_OK;
-    distrust(shadow, file, table);
-    *visit = found;
+    distrust(shadow, file, lookup->table);
+    lookup->visit = check.visit;
     return BB_OK;
 }
 

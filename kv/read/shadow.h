@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "kv/store.h"
+#include "sstable/table_lookup.h"
 
 /* State of one lookup, or of one call for many keys. */
 struct bb_shadow {
@@ -28,12 +29,10 @@ static inline struct bb_shadow *bb_shadow_begin(struct bb_shadow *memory, struct
     return memory;
 }
 
-/* Call after a visit to a table whose filters may have ruled out the key. Sets *visit to the result
- * from the block. The value goes to `value`, or to `pinned` if that is not NULL. */
+/* Call after a lookup in a table whose filters may have ruled out the key. Makes it the lookup
+ * without filters, if they did. */
 BB_MUST_CHECK enum bb_status bb_shadow_check(struct bb_shadow *shadow, struct bb_table_file *file,
-                                             struct bb_bytes key, uint64_t key_hash,
-                                             uint64_t sequence, struct bb_buf *value,
-                                             struct bb_pinned *pinned, enum bb_visit *visit);
+                                             struct bb_table_lookup *lookup);
 /* Reports the result. NULL is allowed. REQUIRES: the reader has left. */
 void bb_shadow_end(const struct bb_shadow *shadow);
 

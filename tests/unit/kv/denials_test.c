@@ -7,7 +7,7 @@
 #include "kv/background/install.h"
 #include "kv/store.h"
 #include "sstable/table.h"
-#include "sstable/table_visit.h"
+#include "sstable/table_lookup.h"
 #include "tests/support/rng.h"
 #include "tests/support/store.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "sstable/table.h"
-#include "sstable/table_visit.h"
+#include "sstable/table_lookup.h"
 #include "tests/support/step.h"
 
 struct world {
@@ -49,8 +49,6 @@ static void check_short_way(struct world *world, struct bb_table *table, struct 
                             uint64_t sequence, enum bb_visit visit, struct bb_bytes value)
 {
     uint64_t hash = bb_hash_key(&world->secret, key);
-    uint64_t found_sequence = 0;
-    enum bb_visit found = BB_VISIT_COUNT;
     struct bb_read_stats stats = {0};
     struct bb_buf again = {0};
     bool is_let_through = false;
@@ -62,9 +60,13 @@ static void check_short_way(struct world *world, struct bb_table *table, struct 
     if (!is_let_through)
         return;
     world->let_through_count++;
-    assert_ok(bb_table_get_let_through(table, NULL, key, hash, sequence, &stats, &again, NULL,
-                                       &found_sequence, &found));
-    assert_int_equal(found, visit);
+    struct bb_table_question question = {
+        .key = key, .key_hash = hash, .sequence = sequence, .value = &again};
+    struct bb_table_lookup lookup = {
+        .table = table, .question = &question, .stats = &stats, .state = BB_LOOKUP_LET_THROUGH};
+    assert_ok(bb_table_lookup_run(&lookup));
+    assert_int_equal(lookup.state, BB_LOOKUP_ENDED);
+    assert_int_equal(lookup.visit, visit);
     assert_true(stats.visits[visit] == 1);
     if (visit == BB_VISIT_PRESENT)
         assert_true(bb_bytes_equal(bb_buf_bytes(&again), value));

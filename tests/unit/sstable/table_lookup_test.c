@@ -2,7 +2,7 @@
  * immediately or after a wait; data read immediately is used only after its checksum was verified;
  * the read-ahead of a large block is bounded. Method: a table of small blocks and one large value,
  * whose immediate reads are refused or return a wrong bit. */
-#include "sstable/table_visit.h"
+#include "sstable/table_lookup.h"
 #include "tests/unit/sstable/table_fixture.h"
 
 #include "base/hash.h"
@@ -103,34 +103,37 @@ static void world_deinit(struct world *world)
 }
 
 /* Tries, and ends where that did not. Returns whether it had to wait. */
-static bool visit(struct world *world, int number, struct bb_table_visit *visit)
+static bool look_up(struct world *world, int number, enum bb_visit *ret_visit)
 {
-    static const struct bb_read_options options;
     char key[16];
     key_of(number, key);
     struct bb_bytes bytes = bb_bytes_of_text(key);
-    assert_ok(bb_table_visit_begin(world->table, &options, bytes,
-                                   bb_hash_key(&world->secret, bytes), BB_SEQUENCE_MAX, false,
-                                   &world->stats, visit));
-    assert_false(visit->has_ended);
-    assert_ok(
-        bb_table_visit_try(visit, &options, bytes, BB_SEQUENCE_MAX, &world->stats, &world->value));
-    bool has_waited = !visit->has_ended;
+    struct bb_table_question question = {.key = bytes,
+                                         .key_hash = bb_hash_key(&world->secret, bytes),
+                                         .sequence = BB_SEQUENCE_MAX,
+                                         .value = &world->value};
+    struct bb_table_lookup lookup = {
+        .table = world->table, .question = &question, .stats = &world->stats};
+    assert_ok(bb_table_lookup_begin(&lookup));
+    assert_int_equal(lookup.state, BB_LOOKUP_BLOCK);
+    assert_ok(bb_table_lookup_try(&lookup));
+    bool has_waited = lookup.state == BB_LOOKUP_AWAITED;
     if (has_waited)
-        assert_ok(bb_table_visit_end(visit, &options, bytes, BB_SEQUENCE_MAX, &world->stats,
-                                     &world->value));
+        assert_ok(bb_table_lookup_end(&lookup));
+    assert_int_equal(lookup.state, BB_LOOKUP_ENDED);
+    *ret_visit = lookup.visit;
     return has_waited;
 }
 
 /* All small keys and those between; returns how many had to wait. */
-static int visit_all(struct world *world)
+static int look_up_all(struct world *world)
 {
     int waits = 0;
     for (int i = 0; i < 2 * KEYS; i++) {
-        struct bb_table_visit found;
+        enum bb_visit found = BB_VISIT_COUNT;
         char expected[16];
-        waits += visit(world, i, &found);
-        assert_int_equal(found.result, i % 2 == 0 ? BB_VISIT_PRESENT : BB_VISIT_FALSE_POSITIVE);
+        waits += look_up(world, i, &found);
+        assert_int_equal(found, i % 2 == 0 ? BB_VISIT_PRESENT : BB_VISIT_FALSE_POSITIVE);
         key_of(i, expected);
         if (i % 2 == 0)
             assert_true(bb_bytes_equal(bb_buf_bytes(&world->value), bb_bytes_of_text(expected)));
@@ -140,61 +143,61 @@ static int visit_all(struct world *world)
     return waits;
 }
 
-static void table_visit__has_no_wait_for_what_is_there(void **state)
+static void table_lookup__has_no_wait_for_what_is_there(void **state)
 {
     (void)state;
     struct world world;
     world_init(&world, 0);
-    assert_int_equal(visit_all(&world), 0);
+    assert_int_equal(look_up_all(&world), 0);
     assert_int_equal(world.stats.block_reads, 2 * KEYS);
     world_deinit(&world);
 }
 
-static void table_visit__waits_for_the_rest(void **state)
+static void table_lookup__waits_for_the_rest(void **state)
 {
     (void)state;
     struct world world;
     world_init(&world, 0);
     bb_file_memory_set_cold(world.memory, 3);
-    assert_int_equal(visit_all(&world), 2 * KEYS / 3);
+    assert_int_equal(look_up_all(&world), 2 * KEYS / 3);
     assert_int_equal(world.stats.block_reads, 2 * KEYS);
     world_deinit(&world);
 }
 
 /* The cache gets the block in either way, and then no read happens. */
-static void table_visit__fills_the_cache(void **state)
+static void table_lookup__fills_the_cache(void **state)
 {
     (void)state;
     for (uint32_t one_in = 0; one_in <= 2; one_in++) {
         struct world world;
         world_init(&world, 1 << 20);
         bb_file_memory_set_cold(world.memory, one_in);
-        (void)visit_all(&world);
+        (void)look_up_all(&world);
         assert_int_equal(world.stats.block_reads, watched.tries);
         assert_true(world.stats.block_reads == world.table->meta.block_count - 1);
         world_deinit(&world);
     }
 }
 
-static void table_visit__a_wrong_bit_read_at_once_is_read_again(void **state)
+static void table_lookup__a_wrong_bit_read_at_once_is_read_again(void **state)
 {
     (void)state;
     struct world world;
     world_init(&world, 1 << 20);
     watched.flips_a_bit = true;
-    (void)visit_all(&world);
+    (void)look_up_all(&world);
     assert_int_equal(world.stats.block_reads, 2 * watched.tries);
     world_deinit(&world);
 }
 
-static void table_visit__a_large_block_is_announced_in_part(void **state)
+static void table_lookup__a_large_block_is_announced_in_part(void **state)
 {
     (void)state;
     struct world world;
-    struct bb_table_visit found;
+    enum bb_visit found = BB_VISIT_COUNT;
     world_init(&world, 0);
-    assert_true(visit(&world, 2 * KEYS, &found));
-    assert_int_equal(found.result, BB_VISIT_PRESENT);
+    assert_true(look_up(&world, 2 * KEYS, &found));
+    assert_int_equal(found, BB_VISIT_PRESENT);
     assert_int_equal(world.value.size, LARGE_SIZE);
     assert_int_equal(watched.tries, 0);
     assert_in_range(watched.needed_size, 4096, LARGE_SIZE / 2);
@@ -204,11 +207,11 @@ static void table_visit__a_large_block_is_announced_in_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_visit__has_no_wait_for_what_is_there),
-        cmocka_unit_test(table_visit__waits_for_the_rest),
-        cmocka_unit_test(table_visit__fills_the_cache),
-        cmocka_unit_test(table_visit__a_wrong_bit_read_at_once_is_read_again),
-        cmocka_unit_test(table_visit__a_large_block_is_announced_in_part),
+        cmocka_unit_test(table_lookup__has_no_wait_for_what_is_there),
+        cmocka_unit_test(table_lookup__waits_for_the_rest),
+        cmocka_unit_test(table_lookup__fills_the_cache),
+        cmocka_unit_test(table_lookup__a_wrong_bit_read_at_once_is_read_again),
+        cmocka_unit_test(table_lookup__a_large_block_is_announced_in_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
