@@ -21,7 +21,7 @@ struct bb_db_iter {
     struct bb_buf bounds; /* low, then high */
     struct bb_read_stats stats;
     struct bb_read_stats *caller_stats; /* may be NULL */
-    _Atomic bool is_moving; /* kv/inherited.h */
+    _Atomic bool is_moving;             /* kv/inherited.h */
 };
 
 enum bb_status bb_snapshot_create(struct bb_db *db, struct bb_snapshot **ret_snapshot)

@@ -1,7 +1,7 @@
 /* Goal: a column that is damaged, or lacks a granule, costs its own help and no more: the other
  * columns still decide, and so do the other indexes of the attribute. Method: files of two columns,
  * damaged at every byte, and a value too large for a column; the possible records are compared with
- * a condition on the other column alone. */
+ * a condition on the other column. */
 #include "tests/unit/skip/indexed_rows.h"
 
 #define GRANULES 3
