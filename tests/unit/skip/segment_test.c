@@ -107,7 +107,8 @@ static void segments__never_deny_a_member(void **state)
         size_t count = draw_pairs(&rng, granule_count, members, (double)bb_rng_below(&rng, 200));
         assert_ok(bb_segment_builder_build(&builder, pairs, count, granule_count, rate));
         assert_int_equal(bb_segment_size(&builder.segment), builder.data.size);
-        assert_true(bb_segment_rate(&builder.segment) <= rate);
+        /* The number of addresses is rounded up, and the rate computed from it by a division. */
+        assert_true(bb_segment_rate(&builder.segment) <= rate * (1 + 1e-12));
         check_members(&builder, count);
     }
     bb_segment_builder_deinit(&builder);
@@ -176,7 +177,8 @@ static void false_granules__have_no_long_tail(void **state)
             sum += granules;
             beyond += granules > GRANULES * 6 / 100;
         }
-        assert_true(beyond <= QUESTIONS / 1000);
+        /* Four are expected at the highest rate; 16 is beyond six standard deviations. */
+        assert_true(beyond <= QUESTIONS * 4 / 1000);
         /* Four standard deviations of the mean above the prediction, for any seed. */
         double mean = (double)sum / QUESTIONS / GRANULES;
         assert_true(mean <= bb_segment_rate(&builder.segment) * 1.2 + 0.00002);
