@@ -211,20 +211,43 @@ static void finish_range(struct bb_db *db)
         bb_range_progress_finish(&request->progress, plan);
 }
 
-/* A failed edit may still prove durable, so the compaction must not remove its outputs
+/* A result while it is installed. */
+struct result {
+    struct bb_db *db;
+    bool is_outdated;
+};
+
+/* Runs under the lock on installing, so that no index is created between this and the install. A
+ * failed edit may still prove durable, so the compaction must not remove its outputs
  * (kv/orphans.h). */
+static enum bb_status place(void *context, struct bb_levels *levels, struct bb_edit *edit)
+{
+    struct result *result = context;
+    struct bb_db *db = result->db;
+    (void)levels;
+    result->is_outdated = bb_index_build_is_outdated(db->index_build);
+    if (result->is_outdated)
+        return bb_fail(BB_BUSY, "an index was created during a compaction");
+    bb_index_build_describe(db->index_build, edit);
+    bb_compaction_commit(db->compaction);
+    bb_index_build_commit(db->index_build);
+    return BB_OK;
+}
+
 static enum bb_status finish(struct bb_db *db)
 {
     struct bb_edit edit;
+    struct result result = {.db = db};
+    struct bb_placing placing = {.place = place, .context = &result};
     bb_edit_init(&edit);
     enum bb_status status = describe_result(db->compaction, &edit);
-    if (status == BB_OK) {
-        bb_index_build_describe(db->index_build, &edit);
-        bb_compaction_commit(db->compaction);
-        bb_index_build_commit(db->index_build);
-        status = bb_store_install(db, &edit, NULL);
-    }
+    if (status == BB_OK)
+        status = bb_store_install_placed(db, &edit, &placing);
     bb_edit_deinit(&edit);
+    if (result.is_outdated) {
+        bb_store_abandon_compaction(db);
+        return BB_OK;
+    }
     if (status != BB_OK)
         return status;
     count_compaction(db);
@@ -238,9 +261,16 @@ static enum bb_status finish(struct bb_db *db)
     return BB_OK;
 }
 
+/* An index that is created during a compaction would be missing from its outputs, even if
+ * bb_db_index_materialize has built it for all inputs meanwhile. The compaction begins again, which
+ * costs less than reading the outputs once more. */
 static enum bb_status step(struct bb_db *db)
 {
     bool is_done = false;
+    if (bb_index_build_is_outdated(db->index_build)) {
+        bb_store_abandon_compaction(db);
+        return BB_OK;
+    }
     enum bb_status status = bb_compaction_step(db->compaction, STEP_ENTRY_COUNT, &is_done);
     return status == BB_OK && is_done ? finish(db) : status;
 }

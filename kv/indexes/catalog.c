@@ -183,6 +183,7 @@ enum bb_status bb_catalog_change(const struct bb_catalog *catalog,
     if (status == BB_OK) {
         made->granule_bytes =
             change->granule_bytes != 0 ? change->granule_bytes : catalog->granule_bytes;
+        made->creation_count = catalog->creation_count + (change->add_index != NULL);
         status = copy_attributes(catalog, change, made);
     }
     if (status == BB_OK)

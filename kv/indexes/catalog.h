@@ -32,6 +32,8 @@ struct bb_catalog {
     struct bb_catalog_index *indexes; /* owned */
     struct bb_skip_spec *specs;       /* specs of the indexes in one array; owned */
     size_t index_count;
+    /* Indexes created since the store was opened, including dropped ones. */
+    uint64_t creation_count;
 };
 
 /* The requested changes. NULL: no change of that kind. */

@@ -16,7 +16,8 @@
 void bb_index_build_init_with(struct bb_index_build *build, struct bb_db *db,
                               struct bb_file_system *files, struct bb_catalog *catalog)
 {
-    *build = (struct bb_index_build){.db = db, .files = files};
+    *build = (struct bb_index_build){
+        .db = db, .files = files, .creation_count = catalog->creation_count};
     if (catalog->index_count > 0)
         build->catalog = bb_catalog_ref(catalog);
 }
@@ -27,6 +28,14 @@ void bb_index_build_init(struct bb_index_build *build, struct bb_db *db,
     struct bb_catalog *catalog = bb_store_ref_catalog(db);
     bb_index_build_init_with(build, db, files, catalog);
     bb_catalog_unref(catalog);
+}
+
+bool bb_index_build_is_outdated(const struct bb_index_build *build)
+{
+    struct bb_catalog *catalog = bb_store_ref_catalog(build->db);
+    bool is_outdated = catalog->creation_count != build->creation_count;
+    bb_catalog_unref(catalog);
+    return is_outdated;
 }
 
 /* Abandons the open file. */

@@ -28,6 +28,7 @@ struct bb_index_build {
     struct bb_db *db;                /* borrowed */
     struct bb_file_system *files;    /* borrowed: file system for the files */
     struct bb_catalog *catalog;      /* one reference; NULL: there are no indexes */
+    uint64_t creation_count;         /* of the catalog */
     bool yields;                     /* a step of the compacting worker: ends for a flush */
     struct bb_skip_builder *builder; /* of the open file, or NULL */
     struct bb_built_index open;      /* the open file */
@@ -46,6 +47,8 @@ void bb_index_build_init(struct bb_index_build *build, struct bb_db *db,
 /* With the caller's catalog; takes a reference to it. */
 void bb_index_build_init_with(struct bb_index_build *build, struct bb_db *db,
                               struct bb_file_system *files, struct bb_catalog *catalog);
+/* True when an index was created since init: its files lack that index. */
+bool bb_index_build_is_outdated(const struct bb_index_build *build);
 /* Removes uncommitted files. A zeroed build is allowed. */
 void bb_index_build_deinit(struct bb_index_build *build);
 

@@ -415,6 +415,83 @@ static void deferred_indexes__yield_to_a_flush_without_space(void **state)
     store_deinit(&store);
 }
 
+/* Holds a compaction at its first call of a kind. */
+struct held_compaction {
+    struct store *store;
+    enum bb_file_call call;
+    const char *part;       /* of the path */
+    _Atomic bool is_there;  /* the compaction has come */
+    _Atomic bool may_go_on; /* from there */
+    struct bb_thread thread;
+    enum bb_status status;
+};
+
+static enum bb_status hold_compaction(void *context, struct bb_file_memory *memory, uint64_t number,
+                                      enum bb_file_call call, const char *path)
+{
+    struct held_compaction *held = context;
+    (void)memory;
+    (void)number;
+    if (held->is_there || call != held->call || strstr(path, held->part) == NULL)
+        return BB_OK;
+    held->is_there = true;
+    while (!held->may_go_on)
+        (void)sched_yield();
+    return BB_OK;
+}
+
+static void compact_in_thread(void *argument)
+{
+    struct held_compaction *held = argument;
+    held->status = bb_db_compact(held->store->db);
+}
+
+/* While the compaction is held, indexes are created and, with is_built, built for its inputs. */
+static void create_during_compaction(struct held_compaction *held, bool is_built)
+{
+    struct store store;
+    store_init(&store);
+    store.options.deterministic = false;
+    store_open(&store);
+    indexed_create_attributes(&store);
+    flush_rows(&store, 0, 1);
+    indexed_put_rows(&store, 50, 800, 2);
+    assert_ok(bb_db_flush(store.db));
+    held->store = &store;
+    bb_file_memory_set_hook(store.memory, hold_compaction, held);
+    assert_ok(bb_thread_create(&held->thread, compact_in_thread, held));
+    while (!held->is_there)
+        (void)sched_yield();
+    indexed_create_indexes(&store);
+    if (is_built)
+        assert_ok(bb_db_index_materialize(store.db, NULL));
+    held->may_go_on = true;
+    bb_thread_join(&held->thread);
+    assert_ok(held->status);
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    assert_true(bb_levels_table_count(store.db->view->levels, 0) == 0);
+    indexed_check_all_built(store.db);
+    store_deinit(&store);
+}
+
+/* Regression: the compaction ended after the indexes of its inputs were built, and its outputs had
+ * none until the next call of bb_db_index_materialize. */
+static void deferred_indexes__created_during_a_compaction_are_in_its_outputs(void **state)
+{
+    static const struct held_compaction moments[] = {
+        {.call = BB_FILE_CALL_CREATE, .part = ".bbt"},
+        {.call = BB_FILE_CALL_APPEND, .part = ".bbt"},
+        {.call = BB_FILE_CALL_SYNC, .part = ".bbt"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+        for (int is_built = 0; is_built < 2; is_built++) {
+            struct held_compaction held = moments[i];
+            create_during_compaction(&held, is_built != 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +507,7 @@ int main(void)
         cmocka_unit_test(deferred_indexes__are_built_after_a_selection),
         cmocka_unit_test(deferred_indexes__do_not_keep_a_store_open),
         cmocka_unit_test(deferred_indexes__yield_to_a_flush_without_space),
+        cmocka_unit_test(deferred_indexes__created_during_a_compaction_are_in_its_outputs),
     };
     return cmocka_run_group_tests_name("deferred_indexes", tests, NULL, NULL);
 }
