@@ -10,7 +10,7 @@ foreach(form SHARED STATIC)
     target_include_directories(bloomblock_${suffix} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(bloomblock_${suffix} PRIVATE
-        $<BUILD_INTERFACE:bb_flags> PkgConfig::LZ4 PkgConfig::XXHASH PkgConfig::PCRE2 Threads::Threads m)
+        $<BUILD_INTERFACE:bb_flags> PkgConfig::LZ4 PkgConfig::XXHASH PkgConfig::PCRE2 ${BB_UNISTRING_LINK} Threads::Threads m)
     install(TARGETS bloomblock_${suffix} EXPORT bloomblock
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()

@@ -3,7 +3,7 @@ set(BB_LAYERS base bloomblock skip sstable compaction kv)
 
 set(BB_LINKS_base PkgConfig::XXHASH Threads::Threads)
 set(BB_LINKS_bloomblock bb_base m)
-set(BB_LINKS_skip bb_bloomblock bb_base PkgConfig::PCRE2)
+set(BB_LINKS_skip bb_bloomblock bb_base PkgConfig::PCRE2 ${BB_UNISTRING_LINK})
 set(BB_LINKS_sstable bb_bloomblock bb_base PkgConfig::LZ4)
 set(BB_LINKS_compaction bb_sstable bb_base)
 set(BB_LINKS_kv bb_skip bb_compaction bb_sstable bb_base)

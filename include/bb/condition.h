@@ -14,6 +14,9 @@
  *     starts_with(attribute, 'x')   ends_with(attribute, 'x')   contains(attribute, 'x')
  *     has_token(attribute, 'x')
  *     has_all_tokens(attribute, 'x y', ...)   has_any_token(attribute, 'x y', ...)
+ *     has_word(attribute, 'x')
+ *     has_all_words(attribute, 'x y', ...)   has_any_word(attribute, 'x y', ...)
+ *     ihas_word, ihas_all_words, ihas_any_word        the same without regard to case
  *     matches(attribute, 'regular expression')
  *     NOT condition, condition AND condition, condition OR condition, (condition)
  *     TRUE, FALSE, NULL                               NULL is unknown for every record
@@ -40,6 +43,12 @@
  *       literal; any other backslash is literal too.
  *     - A token is a maximal run of ASCII letters, digits and bytes from 0x80 on. has_token takes
  *       exactly one token; the other two take texts and use all tokens in them.
+ *     - A word is a segment of Unicode's UAX #29 with a letter or a digit: "don't", "3.14", "naive"
+ *       with an accent. A byte of no valid UTF-8 sequence separates words; a word of more than
+ *       1,024 bytes is cut. Words are compared as bytes, without
+ *       normalisation. ihas_word and its
+ *       kin compare after Unicode's full case folding ("Straße" is "STRASSE"). They need a build
+ *       with libunistring, whose version of Unicode decides; elsewhere they are BB_UNSUPPORTED.
  *     - matches is true if some part of the value matches, as in pcre2 without UTF: patterns and
  *       values are bytes, only ASCII letters have case, $ matches only at the end. A match that
  *       takes too many steps is an error.
@@ -87,6 +96,12 @@ enum bb_predicate {
     BB_PREDICATE_HAS_ALL_TOKENS = 7,
     BB_PREDICATE_HAS_ANY_TOKEN = 8,
     BB_PREDICATE_MATCHES = 9,
+    BB_PREDICATE_HAS_WORD = 10,
+    BB_PREDICATE_HAS_ALL_WORDS = 11,
+    BB_PREDICATE_HAS_ANY_WORD = 12,
+    BB_PREDICATE_IHAS_WORD = 13,
+    BB_PREDICATE_IHAS_ALL_WORDS = 14,
+    BB_PREDICATE_IHAS_ANY_WORD = 15,
 };
 
 struct bb_condition;
@@ -118,7 +133,7 @@ BB_API BB_MUST_CHECK enum bb_status bb_condition_in(const struct bb_schema *sche
 BB_API BB_MUST_CHECK enum bb_status bb_condition_is_null(const struct bb_schema *schema,
                                                          size_t attribute,
                                                          struct bb_condition **ret_condition);
-/* operands: exactly one; HAS_ALL_TOKENS and HAS_ANY_TOKEN take one or more. */
+/* operands: exactly one; predicates with ALL or ANY take one or more. */
 BB_API BB_MUST_CHECK enum bb_status bb_condition_text(const struct bb_schema *schema,
                                                       size_t attribute, enum bb_predicate predicate,
                                                       const struct bb_bytes *operands, size_t count,

@@ -72,9 +72,12 @@ struct bb_db_index {
     uint64_t tables;         /* of the store, of now */
     uint64_t tables_built;   /* of them, that have the index */
     uint64_t tables_pending; /* of them, whose index file is deferred: the store builds it */
-    uint64_t size_bytes;     /* in their index files */
-    uint64_t pairs;          /* members of granules, each granule's counted */
-    uint64_t granules;       /* of these tables */
+    /* Of them, that have it with words of another version of the library: it is not used, and
+     * bb_db_index_materialize builds it again. */
+    uint64_t tables_of_other_words;
+    uint64_t size_bytes; /* in their index files */
+    uint64_t pairs;      /* members of granules, each granule's counted */
+    uint64_t granules;   /* of these tables */
 };
 struct bb_db_index_list {
     struct bb_db_index *indexes;

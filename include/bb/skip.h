@@ -45,6 +45,16 @@ enum bb_skip_kind {
 /* Stable lower-case name: "min_max", "set", ... NULL for an unknown value. */
 BB_API const char *bb_skip_kind_name(enum bb_skip_kind kind);
 
+/* How tokens and text find words. */
+enum bb_tokenizer {
+    /* Runs of ASCII letters, ASCII digits and bytes from 0x80 on: has_token and its kin. */
+    BB_TOKENIZER_ASCII = 0,
+    /* Words of Unicode (bb/condition.h): has_word and its kin. An index stores the version of the
+     * library that found its words, because they differ between versions of Unicode; programs with
+     * another version do not use it. */
+    BB_TOKENIZER_UNICODE = 1,
+};
+
 #define BB_SKIP_RATE_MIN       1e-7
 #define BB_SKIP_RATE_MAX       0.5
 #define BB_SKIP_SET_VALUES_MAX 65536u
@@ -58,13 +68,16 @@ struct bb_skip_spec {
     double rate; /* values, tokens, ngrams: share of granules that are maybe for an absent value */
     uint32_t set_values_max; /* set: values of a segment; with more it is not indexed */
     uint32_t ngram_size;     /* ngrams: bytes */
-    bool folds_case;         /* tokens, ngrams: ASCII letters in lower case */
-    bool counts_records;     /* text: of each granule how many records hold a word */
-    uint64_t reserved[4];    /* 0 */
+    /* tokens, ngrams: ASCII letters in lower case; words of Unicode: folded case */
+    bool folds_case;
+    bool counts_records;         /* text: of each granule how many records hold a word */
+    enum bb_tokenizer tokenizer; /* tokens, text */
+    uint64_t reserved[4];        /* 0 */
 };
 
 /* Reads a spec from text: "tokens(agent, rate=0.001, fold=lower)". The message of BB_INVALID names
- * the fault and its byte. */
+ * the fault and its byte. Every build reads the spec of an index of words. A build without words
+ * cannot create the index: BB_UNSUPPORTED, and the message names the package. */
 BB_API BB_MUST_CHECK enum bb_status
 bb_skip_spec_parse(const char *text, const struct bb_schema *schema, struct bb_skip_spec *ret_spec);
 /* The canonical text of a spec: appended, with no terminator. */
@@ -155,8 +168,11 @@ struct bb_skip_index_info {
     struct bb_skip_spec spec;
     const char *attribute_name;
     const char *attribute_definition;
-    bool is_known;          /* false: a kind of a newer version; the fields below are 0 */
-    uint64_t segment_count; /* of up to 1,024 granules */
+    /* False: the index is not used. Its kind is of a newer version, and the fields below are 0; or
+     * its words are of another version of the library, which words_made_with names. */
+    bool is_known;
+    const char *words_made_with; /* tokenizer=unicode: "libunistring 1.0.0"; else NULL */
+    uint64_t segment_count;      /* of up to 1,024 granules */
     uint64_t unindexed_granules;
     uint64_t pair_count;   /* members of granules, each granule's counted; of set values, of min_max
                             granules with bounds */

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/coding.h"
 #include "bb/select.h"
+#include "skip/index/spec.h"
 
 /* ---- construction ---- */
 
@@ -167,6 +168,9 @@ static enum bb_status copy_indexes(const struct bb_catalog *from,
     }
     if (status == BB_OK && change->add_index != NULL)
         status = add_index(to, change->add_index, change->add_spec);
+    /* An index that is there already stays: others can build it. */
+    if (status == BB_OK && change->add_index != NULL)
+        status = bb_spec_check_build(&to->specs[to->index_count - 1]);
     return status;
 }
 

@@ -11,6 +11,7 @@
 #include "kv/indexes/index_file.h"
 #include "kv/indexes/store_catalog.h"
 #include "kv/manifest/filename.h"
+#include "skip/index/spec.h"
 #include "sstable/table_builder.h"
 
 void bb_index_build_init_with(struct bb_index_build *build, struct bb_db *db,
@@ -71,10 +72,27 @@ static enum bb_status grow(struct bb_index_build *build)
     return BB_OK;
 }
 
+/* Indexes that this program cannot build are left out: such a file costs reads. */
+static enum bb_status create_with_buildable(struct bb_index_build *build, const char *path,
+                                            const struct bb_skip_options *options)
+{
+    const struct bb_catalog *catalog = build->catalog;
+    struct bb_skip_spec *specs = bb_alloc_zeroed(catalog->index_count, sizeof(specs[0]));
+    size_t count = 0;
+    if (specs == NULL)
+        return bb_fail(BB_NO_MEMORY, "no memory for building %zu indexes", catalog->index_count);
+    for (size_t i = 0; i < catalog->index_count; i++)
+        if (bb_spec_check_build(&catalog->specs[i]) == BB_OK)
+            specs[count++] = catalog->specs[i];
+    enum bb_status status =
+        bb_skip_builder_create(path, options, catalog->schema, specs, count, &build->builder);
+    bb_free(specs);
+    return status;
+}
+
 static enum bb_status create_builder(struct bb_index_build *build, struct bb_bytes table_id)
 {
     struct bb_buf path = {0};
-    const struct bb_catalog *catalog = build->catalog;
     struct bb_skip_options options = {
         .struct_size = sizeof(options), .file_system = build->files, .secret = &build->db->secret};
     memcpy(options.id, table_id.data, sizeof(options.id));
@@ -82,8 +100,7 @@ static enum bb_status create_builder(struct bb_index_build *build, struct bb_byt
     enum bb_status status =
         bb_filename_path(build->db->directory, BB_FILE_INDEX, build->open.number, &path);
     if (status == BB_OK)
-        status = bb_skip_builder_create((const char *)path.data, &options, catalog->schema,
-                                        catalog->specs, catalog->index_count, &build->builder);
+        status = create_with_buildable(build, (const char *)path.data, &options);
     bb_buf_deinit(&path);
     return status;
 }

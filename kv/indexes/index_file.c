@@ -85,15 +85,34 @@ enum bb_status bb_index_file_open(struct bb_companion *companion, struct bb_skip
     return status;
 }
 
+static bool is_of_spec(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,
+                       const struct bb_skip_spec *spec)
+{
+    const char *definition = bb_schema_definition(catalog->schema, spec->attribute);
+    return strcmp(info->attribute_definition, definition) == 0 && info->spec.kind == spec->kind &&
+           info->spec.rate == spec->rate && info->spec.set_values_max == spec->set_values_max &&
+           info->spec.ngram_size == spec->ngram_size && info->spec.folds_case == spec->folds_case &&
+           info->spec.counts_records == spec->counts_records &&
+           info->spec.tokenizer == spec->tokenizer;
+}
+
 bool bb_index_file_is(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,
                       const struct bb_skip_spec *spec)
 {
-    const char *definition = bb_schema_definition(catalog->schema, spec->attribute);
-    return info->is_known && strcmp(info->attribute_definition, definition) == 0 &&
-           info->spec.kind == spec->kind && info->spec.rate == spec->rate &&
-           info->spec.set_values_max == spec->set_values_max &&
-           info->spec.ngram_size == spec->ngram_size && info->spec.folds_case == spec->folds_case &&
-           info->spec.counts_records == spec->counts_records;
+    return info->is_known && is_of_spec(info, catalog, spec);
+}
+
+bool bb_index_file_has_other_words(const struct bb_skip_file *file,
+                                   const struct bb_catalog *catalog,
+                                   const struct bb_skip_spec *spec)
+{
+    struct bb_skip_index_info info;
+    for (size_t i = 0; i < bb_skip_file_index_count(file); i++) {
+        bb_skip_file_index(file, i, &info);
+        if (!info.is_known && info.words_made_with != NULL && is_of_spec(&info, catalog, spec))
+            return true;
+    }
+    return false;
 }
 
 bool bb_index_file_has(const struct bb_skip_file *file, const struct bb_catalog *catalog,

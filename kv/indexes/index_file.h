@@ -38,6 +38,10 @@ static inline bool bb_index_file_is_lost(enum bb_status status)
  * describes it. */
 bool bb_index_file_has(const struct bb_skip_file *file, const struct bb_catalog *catalog,
                        const struct bb_skip_spec *spec, struct bb_skip_index_info *ret_info);
+/* Whether it has such an index with words of another version of the library (bb/skip.h). */
+bool bb_index_file_has_other_words(const struct bb_skip_file *file,
+                                   const struct bb_catalog *catalog,
+                                   const struct bb_skip_spec *spec);
 
 /* Removes an index file that no manifest names. */
 void bb_index_file_remove(struct bb_db *db, uint64_t number);

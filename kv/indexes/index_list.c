@@ -59,8 +59,11 @@ static void count_file(const struct bb_skip_file *file, const struct bb_catalog 
     list->file_count++;
     list->file_bytes += bb_skip_file_size(file);
     for (size_t i = 0; i < list->count; i++) {
-        if (!bb_index_file_has(file, catalog, &catalog->specs[i], &info))
+        if (!bb_index_file_has(file, catalog, &catalog->specs[i], &info)) {
+            list->indexes[i].tables_of_other_words +=
+                bb_index_file_has_other_words(file, catalog, &catalog->specs[i]);
             continue;
+        }
         list->indexes[i].tables_built++;
         list->indexes[i].size_bytes += info.size_bytes;
         list->indexes[i].pairs += info.pair_count;

@@ -141,26 +141,64 @@ static enum bb_status build_like(const struct bb_leaf_attribute *attribute,
     return status == BB_OK ? build_pattern(attribute, like, ret_condition) : status;
 }
 
-static bool is_list_of_tokens(enum bb_predicate predicate)
+bool bb_build_is_list(enum bb_predicate predicate)
 {
-    return predicate == BB_PREDICATE_HAS_ALL_TOKENS || predicate == BB_PREDICATE_HAS_ANY_TOKEN;
+    switch (predicate) {
+    case BB_PREDICATE_HAS_ALL_TOKENS:
+    case BB_PREDICATE_HAS_ANY_TOKEN:
+    case BB_PREDICATE_HAS_ALL_WORDS:
+    case BB_PREDICATE_HAS_ANY_WORD:
+    case BB_PREDICATE_IHAS_ALL_WORDS:
+    case BB_PREDICATE_IHAS_ANY_WORD:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_of_one_word(enum bb_predicate predicate)
+{
+    return predicate == BB_PREDICATE_HAS_WORD || predicate == BB_PREDICATE_IHAS_WORD;
+}
+
+static enum bb_status check_one_word(struct bb_bytes operand)
+{
+    struct bb_word_rules rules;
+    enum bb_status status = bb_words_check();
+    if (status != BB_OK)
+        return status;
+    bb_word_rules_init(&rules);
+    return bb_word_is_one(&rules, operand)
+               ? BB_OK
+               : bb_fail(BB_INVALID, "expected one word of Unicode, nothing else (has_all_words "
+                                     "takes several)");
 }
 
 static enum bb_status check_text(const struct bb_leaf_attribute *attribute,
                                  enum bb_predicate predicate, const struct bb_bytes *operands,
                                  size_t count)
 {
-    if (predicate < BB_PREDICATE_LIKE || predicate > BB_PREDICATE_MATCHES)
+    if (predicate < BB_PREDICATE_LIKE || predicate > BB_PREDICATE_IHAS_ANY_WORD)
         return bb_fail(BB_INVALID, "there is no predicate of number %d", (int)predicate);
     if (attribute->type != BB_ATTRIBUTE_BYTES)
         return bb_fail(BB_INVALID, "expected an attribute of type bytes, found \"%s\" of type %s",
                        attribute->name, bb_attribute_type_name(attribute->type));
-    if (count == 0 || (count > 1 && !is_list_of_tokens(predicate)))
+    if (count == 0 || (count > 1 && !bb_build_is_list(predicate)))
         return bb_fail(BB_INVALID, "expected one text, found %zu", count);
     if (predicate == BB_PREDICATE_HAS_TOKEN && !bb_token_is_one(operands[0]))
         return bb_fail(BB_INVALID, "expected one token: letters and digits, nothing else "
                                    "(has_all_tokens takes several)");
-    return BB_OK;
+    return is_of_one_word(predicate) ? check_one_word(operands[0]) : BB_OK;
+}
+
+/* REQUIRES: a predicate of words. */
+static enum bb_status build_words(enum bb_predicate predicate, const struct bb_bytes *operands,
+                                  size_t count, struct bb_text **ret_text)
+{
+    bool folds_case = predicate >= BB_PREDICATE_IHAS_WORD;
+    bool is_any = predicate == BB_PREDICATE_HAS_ANY_WORD || predicate == BB_PREDICATE_IHAS_ANY_WORD;
+    return bb_text_of_words(is_any ? BB_TEXT_ANY_WORD : BB_TEXT_ALL_WORDS, folds_case, operands,
+                            count, ret_text);
 }
 
 enum bb_status bb_build_text(const struct bb_schema *schema, size_t attribute,
@@ -172,7 +210,9 @@ enum bb_status bb_build_text(const struct bb_schema *schema, size_t attribute,
     enum bb_status status = check_text(&leaf_attribute, predicate, operands, count);
     if (status != BB_OK)
         return status;
-    if (predicate == BB_PREDICATE_MATCHES)
+    if (predicate >= BB_PREDICATE_HAS_WORD)
+        status = build_words(predicate, operands, count, &text);
+    else if (predicate == BB_PREDICATE_MATCHES)
         status = bb_text_of_regex(operands[0], &text);
     else if (predicate == BB_PREDICATE_HAS_ANY_TOKEN)
         status = bb_text_of_tokens(BB_TEXT_ANY_TOKEN, operands, count, &text);

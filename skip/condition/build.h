@@ -28,4 +28,7 @@ BB_MUST_CHECK enum bb_status bb_build_text(const struct bb_schema *schema, size_
 BB_MUST_CHECK enum bb_status bb_build_not(struct bb_condition *condition,
                                           struct bb_condition **ret_condition);
 
+/* Whether the predicate takes several texts. */
+bool bb_build_is_list(enum bb_predicate predicate);
+
 #endif

@@ -61,6 +61,11 @@ struct bb_leaf {
     /* TEXT: every match satisfies all groups. None: nothing is known of matches. */
     const struct bb_piece_group *groups;
     size_t group_count;
+    /* TEXT: words of every match, as groups; each piece is one whole word. WHY apart: folded words
+     * are no bytes of the match, so that they are no pieces of above. */
+    const struct bb_piece_group *word_groups;
+    size_t word_group_count;
+    bool words_are_folded;
     /* TEXT: every match lies in it; NULL: nothing is known. Exact: every value in it matches too.
      */
     const struct bb_interval *cover;

@@ -286,6 +286,12 @@ static const struct {
     {"HAS_ALL_TOKENS", BB_PREDICATE_HAS_ALL_TOKENS},
     {"HAS_ANY_TOKEN", BB_PREDICATE_HAS_ANY_TOKEN},
     {"MATCHES", BB_PREDICATE_MATCHES},
+    {"HAS_WORD", BB_PREDICATE_HAS_WORD},
+    {"HAS_ALL_WORDS", BB_PREDICATE_HAS_ALL_WORDS},
+    {"HAS_ANY_WORD", BB_PREDICATE_HAS_ANY_WORD},
+    {"IHAS_WORD", BB_PREDICATE_IHAS_WORD},
+    {"IHAS_ALL_WORDS", BB_PREDICATE_IHAS_ALL_WORDS},
+    {"IHAS_ANY_WORD", BB_PREDICATE_IHAS_ANY_WORD},
 };
 
 /* 0 where no function is. */
@@ -298,11 +304,6 @@ static enum bb_predicate function_of(const struct parser *parser)
         if (bb_word_is(&parser->word, FUNCTIONS[i].name))
             return FUNCTIONS[i].predicate;
     return (enum bb_predicate)0;
-}
-
-static bool is_list(enum bb_predicate predicate)
-{
-    return predicate == BB_PREDICATE_HAS_ALL_TOKENS || predicate == BB_PREDICATE_HAS_ANY_TOKEN;
 }
 
 /* Strings with a comma before each, up to the closing parenthesis. Each is tried alone, so that the
@@ -325,7 +326,7 @@ static enum bb_status take_operands(struct parser *parser, size_t attribute,
             return fail_at(offset, status);
         bb_condition_destroy(alone);
         status = bb_buf_append(operands, &operand, sizeof(operand));
-    } while (status == BB_OK && is_list(predicate) && parser->word.kind != BB_WORD_CLOSE);
+    } while (status == BB_OK && bb_build_is_list(predicate) && parser->word.kind != BB_WORD_CLOSE);
     return status;
 }
 

@@ -152,10 +152,21 @@ static enum bb_status print_like(const struct bb_like *like, bool is_negated, st
     return status;
 }
 
+static const char *function_of_words(const struct bb_text *text)
+{
+    if (text->operand_count == 1)
+        return text->folds_case ? "ihas_word(" : "has_word(";
+    if (text->kind == BB_TEXT_ALL_WORDS)
+        return text->folds_case ? "ihas_all_words(" : "has_all_words(";
+    return text->folds_case ? "ihas_any_word(" : "has_any_word(";
+}
+
 static const char *function_name(const struct bb_text *text)
 {
     if (text->kind == BB_TEXT_REGEX)
         return "matches(";
+    if (text->kind == BB_TEXT_ALL_WORDS || text->kind == BB_TEXT_ANY_WORD)
+        return function_of_words(text);
     if (text->operand_count == 1)
         return "has_token(";
     return text->kind == BB_TEXT_ALL_TOKENS ? "has_all_tokens(" : "has_any_token(";

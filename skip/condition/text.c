@@ -20,6 +20,7 @@ void bb_text_destroy(struct bb_text *text)
     bb_like_destroy(text->like);
     bb_regex_destroy(text->regex);
     bb_piece_list_deinit(&text->pieces);
+    bb_piece_list_deinit(&text->words);
     bb_free(text->operands);
     bb_free(text->bytes);
     bb_free(text->cover_high);
@@ -290,6 +291,10 @@ enum bb_status bb_text_match(const struct bb_text *text, struct bb_regex_run *ru
     if (text->kind == BB_TEXT_REGEX) {
         BB_ASSERT(run != NULL);
         return bb_regex_match(text->regex, run, value, ret_is_match);
+    }
+    if (text->kind == BB_TEXT_ALL_WORDS || text->kind == BB_TEXT_ANY_WORD) {
+        *ret_is_match = bb_text_has_words(text, value);
+        return BB_OK;
     }
     *ret_is_match =
         text->kind == BB_TEXT_LIKE ? bb_like_match(text->like, value) : has_tokens(text, value);

@@ -1,5 +1,5 @@
-/* What a leaf of kind TEXT looks for in an attribute's bytes: a pattern of LIKE, tokens or a
- * regular expression. It decides on values, and says what every match contains. It is constant. */
+/* What a leaf of kind TEXT looks for in an attribute's bytes: a pattern of LIKE, tokens, words
+ * or a regular expression. It decides on values, and says what every match contains. It is constant. */
 #ifndef BB_SKIP_CONDITION_TEXT_H
 #define BB_SKIP_CONDITION_TEXT_H
 
@@ -7,28 +7,36 @@
 #include "skip/condition/like.h"
 #include "skip/condition/piece_list.h"
 #include "skip/condition/regex.h"
+#include "skip/condition/words.h"
 
 enum bb_text_kind {
     BB_TEXT_LIKE, /* also without regard to case */
     BB_TEXT_ALL_TOKENS,
     BB_TEXT_ANY_TOKEN,
     BB_TEXT_REGEX,
+    BB_TEXT_ALL_WORDS,
+    BB_TEXT_ANY_WORD,
 };
 
 struct bb_text {
     enum bb_text_kind kind;
     struct bb_like *like;      /* LIKE */
     struct bb_regex *regex;    /* REGEX */
-    struct bb_bytes *operands; /* tokens, each once; the regular expression */
+    struct bb_bytes *operands; /* tokens or words, each once; the regular expression */
     size_t operand_count;
+    bool folds_case;            /* words: the operands are folded, and so are the words of values */
+    struct bb_word_rules rules; /* words */
     /* As in struct bb_leaf. */
     const struct bb_piece_group *groups;
     size_t group_count;
+    const struct bb_piece_group *word_groups;
+    size_t word_group_count;
     bool has_cover;
     bool is_cover_exact;
     struct bb_interval cover;
     /* What the above point to. */
     struct bb_piece_list pieces;
+    struct bb_piece_list words;
     uint8_t *bytes;
     uint8_t *cover_high;
 };
@@ -45,6 +53,12 @@ BB_MUST_CHECK enum bb_status bb_text_of_tokens(enum bb_text_kind kind,
                                                const struct bb_bytes *operands, size_t count,
                                                struct bb_text **ret_text);
 
+/* The same of words: kind is BB_TEXT_ALL_WORDS or BB_TEXT_ANY_WORD. BB_UNSUPPORTED where this build
+ * has no words. */
+BB_MUST_CHECK enum bb_status bb_text_of_words(enum bb_text_kind kind, bool folds_case,
+                                              const struct bb_bytes *operands, size_t count,
+                                              struct bb_text **ret_text);
+
 BB_MUST_CHECK enum bb_status bb_text_of_regex(struct bb_bytes pattern, struct bb_text **ret_text);
 
 void bb_text_destroy(struct bb_text *text);
@@ -52,5 +66,8 @@ void bb_text_destroy(struct bb_text *text);
 /* run may be NULL where the text is no regular expression. Failures as bb_regex_match. */
 BB_MUST_CHECK enum bb_status bb_text_match(const struct bb_text *text, struct bb_regex_run *run,
                                            struct bb_bytes value, bool *ret_is_match);
+
+/* bb_text_match of words. */
+bool bb_text_has_words(const struct bb_text *text, struct bb_bytes value);
 
 #endif

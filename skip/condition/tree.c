@@ -134,6 +134,9 @@ enum bb_status bb_tree_text(const struct bb_leaf_attribute *attribute, struct bb
     leaf->text = text;
     leaf->leaf.groups = text->groups;
     leaf->leaf.group_count = text->group_count;
+    leaf->leaf.word_groups = text->word_groups;
+    leaf->leaf.word_group_count = text->word_group_count;
+    leaf->leaf.words_are_folded = text->folds_case;
     leaf->leaf.cover = text->has_cover ? &text->cover : NULL;
     leaf->leaf.is_cover_exact = text->is_cover_exact;
     *ret_leaf = leaf;

@@ -144,6 +144,8 @@ enum bb_status bb_index_builder_finish(struct bb_index_builder *builder, struct 
                                        .unindexed_granules = sink->unindexed_granules,
                                        .pair_count = sink->pair_count,
                                        .data_bytes = sink->data_bytes};
+    if (builder->spec.tokenizer == BB_TOKENIZER_UNICODE)
+        bb_words_identity(index.words_made_with);
     index.head.size = sink->head.size + BB_SKIP_CHECKSUM_SIZE;
     if (sink->granule_count > 0)
         index.predicted_rate = sink->false_granules / (double)sink->granule_count;

@@ -8,6 +8,10 @@
 /* ON DISK: flags of an index. */
 #define FLAG_FOLDS  1
 #define FLAG_COUNTS 2
+/* ON DISK: numbers of kinds, besides those of enum bb_skip_kind. WHY numbers of their own: programs
+ * that know no words pass over them. */
+#define KIND_WORDS     8 /* tokens(a, tokenizer=unicode) */
+#define KIND_WORD_TEXT 9 /* text(a, tokenizer=unicode) */
 
 void bb_index_directory_deinit(struct bb_index_directory *directory)
 {
@@ -110,9 +114,23 @@ static enum bb_status append_varints(struct bb_buf *buf, const uint64_t *values,
     return status;
 }
 
+static uint8_t kind_number(const struct bb_skip_spec *spec)
+{
+    if (spec->tokenizer == BB_TOKENIZER_ASCII)
+        return (uint8_t)spec->kind;
+    return spec->kind == BB_SKIP_TEXT ? KIND_WORD_TEXT : KIND_WORDS;
+}
+
+static enum bb_status append_words(const struct bb_directory_entry *index, struct bb_buf *buf)
+{
+    if (index->spec.tokenizer == BB_TOKENIZER_ASCII)
+        return BB_OK;
+    return bb_append_bytes(buf, bb_bytes_of_text(index->words_made_with));
+}
+
 static enum bb_status append_fields(const struct bb_directory_entry *index, struct bb_buf *buf)
 {
-    enum bb_status status = bb_append_u8(buf, (uint8_t)index->spec.kind);
+    enum bb_status status = bb_append_u8(buf, kind_number(&index->spec));
     if (status == BB_OK)
         status = bb_append_varint(buf, index->spec.attribute);
     if (status == BB_OK)
@@ -128,7 +146,9 @@ static enum bb_status append_fields(const struct bb_directory_entry *index, stru
                                 index->unindexed_granules, index->pair_count, index->data_bytes};
     if (status == BB_OK)
         status = append_varints(buf, numbers, sizeof(numbers) / sizeof(numbers[0]));
-    return status == BB_OK ? append_double(buf, index->predicted_rate) : status;
+    if (status == BB_OK)
+        status = append_double(buf, index->predicted_rate);
+    return status == BB_OK ? append_words(index, buf) : status;
 }
 
 static enum bb_status append_index(const struct bb_directory_entry *index, struct bb_buf *buf)
@@ -205,6 +225,39 @@ static bool decode_spec(struct bb_cursor *cursor, struct bb_skip_spec *spec)
     return is_read && flags <= (FLAG_FOLDS | FLAG_COUNTS);
 }
 
+/* Which library found the words. */
+static bool decode_words(struct bb_cursor *cursor, struct bb_directory_entry *index)
+{
+    struct bb_bytes made_with = {0};
+    if (index->spec.tokenizer == BB_TOKENIZER_ASCII)
+        return true;
+    if (!bb_decode_bytes(cursor, &made_with) || made_with.size == 0 ||
+        made_with.size >= sizeof(index->words_made_with))
+        return false;
+    for (size_t i = 0; i < made_with.size; i++)
+        if (made_with.data[i] < 0x20 || made_with.data[i] >= 0x7f)
+            return false;
+    memcpy(index->words_made_with, made_with.data, made_with.size);
+    return true;
+}
+
+static void decode_kind(uint8_t number, struct bb_skip_spec *spec)
+{
+    bool is_words = number == KIND_WORDS || number == KIND_WORD_TEXT;
+    spec->tokenizer = is_words ? BB_TOKENIZER_UNICODE : BB_TOKENIZER_ASCII;
+    spec->kind = number == KIND_WORDS       ? BB_SKIP_TOKENS
+                 : number == KIND_WORD_TEXT ? BB_SKIP_TEXT
+                                            : (enum bb_skip_kind)number;
+}
+
+/* Words of another version of the library are no words of this one. */
+static bool has_own_words(const struct bb_directory_entry *index)
+{
+    char own[BB_WORDS_IDENTITY_SIZE];
+    bb_words_identity(own);
+    return index->spec.tokenizer == BB_TOKENIZER_ASCII || strcmp(index->words_made_with, own) == 0;
+}
+
 static bool decode_fields(struct bb_cursor *cursor, uint64_t file_size,
                           struct bb_directory_entry *index)
 {
@@ -213,7 +266,8 @@ static bool decode_fields(struct bb_cursor *cursor, uint64_t file_size,
            bb_decode_varint64(cursor, &index->unindexed_granules) &&
            bb_decode_varint64(cursor, &index->pair_count) &&
            bb_decode_varint64(cursor, &index->data_bytes) &&
-           decode_double(cursor, &index->predicted_rate) && bb_cursor_left(cursor) == 0;
+           decode_double(cursor, &index->predicted_rate) && decode_words(cursor, index) &&
+           bb_cursor_left(cursor) == 0;
 }
 
 static bool decode_index(struct bb_cursor *cursor, const struct bb_index_directory *directory,
@@ -226,14 +280,14 @@ static bool decode_index(struct bb_cursor *cursor, const struct bb_index_directo
     struct bb_cursor fields = bb_cursor_of(bytes);
     if (!bb_decode_u8(&fields, &kind))
         return false;
-    ret_index->spec.kind = (enum bb_skip_kind)kind;
+    decode_kind(kind, &ret_index->spec);
     if (bb_skip_kind_name(ret_index->spec.kind) == NULL)
         return true;
-    ret_index->is_known = true;
     uint32_t attribute = 0;
     if (!decode_fields(&fields, file_size, ret_index))
         return false;
     attribute = ret_index->spec.attribute;
+    ret_index->is_known = has_own_words(ret_index);
     return attribute < directory->attribute_count &&
            bb_spec_is_valid(&ret_index->spec, directory->attributes[attribute].type);
 }

@@ -8,7 +8,7 @@
  *     ...       := varint attribute | u64 rate | varint values | varint n | u8 flags: 1 folds, 2 counts
  *                  | varint offset and varint size of the head | varint segments
  *                  | varint granules that are not indexed | varint pairs | varint data bytes
- *                  | u64 predicted rate
+ *                  | u64 predicted rate | of words of Unicode: bytes library and version
  *     source    := bytes, or nothing when there are none
  *
  * Of an unknown kind what follows the kind is passed over.
@@ -17,6 +17,7 @@
 #define BB_SKIP_INDEX_INDEX_DIRECTORY_H
 
 #include "base/status.h"
+#include "skip/condition/words.h"
 #include "skip/index/format.h"
 
 /* A section of the file; size counts its checksum. */
@@ -42,7 +43,15 @@ struct bb_directory_entry {
     uint64_t pair_count;
     uint64_t data_bytes;
     double predicted_rate;
+    char words_made_with[BB_WORDS_IDENTITY_SIZE]; /* of words of Unicode; else empty */
 };
+
+/* Whether the fields are read: of all kinds that this version knows, also where it does not know the
+ * words. */
+static inline bool bb_directory_entry_is_read(const struct bb_directory_entry *entry)
+{
+    return entry->is_known || entry->words_made_with[0] != '\0';
+}
 
 struct bb_index_directory {
     uint64_t granule_count;

@@ -4,14 +4,25 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "skip/index/canonical.h"
 #include "skip/record/attribute.h"
+
+/* Of a token it is not known whether it is a whole word. */
+static bool tells_of_words(const struct bb_skip_spec *spec, const struct bb_leaf *leaf)
+{
+    if (leaf->word_group_count > 0)
+        return spec->folds_case || !leaf->words_are_folded;
+    return leaf->group_count > 0 && !leaf->groups[0].pieces[0].is_token;
+}
 
 bool bb_member_query_fits(const struct bb_skip_spec *spec, const struct bb_leaf *leaf)
 {
     if (leaf->kind == BB_LEAF_RANGES)
         return leaf->is_points && leaf->interval_count > 0;
+    if (spec->tokenizer == BB_TOKENIZER_UNICODE)
+        return leaf->kind == BB_LEAF_TEXT && tells_of_words(spec, leaf);
     return leaf->kind == BB_LEAF_TEXT && leaf->group_count > 0 && spec->kind != BB_SKIP_VALUES;
 }
 
@@ -117,10 +128,111 @@ static enum bb_status add_part_list(struct bb_member_query *query, const struct 
     return status;
 }
 
+/* The groups of a leaf that an index with the tokenizer is asked for. */
+struct groups {
+    const struct bb_piece_group *first;
+    size_t count;
+};
+
+static struct groups groups_of(const struct bb_leaf *leaf, enum bb_tokenizer tokenizer)
+{
+    if (leaf->kind != BB_LEAF_TEXT)
+        return (struct groups){NULL, 0};
+    if (tokenizer == BB_TOKENIZER_UNICODE && leaf->word_group_count > 0)
+        return (struct groups){leaf->word_groups, leaf->word_group_count};
+    return (struct groups){leaf->groups, leaf->group_count};
+}
+
+/* --- Words of Unicode --- */
+
+/* word: not cut, and folded where the index folds. */
+static enum bb_status add_known_word(struct bb_member_query *query,
+                                     const struct bb_member_scan *scan, struct bb_bytes word)
+{
+    word = bb_token_known(word);
+    if (scan->kind != BB_SKIP_TEXT)
+        return add_hash(query, bb_member_hash(&scan->secret, word));
+    struct bb_token_part part = {
+        .bytes = {.data = query->words.data + query->words.size, .size = word.size}};
+    BB_ASSERT(query->words.capacity - query->words.size >= word.size);
+    enum bb_status status = bb_buf_append(&query->words, word.data, word.size);
+    return status == BB_OK ? bb_buf_append(&query->parts, &part, sizeof(part)) : status;
+}
+
+static enum bb_status add_word(struct bb_member_query *query, const struct bb_member_scan *scan,
+                               struct bb_bytes word)
+{
+    uint8_t room[BB_WORD_FOLDED_MAX];
+    return add_known_word(query, scan, scan->folds_case ? bb_word_fold(word, room) : word);
+}
+
+/* A piece that is a whole word of every match. */
+static enum bb_status add_whole_word(struct bb_member_query *query,
+                                     const struct bb_member_scan *scan, const struct bb_leaf *leaf,
+                                     struct bb_bytes word)
+{
+    if (leaf->words_are_folded)
+        return scan->folds_case ? add_known_word(query, scan, word) : BB_OK;
+    return add_word(query, scan, word);
+}
+
+/* The words that a value has because it has the piece. */
+static enum bb_status add_words_inside(struct bb_member_query *query,
+                                       const struct bb_member_scan *scan,
+                                       const struct bb_piece *piece)
+{
+    struct bb_word_walk walk;
+    struct bb_bytes word;
+    enum bb_status status = BB_OK;
+    bb_word_walk_begin(
+        &walk, &scan->rules,
+        bb_word_inside(&scan->rules, piece->bytes, piece->is_at_start, piece->is_at_end));
+    while (status == BB_OK && bb_word_walk_next(&walk, &word))
+        status = add_word(query, scan, word);
+    return status;
+}
+
+/* Bytes of words never move: parts point to them. */
+static enum bb_status reserve_words(struct bb_member_query *query, const struct bb_leaf *leaf)
+{
+    size_t size = 0;
+    struct groups groups = groups_of(leaf, BB_TOKENIZER_UNICODE);
+    for (size_t i = 0; leaf->kind == BB_LEAF_RANGES && i < leaf->interval_count; i++)
+        size += leaf->intervals[i].low.value.as.bytes.size;
+    for (size_t i = 0; i < groups.count; i++)
+        for (size_t j = 0; j < groups.first[i].piece_count; j++)
+            size += groups.first[i].pieces[j].bytes.size;
+    return bb_buf_reserve(&query->words, size * (BB_WORD_FOLDED_MAX / BB_WORD_SIZE_MAX) + 1);
+}
+
+/* --- Pieces --- */
+
+static size_t member_count(const struct bb_member_query *query, const struct bb_member_scan *scan)
+{
+    return scan->kind == BB_SKIP_TEXT ? part_count(query) : query->hash_count;
+}
+
+static enum bb_status add_word_piece(struct bb_member_query *query,
+                                     const struct bb_member_scan *scan, const struct bb_leaf *leaf,
+                                     const struct bb_piece *piece)
+{
+    struct bb_member_list *alternative = &query->alternatives[query->alternative_count++];
+    enum bb_status status = BB_OK;
+    alternative->first = member_count(query, scan);
+    if (leaf->word_group_count > 0)
+        status = add_whole_word(query, scan, leaf, piece->bytes);
+    else if (!piece->ignores_case || scan->folds_case)
+        status = add_words_inside(query, scan, piece);
+    alternative->count = member_count(query, scan) - alternative->first;
+    return status;
+}
+
 /* Without members it says nothing, and neither does its group. */
 static enum bb_status add_piece(struct bb_member_query *query, struct bb_member_scan *scan,
-                                const struct bb_piece *piece)
+                                const struct bb_leaf *leaf, const struct bb_piece *piece)
 {
+    if (scan->tokenizer == BB_TOKENIZER_UNICODE)
+        return add_word_piece(query, scan, leaf, piece);
     struct bb_member_list *alternative = &query->alternatives[query->alternative_count++];
     enum bb_status status = BB_OK;
     if (scan->kind == BB_SKIP_TEXT)
@@ -167,7 +279,7 @@ static enum bb_status add_points(struct bb_member_query *query, const struct bb_
         const struct bb_attribute *value = &leaf->intervals[i].low.value;
         struct bb_piece piece = {.bytes = value->as.bytes, .is_at_start = true, .is_at_end = true};
         status = spec->kind == BB_SKIP_VALUES ? add_value(query, secret, value)
-                                              : add_piece(query, scan, &piece);
+                                              : add_piece(query, scan, leaf, &piece);
     }
     /* In order of hashes, neighbours are read together. */
     if (spec->kind == BB_SKIP_VALUES && status == BB_OK)
@@ -180,46 +292,56 @@ static enum bb_status add_groups(struct bb_member_query *query, struct bb_member
                                  const struct bb_leaf *leaf)
 {
     enum bb_status status = BB_OK;
-    for (size_t i = 0; i < leaf->group_count && status == BB_OK; i++) {
+    struct groups groups = groups_of(leaf, scan->tokenizer);
+    for (size_t i = 0; i < groups.count && status == BB_OK; i++) {
         size_t first = query->alternative_count;
-        for (size_t j = 0; j < leaf->groups[i].piece_count && status == BB_OK; j++)
-            status = add_piece(query, scan, &leaf->groups[i].pieces[j]);
+        for (size_t j = 0; j < groups.first[i].piece_count && status == BB_OK; j++)
+            status = add_piece(query, scan, leaf, &groups.first[i].pieces[j]);
         end_group(query, first);
     }
     return status;
 }
 
-static size_t count_alternatives(const struct bb_leaf *leaf)
+static size_t count_alternatives(const struct bb_leaf *leaf, struct groups groups)
 {
     size_t count = leaf->interval_count;
-    for (size_t i = 0; leaf->kind == BB_LEAF_TEXT && i < leaf->group_count; i++)
-        count += leaf->groups[i].piece_count;
+    for (size_t i = 0; i < groups.count; i++)
+        count += groups.first[i].piece_count;
     return count;
 }
 
-static enum bb_status allocate(struct bb_member_query *query, const struct bb_leaf *leaf)
+static enum bb_status allocate(struct bb_member_query *query, const struct bb_leaf *leaf,
+                               enum bb_tokenizer tokenizer)
 {
+    struct groups groups = groups_of(leaf, tokenizer);
     *query = (struct bb_member_query){0};
     query->alternatives =
-        bb_alloc_zeroed(count_alternatives(leaf) + 1, sizeof(query->alternatives[0]));
-    query->groups = bb_alloc_zeroed(leaf->group_count + 1, sizeof(query->groups[0]));
-    if (query->alternatives != NULL && query->groups != NULL)
-        return BB_OK;
-    bb_member_query_deinit(query);
-    return no_memory();
+        bb_alloc_zeroed(count_alternatives(leaf, groups) + 1, sizeof(query->alternatives[0]));
+    query->groups = bb_alloc_zeroed(groups.count + 1, sizeof(query->groups[0]));
+    if (query->alternatives == NULL || query->groups == NULL)
+        return no_memory();
+    return tokenizer == BB_TOKENIZER_UNICODE ? reserve_words(query, leaf) : BB_OK;
+}
+
+/* How members of values are found, where they are no values. */
+static enum bb_status init_scan(struct bb_member_scan *scan, const struct bb_skip_spec *spec,
+                                const struct bb_hash_secret *secret)
+{
+    enum bb_status status = BB_OK;
+    bool is_dictionary = spec->kind == BB_SKIP_TEXT && spec->tokenizer == BB_TOKENIZER_ASCII;
+    if (spec->kind != BB_SKIP_VALUES && !is_dictionary)
+        status = bb_member_scan_init(scan, spec, secret);
+    scan->kind = spec->kind;
+    return status;
 }
 
 enum bb_status bb_member_query_init(struct bb_member_query *query, const struct bb_skip_spec *spec,
                                     const struct bb_hash_secret *secret, const struct bb_leaf *leaf)
 {
     struct bb_member_scan scan = {0};
-    enum bb_status status = allocate(query, leaf);
-    if (status != BB_OK)
-        return status;
-    if (spec->kind == BB_SKIP_TEXT)
-        scan.kind = spec->kind;
-    else if (spec->kind != BB_SKIP_VALUES)
-        status = bb_member_scan_init(&scan, spec, secret);
+    enum bb_status status = allocate(query, leaf, spec->tokenizer);
+    if (status == BB_OK)
+        status = init_scan(&scan, spec, secret);
     if (status == BB_OK)
         status = leaf->kind == BB_LEAF_RANGES ? add_points(query, spec, secret, &scan, leaf)
                                               : add_groups(query, &scan, leaf);
@@ -233,6 +355,7 @@ void bb_member_query_deinit(struct bb_member_query *query)
 {
     bb_free(query->hashes);
     bb_buf_deinit(&query->parts);
+    bb_buf_deinit(&query->words);
     bb_free(query->alternatives);
     bb_free(query->groups);
     *query = (struct bb_member_query){0};

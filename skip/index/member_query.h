@@ -16,7 +16,7 @@
 
 /* TEXT: a token that is wanted, or a part of one. */
 struct bb_token_part {
-    struct bb_bytes bytes; /* borrowed from the leaf; at least one */
+    struct bb_bytes bytes; /* borrowed from the leaf or the question; at least one */
     bool is_open_at_start; /* the token may begin before it */
     bool is_open_at_end;   /* the token may end after it */
     bool ignores_case;     /* the bytes are in lower case */
@@ -38,6 +38,7 @@ struct bb_member_query {
     size_t hash_count;
     size_t hash_capacity;
     struct bb_buf parts;                 /* owned; of TEXT: struct bb_token_part */
+    struct bb_buf words;                 /* owned; of words of Unicode: bytes of parts */
     struct bb_member_list *alternatives; /* owned; of hashes or parts */
     size_t alternative_count;
     struct bb_member_list *groups; /* owned; of alternatives. None: the index knows nothing of it */

@@ -3,19 +3,30 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "skip/index/spec.h"
 
 enum bb_status bb_member_scan_init(struct bb_member_scan *scan, const struct bb_skip_spec *spec,
                                    const struct bb_hash_secret *secret)
 {
+    enum bb_status status = bb_spec_check_build(spec);
+    if (status != BB_OK)
+        return status;
     *scan = (struct bb_member_scan){.kind = spec->kind,
                                     .ngram_size = spec->ngram_size,
                                     .folds_case = spec->folds_case,
+                                    .tokenizer = spec->tokenizer,
                                     .secret = *secret,
                                     .find_edges = bb_token_edges_of(bb_cpu_best())};
     scan->hashes = bb_alloc(BB_MEMBER_SCAN_HASHES * sizeof(scan->hashes[0]));
     scan->edges =
         bb_alloc((BB_TOKENIZER_PIECE_SIZE + 2 + BB_TOKENIZER_EDGES_SLACK) * sizeof(scan->edges[0]));
-    if (scan->hashes != NULL && scan->edges != NULL)
+    bool is_whole = scan->hashes != NULL && scan->edges != NULL;
+    if (is_whole && spec->tokenizer == BB_TOKENIZER_UNICODE) {
+        bb_word_rules_init(&scan->rules);
+        scan->words = bb_alloc(BB_TOKENIZER_PIECE_SIZE);
+        is_whole = scan->words != NULL;
+    }
+    if (is_whole)
         return BB_OK;
     bb_member_scan_deinit(scan);
     return bb_fail(BB_NO_MEMORY, "no memory for finding tokens");
@@ -25,8 +36,10 @@ void bb_member_scan_deinit(struct bb_member_scan *scan)
 {
     bb_free(scan->edges);
     bb_free(scan->hashes);
+    bb_free(scan->words);
     scan->edges = NULL;
     scan->hashes = NULL;
+    scan->words = NULL;
 }
 
 static uint64_t hash_long(const struct bb_member_scan *scan, struct bb_bytes token)
@@ -173,5 +186,7 @@ static size_t next_ngrams(struct bb_member_scan *scan)
 
 size_t bb_member_scan_next(struct bb_member_scan *scan)
 {
+    if (scan->tokenizer == BB_TOKENIZER_UNICODE)
+        return bb_member_scan_next_words(scan);
     return scan->kind == BB_SKIP_TOKENS ? next_tokens(scan) : next_ngrams(scan);
 }

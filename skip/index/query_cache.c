@@ -14,7 +14,8 @@ struct bb_kept_query {
 /* Do both specs make the same members of a value? */
 static bool makes_same_members(const struct bb_skip_spec *a, const struct bb_skip_spec *b)
 {
-    return a->kind == b->kind && a->ngram_size == b->ngram_size && a->folds_case == b->folds_case;
+    return a->kind == b->kind && a->ngram_size == b->ngram_size && a->folds_case == b->folds_case &&
+           a->tokenizer == b->tokenizer;
 }
 
 static struct bb_kept_query *find(const struct bb_query_cache *cache,

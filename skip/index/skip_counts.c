@@ -56,23 +56,33 @@ static size_t count_leaves(const struct bb_condition *node)
     return count;
 }
 
-/* Is the leaf true where a value has this token, and nowhere else? Of a longer one the index knows
- * its begin. */
+/* Is the leaf true where a value has this token or word, and nowhere else? Of a longer one the index
+ * knows its begin. */
 static bool is_token(const struct bb_condition *node)
 {
-    return node->leaf.kind == BB_LEAF_TEXT && node->text->kind == BB_TEXT_ALL_TOKENS &&
+    return node->leaf.kind == BB_LEAF_TEXT &&
+           (node->text->kind == BB_TEXT_ALL_TOKENS || node->text->kind == BB_TEXT_ALL_WORDS) &&
            node->text->operand_count == 1 && node->text->operands[0].size < BB_TOKEN_SIZE_MAX;
 }
 
+/* Does a dictionary of the spec have the text's token as it is, and nothing else under it? */
+static bool has_tokens_of(const struct bb_skip_spec *spec, const struct bb_text *text)
+{
+    bool is_word = text->kind == BB_TEXT_ALL_WORDS;
+    return is_word == (spec->tokenizer == BB_TOKENIZER_UNICODE) &&
+           spec->folds_case == text->folds_case;
+}
+
 /* The index of text that counts the attribute's words; index_count: there is none. */
-static size_t find_text(const struct bb_skip_file *file, size_t attribute)
+static size_t find_text(const struct bb_skip_file *file, size_t attribute,
+                        const struct bb_text *text)
 {
     const struct bb_index_directory *directory = &file->directory;
     size_t i = 0;
     for (; i < directory->index_count; i++) {
         const struct bb_directory_entry *entry = &directory->indexes[i];
         if (entry->is_known && entry->spec.kind == BB_SKIP_TEXT && entry->spec.counts_records &&
-            entry->spec.attribute == attribute)
+            entry->spec.attribute == attribute && has_tokens_of(&entry->spec, text))
             break;
     }
     return i;
@@ -85,7 +95,7 @@ static enum bb_status find_counts(const struct bb_skip_counts *counts,
     const struct bb_loaded_head *loaded = NULL;
     size_t index = leaf->attribute == NO_ATTRIBUTE || !is_token(node)
                        ? file->directory.index_count
-                       : find_text(file, leaf->attribute);
+                       : find_text(file, leaf->attribute, node->text);
     if (index == file->directory.index_count)
         return BB_OK;
     struct bb_skip_account *account = counts->accounts == NULL ? NULL : &counts->accounts[index];

@@ -274,8 +274,10 @@ void bb_skip_file_index(const struct bb_skip_file *file, size_t index,
 {
     const struct bb_directory_entry *entry = &file->directory.indexes[index];
     *ret_info = (struct bb_skip_index_info){.spec = entry->spec, .is_known = entry->is_known};
-    if (!entry->is_known)
+    if (!bb_directory_entry_is_read(entry))
         return;
+    if (entry->words_made_with[0] != '\0')
+        ret_info->words_made_with = entry->words_made_with;
     ret_info->attribute_name = file->directory.attributes[entry->spec.attribute].name;
     ret_info->attribute_definition = file->directory.attributes[entry->spec.attribute].definition;
     ret_info->segment_count = entry->segment_count;

@@ -114,12 +114,13 @@ static enum bb_status check_column(struct verification *verification,
 }
 
 static enum bb_status check_dictionary(struct verification *verification,
-                                       const struct bb_head_segment *head, bool has_counts)
+                                       const struct bb_head_segment *head,
+                                       const struct bb_skip_spec *spec)
 {
     struct bb_text_walk walk;
     enum bb_status status = BB_OK;
     bool has_token = true;
-    bb_text_walk_init(&walk, verification->file, head, has_counts);
+    bb_text_walk_init(&walk, verification->file, head, spec->counts_records, spec->tokenizer);
     while (status == BB_OK && has_token)
         status = bb_text_walk_next(&walk, &has_token);
     bb_text_walk_deinit(&walk);
@@ -133,7 +134,7 @@ static enum bb_status check_segment(struct verification *verification,
 {
     enum bb_attribute_type type = verification->file->directory.attributes[spec->attribute].type;
     if (head->form == BB_SKIP_FORM_DICTIONARY)
-        return check_dictionary(verification, head, spec->counts_records);
+        return check_dictionary(verification, head, spec);
     if (head->form == BB_SKIP_FORM_INVERTED)
         return check_chunks(verification, head);
     if (head->form == BB_SKIP_FORM_COLUMN)
@@ -151,7 +152,7 @@ static enum bb_status check_index(struct verification *verification, size_t numb
     struct bb_buf bytes = {0};
     struct bb_bytes unit = {0};
     struct bb_place place = {.file = file->file->path, .offset = index->head.offset};
-    if (!index->is_known)
+    if (!bb_directory_entry_is_read(index))
         return bb_fail(BB_UNSUPPORTED, "%s: index %zu is of kind %u, which is not known",
                        place.file, number, (unsigned)index->spec.kind);
     enum bb_status status = read_unit(verification, BB_SKIP_UNIT_HEAD, index->head, &unit);

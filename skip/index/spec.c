@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "skip/condition/words.h"
 #include "skip/record/number.h"
 
 static const char *const KIND_NAMES[] = {
@@ -25,9 +26,15 @@ static bool has_rate(enum bb_skip_kind kind)
     return kind == BB_SKIP_VALUES || kind == BB_SKIP_TOKENS || kind == BB_SKIP_NGRAMS;
 }
 
-static bool has_fold(enum bb_skip_kind kind)
+static bool has_tokenizer(enum bb_skip_kind kind)
 {
-    return kind == BB_SKIP_TOKENS || kind == BB_SKIP_NGRAMS;
+    return kind == BB_SKIP_TOKENS || kind == BB_SKIP_TEXT;
+}
+
+static bool has_fold(const struct bb_skip_spec *spec)
+{
+    return spec->kind == BB_SKIP_TOKENS || spec->kind == BB_SKIP_NGRAMS ||
+           spec->tokenizer == BB_TOKENIZER_UNICODE;
 }
 
 /* A granule that is read in vain costs 30 us, and ten times fewer of them a tenth of the index. */
@@ -58,7 +65,9 @@ static bool parameters_are_valid(const struct bb_skip_spec *spec)
     bool ngram = spec->kind == BB_SKIP_NGRAMS ? spec->ngram_size >= BB_SKIP_NGRAM_MIN &&
                                                     spec->ngram_size <= BB_SKIP_NGRAM_MAX
                                               : spec->ngram_size == 0;
-    return rate && values && ngram && (has_fold(spec->kind) || !spec->folds_case) &&
+    bool tokenizer = spec->tokenizer == BB_TOKENIZER_ASCII ||
+                     (spec->tokenizer == BB_TOKENIZER_UNICODE && has_tokenizer(spec->kind));
+    return rate && values && ngram && tokenizer && (has_fold(spec) || !spec->folds_case) &&
            (spec->kind == BB_SKIP_TEXT || !spec->counts_records);
 }
 
@@ -70,11 +79,17 @@ bool bb_spec_is_valid(const struct bb_skip_spec *spec, enum bb_attribute_type ty
            parameters_are_valid(spec);
 }
 
+enum bb_status bb_spec_check_build(const struct bb_skip_spec *spec)
+{
+    return spec->tokenizer == BB_TOKENIZER_UNICODE ? bb_words_check() : BB_OK;
+}
+
 /* --- Reading --- */
 
 struct reading {
     const char *text;
     const char *at;
+    bool folds_ascii; /* fold=lower */
 };
 
 static bool is_word(char c)
@@ -183,6 +198,38 @@ static enum bb_status take_choice(struct reading *reading, const char *no, const
     return BB_OK;
 }
 
+/* none, lower of ASCII, or unicode: which of the last two is right is known at the end, because
+ * parameters may come in any order. */
+static enum bb_status take_fold(struct reading *reading, struct bb_skip_spec *spec)
+{
+    struct reading begin = *reading;
+    struct bb_bytes word = take_word(reading);
+    if (!is_text(word, "none") && !is_text(word, "lower") && !is_text(word, "unicode"))
+        return refuse(&begin, "none, lower or unicode");
+    spec->folds_case = !is_text(word, "none");
+    reading->folds_ascii = is_text(word, "lower");
+    return BB_OK;
+}
+
+static enum bb_status take_tokenizer(struct reading *reading, struct bb_skip_spec *spec)
+{
+    bool is_unicode = false;
+    enum bb_status status =
+        take_choice(reading, "ascii", "unicode", "ascii or unicode", &is_unicode);
+    if (status == BB_OK)
+        spec->tokenizer = is_unicode ? BB_TOKENIZER_UNICODE : BB_TOKENIZER_ASCII;
+    return status;
+}
+
+static enum bb_status check_fold(const struct reading *reading, const struct bb_skip_spec *spec)
+{
+    bool is_unicode = spec->tokenizer == BB_TOKENIZER_UNICODE;
+    if (!spec->folds_case || reading->folds_ascii != is_unicode)
+        return BB_OK;
+    return refuse(reading, is_unicode ? "fold=unicode or fold=none with tokenizer=unicode"
+                                      : "fold=lower or fold=none, or tokenizer=unicode");
+}
+
 static enum bb_status take_parameter(struct reading *reading, struct bb_skip_spec *spec)
 {
     struct reading begin = *reading;
@@ -195,8 +242,10 @@ static enum bb_status take_parameter(struct reading *reading, struct bb_skip_spe
         return take_count(reading, &spec->set_values_max);
     if (spec->kind == BB_SKIP_NGRAMS && is_text(name, "n"))
         return take_count(reading, &spec->ngram_size);
-    if (has_fold(spec->kind) && is_text(name, "fold"))
-        return take_choice(reading, "none", "lower", "none or lower", &spec->folds_case);
+    if (has_tokenizer(spec->kind) && is_text(name, "tokenizer"))
+        return take_tokenizer(reading, spec);
+    if ((has_fold(spec) || has_tokenizer(spec->kind)) && is_text(name, "fold"))
+        return take_fold(reading, spec);
     if (spec->kind == BB_SKIP_TEXT && is_text(name, "counts"))
         return take_choice(reading, "no", "yes", "no or yes", &spec->counts_records);
     return refuse(&begin, "a parameter of this kind");
@@ -214,6 +263,8 @@ enum bb_status bb_skip_spec_parse(const char *text, const struct bb_schema *sche
     struct bb_skip_spec spec = bb_spec_default(kind, attribute);
     while (status == BB_OK && take(&reading, ','))
         status = take_parameter(&reading, &spec);
+    if (status == BB_OK)
+        status = check_fold(&reading, &spec);
     if (status == BB_OK && !take(&reading, ')'))
         status = refuse(&reading, "',' or ')'");
     skip_blanks(&reading);
@@ -240,6 +291,13 @@ static enum bb_status print_rate(double rate, struct bb_buf *buf)
     return status;
 }
 
+static const char *fold_name(const struct bb_skip_spec *spec)
+{
+    if (!spec->folds_case)
+        return "none";
+    return spec->tokenizer == BB_TOKENIZER_UNICODE ? "unicode" : "lower";
+}
+
 enum bb_status bb_skip_spec_print(const struct bb_skip_spec *spec, const struct bb_schema *schema,
                                   struct bb_buf *buf)
 {
@@ -253,8 +311,10 @@ enum bb_status bb_skip_spec_print(const struct bb_skip_spec *spec, const struct 
         status = bb_buf_print(buf, ", rate=");
     if (status == BB_OK && has_rate(spec->kind))
         status = print_rate(spec->rate, buf);
-    if (status == BB_OK && has_fold(spec->kind))
-        status = bb_buf_print(buf, ", fold=%s", spec->folds_case ? "lower" : "none");
+    if (status == BB_OK && spec->tokenizer == BB_TOKENIZER_UNICODE)
+        status = bb_buf_print(buf, ", tokenizer=unicode");
+    if (status == BB_OK && has_fold(spec))
+        status = bb_buf_print(buf, ", fold=%s", fold_name(spec));
     if (status == BB_OK && spec->kind == BB_SKIP_TEXT)
         status = bb_buf_print(buf, ", counts=%s", spec->counts_records ? "yes" : "no");
     return status == BB_OK ? bb_buf_print(buf, ")") : status;

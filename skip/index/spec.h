@@ -11,6 +11,9 @@ struct bb_skip_spec bb_spec_default(enum bb_skip_kind kind, uint32_t attribute);
 /* Whether there can be such an index of an attribute of the type. */
 bool bb_spec_is_valid(const struct bb_skip_spec *spec, enum bb_attribute_type type);
 
+/* BB_UNSUPPORTED for what this build cannot make: words without a library for them. */
+BB_MUST_CHECK enum bb_status bb_spec_check_build(const struct bb_skip_spec *spec);
+
 /* Whether the kind keeps pairs of a granule and what is in it: values, tokens, n-grams. */
 static inline bool bb_spec_has_members(enum bb_skip_kind kind)
 {

@@ -18,7 +18,8 @@ static bool is_same_index(const struct bb_skip_builder *builder, const struct bb
            entry->spec.kind == own->kind && entry->spec.rate == own->rate &&
            entry->spec.set_values_max == own->set_values_max &&
            entry->spec.ngram_size == own->ngram_size && entry->spec.folds_case == own->folds_case &&
-           entry->spec.counts_records == own->counts_records;
+           entry->spec.counts_records == own->counts_records &&
+           entry->spec.tokenizer == own->tokenizer;
 }
 
 bool bb_skip_builder_can_take(const struct bb_skip_builder *builder,

@@ -26,7 +26,8 @@ enum bb_status bb_text_index_builder_init(struct bb_text_index_builder *builder,
                                           const struct bb_skip_spec *spec,
                                           const struct bb_hash_secret *secret, size_t pairs_max)
 {
-    struct bb_skip_spec tokens = {.kind = BB_SKIP_TOKENS};
+    struct bb_skip_spec tokens = {
+        .kind = BB_SKIP_TOKENS, .folds_case = spec->folds_case, .tokenizer = spec->tokenizer};
     *builder = (struct bb_text_index_builder){.has_counts = spec->counts_records};
     bb_text_index_builder_set_pairs_max(builder, pairs_max);
     enum bb_status status = bb_token_table_init(&builder->table);

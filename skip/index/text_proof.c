@@ -140,7 +140,7 @@ enum bb_status bb_text_proof_check(struct bb_text_index_builder *found, struct b
                                    const struct bb_head_segment *segment, struct bb_buf *spare)
 {
     struct comparison comparison = {.segment = segment};
-    bb_text_walk_init(&comparison.walk, file, segment, found->has_counts);
+    bb_text_walk_init(&comparison.walk, file, segment, found->has_counts, found->scan.tokenizer);
     enum bb_status status = find_indexed(found, &comparison);
     if (status == BB_OK)
         status =

@@ -5,9 +5,11 @@
 #include "skip/index/member_scan.h"
 
 void bb_text_walk_init(struct bb_text_walk *walk, struct bb_skip_file *file,
-                       const struct bb_head_segment *segment, bool has_counts)
+                       const struct bb_head_segment *segment, bool has_counts,
+                       enum bb_tokenizer tokenizer)
 {
-    *walk = (struct bb_text_walk){.file = file, .segment = segment, .has_counts = has_counts};
+    *walk = (struct bb_text_walk){
+        .file = file, .segment = segment, .has_counts = has_counts, .tokenizer = tokenizer};
 }
 
 void bb_text_walk_deinit(struct bb_text_walk *walk)
@@ -56,11 +58,17 @@ static enum bb_status read_block(struct bb_text_walk *walk)
     return status;
 }
 
-static bool is_token(struct bb_bytes token)
+/* Words may be of a library that this program does not have: of their bytes it knows that none is 0. */
+static bool may_have(enum bb_tokenizer tokenizer, uint8_t byte)
+{
+    return tokenizer == BB_TOKENIZER_ASCII ? bb_token_has(byte) : byte != 0;
+}
+
+static bool is_token(const struct bb_text_walk *walk, struct bb_bytes token)
 {
     bool is_valid = token.size >= 1 && token.size <= BB_TOKEN_SIZE_MAX;
     for (size_t i = 0; i < token.size; i++)
-        is_valid &= bb_token_has(token.data[i]);
+        is_valid &= may_have(walk->tokenizer, token.data[i]);
     return is_valid;
 }
 
@@ -97,7 +105,7 @@ static enum bb_status read_token(struct bb_text_walk *walk)
 {
     uint32_t number = walk->lists.next;
     struct bb_bytes token = bb_token_block_token(&walk->block, number);
-    if (!is_token(token) || bb_bytes_compare(bb_buf_bytes(&walk->last), token) >= 0)
+    if (!is_token(walk, token) || bb_bytes_compare(bb_buf_bytes(&walk->last), token) >= 0)
         return refuse(walk, "has tokens that are none, or out of order");
     clear(walk);
     if (!bb_token_lists_read(&walk->lists, number, &walk->granules,

@@ -13,6 +13,7 @@ struct bb_text_walk {
     struct bb_skip_file *file;             /* borrowed */
     const struct bb_head_segment *segment; /* borrowed */
     bool has_counts;
+    enum bb_tokenizer tokenizer;
     struct bb_buf scratch;       /* owned */
     struct bb_token_block block; /* owned */
     struct bb_token_lists lists;
@@ -27,7 +28,8 @@ struct bb_text_walk {
 
 /* segment: of form DICTIONARY. */
 void bb_text_walk_init(struct bb_text_walk *walk, struct bb_skip_file *file,
-                       const struct bb_head_segment *segment, bool has_counts);
+                       const struct bb_head_segment *segment, bool has_counts,
+                       enum bb_tokenizer tokenizer);
 void bb_text_walk_deinit(struct bb_text_walk *walk);
 /* Goes to the next token, the first one at first. *ret_has_token false: there is none, and all is
  * as it should be. BB_CORRUPT, BB_IO, BB_NO_MEMORY. */

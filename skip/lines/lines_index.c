@@ -62,7 +62,7 @@ static enum bb_status spec_of_index(const struct bb_lines *lines, size_t number,
     struct bb_skip_index_info info;
     size_t attribute = 0;
     bb_skip_file_index(lines->index, number, &info);
-    if (!info.is_known)
+    if (!info.is_known && info.words_made_with == NULL)
         return bb_fail(BB_UNSUPPORTED, "%s: its index %zu is of a kind that is not known",
                        lines->file->path, number);
     enum bb_status status =

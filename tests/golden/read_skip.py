@@ -7,7 +7,8 @@ import xxh3
 M64 = (1 << 64) - 1
 DATA, HEAD, GRANULES, DIRECTORY, FOOTER = 1, 2, 3, 4, 5
 BYTES, I64, U64, F64, TIME = 1, 2, 3, 4, 5
-KINDS = {1: "min_max", 2: "set", 3: "values", 4: "tokens", 5: "ngrams", 6: "column", 7: "text"}
+KINDS = {1: "min_max", 2: "set", 3: "values", 4: "tokens", 5: "ngrams", 6: "column", 7: "text",
+         8: "words", 9: "text of words"}
 
 
 class Corrupt(Exception):
@@ -287,6 +288,7 @@ class Index:
         head_offset, head_size = fields.varint(), fields.varint()
         self.segment_count, self.not_indexed, self.pairs, self.data_bytes = (fields.varint() for _ in range(4))
         self.predicted = fields.number("d")
+        self.words = fields.bytes().decode("ascii") if self.kind in (8, 9) else None
         fields.end()
         self.type = file.attributes[self.attribute][2]
         head = Cursor(file.unit(HEAD, head_offset, head_size))

@@ -114,6 +114,30 @@ for at in range(0, len(data), 101):
         continue
     sys.exit(f"a changed byte at {at} of a dictionary was not noticed")
 
+def words_of_line(i):
+    return [b"It's", b"User%d" % (i % 5), b"pi", b"3.14", "caf\xe9".encode(), "\u6f22".encode(), "\u5b57".encode(),
+            b"%d" % (i % 3), b"STRASSE"]
+
+
+words, dictionary_of_words = SkipFile(read_file("skip_words.bin")).indexes
+if (words.kind, words.folds, dictionary_of_words.kind, dictionary_of_words.folds) != (8, 0, 9, 1):
+    sys.exit("kinds of indexes of words")
+if {words.words, dictionary_of_words.words} != {"libunistring 1.0.0"}:
+    sys.exit(f"words of {words.words}")
+for i in range(40):
+    for word in words_of_line(i):
+        if i // 4 not in granules_with(words, word):
+            sys.exit(f"{word} of granule {i // 4} is denied")
+(_, _, content), = dictionary_of_words.segments
+counts = {}
+for i in range(40):
+    for word in words_of_line(i):
+        at = counts.setdefault(word.lower(), {})
+        at[i // 4] = at.get(i // 4, 0) + 1
+if {token: (where, of) for token, where, of in content.tokens} != \
+        {word: (sorted(at), [at[g] for g in sorted(at)]) for word, at in counts.items()}:
+    sys.exit("a dictionary of words has other words")
+
 text = b"".join(b"line%d %d\n" % (i, i * 7) for i in range(10))
 lines = SkipFile(read_file("skip_lines.bin"))
 source = lines.source
@@ -125,4 +149,4 @@ if lines.places != [0, text.index(b"line5")] or skip.source is not None:
     sys.exit("places of a file of lines")
 if not source.is_of(text + b"more") or source.is_of(text[:-1] + b"x") or source.is_of(b"x" + text[1:]):
     sys.exit("a file of lines is not known again")
-print("3 goldens read")
+print("4 goldens read")

@@ -32,6 +32,12 @@ struct file_indexes {
 
 /* ---- indexes ---- */
 
+/* Words of another version of the library are not used, and can be built anew. */
+static bool has_other_words(const struct bb_skip_index_info *info)
+{
+    return !info->is_known && info->words_made_with != NULL;
+}
+
 /* The canonical text, terminated; of a kind that is not known, nothing. */
 static enum bb_status spec_text(const struct file_indexes *self, size_t index,
                                 struct bb_skip_index_info *ret_info, struct bb_buf *ret_text)
@@ -41,10 +47,11 @@ static enum bb_status spec_text(const struct file_indexes *self, size_t index,
     bb_skip_file_index(bb_lines_index(self->lines), index, ret_info);
     bb_buf_reset(ret_text);
     enum bb_status status = BB_OK;
-    if (ret_info->is_known)
+    bool is_read = ret_info->is_known || has_other_words(ret_info);
+    if (is_read)
         status = bb_schema_find(schema, bb_bytes_of_text(ret_info->attribute_name), &attribute);
     ret_info->spec.attribute = (uint32_t)attribute;
-    if (status == BB_OK && ret_info->is_known)
+    if (status == BB_OK && is_read)
         status = bb_skip_spec_print(&ret_info->spec, schema, ret_text);
     return status == BB_OK ? bb_buf_append(ret_text, "", 1) : status;
 }
@@ -96,6 +103,9 @@ static json_t *index_json(const struct bb_skip_index_info *info, const struct bb
     json_t *row = json_object();
     json_set_text(row, "spec", (const char *)text->data);
     json_set_text(row, "definition", info->attribute_definition);
+    json_set_bool(row, "known", info->is_known);
+    if (info->words_made_with != NULL)
+        json_set_text(row, "words_made_with", info->words_made_with);
     json_set_count(row, "size_bytes", info->size_bytes);
     json_set_real(row, "share_of_data", share_of(info->size_bytes, indexed_bytes));
     json_set_count(row, "pairs", info->pair_count);
@@ -106,7 +116,11 @@ static json_t *index_json(const struct bb_skip_index_info *info, const struct bb
 static void add_row(struct text_table *table, const struct bb_skip_index_info *info,
                     const struct bb_buf *text, uint64_t indexed_bytes)
 {
-    text_table_add(table, "%s", info->is_known ? (const char *)text->data : "unknown");
+    if (has_other_words(info))
+        text_table_add(table, "%s (not used: words of %s)", (const char *)text->data,
+                       info->words_made_with);
+    else
+        text_table_add(table, "%s", info->is_known ? (const char *)text->data : "unknown");
     text_table_add(table, "%s", number_bytes(info->size_bytes).text);
     text_table_add(table, "%.2f %%", 100 * share_of(info->size_bytes, indexed_bytes));
     text_table_add(table, "%s", number_grouped(info->pair_count).text);
@@ -231,7 +245,8 @@ static enum bb_status choose_kept(struct file_indexes *self, const struct argume
     size_t count = bb_skip_file_index_count(bb_lines_index(self->lines));
     for (size_t i = 0; i < count && status == BB_OK; i++) {
         status = spec_text(self, i, &info, &text);
-        if (status == BB_OK && !is_named((const char *)text.data, names, seen) && info.is_known)
+        if (status == BB_OK && !is_named((const char *)text.data, names, seen) &&
+            (info.is_known || has_other_words(&info)))
             self->kept[self->kept_count++] = info.spec;
     }
     bb_buf_deinit(&text);

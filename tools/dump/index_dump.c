@@ -49,7 +49,17 @@ static double bits_per_pair(const struct bb_skip_index_info *info)
 static const char *kind_of(const struct bb_skip_index_info *info)
 {
     const char *name = bb_skip_kind_name(info->spec.kind);
-    return info->is_known && name != NULL ? name : "unknown";
+    bool is_read = info->is_known || info->words_made_with != NULL;
+    return is_read && name != NULL ? name : "unknown";
+}
+
+static void add_kind(struct text_table *table, const struct bb_skip_index_info *info)
+{
+    if (info->words_made_with == NULL)
+        text_table_add(table, "%s", kind_of(info));
+    else
+        text_table_add(table, "%s, words of %s%s", kind_of(info), info->words_made_with,
+                       info->is_known ? "" : " (not used)");
 }
 
 /* Kinds that are exact have no rate. */
@@ -69,7 +79,7 @@ static void write_indexes(const struct bb_skip_file *file, struct output *out)
     for (size_t i = 0; i < bb_skip_file_index_count(file); i++) {
         struct bb_skip_index_info info;
         bb_skip_file_index(file, i, &info);
-        text_table_add(&table, "%s", kind_of(&info));
+        add_kind(&table, &info);
         text_table_add(&table, "%s", info.attribute_definition);
         text_table_add(&table, "%s", number_grouped(info.segment_count).text);
         text_table_add(&table, "%s", number_grouped(info.unindexed_granules).text);
@@ -95,6 +105,8 @@ static json_t *indexes_json(const struct bb_skip_file *file)
         json_set_text(row, "attribute", info.attribute_name);
         json_set_text(row, "definition", info.attribute_definition);
         json_set_bool(row, "known", info.is_known);
+        if (info.words_made_with != NULL)
+            json_set_text(row, "words_made_with", info.words_made_with);
         json_set_count(row, "segments", info.segment_count);
         json_set_count(row, "unindexed_granules", info.unindexed_granules);
         json_set_count(row, "pairs", info.pair_count);

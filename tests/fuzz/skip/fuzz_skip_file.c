@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "skip/condition/words.h"
 #include "skip/index/skip_file.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
@@ -24,6 +25,11 @@ static const char *const texts[] = {
     "line LIKE '%page-3%' AND ratio >= 0",
     "line ILIKE '%AGE%' OR contains(line, 'em1') OR has_token(line, 'GET')",
     "NOT has_token(line, 'by') OR line IS NULL",
+};
+/* Only in a build with words. */
+static const char *const texts_of_words[] = {
+    "has_word(line, '3.14') AND NOT ihas_word(line, 'STRASSE')",
+    "has_any_word(line, 'User1 User2') OR line ILIKE '% user3, %'",
 };
 
 /* --- Repair --- */
@@ -77,7 +83,7 @@ static void repair_indexes(uint8_t *data, size_t size, const struct bb_index_dir
         const struct bb_directory_entry *entry = &directory->indexes[i];
         struct bb_index_head head;
         struct bb_buf bytes = {0};
-        if (!entry->is_known)
+        if (!bb_directory_entry_is_read(entry))
             continue;
         seal(data, size, BB_SKIP_UNIT_HEAD, entry->head.offset, entry->head.size);
         struct bb_bytes unit = bb_bytes_of(data + entry->head.offset,
@@ -154,18 +160,25 @@ static void evaluate(struct bb_skip_file *file, const struct bb_condition *condi
     bb_skip_rows_destroy(rows);
 }
 
+static void ask(struct bb_skip_file *file, const struct bb_schema *schema, const char *text)
+{
+    struct bb_condition *condition = NULL;
+    BB_ASSERT(bb_condition_parse(schema, bb_bytes_of_text(text), &condition) == BB_OK);
+    evaluate(file, condition, schema);
+    bb_condition_destroy(condition);
+}
+
 static void use(struct bb_skip_file *file, const struct bb_schema *schema)
 {
     for (size_t i = 0; i < bb_skip_file_index_count(file); i++) {
         struct bb_skip_index_info info;
         bb_skip_file_index(file, i, &info);
     }
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct bb_condition *condition = NULL;
-        BB_ASSERT(bb_condition_parse(schema, bb_bytes_of_text(texts[i]), &condition) == BB_OK);
-        evaluate(file, condition, schema);
-        bb_condition_destroy(condition);
-    }
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        ask(file, schema, texts[i]);
+    for (size_t i = 0; i < sizeof(texts_of_words) / sizeof(texts_of_words[0]); i++)
+        if (bb_words_are_built())
+            ask(file, schema, texts_of_words[i]);
     (void)!bb_skip_file_verify(file);
 }
 

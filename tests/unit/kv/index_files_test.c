@@ -6,6 +6,7 @@
 #include "tests/support/indexed_store.h"
 
 #include "base/status.h"
+#include "skip/condition/words.h"
 
 static void open_reader(struct store *store, struct bb_db **ret_reader)
 {
@@ -254,6 +255,60 @@ static void index_files__are_built_by_an_ingest(void **state)
     bb_file_memory_destroy(store.memory);
 }
 
+/* Words of Unicode: with and without their indexes the same rows; the proof of the files holds. */
+static void index_files__of_words(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "has_word(text, 'round2')",
+        "ihas_word(text, 'ROUND2')",
+        "has_word(text, 'nowhere')",
+        "NOT ihas_any_word(text, 'round1 x', 'Nowhere')",
+        "text LIKE '% round2 %' OR user IS NULL",
+        "ihas_word(text, 'nowhere') AND NOT user = 'x'",
+    };
+    struct store store;
+    if (!bb_words_are_built())
+        skip();
+    store_init(&store);
+    store_open(&store);
+    indexed_create_attributes(&store);
+    assert_ok(bb_db_index_create(store.db, "words", "tokens(text, tokenizer=unicode)"));
+    assert_ok(bb_db_index_create(store.db, "folded",
+                                 "text(text, tokenizer=unicode, fold=unicode, counts=yes)"));
+    indexed_put_rows(&store, 0, 3000, 1);
+    indexed_put_rows(&store, 2000, 3000, 2);
+    assert_ok(bb_db_compact(store.db));
+    store_reopen(&store);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_int_equal(indexed_count(store.db, texts[i], false),
+                         indexed_count(store.db, texts[i], true));
+    struct bb_select_account account = indexed_account(store.db, texts[2], NULL);
+    assert_true(account.granules_excluded > 0 && account.granules_read == 0);
+    store_close(&store);
+    struct bb_db_verify_report report = store_verify(&store);
+    assert_int_equal(report.indexes, report.tables);
+    bb_file_memory_destroy(store.memory);
+}
+
+/* A store with an index that this build cannot make stays usable: others may add it. */
+static void index_files__a_build_without_words_refuses_them(void **state)
+{
+    (void)state;
+    struct store store;
+    if (bb_words_are_built())
+        skip();
+    store_init(&store);
+    store_open(&store);
+    indexed_create_attributes(&store);
+    assert_status(bb_db_index_create(store.db, "words", "tokens(text, tokenizer=unicode)"),
+                  BB_UNSUPPORTED);
+    assert_message("libunistring-dev");
+    assert_ok(bb_db_index_create(store.db, "words", "tokens(text)"));
+    store_close(&store);
+    bb_file_memory_destroy(store.memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +319,8 @@ int main(void)
         cmocka_unit_test(index_files__are_removed_with_the_store),
         cmocka_unit_test(index_files__are_in_checkpoints),
         cmocka_unit_test(index_files__are_built_by_an_ingest),
+        cmocka_unit_test(index_files__of_words),
+        cmocka_unit_test(index_files__a_build_without_words_refuses_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

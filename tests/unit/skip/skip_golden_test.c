@@ -1,5 +1,5 @@
-/* Index files are unchanged byte for byte: tests/golden/skip.bin, skip_text.bin and skip_lines.bin,
- * which read_skip.py reads with only the page of the format. */
+/* Index files are unchanged byte for byte: tests/golden/skip.bin, skip_text.bin, skip_words.bin
+ * and skip_lines.bin, which read_skip.py reads with only the page of the format. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +7,8 @@
 #include "bb/skip.h"
 
 #include "base/buf.h"
+#include "base/file.h"
+#include "skip/condition/words.h"
 #include "skip/lines/line_source.h"
 #include "tests/support/assert_status.h"
 #include "tests/support/file_memory.h"
@@ -89,6 +91,98 @@ static void index_file_of_text__is_its_golden(void **state)
     const uint8_t *bytes = bb_file_memory_bytes(memory, "text.bbi", &size);
     assert_golden("skip_text.bin", ((struct bb_bytes){bytes, size}));
     bb_schema_destroy(schema);
+    bb_file_memory_destroy(memory);
+}
+
+/* Words that every version of Unicode finds. */
+static void add_unicode_words(struct bb_skip_builder *builder, int i)
+{
+    char line[128];
+    int size = sprintf(line,
+                       "It's User%d, pi=3.14; caf\xc3\xa9 \xe6\xbc\xa2\xe5\xad\x97 %d\xff"
+                       "STRASSE",
+                       i % 5, i % 3);
+    struct bb_attribute attribute = {.type = BB_ATTRIBUTE_BYTES};
+    attribute.as.bytes = (struct bb_bytes){(const uint8_t *)line, (size_t)size};
+    assert_ok(bb_skip_builder_add(builder, &attribute));
+}
+
+/* The golden names the library that made it: another version is read, and not used. */
+static void check_words_of_golden(struct bb_file_memory *memory)
+{
+    struct bb_skip_file *file = NULL;
+    struct bb_skip_index_info info;
+    char own[BB_WORDS_IDENTITY_SIZE];
+    struct bb_skip_file_options options = {.struct_size = sizeof(options),
+                                           .file_system = bb_file_memory_system(memory)};
+    bb_words_identity(own);
+    assert_ok(bb_skip_file_open("golden.bbi", &options, &file));
+    assert_ok(bb_skip_file_verify(file));
+    for (size_t i = 0; i < 2; i++) {
+        bb_skip_file_index(file, i, &info);
+        assert_int_equal(info.spec.tokenizer, BB_TOKENIZER_UNICODE);
+        assert_int_equal(info.is_known, strcmp(info.words_made_with, own) == 0);
+    }
+    bb_skip_file_close(file);
+}
+
+static void read_golden(struct bb_file_memory *memory, const char *path)
+{
+    static uint8_t bytes[1 << 16];
+    struct bb_file *file = NULL;
+    FILE *golden = fopen(path, "rb");
+    assert_non_null(golden);
+    size_t size = fread(bytes, 1, sizeof(bytes), golden);
+    fclose(golden);
+    assert_ok(bb_file_create(bb_file_memory_system(memory), "golden.bbi", &file));
+    assert_ok(bb_file_append(file, (struct bb_bytes){bytes, size}));
+    assert_ok(bb_file_close(file));
+}
+
+/* REQUIRES: a build with words. */
+static void build_words(struct bb_file_memory *memory)
+{
+    struct bb_schema *schema = NULL;
+    struct bb_skip_spec parsed[2];
+    struct bb_hash_secret secret;
+    struct bb_skip_builder *builder = NULL;
+    bb_hash_secret_from_seed(1, &secret);
+    struct bb_skip_options options = {.struct_size = sizeof(options),
+                                      .file_system = bb_file_memory_system(memory),
+                                      .id = "golden of words",
+                                      .secret = &secret};
+    assert_ok(bb_schema_create(&schema));
+    assert_ok(bb_schema_add(schema, definitions[0]));
+    assert_ok(bb_skip_spec_parse("tokens(line, tokenizer=unicode, rate=0.01)", schema, &parsed[0]));
+    assert_ok(bb_skip_spec_parse("text(line, tokenizer=unicode, fold=unicode, counts=yes)", schema,
+                                 &parsed[1]));
+    assert_ok(bb_skip_builder_create("words.bbi", &options, schema, parsed, 2, &builder));
+    for (int i = 0; i < 40; i++) {
+        add_unicode_words(builder, i);
+        if (i % 4 == 3)
+            assert_ok(bb_skip_builder_end_granule(builder, (uint64_t)i / 4));
+    }
+    assert_ok(bb_skip_builder_finish(builder));
+    bb_skip_builder_destroy(builder);
+    bb_schema_destroy(schema);
+}
+
+#define WORDS_OF_GOLDEN "libunistring 1.0.0"
+
+static void index_file_of_words__is_its_golden(void **state)
+{
+    (void)state;
+    struct bb_file_memory *memory = bb_file_memory_create(1);
+    char own[BB_WORDS_IDENTITY_SIZE];
+    bb_words_identity(own);
+    if (strcmp(own, WORDS_OF_GOLDEN) == 0) {
+        size_t size = 0;
+        build_words(memory);
+        const uint8_t *bytes = bb_file_memory_bytes(memory, "words.bbi", &size);
+        assert_golden("skip_words.bin", ((struct bb_bytes){bytes, size}));
+    }
+    read_golden(memory, BB_SOURCE_DIR "/tests/golden/skip_words.bin");
+    check_words_of_golden(memory);
     bb_file_memory_destroy(memory);
 }
 
@@ -200,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(index_file__is_its_golden),
                                        cmocka_unit_test(index_file_of_text__is_its_golden),
+                                       cmocka_unit_test(index_file_of_words__is_its_golden),
                                        cmocka_unit_test(index_file_of_lines__is_its_golden)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
