@@ -197,6 +197,31 @@ BB_API void bb_skip_file_granule(const struct bb_skip_file *file, size_t granule
  * BB_ATTRIBUTE_PRESENT is the rest. attribute: number in the file. */
 BB_API void bb_skip_file_states(const struct bb_skip_file *file, size_t granule, size_t attribute,
                                 uint64_t ret_counts[4]);
+/* The values that an index of kind MIN_MAX, SET or COLUMN has of a granule, to show them. Strings
+ * are borrowed from the contents. */
+#define BB_SKIP_CONTENTS_VALUES 8
+struct bb_skip_contents {
+    bool is_indexed; /* false: the index knows nothing of the granule, and all fields are 0 */
+    /* MIN_MAX: every value but NaN is at least low and at most high. Strings are cut to 16 bytes,
+     * and high is rounded up. */
+    bool has_low;  /* false: there is no value but NaN */
+    bool has_high; /* false with has_low: any longer string may be a value */
+    bool has_nan;
+    struct bb_attribute low;
+    struct bb_attribute high;
+    /* SET, COLUMN: the distinct values. */
+    uint64_t value_count;
+    struct bb_attribute
+        values[BB_SKIP_CONTENTS_VALUES]; /* the first ones, ascending; NaN is last */
+};
+/* BB_INVALID for indexes of other kinds; BB_CORRUPT, BB_IO, BB_NO_MEMORY. Owned:
+ * bb_skip_contents_destroy. */
+BB_API BB_MUST_CHECK enum bb_status bb_skip_file_contents(struct bb_skip_file *file, size_t index,
+                                                          size_t granule,
+                                                          struct bb_skip_contents **ret_contents);
+/* NULL is allowed. */
+BB_API void bb_skip_contents_destroy(struct bb_skip_contents *contents);
+
 BB_API uint64_t bb_skip_file_size(const struct bb_skip_file *file);
 /* The bytes of bb_skip_builder_set_source, or no bytes. Borrowed from the file. */
 BB_API struct bb_bytes bb_skip_file_source(const struct bb_skip_file *file);

@@ -55,6 +55,53 @@ class IndexFiles(LogTest):
         self.assertIn("checksums agree", text)
         self.assertIn("granule  place  records", text)
 
+    def granules_in_order(self, store):
+        """Granules of all files with their rows: the rows' times grow with their keys."""
+        names = [os.path.join(store, name) for name in os.listdir(store) if name.endswith(".bbi")]
+        granules = [granule for name in names
+                    for granule in self.ok("dump", name, "--json", "--limit", "0").json["granules"]]
+        granules.sort(key=lambda granule: granule["indexes"][0]["low"])
+        begin = 0
+        for granule in granules:
+            yield granule, self.rows[begin:begin + granule["records"]]
+            begin += granule["records"]
+        self.assertEqual(begin, len(self.rows))
+
+    def test_dump_shows_bounds_and_values_of_each_granule(self):
+        other = self.path("other")
+        self.load_log(self.rows, store=other, indexes=[
+            "min_max(time)", "min_max(bytes)", "min_max(agent)", "set(status)", "column(bytes)", "values(host)"])
+        granule_count = 0
+        for granule, rows in self.granules_in_order(other):
+            granule_count += 1
+            time, size, agent, status, column = granule["indexes"]
+            self.assertEqual([time["index"], time["attribute"]], ["min_max", "time"])
+            times = [row["time"].strftime("%Y-%m-%dT%H:%M:%SZ") for row in rows]
+            self.assertEqual((time["low"], time["high"]), (times[0], times[-1]))
+            sizes = sorted({row["bytes"] for row in rows if row["bytes"] is not None})
+            self.assertEqual((size["low"], size["high"], size["has_nan"]), (sizes[0], sizes[-1], False))
+            agents = sorted(row["agent"].encode("utf-8", "surrogateescape") for row in rows if row["agent"] is not None)
+            self.assertLessEqual(agent["low"].encode(), agents[0])
+            self.assertEqual(agent["low"].encode(), agents[0][:16])
+            self.assertGreaterEqual(agent["high"].encode(), agents[-1][:16])
+            self.assertEqual(status["index"], "set")
+            statuses = sorted({row["status"] for row in rows})
+            self.assertEqual((status["value_count"], [value["value"] for value in status["values"]]),
+                             (len(statuses), statuses))
+            self.assertEqual(column["index"], "column")
+            self.assertEqual((column["value_count"], [value["value"] for value in column["values"]]),
+                             (len(sizes), sizes[:8]))
+        self.assertGreater(granule_count, 5)
+
+    def test_dump_prints_bounds_and_values_as_the_attribute_s_type(self):
+        text = self.ok("dump", self.files[0], "--limit", "1").text
+        document = self.ok("dump", self.files[0], "--json", "--limit", "1").json
+        bounds, values = document["granules"][0]["indexes"]
+        self.assertIn("bounds (min_max) and distinct values (set, column) of each granule", text)
+        self.assertRegex(text, rf'0  min_max\(time\) +{bounds["low"]} \.\.\. {bounds["high"]}\n')
+        shown = ", ".join(str(value["value"]) for value in values["values"])
+        self.assertRegex(text, rf'0  set\(status\) +{values["value_count"]}: {shown}\n')
+
     def test_filters_shows_each_index(self):
         document = self.ok("filters", self.files[0], "--json").json
         self.assertNotIn("granules", document)

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/status.h"
 #include "bb/skip.h"
+#include "tools/dump/index_contents.h"
 #include "tools/number_text.h"
 #include "tools/text_table.h"
 
@@ -164,7 +165,7 @@ static void write_granule(const struct bb_skip_file *file, size_t granule,
     }
 }
 
-static void write_granules(const struct index_dump *dump, const struct bb_skip_file *file,
+static void write_granules(const struct index_dump *dump, struct bb_skip_file *file,
                            const struct attributes *attributes)
 {
     const char *headers[TEXT_TABLE_COLUMNS_MAX] = {"granule", "place", "records"};
@@ -183,6 +184,7 @@ static void write_granules(const struct index_dump *dump, const struct bb_skip_f
     if (column_count < attributes->count)
         output_print(dump->out, "(%zu of %zu attributes; --json shows all)\n", column_count,
                      attributes->count);
+    index_contents_write(file, count, dump->out);
     if (count < bb_skip_file_granule_count(file))
         output_print(dump->out, "(%" PRIu64 " of %zu granules; --limit 0 shows all)\n", count,
                      bb_skip_file_granule_count(file));
@@ -207,7 +209,7 @@ static json_t *states_json(const struct bb_skip_file *file, size_t granule,
     return states;
 }
 
-static json_t *granules_json(const struct index_dump *dump, const struct bb_skip_file *file,
+static json_t *granules_json(const struct index_dump *dump, struct bb_skip_file *file,
                              const struct attributes *attributes)
 {
     json_t *rows = json_array();
@@ -218,6 +220,7 @@ static json_t *granules_json(const struct index_dump *dump, const struct bb_skip
         json_set_count(row, "place", info.place);
         json_set_count(row, "records", info.record_count);
         json_object_set_new(row, "attributes", states_json(file, i, attributes));
+        json_object_set_new(row, "indexes", index_contents_json(file, i));
         json_array_append_new(rows, row);
     }
     return rows;
@@ -236,8 +239,8 @@ static uint64_t record_count(const struct bb_skip_file *file)
     return sum;
 }
 
-static void write_json(const struct index_dump *dump, const struct bb_skip_file *file,
-                       const char *path, bool is_sound)
+static void write_json(const struct index_dump *dump, struct bb_skip_file *file, const char *path,
+                       bool is_sound)
 {
     struct attributes attributes;
     json_t *document = json_object();
@@ -254,8 +257,7 @@ static void write_json(const struct index_dump *dump, const struct bb_skip_file 
     output_json(dump->out, document);
 }
 
-static void write_text(const struct index_dump *dump, const struct bb_skip_file *file,
-                       bool is_sound)
+static void write_text(const struct index_dump *dump, struct bb_skip_file *file, bool is_sound)
 {
     struct attributes attributes;
     find_attributes(file, &attributes);
