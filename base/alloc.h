@@ -7,6 +7,8 @@
 #ifndef BB_BASE_ALLOC_H
 #define BB_BASE_ALLOC_H
 
+/* musl's sched.h mentions calloc: it must precede the poison. */
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

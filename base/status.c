@@ -118,11 +118,22 @@ static enum bb_status status_of_errno(int error_number)
     }
 }
 
+/* GNU's strerror_r returns the text and may not use the buffer. The POSIX form, which musl has,
+ * fills the buffer. */
+static const char *errno_text(int error_number, char *buffer, size_t size)
+{
+#ifdef __GLIBC__
+    return strerror_r(error_number, buffer, size);
+#else
+    return strerror_r(error_number, buffer, size) == 0 ? buffer : "unknown error";
+#endif
+}
+
 enum bb_status bb_fail_errno(int error_number, const char *operation, const char *file)
 {
     char buffer[128];
-    const char *text = strerror_r(error_number, buffer, sizeof(buffer));
-    return bb_fail(status_of_errno(error_number), "%s: %s: %s", file_name(file), operation, text);
+    return bb_fail(status_of_errno(error_number), "%s: %s: %s", file_name(file), operation,
+                   errno_text(error_number, buffer, sizeof(buffer)));
 }
 
 enum bb_status bb_error_restore(const struct bb_error *error)

@@ -152,10 +152,10 @@ struct walk {
 /* The index is loaded last: it may be newer than the loaded chain, but never older. */
 static struct walk begin_walk(const struct bb_memtable *memtable)
 {
-    struct walk walk = {.record =
-                            atomic_load_explicit(&memtable->ranges.newest, memory_order_acquire)};
-    walk.index = atomic_load_explicit(&memtable->ranges.index, memory_order_acquire);
-    return walk;
+    uint32_t newest = atomic_load_explicit(&memtable->ranges.newest, memory_order_acquire);
+    const struct bb_memtable_range_index *index =
+        atomic_load_explicit(&memtable->ranges.index, memory_order_acquire);
+    return (struct walk){.record = newest, .index = index};
 }
 
 static bool next_tombstone(const struct bb_memtable *memtable, struct walk *walk,

@@ -208,12 +208,13 @@ static enum bb_status move(struct bb_file_system *fs, const char *from, const ch
 {
     if (is_replacing)
         return fs->ops->rename(fs, from, to);
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-        return BB_OK;
-    if (errno != EINVAL && errno != ENOSYS)
+    /* A link never replaces a file. */
+    if (link(from, to) == 0)
+        return unlink(from) == 0 ? BB_OK : bb_fail_errno(errno, "unlink", from);
+    if (errno != EPERM && errno != EOPNOTSUPP)
         return errno == EEXIST ? bb_fail(BB_EXISTS, "%s: exists; --force replaces it", to)
-                               : bb_fail_errno(errno, "rename", from);
-    /* A file system without that call: the moment between looking and renaming stays. */
+                               : bb_fail_errno(errno, "link", to);
+    /* A file system without links: the moment between looking and renaming remains. */
     enum bb_status status = filter_file_check_target(to, false);
     return status == BB_OK ? fs->ops->rename(fs, from, to) : status;
 }
