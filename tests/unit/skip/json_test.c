@@ -377,14 +377,22 @@ static void assert_same(const struct bb_attribute *a, const struct bb_attribute 
 
 /* --- jansson --- */
 
+/* jansson before 2.14 has no look-up by a key with a length. */
+static const json_t *member(const json_t *object, struct bb_bytes key)
+{
+    char name[64];
+    assert_true(key.size < sizeof(name));
+    memcpy(name, key.data, key.size);
+    name[key.size] = '\0';
+    return json_object_get(object, name);
+}
+
 /* The value at the path, which is of the form of those above. */
 static const json_t *walk(const json_t *value, const struct bb_json_path *path)
 {
     for (size_t i = 0; i < path->count && value != NULL; i++) {
         const struct bb_json_step *step = &path->steps[i];
-        value = step->is_index
-                    ? json_array_get(value, step->index)
-                    : json_object_getn(value, (const char *)step->key.data, step->key.size);
+        value = step->is_index ? json_array_get(value, step->index) : member(value, step->key);
     }
     return value;
 }
