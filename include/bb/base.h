@@ -3,11 +3,11 @@
  * Conventions of the library
  *
  * - A function that can fail returns enum bb_status only. Output parameters are named ret_..., are
- * the last parameters, and are unchanged on failure. - After a failure, bb_error_last() describes
- * the error: the cause, the file and the offset. - Pointer arguments are borrowed for the call
- * unless a declaration specifies otherwise. "Owned": the
- *   receiver releases the object. "Pinned": valid until the matching release. "Copied": the callee
- *   keeps a copy.
+ *   the last parameters, and are unchanged on failure.
+ * - After a failure, bb_error_last() describes the error: the cause, the file and the offset.
+ * - Pointer arguments are borrowed for the call unless a declaration specifies otherwise. "Owned":
+ *   the receiver releases the object. "Pinned": valid until the matching release. "Copied": the
+ *   callee keeps a copy.
  * - A pointer argument must not be NULL unless its declaration or one of these rules allows it.
  *   NULL options mean the defaults, in every function. destroy, close, release and deinit ignore
  *   NULL. A report (..._report) may be NULL if the caller does not need it. Bytes of size 0 and
