@@ -1,16 +1,7 @@
 # The installed libraries (shared and static), headers, CMake package and pkg-config file.
 include(CMakePackageConfigHelpers)
 
-foreach(form SHARED STATIC)
-    string(TOLOWER ${form} suffix)
-    add_library(bloomblock_${suffix} ${form} ${BB_LAYER_OBJECTS})
-    set_target_properties(bloomblock_${suffix} PROPERTIES
-        OUTPUT_NAME bloomblock VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-        EXPORT_NAME ${suffix} LINKER_LANGUAGE C)
-    target_include_directories(bloomblock_${suffix} PUBLIC
-        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    target_link_libraries(bloomblock_${suffix} PRIVATE
-        $<BUILD_INTERFACE:bb_flags> PkgConfig::LZ4 PkgConfig::XXHASH PkgConfig::PCRE2 ${BB_UNISTRING_LINK} Threads::Threads m)
+foreach(suffix shared static)
     install(TARGETS bloomblock_${suffix} EXPORT bloomblock
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()

@@ -14,6 +14,9 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install/consumer -B ${WORK}/consumer -G ${GENERATOR}
     -DCMAKE_C_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK}/consumer)
+# As a subproject it is only configured: scripts/try-distributions builds it.
+run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install/subproject -B ${WORK}/subproject -G ${GENERATOR}
+    -DCMAKE_C_COMPILER=${COMPILER} -DBLOOMBLOCK_SOURCE=${SOURCE})
 run(${WORK}/consumer/consumer_shared ${WORK}/store_shared)
 run(${WORK}/consumer/consumer_static ${WORK}/store_static)
 
