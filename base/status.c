@@ -143,6 +143,13 @@ enum bb_status bb_error_restore(const struct bb_error *error)
     return latest.status;
 }
 
+enum bb_status bb_error_settle(enum bb_status status, const struct bb_error *before)
+{
+    if (status == BB_OK)
+        (void)bb_error_restore(before);
+    return status;
+}
+
 enum bb_status bb_fail_context(enum bb_status status, const char *format, ...)
 {
     char context[MESSAGE_SIZE] = "";

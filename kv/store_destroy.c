@@ -294,6 +294,7 @@ enum bb_status bb_db_destroy(const char *directory, const struct bb_db_options *
 {
     struct bb_db_options resolved;
     struct destruction d = {.path = directory};
+    struct bb_error before = *bb_error_last();
     enum bb_status status = bb_options_resolve(options, &resolved);
     if (status == BB_OK)
         status = bb_path_check(directory, "the store's directory");
@@ -312,5 +313,5 @@ enum bb_status bb_db_destroy(const char *directory, const struct bb_db_options *
         return bb_error_restore(&failure);
     if (ret_report != NULL)
         *ret_report = d.report;
-    return BB_OK;
+    return bb_error_settle(BB_OK, &before);
 }

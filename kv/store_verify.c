@@ -332,6 +332,7 @@ enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *o
                             struct bb_db_verify_report *ret_report)
 {
     struct verification v = {.path = directory};
+    struct bb_error before = *bb_error_last();
     enum bb_status status = bb_options_resolve(options, &v.options);
     if (status == BB_OK)
         status = bb_path_check(directory, "the store's directory");
@@ -353,5 +354,5 @@ enum bb_status bb_db_verify(const char *directory, const struct bb_db_options *o
         return bb_error_restore(&failure);
     if (ret_report != NULL)
         *ret_report = v.report;
-    return BB_OK;
+    return bb_error_settle(BB_OK, &before);
 }

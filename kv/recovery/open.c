@@ -545,8 +545,8 @@ static enum bb_status repair_and_open(const char *directory, const struct bb_db_
     return open_resolved(directory, resolved, ret_db);
 }
 
-enum bb_status bb_db_open(const char *directory, const struct bb_db_options *options,
-                          struct bb_db **ret_db)
+static enum bb_status open_or_repair(const char *directory, const struct bb_db_options *options,
+                                     struct bb_db **ret_db)
 {
     struct bb_db_options resolved;
     enum bb_status status = bb_options_resolve(options, &resolved);
@@ -561,4 +561,11 @@ enum bb_status bb_db_open(const char *directory, const struct bb_db_options *opt
     return status == BB_CORRUPT && is_repairable
                ? repair_and_open(directory, options, &resolved, ret_db)
                : status;
+}
+
+enum bb_status bb_db_open(const char *directory, const struct bb_db_options *options,
+                          struct bb_db **ret_db)
+{
+    struct bb_error before = *bb_error_last();
+    return bb_error_settle(open_or_repair(directory, options, ret_db), &before);
 }

@@ -214,6 +214,7 @@ enum bb_status bb_db_repair(const char *directory, const struct bb_db_options *o
                             struct bb_db_repair_report *ret_report)
 {
     struct bb_repair repair = {.path = directory};
+    struct bb_error before = *bb_error_last();
     enum bb_status status = take_options(&repair, options, how);
     if (status == BB_OK)
         status = bb_path_check(directory, "the store's directory");
@@ -232,5 +233,5 @@ enum bb_status bb_db_repair(const char *directory, const struct bb_db_options *o
         return bb_error_restore(&failure);
     if (ret_report != NULL)
         *ret_report = repair.report;
-    return BB_OK;
+    return bb_error_settle(BB_OK, &before);
 }
