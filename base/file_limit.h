@@ -7,8 +7,8 @@
  *
  * Each append is charged to future time: it proceeds once the time charged for earlier appends is
  * over. So any interval of t seconds has at most t times the limit, one urgent append and two
- * patient ones; idle time is not saved up. All other operations, including the clock, are those of
- * the wrapped system.
+ * patient ones; idle time is not saved up. All other operations, including the clock, pass through
+ * to the wrapped system.
  *
  * Threads: as in base/file.h. A waiting append holds no lock, and proceeds immediately when the
  * limit is lifted. */

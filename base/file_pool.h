@@ -10,7 +10,7 @@
  * file before removing or replacing it, because it is reopened by name. If other processes remove
  * files, bb_file_pool_share distinguishes these failures.
  *
- * All other operations are those of the wrapped system. Threads: as in base/file.h. Only opening,
+ * All other operations pass through. Threads: as in base/file.h. Only opening,
  * and reading a file that must be reopened, takes a lock. */
 #ifndef BB_BASE_FILE_POOL_H
 #define BB_BASE_FILE_POOL_H

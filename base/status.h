@@ -34,8 +34,8 @@ enum bb_status bb_fail_errno(int error_number, const char *operation, const char
 /* Makes a saved failure the calling thread's latest one and returns its status. */
 enum bb_status bb_error_restore(const struct bb_error *error);
 
-/* Ends a public call in which something may fail as expected (a file that does not exist yet): after
- * a success the record is again before, the copy that the call made when it began. Returns
+/* Ends a public call that may meet expected failures, such as a file that does not exist yet. If
+ * status is BB_OK, the record becomes before again, the copy made at the start of the call. Returns
  * status. */
 enum bb_status bb_error_settle(enum bb_status status, const struct bb_error *before);
 
