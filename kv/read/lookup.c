@@ -154,16 +154,16 @@ static enum bb_status get(struct bb_db *db, const struct bb_get_options *options
     enum bb_status status = options == NULL ? BB_OK : bb_call_options_get(options, &call);
     if (status != BB_OK)
         return status;
-    struct lookup lookup = {.db = db,
-                            .options = options != NULL ? &call : &defaults,
-                            .ask = {.key = key, .value = value, .pinned = pinned}};
+    const struct bb_get_call *known = options != NULL ? &call : &defaults;
+    struct lookup lookup = {
+        .db = db,
+        .options = known,
+        .ask = {.options = known->read, .key = key, .value = value, .pinned = pinned},
+        .is_plain = known->stats == NULL && bb_read_options_permit_denials(&known->read)};
     if (key.size > BB_KEY_SIZE_MAX)
         return bb_entry_check_key(key);
     if (bb_store_is_inherited(db))
         return bb_store_fail_inherited(db);
-    lookup.ask.options = lookup.options->read;
-    lookup.is_plain =
-        lookup.options->stats == NULL && bb_read_options_permit_denials(&lookup.ask.options);
     lookup.ask.key_hash = bb_hash_key(&db->secret, key);
     status = run(&lookup);
     if (status != BB_OK)
