@@ -33,11 +33,6 @@ void bb_shard_builder_init(struct bb_shard_builder *builder,
         builder->bytes_per_key = large_set_bytes(builder) / (double)LARGE_SET;
 }
 
-void bb_shard_builder_reset(struct bb_shard_builder *builder)
-{
-    builder->excess = 0;
-}
-
 uint64_t bb_shard_count(uint64_t key_count)
 {
     if (key_count <= BB_FILTER_GROUP_KEYS_MAX)

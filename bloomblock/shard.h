@@ -30,8 +30,6 @@ struct bb_shard_builder {
 
 void bb_shard_builder_init(struct bb_shard_builder *builder,
                            const struct bb_block_filter_format *format);
-/* Forgets the rates of the filters so far. */
-void bb_shard_builder_reset(struct bb_shard_builder *builder);
 
 /* The number of shards of a set of this many keys: 1 up to BB_FILTER_GROUP_KEYS_MAX. */
 uint64_t bb_shard_count(uint64_t key_count);

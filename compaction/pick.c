@@ -45,12 +45,6 @@ double bb_pick_score(const struct bb_levels *levels, const struct bb_pick_option
     return (double)level->file_bytes / bb_shape_level_bytes(shape, number);
 }
 
-double bb_pick_rate(const struct bb_levels *levels, const struct bb_pick_options *options,
-                    const struct bb_plan *plan)
-{
-    return bb_plan_rates_for(levels, options, plan);
-}
-
 void bb_pick_filters(const struct bb_levels *levels, const struct bb_pick_options *options,
                      const struct bb_plan *plan, struct bb_table_options *table)
 {

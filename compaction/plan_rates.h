@@ -15,9 +15,10 @@ const struct bb_filter_budget *bb_plan_rates_budget(const struct bb_pick_options
 int bb_plan_rates_last_level(const struct bb_levels *levels, const struct bb_pick_options *options,
                              int output_level);
 
-/* Implementations of bb_pick_rate and bb_pick_filters. */
+/* The filter rate for the output of a plan. */
 double bb_plan_rates_for(const struct bb_levels *levels, const struct bb_pick_options *options,
                          const struct bb_plan *plan);
+/* Implementation of bb_pick_filters. */
 void bb_plan_rates_set(const struct bb_levels *levels, const struct bb_pick_options *options,
                        const struct bb_plan *plan, struct bb_table_options *table);
 

@@ -56,14 +56,6 @@ double bb_rates_level_expected(const struct bb_levels *levels, int number)
     return sum;
 }
 
-double bb_rates_expected(const struct bb_levels *levels)
-{
-    double sum = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        sum += bb_rates_level_expected(levels, level);
-    return sum;
-}
-
 double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_weights *weights,
                         int last_level)
 {
@@ -112,14 +104,6 @@ struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int number,
         sum.waste += share * cost * bb_run_rate(run);
         older += (double)run->key_count;
     }
-    return sum;
-}
-
-double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights)
-{
-    double sum = 0;
-    for (int level = 0; level < BB_LEVEL_COUNT; level++)
-        sum += bb_rates_level(levels, level, weights).waste;
     return sum;
 }
 

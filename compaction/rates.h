@@ -40,16 +40,16 @@
 #define BB_RATES_EXCESS      1.085
 #define BB_RATES_SLACK       1.1
 
-/* Expected wasted requests per lookup of an absent key: of one level, and of all. */
+/* Expected wasted requests of a level per lookup of an absent key. */
 double bb_rates_level_expected(const struct bb_levels *levels, int level);
-double bb_rates_expected(const struct bb_levels *levels);
 
 /* The same with weights, as rates are planned: with the bound of each run's weight, when last_level
  * is the store's last level. */
 double bb_rates_planned(const struct bb_levels *levels, const struct bb_read_weights *weights,
                         int last_level);
 
-/* The current waste of a level. */
+/* The current waste of a level. Summed over all levels it is never more than bb_rates_planned with
+ * the deepest level as the last one. */
 struct bb_rate_level {
     /* Share of all lookups that check a run of the level in vain; the mean over its runs. */
     double visit_share;
@@ -58,8 +58,6 @@ struct bb_rate_level {
 };
 struct bb_rate_level bb_rates_level(const struct bb_levels *levels, int level,
                                     const struct bb_read_weights *weights);
-/* Of all levels. Never more than bb_rates_planned with the deepest level as the last one. */
-double bb_rates_waste(const struct bb_levels *levels, const struct bb_read_weights *weights);
 
 /* The effective target: the request's target, or the target that its budget leads to. The latter
  * may be as large as the weights of all runs (no filters at all) and is at least

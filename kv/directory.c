@@ -309,23 +309,25 @@ static bool is_needed(const struct bb_directory_file *file, const struct bb_mani
     return false;
 }
 
-enum bb_verdict bb_directory_judge(const struct bb_directory_file *file,
-                                   const struct bb_manifest_state *state, uint64_t manifest_number)
+enum bb_file_verdict bb_directory_judge(const struct bb_directory_file *file,
+                                        const struct bb_manifest_state *state,
+                                        uint64_t manifest_number)
 {
     if (file->is.kind == BB_FILE_FOREIGN)
-        return BB_VERDICT_FOREIGN;
+        return BB_FILE_VERDICT_FOREIGN;
     if (is_needed(file, state, manifest_number))
-        return BB_VERDICT_NEEDED;
+        return BB_FILE_VERDICT_NEEDED;
     if (!bb_directory_is_reachable(state, file->is.number))
-        return BB_VERDICT_FOREIGN;
-    return BB_VERDICT_ORPHAN;
+        return BB_FILE_VERDICT_FOREIGN;
+    return BB_FILE_VERDICT_ORPHAN;
 }
 
 bool bb_directory_is_clean(const struct bb_directory *directory,
                            const struct bb_manifest_state *state, uint64_t manifest_number)
 {
     for (size_t i = 0; i < directory->file_count; i++) {
-        if (bb_directory_judge(&directory->files[i], state, manifest_number) == BB_VERDICT_ORPHAN)
+        if (bb_directory_judge(&directory->files[i], state, manifest_number) ==
+            BB_FILE_VERDICT_ORPHAN)
             return false;
     }
     return true;
@@ -348,9 +350,9 @@ void bb_directory_remove_orphans(struct bb_file_system *fs, const char *path,
     struct bb_directory_report report = {0};
     for (size_t i = 0; i < directory->file_count; i++) {
         const struct bb_directory_file *file = &directory->files[i];
-        enum bb_verdict verdict = bb_directory_judge(file, state, manifest_number);
-        report.foreign += verdict == BB_VERDICT_FOREIGN;
-        if (verdict != BB_VERDICT_ORPHAN)
+        enum bb_file_verdict verdict = bb_directory_judge(file, state, manifest_number);
+        report.foreign += verdict == BB_FILE_VERDICT_FOREIGN;
+        if (verdict != BB_FILE_VERDICT_ORPHAN)
             continue;
         if (remove_file(fs, path, file->name))
             report.removed++;

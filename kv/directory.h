@@ -28,10 +28,10 @@ struct bb_directory {
     bool has_current;
 };
 
-enum bb_verdict {
-    BB_VERDICT_NEEDED,  /* part of the store */
-    BB_VERDICT_ORPHAN,  /* ours, but unreferenced: may be removed */
-    BB_VERDICT_FOREIGN, /* not ours: kept */
+enum bb_file_verdict {
+    BB_FILE_VERDICT_NEEDED,  /* part of the store */
+    BB_FILE_VERDICT_ORPHAN,  /* ours, but unreferenced: may be removed */
+    BB_FILE_VERDICT_FOREIGN, /* not ours: kept */
 };
 
 /* Lists and classifies the files. */
@@ -80,8 +80,9 @@ BB_MUST_CHECK enum bb_status bb_directory_fail_used_up(const char *path);
 
 /* Classifies one file. manifest_number: the current manifest's. kv/unnamed.h finds tables with data
  * that exists only there. */
-enum bb_verdict bb_directory_judge(const struct bb_directory_file *file,
-                                   const struct bb_manifest_state *state, uint64_t manifest_number);
+enum bb_file_verdict bb_directory_judge(const struct bb_directory_file *file,
+                                        const struct bb_manifest_state *state,
+                                        uint64_t manifest_number);
 
 /* True when bb_directory_remove_orphans would remove no file. */
 bool bb_directory_is_clean(const struct bb_directory *directory,

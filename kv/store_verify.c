@@ -224,10 +224,10 @@ static enum bb_status count_obsolete_logs(struct verification *v)
 static void count_files(struct verification *v)
 {
     for (size_t i = 0; i < v->directory.file_count; i++) {
-        enum bb_verdict verdict =
+        enum bb_file_verdict verdict =
             bb_directory_judge(&v->directory.files[i], &v->state, v->manifest.number);
-        v->report.orphans += verdict == BB_VERDICT_ORPHAN;
-        v->report.foreign += verdict == BB_VERDICT_FOREIGN;
+        v->report.orphans += verdict == BB_FILE_VERDICT_ORPHAN;
+        v->report.foreign += verdict == BB_FILE_VERDICT_FOREIGN;
     }
 }
 

@@ -116,8 +116,9 @@ static bool is_read_by_this_version(uint16_t id)
            id == BB_SECTION_RANGE_TOMBSTONES;
 }
 
-enum bb_status bb_directory_encode(const struct bb_directory *directory, struct bb_table_id table,
-                                   uint64_t offset, struct bb_buf *buf)
+enum bb_status bb_table_directory_encode(const struct bb_table_directory *directory,
+                                         struct bb_table_id table, uint64_t offset,
+                                         struct bb_buf *buf)
 {
     uint8_t *p = NULL;
     size_t size = directory->count * BB_SECTION_ENTRY_SIZE;
@@ -148,8 +149,8 @@ static void load_section(const uint8_t *entry, struct bb_section *ret_section)
     };
 }
 
-const struct bb_section *bb_directory_find(const struct bb_directory *directory,
-                                           enum bb_section_id id)
+const struct bb_section *bb_table_directory_find(const struct bb_table_directory *directory,
+                                                 enum bb_section_id id)
 {
     for (size_t i = 0; i < directory->count; i++)
         if (directory->sections[i].id == id)
@@ -158,8 +159,8 @@ const struct bb_section *bb_directory_find(const struct bb_directory *directory,
 }
 
 /* Appends an entry to the directory. */
-static enum bb_status add_section(struct bb_directory *directory, const struct bb_section *section,
-                                  struct bb_place place)
+static enum bb_status add_section(struct bb_table_directory *directory,
+                                  const struct bb_section *section, struct bb_place place)
 {
     size_t at = directory->count * BB_SECTION_ENTRY_SIZE;
     bool is_incompatible = (section->flags & BB_SECTION_FLAG_INCOMPATIBLE) != 0;
@@ -167,7 +168,7 @@ static enum bb_status add_section(struct bb_directory *directory, const struct b
         return bb_fail(
             BB_UNSUPPORTED, "%s: section %u (%s) must be understood, and this version does not",
             place.file == NULL ? "table" : place.file, section->id, bb_section_name(section->id));
-    if (bb_directory_find(directory, (enum bb_section_id)section->id) != NULL)
+    if (bb_table_directory_find(directory, (enum bb_section_id)section->id) != NULL)
         return bb_corrupt(place, at, "section %u (%s) appears twice", section->id,
                           bb_section_name(section->id));
     if (section->offset > place.offset || section->size > place.offset - section->offset)
@@ -187,11 +188,12 @@ static enum bb_status add_section(struct bb_directory *directory, const struct b
     return BB_OK;
 }
 
-static enum bb_status check_directory(const struct bb_directory *directory, struct bb_place place)
+static enum bb_status check_directory(const struct bb_table_directory *directory,
+                                      struct bb_place place)
 {
     const enum bb_section_id needed[] = {BB_SECTION_ROOT, BB_SECTION_PROPERTIES};
     for (size_t i = 0; i < BB_ARRAY_LENGTH(needed); i++)
-        if (bb_directory_find(directory, needed[i]) == NULL)
+        if (bb_table_directory_find(directory, needed[i]) == NULL)
             return bb_corrupt(place, 0, "section %d (%s) is missing", (int)needed[i],
                               bb_section_name((uint16_t)needed[i]));
     const struct bb_section *last = &directory->sections[directory->count - 1];
@@ -202,8 +204,9 @@ static enum bb_status check_directory(const struct bb_directory *directory, stru
     return BB_OK;
 }
 
-enum bb_status bb_directory_decode(struct bb_bytes stored, struct bb_table_id table,
-                                   struct bb_place place, struct bb_directory *ret_directory)
+enum bb_status bb_table_directory_decode(struct bb_bytes stored, struct bb_table_id table,
+                                         struct bb_place place,
+                                         struct bb_table_directory *ret_directory)
 {
     size_t count = stored.size / BB_SECTION_ENTRY_SIZE;
     if (stored.size != count * BB_SECTION_ENTRY_SIZE + BB_CHECKSUM_SIZE || count == 0 ||
@@ -212,7 +215,7 @@ enum bb_status bb_directory_decode(struct bb_bytes stored, struct bb_table_id ta
     enum bb_status status =
         bb_checksum_check(table, BB_STORED_DIRECTORY, place.file, place.offset, stored.data,
                           stored.size - BB_CHECKSUM_SIZE, "directory");
-    struct bb_directory directory = {0};
+    struct bb_table_directory directory = {0};
     for (size_t i = 0; i < count && status == BB_OK; i++) {
         struct bb_section section = {0};
         load_section(stored.data + i * BB_SECTION_ENTRY_SIZE, &section);

@@ -49,7 +49,7 @@ struct bb_section {
     uint64_t checksum;
 };
 
-struct bb_directory {
+struct bb_table_directory {
     struct bb_section sections[BB_SECTION_COUNT_MAX];
     size_t count;
 };
@@ -57,17 +57,18 @@ struct bb_directory {
 /* "root", "properties", ...; "unknown" for others. */
 const char *bb_section_name(uint16_t id);
 /* Appends the directory in the form that it has at `offset`. */
-BB_MUST_CHECK enum bb_status bb_directory_encode(const struct bb_directory *directory,
-                                                 struct bb_table_id table, uint64_t offset,
-                                                 struct bb_buf *buf);
+BB_MUST_CHECK enum bb_status bb_table_directory_encode(const struct bb_table_directory *directory,
+                                                       struct bb_table_id table, uint64_t offset,
+                                                       struct bb_buf *buf);
 /* Reads the directory. Checks that the sections follow each other without gaps up to the directory,
  * and that root and properties are among them. Errors: BB_CORRUPT; BB_UNSUPPORTED names an unknown
  * incompatible section. */
-BB_MUST_CHECK enum bb_status bb_directory_decode(struct bb_bytes stored, struct bb_table_id table,
-                                                 struct bb_place place,
-                                                 struct bb_directory *ret_directory);
+BB_MUST_CHECK enum bb_status bb_table_directory_decode(struct bb_bytes stored,
+                                                       struct bb_table_id table,
+                                                       struct bb_place place,
+                                                       struct bb_table_directory *ret_directory);
 /* NULL if none exists. */
-const struct bb_section *bb_directory_find(const struct bb_directory *directory,
-                                           enum bb_section_id id);
+const struct bb_section *bb_table_directory_find(const struct bb_table_directory *directory,
+                                                 enum bb_section_id id);
 
 #endif

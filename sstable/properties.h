@@ -105,10 +105,4 @@ const struct bb_property_field *bb_property_fields(size_t *ret_count);
 /* True for an optional number that is 0. */
 bool bb_property_is_left_out(const struct bb_properties *properties,
                              const struct bb_property_field *field);
-/* Appends a property's value in readable form: numbers in decimal, bytes in hexadecimal or escaped.
- * The secret itself is not printed. */
-BB_MUST_CHECK enum bb_status bb_property_print(const struct bb_properties *properties,
-                                               const struct bb_property_field *field,
-                                               struct bb_buf *buf);
-
 #endif

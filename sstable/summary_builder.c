@@ -96,11 +96,6 @@ size_t bb_summary_builder_key_count(const struct bb_summary_builder *builder)
     return builder->count;
 }
 
-uint32_t bb_summary_builder_chunk_count(const struct bb_summary_builder *builder)
-{
-    return builder->chunk_count;
-}
-
 /* ---- parts ---- */
 
 static enum bb_status append_chunk(struct bb_summary_builder *builder, struct bb_shard_set *set)

@@ -31,7 +31,5 @@ BB_MUST_CHECK enum bb_status bb_summary_builder_cut(struct bb_summary_builder *b
 BB_MUST_CHECK enum bb_status bb_summary_builder_finish(struct bb_summary_builder *builder,
                                                        struct bb_table_id table, uint64_t offset,
                                                        struct bb_bytes *ret_section);
-/* Number of chunks so far. */
-uint32_t bb_summary_builder_chunk_count(const struct bb_summary_builder *builder);
 
 #endif

@@ -68,9 +68,9 @@ static enum bb_status load_directory(struct bb_table *table, const struct tail *
     status = read_range(table, tail, table->footer.directory_offset, table->footer.directory_size,
                         &bytes);
     if (status == BB_OK)
-        status = bb_directory_decode(bb_buf_bytes(&bytes), table->id,
-                                     bb_table_place(table, table->footer.directory_offset),
-                                     &table->directory);
+        status = bb_table_directory_decode(bb_buf_bytes(&bytes), table->id,
+                                           bb_table_place(table, table->footer.directory_offset),
+                                           &table->directory);
     bb_buf_deinit(&bytes);
     return status;
 }
@@ -80,7 +80,7 @@ static enum bb_status load_section(struct bb_table *table, const struct tail *ta
                                    enum bb_section_id id, struct bb_buf *ret_bytes,
                                    struct bb_place *ret_place)
 {
-    const struct bb_section *section = bb_directory_find(&table->directory, id);
+    const struct bb_section *section = bb_table_directory_find(&table->directory, id);
     BB_ASSERT(section != NULL);
     *ret_place = bb_table_place(table, section->offset);
     if (section->size > UINT32_MAX)
@@ -175,7 +175,7 @@ static enum bb_status load_range_tombstones(struct bb_table *table, const struct
 {
     struct bb_buf bytes = {0};
     struct bb_place place = bb_table_place(table, table->footer.directory_offset);
-    bool is_there = bb_directory_find(&table->directory, BB_SECTION_RANGE_TOMBSTONES) != NULL;
+    bool is_there = bb_table_directory_find(&table->directory, BB_SECTION_RANGE_TOMBSTONES) != NULL;
     if (is_there != (table->properties.range_tombstone_count > 0))
         return bb_corrupt(place, 0, "%s section of range tombstones, the properties have %" PRIu64,
                           is_there ? "a" : "no", table->properties.range_tombstone_count);
@@ -193,7 +193,8 @@ static enum bb_status load_range_tombstones(struct bb_table *table, const struct
 static void set_up_summary(struct bb_table *table, const struct bb_table_options *options)
 {
     const struct bb_properties *p = &table->properties;
-    const struct bb_section *section = bb_directory_find(&table->directory, BB_SECTION_SUMMARY);
+    const struct bb_section *section =
+        bb_table_directory_find(&table->directory, BB_SECTION_SUMMARY);
     if (p->summary_rate == 1)
         return;
     table->has_summary = section != NULL && section->size == p->summary_size &&

@@ -38,7 +38,7 @@ struct bb_table {
 
     struct bb_footer footer;
     struct bb_table_id id;
-    struct bb_directory directory;
+    struct bb_table_directory directory;
     struct bb_properties properties;
     struct bb_root root;
     struct bb_table_meta meta;

@@ -5,8 +5,9 @@
 #include "sstable/table_builder.h"
 
 /* Writes a section and enters it into the directory. */
-static enum bb_status write_bytes(struct bb_table_builder *builder, struct bb_directory *directory,
-                                  enum bb_section_id id, uint16_t flags, struct bb_bytes bytes)
+static enum bb_status write_bytes(struct bb_table_builder *builder,
+                                  struct bb_table_directory *directory, enum bb_section_id id,
+                                  uint16_t flags, struct bb_bytes bytes)
 {
     uint64_t offset = builder->writer.offset;
     directory->sections[directory->count++] = (struct bb_section){
@@ -21,7 +22,7 @@ static enum bb_status write_bytes(struct bb_table_builder *builder, struct bb_di
 
 /* The same for the contents of builder->stored, as a section that readers must understand. */
 static enum bb_status write_section(struct bb_table_builder *builder,
-                                    struct bb_directory *directory, enum bb_section_id id)
+                                    struct bb_table_directory *directory, enum bb_section_id id)
 {
     return write_bytes(builder, directory, id, BB_SECTION_FLAG_INCOMPATIBLE,
                        bb_buf_bytes(&builder->stored));
@@ -29,7 +30,7 @@ static enum bb_status write_section(struct bb_table_builder *builder,
 
 /* Written before root and properties, which are read in one piece with the rest of the file. */
 static enum bb_status write_summary(struct bb_table_builder *builder,
-                                    struct bb_directory *directory)
+                                    struct bb_table_directory *directory)
 {
     struct bb_bytes section = {0};
     if (builder->summary == NULL)
@@ -43,7 +44,7 @@ static enum bb_status write_summary(struct bb_table_builder *builder,
 }
 
 static enum bb_status write_range_tombstones(struct bb_table_builder *builder,
-                                             struct bb_directory *directory)
+                                             struct bb_table_directory *directory)
 {
     if (builder->ranges.list == NULL)
         return BB_OK;
@@ -53,7 +54,8 @@ static enum bb_status write_range_tombstones(struct bb_table_builder *builder,
                            : status;
 }
 
-static enum bb_status write_root(struct bb_table_builder *builder, struct bb_directory *directory)
+static enum bb_status write_root(struct bb_table_builder *builder,
+                                 struct bb_table_directory *directory)
 {
     bb_buf_reset(&builder->stored);
     enum bb_status status = bb_root_builder_encode(&builder->root, &builder->stored);
@@ -61,7 +63,7 @@ static enum bb_status write_root(struct bb_table_builder *builder, struct bb_dir
 }
 
 static enum bb_status write_properties(struct bb_table_builder *builder,
-                                       struct bb_directory *directory)
+                                       struct bb_table_directory *directory)
 {
     bb_buf_reset(&builder->stored);
     enum bb_status status = bb_properties_encode(&builder->properties, &builder->stored);
@@ -69,12 +71,13 @@ static enum bb_status write_properties(struct bb_table_builder *builder,
 }
 
 static enum bb_status write_directory(struct bb_table_builder *builder,
-                                      const struct bb_directory *directory,
+                                      const struct bb_table_directory *directory,
                                       struct bb_footer *footer)
 {
     bb_buf_reset(&builder->stored);
     uint64_t offset = builder->writer.offset;
-    enum bb_status status = bb_directory_encode(directory, builder->id, offset, &builder->stored);
+    enum bb_status status =
+        bb_table_directory_encode(directory, builder->id, offset, &builder->stored);
     if (status != BB_OK)
         return status;
     footer->directory_offset = offset;
@@ -84,7 +87,7 @@ static enum bb_status write_directory(struct bb_table_builder *builder,
 
 enum bb_status bb_table_builder_write_end(struct bb_table_builder *builder)
 {
-    struct bb_directory directory = {0};
+    struct bb_table_directory directory = {0};
     struct bb_footer footer = {.format_version = BB_FORMAT_VERSION};
     uint8_t bytes[BB_FOOTER_SIZE];
     memcpy(footer.table_id, builder->properties.table_id.data, BB_TABLE_ID_SIZE);

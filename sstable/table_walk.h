@@ -69,22 +69,4 @@ BB_MUST_CHECK bool bb_table_walk_filter(const struct bb_table_walk *walk, uint32
 /* Probes the current block's filter. True when a lookup of the key would read the block. */
 bool bb_table_walk_may_contain(const struct bb_table_walk *walk, struct bb_bytes key);
 
-/* Metadata of the table; borrowed while it is open. */
-static inline const struct bb_properties *bb_table_properties(const struct bb_table *table)
-{
-    return &table->properties;
-}
-static inline const struct bb_footer *bb_table_footer(const struct bb_table *table)
-{
-    return &table->footer;
-}
-static inline const struct bb_directory *bb_table_directory(const struct bb_table *table)
-{
-    return &table->directory;
-}
-static inline const struct bb_root *bb_table_root(const struct bb_table *table)
-{
-    return &table->root;
-}
-
 #endif

@@ -366,7 +366,8 @@ static enum bb_status verify_properties(const struct verification *v)
 
 static enum bb_status verify_table(struct verification *v)
 {
-    const struct bb_section *summary = bb_directory_find(&v->table->directory, BB_SECTION_SUMMARY);
+    const struct bb_section *summary =
+        bb_table_directory_find(&v->table->directory, BB_SECTION_SUMMARY);
     v->counted.summary_size = summary == NULL ? 0 : summary->size;
     enum bb_status status = verify_sections(v->table);
     if (status == BB_OK)

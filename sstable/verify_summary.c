@@ -135,7 +135,7 @@ enum bb_status bb_summary_verifier_add(struct bb_summary_verifier *v, struct bb_
 static bool is_as_rebuilt(const struct bb_summary_verifier *v, struct bb_bytes section)
 {
     const struct bb_table *table = v->table;
-    const struct bb_section *said = bb_directory_find(&table->directory, BB_SECTION_SUMMARY);
+    const struct bb_section *said = bb_table_directory_find(&table->directory, BB_SECTION_SUMMARY);
     return section.size == said->size &&
            bb_checksum(table->id, BB_STORED_SECTION, said->offset, section.data, section.size) ==
                said->checksum &&

@@ -80,11 +80,6 @@ static struct bb_ribbon_shape bit_exact_shape(uint32_t slots, uint32_t rank)
         .size = room < BB_RIBBON_BITS_SLOTS_MAX ? room : BB_RIBBON_BITS_SLOTS_MAX};
 }
 
-struct bb_ribbon_shape bb_rate_ribbon_shape(uint32_t key_count, uint32_t rank)
-{
-    return bb_rate_ribbon_slack_shape(key_count, rank, 0);
-}
-
 struct bb_ribbon_shape bb_rate_ribbon_slack_shape(uint32_t key_count, uint32_t rank, double slack)
 {
     BB_ASSERT(key_count >= 1 && key_count <= BB_RIBBON_KEYS_MAX);

@@ -35,10 +35,9 @@ size_t bb_rate_ribbon_size(struct bb_ribbon_shape shape, uint32_t rank);
 #define BB_RIBBON_KEYS_MAX 2000
 
 /* The layout of fewer bytes for 1 ... BB_RIBBON_KEYS_MAX keys, with the most slots that these bytes
- * hold; byte-grouped where they tie, for its quicker probe. */
-struct bb_ribbon_shape bb_rate_ribbon_shape(uint32_t key_count, uint32_t rank);
-/* The same with slack * key_count slots more than keys, 0 <= slack <= BB_FILTER_SLACK_MAX, limited
- * to the slots of one filter: fewer seeds are tried. */
+ * hold; byte-grouped where they tie, for its quicker probe. With slack, it has slack * key_count
+ * slots more than keys, 0 <= slack <= BB_FILTER_SLACK_MAX, limited to the slots of one filter: then
+ * fewer seeds are tried. */
 struct bb_ribbon_shape bb_rate_ribbon_slack_shape(uint32_t key_count, uint32_t rank, double slack);
 /* The shape to try if 64 seeds could not solve a shape. size is 0 if there is no larger one. */
 struct bb_ribbon_shape bb_rate_ribbon_larger(struct bb_ribbon_shape shape);

@@ -25,11 +25,6 @@ static inline void bb_index_demand_clear_flush(struct bb_db *db)
     atomic_store(&db->flush_builds_indexes, false);
 }
 
-static inline bool bb_index_demand_is_of_worker(const struct bb_db *db)
-{
-    return atomic_load(&db->worker_builds_indexes);
-}
-
 /* Before the worker looks for deferred files, so that a later demand is kept. */
 static inline bool bb_index_demand_take_worker(struct bb_db *db)
 {

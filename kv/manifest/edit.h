@@ -107,9 +107,6 @@ BB_MUST_CHECK enum bb_status bb_edit_encode(const struct bb_edit *edit, struct b
 BB_MUST_CHECK enum bb_status bb_edit_decode(struct bb_bytes bytes, struct bb_place place,
                                             struct bb_edit *ret_edit);
 
-/* Appends readable text, one line per change. The secret is not printed. */
-BB_MUST_CHECK enum bb_status bb_edit_print(const struct bb_edit *edit, struct bb_buf *text);
-
 /* ON DISK: the highest run number. */
 #define BB_RUN_NUMBER_MAX ((UINT64_C(1) << 62) - 1)
 

@@ -42,12 +42,6 @@ static const struct form *form_of(enum bb_file_kind kind)
     return NULL;
 }
 
-const char *bb_file_kind_name(enum bb_file_kind kind)
-{
-    const struct form *form = form_of(kind);
-    return form == NULL ? "foreign file" : form->noun;
-}
-
 /* 0 unless the digits are the canonical form of a number in range. */
 static uint64_t decode_number(struct bb_bytes digits)
 {

@@ -39,9 +39,6 @@ struct bb_filename {
     uint64_t number; /* 0 for CURRENT, LOCK and FOREIGN */
 };
 
-/* For messages: "manifest", "log", "table", ... */
-const char *bb_file_kind_name(enum bb_file_kind kind);
-
 /* Parses a name. The bytes need no terminator; a name with a NUL in it is foreign. */
 struct bb_filename bb_filename_decode(struct bb_bytes name);
 

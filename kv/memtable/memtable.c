@@ -27,8 +27,6 @@ static void plant(struct bb_memtable *memtable)
     atomic_store_explicit(&memtable->root, memtable->last_leaf, memory_order_release);
     atomic_store_explicit(&memtable->counts.entries, 0, memory_order_relaxed);
     atomic_store_explicit(&memtable->counts.keys, 0, memory_order_relaxed);
-    atomic_store_explicit(&memtable->counts.tombstones, 0, memory_order_relaxed);
-    atomic_store_explicit(&memtable->counts.sequence_min, 0, memory_order_relaxed);
     atomic_store_explicit(&memtable->counts.sequence_max, 0, memory_order_relaxed);
     atomic_store_explicit(&memtable->counts.raw_bytes, 0, memory_order_relaxed);
     atomic_store_explicit(&memtable->counts.used_bytes, memtable->arena.used, memory_order_relaxed);
@@ -202,16 +200,6 @@ uint64_t bb_memtable_entry_count(const struct bb_memtable *memtable)
 uint64_t bb_memtable_key_count(const struct bb_memtable *memtable)
 {
     return count_of(&memtable->counts.keys);
-}
-
-uint64_t bb_memtable_tombstone_count(const struct bb_memtable *memtable)
-{
-    return count_of(&memtable->counts.tombstones);
-}
-
-uint64_t bb_memtable_sequence_min(const struct bb_memtable *memtable)
-{
-    return count_of(&memtable->counts.sequence_min);
 }
 
 uint64_t bb_memtable_sequence_max(const struct bb_memtable *memtable)

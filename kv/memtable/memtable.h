@@ -100,11 +100,9 @@ bool bb_memtable_is_empty(const struct bb_memtable *memtable);
 uint64_t bb_memtable_range_count(const struct bb_memtable *memtable); /* range tombstones */
 uint64_t bb_memtable_entry_count(const struct bb_memtable *memtable); /* versions and tombstones */
 uint64_t bb_memtable_key_count(const struct bb_memtable *memtable);
-uint64_t bb_memtable_tombstone_count(const struct bb_memtable *memtable);
-uint64_t bb_memtable_sequence_min(const struct bb_memtable *memtable); /* 0 when empty */
-uint64_t bb_memtable_sequence_max(const struct bb_memtable *memtable);
-uint64_t bb_memtable_raw_bytes(const struct bb_memtable *memtable);  /* keys and values */
-uint64_t bb_memtable_used_bytes(const struct bb_memtable *memtable); /* of the capacity */
+uint64_t bb_memtable_sequence_max(const struct bb_memtable *memtable); /* 0 when empty */
+uint64_t bb_memtable_raw_bytes(const struct bb_memtable *memtable);    /* keys and values */
+uint64_t bb_memtable_used_bytes(const struct bb_memtable *memtable);   /* of the capacity */
 uint64_t bb_memtable_capacity(const struct bb_memtable *memtable);
 
 #endif

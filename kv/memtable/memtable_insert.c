@@ -111,12 +111,8 @@ static void add_to(_Atomic uint64_t *counter, uint64_t value)
 static void count_write(struct bb_memtable *memtable, const struct bb_entry *entry)
 {
     struct bb_memtable_counts *counts = &memtable->counts;
-    bool is_first = bb_memtable_is_empty(memtable);
-    uint64_t sequence_min = atomic_load_explicit(&counts->sequence_min, memory_order_relaxed);
     uint64_t sequence_max = atomic_load_explicit(&counts->sequence_max, memory_order_relaxed);
-    if (is_first || entry->sequence < sequence_min)
-        atomic_store_explicit(&counts->sequence_min, entry->sequence, memory_order_relaxed);
-    if (is_first || entry->sequence > sequence_max)
+    if (entry->sequence > sequence_max)
         atomic_store_explicit(&counts->sequence_max, entry->sequence, memory_order_relaxed);
     add_to(&counts->raw_bytes, entry->key.size + entry->value.size);
     atomic_store_explicit(&counts->used_bytes, memtable->arena.used, memory_order_relaxed);
@@ -124,10 +120,8 @@ static void count_write(struct bb_memtable *memtable, const struct bb_entry *ent
 
 static void count_entry(struct bb_memtable *memtable, const struct bb_entry *entry)
 {
-    struct bb_memtable_counts *counts = &memtable->counts;
     count_write(memtable, entry);
-    add_to(&counts->entries, 1);
-    add_to(&counts->tombstones, entry->kind == BB_ENTRY_DELETE);
+    add_to(&memtable->counts.entries, 1);
 }
 
 static enum bb_status add_version(struct bb_memtable *memtable, struct bb_memtable_leaf *leaf,

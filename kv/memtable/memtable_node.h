@@ -96,8 +96,6 @@ _Static_assert(BB_KEY_SIZE_MAX - 1 <= UINT16_MAX, "the size of a shared prefix h
 struct bb_memtable_counts {
     _Atomic uint64_t entries;
     _Atomic uint64_t keys;
-    _Atomic uint64_t tombstones;
-    _Atomic uint64_t sequence_min;
     _Atomic uint64_t sequence_max;
     _Atomic uint64_t raw_bytes;
     _Atomic uint64_t used_bytes;

@@ -40,11 +40,6 @@ BB_MUST_CHECK enum bb_status bb_table_granules_choose(struct bb_table_granules *
                                                       bool is_countable);
 void bb_table_granules_deinit(struct bb_table_granules *granules);
 
-static inline bool bb_table_granules_wants(const struct bb_table_granules *granules, uint64_t block)
-{
-    return (granules->wants[block / 64] >> block % 64 & 1) != 0;
-}
-
 /* Wants the blocks begin ... end - 1. */
 void bb_table_granules_want(struct bb_table_granules *granules, uint64_t begin, uint64_t end);
 

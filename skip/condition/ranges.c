@@ -214,11 +214,6 @@ static int place(const struct bb_interval *interval, const struct bb_attribute *
     return order > 0 || (order == 0 && interval->high.is_exclusive) ? 1 : 0;
 }
 
-bool bb_interval_contains(const struct bb_interval *interval, const struct bb_attribute *value)
-{
-    return !bb_attribute_is_nan(value) && place(interval, value) == 0;
-}
-
 bool bb_ranges_contain(const struct bb_interval *intervals, size_t count,
                        const struct bb_attribute *value)
 {

@@ -29,11 +29,8 @@ size_t bb_ranges_sort_points(struct bb_interval *points, size_t count);
 /* A single value. */
 bool bb_interval_is_point(const struct bb_interval *interval);
 
-/* Whether a value lies in the interval. REQUIRES: PRESENT, of the interval's type. NaN lies in
- * none. */
-bool bb_interval_contains(const struct bb_interval *interval, const struct bb_attribute *value);
-
-/* Whether a value lies in one of ascending, disjoint intervals; as above. */
+/* Whether a value lies in one of ascending, disjoint intervals. REQUIRES: PRESENT, of the
+ * intervals' type. NaN lies in none. */
 bool bb_ranges_contain(const struct bb_interval *intervals, size_t count,
                        const struct bb_attribute *value);
 

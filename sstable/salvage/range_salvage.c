@@ -84,15 +84,16 @@ enum bb_status bb_range_salvage(struct bb_bytes file, const char *path,
 {
     struct bb_place place = {.file = path};
     struct bb_bytes stored = {0};
-    struct bb_directory directory;
+    struct bb_table_directory directory;
     size_t offset = 0;
     *ret_found = BB_RANGE_SALVAGE_UNTOLD;
     if (!find_directory(file, table, &offset, &stored))
         return BB_OK;
     place.offset = offset;
-    if (bb_directory_decode(stored, table, place, &directory) != BB_OK)
+    if (bb_table_directory_decode(stored, table, place, &directory) != BB_OK)
         return BB_OK; /* written by a newer version, or maliciously */
-    const struct bb_section *section = bb_directory_find(&directory, BB_SECTION_RANGE_TOMBSTONES);
+    const struct bb_section *section =
+        bb_table_directory_find(&directory, BB_SECTION_RANGE_TOMBSTONES);
     *ret_found = BB_RANGE_SALVAGE_NONE;
     if (section == NULL)
         return BB_OK;

@@ -80,7 +80,7 @@ enum bb_status table_dump_note_filters(struct table_dump *dump, uint32_t page_in
 enum bb_status table_dump_note_summary(struct table_dump *dump)
 {
     const struct bb_section *section =
-        bb_directory_find(&dump->table->directory, BB_SECTION_SUMMARY);
+        bb_table_directory_find(&dump->table->directory, BB_SECTION_SUMMARY);
     uint64_t offset = section == NULL ? dump->table->footer.directory_offset : section->offset;
     struct bb_buf text = {0};
     enum bb_status status =

@@ -19,6 +19,7 @@
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest.h"
 #include "kv/wal/wal_writer.h"
+#include "tests/unit/kv/edit_print.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/must_alloc.h"
 
@@ -41,7 +42,7 @@ static void must(enum bb_status status)
 static void print(const struct bb_edit *edit, struct bb_buf *text)
 {
     bb_buf_reset(text);
-    must(bb_edit_print(edit, text));
+    must(edit_print(edit, text));
 }
 
 static enum bb_status check_edit(void *context, const struct bb_edit *edit, uint64_t offset)

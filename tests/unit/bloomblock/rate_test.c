@@ -62,7 +62,7 @@ static void rate__ribbon_shapes_are_monotone_and_hold_their_keys(void **state)
     for (uint32_t rank = 1; rank <= BB_RIBBON_RANK_MAX; rank++) {
         size_t previous = 0;
         for (uint32_t n = 1; n <= BB_RIBBON_KEYS_MAX; n++) {
-            struct bb_ribbon_shape shape = bb_rate_ribbon_shape(n, rank);
+            struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape(n, rank, 0);
             size_t size = bb_rate_ribbon_size(shape, rank);
             assert_true(shape.size >= (shape.bit_exact ? 1 : BB_RIBBON_GROUPS_MIN));
             assert_true(shape.size <= 255);
@@ -78,7 +78,7 @@ static void rate__ribbon_shapes_can_grow_once(void **state)
     (void)state;
     for (uint32_t rank = 1; rank <= BB_RIBBON_RANK_MAX; rank++)
         for (uint32_t n = 1; n <= BB_RIBBON_KEYS_MAX; n++) {
-            struct bb_ribbon_shape shape = bb_rate_ribbon_shape(n, rank);
+            struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape(n, rank, 0);
             struct bb_ribbon_shape larger = bb_rate_ribbon_larger(shape);
             assert_true(larger.size >= 1 && larger.size <= 255);
             assert_true(slots_of(larger) > slots_of(shape));
@@ -93,7 +93,7 @@ static void rate__ribbon_slack_is_what_was_asked_for(void **state)
     static const double slacks[] = {0, 0.001, 0.03, 0.06, 0.1, BB_FILTER_SLACK_MAX};
     for (uint32_t rank = 1; rank <= BB_RIBBON_RANK_MAX; rank += 6)
         for (uint32_t n = 1; n <= BB_RIBBON_KEYS_MAX; n++) {
-            uint32_t previous = slots_of(bb_rate_ribbon_shape(n, rank));
+            uint32_t previous = slots_of(bb_rate_ribbon_slack_shape(n, rank, 0));
             for (size_t i = 0; i < BB_ARRAY_LENGTH(slacks); i++) {
                 struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape(n, rank, slacks[i]);
                 uint32_t slots = slots_of(shape);
@@ -109,16 +109,18 @@ static void rate__ribbon_slack_is_what_was_asked_for(void **state)
 static void rate__ribbon_layout_is_the_smaller_one(void **state)
 {
     (void)state;
-    struct bb_ribbon_shape small = bb_rate_ribbon_shape(30, 7);
+    struct bb_ribbon_shape small = bb_rate_ribbon_slack_shape(30, 7, 0);
     assert_true(small.bit_exact);
     assert_int_equal(bb_rate_ribbon_size(small, 7), 27); /* 30 slots: 26.25 bytes */
     assert_int_equal(small.size, 30);
-    small = bb_rate_ribbon_shape(30, 1); /* 30 bits, and two that the bytes have room for */
+    small =
+        bb_rate_ribbon_slack_shape(30, 1, 0); /* 30 bits, and two that the bytes have room for */
     assert_int_equal(small.size, 32);
-    struct bb_ribbon_shape tie = bb_rate_ribbon_shape(64, 7); /* 56 bytes in both layouts */
+    struct bb_ribbon_shape tie =
+        bb_rate_ribbon_slack_shape(64, 7, 0); /* 56 bytes in both layouts */
     assert_false(tie.bit_exact);
     assert_int_equal(tie.size, 8);
-    struct bb_ribbon_shape large = bb_rate_ribbon_shape(1000, 7);
+    struct bb_ribbon_shape large = bb_rate_ribbon_slack_shape(1000, 7, 0);
     assert_false(large.bit_exact);
     assert_int_equal(large.size, 126);
 }

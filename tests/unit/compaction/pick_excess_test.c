@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "compaction/pick.h"
 #include "compaction/rates.h"
+#include "compaction/plan_rates.h"
 
 #define PICKS_MAX 100
 
@@ -77,11 +78,11 @@ static void rewrite(struct scene *scene, const struct bb_plan *plan, uint64_t nu
     /* The number of '|' after a drawn table selects its run. */
     static const char behind[] = "||||||||";
     assert_true(plan->output_run < sizeof(behind));
-    snprintf(text, sizeof(text), "%d: %" PRIu64 "[%.*s-%.*s]*%" PRIu64 "~%.17g%.*s",
-             plan->output_level, number, (int)meta->smallest.size,
-             (const char *)meta->smallest.data, (int)meta->largest.size,
-             (const char *)meta->largest.data, meta->key_count / DRAWN_KEYS,
-             bb_pick_rate(scene->levels, &scene->options, plan), (int)plan->output_run, behind);
+    snprintf(
+        text, sizeof(text), "%d: %" PRIu64 "[%.*s-%.*s]*%" PRIu64 "~%.17g%.*s", plan->output_level,
+        number, (int)meta->smallest.size, (const char *)meta->smallest.data,
+        (int)meta->largest.size, (const char *)meta->largest.data, meta->key_count / DRAWN_KEYS,
+        bb_plan_rates_for(scene->levels, &scene->options, plan), (int)plan->output_run, behind);
     change(scene, file->number, text);
 }
 

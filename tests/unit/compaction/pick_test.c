@@ -3,6 +3,7 @@
 #include "tests/unit/compaction/drawing.h"
 
 #include "compaction/pick.h"
+#include "compaction/plan_rates.h"
 
 /* Level 1 is full with 4 drawn units, level 2 with 40; level 0 with 3 runs. */
 static const struct bb_pick_options plain = {
@@ -190,10 +191,10 @@ static void pick__rate_of_a_plan(void **state)
     drawn_env_init(&drawn);
     struct bb_levels *levels = draw(&drawn, "0: 4[a-z]~0.001 3[a-z]~0.001\n1: 2[a-z]~0.001");
     assert_ok(bb_pick_all(levels, &plain, &plan));
-    assert_true(bb_pick_rate(levels, &plain, &plan) == 0.01);
+    assert_true(bb_plan_rates_for(levels, &plain, &plan) == 0.01);
     /* The same tables, but not by request: three more runs of level 0 are to come. */
     plan.reason = BB_PLAN_LEVEL0_RUNS;
-    double rate = bb_pick_rate(levels, &plain, &plan);
+    double rate = bb_plan_rates_for(levels, &plain, &plan);
     assert_true(rate > 0.01 * 3 / 6 * 0.999 && rate < 0.01 * 3 / 6 * 1.001);
     bb_plan_deinit(&plan);
     bb_levels_unref(levels);

@@ -4,6 +4,7 @@
 
 #include "compaction/pick.h"
 #include "compaction/plan.h"
+#include "compaction/plan_rates.h"
 
 #include <math.h>
 
@@ -24,7 +25,7 @@ static double merged_rate(const char *drawing)
     for (int level = 1; level <= 2; level++)
         bb_plan_add_overlap(&plan, levels, level, bb_levels_run(levels, level, 0),
                             bb_bytes_of_text("a"), bb_bytes_of_text("m"));
-    double rate = bb_pick_rate(levels, &options, &plan);
+    double rate = bb_plan_rates_for(levels, &options, &plan);
     bb_plan_deinit(&plan);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);

@@ -7,6 +7,8 @@
 
 #include "base/assert.h"
 #include "compaction/forecast.h"
+#include "compaction/plan_rates.h"
+#include "tests/unit/compaction/rates_sum.h"
 
 static const struct bb_shape shape = {
     .level0_run_count = 4, .level1_size_bytes = 4 * DRAWN_BYTES, .level_size_ratio = 10};
@@ -106,7 +108,7 @@ static void rates_budget__what_saves_most_is_rewritten(void **state)
     assert_int_equal(plan.reason, BB_PLAN_RATE_EXCESS);
     assert_int_equal(plan.input_count, 1);
     assert_int_equal(plan.inputs[0]->number, 2);
-    double rate = bb_pick_rate(levels, &options, &plan);
+    double rate = bb_plan_rates_for(levels, &options, &plan);
     assert_true(rate > 0.002 && rate < 0.05);
     bb_plan_deinit(&plan);
     /* Within the budget no work is due, at any rates. */
@@ -191,7 +193,7 @@ static void run_load(const struct form *form, enum load load, enum budget budget
     uint64_t excesses = simulation->excesses;
     compact_twice(simulation);
     use->compacted = share_of_budget(simulation);
-    use->rate = bb_rates_expected(simulation->levels);
+    use->rate = rates_expected(simulation->levels);
     printf("%-10s runs %u, ratio %2u, %4.1f bits: worst %.3f, mean %.3f, loaded %.3f, compacted "
            "%.3f; %llu merges, %llu moves, %llu for the budget; %.1f keys written for each\n",
            load_names[load], form->run_count, form->size_ratio, bits_per_key, use->worst, use->mean,

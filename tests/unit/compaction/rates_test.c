@@ -4,6 +4,7 @@
  * every sum checked after every flush, merge and move. */
 #include "tests/unit/compaction/drawing.h"
 #include "tests/unit/compaction/load.h"
+#include "tests/unit/compaction/rates_sum.h"
 
 #include "base/assert.h"
 
@@ -28,7 +29,7 @@ static void rates__expected_adds_runs_and_weighs_tables(void **state)
     assert_near(bb_rates_level_expected(levels, 0), 0.03);
     assert_near(bb_rates_level_expected(levels, 1), 0.125);
     assert_near(bb_rates_level_expected(levels, 2), 0);
-    assert_near(bb_rates_expected(levels), 0.655);
+    assert_near(rates_expected(levels), 0.655);
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
 }
@@ -247,7 +248,7 @@ static void check_full(struct simulation *simulation)
     double target = simulation->options.target_wasted_reads;
     simulate_full_compaction(simulation);
     if (bb_levels_key_count(simulation->levels) > 0)
-        assert_true(fabs(bb_rates_expected(simulation->levels) - target) <= 0.05 * target);
+        assert_true(fabs(rates_expected(simulation->levels) - target) <= 0.05 * target);
     simulate_compactions(simulation);
 }
 
@@ -284,7 +285,7 @@ static void run_load(const struct form *form, enum load load, uint64_t seed)
         "least; %llu merges, "
         "%llu moves, %llu for rates\n",
         load_names[load], style_names[form->style], form->run_count, form->size_ratio, form->target,
-        simulation->worst, bb_rates_expected(simulation->levels) / form->target, excess,
+        simulation->worst, rates_expected(simulation->levels) / form->target, excess,
         (unsigned long long)simulation->merges, (unsigned long long)simulation->moves,
         (unsigned long long)simulation->excesses);
     /* A level of several runs reserves a share for the runs that it does not have yet. */
@@ -327,7 +328,7 @@ static void rates__a_stricter_promise_is_kept_in_the_end(void **state)
             flush_some(simulation, &forms[i], LOAD_UNIFORM, &rng, flush);
         simulation->options.target_wasted_reads /= 10;
         simulate_compactions(simulation);
-        assert_true(bb_rates_expected(simulation->levels) <=
+        assert_true(rates_expected(simulation->levels) <=
                     BB_RATES_SLACK * simulation->options.target_wasted_reads);
         assert_true(simulation->excesses > 0);
         simulation->worst = 0;

@@ -4,6 +4,8 @@
  * after every step. */
 #include "tests/unit/compaction/drawing.h"
 #include "tests/unit/compaction/load.h"
+#include "tests/unit/compaction/rates_sum.h"
+#include "compaction/plan_rates.h"
 
 #include "base/assert.h"
 
@@ -39,8 +41,8 @@ static void rates_weights__visits_in_vain(void **state)
     assert_near(bb_rates_level(levels, 2, &weights).waste, 0.2 * 10 * 0.5);
     assert_near(bb_rates_level(levels, 2, &weights).visit_share, 0.2);
     assert_near(bb_rates_planned(levels, &weights, 2), 0.03 + level1_rate + 0.2 * 10 * 0.5);
-    assert_true(bb_rates_waste(levels, &weights) <= bb_rates_planned(levels, &weights, 2));
-    assert_near(bb_rates_waste(levels, NULL), bb_rates_expected(levels));
+    assert_true(rates_waste(levels, &weights) <= bb_rates_planned(levels, &weights, 2));
+    assert_near(rates_waste(levels, NULL), rates_expected(levels));
     bb_levels_unref(levels);
     drawn_env_deinit(&drawn);
 }
@@ -115,7 +117,7 @@ static void rates_weights__a_full_last_level_counts_as_any(void **state)
     assert_ok(bb_pick(levels, &options, &plan));
     assert_int_equal(plan.reason, BB_PLAN_RATE_EXCESS);
     assert_int_equal(plan.output_level, 1);
-    assert_true(bb_pick_rate(levels, &options, &plan) < 0.011);
+    assert_true(bb_plan_rates_for(levels, &options, &plan) < 0.011);
     bb_plan_deinit(&plan);
     bb_levels_unref(levels);
     levels = draw(&drawn, "1: 1[a-d]*2~0.004 2[e-h]*2~0.005");

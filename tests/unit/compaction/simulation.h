@@ -4,6 +4,7 @@
 #ifndef BB_TESTS_UNIT_COMPACTION_SIMULATION_H
 #define BB_TESTS_UNIT_COMPACTION_SIMULATION_H
 
+#include "tests/unit/compaction/rates_sum.h"
 #include "tests/support/assert_status.h"
 
 #include <math.h>
@@ -14,6 +15,9 @@
 #include "base/bytes.h"
 #include "compaction/pick.h"
 #include "compaction/rates.h"
+#include "compaction/plan_rates.h"
+#include "compaction/plan_rates.h"
+#include "tests/unit/compaction/rates_sum.h"
 #include "tests/support/must_alloc.h"
 #include "tests/support/rng.h"
 
@@ -146,7 +150,7 @@ static inline void simulation_install(struct simulation *simulation, const uint6
     simulation->levels = levels;
     /* The floor of the rates, 2^-24, is a sixteenth of the lowest target, and each run has it. */
     double floor = (double)bb_levels_run_count(levels) * BB_FILTER_RATE_MIN;
-    double waste = bb_rates_waste(levels, &simulation->options.weights);
+    double waste = rates_waste(levels, &simulation->options.weights);
     double sum = (waste - floor) / simulation->options.target_wasted_reads;
     simulation->worst = sum > simulation->worst ? sum : simulation->worst;
     simulation->options.budget.cost =
@@ -276,7 +280,7 @@ static inline void simulate_rewrite(struct simulation *simulation, const struct 
 {
     uint64_t *entries = NULL;
     uint64_t *births = NULL;
-    double rate = bb_pick_rate(simulation->levels, &simulation->options, plan);
+    double rate = bb_plan_rates_for(simulation->levels, &simulation->options, plan);
     size_t count = simulate_merge(simulation, plan, &entries, &births);
     size_t table_count = (count + simulation->table_keys - 1) / simulation->table_keys;
     struct bb_level_change *added = bb_must_realloc(NULL, table_count * sizeof(*added));

@@ -321,8 +321,8 @@ static void directory__new_store_needs_a_sound_look(void **state)
 
 /* ---- orphans ---- */
 
-static enum bb_verdict judge(enum bb_file_kind kind, uint64_t number,
-                             const struct bb_manifest_state *known)
+static enum bb_file_verdict judge(enum bb_file_kind kind, uint64_t number,
+                                  const struct bb_manifest_state *known)
 {
     struct bb_directory_file file = {.name = "", .is = {.kind = kind, .number = number}};
     return bb_directory_judge(&file, known, 70);
@@ -336,29 +336,29 @@ static void directory__judge(void **state)
     static const struct {
         enum bb_file_kind kind;
         uint64_t number;
-        enum bb_verdict verdict;
+        enum bb_file_verdict verdict;
     } cases[] = {
-        {BB_FILE_FOREIGN, 0, BB_VERDICT_FOREIGN},
-        {BB_FILE_CURRENT, 0, BB_VERDICT_NEEDED},
-        {BB_FILE_LOCK, 0, BB_VERDICT_NEEDED},
-        {BB_FILE_MANIFEST, 70, BB_VERDICT_NEEDED},
-        {BB_FILE_MANIFEST, 69, BB_VERDICT_ORPHAN},
-        {BB_FILE_MANIFEST, 71, BB_VERDICT_ORPHAN},
-        {BB_FILE_LOG, 39, BB_VERDICT_ORPHAN},
-        {BB_FILE_LOG, 40, BB_VERDICT_NEEDED},
-        {BB_FILE_LOG, 41, BB_VERDICT_NEEDED},
-        {BB_FILE_TABLE, 5, BB_VERDICT_NEEDED},
-        {BB_FILE_TABLE, 6, BB_VERDICT_ORPHAN},
-        {BB_FILE_TABLE, 80, BB_VERDICT_NEEDED},
-        {BB_FILE_TABLE, 5000, BB_VERDICT_ORPHAN},
-        {BB_FILE_TEMPORARY, 70, BB_VERDICT_ORPHAN},
-        {BB_FILE_TEMPORARY, 5, BB_VERDICT_ORPHAN},
+        {BB_FILE_FOREIGN, 0, BB_FILE_VERDICT_FOREIGN},
+        {BB_FILE_CURRENT, 0, BB_FILE_VERDICT_NEEDED},
+        {BB_FILE_LOCK, 0, BB_FILE_VERDICT_NEEDED},
+        {BB_FILE_MANIFEST, 70, BB_FILE_VERDICT_NEEDED},
+        {BB_FILE_MANIFEST, 69, BB_FILE_VERDICT_ORPHAN},
+        {BB_FILE_MANIFEST, 71, BB_FILE_VERDICT_ORPHAN},
+        {BB_FILE_LOG, 39, BB_FILE_VERDICT_ORPHAN},
+        {BB_FILE_LOG, 40, BB_FILE_VERDICT_NEEDED},
+        {BB_FILE_LOG, 41, BB_FILE_VERDICT_NEEDED},
+        {BB_FILE_TABLE, 5, BB_FILE_VERDICT_NEEDED},
+        {BB_FILE_TABLE, 6, BB_FILE_VERDICT_ORPHAN},
+        {BB_FILE_TABLE, 80, BB_FILE_VERDICT_NEEDED},
+        {BB_FILE_TABLE, 5000, BB_FILE_VERDICT_ORPHAN},
+        {BB_FILE_TEMPORARY, 70, BB_FILE_VERDICT_ORPHAN},
+        {BB_FILE_TEMPORARY, 5, BB_FILE_VERDICT_ORPHAN},
         /* 1000 + 2^40: beyond the numbers that the store can have used. */
-        {BB_FILE_TABLE, 1099511628775, BB_VERDICT_ORPHAN},
-        {BB_FILE_TABLE, 1099511628776, BB_VERDICT_FOREIGN},
-        {BB_FILE_LOG, 1099511628775, BB_VERDICT_NEEDED},
-        {BB_FILE_LOG, 1099511628776, BB_VERDICT_FOREIGN},
-        {BB_FILE_MANIFEST, BB_FILE_NUMBER_MAX, BB_VERDICT_FOREIGN},
+        {BB_FILE_TABLE, 1099511628775, BB_FILE_VERDICT_ORPHAN},
+        {BB_FILE_TABLE, 1099511628776, BB_FILE_VERDICT_FOREIGN},
+        {BB_FILE_LOG, 1099511628775, BB_FILE_VERDICT_NEEDED},
+        {BB_FILE_LOG, 1099511628776, BB_FILE_VERDICT_FOREIGN},
+        {BB_FILE_MANIFEST, BB_FILE_NUMBER_MAX, BB_FILE_VERDICT_FOREIGN},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(judge(cases[i].kind, cases[i].number, &known), cases[i].verdict);

@@ -8,6 +8,7 @@
 
 #include "base/coding.h"
 #include "kv/manifest/filename.h"
+#include "tests/unit/kv/edit_print.h"
 
 static const struct bb_place here = {.file = "MANIFEST-000009", .offset = 1000};
 
@@ -471,7 +472,7 @@ static void edit__print(void **state)
     edit.log_is_absent = true;
     assert_ok(bb_edit_remove_table(&edit, 4));
     assert_ok(bb_edit_add_table(&edit, 2, 10, &meta));
-    assert_ok(bb_edit_print(&edit, &text));
+    assert_ok(edit_print(&edit, &text));
     assert_ok(bb_append_u8(&text, 0));
     assert_string_equal(
         (const char *)text.data,

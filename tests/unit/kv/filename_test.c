@@ -96,7 +96,7 @@ static void filename__foreign_names(void **state)
     for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
         struct bb_filename found = decode(foreign[i]);
         if (found.kind != BB_FILE_FOREIGN)
-            fail_msg("\"%s\" is taken for a %s", foreign[i], bb_file_kind_name(found.kind));
+            fail_msg("\"%s\" is taken for a file of kind %d", foreign[i], (int)found.kind);
         assert_int_equal(found.number, 0);
     }
     assert_int_equal(bb_filename_decode(bb_bytes_of("CURRENT", 8)).kind, BB_FILE_FOREIGN);
@@ -159,8 +159,6 @@ static void filename__paths(void **state)
     assert_ok(bb_filename_path("x/", BB_FILE_CURRENT, 99, &path));
     assert_string_equal((const char *)path.data, "x/CURRENT");
     bb_buf_deinit(&path);
-    assert_string_equal(bb_file_kind_name(BB_FILE_LOG), "log");
-    assert_string_equal(bb_file_kind_name(BB_FILE_FOREIGN), "foreign file");
 }
 
 int main(void)

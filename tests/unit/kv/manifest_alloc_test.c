@@ -65,7 +65,6 @@ static enum bb_status judge_store(struct bb_file_system *fs, const struct bb_man
 {
     struct bb_directory directory = {0};
     struct bb_directory_report report;
-    struct bb_buf text = {0};
     uint64_t *numbers = NULL;
     size_t count = 0;
     enum bb_status status = bb_directory_scan(fs, "/db", &directory);
@@ -75,10 +74,6 @@ static enum bb_status judge_store(struct bb_file_system *fs, const struct bb_man
         status = BB_NO_MEMORY;
     if (status == BB_OK)
         bb_directory_remove_orphans(fs, "/db", &directory, state, 50, &report);
-    if (status == BB_OK)
-        status =
-            bb_edit_print(&(struct bb_edit){.added = state->tables[0], .added_count = 1}, &text);
-    bb_buf_deinit(&text);
     bb_free(numbers);
     bb_directory_deinit(&directory);
     return status;

@@ -7,6 +7,7 @@
 #include "kv/manifest/current.h"
 #include "kv/manifest/manifest.h"
 #include "kv/wal/wal_writer.h"
+#include "tests/unit/kv/edit_print.h"
 #include "tests/support/file_memory.h"
 #include "tests/support/golden.h"
 
@@ -170,7 +171,7 @@ static enum bb_status print_edit(void *context, const struct bb_edit *edit, uint
 {
     struct bb_buf *text = context;
     assert_ok(bb_buf_print(text, "edit at offset %llu\n", (unsigned long long)offset));
-    return bb_edit_print(edit, text);
+    return edit_print(edit, text);
 }
 
 static void manifest_golden__reads_back(void **state)

@@ -9,6 +9,7 @@
 
 #include "kv/manifest/filename.h"
 #include "kv/manifest/manifest_state.h"
+#include "tests/unit/kv/edit_print.h"
 
 static const struct bb_place here = {.file = "M", .offset = 50};
 
@@ -22,10 +23,10 @@ static void print_state(const struct bb_manifest_state *state, struct bb_buf *te
                            .last_sequence = state->last_sequence,
                            .log_number = state->log_number,
                            .log_is_absent = state->log_is_absent};
-    assert_ok(bb_edit_print(&edit, text));
+    assert_ok(edit_print(&edit, text));
     for (size_t i = 0; i < state->table_count; i++) {
         struct bb_edit table = {.added = state->tables[i], .added_count = 1};
-        assert_ok(bb_edit_print(&table, text));
+        assert_ok(edit_print(&table, text));
     }
 }
 

@@ -131,9 +131,9 @@ static void footer__foreign_file(void **state)
 
 /* ---- directory ---- */
 
-static struct bb_directory sound_directory(void)
+static struct bb_table_directory sound_directory(void)
 {
-    struct bb_directory directory = {.count = 2};
+    struct bb_table_directory directory = {.count = 2};
     directory.sections[0] = (struct bb_section){.id = BB_SECTION_ROOT,
                                                 .flags = BB_SECTION_FLAG_INCOMPATIBLE,
                                                 .offset = 9000,
@@ -147,20 +147,21 @@ static struct bb_directory sound_directory(void)
     return directory;
 }
 
-static enum bb_status decode(const struct bb_directory *directory, struct bb_directory *ret_found)
+static enum bb_status decode(const struct bb_table_directory *directory,
+                             struct bb_table_directory *ret_found)
 {
     struct bb_buf bytes = {0};
-    assert_ok(bb_directory_encode(directory, table, DIRECTORY_OFFSET, &bytes));
+    assert_ok(bb_table_directory_encode(directory, table, DIRECTORY_OFFSET, &bytes));
     enum bb_status status =
-        bb_directory_decode(bb_buf_bytes(&bytes), table, directory_place, ret_found);
+        bb_table_directory_decode(bb_buf_bytes(&bytes), table, directory_place, ret_found);
     bb_buf_deinit(&bytes);
     return status;
 }
 
-static void assert_directory_refused(const struct bb_directory *directory, enum bb_status expected,
-                                     const char *part)
+static void assert_directory_refused(const struct bb_table_directory *directory,
+                                     enum bb_status expected, const char *part)
 {
-    struct bb_directory found;
+    struct bb_table_directory found;
     assert_status(decode(directory, &found), expected);
     assert_message(part);
     assert_message("/file");
@@ -169,14 +170,14 @@ static void assert_directory_refused(const struct bb_directory *directory, enum 
 static void directory__round_trip(void **state)
 {
     (void)state;
-    struct bb_directory directory = sound_directory();
-    struct bb_directory found = {0};
+    struct bb_table_directory directory = sound_directory();
+    struct bb_table_directory found = {0};
     assert_ok(decode(&directory, &found));
     assert_int_equal(found.count, 2);
-    const struct bb_section *properties = bb_directory_find(&found, BB_SECTION_PROPERTIES);
+    const struct bb_section *properties = bb_table_directory_find(&found, BB_SECTION_PROPERTIES);
     assert_true(properties->offset == 9500 && properties->size == 400 &&
                 properties->checksum == 78);
-    assert_null(bb_directory_find(&found, BB_SECTION_SUMMARY));
+    assert_null(bb_table_directory_find(&found, BB_SECTION_SUMMARY));
 }
 
 /* A section that readers may skip, and the same section marked as mandatory. */
@@ -185,8 +186,8 @@ static void directory__unknown_sections(void **state)
     (void)state;
     static const uint16_t ids[] = {BB_SECTION_ZONES, 99};
     for (size_t i = 0; i < 2; i++) {
-        struct bb_directory directory = sound_directory();
-        struct bb_directory found;
+        struct bb_table_directory directory = sound_directory();
+        struct bb_table_directory found;
         directory.sections[1].size = 300;
         directory.sections[2] = (struct bb_section){.id = ids[i], .offset = 9800, .size = 100};
         directory.count = 3;
@@ -201,14 +202,14 @@ static void directory__unknown_sections(void **state)
 static void directory__corrupt_id(void **state)
 {
     (void)state;
-    struct bb_directory twice = sound_directory();
+    struct bb_table_directory twice = sound_directory();
     twice.sections[1].id = BB_SECTION_ROOT;
     assert_directory_refused(&twice, BB_CORRUPT, "twice");
-    struct bb_directory no_root = sound_directory();
+    struct bb_table_directory no_root = sound_directory();
     no_root.sections[0].id = 99;
     no_root.sections[0].flags = 0;
     assert_directory_refused(&no_root, BB_CORRUPT, "root) is missing");
-    struct bb_directory no_properties = sound_directory();
+    struct bb_table_directory no_properties = sound_directory();
     no_properties.sections[1].id = 99;
     no_properties.sections[1].flags = 0;
     assert_directory_refused(&no_properties, BB_CORRUPT, "properties) is missing");
@@ -219,7 +220,7 @@ static void directory__corrupt_offset(void **state)
     (void)state;
     static const uint64_t offsets[] = {0, 9499, 9501, 9900, 9901, UINT64_MAX, UINT64_MAX - 300};
     for (size_t i = 0; i < 7; i++) {
-        struct bb_directory directory = sound_directory();
+        struct bb_table_directory directory = sound_directory();
         directory.sections[1].offset = offsets[i];
         assert_directory_refused(&directory, BB_CORRUPT, "");
         directory = sound_directory();
@@ -233,7 +234,7 @@ static void directory__corrupt_size(void **state)
     (void)state;
     static const uint64_t sizes[] = {0, 399, 401, 10000, UINT64_MAX, UINT64_MAX - 9499};
     for (size_t i = 0; i < 6; i++) {
-        struct bb_directory directory = sound_directory();
+        struct bb_table_directory directory = sound_directory();
         directory.sections[1].size = sizes[i];
         assert_directory_refused(&directory, BB_CORRUPT, "");
         directory = sound_directory();
@@ -245,18 +246,18 @@ static void directory__corrupt_size(void **state)
 static void directory__corrupt_length(void **state)
 {
     (void)state;
-    struct bb_directory directory = sound_directory();
-    struct bb_directory found;
+    struct bb_table_directory directory = sound_directory();
+    struct bb_table_directory found;
     struct bb_buf bytes = {0};
-    assert_ok(bb_directory_encode(&directory, table, DIRECTORY_OFFSET, &bytes));
+    assert_ok(bb_table_directory_encode(&directory, table, DIRECTORY_OFFSET, &bytes));
     for (size_t size = 0; size < bytes.size; size++)
-        assert_status(
-            bb_directory_decode(bb_bytes_of(bytes.data, size), table, directory_place, &found),
-            BB_CORRUPT);
+        assert_status(bb_table_directory_decode(bb_bytes_of(bytes.data, size), table,
+                                                directory_place, &found),
+                      BB_CORRUPT);
     bb_buf_reset(&bytes);
     uint8_t *more = NULL;
     assert_ok(bb_buf_extend(&bytes, (BB_SECTION_COUNT_MAX + 1) * BB_SECTION_ENTRY_SIZE + 8, &more));
-    assert_status(bb_directory_decode(bb_buf_bytes(&bytes), table, directory_place, &found),
+    assert_status(bb_table_directory_decode(bb_buf_bytes(&bytes), table, directory_place, &found),
                   BB_CORRUPT);
     bb_buf_deinit(&bytes);
 }
@@ -264,14 +265,15 @@ static void directory__corrupt_length(void **state)
 static void directory__corrupt_checksum(void **state)
 {
     (void)state;
-    struct bb_directory directory = sound_directory();
-    struct bb_directory found;
+    struct bb_table_directory directory = sound_directory();
+    struct bb_table_directory found;
     struct bb_buf bytes = {0};
-    assert_ok(bb_directory_encode(&directory, table, DIRECTORY_OFFSET, &bytes));
+    assert_ok(bb_table_directory_encode(&directory, table, DIRECTORY_OFFSET, &bytes));
     for (size_t bit = 0; bit < bytes.size * 8; bit++) {
         bytes.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        assert_status(bb_directory_decode(bb_buf_bytes(&bytes), table, directory_place, &found),
-                      BB_CORRUPT);
+        assert_status(
+            bb_table_directory_decode(bb_buf_bytes(&bytes), table, directory_place, &found),
+            BB_CORRUPT);
         assert_message("checksum");
         bytes.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }

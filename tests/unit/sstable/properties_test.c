@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/coding.h"
 #include "sstable/properties.h"
+#include "tests/unit/sstable/property_print.h"
 
 static const struct bb_place place = {.file = "/file", .offset = 5000};
 
@@ -298,7 +299,7 @@ static void properties__are_printed_but_the_secret(void **state)
     const struct bb_property_field *fields = bb_property_fields(&count);
     for (size_t i = 0; i < count; i++) {
         assert_ok(bb_buf_print(&text, "%s: ", fields[i].name));
-        assert_ok(bb_property_print(&p, &fields[i], &text));
+        assert_ok(property_print(&p, &fields[i], &text));
         assert_ok(bb_buf_print(&text, "\n"));
     }
     assert_ok(bb_append_u8(&text, 0));

@@ -15,7 +15,7 @@ struct world {
     struct bb_file_memory *memory;
     struct bb_table_options options;
     struct bb_buf file;
-    struct bb_directory directory;
+    struct bb_table_directory directory;
     uint64_t directory_offset;
     uint64_t footer_offset;
     uint8_t id[BB_TABLE_ID_SIZE];
@@ -26,8 +26,8 @@ static void read_places(struct world *world)
     struct bb_table *table = NULL;
     assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &table));
     memcpy(world->id, bb_table_meta(table)->table_id, sizeof(world->id));
-    world->directory = *bb_table_directory(table);
-    world->directory_offset = bb_table_footer(table)->directory_offset;
+    world->directory = table->directory;
+    world->directory_offset = table->footer.directory_offset;
     bb_table_close(table);
     assert_ok(bb_file_read_whole(world->options.file_system, FIXTURE_PATH, SIZE_MAX, &world->file));
     world->footer_offset = world->file.size - BB_FOOTER_SIZE;
@@ -97,7 +97,7 @@ static enum bb_range_salvage salvage(const struct world *world, size_t size)
 static enum bb_range_salvage expected_with_damage_at(const struct world *world, size_t at)
 {
     const struct bb_section *section =
-        bb_directory_find(&world->directory, BB_SECTION_RANGE_TOMBSTONES);
+        bb_table_directory_find(&world->directory, BB_SECTION_RANGE_TOMBSTONES);
     if (at >= world->directory_offset && at < world->footer_offset)
         return BB_RANGE_SALVAGE_UNTOLD;
     return at >= section->offset && at - section->offset < section->size ? BB_RANGE_SALVAGE_LOST

@@ -3,6 +3,7 @@
  * tests/golden/read_table_test.py makes from the same bytes with a reader that was written only
  * from the page. */
 #include "tests/unit/sstable/table_fixture.h"
+#include "tests/unit/sstable/property_print.h"
 
 #include <inttypes.h>
 
@@ -174,7 +175,7 @@ static void print_end(struct bb_buf *text, const struct bb_table *table)
         if (bb_property_is_left_out(&table->properties, &fields[i]))
             continue;
         assert_ok(bb_buf_print(text, "property %u %s: ", fields[i].id, fields[i].name));
-        assert_ok(bb_property_print(&table->properties, &fields[i], text));
+        assert_ok(property_print(&table->properties, &fields[i], text));
         assert_ok(bb_buf_print(text, "\n"));
     }
     for (size_t i = 0; i < table->directory.count; i++) {

@@ -12,7 +12,7 @@
 struct table_parts {
     struct bb_buf data; /* blocks and pages */
     struct bb_buf sections[PATCH_SECTIONS_MAX];
-    struct bb_directory directory; /* ids and flags; the rest is found when written */
+    struct bb_table_directory directory; /* ids and flags; the rest is found when written */
     struct bb_footer footer;
     struct bb_table_id id;
 };
@@ -26,7 +26,8 @@ static inline void parts_read(struct table_parts *parts, struct bb_file_memory *
     assert_ok(bb_footer_decode(bytes + place.offset, place, &parts->footer));
     parts->id = bb_table_id_decode(parts->footer.table_id);
     place.offset = parts->footer.directory_offset;
-    assert_ok(bb_directory_decode(bb_bytes_of(bytes + place.offset, parts->footer.directory_size),
+    assert_ok(
+        bb_table_directory_decode(bb_bytes_of(bytes + place.offset, parts->footer.directory_size),
                                   parts->id, place, &parts->directory));
     for (size_t i = 0; i < parts->directory.count; i++)
         assert_ok(bb_buf_append(&parts->sections[i], bytes + parts->directory.sections[i].offset,
@@ -49,7 +50,7 @@ static inline void parts_write(struct table_parts *parts, struct bb_file_memory 
         assert_ok(bb_buf_append(&file, bytes->data, bytes->size));
     }
     parts->footer.directory_offset = file.size;
-    assert_ok(bb_directory_encode(&parts->directory, parts->id, file.size, &file));
+    assert_ok(bb_table_directory_encode(&parts->directory, parts->id, file.size, &file));
     parts->footer.directory_size = (uint32_t)(file.size - parts->footer.directory_offset);
     bb_footer_encode(&parts->footer, file.size, footer);
     assert_ok(bb_buf_append(&file, footer, sizeof(footer)));
@@ -66,7 +67,7 @@ static inline void parts_deinit(struct table_parts *parts)
 
 static inline struct bb_buf *parts_section(struct table_parts *parts, enum bb_section_id id)
 {
-    const struct bb_section *section = bb_directory_find(&parts->directory, id);
+    const struct bb_section *section = bb_table_directory_find(&parts->directory, id);
     assert_non_null(section);
     return &parts->sections[section - parts->directory.sections];
 }

@@ -39,7 +39,7 @@ static void find_blocks(struct world *world)
     size_t entries = 0;
     assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &table));
     memcpy(world->id, bb_table_meta(table)->table_id, sizeof(world->id));
-    world->directory_offset = bb_table_footer(table)->directory_offset;
+    world->directory_offset = table->footer.directory_offset;
     bb_table_walk_init(&walk, table);
     for (;;) {
         assert_ok(bb_table_walk_next(&walk, &has_block));
@@ -240,7 +240,7 @@ static uint64_t wipe_pages(struct world *world)
 {
     struct bb_table *table = NULL;
     assert_ok(bb_table_open(FIXTURE_PATH, &world->options, &table));
-    const struct bb_root *root = bb_table_root(table);
+    const struct bb_root *root = &table->root;
     uint64_t count = root->page_count;
     for (uint32_t i = 0; i < root->page_count; i++)
         memset(world->damaged.data + root->pages[i].page_offset, 0, root->pages[i].page_size);
