@@ -149,8 +149,8 @@ struct bb_db {
     struct bb_range_request *range_requests; /* kv/background/range_request.h */
     /* The compacting worker has outputs, or may get some. */
     bool is_merging;
-    /* A flush needs the space: no merge may run. */
-    bool merges_yield;
+    /* Flushes and writes that need the space: no merge may run. */
+    unsigned yield_count;
     uint64_t compact_requested; /* tickets of bb_db_compact, requested and done */
     uint64_t compact_done;
     struct bb_store_counts counts;

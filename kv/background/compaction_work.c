@@ -399,12 +399,12 @@ static enum bb_status carry_out(struct bb_db *db, struct bb_levels *levels, stru
     return status;
 }
 
-/* ---- yielding to flushes when space is short ---- */
+/* ---- yielding to flushes and writes when space is short ---- */
 
 static bool begin_merging(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    db->is_merging = !db->merges_yield;
+    db->is_merging = db->yield_count == 0;
     bool may_merge = db->is_merging;
     bb_mutex_unlock(&db->mutex);
     return may_merge;
@@ -414,7 +414,7 @@ static void end_merging(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
     db->is_merging = false;
-    if (db->merges_yield)
+    if (db->yield_count > 0)
         bb_condvar_broadcast(&db->work_is_done);
     bb_mutex_unlock(&db->mutex);
 }
@@ -422,18 +422,18 @@ static void end_merging(struct bb_db *db)
 bool bb_store_begin_yield(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    bool was_merging = db->is_merging;
-    db->merges_yield = was_merging;
+    bool may_help = db->is_merging || db->yield_count > 0;
+    db->yield_count += may_help;
     while (db->is_merging && !db->is_closing)
         bb_condvar_wait(&db->work_is_done, &db->mutex);
     bb_mutex_unlock(&db->mutex);
-    return was_merging;
+    return may_help;
 }
 
 void bb_store_end_yield(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    db->merges_yield = false;
+    db->yield_count--;
     bb_store_signal_work(db, BB_WORK_COMPACTION);
     bb_mutex_unlock(&db->mutex);
 }

@@ -164,9 +164,9 @@ enum bb_status bb_store_check_open(struct bb_db *db)
 enum bb_status bb_store_check_merging(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    bool yields = db->merges_yield;
+    bool yields = db->yield_count > 0;
     bb_mutex_unlock(&db->mutex);
-    return yields ? bb_fail(BB_BUSY, "a flush needs the space") : bb_store_check_open(db);
+    return yields ? bb_fail(BB_BUSY, "a write needs the space") : bb_store_check_open(db);
 }
 
 enum bb_status bb_store_begin_call(struct bb_db *db)

@@ -61,7 +61,8 @@ void bb_store_end_call(struct bb_db *db);
 /* Checked by such a call from time to time. Errors: BB_BUSY when it must return. The mutex is not
  * held. */
 BB_MUST_CHECK enum bb_status bb_store_check_open(struct bb_db *db);
-/* The same for long steps of the compacting worker, which also end when a flush needs the space. */
+/* The same for long steps of the compacting worker, which also end when a flush or a write needs
+ * the space. */
 BB_MUST_CHECK enum bb_status bb_store_check_merging(struct bb_db *db);
 /* The error of a call that waited in vain: the failure, or that the store is being closed. The
  * mutex is held; use bb_error_restore after it is released. */

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
+#include "kv/background/compaction_work.h"
 #include "kv/batch.h"
 #include "kv/call_options.h"
 #include "kv/write/freeze.h"
@@ -226,6 +227,19 @@ static enum bb_status write_group(struct bb_db *db, const struct bb_commit *lead
     return status;
 }
 
+/* When space is short, a write gets the space of a merge's outputs, as a flush does. The second
+ * attempt has new sequences, and first moves acknowledged writes into a table. */
+static enum bb_status write_first(struct bb_db *db, const struct bb_commit *leader,
+                                  const struct bb_commit *last)
+{
+    enum bb_status status = write_group(db, leader, last);
+    if (status != BB_NO_SPACE || db->options.deterministic || !bb_store_begin_yield(db))
+        return status;
+    status = write_group(db, leader, last);
+    bb_store_end_yield(db);
+    return status;
+}
+
 enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *options,
                            const struct bb_batch *batch)
 {
@@ -255,7 +269,7 @@ enum bb_status bb_db_write(struct bb_db *db, const struct bb_write_options *opti
     /* The queue was just empty: checking again would cost more than it gains. */
     struct bb_commit *last =
         commit.is_alone ? &commit : bb_commit_queue_take(&db->commits, &commit, size_max);
-    enum bb_status status = write_group(db, &commit, last);
+    enum bb_status status = write_first(db, &commit, last);
     bb_commit_queue_leave(&db->commits, last, status);
     return status;
 }

@@ -260,7 +260,8 @@ static void slow_down(struct bb_db *db)
 static enum bb_status freeze_for(struct bb_db *db, const struct bb_room *room)
 {
     bb_mutex_lock(&db->mutex);
-    bool is_full = is_level0_full(db);
+    /* A write for which merges were stopped must not wait for one. */
+    bool is_full = is_level0_full(db) && db->yield_count == 0;
     bb_mutex_unlock(&db->mutex);
     enum bb_status status = is_full ? stall(db, BB_STALL_LEVEL0) : BB_OK;
     if (status != BB_OK)

@@ -6,9 +6,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/sync.h"
+#include "kv/store.h"
 #include "tests/support/file_fault.h"
 
 #define VALUE_SIZE 900
@@ -373,10 +377,88 @@ static void full_disk__compaction_after_deleting_everything(void **state)
     }
 }
 
+/* A merge that has taken the last space for its output, and is held there until a write waits for
+ * it, or is over. */
+struct last_space {
+    struct bb_db *db;
+    struct bb_thread thread;
+    _Atomic bool is_held;
+    _Atomic bool is_over; /* the write */
+    enum bb_status status;
+};
+
+static bool is_wanted(struct last_space *space)
+{
+    bb_mutex_lock(&space->db->mutex);
+    bool is_wanted = space->db->yield_count > 0;
+    bb_mutex_unlock(&space->db->mutex);
+    return is_wanted || space->is_over;
+}
+
+static enum bb_status take_last_space(void *context, struct bb_file_memory *memory, uint64_t number,
+                                      enum bb_file_call call, const char *path)
+{
+    struct last_space *space = context;
+    uint64_t left = 0;
+    (void)number;
+    if (space->is_held || call != BB_FILE_CALL_SYNC || strstr(path, ".bbt") == NULL)
+        return BB_OK;
+    struct bb_file_system *fs = bb_file_memory_system(memory);
+    bb_file_memory_set_space(memory, 1 << 30);
+    assert_ok(fs->ops->free_space(fs, "/", &left));
+    bb_file_memory_set_space(memory, (1 << 30) - left + VALUE_SIZE / 2);
+    space->is_held = true;
+    while (!is_wanted(space))
+        (void)sched_yield();
+    return BB_OK;
+}
+
+static void compact_in_thread(void *argument)
+{
+    struct last_space *space = argument;
+    space->status = bb_db_compact(space->db);
+}
+
+/* Regression: a write was refused although a merge had space that it did not need. */
+static void full_disk__a_write_gets_the_space_of_a_merge(void **state)
+{
+    (void)state;
+    struct store store;
+    store_init(&store);
+    store.options.compression = BB_COMPRESSION_NONE;
+    store.options.deterministic = false;
+    store.options.level0_run_count_compact = 8;
+    store.options.level0_run_count_busy = 8;
+    store.options.level0_run_count_stop = 20;
+    store_open(&store);
+    for (int i = 0; i < 120; i++) {
+        assert_ok(put(&store, i));
+        if (i % 40 == 39)
+            assert_ok(bb_db_flush(store.db));
+    }
+    struct last_space space = {.db = store.db};
+    bb_file_memory_set_hook(store.memory, take_last_space, &space);
+    assert_ok(bb_thread_create(&space.thread, compact_in_thread, &space));
+    while (!space.is_held)
+        (void)sched_yield();
+    enum bb_status status = put(&store, 120);
+    space.is_over = true;
+    bb_file_memory_set_space(store.memory, 0);
+    bb_thread_join(&space.thread);
+    bb_file_memory_set_hook(store.memory, NULL, NULL);
+    assert_status(status, BB_OK);
+    assert_has(&store, 121);
+    assert_ok(bb_db_compact(store.db));
+    store_kill(&store);
+    assert_has(&store, 121);
+    store_deinit(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(full_disk__writing_resumes),
+        cmocka_unit_test(full_disk__a_write_gets_the_space_of_a_merge),
         cmocka_unit_test(full_disk__opening_can_wait),
         cmocka_unit_test(full_disk__at_each_call_of_an_opening),
         cmocka_unit_test(full_disk__closing),

@@ -358,7 +358,7 @@ struct contest {
 static bool merges_yield(struct bb_db *db)
 {
     bb_mutex_lock(&db->mutex);
-    bool yields = db->merges_yield;
+    bool yields = db->yield_count > 0;
     bb_mutex_unlock(&db->mutex);
     return yields;
 }
