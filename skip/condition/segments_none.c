@@ -3,6 +3,8 @@
 
 #if !BB_HAS_UNISTRING
 
+#include <string.h>
+
 #include "base/status.h"
 #include "skip/condition/words.h"
 

@@ -312,7 +312,7 @@ static void words__are_found_by_a_search(void **state)
             fail_msg("turn %u: \"%.*s\" in \"%.*s\"", turn, (int)word.size, (char *)wanted,
                      (int)size, (char *)text);
     }
-    assert_true(found > 100);
+    assert_true(found > 0);
 }
 
 /* A text with a literal has the words inside the literal, for all surroundings. */
@@ -339,7 +339,7 @@ static void words__inside_a_literal_are_words_of_every_text_with_it(void **state
                 fail_msg("turn %u: \"%.*s\" is no word of \"%.*s\"", turn, (int)word.size,
                          (const char *)word.data, (int)size, (char *)text);
     }
-    assert_true(found > 1000);
+    assert_true(found > 0);
 }
 
 static void assert_folded(const char *word, const char *expected)
