@@ -275,6 +275,46 @@ class Advise(LogTest):
         self.assertGreater(facts["unique"]["value_skip"], 0.9)
         self.assertLess(facts["letter"]["value_skip"], 0.01)
 
+    def make_text(self):
+        """Words of 200, three in a line: frequent. Words of runs: rare ones that repeat. Words that are unique."""
+        rng = self.random()
+        lines = []
+        for i in range(self.COUNT):
+            frequent = " ".join(f"word{rng.randrange(200)}" for _ in range(3))
+            runs = f"phase{i // 100} step{i // 100}x{rng.randrange(20)}"
+            lines.append(f"{frequent}\t{runs}\tid {rng.randrange(1 << 40):x} {rng.randrange(1 << 40):x}\n")
+        self.ok("load", self.store, "--lines", "--write-buffer", "1M", "--attribute", "frequent bytes = tsv(1)",
+                "--attribute", "runs bytes = tsv(2)", "--attribute", "unique bytes = tsv(3)", stdin="".join(lines))
+        return [line.split("\t") for line in lines]
+
+    def test_it_proposes_text_where_words_repeat(self):
+        lines = self.make_text()
+        document, facts, specs = self.advise("--sample", "65536")
+        words = {spec for spec in specs if spec.startswith(("text", "tokens"))}
+        self.assertEqual(words, {"text(frequent, counts=yes)", "text(runs)", "tokens(unique)"})
+        self.assertEqual(facts["frequent"]["distinct_words"], 200)
+        self.assertEqual(facts["frequent"]["word_repeats"], 3 * self.COUNT / 200)
+        self.assertLess(facts["unique"]["word_repeats"], 2)
+        self.ok("index", "create", self.store, *sorted(words), "--granule", "16K")
+        self.ok("index", "materialize", self.store)
+        built = {index["definition"].split()[0]: index
+                 for index in self.ok("index", "list", self.store, "--json").json["indexes"]}
+        proposed = {row["attribute"]: row for row in document["proposals"] if row["spec"] in words}
+        for name, row in proposed.items():
+            self.assertLess(abs(row["size_bytes"] - built[name]["size_bytes"]), 0.1 * built[name]["size_bytes"], row)
+        # The promised share for the longest word of a record; and counts of frequent words without a read.
+        skipped = []
+        for line in lines[::1500]:
+            longest = max(line[1].split(), key=len)
+            account = self.ok("select", self.store, "--where", f"has_token(runs, '{longest}')", "--json",
+                              "--explain").json["account"]
+            skipped.append(account["granules_excluded"] / account["granules"])
+        self.assertAlmostEqual(sum(skipped) / len(skipped), proposed["runs"]["skip"], delta=0.03)
+        counted = self.ok("select", self.store, "--where", "has_token(frequent, 'word17')", "--count", "--json",
+                          "--explain").json
+        self.assertEqual(counted["account"]["granules_read"], 0)
+        self.assertEqual(counted["count"], sum("word17" in line[0].split() for line in lines))
+
     def test_what_it_promises_is_what_the_index_does(self):
         self.make()
         document, _, specs = self.advise("--sample", "65536")

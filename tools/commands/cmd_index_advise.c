@@ -20,6 +20,13 @@
 #define BOUNDS_SLACK 0.05
 /* Text with so many words is searched by them. */
 #define WORDS_MIN 1.5
+/* A dictionary of words pays where words repeat: with so many uses of each word, it is not much larger
+ * than tokens, and answers all that they answer, exactly, and parts of words besides. */
+#define WORD_REPEATS_MIN  8.0
+#define TEXT_TIMES_TOKENS 2.0
+#define TEXT_SHARE_MAX    0.03
+/* Where a record's word is in most granules, only counts spare reading them. */
+#define COUNTS_SKIP_MAX 0.5
 /* A set that is not larger takes a bit for each value and granule. */
 #define SET_VALUES_MAX 100
 /* Segments that the size is measured on. */
@@ -90,8 +97,28 @@ static bool propose_words(const struct advise *advise, size_t attribute, struct 
     return true;
 }
 
+/* Whether words repeat so that a dictionary may pay. Its size decides. */
+static bool may_have_text(const struct attribute_facts *facts)
+{
+    return facts->words >= WORDS_MIN && facts->word_repeats >= WORD_REPEATS_MIN &&
+           facts->distinct > SET_VALUES_MAX;
+}
+
+static struct proposal text_of(const struct advise *advise, size_t attribute, bool has_counts)
+{
+    const struct attribute_facts *facts = &advise->facts[attribute];
+    struct proposal made = {.attribute = attribute,
+                            .question = has_counts ? "has_token, parts of words, counts"
+                                                   : "has_token, parts of words",
+                            .skip = facts->word_skip,
+                            .rare_skip = facts->distinct_word_skip};
+    snprintf(made.spec, sizeof(made.spec), "text(%s%s)", name_of(advise, attribute),
+             has_counts ? ", counts=yes" : "");
+    return made;
+}
+
 /* The size of the index, built for some tables and thrown away. */
-static enum bb_status add_proposal(struct advise *advise, struct proposal *proposal)
+static enum bb_status measure(struct advise *advise, struct proposal *proposal)
 {
     struct bb_index_estimate_options options = {.struct_size = sizeof(options),
                                                 .spec = proposal->spec,
@@ -102,19 +129,69 @@ static enum bb_status add_proposal(struct advise *advise, struct proposal *propo
     if (proposal->spec[0] != '\0')
         status = bb_db_index_estimate(advise->db, &options, &estimate);
     proposal->size_bytes = estimate.size_bytes;
-    return status == BB_OK ? bb_buf_append(&advise->proposals, proposal, sizeof(*proposal))
-                           : status;
+    return status;
+}
+
+static enum bb_status add(struct advise *advise, const struct proposal *proposal)
+{
+    return bb_buf_append(&advise->proposals, proposal, sizeof(*proposal));
+}
+
+static enum bb_status measure_and_add(struct advise *advise, struct proposal *proposal)
+{
+    enum bb_status status = measure(advise, proposal);
+    return status == BB_OK ? add(advise, proposal) : status;
+}
+
+/* Whether the dictionary is worth its bytes, given the size of the index that it replaces. Without one
+ * (0) its share of the data decides. */
+static bool is_worth(const struct advise *advise, const struct proposal *text,
+                     uint64_t tokens_bytes)
+{
+    double size = (double)text->size_bytes;
+    return size <= TEXT_SHARE_MAX * (double)advise->raw_bytes &&
+           (tokens_bytes == 0 || size <= TEXT_TIMES_TOKENS * (double)tokens_bytes);
+}
+
+/* Replaces *made by a dictionary that is worth its bytes. *made: tokens, or no spec; then counts are
+ * the only use of a dictionary. */
+static enum bb_status prefer_text(struct advise *advise, bool has_counts, struct proposal *made)
+{
+    struct proposal text = text_of(advise, made->attribute, has_counts);
+    enum bb_status status = measure(advise, &text);
+    if (status == BB_OK && is_worth(advise, &text, made->size_bytes))
+        *made = text;
+    return status;
+}
+
+/* Tokens, or a dictionary in their place. *ret_is_added: one of them was. */
+static enum bb_status add_words(struct advise *advise, size_t attribute, bool *ret_is_added)
+{
+    const struct attribute_facts *facts = &advise->facts[attribute];
+    struct proposal made;
+    enum bb_status status = BB_OK;
+    bool has_tokens = propose_words(advise, attribute, &made);
+    if (has_tokens)
+        status = measure(advise, &made);
+    if (status == BB_OK && may_have_text(facts) && has_tokens)
+        status = prefer_text(advise, false, &made);
+    if (status == BB_OK && may_have_text(facts) && facts->word_skip < COUNTS_SKIP_MAX)
+        status = prefer_text(advise, true, &made);
+    *ret_is_added = made.spec[0] != '\0';
+    return status == BB_OK && *ret_is_added ? add(advise, &made) : status;
 }
 
 static enum bb_status propose(struct advise *advise, size_t attribute)
 {
     struct proposal proposal = propose_value(advise, attribute);
-    struct proposal words;
-    bool has_words = propose_words(advise, attribute, &words);
     enum bb_status status = BB_OK;
-    if (proposal.spec[0] != '\0' || !has_words)
-        status = add_proposal(advise, &proposal);
-    return status == BB_OK && has_words ? add_proposal(advise, &words) : status;
+    bool has_words = false;
+    if (proposal.spec[0] != '\0')
+        status = measure_and_add(advise, &proposal);
+    if (status == BB_OK)
+        status = add_words(advise, attribute, &has_words);
+    bool has_any = has_words || proposal.spec[0] != '\0';
+    return status == BB_OK && !has_any ? add(advise, &proposal) : status;
 }
 
 static enum bb_status examine(struct advise *advise)
@@ -257,6 +334,8 @@ static json_t *facts_json(const struct advise *advise)
         json_set_real(row, "bounds_skip", facts->bounds_skip);
         json_set_real(row, "word_skip", facts->word_skip);
         json_set_real(row, "distinct_word_skip", facts->distinct_word_skip);
+        json_set_count(row, "distinct_words", facts->distinct_words);
+        json_set_real(row, "word_repeats", facts->word_repeats);
         json_array_append_new(rows, row);
     }
     return rows;

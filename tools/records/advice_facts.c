@@ -113,6 +113,19 @@ static enum bb_status count_distinct(const struct sample_members *members, uint6
     return status;
 }
 
+static enum bb_status compute_words(const struct attribute_sample *sample, double granules,
+                                    struct attribute_facts *facts)
+{
+    double pairs = (double)(sample->words.hashes.size / sizeof(uint64_t));
+    enum bb_status status = count_distinct(&sample->words, &facts->distinct_words);
+    if (facts->distinct_words == 0)
+        return status;
+    double distinct = (double)facts->distinct_words;
+    facts->distinct_word_skip = 1 - pairs / granules / distinct;
+    facts->word_repeats = (double)sample->word_sum / distinct;
+    return status;
+}
+
 /* ---- order ---- */
 
 struct ranked {
@@ -188,12 +201,8 @@ enum bb_status attribute_facts_compute(const struct advice_sample *whole, size_t
     enum bb_status status = count_distinct(&sample->values, &facts.distinct);
     if (facts.distinct > 0)
         facts.distinct_skip = 1 - facts.distinct_per_granule / (double)facts.distinct;
-    uint64_t distinct_words = 0;
     if (status == BB_OK)
-        status = count_distinct(&sample->words, &distinct_words);
-    if (distinct_words > 0)
-        facts.distinct_word_skip = 1 - (double)(sample->words.hashes.size / sizeof(uint64_t)) /
-                                           granules / (double)distinct_words;
+        status = compute_words(sample, granules, &facts);
     if (status == BB_OK)
         status = compute_order(sample, &facts.order);
     compute_skips(whole, sample, &facts);

@@ -71,6 +71,8 @@ struct attribute_facts {
     double bounds_skip;        /* granules whose bounds exclude the value of a record */
     double word_skip;          /* granules without the longest word of a record */
     double distinct_word_skip; /* granules without a word, mean over distinct words */
+    uint64_t distinct_words;   /* in the sample */
+    double word_repeats;       /* times that a distinct word is in the sample, mean */
 };
 BB_MUST_CHECK enum bb_status attribute_facts_compute(const struct advice_sample *sample,
                                                      size_t attribute,
