@@ -1,28 +1,37 @@
-/* The conditions of skip_bench in ClickHouse (npm package chdb), ripgrep and grep, on the same log, and
- * the ratios of their times to ours.
+/* The conditions of skip_bench in ClickHouse (npm package chdb), DuckDB (npm package @duckdb/node-api),
+ * ripgrep and grep, on the same log, and the ratios of their times to ours.
  *
- *     node skip_peers.js LOG FIGURES.json [FOLDER OF node_modules]
+ *     node skip_peers.js LOG FIGURES.json [FOLDER OF node_modules [PEERS]]
  *
  * ClickHouse runs with one thread, in two tables: granules of 8,192 rows with tokenbf_v1, ngrambf_v1,
  * bloom_filter, set and minmax indexes; and the same with its text index in the place of the first
- * two. Times are medians of up to 9 runs, after one that warms. What is not installed is left out, with
- * a word. Prints a table, and a line of JSON for each figure into FIGURES.json.peers.
+ * two. DuckDB runs with one thread over a table in its own format, which has the bounds of each column
+ * for 122,880 rows, and ART indexes of host and user; it has no tokens, so that they are a substring and
+ * a regular expression. ripgrep is the command rg, or that of the npm package @vscode/ripgrep. Times are
+ * medians of up to 9 runs, after one that warms. What is not installed is left out, with
+ * a word. PEERS chooses some, to measure in pieces: a list with commas of ripgrep, grep, duckdb,
+ * "clickhouse tokenbf" and "clickhouse text". Prints a table, and a line of JSON for each figure into
+ * FIGURES.json.peers, after those of the pieces before.
  */
 'use strict';
 const fs = require('fs');
 const path = require('path');
 const { spawnSync } = require('child_process');
 
-const [log, figures, modules] = process.argv.slice(2);
+const [log, figures, modules, wanted] = process.argv.slice(2);
 if (!log || !figures) {
-    console.error('usage: skip_peers.js LOG FIGURES.json [FOLDER OF node_modules]');
+    console.error('usage: skip_peers.js LOG FIGURES.json [FOLDER OF node_modules [PEERS]]');
     process.exit(2);
 }
 const lines = fs.readFileSync(figures, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
 const ours = lines.filter((line) => line.bench === 'skip');
 const conditions = ours.filter((line) => line.store === '64 KiB');
-const output = fs.createWriteStream(`${figures}.peers`);
+const output = fs.createWriteStream(`${figures}.peers`, { flags: wanted ? 'a' : 'w' });
 let wrong = 0;
+
+function isWanted(peer) {
+    return !wanted || wanted.split(',').includes(peer);
+}
 
 function median(values) {
     values.sort((a, b) => a - b);
@@ -30,13 +39,13 @@ function median(values) {
 }
 
 /* Milliseconds of a call, and what it gives. */
-function measure(call, runs) {
-    let result = call();
+async function measure(call, runs) {
+    let result = await call();
     const times = [];
     const begin = process.hrtime.bigint();
     do {
         const start = process.hrtime.bigint();
-        result = call();
+        result = await call();
         times.push(Number(process.hrtime.bigint() - start) / 1e6);
     } while (times.length < runs && Number(process.hrtime.bigint() - begin) < 1e9);
     return { ms: median(times), result };
@@ -58,10 +67,13 @@ function report(peer, condition, rows, ms) {
         ratio_64k: ms / coarse, ratio_16k: ms / fine })}\n`);
 }
 
-/* --- ClickHouse --- */
+function folderOf(name) {
+    return modules && path.resolve(modules, 'node_modules', ...name.split('/'));
+}
 
-function loadChdb() {
-    for (const name of ['chdb', modules && path.resolve(modules, 'node_modules', 'chdb')]) {
+/* A package; null: it is not installed. */
+function loadPackage(wanted) {
+    for (const name of [wanted, folderOf(wanted)]) {
         try {
             return name ? require(name) : null;
         } catch (error) {
@@ -71,6 +83,8 @@ function loadChdb() {
     }
     return null;
 }
+
+/* --- ClickHouse --- */
 
 const columns = `line String, host String, user Nullable(String), time DateTime('UTC'), status UInt16, bytes Nullable(UInt64)`;
 const common = `INDEX i_host host TYPE bloom_filter(0.01) GRANULARITY 1, INDEX i_user user TYPE bloom_filter(0.01) GRANULARITY 1,
@@ -112,7 +126,7 @@ function compareSizes(peer, theirs) {
     console.log(`size of ${ours.spec} by that of the text index: <= 0.100   seen ${seen.toFixed(3)}   ${seen <= 0.1 ? 'met' : 'MISSED'}`);
 }
 
-function runClickHouse(chdb, peer) {
+async function runClickHouse(chdb, peer) {
     const folder = fs.mkdtempSync(path.join(path.dirname(path.resolve(log)), 'clickhouse-'));
     const session = new chdb.Session(folder);
     try {
@@ -121,7 +135,7 @@ function runClickHouse(chdb, peer) {
         for (const condition of conditions) {
             const sql = `SELECT count() FROM log.t WHERE ${condition.sql}
                 SETTINGS max_threads = 1, use_query_condition_cache = 0`;
-            const { ms, result } = measure(() => session.query(sql, 'CSV'), 9);
+            const { ms, result } = await measure(() => session.query(sql, 'CSV'), 9);
             report(peer.name, condition, Number(result.trim()), ms);
         }
     } catch (error) {
@@ -131,24 +145,89 @@ function runClickHouse(chdb, peer) {
     fs.rmSync(folder, { recursive: true, force: true });
 }
 
+/* --- DuckDB --- */
+
+/* A condition for ClickHouse as DuckDB has it. Around a token there are no letters, digits and bytes from
+ * 0x80 on. WHY CASE: DuckDB would match the regular expression first, which takes ten times as long. */
+function sqlOfDuckdb(sql) {
+    const other = '[\\x00-/:-@\\[-`{-\\x7f]';
+    return sql.replace(/hasToken\((\w+), '([^']*)'\)/g,
+        (_, column, token) => `CASE WHEN contains(${column}, '${token}')
+            THEN regexp_matches(${column}, '(^|${other})${token}(${other}|$)') ELSE false END`)
+        .replace(/\bmatch\(/g, 'regexp_matches(')
+        .replace(/parseDateTimeBestEffort\('([^']*)'\)/g, "TIMESTAMP '$1'");
+}
+
+async function fillDuckdb(connection) {
+    const file = path.resolve(log).replace(/'/g, "''");
+    const usage = process.cpuUsage();
+    await connection.run('SET threads = 1');
+    await connection.run(`CREATE TABLE t AS SELECT line, split_part(line, ' ', 1) AS host,
+        nullif(split_part(line, ' ', 3), '-') AS "user",
+        strptime(substr(line, position('[' IN line) + 1, 20), '%d/%b/%Y:%H:%M:%S') AS time,
+        regexp_extract(line, 'HTTP/1.1" ([0-9]{3}) ', 1)::USMALLINT AS status,
+        try_cast(regexp_extract(line, 'HTTP/1.1" [0-9]{3} ([^ ]+) ', 1) AS UBIGINT) AS bytes
+        FROM read_csv('${file}', columns = {'line': 'VARCHAR'}, delim = '\u0001', quote = '', escape = '', header = false,
+            auto_detect = false)`);
+    await connection.run('CREATE INDEX i_host ON t (host)');
+    await connection.run('CREATE INDEX i_user ON t ("user")');
+    await connection.run('CHECKPOINT');
+    const { user, system } = process.cpuUsage(usage);
+    console.log(`duckdb: loaded and indexed in ${((user + system) / 1e6).toFixed(2)} s of the processor`);
+}
+
+async function runDuckdb(duckdb) {
+    const folder = fs.mkdtempSync(path.join(path.dirname(path.resolve(log)), 'duckdb-'));
+    try {
+        const instance = await duckdb.DuckDBInstance.create(path.join(folder, 'log.db'), { threads: '1' });
+        const connection = await instance.connect();
+        await fillDuckdb(connection);
+        console.log(`duckdb: a file of ${(fs.statSync(path.join(folder, 'log.db')).size / 1e6).toFixed(1)} MB`);
+        for (const condition of conditions) {
+            const sql = `SELECT count(*) FROM t WHERE ${sqlOfDuckdb(condition.sql).replace(/\buser\b/g, '"user"')}`;
+            const { ms, result } = await measure(() => connection.runAndReadAll(sql), 9);
+            report('duckdb', condition, Number(result.getRows()[0][0]), ms);
+        }
+        connection.closeSync();
+        instance.closeSync();
+    } catch (error) {
+        console.log(`duckdb: left out: ${String(error.message).split('\n')[0]}`);
+    }
+    fs.rmSync(folder, { recursive: true, force: true });
+}
+
 /* --- Search of the file --- */
 
-function runSearch(name, command, args) {
-    if (spawnSync(command, ['--version']).error) {
+async function runSearch(name, commands, args) {
+    if (!isWanted(name))
+        return;
+    const command = commands.find((candidate) => candidate && !spawnSync(candidate, ['--version']).error);
+    if (!command) {
         console.log(`${name}: not installed, left out`);
         return;
     }
     for (const condition of conditions.filter((c) => c.literal && c.condition !== 'regular expression with a literal, 200 rows')) {
-        const { ms, result } = measure(() => spawnSync(command, [...args, condition.literal, log]).stdout.toString(), 5);
+        const { ms, result } = await measure(() => spawnSync(command, [...args, condition.literal, log]).stdout.toString(), 5);
         report(name, condition, Number(result.trim() || 0), ms);
     }
 }
 
-runSearch('ripgrep', 'rg', ['-c', '-F', '-j1', '--no-config']);
-runSearch('grep', 'grep', ['-c', '-F']);
-const chdb = loadChdb();
-if (chdb === null)
-    console.log('ClickHouse: the npm package chdb is not installed, left out');
-else
-    peers.forEach((peer) => runClickHouse(chdb, peer));
-output.end(() => process.exit(wrong === 0 ? 0 : 1));
+async function main() {
+    const packaged = folderOf('@vscode/ripgrep');
+    await runSearch('ripgrep', ['rg', packaged && path.join(packaged, 'bin', 'rg')], ['-c', '-F', '-j1', '--no-config']);
+    await runSearch('grep', ['grep'], ['-c', '-F']);
+    const duckdb = isWanted('duckdb') ? loadPackage('@duckdb/node-api') : undefined;
+    if (duckdb === null)
+        console.log('DuckDB: the npm package @duckdb/node-api is not installed, left out');
+    else if (duckdb)
+        await runDuckdb(duckdb);
+    const others = peers.filter((peer) => isWanted(peer.name));
+    const chdb = others.length > 0 ? loadPackage('chdb') : undefined;
+    if (chdb === null)
+        console.log('ClickHouse: the npm package chdb is not installed, left out');
+    for (const peer of chdb ? others : [])
+        await runClickHouse(chdb, peer);
+    output.end(() => process.exit(wrong === 0 ? 0 : 1));
+}
+
+main();
