@@ -106,9 +106,9 @@ static enum bb_status ask_run(struct lookup *lookup, const struct bb_levels *lev
 static enum bb_status ask_levels(struct lookup *lookup, const struct bb_levels *levels)
 {
     enum bb_status status = BB_OK;
-    const struct bb_run_turn *end = levels->turns + levels->turn_count;
-    for (const struct bb_run_turn *turn = levels->turns;
-         turn < end && status == BB_OK && !lookup->is_decided; turn++) {
+    /* By number: a store without tables has no array to point into. */
+    for (size_t i = 0; i < levels->turn_count && status == BB_OK && !lookup->is_decided; i++) {
+        const struct bb_run_turn *turn = &levels->turns[i];
         size_t index = 0;
         enum bb_denial denial = BB_DENIAL_NONE;
         if (lookup->is_plain)
