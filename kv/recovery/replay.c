@@ -154,6 +154,7 @@ static enum bb_status walk_log(struct log_walk *walk)
         return status;
     const struct bb_wal_report *report = bb_wal_reader_report(walk->reader);
     walk->check->dropped_bytes += report->dropped_bytes;
+    walk->check->has_zero_end |= report->reason[0] != 0 && report->dropped_bytes == 0;
     walk->check->is_damaged |= report->is_damaged;
     status = check_end(walk);
     if (status == BB_OK && walk->recovery == BB_RECOVERY_STRICT && report->reason[0] != 0)
@@ -390,6 +391,10 @@ static enum bb_status replay_log(struct replay *replay, uint64_t number, struct 
     if (status == BB_OK && check->dropped_bytes > dropped_before)
         tell_dropped(replay->db, walk.path, check->dropped_bytes - dropped_before,
                      "the end was not synced");
+    if (status == BB_OK && check->has_zero_end)
+        tell_dropped(replay->db, walk.path, 0,
+                     "the file ends in zeros, and what they replaced, if anything, is lost");
+    check->has_zero_end = false;
     bb_buf_deinit(&path);
     return status;
 }

@@ -50,6 +50,8 @@ struct bb_log_check {
     size_t end_count;
     uint64_t record_count;
     uint64_t dropped_bytes;
+    /* A log ends in zeros: written bytes may be lost, and nothing shows how many. */
+    bool has_zero_end;
     /* Durable data is missing or cannot be read: tolerated. */
     bool is_damaged;
     /* The log begins after the expected sequence, and ends the state. */
