@@ -17,6 +17,7 @@ static void die(const struct crash_run *run, const struct bb_crash *crash, const
             ", durable %" PRIu64 "), crash bytes %d names %d seed %" PRIu64 ": %s\n",
             run->workload, run->calls, run->history.acknowledged, run->history.durable,
             (int)crash->bytes, (int)crash->names, crash->seed, what);
+    fprintf(stderr, "    replay: %s\n", run->replay);
     exit(1);
 }
 
@@ -103,8 +104,10 @@ static enum bb_status crash_again(void *context, struct bb_file_memory *memory, 
     struct bb_crash again = {.bytes = BB_CRASH_BYTES_NONE,
                              .names = BB_CRASH_NAMES_ANY,
                              .seed = run->seed + run->nested_images};
-    if (run->nested_images % 2 == 0)
+    if (run->nested_images % 3 == 0)
         again = (struct bb_crash){0};
+    else if (run->nested_images % 3 == 1)
+        again.bytes = BB_CRASH_BYTES_ANY;
     struct bb_file_memory *image = bb_file_memory_crash(memory, &again);
     struct bb_db *db = open_image(run, nested->crash, image);
     check_content(run, nested->crash, db);
@@ -187,6 +190,17 @@ static void check_death(struct crash_run *run)
     run->deaths++;
 }
 
+/* One image with torn bytes, one with zeroed bytes, and so on. */
+static void make_tails(struct crash_run *run)
+{
+    for (int bytes = BB_CRASH_BYTES_PREFIX; bytes < BB_CRASH_BYTES_ANY; bytes++) {
+        struct bb_crash crash = {.bytes = (enum bb_crash_bytes)bytes,
+                                 .names = BB_CRASH_NAMES_ANY,
+                                 .seed = run->seed + run->calls * 1000 + 500 + (uint64_t)bytes};
+        check_image(run, &crash);
+    }
+}
+
 static void make_images(struct crash_run *run)
 {
     static const struct bb_crash fixed[] = {
@@ -195,11 +209,13 @@ static void make_images(struct crash_run *run)
         {.bytes = BB_CRASH_BYTES_ALL, .names = BB_CRASH_NAMES_NONE},
         {.bytes = BB_CRASH_BYTES_ALL, .names = BB_CRASH_NAMES_ALL},
     };
-    if (++run->calls % run->stride != 0)
+    if (++run->calls % run->stride != 0 || run->is_paused)
         return;
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         check_image(run, &fixed[i]);
     check_death(run);
+    if (run->has_each_tail)
+        make_tails(run);
     for (uint64_t i = 0; i < run->mixtures; i++) {
         struct bb_crash crash = {.bytes = BB_CRASH_BYTES_ANY,
                                  .names = BB_CRASH_NAMES_ANY,
@@ -291,6 +307,9 @@ void crash_run_init(struct crash_run *run, const char *workload, uint64_t seed, 
                               .keeps_process_death = true,
                               .memory = bb_file_memory_create(seed),
                               .thread = pthread_self()};
+    snprintf(run->replay, sizeof(run->replay),
+             "BB_TEST_SEED=%" PRIu64 " BB_TEST_CRASH_SEEDS=%" PRIu64 " crash_crash_test", seed,
+             mixtures);
     run->options = small_options(run->memory);
     bb_mutex_init(&run->mutex);
     bb_condvar_init(&run->gate_changed);
@@ -303,13 +322,19 @@ void crash_run_init(struct crash_run *run, const char *workload, uint64_t seed, 
 void crash_run_deinit(struct crash_run *run)
 {
     make_images(run);
-    printf("%s: %" PRIu64 " calls, %" PRIu64 " images, %" PRIu64 " of a second crash, %" PRIu64
-           " of a death before the crash\n",
-           run->workload, run->calls, run->images, run->nested_images, run->deaths);
+    if (!run->is_quiet)
+        printf("%s: %" PRIu64 " calls, %" PRIu64 " images, %" PRIu64 " of a second crash, %" PRIu64
+               " of a death before the crash\n",
+               run->workload, run->calls, run->images, run->nested_images, run->deaths);
     bb_file_memory_destroy(run->memory);
     history_deinit(&run->history);
     bb_condvar_deinit(&run->gate_changed);
     bb_mutex_deinit(&run->mutex);
+}
+
+uint64_t crash_run_states(const struct crash_run *run)
+{
+    return run->images + run->nested_images + run->deaths;
 }
 
 void crash_open(struct crash_run *run)

@@ -29,8 +29,12 @@ enum crash_gate {
 struct crash_run {
     const char *workload;
     uint64_t seed;
-    uint64_t mixtures; /* drawn images for each call */
-    uint64_t stride;   /* one in this many calls has images */
+    uint64_t mixtures;  /* drawn images for each call */
+    uint64_t stride;    /* one in this many calls has images */
+    bool is_paused;     /* no call has images now */
+    bool has_each_tail; /* an image for each fate of unsynced bytes, in addition */
+    bool is_quiet;      /* deinit prints nothing */
+    char replay[160];   /* the command that repeats this run; printed with a failure */
     /* One in this many images fails a second time, before each call of its recovery. */
     uint64_t nested_interval;
     bool keeps_process_death; /* acknowledged writes survive the process: the options allow it */
@@ -56,8 +60,11 @@ struct crash_run {
 };
 
 void crash_run_init(struct crash_run *run, const char *workload, uint64_t seed, uint64_t mixtures);
-/* Images of the end, and a line with the counts. The store must be closed. */
+/* Images of the end, and a line with the counts, unless is_quiet. The store must be closed. */
 void crash_run_deinit(struct crash_run *run);
+
+/* Images of all kinds. */
+uint64_t crash_run_states(const struct crash_run *run);
 
 void crash_open(struct crash_run *run);
 void crash_close(struct crash_run *run);

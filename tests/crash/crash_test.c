@@ -8,6 +8,7 @@
  * BB_TEST_CRASH_SEEDS sets the number of random images per call (default 3; from 10 on the power
  * fails a second time in every image, else in every fifth), BB_TEST_SEED their seed.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -308,12 +309,15 @@ int main(void)
     const char *text = getenv("BB_TEST_CRASH_SEEDS");
     uint64_t mixtures = text == NULL ? 3 : strtoull(text, NULL, 10);
     uint64_t seed = bb_rng_seed("crash_test", 1);
+    uint64_t states = 0;
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
         struct crash_run run;
         crash_run_init(&run, workloads[i].name, seed, mixtures);
         workloads[i].run(&run);
         crash_run_deinit(&run);
+        states += crash_run_states(&run);
     }
+    printf("count: %" PRIu64 " crash states\n", states);
     printf("no image that breaks the promise\n");
     return 0;
 }

@@ -5,7 +5,8 @@
  * failing. The test support uses other memory, which does not fail.
  *
  * BB_TEST_FAULT_STRIDE=n tests only every n-th allocation, from number BB_TEST_SEED on (default:
- * each; every 5th under a sanitizer); BB_TEST_FAULT_CALL=n just one.
+ * each; every 5th under a sanitizer); BB_TEST_FAULT_CALL=n just one. BB_TEST_FAULT_VARIANT=n draws
+ * the store's options from n.
  */
 #include "bb/db_files.h"
 #include "tests/fault/script.h"
@@ -34,11 +35,21 @@ struct run {
 static uint64_t run_count;
 static uint64_t told_count;
 
+static uint64_t number_of(const char *variable, uint64_t fallback)
+{
+    const char *given = getenv(variable);
+    return given == NULL ? fallback : strtoull(given, NULL, 10);
+}
+
 static void die(const struct run *run, const char *what)
 {
     fprintf(stderr, "allocation_alloc_test: %s workload, allocation %" PRIu64 "%s: %s\n",
             run->script.is_short ? "short" : "long", run->nth, run->lasting ? " and all later" : "",
             what);
+    fprintf(stderr,
+            "    replay: BB_TEST_FAULT_VARIANT=%" PRIu64 " BB_TEST_FAULT_CALL=%" PRIu64
+            " fault_allocation_alloc_test\n",
+            number_of("BB_TEST_FAULT_VARIANT", 0), run->nth);
     exit(1);
 }
 
@@ -150,12 +161,6 @@ static uint64_t count_requests(bool is_short)
     return count;
 }
 
-static uint64_t number_of(const char *variable, uint64_t fallback)
-{
-    const char *given = getenv(variable);
-    return given == NULL ? fallback : strtoull(given, NULL, 10);
-}
-
 static void sweep(bool is_short, uint64_t first, uint64_t stride)
 {
     uint64_t count = count_requests(is_short);
@@ -176,9 +181,11 @@ int main(void)
     uint64_t stride = number_of("BB_TEST_FAULT_STRIDE", SANITIZER_STRIDE);
     uint64_t first = bb_rng_seed("allocation_alloc_test", 0);
     stride = stride == 0 ? 1 : stride;
+    script_choose_variant(number_of("BB_TEST_FAULT_VARIANT", 0));
     sweep(true, first, stride);
     sweep(false, first, stride);
     printf("%" PRIu64 " runs with a failure, of which %" PRIu64 " told a caller\n", run_count,
            told_count);
+    printf("count: %" PRIu64 " failing allocations\n", run_count);
     return 0;
 }

@@ -6,7 +6,8 @@
  * count its calls, then again for each call and each way to fail.
  *
  * BB_TEST_FAULT_STRIDE=n tests only every n-th call, from number BB_TEST_SEED on (default: each;
- * every 7th under a sanitizer); BB_TEST_FAULT_CALL=n just one.
+ * every 7th under a sanitizer); BB_TEST_FAULT_CALL=n just one. BB_TEST_FAULT_VARIANT=n draws the
+ * store's options from n.
  */
 #include "bb/db_files.h"
 #include "tests/fault/script.h"
@@ -41,6 +42,10 @@ static const struct way ways[] = {
     {"ENOSPC once", BB_FILE_FAULT_ERROR, false, ENOSPC},
     {"ENOSPC from then on", BB_FILE_FAULT_ERROR, true, ENOSPC},
     {"EMFILE once", BB_FILE_FAULT_ERROR, false, EMFILE},
+    {"EMFILE from then on", BB_FILE_FAULT_ERROR, true, EMFILE},
+    {"EACCES once", BB_FILE_FAULT_ERROR, false, EACCES},
+    {"EACCES from then on", BB_FILE_FAULT_ERROR, true, EACCES},
+    {"EINTR once", BB_FILE_FAULT_ERROR, false, EINTR},
     {"short write once", BB_FILE_FAULT_SHORT_WRITE, false, ENOSPC},
     {"short write from then on", BB_FILE_FAULT_SHORT_WRITE, true, EIO},
     {"short read once", BB_FILE_FAULT_SHORT_READ, false, 0},
@@ -72,11 +77,20 @@ struct run {
 static uint64_t run_count;
 static uint64_t told_count;
 
+static uint64_t number_of(const char *variable, uint64_t fallback)
+{
+    const char *given = getenv(variable);
+    return given == NULL ? fallback : strtoull(given, NULL, 10);
+}
+
 static void die(const struct run *run, const char *what)
 {
     fprintf(stderr, "file_fault_test: %s, call %" PRIu64 " (%s %s): %s\n", run->way->name, run->nth,
             bb_file_call_name(run->call), run->path == NULL ? "" : run->path, what);
-    fprintf(stderr, "    again with BB_TEST_FAULT_CALL=%" PRIu64 "\n", run->nth);
+    fprintf(stderr,
+            "    replay: BB_TEST_FAULT_VARIANT=%" PRIu64 " BB_TEST_FAULT_CALL=%" PRIu64
+            " fault_file_fault_test\n",
+            number_of("BB_TEST_FAULT_VARIANT", 0), run->nth);
     exit(1);
 }
 
@@ -257,12 +271,6 @@ static struct baseline record_baseline(void)
     return baseline;
 }
 
-static uint64_t number_of(const char *variable, uint64_t fallback)
-{
-    const char *given = getenv(variable);
-    return given == NULL ? fallback : strtoull(given, NULL, 10);
-}
-
 /* The position of the n-th counted call in the baseline. */
 static size_t find_call(const struct baseline *baseline, enum bb_file_call counted, uint64_t nth)
 {
@@ -302,6 +310,7 @@ int main(void)
 {
     uint64_t stride = number_of("BB_TEST_FAULT_STRIDE", STRIDE);
     uint64_t first = bb_rng_seed("file_fault_test", 0);
+    script_choose_variant(number_of("BB_TEST_FAULT_VARIANT", 0));
     struct baseline baseline = record_baseline();
     printf("%zu calls:", baseline.count);
     for (int call = 0; call < BB_FILE_CALL_ANY; call++) {
@@ -314,6 +323,7 @@ int main(void)
         sweep(&ways[i], &baseline, first, stride == 0 ? 1 : stride);
     printf("%" PRIu64 " runs with a failure, of which %" PRIu64 " told a caller\n", run_count,
            told_count);
+    printf("count: %" PRIu64 " faults\n", run_count);
     for (size_t i = 0; i < baseline.count; i++)
         free(baseline.paths[i]);
     free(baseline.paths);

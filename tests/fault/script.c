@@ -8,10 +8,39 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "tests/support/rng.h"
+
+static uint64_t variant;
+
+void script_choose_variant(uint64_t number)
+{
+    variant = number;
+}
+
+/* Options that change the calls of the file system and the allocations, and no guarantee. */
+static void draw_variant(struct bb_db_options *options)
+{
+    static const uint32_t block_sizes[] = {64, 256, 512, 2048, 8192};
+    static const enum bb_filter_kind kinds[] = {BB_FILTER_RIBBON, BB_FILTER_RIBBON, BB_FILTER_BLOOM,
+                                                BB_FILTER_BLOCKED_BLOOM, BB_FILTER_NONE};
+    struct bb_rng rng;
+    bb_rng_init(&rng, variant);
+    options->block_size_bytes = block_sizes[bb_rng_below(&rng, 5)];
+    options->restart_interval = (uint32_t)bb_rng_between(&rng, 1, 20);
+    options->filter_kind = kinds[bb_rng_below(&rng, 5)];
+    options->filter_granularity = (uint32_t)bb_rng_between(&rng, 1, 4);
+    options->compression = bb_rng_one_in(&rng, 2) ? BB_COMPRESSION_NONE : BB_COMPRESSION_LZ4;
+    options->cache_off = bb_rng_one_in(&rng, 4);
+    options->index_residency =
+        bb_rng_one_in(&rng, 2) || options->cache_off ? BB_INDEX_PINNED : BB_INDEX_CACHED;
+    options->table_size_bytes = bb_rng_between(&rng, 4, 64) * 1024;
+    options->level0_run_count_compact = (uint32_t)bb_rng_between(&rng, 1, 3);
+    options->level_size_ratio = (uint32_t)bb_rng_between(&rng, 2, 4);
+}
 
 struct bb_db_options script_options(struct bb_file_system *system)
 {
-    return (struct bb_db_options){
+    struct bb_db_options options = {
         .create_if_missing = true,
         .file_system = system,
         .write_buffer_bytes = 64 * 1024,
@@ -26,6 +55,9 @@ struct bb_db_options script_options(struct bb_file_system *system)
         .open_tables_max = 16,
         .deterministic = true,
     };
+    if (variant != 0)
+        draw_variant(&options);
+    return options;
 }
 
 void script_init(struct script *script, struct bb_file_system *system)

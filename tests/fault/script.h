@@ -29,6 +29,9 @@ struct script {
     bool is_short;            /* for sweeps over very many points: fewer writes of each sort */
 };
 
+/* Later scripts use options drawn from this number: blocks, caches, filters, compression,
+ * levels. 0: the options that they begin with. */
+void script_choose_variant(uint64_t number);
 /* The options of its stores, on any file system. */
 struct bb_db_options script_options(struct bb_file_system *system);
 

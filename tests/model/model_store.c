@@ -97,6 +97,13 @@ static void draw_options(struct model *model)
     }
 }
 
+/* Each store has a separate seed. */
+static void print_replay(const struct model *model)
+{
+    fprintf(stderr, "    replay: BB_TEST_SEED=%" PRIu64 " BB_TEST_OPS=15000 model_model_test\n",
+            model->seed);
+}
+
 void model_must(const struct model *model, enum bb_status status, const char *what)
 {
     if (status == BB_OK)
@@ -104,6 +111,7 @@ void model_must(const struct model *model, enum bb_status status, const char *wh
     fprintf(stderr, "model: store seed %" PRIu64 ", operation %" PRIu64 ": %s: %s: %s\n",
             model->seed, model->coverage->operations, what, bb_status_name(status),
             bb_error_last()->message);
+    print_replay(model);
     abort();
 }
 
@@ -113,6 +121,7 @@ void model_differ(const struct model *model, const char *what)
             "model: store seed %" PRIu64 ", operation %" PRIu64 ", sequence %" PRIu64
             ": difference: %s\n",
             model->seed, model->coverage->operations, model->sequence, what);
+    print_replay(model);
     abort();
 }
 

@@ -199,6 +199,7 @@ int main(void)
         left -= count;
     }
     print_coverage(&coverage);
+    printf("count: %llu operations\n", (unsigned long long)coverage.operations);
     int missing = check_coverage(&coverage);
     printf("%s\n", missing == 0 ? "no difference" : "no difference, but not all was covered");
     return missing == 0 ? 0 : 1;

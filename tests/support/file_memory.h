@@ -88,6 +88,9 @@ enum bb_crash_bytes {
     BB_CRASH_BYTES_TORN_BYTE,   /* up to any byte */
     BB_CRASH_BYTES_ZEROED, /* up to any byte, then zeros: the length was written before the bytes */
     BB_CRASH_BYTES_GARBAGE, /* up to any byte, then random bytes: the disk's previous contents */
+    /* Up to any byte after the first 48, then bytes of another file, from the same place: a disk
+     * block that belonged to a file of the store before. */
+    BB_CRASH_BYTES_STALE,
     BB_CRASH_BYTES_HOLES, /* the whole length, but some sectors of 512 bytes are zeros: no order of
                              writing */
     BB_CRASH_BYTES_ANY,   /* each file draws one of the above */

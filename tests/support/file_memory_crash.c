@@ -6,6 +6,9 @@
 #include "tests/support/must_alloc.h"
 
 #define SECTOR_SIZE 512
+/* Stale bytes begin after the header of a log: a whole header of another log means that the file
+ * was exchanged, which is refused in every mode (docs/format-wal.md, section 4). */
+#define STALE_START 48
 
 /* One crash while it is being worked out. */
 struct crash {
@@ -49,6 +52,33 @@ static size_t draw_wrong_tail(struct crash *crash, const struct bb_memory_inode 
     return end;
 }
 
+/* Another file of the tree with bytes; NULL if no other file has any. */
+static const struct bb_memory_inode *draw_other(struct crash *crash,
+                                                const struct bb_memory_inode *file)
+{
+    size_t first = draw_between(crash, 0, crash->from->count - 1);
+    for (size_t i = 0; i < crash->from->count; i++) {
+        const struct bb_memory_inode *other = crash->from->inodes[(first + i) % crash->from->count];
+        if (other != file && !other->is_directory && other->size > 0)
+            return other;
+    }
+    return NULL;
+}
+
+static size_t draw_stale_tail(struct crash *crash, const struct bb_memory_inode *file,
+                              uint8_t *bytes)
+{
+    const struct bb_memory_inode *other = draw_other(crash, file);
+    size_t low = file->durable_size > STALE_START ? file->durable_size : STALE_START;
+    if (file->size <= low)
+        return file->durable_size;
+    size_t kept = draw_between(crash, low, file->size - 1);
+    size_t end = draw_between(crash, kept + 1, file->size);
+    for (size_t i = kept; i < end; i++)
+        bytes[i] = other == NULL ? 0 : other->bytes[i % other->size];
+    return end;
+}
+
 static size_t draw_holes(struct crash *crash, const struct bb_memory_inode *file, uint8_t *bytes)
 {
     size_t start = file->durable_size;
@@ -82,6 +112,8 @@ static size_t harm_bytes(struct crash *crash, const struct bb_memory_inode *file
         return draw_wrong_tail(crash, file, bytes, false);
     case BB_CRASH_BYTES_GARBAGE:
         return draw_wrong_tail(crash, file, bytes, true);
+    case BB_CRASH_BYTES_STALE:
+        return draw_stale_tail(crash, file, bytes);
     case BB_CRASH_BYTES_HOLES:
         return draw_holes(crash, file, bytes);
     case BB_CRASH_BYTES_NONE:
