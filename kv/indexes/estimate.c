@@ -238,9 +238,7 @@ static enum bb_status make_catalog(struct estimation *e)
 
 static bool is_same(const struct bb_skip_spec *a, const struct bb_skip_spec *b)
 {
-    return a->kind == b->kind && a->attribute == b->attribute && a->rate == b->rate &&
-           a->ngram_size == b->ngram_size && a->folds_case == b->folds_case &&
-           a->counts_records == b->counts_records && a->tokenizer == b->tokenizer;
+    return a->attribute == b->attribute && bb_spec_is_same(a, b);
 }
 
 /* The number of other indexes that share this one's memory when all are built together. */

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "kv/manifest/filename.h"
+#include "skip/index/spec.h"
 
 struct index_file {
     struct bb_companion base; /* must be first */
@@ -89,11 +90,8 @@ static bool is_of_spec(const struct bb_skip_index_info *info, const struct bb_ca
                        const struct bb_skip_spec *spec)
 {
     const char *definition = bb_schema_definition(catalog->schema, spec->attribute);
-    return strcmp(info->attribute_definition, definition) == 0 && info->spec.kind == spec->kind &&
-           info->spec.rate == spec->rate && info->spec.set_values_max == spec->set_values_max &&
-           info->spec.ngram_size == spec->ngram_size && info->spec.folds_case == spec->folds_case &&
-           info->spec.counts_records == spec->counts_records &&
-           info->spec.tokenizer == spec->tokenizer;
+    return strcmp(info->attribute_definition, definition) == 0 &&
+           bb_spec_is_same(&info->spec, spec);
 }
 
 bool bb_index_file_is(const struct bb_skip_index_info *info, const struct bb_catalog *catalog,

@@ -16,6 +16,8 @@
 
 /* A present number's eight bytes as a word. */
 uint64_t bb_canonical_word(const struct bb_attribute *attribute);
+/* True for equal present values of one type: NaN is equal to NaN, and -0 to 0. */
+bool bb_canonical_is_same(const struct bb_attribute *a, const struct bb_attribute *b);
 /* The number with these bytes. */
 static inline struct bb_attribute bb_canonical_number(enum bb_attribute_type type,
                                                       const uint8_t *bytes)

@@ -257,3 +257,17 @@ enum bb_status bb_index_head_decode(struct bb_buf *bytes,
         bb_index_head_deinit(&head);
     return status;
 }
+
+size_t bb_index_head_find(const struct bb_index_head *head, size_t granule)
+{
+    size_t begin = 0;
+    size_t end = head->segment_count;
+    while (end - begin > 1) {
+        size_t middle = begin + (end - begin) / 2;
+        if (head->segments[middle].first_granule <= granule)
+            begin = middle;
+        else
+            end = middle;
+    }
+    return begin;
+}

@@ -53,4 +53,7 @@ BB_MUST_CHECK enum bb_status bb_index_head_decode(struct bb_buf *bytes,
                                                   struct bb_index_head *ret_head);
 void bb_index_head_deinit(struct bb_index_head *head);
 
+/* The number of the segment that has a granule of the file. */
+size_t bb_index_head_find(const struct bb_index_head *head, size_t granule);
+
 #endif

@@ -209,20 +209,6 @@ void bb_skip_counts_destroy(struct bb_skip_counts *counts)
 
 /* --- Leaves --- */
 
-static size_t find_segment(const struct bb_index_head *head, size_t granule)
-{
-    size_t low = 0;
-    size_t high = head->segment_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (head->segments[middle].first_granule <= granule)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static enum bb_status read_segment(struct counted_leaf *leaf, size_t number)
 {
     const struct bb_head_segment *segment = &leaf->head->segments[number];
@@ -242,7 +228,7 @@ static enum bb_status read_segment(struct counted_leaf *leaf, size_t number)
 static enum bb_status count_token(struct counted_leaf *leaf, size_t granule, uint64_t *ret_count,
                                   bool *ret_is_known)
 {
-    size_t number = find_segment(leaf->head, granule);
+    size_t number = bb_index_head_find(leaf->head, granule);
     enum bb_status status = number == leaf->segment ? BB_OK : read_segment(leaf, number);
     const struct bb_head_segment *segment = &leaf->head->segments[number];
     uint32_t at = (uint32_t)(granule - segment->first_granule);

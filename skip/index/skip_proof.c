@@ -171,13 +171,6 @@ static enum bb_status begin_granule(struct bb_skip_proof *proof, struct proof_in
     return segment_of(index)->form == BB_SKIP_FORM_BOUNDS ? begin_bounds(proof, index) : BB_OK;
 }
 
-static bool is_same(const struct bb_attribute *a, const struct bb_attribute *b)
-{
-    if (a->type == BB_ATTRIBUTE_BYTES)
-        return bb_bytes_equal(a->as.bytes, b->as.bytes);
-    return bb_canonical_word(a) == bb_canonical_word(b);
-}
-
 /* Does the column have the record in the part where it is? */
 static bool is_in_its_part(const struct bb_skip_proof *proof, struct proof_index *index)
 {
@@ -200,7 +193,7 @@ static bool is_in_column(struct bb_skip_proof *proof, struct proof_index *index,
     if (bb_column_state(column, (uint32_t)proof->record_count) != value->state)
         return false;
     return value->state != BB_ATTRIBUTE_PRESENT ||
-           (number < column->value_count && is_same(&column->values[number], value));
+           (number < column->value_count && bb_canonical_is_same(&column->values[number], value));
 }
 
 static bool is_within(const struct bb_read_bounds *bounds, const struct bb_attribute *value)

@@ -134,20 +134,6 @@ void bb_skip_rows_destroy(struct bb_skip_rows *rows)
 
 /* --- A granule of a column --- */
 
-static const struct bb_head_segment *find_segment(const struct bb_index_head *head, size_t granule)
-{
-    size_t begin = 0;
-    size_t end = head->segment_count;
-    while (end - begin > 1) {
-        size_t middle = begin + (end - begin) / 2;
-        if (head->segments[middle].first_granule <= granule)
-            begin = middle;
-        else
-            end = middle;
-    }
-    return &head->segments[begin];
-}
-
 static const struct bb_head_chunk *find_chunk(const struct bb_head_segment *segment,
                                               uint32_t granule)
 {
@@ -187,7 +173,8 @@ static enum bb_status read_granule(struct bb_skip_rows *rows, struct row_leaf *l
     if (loaded->is_damaged)
         return bb_corrupt(place, rows->file->directory.indexes[leaf->index].head.offset,
                           "the head of a column is damaged");
-    const struct bb_head_segment *segment = find_segment(&loaded->head, granule);
+    const struct bb_head_segment *segment =
+        &loaded->head.segments[bb_index_head_find(&loaded->head, granule)];
     if (segment->form != BB_SKIP_FORM_COLUMN)
         return BB_NOT_FOUND;
     uint32_t in_segment = (uint32_t)(granule - segment->first_granule);

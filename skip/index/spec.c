@@ -71,6 +71,13 @@ static bool parameters_are_valid(const struct bb_skip_spec *spec)
            (spec->kind == BB_SKIP_TEXT || !spec->counts_records);
 }
 
+bool bb_spec_is_same(const struct bb_skip_spec *a, const struct bb_skip_spec *b)
+{
+    return a->kind == b->kind && a->rate == b->rate && a->set_values_max == b->set_values_max &&
+           a->ngram_size == b->ngram_size && a->folds_case == b->folds_case &&
+           a->counts_records == b->counts_records && a->tokenizer == b->tokenizer;
+}
+
 bool bb_spec_is_valid(const struct bb_skip_spec *spec, enum bb_attribute_type type)
 {
     bool is_text =

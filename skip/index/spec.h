@@ -11,6 +11,10 @@ struct bb_skip_spec bb_spec_default(enum bb_skip_kind kind, uint32_t attribute);
 /* Whether there can be such an index of an attribute of the type. */
 bool bb_spec_is_valid(const struct bb_skip_spec *spec, enum bb_attribute_type type);
 
+/* True for the same kind with the same parameters. Compares no attributes: their numbers belong to a
+ * schema or to a file. */
+bool bb_spec_is_same(const struct bb_skip_spec *a, const struct bb_skip_spec *b);
+
 /* BB_UNSUPPORTED for what this build cannot make: words without a library for them. */
 BB_MUST_CHECK enum bb_status bb_spec_check_build(const struct bb_skip_spec *spec);
 

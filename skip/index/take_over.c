@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "skip/index/spec.h"
+
 /* ---- what can be taken ---- */
 
 static bool is_same_index(const struct bb_skip_builder *builder, const struct bb_skip_file *from,
@@ -15,11 +17,7 @@ static bool is_same_index(const struct bb_skip_builder *builder, const struct bb
     const struct bb_stored_attribute *attributes = from->directory.attributes;
     const char *definition = builder->directory.attributes[own->attribute].definition;
     return strcmp(attributes[own->attribute].definition, definition) == 0 &&
-           entry->spec.kind == own->kind && entry->spec.rate == own->rate &&
-           entry->spec.set_values_max == own->set_values_max &&
-           entry->spec.ngram_size == own->ngram_size && entry->spec.folds_case == own->folds_case &&
-           entry->spec.counts_records == own->counts_records &&
-           entry->spec.tokenizer == own->tokenizer;
+           bb_spec_is_same(&entry->spec, own);
 }
 
 bool bb_skip_builder_can_take(const struct bb_skip_builder *builder,

@@ -36,13 +36,6 @@ static struct bb_attribute value_at(const struct bb_value_set_builder *builder, 
     return value;
 }
 
-static bool is_same(const struct bb_attribute *a, const struct bb_attribute *b)
-{
-    if (a->type == BB_ATTRIBUTE_BYTES)
-        return bb_bytes_equal(a->as.bytes, b->as.bytes);
-    return bb_canonical_word(a) == bb_canonical_word(b);
-}
-
 static size_t slot_of(const struct bb_value_set_builder *builder, const struct bb_attribute *value)
 {
     uint8_t room[BB_CANONICAL_NUMBER_SIZE];
@@ -51,7 +44,7 @@ static size_t slot_of(const struct bb_value_set_builder *builder, const struct b
     size_t slot = (size_t)bb_hash_bytes(bytes.data, bytes.size) & mask;
     for (; builder->slots[slot] != 0; slot = (slot + 1) & mask) {
         struct bb_attribute found = value_at(builder, builder->slots[slot] - 1);
-        if (is_same(&found, value))
+        if (bb_canonical_is_same(&found, value))
             break;
     }
     return slot;
@@ -136,7 +129,7 @@ void bb_value_set_builder_add(struct bb_value_set_builder *builder,
     struct bb_attribute last = {0};
     if (number != NO_VALUE)
         last = value_at(builder, number);
-    if (number == NO_VALUE || !is_same(&last, attribute))
+    if (number == NO_VALUE || !bb_canonical_is_same(&last, attribute))
         number = find_or_append(builder, attribute);
     builder->last = number;
     if (number != NO_VALUE)
