@@ -4,7 +4,7 @@
  *
  * The lines are in memory. Building measures only the builder: lines are added as one attribute
  * each, so that no field is parsed. Querying: tokens without matches, and the tokens of the first
- * line. Thread processor time.
+ * line; words of Unicode are only built. Thread processor time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "bench/die.h"
 #include "bench/log_lines.h"
 #include "bench/thread_clock.h"
+#include "skip/condition/words.h"
 #include "skip/index/skip_file.h"
 #include "skip/index/index_question.h"
 
@@ -168,6 +169,10 @@ static void report(const struct log_lines *lines, const struct bb_schema *schema
            100.0 * (double)info.pinned_bytes / (double)lines->size, info.predicted_rate,
            nanoseconds / (double)lines->size);
     bb_skip_file_close(file);
+    if (info.spec.tokenizer == BB_TOKENIZER_UNICODE) {
+        (void)remove(PATH);
+        return;
+    }
     if (info.spec.kind == BB_SKIP_TOKENS || info.spec.kind == BB_SKIP_TEXT) {
         report_questions(true);
         report_questions(false);
@@ -188,6 +193,10 @@ int main(int argc, char **argv)
                                         "text(line)",
                                         "text(line, counts=yes)",
                                         "values(line, rate=0.01)"};
+    /* Only in a build with words. */
+    static const char *const texts_of_words[] = {"tokens(line, tokenizer=unicode)",
+                                                 "tokens(line, tokenizer=unicode, fold=unicode)",
+                                                 "text(line, tokenizer=unicode)"};
     static const char *const names[] = {"Apache", "Zeek", "JSON", "system"};
     size_t size = (argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) : 256) << 20;
     size_t granule_size = (argc > 2 ? (size_t)strtoul(argv[2], NULL, 10) : 64) << 10;
@@ -199,6 +208,9 @@ int main(int argc, char **argv)
                (double)lines.size / 1e6, granule_size >> 10);
         for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
             report(&lines, schema, texts[i], granule_size);
+        for (size_t i = 0; i < sizeof(texts_of_words) / sizeof(texts_of_words[0]); i++)
+            if (bb_words_are_built())
+                report(&lines, schema, texts_of_words[i], granule_size);
         log_lines_deinit(&lines);
     }
     bb_schema_destroy(schema);
