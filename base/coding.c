@@ -151,8 +151,6 @@ bool bb_decode_bytes(struct bb_cursor *cursor, struct bb_bytes *ret_bytes)
     uint64_t size = 0;
     if (!bb_decode_varint64(&ahead, &size) || size > bb_cursor_left(&ahead))
         return false;
-    if (!bb_decode_raw(&ahead, (size_t)size, ret_bytes))
-        return false;
     *cursor = ahead;
-    return true;
+    return bb_decode_raw(cursor, (size_t)size, ret_bytes);
 }

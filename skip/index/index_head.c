@@ -247,10 +247,11 @@ enum bb_status bb_index_head_decode(struct bb_buf *bytes,
         if (head.segments == NULL)
             status = bb_fail(BB_NO_MEMORY, "no memory for the segments of an index");
     }
-    if (status == BB_OK)
+    if (status == BB_OK) {
         status = decode_segments(&head, directory, &index->spec, file_size);
-    if (status == BB_CORRUPT)
-        status = bb_corrupt(place, 0, "the head of an index is malformed");
+        if (status == BB_CORRUPT)
+            status = bb_corrupt(place, 0, "the head of an index is malformed");
+    }
     if (status == BB_OK)
         *ret_head = head;
     else

@@ -3,6 +3,8 @@
  * failing allocations. */
 #include "tests/support/assert_status.h"
 
+#include <wchar.h>
+
 #include <string.h>
 
 #include "base/buf.h"
@@ -119,6 +121,18 @@ static void buf__print_appends_without_terminator(void **state)
     bb_buf_deinit(&buf);
 }
 
+/* A character that the program's locale cannot write. */
+static void buf__print_that_fails_is_reported(void **state)
+{
+    (void)state;
+    struct bb_buf buf = {0};
+    assert_ok(bb_buf_print(&buf, "%s", "before"));
+    assert_status(bb_buf_print(&buf, "%lc", (wint_t)0x20ac), BB_INVALID);
+    assert_int_equal(buf.size, 6);
+    assert_memory_equal(buf.data, "before", 6);
+    bb_buf_deinit(&buf);
+}
+
 int main(void)
 {
     struct bb_rng rng;
@@ -131,6 +145,7 @@ int main(void)
         cmocka_unit_test(buf__assign_replaces_and_may_take_a_part_of_itself),
         cmocka_unit_test(buf__extend_gives_zeroed_bytes),
         cmocka_unit_test(buf__print_appends_without_terminator),
+        cmocka_unit_test(buf__print_that_fails_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

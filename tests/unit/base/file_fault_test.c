@@ -79,6 +79,25 @@ static void file_fault__path_and_error_can_be_chosen(void **state)
     assert_ok(bb_file_close(table));
 }
 
+/* The cause is the failed read, not the failed close after it. */
+static void file__the_first_of_two_failures_is_reported(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *file = NULL;
+    struct bb_buf contents = {0};
+    struct bb_file_fault_plan plan = {
+        .call = BB_FILE_CALL_ANY, .path_part = "/f", .nth = 3, .lasting = true};
+    assert_ok(bb_file_create(place->fs, "/f", &file));
+    assert_ok(bb_file_append(file, bb_bytes_of_text("x")));
+    assert_ok(bb_file_close(file));
+    bb_file_fault_arm(place->fault, &plan); /* open, size, read, close */
+    assert_status(bb_file_read_whole(place->fs, "/f", 10, &contents), BB_IO);
+    assert_int_equal(bb_file_fault_hits(place->fault), 2);
+    assert_message("/f: read");
+    bb_file_fault_disarm(place->fault);
+    assert_int_equal(contents.size, 0);
+}
+
 /* Makes every call of the seam once; the first failure. */
 static enum bb_status call_everything(struct bb_file_system *fs, struct bb_file *reader,
                                       struct bb_file *writer)
@@ -281,6 +300,7 @@ int main(void)
         fault_test(file_fault__nth_call_fails_once),
         fault_test(file_fault__lasting_until_disarmed),
         fault_test(file_fault__path_and_error_can_be_chosen),
+        fault_test(file__the_first_of_two_failures_is_reported),
         fault_test(file_fault__every_call_can_fail),
         fault_test(file_fault__short_read_and_bit_flip_are_transient),
         fault_test(file_fault__short_write_leaves_a_part),

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -284,6 +285,28 @@ static int set_up(void **state)
     return 0;
 }
 
+/* Only the process that created a file system may use it. */
+static void file_posix__a_child_cannot_change_directories(void **state)
+{
+    struct place *place = *state;
+    struct stat information;
+    int result = 0;
+    assert_ok(place->fs->ops->make_directory(place->fs, place->other));
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct bb_file_system *fs = place->fs;
+        bool is_refused = fs->ops->remove_directory(fs, place->other) == BB_INVALID &&
+                          fs->ops->make_directory(fs, place->path) == BB_INVALID &&
+                          fs->ops->rename(fs, place->other, place->path) == BB_INVALID;
+        _exit(is_refused ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+    assert_int_equal(stat(place->other, &information), 0);
+    assert_int_equal(stat(place->path, &information), -1);
+}
+
 static int tear_down(void **state)
 {
     struct place *place = *state;
@@ -302,6 +325,7 @@ int main(void)
         posix_test(file_posix__symbolic_link_is_refused),
         posix_test(file_posix__dangling_link_has_a_name),
         posix_test(file_posix__directory_behind_a_link_is_fine),
+        posix_test(file_posix__a_child_cannot_change_directories),
         posix_test(file_posix__fifo_is_refused_and_not_waited_for),
         posix_test(file_posix__device_and_socket_are_refused),
         posix_test(file_posix__descriptors_are_not_inherited),

@@ -347,6 +347,45 @@ static void lock_posix__removed_by_hand_still_excludes(void **state)
     assert_int_equal(in_child(place, NULL, child_gets_the_lock), 0);
 }
 
+static int ready[2]; /* a byte in it: the last process runs */
+static int gate[2];  /* its reader waits until the test closes it */
+
+/* Locks, starts a process that waits at the gate, and ends without unlocking. */
+static int child_dies_before_its_child(struct place *place, struct bb_file *unused)
+{
+    (void)unused;
+    take_own_system(place);
+    struct bb_file *mine = NULL;
+    char byte = 0;
+    if (lock(place, &mine) != BB_OK)
+        return 1;
+    pid_t grandchild = fork();
+    if (grandchild != 0)
+        return grandchild < 0 ? 2 : 0;
+    (void)close(gate[1]);
+    (void)!write(ready[1], &byte, 1);
+    (void)!read(gate[0], &byte, 1);
+    return 0;
+}
+
+/* The kernel releases the lock with the last descriptor: a fork must not keep one. */
+static void lock_posix__is_free_once_its_holder_died_whatever_a_child_does(void **state)
+{
+    struct place *place = *state;
+    struct bb_file *held = NULL;
+    char byte = 0;
+    assert_true(pipe(gate) == 0 && pipe(ready) == 0);
+    assert_int_equal(in_child(place, NULL, child_dies_before_its_child), 0);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    enum bb_status status = lock(place, &held);
+    for (int i = 0; i < 2; i++) {
+        (void)close(gate[i]);
+        (void)close(ready[i]);
+    }
+    assert_status(status, BB_OK);
+    assert_ok(unlock(place, held));
+}
+
 /* By a name without a slash. */
 static void lock_posix__in_the_working_directory(void **state)
 {
@@ -434,6 +473,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         lock_test(lock_posix__child_is_refused_and_told_the_holder),
         lock_test(lock_posix__child_cannot_release_it),
+        lock_test(lock_posix__is_free_once_its_holder_died_whatever_a_child_does),
         lock_test(lock_posix__unlock_counts_while_a_child_still_has_the_descriptor),
         lock_test(lock_posix__living_child_does_not_keep_a_dead_holders_lock),
         lock_test(lock_posix__killed_holder_leaves_it_free),

@@ -5,6 +5,7 @@
 #include "tests/unit/kv/sample_edit.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/coding.h"
 #include "kv/manifest/filename.h"
@@ -189,55 +190,49 @@ static void edit__newer_format(void **state)
     bb_edit_deinit(&edit);
 }
 
-/* The value of an added table, followed by fields of a later version. */
-static void extended_table(uint64_t tag, struct bb_buf *bytes)
+/* The value of an added table, without fields after it. */
+static struct bb_buf plain_table(int level)
 {
     struct bb_edit edit;
     struct bb_rng rng;
     struct bb_buf plain = {0};
     struct bb_buf value = {0};
-    bb_rng_init(&rng, 3);
-    bb_edit_init(&edit);
-    sample_add_table(&rng, &edit, 1, 8, 100);      /* of run 0 */
-    edit.added[0].meta.tombstone_sequence_min = 0; /* stored in a separate field */
-    assert_ok(bb_edit_encode(&edit, &plain));
-    struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(plain.data + 2, plain.size - 2));
     struct bb_bytes table;
-    assert_true(bb_decode_bytes(&cursor, &table));
-    assert_ok(bb_buf_assign(&value, table));
-    add_field(&value, tag, "later", 5);
-    bb_buf_reset(bytes);
-    assert_ok(bb_append_u8(bytes, 0));
-    add_field(bytes, 14, value.data, value.size);
-    bb_buf_deinit(&plain);
-    bb_buf_deinit(&value);
-    bb_edit_deinit(&edit);
-}
-
-/* The same with a run, or twice. */
-static void table_of_run(int level, uint64_t run, bool is_twice, struct bb_buf *bytes)
-{
-    struct bb_edit edit;
-    struct bb_rng rng;
-    struct bb_buf value = {0};
-    struct bb_buf plain = {0};
     bb_rng_init(&rng, 4);
     bb_edit_init(&edit);
-    sample_add_table(&rng, &edit, level, 8, 100);
+    sample_add_table(&rng, &edit, level, 8, 100);  /* of run 0 */
     edit.added[0].meta.tombstone_sequence_min = 0; /* stored in a separate field */
     assert_ok(bb_edit_encode(&edit, &plain));
     struct bb_cursor cursor = bb_cursor_of(bb_bytes_of(plain.data + 2, plain.size - 2));
-    struct bb_bytes table;
     assert_true(bb_decode_bytes(&cursor, &table));
     assert_ok(bb_buf_assign(&value, table));
-    for (int i = 0; i < 1 + is_twice; i++)
-        add_number(&value, 2, run);
+    bb_buf_deinit(&plain);
+    bb_edit_deinit(&edit);
+    return value;
+}
+
+/* An edit with this table. Releases the value. */
+static void assign_table(struct bb_buf *value, struct bb_buf *bytes)
+{
     bb_buf_reset(bytes);
     assert_ok(bb_append_u8(bytes, 0));
-    add_field(bytes, 14, value.data, value.size);
-    bb_buf_deinit(&plain);
-    bb_buf_deinit(&value);
-    bb_edit_deinit(&edit);
+    add_field(bytes, 14, value->data, value->size);
+    bb_buf_deinit(value);
+}
+
+static void extended_table(uint64_t tag, struct bb_buf *bytes)
+{
+    struct bb_buf value = plain_table(1);
+    add_field(&value, tag, "later", 5);
+    assign_table(&value, bytes);
+}
+
+static void table_of_run(int level, uint64_t run, bool is_twice, struct bb_buf *bytes)
+{
+    struct bb_buf value = plain_table(level);
+    for (int i = 0; i < 1 + is_twice; i++)
+        add_number(&value, 2, run);
+    assign_table(&value, bytes);
 }
 
 static void edit__run_of_a_table(void **state)
@@ -347,7 +342,95 @@ static void edit__corrupt_comparator(void **state)
     expect(&bytes, BB_CORRUPT, "the identity is cut off");
     add_field(&bytes, 2, value, 3);
     expect(&bytes, BB_CORRUPT, "the identity is cut off");
+    add_field(&bytes, 2, value, 19);
+    expect(&bytes, BB_CORRUPT, "the identity is cut off");
     bb_buf_deinit(&bytes);
+}
+
+/* The ends of two logs, as a close notes them. */
+static void add_close(struct bb_buf *bytes, uint64_t first, uint64_t second, uint64_t offset)
+{
+    struct bb_buf value = {0};
+    assert_ok(bb_append_varint(&value, first));
+    assert_ok(bb_append_varint(&value, offset));
+    assert_ok(bb_append_u64(&value, 1));
+    assert_ok(bb_append_varint(&value, second));
+    assert_ok(bb_append_varint(&value, offset));
+    assert_ok(bb_append_u64(&value, 2));
+    add_field(bytes, 17, value.data, value.size);
+    bb_buf_deinit(&value);
+}
+
+static void edit__corrupt_close(void **state)
+{
+    (void)state;
+    static const uint64_t rows[][3] = {{5, BB_FILE_NUMBER_MAX + 1, BB_WAL_HEADER_SIZE},
+                                       {0, 6, BB_WAL_HEADER_SIZE},
+                                       {5, 5, BB_WAL_HEADER_SIZE},
+                                       {5, 6, BB_WAL_HEADER_SIZE - 1}};
+    struct bb_buf bytes = {0};
+    assert_ok(bb_append_u8(&bytes, 0));
+    add_close(&bytes, 5, BB_FILE_NUMBER_MAX, BB_WAL_HEADER_SIZE);
+    expect(&bytes, BB_OK, NULL);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        add_close(&bytes, rows[i][0], rows[i][1], rows[i][2]);
+        expect(&bytes, BB_CORRUPT, "the end of a log that cannot be");
+    }
+    static const uint8_t end[] = {5, 64, 1, 2, 3, 4, 5, 6, 7, 8};
+    for (size_t size = 1; size < sizeof(end); size++) {
+        add_field(&bytes, 17, end, size);
+        expect(&bytes, BB_CORRUPT, "the end of a log is cut off or no varint");
+    }
+    add_close(&bytes, 5, 6, BB_WAL_HEADER_SIZE);
+    add_close(&bytes, 5, 6, BB_WAL_HEADER_SIZE);
+    expect(&bytes, BB_CORRUPT, "a field out of order or twice");
+    bb_buf_deinit(&bytes);
+}
+
+static void edit__catalog_of_its_limit(void **state)
+{
+    (void)state;
+    uint8_t *catalog = calloc(1, BB_CATALOG_SIZE_MAX + 1);
+    struct bb_buf bytes = {0};
+    assert_non_null(catalog);
+    assert_ok(bb_append_u8(&bytes, 0));
+    add_field(&bytes, 16, catalog, BB_CATALOG_SIZE_MAX);
+    expect(&bytes, BB_OK, NULL);
+    add_field(&bytes, 16, catalog, BB_CATALOG_SIZE_MAX + 1);
+    expect(&bytes, BB_CORRUPT, "a catalog beyond its limit");
+    struct bb_edit edit;
+    bb_edit_init(&edit);
+    assert_ok(bb_edit_set_catalog(&edit, bb_bytes_of(catalog, BB_CATALOG_SIZE_MAX)));
+    assert_status(bb_edit_set_catalog(&edit, bb_bytes_of(catalog, BB_CATALOG_SIZE_MAX + 1)),
+                  BB_TOO_LARGE);
+    assert_int_equal(edit.catalog.size, BB_CATALOG_SIZE_MAX);
+    bb_edit_deinit(&edit);
+    bb_buf_deinit(&bytes);
+    free(catalog);
+}
+
+/* Messages have a name for an edit without a file. */
+static void edit__in_memory_is_named(void **state)
+{
+    (void)state;
+    static const uint8_t newer[] = {1};
+    static const uint8_t unknown[] = {0, 100, 0};
+    struct bb_edit edit = full_edit();
+    struct bb_edit found;
+    struct bb_buf bytes = {0};
+    struct bb_place nowhere = {0};
+    assert_status(bb_edit_decode(bb_bytes_of(newer, sizeof(newer)), nowhere, &found),
+                  BB_UNSUPPORTED);
+    assert_message("(memory): at offset 0: an edit of version 1");
+    assert_status(bb_edit_decode(bb_bytes_of(unknown, sizeof(unknown)), nowhere, &found),
+                  BB_UNSUPPORTED);
+    assert_message("(memory): at offset 1: a field with tag 100");
+    edit.identity.format_version = BB_STORE_FORMAT_VERSION + 1;
+    assert_ok(bb_edit_encode(&edit, &bytes));
+    assert_status(bb_edit_decode(bb_buf_bytes(&bytes), nowhere, &found), BB_UNSUPPORTED);
+    assert_message("(memory): a store of format version");
+    bb_buf_deinit(&bytes);
+    bb_edit_deinit(&edit);
 }
 
 /* ---- tables that cannot be ---- */
@@ -507,6 +590,9 @@ int main(void)
         cmocka_unit_test(edit__corrupt_order),
         cmocka_unit_test(edit__corrupt_numbers),
         cmocka_unit_test(edit__corrupt_comparator),
+        cmocka_unit_test(edit__corrupt_close),
+        cmocka_unit_test(edit__catalog_of_its_limit),
+        cmocka_unit_test(edit__in_memory_is_named),
         cmocka_unit_test(edit__corrupt_table),
         cmocka_unit_test(edit__print),
     };

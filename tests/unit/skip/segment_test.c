@@ -214,6 +214,41 @@ static void any_chunk__is_answered(void **state)
     bb_segment_builder_deinit(&builder);
 }
 
+/* A chunk of one bucket, with 2 addresses and 10 granules. */
+static void hostile_bucket__is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *wrong;
+        uint8_t bucket[8];
+        size_t size;
+        bool is_sound;
+    } rows[] = {
+        {"no frequent members and no pairs", {0x03}, 1, true}, /* gamma(1), Rice(0, 0) */
+        {"no bits", {0}, 0, false},
+        {"a number of frequent members of more than 41 bits",
+         {0, 0, 0, 0, 0, 0, 0xff, 0xff},
+         8,
+         false},
+        {"more pairs than addresses and granules", {0x01, 0, 0x80}, 3, false}, /* Rice(22, 0) */
+        {"frequent members that are cut off", {0x08}, 1, false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint8_t chunk[2 + 8 + BB_SEGMENT_CHUNK_CHECKSUM_SIZE] = {0};
+        uint8_t ends[4];
+        size_t size = 2 + rows[i].size + BB_SEGMENT_CHUNK_CHECKSUM_SIZE;
+        struct bb_granule_bits bits = {{0}};
+        struct bb_segment segment = {
+            .granule_count = 10, .address_count = 2, .number_shift = 2, .ends = ends};
+        bb_store32(ends, (uint32_t)size);
+        bb_store16(chunk, (uint16_t)rows[i].size);
+        memcpy(chunk + 2, rows[i].bucket, rows[i].size);
+        bool is_sound = bb_segment_ask(&segment, (struct bb_bytes){chunk, size}, 0, &bits);
+        if (is_sound != rows[i].is_sound)
+            fail_msg("%s: %d", rows[i].wrong, is_sound);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +258,7 @@ int main(void)
         cmocka_unit_test(heads__are_read_as_they_were_written),
         cmocka_unit_test(false_granules__have_no_long_tail),
         cmocka_unit_test(any_chunk__is_answered),
+        cmocka_unit_test(hostile_bucket__is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

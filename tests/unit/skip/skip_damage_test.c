@@ -3,6 +3,7 @@
 #include "tests/unit/skip/indexed_rows.h"
 
 #include "skip/index/format.h"
+#include "tests/support/file_fault.h"
 #include "tests/support/step.h"
 
 static const char *const specs[] = {"min_max(count)",
@@ -157,31 +158,102 @@ static void another_id__is_refused(void **state)
     tear_down(&damage);
 }
 
-/* The footer of a newer version, with its checksum. */
+/* Gives the changed footer its checksum and opens the file. */
+static void check_footer(struct damage *damage, enum bb_status expected, const char *answer)
+{
+    struct bb_skip_file *file = NULL;
+    size_t size = 0;
+    uint8_t *bytes = bb_file_memory_bytes(damage->rows.memory, ROWS_PATH, &size);
+    uint8_t *footer = bytes + size - BB_SKIP_FOOTER_SIZE;
+    size_t fields = BB_SKIP_FOOTER_SIZE - BB_SKIP_MAGIC_SIZE - BB_SKIP_CHECKSUM_SIZE;
+    bb_store64(footer + fields,
+               bb_skip_checksum(rows_id, BB_SKIP_UNIT_FOOTER, size - BB_SKIP_FOOTER_SIZE,
+                                (struct bb_bytes){footer, fields}));
+    assert_status(open_rows(&damage->rows, false, &file), expected);
+    assert_message(answer);
+    memcpy(bytes, damage->whole, size);
+}
+
+static uint8_t *footer_of(struct damage *damage)
+{
+    size_t size = 0;
+    uint8_t *bytes = bb_file_memory_bytes(damage->rows.memory, ROWS_PATH, &size);
+    return bytes + size - BB_SKIP_FOOTER_SIZE;
+}
+
 static void newer_version__is_refused(void **state)
 {
     (void)state;
     struct damage damage;
-    struct bb_skip_file *file = NULL;
-    size_t size = 0;
     set_up(&damage, 24);
-    uint8_t *bytes = bb_file_memory_bytes(damage.rows.memory, ROWS_PATH, &size);
-    uint8_t *footer = bytes + size - BB_SKIP_FOOTER_SIZE;
-    size_t fields = BB_SKIP_FOOTER_SIZE - BB_SKIP_MAGIC_SIZE - BB_SKIP_CHECKSUM_SIZE;
-    bb_store32(footer + 16, BB_SKIP_VERSION + 1);
-    bb_store64(footer + fields,
-               bb_skip_checksum(rows_id, BB_SKIP_UNIT_FOOTER, size - BB_SKIP_FOOTER_SIZE,
-                                (struct bb_bytes){footer, fields}));
-    assert_status(open_rows(&damage.rows, false, &file), BB_UNSUPPORTED);
+    bb_store32(footer_of(&damage) + 16, BB_SKIP_VERSION + 1);
+    check_footer(&damage, BB_UNSUPPORTED, "version");
+    tear_down(&damage);
+}
+
+/* Sections are compared with the file before anything is read or allocated. */
+static void hostile_footer__is_refused(void **state)
+{
+    (void)state;
+    struct damage damage;
+    static const struct {
+        uint64_t offset;
+        uint64_t size;
+        const char *answer;
+    } rows[] = {
+        {0, 7, "impossible size"},
+        {0, (UINT64_C(1) << 30) + 1, "impossible size"},
+        {UINT64_MAX, 8, "data after the file's end"},
+        {8, UINT64_C(1) << 30, "data after the file's end"},
+        {0, 8, "do not have the checksum"},
+    };
+    set_up(&damage, 25);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint8_t *footer = footer_of(&damage);
+        bb_store64(footer, rows[i].offset);
+        bb_store64(footer + 8, rows[i].size);
+        check_footer(&damage, BB_CORRUPT, rows[i].answer);
+    }
+    tear_down(&damage);
+}
+
+static void failing_calls__are_reported(void **state)
+{
+    (void)state;
+    struct damage damage;
+    set_up(&damage, 26);
+    struct bb_file_fault *fault = bb_file_fault_create(bb_file_memory_system(damage.rows.memory));
+    struct bb_skip_file_options options = {
+        .struct_size = sizeof(options), .file_system = bb_file_fault_system(fault), .id = rows_id};
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        options.is_resident = turn == 1;
+        for (uint64_t n = 1;; n++) {
+            struct bb_skip_file *file = NULL;
+            struct bb_file_fault_plan plan = {.nth = n};
+            bb_file_fault_arm(fault, &plan);
+            enum bb_status status = bb_skip_file_open(ROWS_PATH, &options, &file);
+            bool was_hit = bb_file_fault_hits(fault) > 0;
+            bb_file_fault_disarm(fault);
+            assert_status(status, was_hit ? BB_IO : BB_OK);
+            bb_skip_file_close(file);
+            if (!was_hit)
+                break;
+        }
+    }
+    bb_file_fault_destroy(fault);
     tear_down(&damage);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bit__may_be_flipped),     cmocka_unit_test(every_cut__is_found),
-        cmocka_unit_test(damaged_segments__are_counted), cmocka_unit_test(another_id__is_refused),
+        cmocka_unit_test(every_bit__may_be_flipped),
+        cmocka_unit_test(every_cut__is_found),
+        cmocka_unit_test(damaged_segments__are_counted),
+        cmocka_unit_test(another_id__is_refused),
         cmocka_unit_test(newer_version__is_refused),
+        cmocka_unit_test(hostile_footer__is_refused),
+        cmocka_unit_test(failing_calls__are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

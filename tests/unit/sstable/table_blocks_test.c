@@ -130,6 +130,24 @@ static void table_blocks__are_read_in_large_pieces(void **state)
     world_deinit(&world);
 }
 
+/* Pages of large blocks: one read has BB_TABLE_BLOCKS_READ_MAX bytes at most. */
+static void table_blocks__pieces_are_not_larger_than_the_limit(void **state)
+{
+    (void)state;
+    struct world world;
+    world_init(&world, 511, 60000, 9000);
+    uint64_t count = bb_table_blocks_count(&world.blocks);
+    assert_true(count > 20);
+    for (uint64_t number = 0; number < count; number++) {
+        const struct bb_block *block = NULL;
+        struct bb_place place = {0};
+        assert_ok(bb_table_blocks_load(&world.blocks, number, count, &block, &place));
+        assert_true(world.blocks.stored.size <= BB_TABLE_BLOCKS_READ_MAX);
+    }
+    assert_true(world.blocks.read_count < count / 2);
+    world_deinit(&world);
+}
+
 static void table_blocks__backward_they_are_the_same_and_as_few_reads(void **state)
 {
     (void)state;
@@ -196,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_blocks__have_the_entries_that_observers_saw),
         cmocka_unit_test(table_blocks__are_read_in_large_pieces),
+        cmocka_unit_test(table_blocks__pieces_are_not_larger_than_the_limit),
         cmocka_unit_test(table_blocks__backward_they_are_the_same_and_as_few_reads),
         cmocka_unit_test(table_blocks__find_the_block_of_a_key),
         cmocka_unit_test(table_blocks__damage_costs_its_block_alone),
