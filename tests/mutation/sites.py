@@ -37,12 +37,21 @@ _FAILURE = re.compile(r"\breturn (?=bb_(?:fail|corrupt|fail_errno)\(|BB_(?!OK\b|
 _OPPOSITE = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&"}
 
 
+def _statement_begin(text, offset):
+    """The offset of the first text after the semicolon or brace before the offset."""
+    begin = max(text.rfind(mark, 0, offset) for mark in ";{}") + 1
+    return begin + len(text[begin:offset]) - len(text[begin:offset].lstrip())
+
+
 class Site:
-    """One change. edits are (begin, end, replacement), in order; label is a short description."""
+    """One change. edits are (begin, end, replacement), in order; label is a short description. The
+    statement with the change begins at first_line.
+    """
 
     def __init__(self, path, text, kind, label, edits):
         self.path = path
         self.line = c_source.line_of(text, edits[0][0])
+        self.first_line = c_source.line_of(text, _statement_begin(text, edits[0][0]))
         self.kind = kind
         self.label = label
         self.edits = edits

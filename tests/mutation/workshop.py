@@ -1,8 +1,9 @@
-"""A private copy of the sources, its build, and the trial of one mutant against the tests.
+"""A private copy of the sources, its builds, and the trial of one mutant against the tests.
 
-The copy is built once. A mutant costs one compilation, and one link per test that is run with it.
-The link line has the mutant's object before the static libraries, so the linker does not extract
-the original from its archive. The build does not change; several mutants can be tried at a time.
+The copy is built twice: for the mutants, and with gcc --coverage, to learn the lines that each test
+runs (reach.py). A mutant costs one compilation, and one link per test that runs its line. The link
+line has the mutant's object before the static libraries, so the linker does not extract the original
+from its archive. The builds do not change; several mutants can be tried at a time.
 """
 import filecmp
 import json
@@ -17,16 +18,21 @@ import subprocess
 import tempfile
 import time
 
+import reach
+
 LABELS = {"unit", "fuzz", "crash", "fault", "model", "regress", "fork"}
 # How many of their similar cases the tests run, as scripts/test chooses for its preset dev.
 QUICK = {"BB_TEST_OPS": "20000", "BB_TEST_CRASH_SEEDS": "1", "BB_TEST_CRASH_STRIDE": "17", "BB_TEST_STEP": "5",
          "BB_TEST_STORES": "8", "BB_TEST_LARGE_BYTES": "4194304", "BB_TEST_FAULT_STRIDE": "61", "BB_TEST_FORKS": "40"}
 MEMORY_BYTES = 6 << 30
 FILE_BYTES = 2 << 30
-# A test that took longer with the original is run only with mutants of its own module.
+# A test that took longer with the original is run only with mutants of its own module, and with
+# those whose line no shorter test runs.
 LONGEST_SECONDS = 8
-# A test of a mutant may take this much longer than with the original, and these seconds more.
+# A test of a mutant may take this much longer than with the original, and these seconds more. The
+# processor time is limited too, so that an endless loop ends soon on a busy machine.
 SLOWER, SECONDS_MORE = 6, 10
+PROCESSOR_SECONDS_MORE = 4
 
 KILLED, SURVIVED, SAME, DOES_NOT_COMPILE = "killed", "SURVIVED", "same object", "does not compile"
 
@@ -69,22 +75,40 @@ def _output(command, folder):
 
 
 def copy_sources(tree, folder):
-    """Makes the folder a copy of the tree. Equal files keep their times: no second compilation."""
+    """Makes the folder a copy of the tree. Equal files keep their times: no second compilation.
+    True if a file changed.
+    """
+    has_changed = False
     for path in tree.paths:
         source, target = os.path.join(tree.root, path), os.path.join(folder, path)
         if not os.path.exists(target) or not filecmp.cmp(source, target, shallow=False):
             os.makedirs(os.path.dirname(target), exist_ok=True)
             shutil.copy(source, target)
+            has_changed = True
     wanted = set(tree.paths)
     for place, _, names in os.walk(folder):
         for name in names:
             path = os.path.relpath(os.path.join(place, name), folder).replace(os.sep, "/")
             if path not in wanted:
                 os.remove(os.path.join(folder, path))
+                has_changed = True
+    return has_changed
+
+
+class Deadline:
+    """The time at which an invocation ends. Seconds from now; without seconds it has no end."""
+
+    def __init__(self, seconds):
+        self.end = None if seconds is None else time.monotonic() + seconds
+
+    def has_passed(self):
+        return self.end is not None and time.monotonic() > self.end
 
 
 class Workshop:
-    """The copy in folder/source and its build in folder/build, or build-sanitize."""
+    """The copy in folder/source, its build for mutants in folder/build or folder/build-sanitize, and
+    its build with coverage in folder/reach.
+    """
 
     def __init__(self, folder, sanitize):
         self.source = os.path.join(folder, "source")
@@ -92,24 +116,39 @@ class Workshop:
         self.sanitize = sanitize
         self.tests = []
         self.compile_commands = {}
+        self.reach = reach.Reach(self.source, os.path.join(folder, "reach"))
 
-    # The build
+    # The builds
 
-    def prepare(self, jobs):
-        """Configures and builds the tests; fills tests and compile_commands."""
-        options = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1", "-DBB_BUILD_BENCH=OFF",
-                   "-DBB_BUILD_EXAMPLES=OFF", "-DBB_BUILD_TOOLS=OFF", "-DBB_BUILD_LEVELDB=OFF",
-                   "-DBB_TEST_STATISTICS=OFF"]
-        if self.sanitize:
-            options.append("-DBB_SANITIZE=address,undefined")
+    def prepare(self, jobs, has_changed):
+        """Configures and builds the tests, unless the last invocation built these sources; fills
+        tests and compile_commands.
+        """
+        mark = os.path.join(self.build, "is_built")
+        if has_changed and os.path.exists(mark):
+            os.remove(mark)
+        if not os.path.exists(mark):
+            self._build_both(jobs)
+            with open(mark, "w", encoding="utf-8"):
+                pass
+        self._read_compile_commands()
+        self._read_tests()
+
+    def _build_both(self, jobs):
+        counted = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DBB_COVERAGE=ON"]
+        self._build(self.reach.build, counted, jobs)
+        options = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1"]
+        self._build(self.build, options + (["-DBB_SANITIZE=address,undefined"] if self.sanitize else []), jobs)
+
+    def _build(self, folder, options, jobs):
+        options = [*options, "-DBB_BUILD_BENCH=OFF", "-DBB_BUILD_EXAMPLES=OFF", "-DBB_BUILD_TOOLS=OFF",
+                   "-DBB_BUILD_LEVELDB=OFF", "-DBB_TEST_STATISTICS=OFF"]
         if shutil.which("ccache"):
             options.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")
         if shutil.which("mold"):
             options.append("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold")
-        _output(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", *options], self.source)
-        _output(["ninja", "-j", str(jobs)], self.build)
-        self._read_compile_commands()
-        self._read_tests()
+        _output(["cmake", "-S", self.source, "-B", folder, "-G", "Ninja", *options], self.source)
+        _output(["ninja", "-j", str(jobs)], folder)
 
     def _read_compile_commands(self):
         with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as file:
@@ -119,19 +158,24 @@ class Workshop:
 
     def _read_tests(self):
         self.tests = []
+        links = self._link_commands()
         for entry in json.loads(_output(["ctest", "--show-only=json-v1"], self.build))["tests"]:
             label = next((p["value"][0] for p in entry["properties"] if p["name"] == "LABELS"), "")
             program = entry["command"][0]
             if label in LABELS and os.path.dirname(program) == os.path.join(self.build, "tests"):
-                link = self._link_command(os.path.basename(program))
-                self.tests.append(Test(entry["name"], label, entry["command"], link))
-        for test in self.tests:
-            self._look_at(test)
+                test = Test(entry["name"], label, entry["command"], links[os.path.basename(program)])
+                self._look_at(test)
+                self.tests.append(test)
 
-    def _link_command(self, target):
-        last = _output(["ninja", "-t", "commands", target], self.build).strip().split("\n")[-1]
-        words = shlex.split(last)
-        return words[words.index("&&") + 1:len(words) - 1 - words[::-1].index("&&")]
+    def _link_commands(self):
+        """{program: the words of its link command} of all tests."""
+        commands = {}
+        for line in _output(["ninja", "-t", "commands", "tests/all"], self.build).split("\n"):
+            program = re.search(r" -o tests/(\w+) ", line)
+            if program:
+                words = shlex.split(line)
+                commands[program.group(1)] = words[words.index("&&") + 1:len(words) - 1 - words[::-1].index("&&")]
+        return commands
 
     def _look_at(self, test):
         """Reads the includes of the test's source, and the names that the program defines."""
@@ -152,46 +196,60 @@ class Workshop:
 
     # Running tests
 
-    def measure(self):
-        """Runs each test whose program is new once. Removes tests that fail without a mutant, since
-        they prove nothing, and returns their names and how they failed.
+    def measure(self, deadline):
+        """Runs each test whose programs are new once in both builds. Removes tests that fail
+        without a mutant, since they prove nothing, and returns their names and how they failed.
+        The result is None if the deadline passed first.
         """
         path = os.path.join(self.build, "measured.json")
         known = {}
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 known = json.load(file)
-        sound, broken = [], []
         for test in self.tests:
+            if deadline.has_passed():
+                self.reach.save()
+                return None
             built = os.stat(test.command[0]).st_mtime_ns
             if known.get(test.name, [0])[0] != built:
-                how, seconds = self._run(test, test.command[0], 600)
-                known[test.name] = [built, how, seconds]
+                known[test.name] = [built, *self._run(test, test.command[0], 600)]
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(known, file, indent=1)
+            if not self.reach.is_known(test):
+                self.reach.learn(test, lambda program, variables, test=test: self._run(test, program, 600, variables))
+        self.reach.save()
+        return self._without_broken(known)
+
+    def _without_broken(self, known):
+        sound, broken = [], []
+        for test in self.tests:
             _, how, test.seconds = known[test.name]
             if how:
                 broken.append(f"{test.name} ({how})")
             else:
                 sound.append(test)
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(known, file, indent=1)
         self.tests = sound
         return broken
 
-    def _limits(self):
+    def _limits(self, test):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, resource.RLIM_INFINITY))
+        if test.seconds is not None:
+            seconds = int(SLOWER * test.seconds) + PROCESSOR_SECONDS_MORE
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         if not self.sanitize:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
-    def _run(self, test, program, limit):
-        """("", seconds) if the test passes, else how it failed."""
+    def _run(self, test, program, limit, variables=None):
+        """("", seconds) if the test passes, else how it failed. variables: of the environment."""
         temporary = tempfile.mkdtemp(prefix="bb_mutant_")
         began = time.monotonic()
-        environment = {**os.environ, **QUICK, "TMPDIR": temporary}
+        # A program of cmocka then ends at its first failure.
+        environment = {**os.environ, **QUICK, "TMPDIR": temporary, "CMOCKA_TEST_ABORT": "1", **(variables or {})}
         environment.setdefault("BB_TEST_SEED", "1")
         running = subprocess.Popen([program, *test.command[1:]], cwd=temporary, env=environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   start_new_session=True, preexec_fn=self._limits)
+                                   start_new_session=True, preexec_fn=lambda: self._limits(test))
         try:
             status = running.wait(limit)
             how = "" if status == 0 else f"status {status}" if status > 0 else signal.Signals(-status).name
@@ -239,9 +297,9 @@ class Workshop:
                               check=False).returncode == 0
 
     def order(self, site):
-        """The tests in the order of their trial: tests of the same noun, tests that include headers
-        of the same folder, tests of the layer, all others. Short tests first. For a sync, the
-        crash tests first.
+        """The tests that run the line, in the order of their trial: tests of the same noun, tests
+        that include headers of the same folder, tests of the layer, all others. Short tests first.
+        For a sync, the crash tests first.
         """
         noun = posixpath.basename(site.path)[:-2]
 
@@ -259,9 +317,9 @@ class Workshop:
                 return 3 if test.seconds < 2 else 5
             return 4 if test.seconds < 2 else 5
 
-        ranked = [(rank(test), test.seconds, test) for test in self.tests]
+        ranked = [(rank(test), test.seconds, test) for test in self.tests if self.reach.may_notice(test, site)]
         kept = [entry for entry in ranked if entry[0] <= 2 or entry[1] <= LONGEST_SECONDS]
-        return [test for _, _, test in sorted(kept, key=lambda entry: entry[:2])]
+        return [test for _, _, test in sorted(kept or ranked, key=lambda entry: entry[:2])]
 
     def trial(self, site):
         """The verdict on one mutant."""
