@@ -54,7 +54,7 @@ static enum bb_status add_file(struct bb_file_system *fs, const char *path, cons
                                      .is = bb_filename_decode(bb_bytes_of_text(name))};
     bool is_there = false;
     enum bb_status status = look_at(fs, path, &file, &is_there);
-    if (status != BB_OK || !is_there)
+    if (!is_there)
         return status;
     directory->has_current |= file.is.kind == BB_FILE_CURRENT;
     if (file.is_directory)
