@@ -1,7 +1,7 @@
 /* See read_only.h. */
 #include "kv/read_only.h"
 
-#include "kv/glimpse.h"
+#include "kv/read_only_snapshot.h"
 #include "kv/inherited.h"
 #include "kv/background/install.h"
 #include "kv/options.h"
@@ -36,36 +36,37 @@ static enum bb_status check_snapshots(const struct bb_db *db)
 /* WHY the sequence is set before the view: lookups load the view first (kv/read/lookup.c). A lookup
  * with the old view sees the old state, because that view has an end. A lookup with the new view,
  * whose merges may have dropped versions for the old sequence, has the new sequence. */
-static enum bb_status show(struct bb_db *db, struct bb_glimpse *glimpse, struct bb_view *blank)
+static enum bb_status show(struct bb_db *db, struct bb_read_only_snapshot *snapshot,
+                           struct bb_view *blank)
 {
     bb_mutex_lock(&db->mutex);
     enum bb_status status = check_snapshots(db);
     if (status == BB_OK) {
         bb_store_end_views(db); /* the old view may share the buffer */
-        atomic_store_explicit(&db->last_sequence, glimpse->last_sequence, memory_order_release);
-        db->sequence_allocated = glimpse->last_sequence;
-        bb_store_publish(db, blank, glimpse->buffer, NULL, 0, glimpse->levels);
+        atomic_store_explicit(&db->last_sequence, snapshot->last_sequence, memory_order_release);
+        db->sequence_allocated = snapshot->last_sequence;
+        bb_store_publish(db, blank, snapshot->buffer, NULL, 0, snapshot->levels);
     }
     bb_mutex_unlock(&db->mutex);
     return status;
 }
 
 /* Installs the read-only snapshot as the store's view, and takes it on success. */
-static enum bb_status install(struct bb_db *db, struct bb_glimpse *glimpse)
+static enum bb_status install(struct bb_db *db, struct bb_read_only_snapshot *snapshot)
 {
     struct bb_view *blank = NULL;
     enum bb_status status = bb_view_create(&blank);
     if (status == BB_OK)
-        status = show(db, glimpse, blank);
+        status = show(db, snapshot, blank);
     if (status != BB_OK) {
         bb_view_destroy(blank);
         return status;
     }
     if (db->active != NULL)
         bb_write_buffer_unref(db->active);
-    db->active = glimpse->buffer;
-    glimpse->buffer = NULL;
-    bb_glimpse_deinit(glimpse);
+    db->active = snapshot->buffer;
+    snapshot->buffer = NULL;
+    bb_read_only_snapshot_deinit(snapshot);
     bb_store_reclaim(db);
     return BB_OK;
 }
@@ -73,14 +74,14 @@ static enum bb_status install(struct bb_db *db, struct bb_glimpse *glimpse)
 static enum bb_status take_and_install(struct bb_db *db)
 {
     /* Only the caller replaces the view. */
-    struct bb_glimpse before = {.levels = db->view == NULL ? NULL : db->view->levels,
-                                .buffer = db->active};
-    struct bb_glimpse glimpse = {0};
-    enum bb_status status = bb_glimpse_take(db, &before, &glimpse);
+    struct bb_read_only_snapshot before = {.levels = db->view == NULL ? NULL : db->view->levels,
+                                           .buffer = db->active};
+    struct bb_read_only_snapshot snapshot = {0};
+    enum bb_status status = bb_read_only_snapshot_take(db, &before, &snapshot);
     if (status == BB_OK)
-        status = install(db, &glimpse);
+        status = install(db, &snapshot);
     if (status != BB_OK)
-        bb_glimpse_deinit(&glimpse);
+        bb_read_only_snapshot_deinit(&snapshot);
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* A store opened for reading without the lock, next to its writer. It shows a read-only snapshot
- * (kv/glimpse.h), taken at opening and by bb_db_refresh. It has no log, manifest or worker; every
- * change is refused. */
+ * (kv/read_only_snapshot.h), taken at opening and by bb_db_refresh. It has no log, manifest or
+ * worker; every change is refused. */
 #ifndef BB_KV_READ_ONLY_H
 #define BB_KV_READ_ONLY_H
 

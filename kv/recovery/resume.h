@@ -1,8 +1,8 @@
 /* A store whose opening found no disk space: it waits for space.
  *
- * It has the lock, and shows the same as a read-only opening (kv/glimpse.h). No written file is
- * current, so the directory is unchanged. The next write or maintenance call repeats the opening,
- * as in kv/recovery/open.c, and fails with BB_NO_SPACE if there is still no space. See
+ * It has the lock, and shows the same as a read-only opening (kv/read_only_snapshot.h). No written
+ * file is current, so the directory is unchanged. The next write or maintenance call repeats the
+ * opening, as in kv/recovery/open.c, and fails with BB_NO_SPACE if there is still no space. See
  * docs/durability.md, "Opening without space".
  */
 #ifndef BB_KV_RECOVERY_RESUME_H

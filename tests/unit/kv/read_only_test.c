@@ -1,7 +1,7 @@
 /* Goal: a store opened with read_only shows a prefix of its writer's commits, for any concurrent
  * work of the writer, keeps it until it is refreshed, and changes nothing in the directory. Method:
  * a file system in memory that counts changing calls. Work of the writer in the middle of an
- * opening: glimpse_test.c. */
+ * opening: read_only_snapshot_test.c. */
 #include "tests/unit/kv/counted_store.h"
 
 static void assert_open_fails(const struct store *store, enum bb_status expected)

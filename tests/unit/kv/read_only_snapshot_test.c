@@ -63,7 +63,7 @@ static void watch_writer(enum bb_compaction_style style)
     store_deinit(&store);
 }
 
-static void glimpse__before_each_call_of_its_writer(void **state)
+static void read_only_snapshot__before_each_call_of_its_writer(void **state)
 {
     (void)state;
     watch_writer(BB_COMPACTION_LEVELED);
@@ -151,7 +151,7 @@ static const struct bb_file_system_ops racing_ops = {
     .counters = counters,
 };
 
-static void glimpse__before_each_call_of_the_opening(void **state)
+static void read_only_snapshot__before_each_call_of_the_opening(void **state)
 {
     (void)state;
     struct store store;
@@ -191,7 +191,7 @@ static void glimpse__before_each_call_of_the_opening(void **state)
 
 /* Regression: no CURRENT was found, and then the files of a store that had just been made. They
  * were mistaken for damage, or for a store that must not exist. */
-static void glimpse__while_the_store_is_made(void **state)
+static void read_only_snapshot__while_the_store_is_made(void **state)
 {
     (void)state;
     uint64_t nth = 1;
@@ -223,7 +223,7 @@ static void glimpse__while_the_store_is_made(void **state)
     assert_true(nth > 3);
 }
 
-static void glimpse__gives_up_where_all_changes(void **state)
+static void read_only_snapshot__gives_up_where_all_changes(void **state)
 {
     (void)state;
     struct store store;
@@ -320,7 +320,7 @@ static void run_crowd(struct crowd *crowd)
     assert_true(atomic_load(&crowd->looks) > 30);
 }
 
-static void glimpse__beside_a_writing_thread(void **state)
+static void read_only_snapshot__beside_a_writing_thread(void **state)
 {
     (void)state;
     struct store store;
@@ -335,7 +335,7 @@ static void glimpse__beside_a_writing_thread(void **state)
 }
 
 /* Reading needs no right to write. */
-static void glimpse__on_disk(void **state)
+static void read_only_snapshot__on_disk(void **state)
 {
     (void)state;
     struct bb_temp_dir dir;
@@ -361,12 +361,12 @@ static void glimpse__on_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(glimpse__before_each_call_of_its_writer),
-        cmocka_unit_test(glimpse__before_each_call_of_the_opening),
-        cmocka_unit_test(glimpse__while_the_store_is_made),
-        cmocka_unit_test(glimpse__gives_up_where_all_changes),
-        cmocka_unit_test(glimpse__beside_a_writing_thread),
-        cmocka_unit_test(glimpse__on_disk),
+        cmocka_unit_test(read_only_snapshot__before_each_call_of_its_writer),
+        cmocka_unit_test(read_only_snapshot__before_each_call_of_the_opening),
+        cmocka_unit_test(read_only_snapshot__while_the_store_is_made),
+        cmocka_unit_test(read_only_snapshot__gives_up_where_all_changes),
+        cmocka_unit_test(read_only_snapshot__beside_a_writing_thread),
+        cmocka_unit_test(read_only_snapshot__on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* A read-only snapshot (`glimpse` in the code): one state of a store, read without the lock while
- * its writer continues.
+/* A read-only snapshot: one state of a store, read without the lock while its writer continues.
  *
  *     CURRENT -> manifest      the tables, and the first log
  *     list                     the logs from that one on
@@ -16,26 +15,27 @@
  *
  * Threads: one at a time per store.
  */
-#ifndef BB_KV_GLIMPSE_H
-#define BB_KV_GLIMPSE_H
+#ifndef BB_KV_READ_ONLY_SNAPSHOT_H
+#define BB_KV_READ_ONLY_SNAPSHOT_H
 
 #include "kv/store.h"
 
 /* A zeroed struct is a valid, empty read-only snapshot. */
-struct bb_glimpse {
+struct bb_read_only_snapshot {
     struct bb_levels *levels; /* with a reference; all tables are open */
     /* The contents of the logs, with a reference. It has no log. */
     struct bb_write_buffer *buffer;
     /* Everything up to here is in levels and buffer. */
     uint64_t last_sequence;
 };
-void bb_glimpse_deinit(struct bb_glimpse *glimpse);
+void bb_read_only_snapshot_deinit(struct bb_read_only_snapshot *snapshot);
 
 /* Reads the newest state. *before is an earlier read-only snapshot, or empty: its open tables and
  * the parts of the same logs that it read are reused. Errors: BB_BUSY when the writer changed the
  * store during every attempt, or when another store has replaced the opened one. BB_NOT_FOUND
  * without a store. Changes nothing in the directory. */
-BB_MUST_CHECK enum bb_status bb_glimpse_take(struct bb_db *db, const struct bb_glimpse *before,
-                                             struct bb_glimpse *ret_glimpse);
+BB_MUST_CHECK enum bb_status bb_read_only_snapshot_take(struct bb_db *db,
+                                                        const struct bb_read_only_snapshot *before,
+                                                        struct bb_read_only_snapshot *ret_snapshot);
 
 #endif

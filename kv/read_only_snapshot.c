@@ -1,5 +1,5 @@
-/* See kv/glimpse.h. */
-#include "kv/glimpse.h"
+/* See kv/read_only_snapshot.h. */
+#include "kv/read_only_snapshot.h"
 
 #include <inttypes.h>
 
@@ -53,12 +53,12 @@ static void deinit_attempt(struct attempt *attempt)
     bb_free(attempt->logs);
 }
 
-void bb_glimpse_deinit(struct bb_glimpse *glimpse)
+void bb_read_only_snapshot_deinit(struct bb_read_only_snapshot *snapshot)
 {
-    bb_levels_unref(glimpse->levels);
-    if (glimpse->buffer != NULL)
-        bb_write_buffer_unref(glimpse->buffer);
-    *glimpse = (struct bb_glimpse){0};
+    bb_levels_unref(snapshot->levels);
+    if (snapshot->buffer != NULL)
+        bb_write_buffer_unref(snapshot->buffer);
+    *snapshot = (struct bb_read_only_snapshot){0};
 }
 
 /* ---- manifest ---- */
@@ -345,8 +345,8 @@ static enum bb_status count_logs(struct attempt *attempt, uint64_t sequence_begi
 }
 
 /* Reads the logs twice, so that the memtable gets exactly the required size. */
-static enum bb_status read_logs(struct attempt *attempt, const struct bb_glimpse *before,
-                                struct bb_glimpse *glimpse)
+static enum bb_status read_logs(struct attempt *attempt, const struct bb_read_only_snapshot *before,
+                                struct bb_read_only_snapshot *snapshot)
 {
     bool is_same = before->buffer != NULL &&
                    before->buffer->log_number == attempt->state.log_number &&
@@ -357,22 +357,23 @@ static enum bb_status read_logs(struct attempt *attempt, const struct bb_glimpse
     if (status == BB_OK && is_same && !is_continued)
         status = count_logs(attempt, 0);
     if (status == BB_OK && is_continued)
-        glimpse->buffer = bb_write_buffer_ref(before->buffer);
+        snapshot->buffer = bb_write_buffer_ref(before->buffer);
     else if (status == BB_OK)
-        status = create_buffer(attempt, before->buffer == NULL, &glimpse->buffer);
+        status = create_buffer(attempt, before->buffer == NULL, &snapshot->buffer);
     if (status != BB_OK)
         return status;
-    attempt->memtable = glimpse->buffer->memtable;
-    glimpse->last_sequence = attempt->sequence_end;
+    attempt->memtable = snapshot->buffer->memtable;
+    snapshot->last_sequence = attempt->sequence_end;
     return attempt->entry_count == 0 ? BB_OK : walk_logs(attempt);
 }
 
 /* ---- attempts ---- */
 
-static enum bb_status try_once(struct attempt *attempt, const struct bb_glimpse *before,
-                               struct bb_levels **levels, struct bb_glimpse *ret_glimpse)
+static enum bb_status try_once(struct attempt *attempt, const struct bb_read_only_snapshot *before,
+                               struct bb_levels **levels,
+                               struct bb_read_only_snapshot *ret_snapshot)
 {
-    struct bb_glimpse glimpse = {0};
+    struct bb_read_only_snapshot snapshot = {0};
     enum bb_status status = read_manifest(attempt);
     if (status == BB_OK)
         status = list_files(attempt);
@@ -383,13 +384,13 @@ static enum bb_status try_once(struct attempt *attempt, const struct bb_glimpse 
     if (status == BB_OK)
         status = open_tables(*levels);
     if (status == BB_OK)
-        status = read_logs(attempt, before, &glimpse);
+        status = read_logs(attempt, before, &snapshot);
     if (status != BB_OK) {
-        bb_glimpse_deinit(&glimpse);
+        bb_read_only_snapshot_deinit(&snapshot);
         return status;
     }
-    glimpse.levels = bb_levels_ref(*levels);
-    *ret_glimpse = glimpse;
+    snapshot.levels = bb_levels_ref(*levels);
+    *ret_snapshot = snapshot;
     return BB_OK;
 }
 
@@ -412,26 +413,27 @@ static bool is_explained_by_change(enum bb_status status)
     return status == BB_CORRUPT || status == BB_BUSY || status == BB_IO || status == BB_EXISTS;
 }
 
-static enum bb_status attempt_one(struct bb_db *db, const struct bb_glimpse *before,
-                                  struct bb_levels **levels, struct bb_glimpse *ret_glimpse,
-                                  bool *ret_is_final)
+static enum bb_status attempt_one(struct bb_db *db, const struct bb_read_only_snapshot *before,
+                                  struct bb_levels **levels,
+                                  struct bb_read_only_snapshot *ret_snapshot, bool *ret_is_final)
 {
     struct attempt attempt = {.db = db};
     struct mark mark = {0};
     /* A missing CURRENT is for read_manifest to judge; if one appears, it judges again. A CURRENT
      * that names no manifest has no size. */
     bool is_marked = take_mark(db, &mark) == BB_OK;
-    enum bb_status status = try_once(&attempt, before, levels, ret_glimpse);
+    enum bb_status status = try_once(&attempt, before, levels, ret_snapshot);
     bool is_doubtful = is_explained_by_change(status) || (status == BB_OK && attempt.is_gap);
     *ret_is_final = !is_doubtful || !has_changed(db, is_marked ? &mark : NULL);
     if (status == BB_OK && !*ret_is_final)
-        bb_glimpse_deinit(ret_glimpse);
+        bb_read_only_snapshot_deinit(ret_snapshot);
     deinit_attempt(&attempt);
     return status;
 }
 
-enum bb_status bb_glimpse_take(struct bb_db *db, const struct bb_glimpse *before,
-                               struct bb_glimpse *ret_glimpse)
+enum bb_status bb_read_only_snapshot_take(struct bb_db *db,
+                                          const struct bb_read_only_snapshot *before,
+                                          struct bb_read_only_snapshot *ret_snapshot)
 {
     struct bb_levels *levels = NULL;
     bool is_final = false;
@@ -443,7 +445,7 @@ enum bb_status bb_glimpse_take(struct bb_db *db, const struct bb_glimpse *before
     if (status != BB_OK)
         return status;
     for (int i = 0; i < ATTEMPTS_MAX && !is_final; i++)
-        status = attempt_one(db, before, &levels, ret_glimpse, &is_final);
+        status = attempt_one(db, before, &levels, ret_snapshot, &is_final);
     bb_levels_unref(levels);
     if (is_final)
         return status;
