@@ -1,5 +1,5 @@
-# Installs the build into a temporary prefix and builds tests/install/consumer against it, by CMake package and by
-# pkg-config, then runs what was built.
+# Installs the build into a temporary prefix, builds tests/install/consumer against it by CMake
+# package and by pkg-config, and runs the programs.
 #
 #   cmake -DBUILD=... -DSOURCE=... -DWORK=... -DGENERATOR=... -DCOMPILER=... -P check.cmake
 function(run)

@@ -41,9 +41,10 @@ HELD = [
     "docs/guide.md", "docs/leveldb.md", "docs/options.md", "docs/skip-indexes.md", "docs/style.md",
     "docs/testing.md", "docs/tools.md", "docs/traps.md", "examples", "include/bb", "kv", "kv/*",
     "leveldb", "scripts", "sstable", "sstable/*", "tests/crash", "tests/fault", "tests/fork",
-    "tests/fuzz", "tests/fuzz/*", "tests/leveldb", "tests/model", "tests/regress", "tests/support",
-    "tests/support/alloc", "tests/unit/*", "tools", "tools/checks", "tools/dump", "tools/filter",
-    "tools/import", "tools/leveldb", "tools/measure", "tools/records",
+    "tests/fork/bindings", "tests/fuzz", "tests/fuzz/*", "tests/install", "tests/install/consumer",
+    "tests/leveldb", "tests/model", "tests/regress", "tests/support", "tests/support/alloc",
+    "tests/unit/*", "tools", "tools/checks", "tools/commands", "tools/dump",
+    "tools/filter", "tools/import", "tools/leveldb", "tools/measure", "tools/records",
 ]
 
 IDIOMS = {

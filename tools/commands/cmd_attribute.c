@@ -1,4 +1,4 @@
-/* bloomblock attribute: what a store knows of its values. */
+/* bloomblock attribute: the attributes that a store extracts from its values. */
 #include <stdio.h>
 
 #include "base/assert.h"

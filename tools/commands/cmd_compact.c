@@ -1,4 +1,4 @@
-/* bloomblock compact: all runs into one, or what lies in a range of keys. */
+/* bloomblock compact: merges all runs into one, or the tables of a range of keys. */
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/status.h"

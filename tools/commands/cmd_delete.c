@@ -18,7 +18,7 @@ struct deletion {
     struct bb_buf high;
 };
 
-/* Without an end a range would be all that follows: that is to be said. */
+/* A range without an end would delete all keys after its start, so the user must name an end. */
 static enum bb_status check_arguments(const struct deletion *deletion, size_t key_count)
 {
     if ((deletion->from == NULL) != (deletion->to == NULL))

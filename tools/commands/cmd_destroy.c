@@ -57,9 +57,9 @@ const struct command command_destroy = {
     .arguments = "DIR",
     .description = "Removes the files of a store that is not open, intact or damaged, and the "
                    "directory if it is then empty.\n"
-                   "Other files are kept and counted. A directory with files of which none is "
-                   "recognisably a store's is\n"
-                   "rejected. After an interruption the next run completes the removal.\n"
+                   "Other files are kept and counted. A directory is rejected if it has files, "
+                   "but none that is recognisably a\n"
+                   "store's. After an interruption the next run completes the removal.\n"
                    "\n"
                    "Example:\n"
                    "  bloomblock destroy /tmp/words --yes\n",

@@ -1,4 +1,4 @@
-/* bloomblock dump: what a table file consists of. */
+/* bloomblock dump: the parts of a table file. */
 #include <stdio.h>
 
 #include "base/assert.h"
@@ -28,7 +28,7 @@ static void apply_options(struct table_dump *dump, const struct dump_options *op
     dump->is_hex = options->is_hex;
 }
 
-/* A dump of a damaged table is a dump, and its exit code says that something is missing. */
+/* A dump of a damaged table is still printed; the exit code reports that something is missing. */
 static enum bb_status report_damage(const struct table_dump *dump)
 {
     size_t count = json_array_size(dump->damages);

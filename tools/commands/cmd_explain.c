@@ -1,4 +1,4 @@
-/* bloomblock explain: what a look-up asks, step by step. */
+/* bloomblock explain: the steps of a lookup. */
 #include <string.h>
 
 #include "base/assert.h"

@@ -110,7 +110,7 @@ static enum bb_status export_store(struct export *export)
         status = write_header(export);
     if (status == BB_OK)
         status = write_entries(export, iter);
-    /* Its last line says that a dump is whole. */
+    /* The last line marks a complete dump. */
     if (status == BB_OK && !export->out.is_json)
         output_print(&export->out, "DATA=END\n");
     bb_db_iter_destroy(iter);

@@ -1,4 +1,4 @@
-/* bloomblock filter: filters that stand alone in files. Finds the sub-command and hands over. */
+/* bloomblock filter: standalone filters in files. Finds the sub-command and runs it. */
 #include "tools/commands/cmd_filter.h"
 
 #include "base/assert.h"

@@ -1,4 +1,4 @@
-/* The sub-commands of `bloomblock filter`, each in a file of its own. */
+/* The sub-commands of `bloomblock filter`, each in a separate file. */
 #ifndef BB_TOOLS_COMMANDS_CMD_FILTER_H
 #define BB_TOOLS_COMMANDS_CMD_FILTER_H
 

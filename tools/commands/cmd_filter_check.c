@@ -1,4 +1,4 @@
-/* bloomblock filter check: asks a filter for keys. */
+/* bloomblock filter check: probes a filter for keys. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static enum bb_status check_key(void *context, struct bb_bytes key)
     bool may = bb_filter_may_contain(&check->view, bb_filter_file_hash(&check->file.parts, key));
     *(may ? &check->maybe : &check->absent) += 1;
     if (output_is_over(&check->out))
-        return BB_NOT_FOUND; /* nobody reads the answers any more */
+        return BB_NOT_FOUND; /* the reader of the answers has closed */
     if (check->is_count_only || check->is_quiet || (may ? check->lists_absent : check->lists_maybe))
         return BB_OK;
     if (check->out.is_json)
@@ -123,7 +123,7 @@ static bool is_damage(enum bb_status status)
     return status == BB_CORRUPT || status == BB_UNSUPPORTED;
 }
 
-/* Damage is no failure: the zeroed view says "maybe" to everything, as a damaged filter must. */
+/* Damage is no failure: the zeroed view returns maybe for every key, as a damaged filter must. */
 static enum bb_status open_filter(struct check *check, const char *path)
 {
     enum bb_status status = filter_file_read(path, &check->file);

@@ -20,7 +20,7 @@ struct create {
     struct bb_filter_file parts;
 };
 
-/* What is not asked for otherwise is as in another filter. */
+/* Options that are not given are taken from another filter. */
 static enum bb_status be_like(struct create *create)
 {
     struct filter_file other = {0};
@@ -134,7 +134,7 @@ static bool parse(struct create *create, const struct command *command, int argc
         {"size", "SIZE", OPTION_SIZE, &create->maker.size_bytes,
          "instead of a rate: the memory, from which the rate follows"},
         {"ratio", "RATIO", OPTION_REAL, &create->maker.ratio,
-         "scalable: rate of a stage divided by that of the previous stage, 0.1 to 0.95 (0.5)"},
+         "scalable: ratio of the rates of a stage and the previous one, 0.1 to 0.95 (0.5)"},
         {"slack", "SHARE", OPTION_REAL, &create->maker.options.slack,
          "ribbon: space given for a quicker build, up to 0.25 (0)"},
         {"keys", "N", OPTION_COUNT, &create->maker.planned_key_count,

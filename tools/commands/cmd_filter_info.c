@@ -1,4 +1,4 @@
-/* bloomblock filter info: what a filter is, and whether it is whole. */
+/* bloomblock filter info: the parameters of a filter, and whether it is complete. */
 #include <inttypes.h>
 
 #include "base/assert.h"
@@ -32,7 +32,7 @@ static const char *hash_name(const struct filter_file *file)
     return file->parts.hash == BB_FILTER_HASH_XXH64 ? "xxh64" : "xxh3-64-secret";
 }
 
-/* Where the two parameters of the kind stand in an envelope (docs/filters.md, section 6). */
+/* The places of the two parameters of the kind in an envelope (docs/filters.md, section 6). */
 #define PARAMETER_0 48
 #define PARAMETER_1 56
 

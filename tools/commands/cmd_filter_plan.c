@@ -1,4 +1,4 @@
-/* bloomblock filter plan: what a filter of each kind would take, before there are keys. */
+/* bloomblock filter plan: the size of a filter of each kind, before there are keys. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -96,8 +96,8 @@ static enum bb_status ask_all(struct plan *plan)
     return status;
 }
 
-/* What no filter at all can do better: log2(1 / rate) bits per key. Rates and numbers of keys that
- * no filter here may have are none of its rows either: memory is left over. */
+/* The lower bound for any filter: log2(1 / rate) bits per key. It has no rows for rates and numbers
+ * of keys that no filter here can have, so memory may remain unused. */
 static struct bb_filter_plan limit_of(const struct bb_filter_question *question)
 {
     struct bb_filter_plan limit = {.key_count = question->key_count,

@@ -42,7 +42,7 @@ static enum bb_status count_key(void *context, struct bb_bytes key)
     return bb_count_sketch_add(top->sketch, hash, key, 1);
 }
 
-/* Of a damaged filter nobody knows what is absent: it is refused here. */
+/* A damaged filter cannot tell which keys are absent, so it is rejected here. */
 static enum bb_status open_filter(struct top *top)
 {
     const char *path = top->against_path;

@@ -75,7 +75,7 @@ static enum bb_status read_one(struct unite *unite, size_t i)
                                bb_filter_estimate_keys(file->parts.envelope, &unite->estimates[i]));
 }
 
-/* Lays the envelope of input i over what there is. */
+/* Adds the envelope of input i to the union so far. */
 static enum bb_status unite_one(struct unite *unite, size_t i)
 {
     struct bb_bytes next = unite->files[i].parts.envelope;
@@ -92,7 +92,7 @@ static enum bb_status unite_one(struct unite *unite, size_t i)
     return BB_OK;
 }
 
-/* The room of a union is that of the smallest filter, to which the others were folded. */
+/* A union has the size of the smallest filter; the others were folded to it. */
 static uint64_t planned_key_count(const struct unite *unite)
 {
     size_t smallest = 0;
@@ -237,7 +237,7 @@ const struct command command_filter_union = {
     .name = "filter union",
     .summary = "unite filters, and estimate their common keys",
     .arguments = "OUT FILTER FILTER...",
-    .description = "Writes the filter of all their keys, bit for bit as if it had been built from "
+    .description = "Writes the filter of all their keys, bit for bit equal to a filter built from "
                    "the keys together, and\n"
                    "prints the estimated number of keys in each, in the union and, for two "
                    "filters, in both, each with its\n"

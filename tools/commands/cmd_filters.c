@@ -85,7 +85,7 @@ static void add_row(struct text_table *table, const struct filters *filters,
     text_table_add(table, "%s", number_rate(rate_of(row->passed, row->asked)).text);
 }
 
-/* The end of a row: how many keys were asked for, and what became of them. */
+/* The end of a row: the number of keys that were probed, and the results. */
 static void add_measured(struct text_table *table, const struct filters *filters, uint64_t asked,
                          uint64_t passed)
 {
@@ -165,13 +165,12 @@ static void write_end(struct filters *filters, const struct filter_total *total)
                      filters->list.summary.chunk_count);
     if (filters->absent_path == NULL)
         return;
-    output_print(out,
-                 "%s keys were looked up: %s asked a filter, %s lie outside of the table's bounds, "
-                 "%s are in the "
-                 "table and were left out\n",
-                 number_grouped(filters->list.lookups).text, number_grouped(total->asked).text,
-                 number_grouped(filters->list.outside).text,
-                 number_grouped(filters->list.inside).text);
+    output_print(
+        out,
+        "%s keys: %s probed a filter, %s are outside the table's bounds, %s are in the table "
+        "and were not probed\n",
+        number_grouped(filters->list.lookups).text, number_grouped(total->asked).text,
+        number_grouped(filters->list.outside).text, number_grouped(filters->list.inside).text);
     if (filters->list.unread > 0)
         output_print(out, "%s keys fall into parts that can not be read\n",
                      number_grouped(filters->list.unread).text);

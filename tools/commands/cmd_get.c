@@ -115,7 +115,7 @@ const struct command command_get = {
     .summary = "print the values of keys; exit code 1 when one is absent",
     .arguments = "DIR KEY...",
     .description = "Prints the value of the key; for several keys a line each of key, tab, value, "
-                   "and nothing for an\n"
+                   "and no line for an\n"
                    "absent one. Control characters, bytes that are not UTF-8, and backslashes are "
                    "escaped (\\n, \\x00,\n"
                    "\\\\) unless --raw is given. In JSON a key or value that is not UTF-8 is "

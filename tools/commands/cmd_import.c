@@ -1,4 +1,4 @@
-/* bloomblock import: a new store from what others hold. */
+/* bloomblock import: a new store from the files of another one. */
 #include <string.h>
 
 #include "base/assert.h"

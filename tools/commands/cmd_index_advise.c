@@ -18,10 +18,10 @@
 #define SKIP_MIN 0.1
 /* Bounds that skip nearly as much as members are preferred: they take a hundredth. */
 #define BOUNDS_SLACK 0.05
-/* Text with so many words is searched by them. */
+/* Text with at least this many words is searched by words. */
 #define WORDS_MIN 1.5
-/* A dictionary of words pays where words repeat: with so many uses of each word, it is not much larger
- * than tokens, and answers all that they answer, exactly, and parts of words besides. */
+/* A dictionary of words pays when words repeat: with this many uses of each word, it is not much
+ * larger than tokens. It answers the same conditions exactly, and parts of words too. */
 #define WORD_REPEATS_MIN  8.0
 #define TEXT_TIMES_TOKENS 2.0
 #define TEXT_SHARE_MAX    0.03
@@ -36,7 +36,7 @@
 struct proposal {
     size_t attribute;
     char spec[160];
-    const char *question; /* that it answers, or why there is none */
+    const char *question; /* that it answers, or the reason for no index */
     double skip;          /* of granules, for the value or word of a record */
     double rare_skip;     /* for a distinct value, each counted once; NaN: not measured */
     uint64_t size_bytes;
@@ -143,8 +143,8 @@ static enum bb_status measure_and_add(struct advise *advise, struct proposal *pr
     return status == BB_OK ? add(advise, proposal) : status;
 }
 
-/* Whether the dictionary is worth its bytes, given the size of the index that it replaces. Without one
- * (0) its share of the data decides. */
+/* Whether the dictionary is worth its bytes, given the size of the index that it replaces. Without
+ * one (0) its share of the data decides. */
 static bool is_worth(const struct advise *advise, const struct proposal *text,
                      uint64_t tokens_bytes)
 {
@@ -153,8 +153,8 @@ static bool is_worth(const struct advise *advise, const struct proposal *text,
            (tokens_bytes == 0 || size <= TEXT_TIMES_TOKENS * (double)tokens_bytes);
 }
 
-/* Replaces *made by a dictionary that is worth its bytes. *made: tokens, or no spec; then counts are
- * the only use of a dictionary. */
+/* Replaces *made by a dictionary that is worth its bytes. *made: tokens, or no spec; then counts
+ * are the only use of a dictionary. */
 static enum bb_status prefer_text(struct advise *advise, bool has_counts, struct proposal *made)
 {
     struct proposal text = text_of(advise, made->attribute, has_counts);

@@ -1,4 +1,4 @@
-/* bloomblock index estimate: what an index that there is not would cost and spare. */
+/* bloomblock index estimate: the cost and the saving of an index that does not exist yet. */
 #include "base/assert.h"
 #include "base/status.h"
 #include "bb/select.h"

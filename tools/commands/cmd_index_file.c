@@ -21,7 +21,7 @@ struct index_file {
     bool is_rebuilding;
     /* At work. */
     struct bb_buf path;
-    struct bb_schema *schema; /* NULL: what the index file has */
+    struct bb_schema *schema; /* NULL: the schema of the index file */
     struct bb_skip_spec *specs;
     struct progress progress;
 };
@@ -158,7 +158,7 @@ static const struct command command_index_file = {
         "defined as for a store, `bloomblock index --help` lists the kinds of indexes.\n"
         "Run again without --attribute and --index it indexes the appended lines and reuses the "
         "index of the\n"
-        "earlier lines. If the file was rewritten, all of it is read.\n"
+        "earlier lines. If the file was rewritten, it is read completely.\n"
         "Ctrl-C keeps the old index file (exit code 130).\n"
         "\n"
         "Examples:\n"

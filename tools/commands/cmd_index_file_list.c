@@ -32,7 +32,7 @@ struct file_indexes {
 
 /* ---- indexes ---- */
 
-/* Words of another version of the library are not used, and can be built anew. */
+/* Words of another version of the library are not used, and can be rebuilt. */
 static bool has_other_words(const struct bb_skip_index_info *info)
 {
     return !info->is_known && info->words_made_with != NULL;

@@ -12,7 +12,7 @@ struct ingest {
     size_t count; /* of tables */
 };
 
-/* Before a store is created: a name that is mistyped leaves none behind. */
+/* Before a store is created, so that a mistyped name creates none. */
 static enum bb_status check_tables(const struct arguments *arguments)
 {
     enum bb_status status = BB_OK;

@@ -53,7 +53,7 @@ static enum bb_status commit(struct load *load)
     load->records += bb_batch_count(load->batch);
     bb_batch_reset(load->batch);
     if (load->with_ack) {
-        /* Whoever reads this may kill the process at once: the records are committed. */
+        /* A reader of this may kill the process immediately: the records are committed. */
         output_write(&load->out, bb_buf_bytes(&load->acks));
         output_flush(&load->out);
         bb_buf_reset(&load->acks);
@@ -93,8 +93,7 @@ static bool is_full(const struct load *load)
            bb_batch_size_bytes(load->batch) >= BATCH_BYTES_MAX;
 }
 
-/* A bad line, or one that can not be read: what stands before it is good and shall not be lost with
- * it. */
+/* A bad or unreadable line: the lines before it are good and are committed. */
 static enum bb_status fail_record(struct load *load)
 {
     struct bb_error failure = *bb_error_last();
@@ -172,7 +171,7 @@ static enum bb_status run_load(struct load *load, const char *directory, char *c
     reader.value_size_max = (size_t)load->lines.line_size_max;
     reader.progress = &load->progress;
 
-    /* First, so that a name mistyped leaves no store behind. */
+    /* First, so that a mistyped name creates no store. */
     enum bb_status status = key_reader_check(&reader);
     if (status == BB_OK)
         status = bb_batch_create(&load->batch);

@@ -1,4 +1,4 @@
-/* bloomblock measure: what the filters of a store spare, really executed and counted. */
+/* bloomblock measure: the work that the filters of a store save, executed and counted. */
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
@@ -134,7 +134,7 @@ static bool parse(struct measure *measure, const struct command *command, int ar
         {"where", "FILE", OPTION_TEXT, &measure->where_path,
          "instead: conditions to select by, one a line; - is standard input"},
         {"hex", NULL, OPTION_FLAG, &measure->is_hex, "keys are hexadecimal digits"},
-        {"repeat", "N", OPTION_COUNT, &measure->repeat, "passes over the keys in a warm run (1)"},
+        {"repeat", "N", OPTION_COUNT, &measure->repeat, "rounds over the keys in a warm run (1)"},
         {"shuffle", "SEED", OPTION_TEXT, &measure->shuffle_text,
          "look up in a random order instead of the file's"},
         {"no-system", NULL, OPTION_FLAG, &measure->no_system,
@@ -188,7 +188,7 @@ const struct command command_measure = {
         "preads\n"
         "    under --cache-off (with a cache the two runs leave different blocks in it);\n"
         "  - the sums over lookups = the store's statistics by level;\n"
-        "  - the engine's preads = the read calls counted by /proc/self/io, minus those of the "
+        "  - the engine's preads = the read calls counted by /proc/self/io, minus the calls of the "
         "measurement;\n"
         "  - lookups with and without filters gave the same results.\n"
         "A request is wasted if a filter returned maybe but the table has no entry of the key; the "

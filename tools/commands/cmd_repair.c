@@ -1,4 +1,4 @@
-/* bloomblock repair: makes a damaged store one that opens. */
+/* bloomblock repair: makes a damaged store usable from its readable parts. */
 #include "base/assert.h"
 #include "bb/db_files.h"
 #include "tools/number_text.h"
@@ -7,7 +7,7 @@
 
 struct findings {
     struct output *out;
-    json_t *list; /* NULL: they are printed as they come */
+    json_t *list; /* NULL: they are printed immediately */
 };
 
 static void on_event(void *context, const struct bb_event *event)

@@ -224,7 +224,7 @@ static enum exit_code select_and_print(struct select *select, const struct comma
     enum bb_status status = execute(select);
     enum exit_code code = select->count > 0 ? EXIT_FOUND : EXIT_ABSENT;
     if (select->is_interrupted)
-        command_warn(command, "interrupted: what was printed is right, and not all");
+        command_warn(command, "interrupted: the printed records are correct, but not all");
     else if (status != BB_OK)
         code = command_fail(command, status);
     end_output(select, status == BB_OK);
@@ -253,12 +253,12 @@ static bool parse(struct select *select, const struct command *command, int argc
         {"columns", "A,B", OPTION_TEXT, &select->columns_text,
          "attributes to print, key and value among them, as TSV or JSON"},
         {"count", NULL, OPTION_FLAG, &select->is_count_only, "only how many there are"},
-        {"limit", "N", OPTION_COUNT, &select->limit, "at most so many records; 0: all"},
+        {"limit", "N", OPTION_COUNT, &select->limit, "maximum number of records; 0: all"},
         {"reverse", NULL, OPTION_FLAG, &select->is_reverse, "from the last key to the first"},
         {"from", "KEY", OPTION_TEXT, &select->range.from, "first key, inclusive"},
         {"to", "KEY", OPTION_TEXT, &select->range.to, "end of the keys, exclusive"},
         {"explain", NULL, OPTION_FLAG, &select->with_account,
-         "what was read and what was not, on standard error or in the JSON"},
+         "the work done and saved, on standard error or in the JSON"},
         {"no-index", NULL, OPTION_FLAG, &select->ignores_indexes, "read everything"},
         {"attribute", "DEFINITION", OPTION_TEXTS, &select->attributes,
          "one more attribute, for this selection; may be given again"},
@@ -304,20 +304,20 @@ const struct command command_select = {
     .summary = "print the records that satisfy a condition on their values",
     .arguments = "DIR",
     .description =
-        "Prints the values, a line each, in the order of their keys: as they are, but escaped on a "
+        "Prints the values, a line each, in the order of their keys: unchanged, but escaped on a "
         "terminal.\n"
         "With --columns their attributes, as TSV (escaped; NULL is \\N) or JSON (null).\n"
         "\n"
         "Conditions: = != < <= > >=, [NOT] BETWEEN, IN, LIKE, ILIKE, IS [NOT] NULL, starts_with, "
         "ends_with,\n"
-        "contains, has_token, has_all_tokens, has_any_token, has_word and its kin, matches; AND, "
-        "OR, NOT with SQL's NULL. "
-        "Strings in\n"
-        "quotes, times as strings.\n"
+        "contains, has_token, has_all_tokens, has_any_token, has_word and its variants, matches; "
+        "AND, "
+        "OR, NOT\n"
+        "with SQL's NULL. Strings in quotes, times as strings.\n"
         "\n"
-        "Exit code 0: there are records; 1: there are none, as for grep; 130: Ctrl-C, and what was "
-        "found by\n"
-        "then is printed.\n"
+        "Exit code 0: records were found; 1: no record, as for grep; 130: Ctrl-C, after printing "
+        "the records\n"
+        "found so far.\n"
         "\n"
         "Examples:\n"
         "  bloomblock select /tmp/access --where \"status = 418 and has_token(agent, 'sqlmap')\"\n"

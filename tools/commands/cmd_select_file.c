@@ -59,7 +59,7 @@ static void write_json_line(struct select_file *self, const struct bb_line *line
     output_write(out, bb_bytes_of("}", 1));
 }
 
-/* As it is in the file, with its own end; only the last one may have none. */
+/* The bytes of the file, including the end of the line, which the last line may lack. */
 static void write_raw_line(struct output *out, const struct bb_line *line)
 {
     output_write(out, line->bytes);
@@ -241,7 +241,7 @@ static enum exit_code select_and_print(struct select_file *self)
     enum bb_status status = execute(self);
     enum exit_code code = self->count > 0 ? EXIT_FOUND : EXIT_ABSENT;
     if (self->is_interrupted)
-        command_warn(self->command, "interrupted: what was printed is right, and not all");
+        command_warn(self->command, "interrupted: the printed lines are correct, but not all");
     else if (status != BB_OK)
         code = command_fail(self->command, status);
     end_output(self, status == BB_OK);
@@ -268,13 +268,13 @@ static enum exit_code run(const struct command *command, int argc, char **argv)
         {"file", "FILE", OPTION_TEXT, &self.file, "the file; its index file is FILE.bbi"},
         {"where", "CONDITION", OPTION_TEXT, &self.where, "which lines; without it all"},
         {"attribute", "DEFINITION", OPTION_TEXTS, &self.attributes,
-         "an attribute, besides those of the index file; may be given again"},
+         "an attribute, in addition to the index file's; may be given again"},
         {"columns", "A,B", OPTION_TEXT, &self.columns_text,
          "attributes to print, key (the line's offset) and value among them, as TSV or JSON"},
         {"count", NULL, OPTION_FLAG, &self.is_count_only, "only how many there are"},
-        {"limit", "N", OPTION_COUNT, &self.limit, "at most so many lines; 0: all"},
+        {"limit", "N", OPTION_COUNT, &self.limit, "maximum number of lines; 0: all"},
         {"explain", NULL, OPTION_FLAG, &self.with_account,
-         "what was read and what was not, on standard error or in the JSON"},
+         "the work done and saved, on standard error or in the JSON"},
         {"no-index", NULL, OPTION_FLAG, &self.ignores_indexes, "read everything"},
         {"tsv", NULL, OPTION_FLAG, &self.is_tsv, "offset, tab, line, escaped; or the columns"},
         {"json", NULL, OPTION_FLAG, &self.out.is_json, "print JSON"},
@@ -297,15 +297,15 @@ static const struct command command_select_file = {
     .summary = "print the lines of a file that satisfy a condition on their attributes",
     .arguments = "--file FILE",
     .description =
-        "Prints the lines as they are in the file, in its order; escaped on a terminal. The index "
+        "Prints the lines unchanged, in the order of the file; escaped on a terminal. The index "
         "file\n"
         "FILE.bbi (`bloomblock index create --file`) spares reading and never changes a result: "
         "without it,\n"
         "and where the file has grown since, lines are read. When it is of another file, or "
-        "damaged, that is\n"
-        "said and everything is read.\n"
+        "damaged, a\n"
+        "message reports it and everything is read.\n"
         "\n"
-        "Exit code 0: there are lines; 1: there are none, as for grep; 130: Ctrl-C.\n"
+        "Exit code 0: lines were found; 1: no line, as for grep; 130: Ctrl-C.\n"
         "\n"
         "Examples:\n"
         "  bloomblock select --file access.log --where \"has_token(agent, 'sqlmap')\"\n"

@@ -1,4 +1,4 @@
-/* bloomblock stat: what a store consists of. */
+/* bloomblock stat: the parts of a store. */
 #include "base/assert.h"
 #include "base/status.h"
 #include "tools/level_report.h"

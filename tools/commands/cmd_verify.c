@@ -339,7 +339,8 @@ const struct command command_verify = {
     .description =
         "PATH is a table file or the directory of a store that is not open. Reads every byte; "
         "checks every\n"
-        "checksum, order and count; asks every filter for every key of its block, and rebuilds and "
+        "checksum, order and count; probes every filter for every key of its block, and rebuilds "
+        "and "
         "compares\n"
         "the filters that this version wrote. Stops at the first defect and names file and "
         "offset.\n"

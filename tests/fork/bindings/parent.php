@@ -1,9 +1,9 @@
 <?php
 /* A parent as in tests/fork/bindings_test.py, in PHP: FFI, and destructors that run at the script's end.
  *
- *     parent.php LIBRARY STORE CHILD END BEFORE BEHIND
+ *     parent.php LIBRARY STORE CHILD END BEFORE AFTER
  */
-[, $library, $path, $kind, $end, $before, $behind] = $argv;
+[, $library, $path, $kind, $end, $before, $after] = $argv;
 $leveldb = FFI::cdef('
     void *leveldb_options_create(void);
     void leveldb_options_set_create_if_missing(void *options, unsigned char on);
@@ -133,7 +133,7 @@ $is_well = $kind === 'killed' ? pcntl_wifsignaled($status) : pcntl_wifexited($st
 if (!$is_well) {
     give_up("the child's status is $status");
 }
-put_rows($store, (int)$before, (int)$before + (int)$behind);
+put_rows($store, (int)$before, (int)$before + (int)$after);
 echo "done\n";
 flush();
 if ($end === 'killed') {

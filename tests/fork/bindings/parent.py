@@ -1,6 +1,7 @@
-"""A parent as in tests/fork/bindings_test.py, in Python: ctypes, and finalizers that run at the interpreter's end.
+"""A parent as in tests/fork/bindings_test.py, in Python: ctypes, and finalizers that run when the
+interpreter ends.
 
-    parent.py LIBRARY STORE CHILD END BEFORE BEHIND
+    parent.py LIBRARY STORE CHILD END BEFORE AFTER
 """
 import ctypes
 import os
@@ -64,7 +65,7 @@ class Iterator:
 
 
 def be_child(kind, store):
-    """What is left to the end of the interpreter is done by the finalizers."""
+    """The finalizers do the rest when the interpreter ends."""
     if kind == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     if kind == "execs":
@@ -77,7 +78,7 @@ def be_child(kind, store):
 
 
 def main():
-    path, kind, end, before, behind = sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]), int(sys.argv[6])
+    path, kind, end, before, after = sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]), int(sys.argv[6])
     store = Store(path)
     for row in range(before):
         if store.put(row):
@@ -89,7 +90,7 @@ def main():
     status = os.waitpid(child, 0)[1]
     if status != (signal.SIGKILL if kind == "killed" else 0):
         sys.exit(f"the child's status is {status}")
-    for row in range(before, before + behind):
+    for row in range(before, before + after):
         if store.put(row):
             sys.exit("a put failed")
     print("done", flush=True)

@@ -1,6 +1,6 @@
 # A parent as in tests/fork/bindings_test.py, in Ruby: Fiddle, and finalizers that run at the interpreter's end.
 #
-#     parent.rb LIBRARY STORE CHILD END BEFORE BEHIND
+#     parent.rb LIBRARY STORE CHILD END BEFORE AFTER
 require "fiddle"
 
 LIBRARY = Fiddle.dlopen(ARGV[0])
@@ -89,7 +89,7 @@ def be_child(kind, store)
   exit(0)
 end
 
-_library, path, kind, end_, before, behind = ARGV
+_library, path, kind, end_, before, after = ARGV
 store = Store.new(path)
 before.to_i.times { |row| abort "a put failed" if store.put(row) }
 iterator = Iterator.new(store)
@@ -97,7 +97,7 @@ child = fork { be_child(kind, store) }
 status = Process.wait2(child)[1]
 expected = kind == "killed" ? status.termsig == 9 : status.success?
 abort "the child's status is #{status}" unless expected
-behind.to_i.times { |row| abort "a put failed" if store.put(before.to_i + row) }
+after.to_i.times { |row| abort "a put failed" if store.put(before.to_i + row) }
 puts "done"
 $stdout.flush
 Process.kill(:KILL, Process.pid) if end_ == "killed"

@@ -1,4 +1,5 @@
-/* The smallest user of the installed headers and library: a store in a directory given on the command line. */
+/* The smallest user of the installed headers and library: a store in a directory given on the
+ * command line. */
 #include <bb/db.h>
 #include <stdio.h>
 
