@@ -8,17 +8,22 @@ const struct bb_ribbon_factors bb_ribbon_factors = {.tweak = BB_RIBBON_TWEAK_FAC
                                                     .start = BB_RIBBON_START_FACTOR,
                                                     .coefficient = BB_RIBBON_COEFFICIENT_FACTOR};
 
-/* Tests all columns up to rank_limit. For single probes rank_limit is a constant of the table, but
- * the rank of a filter is not: so the end of the loop is predictable, and surplus columns are
- * masked out. */
-static inline bool answer(const struct bb_ribbon_question *question, uint32_t rank_limit)
+/* The sums of all columns up to rank_limit. For single probes rank_limit is a constant of the
+ * table, but the rank of a filter is not: so the end of the loop is predictable, and surplus
+ * columns are masked out. */
+static inline uint32_t sum_all(const struct bb_ribbon_question *question, uint32_t rank_limit)
 {
     const uint8_t *window = question->bytes;
     uint32_t sums = bb_ribbon_sum_columns(window, question->rank, question->coefficients);
     for (uint32_t column = 8; column < rank_limit; column += 8)
         sums |= bb_ribbon_sum_columns(window + column, question->rank, question->coefficients)
                 << column;
-    return bb_ribbon_question_agrees(question, sums);
+    return sums;
+}
+
+static inline bool answer(const struct bb_ribbon_question *question, uint32_t rank_limit)
+{
+    return bb_ribbon_question_agrees(question, sum_all(question, rank_limit));
 }
 
 /* Apart, so that the usual ranks up to 8 need no stack. */
@@ -45,4 +50,9 @@ bool bb_ribbon_may_contain(const uint8_t *payload, uint64_t descriptor, uint64_t
 bool bb_ribbon_answer(const struct bb_ribbon_question *question)
 {
     return answer(question, question->rank);
+}
+
+uint32_t bb_ribbon_sums(const struct bb_ribbon_question *question)
+{
+    return sum_all(question, question->rank);
 }

@@ -65,5 +65,7 @@ bool bb_ribbon_may_contain(const uint8_t *payload, uint64_t descriptor, uint64_t
 /* The same for a question that was worked out before. */
 struct bb_ribbon_question;
 bool bb_ribbon_answer(const struct bb_ribbon_question *question);
+/* The sums of the columns for the question; bits from its rank on have no meaning. */
+uint32_t bb_ribbon_sums(const struct bb_ribbon_question *question);
 
 #endif

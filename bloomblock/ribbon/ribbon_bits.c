@@ -48,11 +48,11 @@ static inline bool answer_7(const struct bb_ribbon_question *question)
     return bb_ribbon_question_agrees(question, sum_eight(question, 6, 0));
 }
 
-/* Tests as many columns as the table's longest filters have, because this number is predictable,
+/* Adds up as many columns as the table's longest filters have, because this number is predictable,
  * unlike the filter's rank; and eight instead of seven. Columns that the filter does not have are
  * masked out. */
-static __attribute__((noinline)) bool answer_wide(const struct bb_ribbon_question *question,
-                                                  uint32_t exist, uint32_t column_limit)
+static inline uint32_t sum_all(const struct bb_ribbon_question *question, uint32_t exist,
+                               uint32_t column_limit)
 {
     uint32_t sums = 0;
     uint32_t column = 0;
@@ -60,7 +60,13 @@ static __attribute__((noinline)) bool answer_wide(const struct bb_ribbon_questio
         sums |= sum_eight(question, exist, column) << column;
     for (; column < column_limit; column++)
         sums |= (uint32_t)__builtin_parityll(load_column(question, exist, column)) << column;
-    return bb_ribbon_question_agrees(question, sums);
+    return sums;
+}
+
+static __attribute__((noinline)) bool answer_wide(const struct bb_ribbon_question *question,
+                                                  uint32_t exist, uint32_t column_limit)
+{
+    return bb_ribbon_question_agrees(question, sum_all(question, exist, column_limit));
 }
 
 bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint64_t descriptor, uint64_t rank,
@@ -77,4 +83,9 @@ bool bb_ribbon_bits_answer(const struct bb_ribbon_question *question)
 {
     uint32_t rank = question->rank;
     return rank >= 6 && rank <= 8 ? answer_7(question) : answer_wide(question, rank, rank);
+}
+
+uint32_t bb_ribbon_bits_sums(const struct bb_ribbon_question *question)
+{
+    return sum_all(question, question->rank, question->rank);
 }

@@ -49,5 +49,7 @@ bool bb_ribbon_bits_may_contain(const uint8_t *payload, uint64_t descriptor, uin
 /* The same for a question that was worked out before. */
 struct bb_ribbon_question;
 bool bb_ribbon_bits_answer(const struct bb_ribbon_question *question);
+/* See bb_ribbon_sums. */
+uint32_t bb_ribbon_bits_sums(const struct bb_ribbon_question *question);
 
 #endif

@@ -1,0 +1,106 @@
+/* See ribbon_values.h. */
+#include "bloomblock/ribbon/ribbon_values.h"
+
+#include "base/assert.h"
+#include "base/status.h"
+#include "bloomblock/sizing/rate.h"
+
+_Static_assert(BB_RIBBON_VALUES_MAX == BB_RIBBON_KEYS_MAX, "shapes exist for all sets");
+
+/* --- Building --- */
+
+static struct bb_ribbon_equation equation_of(uint64_t hash, uint32_t value,
+                                             struct bb_ribbon_descriptor parts)
+{
+    uint16_t tweak = bb_ribbon_descriptor_encode(parts);
+    struct bb_ribbon_equation equation = parts.bit_exact
+                                             ? bb_ribbon_bits_equation(hash, tweak, parts.size)
+                                             : bb_ribbon_equation(hash, tweak, parts.size);
+    equation.fingerprint ^= value;
+    return equation;
+}
+
+static bool solve_seeds(struct bb_ribbon_solver *solver, const uint64_t *hashes,
+                        const uint32_t *values, size_t count, struct bb_ribbon_shape shape,
+                        uint32_t rank, struct bb_ribbon_descriptor *parts)
+{
+    parts->bit_exact = shape.bit_exact;
+    parts->size = shape.size;
+    for (parts->seed = 0; parts->seed < BB_RIBBON_SEED_COUNT; parts->seed++) {
+        bb_ribbon_solver_reset(solver, bb_ribbon_system_slots(*parts), rank);
+        for (size_t i = 0; i < count; i++)
+            bb_ribbon_solver_add(solver, equation_of(hashes[i], values[i], *parts));
+        if (bb_ribbon_solver_finish(solver))
+            return true;
+    }
+    return false;
+}
+
+static enum bb_status append_rows(const struct bb_ribbon_rows *rows, uint32_t rank,
+                                  struct bb_ribbon_descriptor parts, struct bb_buf *payload)
+{
+    struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
+    uint8_t *bytes = NULL;
+    enum bb_status status = bb_buf_extend(payload, bb_rate_ribbon_size(shape, rank), &bytes);
+    if (status != BB_OK)
+        return status;
+    if (shape.bit_exact)
+        bb_ribbon_rows_encode_bits(rows, shape.size, rank, bytes);
+    else
+        bb_ribbon_rows_encode(rows, shape.size, rank, bytes);
+    return BB_OK;
+}
+
+enum bb_status bb_ribbon_values_encode(struct bb_ribbon_solver *solver, const uint64_t *hashes,
+                                       const uint32_t *values, size_t count, uint32_t rank,
+                                       bool step, struct bb_buf *payload, uint16_t *ret_descriptor)
+{
+    BB_ASSERT(count <= BB_RIBBON_VALUES_MAX && rank + step <= BB_RIBBON_RANK_MAX);
+    struct bb_ribbon_descriptor parts = {.step = step};
+    *ret_descriptor = BB_DESCRIPTOR_NONE;
+    if (count == 0)
+        return BB_OK;
+    rank += step;
+    struct bb_ribbon_shape shape = bb_rate_ribbon_slack_shape((uint32_t)count, rank, 0);
+    if (!solve_seeds(solver, hashes, values, count, shape, rank, &parts) &&
+        !solve_seeds(solver, hashes, values, count, bb_rate_ribbon_larger(shape), rank, &parts))
+        return bb_fail(BB_TOO_LARGE, "no ribbon of %zu keys solves their equations", count);
+    enum bb_status status = append_rows(&solver->rows, rank, parts, payload);
+    if (status == BB_OK)
+        *ret_descriptor = bb_ribbon_descriptor_encode(parts);
+    return status;
+}
+
+size_t bb_ribbon_values_size(size_t count, uint32_t rank)
+{
+    BB_ASSERT(count <= BB_RIBBON_VALUES_MAX);
+    return count == 0
+               ? 0
+               : bb_rate_ribbon_size(bb_rate_ribbon_slack_shape((uint32_t)count, rank, 0), rank);
+}
+
+/* --- Reading --- */
+
+bool bb_ribbon_values_payload_size(uint16_t descriptor, uint32_t rank, size_t *ret_size)
+{
+    struct bb_ribbon_descriptor parts = bb_ribbon_descriptor_decode(descriptor);
+    struct bb_ribbon_shape shape = {.bit_exact = parts.bit_exact, .size = parts.size};
+    *ret_size = 0;
+    if (descriptor == BB_DESCRIPTOR_NONE)
+        return true;
+    if (parts.size < (parts.bit_exact ? 1 : BB_RIBBON_GROUPS_MIN))
+        return false;
+    *ret_size = bb_rate_ribbon_size(shape, rank + parts.step);
+    return true;
+}
+
+uint32_t bb_ribbon_values_get(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                              uint64_t hash)
+{
+    struct bb_ribbon_question question =
+        bb_ribbon_descriptor_is_bit_exact(descriptor)
+            ? bb_ribbon_bits_question(payload, descriptor, rank, hash)
+            : bb_ribbon_grouped_question(payload, descriptor, rank, hash);
+    uint32_t sums = question.slots > 0 ? bb_ribbon_bits_sums(&question) : bb_ribbon_sums(&question);
+    return (sums ^ question.fingerprint) & bb_ribbon_rank_mask(question.rank);
+}

@@ -1,0 +1,47 @@
+/* A ribbon that gives a number for each of its keys, instead of a yes: the right side of a key's
+ * equation is its fingerprint with the number added modulo 2.
+ *
+ *     sum of the key's rows = fingerprint ^ number             rank bits, of the key's own number
+ *
+ * For a key that was not added each of the 2^rank numbers is equally likely: its fingerprint is
+ * independent of the rows. So a structure whose numbers name places stores no fingerprints, and one
+ * probe replaces a probe for each place.
+ *
+ * Layouts, descriptors and sizes are as in block_filter.h. No keys: the
+ * descriptor is BB_DESCRIPTOR_NONE, and there is no payload.
+ *
+ * Threads: one solver, one thread; the rest are pure functions. */
+#ifndef BB_BLOOMBLOCK_RIBBON_RIBBON_VALUES_H
+#define BB_BLOOMBLOCK_RIBBON_RIBBON_VALUES_H
+
+#include "base/buf.h"
+#include "bloomblock/ribbon/ribbon_question.h"
+#include "bloomblock/ribbon/ribbon_solver.h"
+
+/* Of one ribbon. */
+#define BB_RIBBON_VALUES_MAX 2000
+
+/* Appends the payload for count distinct hashes, hash i with the lowest rank + step bits of
+ * values[i]. count: 0 ... BB_RIBBON_VALUES_MAX; rank + step: 1 ... BB_RIBBON_RANK_MAX.
+ * BB_TOO_LARGE: no seed solves the equations, which happens once in 10^33 sets, or for equal
+ * hashes. */
+BB_MUST_CHECK enum bb_status bb_ribbon_values_encode(struct bb_ribbon_solver *solver,
+                                                     const uint64_t *hashes, const uint32_t *values,
+                                                     size_t count, uint32_t rank, bool step,
+                                                     struct bb_buf *payload,
+                                                     uint16_t *ret_descriptor);
+
+/* Bytes of a payload of count keys, 0 ... BB_RIBBON_VALUES_MAX, at this rank, step included. */
+size_t bb_ribbon_values_size(size_t count, uint32_t rank);
+
+/* Bytes of a payload from its descriptor; false for a descriptor that does not exist. rank: of the
+ * shorter step, 1 ... BB_RIBBON_RANK_MAX - 1. */
+BB_MUST_CHECK bool bb_ribbon_values_payload_size(uint16_t descriptor, uint32_t rank,
+                                                 size_t *ret_size);
+
+/* The number of the hash, of rank + step bits. The descriptor exists and is not
+ * BB_DESCRIPTOR_NONE; BB_RIBBON_PAD_BYTES after the payload are readable. */
+uint32_t bb_ribbon_values_get(const uint8_t *payload, uint16_t descriptor, uint32_t rank,
+                              uint64_t hash);
+
+#endif
